@@ -1,0 +1,59 @@
+# How the tests run. Every .mlir, .test and .onnxtxt file under test/ is one test; its RUN lines say what it does.
+import os
+import platform
+import shutil
+
+import lit.formats
+
+config.name = "Kiln"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".onnxtxt"]
+config.excludes = ["Inputs", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.kiln_binary_dir, "test")
+
+source = config.kiln_source_dir
+shared = os.environ.get("KILN_SHARED", os.path.join(os.path.dirname(source), "shared"))
+
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.kiln_binary_dir, "bin"), config.llvm_tools_dir, os.path.join(source, "test"), os.environ["PATH"]])
+for variable in ("HOME", "CCACHE_DIR", "KILN_TARGET"):
+    if variable in os.environ:
+        config.environment[variable] = os.environ[variable]
+
+substitutions = {
+    "%kiln_cxx": config.cxx,
+    "%kiln_cc": config.cc,
+    "%gcc": shutil.which("gcc") or "gcc",
+    "%gxx": shutil.which("g++") or "g++",
+    "%clang": os.path.join(config.llvm_tools_dir, "clang"),
+    "%clangxx": os.path.join(config.llvm_tools_dir, "clang++"),
+    "%python": "/usr/bin/python3",
+    "%cmake": config.cmake,
+    "%source": source,
+    "%build": config.kiln_binary_dir,
+    "%runtime_include": os.path.join(source, "runtime", "include"),
+    "%runtime_library": os.path.join(config.kiln_binary_dir, "runtime", "libkiln_runtime.a"),
+    "%digits": os.path.join(source, "docs", "examples", "digits"),
+    "%models": os.path.join(shared, "models"),
+    "%conformance_data": os.path.join(config.kiln_binary_dir, "test", "conformance", "data"),
+}
+# The longest first: lit replaces in order, and %kiln_cxx begins like %kiln_c.
+for name in sorted(substitutions, key=len, reverse=True):
+    config.substitutions.append((name + r"\b", substitutions[name]))
+
+# What a test may ask for with REQUIRES.
+if os.path.isdir(os.path.join(shared, "models")):
+    config.available_features.add("shared")
+if shutil.which("g++"):
+    config.available_features.add("gcc")
+if platform.machine() in ("x86_64", "AMD64"):
+    config.available_features.add("x86-registered")
+    flags = open("/proc/cpuinfo").read() if os.path.exists("/proc/cpuinfo") else ""
+    for feature in ("avx2", "avx512f"):
+        if feature in flags:
+            config.available_features.add(feature)
+config.available_features.add(platform.machine())
+for tool in ("qemu-aarch64", "node"):
+    if shutil.which(tool):
+        config.available_features.add(tool)
