@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""The runner judges right: a compiler of our own making answers each case in its own way, and the verdicts are known."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+RUNNER = pathlib.Path(__file__).resolve().parent / "run"
+X = np.array([[1.0, -2.0, np.nan, np.inf]], np.float32)
+
+# case: (how the compiler answers, expected status, words of the reason)
+CASES = {
+    "right": ("save(x)", "pass", ""),
+    "within_bound": ("save(x * np.float32(1.0005))", "pass", ""),
+    "off_by_a_percent": ("save(x * np.float32(1.01))", "fail", "2 of 4 values are off, first at 0: 1.0"),
+    "nan_lost": ("save(np.nan_to_num(x, nan=0, posinf=np.inf))", "fail", "1 of 4 values are off, first at 2: 0, expected nan"),
+    "infinity_lost": ("save(np.where(np.isinf(x), np.float32(3e38), x))", "fail", "first at 3"),
+    "wrong_shape": ("save(x[0])", "fail", "its shape is [4], expected [1, 4]"),
+    "wrong_type": ("save(x.astype('f8'))", "fail", "its element type is float64, expected float32"),
+    "nothing_written": ("pass", "fail", "output 'y/0' was not written"),
+    "crash": ("os.kill(os.getpid(), 11)", "fail", "signal SIGSEGV"),
+    "hang": ("time.sleep(60)", "fail", "no answer within 2 s"),
+    "not_supported": ("sys.exit('model.onnx: error: operator Foo (opset 13) is not supported')", "unsupported", "operator Foo"),
+    "refused": ("sys.exit('model.onnx: error: node a (Foo): rank 3, expected 4')", "fail", "rank 3, expected 4"),
+    "internal": ("print('error: unsupported state', file=sys.stderr); sys.exit(3)", "fail", "(exit status 3)"),
+}
+COMPILER = """#!/usr/bin/python3
+import os, pathlib, sys, time
+import numpy as np, onnx
+from onnx import numpy_helper
+model, folder = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1])
+name, path = sys.argv[sys.argv.index("--input") + 1].split("=")
+assert name == "x"
+x = numpy_helper.to_array(onnx.load_tensor(path))
+def save(y): np.save(folder / "y_0.npy", y)
+exec((model.parent / "answer").read_text())
+"""
+
+
+def build(root):
+    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4])
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y/0"])], "g", [value("x")], [value("y/0")])
+    for name, (answer, _, _) in CASES.items():
+        case = root / "node" / name
+        (case / "test_data_set_0").mkdir(parents=True)
+        onnx.save(helper.make_model(graph), str(case / "model.onnx"))
+        onnx.save_tensor(numpy_helper.from_array(X), str(case / "test_data_set_0/input_0.pb"))
+        onnx.save_tensor(numpy_helper.from_array(X), str(case / "test_data_set_0/output_0.pb"))
+        (case / "answer").write_text(answer)
+    (root / "kiln").write_text(COMPILER)
+    (root / "kiln").chmod(0o755)
+
+
+def run(root, *arguments):
+    command = [RUNNER, root, "--kiln", root / "kiln", "--timeout", "2", "--json", root / "out.json", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done, json.loads((root / "out.json").read_text())
+
+
+def main():
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        build(root)
+        done, results = run(root)
+        for result in results:
+            _, status, words = CASES[result["case"].split("/")[1]]
+            if result["status"] != status or words not in result["reason"]:
+                faults.append(f"expected {status} ({words}): {result}")
+        if len(results) != len(CASES) or done.stdout.splitlines()[-1] != "2 passed, 10 failed" or done.returncode != 1:
+            faults.append(done.stdout + done.stderr)
+        (root / "passing").write_text("node/right\nnode/within_bound\nnode/not_among_the_cases\n")
+        done, results = run(root, "--baseline", root / "passing", "--filter", "*r*")
+        if done.returncode != 0 or any("r" not in result["case"][5:] for result in results):
+            faults.append("baseline kept: " + done.stdout)
+        (root / "passing").write_text("node/right\nnode/crash\n")
+        done, _ = run(root, "--baseline", root / "passing")
+        if done.returncode != 1 or "LOST node/crash" not in done.stdout:
+            faults.append("baseline lost: " + done.stdout)
+    print(*faults, sep="\n", end="\n" if faults else "")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

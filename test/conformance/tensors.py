@@ -1,0 +1,104 @@
+"""What the conformance runner reads: a model's signature, recorded tensors, and the comparison of two of them."""
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+
+# ONNX's number of an element type -> (how NumPy holds its bytes, the field of TensorProto that has them when raw_data has not)
+TYPES = {
+    1: ("f4", "float_data"), 2: ("u1", "int32_data"), 3: ("i1", "int32_data"), 4: ("u2", "int32_data"), 5: ("i2", "int32_data"),
+    6: ("i4", "int32_data"), 7: ("i8", "int64_data"), 9: ("?", "int32_data"), 10: ("f2", "int32_data"), 11: ("f8", "double_data"),
+    12: ("u4", "uint64_data"), 13: ("u8", "uint64_data"), 14: ("c8", "float_data"), 15: ("c16", "double_data"), 16: ("bf16", "int32_data"),
+}
+# One step of these types is wider than the suite's own bound allows for.
+COARSE = {"f2": 2.0**-10, "bf16": 2.0**-7}
+
+
+class Unreadable(Exception):
+    pass
+
+
+class Value:
+    def __init__(self, proto):
+        self.name = proto.name
+        self.shape = [dim.dim_value for dim in proto.type.tensor_type.shape.dim]
+
+
+class Graph:
+    """Inputs that a caller must give, outputs, and the operators of a model file."""
+
+    def __init__(self, path):
+        try:
+            model = onnx.load(str(path), load_external_data=False)
+        except DecodeError as error:
+            raise Unreadable(error)
+        weights = {weight.name for weight in model.graph.initializer}
+        self.inputs = [Value(value) for value in model.graph.input if value.name not in weights]
+        self.outputs = [Value(value) for value in model.graph.output]
+        self.operators = sorted({node.op_type for node in model.graph.node})
+
+
+class Tensor:
+    """An array, and the name of its element type where NumPy has none of its own."""
+
+    def __init__(self, array, kind):
+        self.array, self.kind = array, kind
+
+
+def widen(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def read(path):
+    proto = onnx.TensorProto()
+    try:
+        proto.ParseFromString(path.read_bytes())
+    except DecodeError:
+        raise Unreadable(f"{path.name} holds no tensor")
+    if proto.data_type not in TYPES:
+        raise Unreadable(f"{path.name} has the element type {proto.data_type}, which the runner does not know")
+    kind, field = TYPES[proto.data_type]
+    held = "u2" if kind in ("bf16", "f2") else kind
+    if proto.HasField("raw_data"):
+        array = np.frombuffer(proto.raw_data, dtype="<" + held)
+    elif kind in ("c8", "c16"):
+        array = np.array(getattr(proto, field), dtype=f"f{int(kind[1:]) // 2}").view(kind)
+    else:
+        array = np.array(getattr(proto, field), dtype=np.int64 if held == "u2" else None).astype(held)
+    if array.size != np.prod(proto.dims, dtype=np.int64):
+        raise Unreadable(f"{path.name} holds no tensor")
+    array = array.reshape(tuple(proto.dims))
+    if kind == "f2":
+        array = array.view("f2")
+    return Tensor(widen(array) if kind == "bf16" else array, kind)
+
+
+def compare(actual, expected, rtol, atol):
+    """(largest relative error, what is wrong or ""): shapes and element types must be equal, NaN and infinities in the same places."""
+    want = expected.array
+    if expected.kind == "bf16" and actual.dtype.itemsize == 2:
+        actual = widen(actual.view(np.uint16))
+    if actual.shape != want.shape:
+        return 0.0, f"its shape is {list(actual.shape)}, expected {list(want.shape)}"
+    if actual.dtype != want.dtype:
+        return 0.0, f"its element type is {actual.dtype}, expected {want.dtype}"
+    if want.size == 0:
+        return 0.0, ""
+    rtol = max(rtol, COARSE.get(expected.kind, 0.0))
+    exact = want.dtype.kind in "bui"
+    got, want = (x.astype(object if exact and want.dtype.itemsize == 8 else np.complex128 if want.dtype.kind == "c" else np.float64)
+                 for x in (actual, want))
+    if exact:
+        off = np.abs(got - want)
+        count = int(np.sum(off != 0))
+        return float(np.max(off)), f"{count} of {off.size} integers differ, by {np.max(off)} at most" if count else ""
+    with np.errstate(all="ignore"):
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
+        off = np.where(same, 0.0, np.abs(got - want))
+        bad = ~same & ~(np.isfinite(want) & (off <= atol + rtol * np.abs(want)))
+        relative = np.where(same, 0.0, off / np.maximum(np.abs(want), 1e-30))
+        largest = float(np.max(np.where(np.isfinite(relative) & (off > atol), relative, 0.0)))
+    if not np.any(bad):
+        return largest, ""
+    at = int(np.argmax(bad))
+    return largest, f"{int(np.sum(bad))} of {bad.size} values are off, first at {at}: {got.flat[at]:.9g}, expected {want.flat[at]:.9g}"
