@@ -1,0 +1,184 @@
+/* The C ABI between generated models, the programs that call them and the Kiln runtime.
+ *
+ * Every generated header carries this text, so that a model needs no other file; the guard lets any number
+ * of them, and the runtime's own copy, meet in one translation unit. C11 and C++17.
+ *
+ * Versioning: structs that a caller fills begin with abi_version and struct_size. Fields are only ever
+ * appended; a callee reads a field only when struct_size covers it (KILN_HAS_FIELD). KILN_ABI_VERSION
+ * changes when a field changes its meaning, and a callee refuses any other version. */
+#ifndef KILN_ABI_H
+#define KILN_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define KILN_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define KILN_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+#define KILN_ABI_VERSION 1
+
+/* Every buffer that a model reads or writes may have any alignment its element type allows; the workspace
+ * and mapped weights need this one. */
+#define KILN_ALIGNMENT 64
+
+/* What a call came to. Zero is success; the numbers never change. kiln_status_string() has texts. */
+typedef enum kiln_status {
+  KILN_STATUS_OK = 0,
+  KILN_STATUS_INVALID_ARGUMENT = 1,        /* a value that no call of this function allows */
+  KILN_STATUS_NULL_POINTER = 2,            /* a required pointer is NULL */
+  KILN_STATUS_DIMENSION_OUT_OF_BOUNDS = 3, /* a dynamic dimension outside the bounds it was compiled for */
+  KILN_STATUS_DIMENSION_MISMATCH = 4,      /* dynamic dimensions that do not fit each other */
+  KILN_STATUS_INDEX_OUT_OF_BOUNDS = 5,     /* an index in the input data points outside its tensor */
+  KILN_STATUS_UNALIGNED_WORKSPACE = 6,     /* the workspace is not aligned to KILN_ALIGNMENT */
+  KILN_STATUS_WORKSPACE_TOO_SMALL = 7,     /* fewer bytes than NAME_workspace_size() asks for */
+  KILN_STATUS_OUT_OF_MEMORY = 8,           /* malloc or the allocate hook returned NULL */
+  KILN_STATUS_UNSUPPORTED_CPU = 9,         /* the machine lacks an instruction the model was built for */
+  KILN_STATUS_WEIGHTS_MISMATCH = 10,       /* a weights file of another model, version or length */
+  KILN_STATUS_WEIGHTS_UNREADABLE = 11,     /* a weights file that cannot be opened or mapped */
+  KILN_STATUS_ABI_MISMATCH = 12,           /* abi_version or struct_size of an argument is not known */
+  KILN_STATUS_THREAD_FAILURE = 13,         /* the system refused to start a thread */
+  KILN_STATUS_MISSING_ALLOCATOR = 14       /* an output's size depends on data, and no allocate hook is set */
+} kiln_status;
+
+/* Element types, numbered as in ONNX TensorProto.DataType. */
+typedef enum kiln_element_type {
+  KILN_ELEMENT_UNDEFINED = 0,
+  KILN_ELEMENT_F32 = 1,
+  KILN_ELEMENT_U8 = 2,
+  KILN_ELEMENT_I8 = 3,
+  KILN_ELEMENT_U16 = 4,
+  KILN_ELEMENT_I16 = 5,
+  KILN_ELEMENT_I32 = 6,
+  KILN_ELEMENT_I64 = 7,
+  KILN_ELEMENT_STRING = 8,
+  KILN_ELEMENT_BOOL = 9, /* one byte, 0 or 1 */
+  KILN_ELEMENT_F16 = 10,
+  KILN_ELEMENT_F64 = 11,
+  KILN_ELEMENT_U32 = 12,
+  KILN_ELEMENT_U64 = 13,
+  KILN_ELEMENT_COMPLEX64 = 14,
+  KILN_ELEMENT_COMPLEX128 = 15,
+  KILN_ELEMENT_BF16 = 16,
+  KILN_ELEMENT_F8E4M3FN = 17,
+  KILN_ELEMENT_F8E4M3FNUZ = 18,
+  KILN_ELEMENT_F8E5M2 = 19,
+  KILN_ELEMENT_F8E5M2FNUZ = 20,
+  KILN_ELEMENT_U4 = 21,
+  KILN_ELEMENT_I4 = 22,
+  KILN_ELEMENT_F4E2M1 = 23,
+  KILN_ELEMENT_F8E8M0 = 24
+} kiln_element_type;
+
+/* A piece of a kernel: does the tasks [begin, end) of the work behind `arg`. Tasks of one launch are
+ * independent; a task function may be called from any thread and calls no hook. */
+typedef void (*kiln_task)(void *arg, int64_t begin, int64_t end);
+
+/* Runs `task` over [0, tasks), each number exactly once, in ranges of any length on any threads, and returns
+ * when all are done. It must accept calls from several threads at once, and cannot fail. */
+typedef void (*kiln_parallel_for)(void *user, int64_t tasks, kiln_task task, void *arg);
+
+/* One kernel launch, as the profiler hook sees it. The struct lives for the duration of the hook call; its
+ * strings are constants of the model. flops and bytes count this launch, with its actual dimensions. */
+typedef struct kiln_kernel_info {
+  const char *model;     /* name the model was compiled under */
+  const char *name;      /* kernel function; several launches may share it */
+  const char *nodes;     /* ONNX nodes it computes: "conv_0(Conv) relu_1(Relu)" */
+  const char *algorithm; /* how, e.g. "gemm_tiled 14x32" */
+  int32_t index;         /* launch number within the model, from 0 */
+  int32_t count;         /* number of launches in the model */
+  int64_t tasks;         /* tasks of this launch */
+  int64_t flops;         /* floating-point or integer operations, 0 when not known */
+  int64_t bytes;         /* bytes read and written once each, 0 when not known */
+} kiln_kernel_info;
+
+typedef enum kiln_kernel_phase { KILN_KERNEL_BEGIN = 0, KILN_KERNEL_END = 1 } kiln_kernel_phase;
+
+/* Called before and after every launch, on the thread that called NAME_run; phases of one run strictly
+ * alternate. A kernel skipped at run time makes no call. The hook must not call into the same run. */
+typedef void (*kiln_on_kernel)(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase);
+
+/* Memory for output number `output` when only the data tells its size. Returns `size` bytes (never 0) aligned
+ * to `alignment`, or NULL, which ends the run with KILN_STATUS_OUT_OF_MEMORY. The memory is the caller's from
+ * then on, also when the run fails later. */
+typedef void *(*kiln_allocate)(void *user, int32_t output, size_t size, size_t alignment);
+
+/* What a run may use. Owned by the caller, read only during the run, never kept. A NULL context means one
+ * thread and no hooks. One context may serve several threads at once when its hooks do. */
+typedef struct kiln_context {
+  uint32_t abi_version; /* KILN_ABI_VERSION */
+  uint32_t struct_size; /* sizeof(kiln_context) of whoever filled it */
+  int32_t num_threads;  /* threads behind parallel_for; only advice on how finely to split */
+  uint32_t reserved;    /* 0 */
+  kiln_parallel_for parallel_for; /* NULL: everything runs on the calling thread */
+  void *parallel_user;
+  kiln_on_kernel on_kernel; /* NULL: no profiling, and no cost */
+  void *on_kernel_user;
+  kiln_allocate allocate; /* NULL: only models whose output sizes are known before the run */
+  void *allocate_user;
+} kiln_context;
+
+/* A context of one thread and no hooks; a starting point to fill in. */
+#define KILN_CONTEXT_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_context), 1, 0, NULL, NULL, NULL, NULL, NULL, NULL}
+
+/* Whether the struct behind `pointer` was filled by someone who knew `field`. */
+#define KILN_HAS_FIELD(type, pointer, field) \
+  ((size_t)(pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
+
+/* A named dynamic dimension and the values it was compiled for (both ends included). */
+typedef struct kiln_symbol_info {
+  const char *name;
+  int64_t min;
+  int64_t max;
+} kiln_symbol_info;
+
+/* An input or output. Dimension i is dims[i], or -1 when it is dynamic: then dim_texts[i] is its expression
+ * ("batch", "2*sequence+1") and dim_symbols[i] the index of the symbol it equals, or -1 for an expression.
+ * dim_texts and dim_symbols are NULL for a tensor without dynamic dimensions. */
+typedef struct kiln_tensor_info {
+  const char *name;  /* as in the ONNX file */
+  const char *field; /* as in the generated struct */
+  const int64_t *dims;
+  const char *const *dim_texts;
+  const int32_t *dim_symbols;
+  int64_t byte_size; /* -1 when it depends on a dimension */
+  int32_t element_type; /* kiln_element_type */
+  int32_t rank;
+} kiln_tensor_info;
+
+/* The signature table of a model: constant data with static life, safe from any thread. */
+typedef struct kiln_model_info {
+  uint32_t abi_version;
+  uint32_t struct_size;
+  const char *name;
+  const char *target; /* e.g. "x86-64-v3" */
+  const kiln_tensor_info *inputs;
+  const kiln_tensor_info *outputs;
+  const kiln_symbol_info *symbols;
+  const char *weights_file; /* file name for kiln_weights_map(), NULL when embedded */
+  int32_t num_inputs;
+  int32_t num_outputs;
+  int32_t num_symbols;
+  int32_t num_kernels;    /* launches of a run */
+  int64_t workspace_size; /* -1: depends on dimensions, see NAME_workspace_size() */
+  int64_t weights_size;   /* bytes */
+  uint64_t weights_checksum; /* kiln_checksum() of the weights file, 0 when embedded */
+} kiln_model_info;
+
+/* Layouts are the same on 32- and 64-bit targets except for the width of pointers. */
+KILN_STATIC_ASSERT(sizeof(kiln_status) == 4, "kiln_status is 32 bits wide");
+KILN_STATIC_ASSERT(sizeof(kiln_element_type) == 4, "kiln_element_type is 32 bits wide");
+KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_kernel_info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_context) == 16 + 6 * sizeof(void *), "kiln_context changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_symbol_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 48 + 6 * sizeof(void *), "kiln_model_info changed");
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KILN_ABI_H */

@@ -1,0 +1,38 @@
+#include "kiln/runtime.h"
+
+// No default case: the compiler then names a status that lacks its text.
+const char *kiln_status_string(kiln_status status) {
+  switch (status) {
+  case KILN_STATUS_OK:
+    return "ok";
+  case KILN_STATUS_INVALID_ARGUMENT:
+    return "invalid argument";
+  case KILN_STATUS_NULL_POINTER:
+    return "a required pointer is NULL";
+  case KILN_STATUS_DIMENSION_OUT_OF_BOUNDS:
+    return "a dimension is outside the bounds the model was compiled for";
+  case KILN_STATUS_DIMENSION_MISMATCH:
+    return "dimensions do not fit each other";
+  case KILN_STATUS_INDEX_OUT_OF_BOUNDS:
+    return "an index in the input data is out of bounds";
+  case KILN_STATUS_UNALIGNED_WORKSPACE:
+    return "the workspace is not aligned to 64 bytes";
+  case KILN_STATUS_WORKSPACE_TOO_SMALL:
+    return "the workspace is too small";
+  case KILN_STATUS_OUT_OF_MEMORY:
+    return "out of memory";
+  case KILN_STATUS_UNSUPPORTED_CPU:
+    return "the CPU lacks instructions that the model was compiled for";
+  case KILN_STATUS_WEIGHTS_MISMATCH:
+    return "the weights file does not belong to this model";
+  case KILN_STATUS_WEIGHTS_UNREADABLE:
+    return "the weights file cannot be read";
+  case KILN_STATUS_ABI_MISMATCH:
+    return "the caller was built for another version of the Kiln ABI";
+  case KILN_STATUS_THREAD_FAILURE:
+    return "a thread could not be started";
+  case KILN_STATUS_MISSING_ALLOCATOR:
+    return "an output's size depends on the data, and the context has no allocate hook";
+  }
+  return "unknown status";
+}
