@@ -1,0 +1,36 @@
+# One precompiled header of upstream MLIR for the whole compiler: with Clang it takes a translation unit from 5 s to under 1 s.
+add_library(KilnPrecompiled OBJECT ${PROJECT_SOURCE_DIR}/compiler/Precompiled.cpp)
+target_precompile_headers(KilnPrecompiled PRIVATE ${PROJECT_SOURCE_DIR}/compiler/Precompiled.h)
+target_compile_options(KilnPrecompiled PRIVATE -Wall -Wextra -Wno-unused-parameter -fvisibility-inlines-hidden)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Without a time stamp in it, ccache can serve the precompiled header.
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
+
+function(kiln_compile_settings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -fvisibility-inlines-hidden)
+  target_precompile_headers(${target} REUSE_FROM KilnPrecompiled)
+endfunction()
+
+# kiln_add_library(<name> <sources...> [DEPENDS <targets...>] [LINK <libraries...>])
+# A static library of the compiler. DEPENDS names TableGen targets that must run first.
+function(kiln_add_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  kiln_compile_settings(${name})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+endfunction()
+
+# kiln_add_tool(<name> <sources...> [LINK <libraries...>])
+function(kiln_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  # The precompiled header is -fPIC; an executable's -fPIE does not go with it.
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
+  kiln_compile_settings(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+endfunction()

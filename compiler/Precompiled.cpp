@@ -1,0 +1,2 @@
+// Gives the precompiled header a translation unit of its own.
+#include "compiler/Precompiled.h"

@@ -1,0 +1,34 @@
+//===- Stages.cpp - The stages of a compile, in one table ------------------===//
+#include "compiler/pipeline/Stages.h"
+#include "passes/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static void buildGraph(OpPassManager &passes, const PipelineOptions &) {
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+static void buildTarget(OpPassManager &, const PipelineOptions &) {}
+
+static void buildKernel(OpPassManager &, const PipelineOptions &) {}
+
+static constexpr Stage stages[] = {
+    {"graph", buildGraph, "canonical nn operations; constants folded; composites whole"},
+    {"target", buildTarget, "only constants, reshapes and groups; every group names its kernel and the reason"},
+    {"kernel", buildKernel, "one function a kernel on flat buffers; every buffer has its place; an entry that launches them"},
+};
+
+ArrayRef<Stage> getStages() { return stages; }
+
+void registerStagePipelines() {
+  for (const Stage &stage : getStages())
+    PassPipelineRegistration<>("kiln-" + stage.name.str(), stage.promise, [&stage](OpPassManager &passes) { stage.build(passes, {}); });
+}
+
+} // namespace kiln

@@ -1,0 +1,36 @@
+//===- Stages.h - The stages of a compile, in one table --------------------===//
+#ifndef KILN_COMPILER_PIPELINE_STAGES_H
+#define KILN_COMPILER_PIPELINE_STAGES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// What a user can change about the passes.
+struct PipelineOptions {
+  /// auto, all, none, or mnemonics of nn operations to decompose.
+  std::vector<std::string> decompose = {"auto"};
+};
+
+/// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, the crash reproducer and docs/generated/Pipeline.md read this table.
+struct Stage {
+  llvm::StringLiteral name;
+  /// Adds the stage's passes.
+  void (*build)(mlir::OpPassManager &passes, const PipelineOptions &options);
+  /// What holds of the IR afterwards.
+  llvm::StringLiteral promise;
+};
+
+/// graph, target, kernel: the stages between import and emission.
+llvm::ArrayRef<Stage> getStages();
+
+/// Registers every stage as a pipeline `kiln-<name>`.
+void registerStagePipelines();
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_PIPELINE_STAGES_H

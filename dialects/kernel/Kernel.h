@@ -1,0 +1,37 @@
+//===- Kernel.h - The kernel dialect ---------------------------------------===//
+#ifndef KILN_DIALECTS_KERNEL_KERNEL_H
+#define KILN_DIALECTS_KERNEL_KERNEL_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/kernel/KernelDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/kernel/KernelAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/kernel/KernelOps.h.inc"
+
+namespace kiln::kernel {
+
+/// Names of the discardable attributes that the dialect defines (see KernelBase.td).
+inline constexpr llvm::StringLiteral targetAttrName = "kernel.target";
+inline constexpr llvm::StringLiteral nodesAttrName = "kernel.nodes";
+inline constexpr llvm::StringLiteral algorithmAttrName = "kernel.algorithm";
+inline constexpr llvm::StringLiteral reasonAttrName = "kernel.reason";
+inline constexpr llvm::StringLiteral shapesAttrName = "kernel.shapes";
+inline constexpr llvm::StringLiteral nameAttrName = "kernel.name";
+inline constexpr llvm::StringLiteral writtenAttrName = "kernel.written";
+
+/// The target of the module that holds `op`; null when it has none.
+TargetAttr getTarget(mlir::Operation *op);
+
+} // namespace kiln::kernel
+
+#endif // KILN_DIALECTS_KERNEL_KERNEL_H

@@ -1,0 +1,62 @@
+//===- KernelBase.td - The kernel dialect and its attributes ---------------===//
+#ifndef KILN_KERNEL_BASE
+#define KILN_KERNEL_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Kernel_Dialect : Dialect {
+  let name = "kernel";
+  let cppNamespace = "::kiln::kernel";
+  let summary = "What will run: kernels on flat buffers, launches, weights, the entry point.";
+  let description = [{
+    It says only what the runtime ABI and the emitted C++ can say; everything else is upstream scf, memref, arith, math and vector.
+    A kernel is a private `func.func` on flat 1-D memrefs and index values whose last two arguments are the range of tasks to do; its
+    attributes `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` head the emitted function as a comment. Argument
+    attributes: `kernel.name` (the C++ name), `kernel.written` (an output; all other buffers are const).
+    The module attribute `kernel.target` carries the target description.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "What the generated code runs on.";
+  let description = [{
+    Travels on the module so that passes link no target and a test can write its own.
+    `vector_bits` and `registers` describe the vector unit, `l1` to `l3` the caches in bytes, `features` what the CPU has (LLVM's names).
+    Example: `#kernel.target<name = "x86-64-v3", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16,
+    l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>`.
+  }];
+  let parameters = (ins StringRefParameter<"">:$name, StringRefParameter<"">:$triple, StringRefParameter<"">:$cpu,
+                        "unsigned":$vector_bits, "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3,
+                        "::mlir::ArrayAttr":$features);
+  let assemblyFormat = [{
+    `<` `name` `=` $name `,` `triple` `=` $triple `,` `cpu` `=` $cpu `,` `vector_bits` `=` $vector_bits `,` `registers` `=` $registers `,`
+    `l1` `=` $l1 `,` `l2` `=` $l2 `,` `l3` `=` $l3 `,` `features` `=` $features `>`
+  }];
+  let extraClassDeclaration = [{
+    bool hasFeature(::llvm::StringRef feature) const;
+    /// Lanes of one vector register for elements of `bits` bits.
+    unsigned lanes(unsigned bits) const { return getVectorBits() / bits; }
+  }];
+}
+
+def Kernel_PackAttr : AttrDef<Kernel_Dialect, "Pack"> {
+  let mnemonic = "pack";
+  let summary = "The order in which a weight is stored.";
+  let description = [{
+    The stored array has `shape`, row-major; the element at index d of it is the source element at `map(d)`, or zero where that lies outside
+    the source. The map is linear. Example, [K, N] in panels of 32 columns:
+    `#kernel.pack<shape = [4, 64, 32], map = affine_map<(p, k, n) -> (k, p * 32 + n)>>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::AffineMap":$map);
+  let assemblyFormat = "`<` `shape` `=` `[` $shape `]` `,` `map` `=` $map `>`";
+}
+
+class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits>;
+
+#endif // KILN_KERNEL_BASE

@@ -1,0 +1,35 @@
+//===- KernelDialect.cpp - The kernel dialect ------------------------------===//
+#include "dialects/kernel/Kernel.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace kiln::kernel;
+
+#include "dialects/kernel/KernelDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/kernel/KernelAttributes.cpp.inc"
+
+void KernelDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/kernel/KernelAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/kernel/KernelOps.cpp.inc"
+      >();
+}
+
+bool TargetAttr::hasFeature(StringRef feature) const {
+  return llvm::any_of(getFeatures(), [&](Attribute have) { return cast<StringAttr>(have) == feature; });
+}
+
+TargetAttr kiln::kernel::getTarget(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+  return module ? module->getAttrOfType<TargetAttr>(targetAttrName) : TargetAttr();
+}

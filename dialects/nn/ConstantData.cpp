@@ -1,0 +1,122 @@
+//===- ConstantData.cpp - The bytes of a constant --------------------------===//
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NN.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kiln::nn {
+
+/// Constants of at least this many bytes are resources.
+static constexpr size_t resourceBytes = 1024;
+
+int64_t elementBytes(Type elementType) { return (elementType.getIntOrFloatBitWidth() + 7) / 8; }
+
+ConstantData::ConstantData(ElementsAttr attr) : element(attr.getElementType()), elements(attr.getNumElements()) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
+    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
+      view = blob->getData();
+    return;
+  }
+  auto dense = cast<DenseElementsAttr>(attr);
+  if (element.isInteger(1)) {
+    for (bool value : dense.getValues<bool>())
+      storage.push_back(value);
+    view = storage;
+    return;
+  }
+  view = dense.getRawData();
+  if (!dense.isSplat() || elements == 1)
+    return;
+  storage.reserve(elements * view.size());
+  for (int64_t i = 0; i < elements; ++i)
+    storage.insert(storage.end(), view.begin(), view.end());
+  view = storage;
+}
+
+/// Bits of an element as an unsigned number.
+static uint64_t loadBits(const char *data, int64_t bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, data, bytes);
+  return bits;
+}
+
+double ConstantData::asDouble(int64_t i) const {
+  int64_t size = elementBytes(element);
+  uint64_t bits = loadBits(view.data() + i * size, size);
+  if (auto type = dyn_cast<FloatType>(element))
+    return APFloat(type.getFloatSemantics(), APInt(type.getWidth(), bits, false, true)).convertToDouble();
+  if (element.isUnsignedInteger() || element.isInteger(1))
+    return static_cast<double>(bits);
+  return static_cast<double>(asInt(i));
+}
+
+int64_t ConstantData::asInt(int64_t i) const {
+  if (isa<FloatType>(element))
+    return static_cast<int64_t>(asDouble(i));
+  int64_t size = elementBytes(element);
+  uint64_t bits = loadBits(view.data() + i * size, size);
+  if (element.isUnsignedInteger() || element.isInteger(1))
+    return static_cast<int64_t>(bits);
+  return APInt(size * 8, bits, false, true).getSExtValue();
+}
+
+static ElementsAttr makeResource(RankedTensorType type, AsmResourceBlob blob, StringRef name) {
+  auto &manager = DenseResourceElementsHandle::getManagerInterface(type.getContext());
+  return DenseResourceElementsAttr::get(type, manager.insert(name, std::move(blob)));
+}
+
+ElementsAttr makeConstant(RankedTensorType type, std::vector<char> bytes) {
+  assert(static_cast<int64_t>(bytes.size()) == type.getNumElements() * elementBytes(type.getElementType()));
+  if (bytes.size() < resourceBytes) {
+    if (!type.getElementType().isInteger(1))
+      return DenseElementsAttr::getFromRawBuffer(type, bytes);
+    SmallVector<bool> values(bytes.begin(), bytes.end());
+    return DenseElementsAttr::get(type, ArrayRef<bool>(values));
+  }
+  return makeResource(type, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64), "folded");
+}
+
+ElementsAttr makeBorrowedConstant(RankedTensorType type, ArrayRef<char> bytes, StringRef name) {
+  if (bytes.size() < resourceBytes)
+    return makeConstant(type, std::vector<char>(bytes.begin(), bytes.end()));
+  return makeResource(type, UnmanagedAsmResourceBlob::allocateWithAlign(bytes, 1), name.empty() ? "weight" : name);
+}
+
+ElementsAttr getConstant(Value value) {
+  if (auto constant = value.getDefiningOp<ConstantOp>())
+    return constant.getValue();
+  auto splat = value.getDefiningOp<SplatOp>();
+  auto type = cast<RankedTensorType>(value.getType());
+  if (splat && type.hasStaticShape() && !type.getEncoding())
+    return DenseElementsAttr::get(type, splat.getValue());
+  return nullptr;
+}
+
+std::optional<double> getSplatNumber(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<BroadcastToOp, ReshapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return TypeSwitch<Attribute, std::optional<double>>(splat.getValue())
+        .Case<FloatAttr>([](auto attr) { return attr.getValueAsDouble(); })
+        .Case<IntegerAttr>([](IntegerAttr attr) { return static_cast<double>(attr.getValue().getSExtValue()); })
+        .Default([](Attribute) { return std::nullopt; });
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  bool isSplat = constant.getValue().getNumElements() == 1;
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+    isSplat |= dense.isSplat() && dense.getNumElements() > 0;
+  if (!isSplat)
+    return std::nullopt;
+  return ConstantData(constant.getValue()).asDouble(0);
+}
+
+} // namespace kiln::nn

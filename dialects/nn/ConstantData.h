@@ -1,0 +1,58 @@
+//===- ConstantData.h - The bytes of a constant ----------------------------===//
+#ifndef KILN_DIALECTS_NN_CONSTANTDATA_H
+#define KILN_DIALECTS_NN_CONSTANTDATA_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Value.h"
+#include <optional>
+#include <vector>
+
+namespace kiln::nn {
+
+/// The elements of a constant as raw bytes in row-major order and host byte order; bool takes one byte an element. The bytes of a resource
+/// are borrowed from it, those of a dense attribute are copied where it keeps them in another form. Does not outlive the attribute.
+class ConstantData {
+public:
+  explicit ConstantData(mlir::ElementsAttr attr);
+
+  llvm::ArrayRef<char> bytes() const { return view; }
+  int64_t numElements() const { return elements; }
+  mlir::Type elementType() const { return element; }
+
+  template <typename T> llvm::ArrayRef<T> as() const {
+    return {reinterpret_cast<const T *>(view.data()), view.size() / sizeof(T)};
+  }
+  /// Element `i` converted to a wider type, whatever the element type is.
+  double asDouble(int64_t i) const;
+  int64_t asInt(int64_t i) const;
+
+private:
+  mlir::Type element;
+  int64_t elements;
+  llvm::ArrayRef<char> view;
+  std::vector<char> storage;
+};
+
+/// Bytes that one element takes in memory (bool: 1).
+int64_t elementBytes(mlir::Type elementType);
+
+/// A constant of this static type over bytes: a dense attribute when small, a resource that owns the bytes otherwise.
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);
+
+template <typename T> mlir::ElementsAttr makeConstantOf(mlir::RankedTensorType type, llvm::ArrayRef<T> values) {
+  auto *begin = reinterpret_cast<const char *>(values.data());
+  return makeConstant(type, std::vector<char>(begin, begin + values.size() * sizeof(T)));
+}
+
+/// A constant over bytes that somebody else keeps alive as long as the context (the mapped model file). Never copies.
+mlir::ElementsAttr makeBorrowedConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes, llvm::StringRef name);
+
+/// The constant behind a value: an nn.constant, or an nn.splat or its broadcast of small size; null otherwise.
+mlir::ElementsAttr getConstant(mlir::Value value);
+
+/// The one number that fills the whole value (nn.splat, a constant with one element or a splat attribute, broadcasts and reshapes of those).
+std::optional<double> getSplatNumber(mlir::Value value);
+
+} // namespace kiln::nn
+
+#endif // KILN_DIALECTS_NN_CONSTANTDATA_H

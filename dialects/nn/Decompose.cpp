@@ -1,0 +1,93 @@
+//===- Decompose.cpp - Composites as graphs of simpler operations ----------===//
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+namespace {
+
+/// Builds nn operations over one tensor type, reductions along axes included.
+struct RowBuilder {
+  OpBuilder &builder;
+  Location loc;
+  RankedTensorType type;
+  SmallVector<int64_t> axes;
+
+  RankedTensorType reducedType() const {
+    DimExprs dims = getDims(type);
+    for (int64_t axis : axes)
+      dims[axis] = getAffineConstantExpr(1, type.getContext());
+    return makeTensorType(dims, type.getElementType());
+  }
+  Value reduce(ReduceKind kind, Value x) const { return ReduceOp::create(builder, loc, reducedType(), kind, x, axes); }
+  Value spread(Value x) const { return BroadcastToOp::create(builder, loc, type, x); }
+  Value reduceAndSpread(ReduceKind kind, Value x) const { return spread(reduce(kind, x)); }
+  template <typename OpTy> Value make(Value x) const { return OpTy::create(builder, loc, x.getType(), x); }
+  template <typename OpTy> Value make(Value x, Value y) const { return OpTy::create(builder, loc, x.getType(), x, y); }
+  Value number(Type like, double value) const {
+    return SplatOp::create(builder, loc, like, FloatAttr::get(type.getElementType(), value));
+  }
+};
+
+using Results = FailureOr<SmallVector<Value>>;
+
+} // namespace
+
+static RowBuilder rowBuilder(OpBuilder &builder, Operation *op, ArrayRef<int64_t> axes) {
+  return {builder, op->getLoc(), cast<RankedTensorType>(op->getResult(0).getType()), SmallVector<int64_t>(axes)};
+}
+
+static SmallVector<int64_t> trailingAxes(int64_t axis, Type type) {
+  return llvm::to_vector(llvm::seq<int64_t>(axis, cast<RankedTensorType>(type).getRank()));
+}
+
+Results SoftmaxOp::decompose(OpBuilder &builder) {
+  RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
+  Value shifted = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Max, getInput()));
+  Value exponential = b.make<ExpOp>(shifted);
+  return SmallVector<Value>{b.make<DivOp>(exponential, b.reduceAndSpread(ReduceKind::Sum, exponential))};
+}
+
+Results LogSoftmaxOp::decompose(OpBuilder &builder) {
+  RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
+  Value shifted = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Max, getInput()));
+  Value sum = b.reduce(ReduceKind::Sum, b.make<ExpOp>(shifted));
+  return SmallVector<Value>{b.make<SubOp>(shifted, b.spread(b.make<LogOp>(sum)))};
+}
+
+Results HardmaxOp::decompose(OpBuilder &builder) {
+  RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
+  Type index = builder.getI64Type();
+  auto reduced = withElementType(b.reducedType(), index);
+  Value best = ArgReduceOp::create(builder, getLoc(), reduced, ReduceKind::Max, getInput(), getAxis(), false);
+  auto wide = withElementType(getType(), index);
+  Value spread = BroadcastToOp::create(builder, getLoc(), wide, best);
+  Value position = IotaOp::create(builder, getLoc(), wide, getAxis());
+  Value hit = EqualOp::create(builder, getLoc(), withElementType(getType(), builder.getI1Type()), position, spread);
+  return SmallVector<Value>{SelectOp::create(builder, getLoc(), getType(), hit, b.number(getType(), 1.0), b.number(getType(), 0.0))};
+}
+
+Results LayerNormOp::decompose(OpBuilder &builder) {
+  RowBuilder b = rowBuilder(builder, *this, trailingAxes(getAxis(), getType()));
+  Value centered = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Mean, getInput()));
+  Value variance = b.reduce(ReduceKind::Mean, b.make<MulOp>(centered, centered));
+  Value deviation = b.make<SqrtOp>(b.make<AddOp>(variance, b.number(variance.getType(), getEpsilon().convertToDouble())));
+  Value result = b.make<MulOp>(b.make<DivOp>(centered, b.spread(deviation)), b.spread(getScale()));
+  return SmallVector<Value>{getBias() ? b.make<AddOp>(result, b.spread(getBias())) : result};
+}
+
+Results RmsNormOp::decompose(OpBuilder &builder) {
+  RowBuilder b = rowBuilder(builder, *this, trailingAxes(getAxis(), getType()));
+  Value square = b.reduce(ReduceKind::Mean, b.make<MulOp>(getInput(), getInput()));
+  Value root = b.make<SqrtOp>(b.make<AddOp>(square, b.number(square.getType(), getEpsilon().convertToDouble())));
+  return SmallVector<Value>{b.make<MulOp>(b.make<DivOp>(getInput(), b.spread(root)), b.spread(getScale()))};
+}
+
+bool SoftmaxOp::hasFusedKernel(kernel::TargetAttr) { return true; }
+bool LogSoftmaxOp::hasFusedKernel(kernel::TargetAttr) { return true; }
+bool HardmaxOp::hasFusedKernel(kernel::TargetAttr) { return false; }
+bool LayerNormOp::hasFusedKernel(kernel::TargetAttr) { return true; }
+bool RmsNormOp::hasFusedKernel(kernel::TargetAttr) { return true; }

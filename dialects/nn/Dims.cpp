@@ -1,0 +1,91 @@
+//===- Dims.cpp - Symbolic dimensions of tensor types ----------------------===//
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace kiln::nn {
+
+/// 1 + the highest symbol used: the canonical symbol count of an encoding.
+static unsigned countSymbols(ArrayRef<AffineExpr> exprs) {
+  unsigned count = 0;
+  for (AffineExpr expr : exprs)
+    expr.walk([&](AffineExpr e) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+        count = std::max(count, symbol.getPosition() + 1);
+    });
+  return count;
+}
+
+AffineExpr simplifyDim(AffineExpr expr) { return simplifyAffineExpr(expr, 0, countSymbols(expr)); }
+
+DimExprs getDims(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  auto encoding = dyn_cast_or_null<DimsAttr>(tensor.getEncoding());
+  DimExprs dims;
+  for (auto [i, size] : llvm::enumerate(tensor.getShape())) {
+    if (ShapedType::isStatic(size)) {
+      dims.push_back(getAffineConstantExpr(size, type.getContext()));
+      continue;
+    }
+    assert(encoding && "a dynamic dimension needs an #nn.dims encoding");
+    dims.push_back(encoding.getMap().getResult(i));
+  }
+  return dims;
+}
+
+AffineExpr getDim(Type type, unsigned i) { return getDims(type)[i]; }
+
+RankedTensorType makeTensorType(ArrayRef<AffineExpr> dims, Type elementType) {
+  SmallVector<int64_t> shape;
+  DimExprs simplified;
+  bool isStatic = true;
+  for (AffineExpr dim : dims) {
+    simplified.push_back(simplifyDim(dim));
+    auto constant = dyn_cast<AffineConstantExpr>(simplified.back());
+    shape.push_back(constant ? constant.getValue() : ShapedType::kDynamic);
+    isStatic &= static_cast<bool>(constant);
+  }
+  if (isStatic)
+    return RankedTensorType::get(shape, elementType);
+  MLIRContext *context = elementType.getContext();
+  AffineMap map = AffineMap::get(0, countSymbols(simplified), simplified, context);
+  return RankedTensorType::get(shape, elementType, DimsAttr::get(context, map));
+}
+
+RankedTensorType withElementType(Type type, Type elementType) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), elementType, tensor.getEncoding());
+}
+
+bool provablyEqual(AffineExpr a, AffineExpr b) {
+  if (a == b)
+    return true;
+  AffineExpr difference = simplifyDim(a - b);
+  return difference == getAffineConstantExpr(0, a.getContext());
+}
+
+std::optional<int64_t> getConstantDim(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(simplifyDim(expr)))
+    return constant.getValue();
+  return std::nullopt;
+}
+
+std::string formatDim(AffineExpr expr) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  simplifyDim(expr).print(stream);
+  return text;
+}
+
+AffineExpr getNumElements(ArrayRef<AffineExpr> dims, MLIRContext *context) {
+  AffineExpr product = getAffineConstantExpr(1, context);
+  for (AffineExpr dim : dims)
+    product = product * dim;
+  return simplifyDim(product);
+}
+
+} // namespace kiln::nn

@@ -1,0 +1,45 @@
+//===- Dims.h - Symbolic dimensions of tensor types ------------------------===//
+#ifndef KILN_DIALECTS_NN_DIMS_H
+#define KILN_DIALECTS_NN_DIMS_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <string>
+
+namespace kiln::nn {
+
+/// One expression of the module's symbols (affine symbol expressions) per dimension; constants for static dimensions.
+using DimExprs = llvm::SmallVector<mlir::AffineExpr>;
+
+/// The dimensions of a ranked tensor type. Every `?` must be covered by the `#nn.dims` encoding.
+DimExprs getDims(mlir::Type type);
+
+/// Dimension `i` of a ranked tensor type.
+mlir::AffineExpr getDim(mlir::Type type, unsigned i);
+
+/// A tensor type with these dimensions: static ones in the shape, the rest in a canonical `#nn.dims` encoding.
+mlir::RankedTensorType makeTensorType(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::Type elementType);
+
+/// The same type with another element type.
+mlir::RankedTensorType withElementType(mlir::Type type, mlir::Type elementType);
+
+/// Simplifies an expression over symbols only.
+mlir::AffineExpr simplifyDim(mlir::AffineExpr expr);
+
+/// Whether the two are the same number whatever the symbols are. False means: not proven.
+bool provablyEqual(mlir::AffineExpr a, mlir::AffineExpr b);
+
+/// The value when it is a constant.
+std::optional<int64_t> getConstantDim(mlir::AffineExpr expr);
+
+/// The expression as it stands in messages, for example `s0 + 1`.
+std::string formatDim(mlir::AffineExpr expr);
+
+/// The product of all dimensions.
+mlir::AffineExpr getNumElements(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::MLIRContext *context);
+
+} // namespace kiln::nn
+
+#endif // KILN_DIALECTS_NN_DIMS_H

@@ -1,0 +1,55 @@
+//===- NNBase.td - The nn dialect, its attributes and base classes ---------===//
+#ifndef KILN_NN_BASE
+#define KILN_NN_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def NN_Dialect : Dialect {
+  let name = "nn";
+  let cppNamespace = "::kiln::nn";
+  let summary = "What a neural network means: value semantics on ranked tensors.";
+  let description = [{
+    One operation per ONNX operator that graph passes want to see. The differences between opsets end at import, broadcasts are explicit,
+    and every dimension is either static or an expression of the module's symbols (`#nn.dims`), so two dimensions are equal exactly
+    when their expressions are.
+
+    Module attributes: `nn.model` (the name that all external symbols bear), `nn.symbols` (names of the symbolic dimensions, in the order
+    of the affine symbols), `nn.constraints` (expressions that must be zero at run time). `func.func @main` carries `nn.name` on its
+    arguments and results: the ONNX names.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+def NN_DimsAttr : AttrDef<NN_Dialect, "Dims"> {
+  let mnemonic = "dims";
+  let summary = "The dimensions of a tensor as expressions of the module's symbols.";
+  let description = [{
+    The encoding of a tensor type that has a dynamic dimension. One result of the map per dimension; symbol `sN` is entry N of the module's
+    `nn.symbols`. Example: `tensor<?x?x768xf32, #nn.dims<()[s0, s1] -> (s0, s1, 768)>>`.
+  }];
+  let parameters = (ins "::mlir::AffineMap":$map);
+  let assemblyFormat = "`<` $map `>`";
+}
+
+class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
+
+def NN_FloatTensor : TensorOf<[AnyFloat]>;
+def NN_Tensor : TensorOf<[AnyFloat, AnyInteger]>;
+def NN_BoolTensor : TensorOf<[I1]>;
+def NN_IndexTensor : TensorOf<[I32, I64]>;
+
+def NN_Layout : I32EnumAttr<"Layout", "where a spatial operator's channels are", [
+    I32EnumAttrCase<"ChannelsFirst", 0, "channels_first">,
+    I32EnumAttrCase<"ChannelsLast", 1, "channels_last">]> {
+  let cppNamespace = "::kiln::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_LayoutAttr : EnumAttr<NN_Dialect, NN_Layout, "layout">;
+
+#endif // KILN_NN_BASE

@@ -1,0 +1,63 @@
+//===- NNContractionOps.td - Matrix products and convolutions --------------===//
+#ifndef KILN_NN_CONTRACTION_OPS
+#define KILN_NN_CONTRACTION_OPS
+
+include "dialects/nn/NNBase.td"
+include "dialects/nn/NNInterfaces.td"
+
+def NN_MatmulOp : NN_Op<"matmul", [Pure]> {
+  let summary = "Matrix product of the last two dimensions: ONNX MatMul, Gemm (whose transposes, scales and bias become operations of their own).";
+  let description = [{
+    [batch..., M, K] x [K, N] -> [batch..., M, N] with one right side for all batches, or [batch..., M, K] x [batch..., K, N] with
+    equal batch dimensions. Integer operands accumulate in the result's type.
+    ```mlir
+    %r = nn.matmul %a, %b : tensor<2x4x8xf32>, tensor<8x16xf32> -> tensor<2x4x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_ConvOp : NN_Op<"conv", [Pure]> {
+  let summary = "Convolution over 1 to 3 spatial dimensions: ONNX Conv. The bias is a following nn.add.";
+  let description = [{
+    The input is [N, C, spatial...] or, with layout channels_last, [N, spatial..., C]; the result likewise. The weight is always
+    [out channels, C / groups, kernel...], as in the file. `pads` lists the begins of all spatial dimensions, then the ends.
+    ```mlir
+    %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [1, 1, 1, 1] groups 1 layout channels_first
+      : tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32> -> tensor<1x16x8x8xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, NN_Tensor:$weight, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$pads, I64Attr:$groups, NN_LayoutAttr:$layout);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $input `,` $weight `strides` $strides `dilations` $dilations `pads` $pads `groups` $groups `layout` $layout attr-dict
+    `:` type($input) `,` type($weight) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_ConvTransposeOp : NN_Op<"conv_transpose", [Pure, DeclareOpInterfaceMethods<NN_Decomposable>]> {
+  let summary = "The transpose (gradient) of a convolution: ONNX ConvTranspose. The bias is a following nn.add.";
+  let description = [{
+    The weight is [C, out channels / groups, kernel...]. `pads` cut the full result; the result type includes output_padding.
+    Decomposes into nn.pad with interior zeros and nn.conv with the flipped weight.
+    ```mlir
+    %r = nn.conv_transpose %x, %w strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+      : tensor<1x8x4x4xf32>, tensor<8x4x2x2xf32> -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, NN_Tensor:$weight, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$pads, I64Attr:$groups, NN_LayoutAttr:$layout);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $input `,` $weight `strides` $strides `dilations` $dilations `pads` $pads `groups` $groups `layout` $layout attr-dict
+    `:` type($input) `,` type($weight) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KILN_NN_CONTRACTION_OPS

@@ -1,0 +1,53 @@
+//===- NNInterfaces.td - What passes ask of an operation -------------------===//
+#ifndef KILN_NN_INTERFACES
+#define KILN_NN_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def NN_ScalarBody : OpInterface<"ScalarBody"> {
+  let cppNamespace = "::kiln::nn";
+  let description = [{
+    The operation is element-wise: all operands and the result have one shape, and result element i depends on element i of each operand only.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds the computation of one element, or of a vector of elements: `args` holds one value per operand, scalars or 1-D vectors of the
+      operand's compute type (see `computeType`). Given ranked tensors of equal shape, it builds nn operations instead: that is the
+      operation's decomposition.
+    }], "::mlir::Value", "buildScalar", (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::ValueRange":$args)>
+  ];
+}
+
+def NN_IndexMap : OpInterface<"IndexMap"> {
+  let cppNamespace = "::kiln::nn";
+  let description = [{
+    The operation only moves data: result element at index (d0, ..., dn) is the operand's element at `getIndexMap()(d0, ..., dn)[s0, ...]`.
+    The first operand is the moved one. The symbols are the module's.
+  }];
+  let methods = [
+    InterfaceMethod<"The map from result index to operand index, or a null map when this instance cannot be so expressed.",
+      "::mlir::AffineMap", "getIndexMap", (ins)>
+  ];
+}
+
+def NN_Decomposable : OpInterface<"Decomposable"> {
+  let cppNamespace = "::kiln::nn";
+  let description = "The operation equals a graph of simpler nn operations.";
+  let methods = [
+    InterfaceMethod<[{
+      Builds that graph at the builder's insertion point and returns the values that replace the results; fails only for an instance whose
+      parts cannot be expressed (the reason is emitted as a remark by the caller).
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder)>
+  ];
+}
+
+def NN_FusedKernel : OpInterface<"FusedKernel"> {
+  let cppNamespace = "::kiln::nn";
+  let description = "The operation can be emitted as one kernel.";
+  let methods = [
+    InterfaceMethod<"Whether a target with these features has the fused kernel for this instance; false makes the target stage decompose.",
+      "bool", "hasFusedKernel", (ins "::kiln::kernel::TargetAttr":$target)>
+  ];
+}
+
+#endif // KILN_NN_INTERFACES

@@ -1,0 +1,58 @@
+//===- NNNormalizationOps.td - Composites over rows ------------------------===//
+#ifndef KILN_NN_NORMALIZATION_OPS
+#define KILN_NN_NORMALIZATION_OPS
+
+include "dialects/nn/NNBase.td"
+include "dialects/nn/NNInterfaces.td"
+
+class NN_Composite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
+    Pure, DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>])>;
+
+class NN_RowComposite<string mnemonic> : NN_Composite<mnemonic, [SameOperandsAndResultType]> {
+  let arguments = (ins NN_FloatTensor:$input, I64Attr:$axis);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_SoftmaxOp : NN_RowComposite<"softmax"> {
+  let summary = "exp(x - max) / sum(exp(x - max)) along one axis: ONNX Softmax 13; earlier versions reshape around it.";
+  let description = "```mlir\n%r = nn.softmax %x axis 1 : tensor<2x10xf32>\n```";
+}
+
+def NN_LogSoftmaxOp : NN_RowComposite<"log_softmax"> {
+  let summary = "x - max - log(sum(exp(x - max))) along one axis: ONNX LogSoftmax. Never log(softmax(x)).";
+  let description = "```mlir\n%r = nn.log_softmax %x axis 1 : tensor<2x10xf32>\n```";
+}
+
+def NN_HardmaxOp : NN_RowComposite<"hardmax"> {
+  let summary = "One at the first largest element along an axis, zero elsewhere: ONNX Hardmax.";
+  let description = "```mlir\n%r = nn.hardmax %x axis 1 : tensor<2x10xf32>\n```";
+}
+
+def NN_LayerNormOp : NN_Composite<"layer_norm", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "(x - mean) / sqrt(variance + epsilon) * scale + bias over the trailing dimensions from `axis`: ONNX LayerNormalization 17.";
+  let description = [{
+    scale and bias have the shape of the normalized dimensions (broadcasts are explicit).
+    ```mlir
+    %r = nn.layer_norm %x, %scale, %bias axis 1 epsilon 1.0e-5 : tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, Optional<NN_FloatTensor>:$bias, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $scale (`,` $bias^)? `axis` $axis `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale) (`,` type($bias)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_RmsNormOp : NN_Composite<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "x / sqrt(mean(x * x) + epsilon) * scale over the trailing dimensions from `axis`: ONNX RMSNormalization 23.";
+  let description = "```mlir\n%r = nn.rms_norm %x, %scale axis 1 epsilon 1.0e-5 : tensor<2x8xf32>, tensor<8xf32>\n```";
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$input `,` $scale `axis` $axis `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)";
+  let hasVerifier = 1;
+}
+
+#endif // KILN_NN_NORMALIZATION_OPS

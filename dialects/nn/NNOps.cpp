@@ -1,0 +1,91 @@
+//===- NNOps.cpp - Generated code and folds of the nn dialect --------------===//
+#include "dialects/nn/NN.h"
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/Scalar.h"
+#include "dialects/nn/Verify.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+//===- ConstantOp ----------------------------------------------------------===//
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
+  ElementsAttr value;
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseAttribute(value, "value", result.attributes))
+    return failure();
+  result.addTypes(value.getType());
+  return success();
+}
+
+void ConstantOp::print(OpAsmPrinter &printer) {
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
+  printer << ' ';
+  printer.printAttribute(getValue());
+}
+
+//===- Folds ---------------------------------------------------------------===//
+
+OpFoldResult CastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? getX() : OpFoldResult(); }
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto inner = getInput().getDefiningOp<ReshapeOp>()) {
+    setOperand(inner.getInput());
+    return getResult();
+  }
+  return {};
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  SmallVector<int64_t> permutation(getPermutation());
+  if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
+    for (int64_t &dim : permutation)
+      dim = inner.getPermutation()[dim];
+    setOperand(inner.getInput());
+    setPermutation(permutation);
+    return getResult();
+  }
+  return llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())) ? getInput() : Value();
+}
+
+OpFoldResult BroadcastToOp::fold(FoldAdaptor) { return getInput().getType() == getType() ? getInput() : Value(); }
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  bool forward = llvm::all_of(getSteps(), [](int64_t step) { return step == 1; });
+  return forward && getInput().getType() == getType() ? getInput() : Value();
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? getInputs().front() : Value(); }
+
+//===- Index maps ----------------------------------------------------------===//
+
+AffineMap TransposeOp::getIndexMap() {
+  SmallVector<AffineExpr> exprs(getPermutation().size());
+  for (auto [i, dim] : llvm::enumerate(getPermutation()))
+    exprs[dim] = getAffineDimExpr(i, getContext());
+  return AffineMap::get(exprs.size(), 0, exprs, getContext());
+}
+
+AffineMap BroadcastToOp::getIndexMap() {
+  DimExprs from = getDims(getInput().getType()), to = getDims(getType());
+  size_t added = to.size() - from.size();
+  SmallVector<AffineExpr> exprs;
+  for (auto [i, dim] : llvm::enumerate(from))
+    exprs.push_back(getConstantDim(dim) == 1 ? getAffineConstantExpr(0, getContext()) : getAffineDimExpr(added + i, getContext()));
+  return AffineMap::get(to.size(), 0, exprs, getContext());
+}
+
+AffineMap SliceOp::getIndexMap() {
+  SmallVector<AffineExpr> exprs;
+  for (auto [i, step] : llvm::enumerate(getSteps()))
+    exprs.push_back(getStarts().getResult(i) + getAffineDimExpr(i, getContext()) * step);
+  return AffineMap::get(exprs.size(), getStarts().getNumSymbols(), exprs, getContext());
+}
+
+#define GET_OP_CLASSES
+#include "dialects/nn/NNOps.cpp.inc"

@@ -1,0 +1,15 @@
+//===- NNOps.td - All operations of the nn dialect -------------------------===//
+#ifndef KILN_NN_OPS
+#define KILN_NN_OPS
+
+include "dialects/nn/NNBase.td"
+include "dialects/nn/NNInterfaces.td"
+include "dialects/nn/NNStructureOps.td"
+include "dialects/nn/NNElementwiseOps.td"
+include "dialects/nn/NNDataMovementOps.td"
+include "dialects/nn/NNReductionOps.td"
+include "dialects/nn/NNContractionOps.td"
+include "dialects/nn/NNNormalizationOps.td"
+include "dialects/nn/NNRecurrentOps.td"
+
+#endif // KILN_NN_OPS

@@ -1,0 +1,82 @@
+//===- NNStructureOps.td - Constants, groups, shapes as values -------------===//
+#ifndef KILN_NN_STRUCTURE_OPS
+#define KILN_NN_STRUCTURE_OPS
+
+include "dialects/nn/NNBase.td"
+include "dialects/nn/NNInterfaces.td"
+
+def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike]> {
+  let summary = "A tensor known at compile time.";
+  let description = [{
+    Holds a DenseResourceElementsAttr (1 KiB and more; the bytes are those of the model file and are never copied) or a DenseElementsAttr.
+    Read the bytes with `ConstantData`.
+    ```mlir
+    %w = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs NN_Tensor:$result);
+  let hasFolder = 1;
+  let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{ build($_builder, $_state, value.getType(), value); }]>];
+  let hasCustomAssemblyFormat = 1;
+}
+
+def NN_SplatOp : NN_Op<"splat", [Pure]> {
+  let summary = "A tensor of any shape with one value in all places.";
+  let description = [{
+    ```mlir
+    %z = nn.splat 0.0 : f32 -> tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
+    ```
+  }];
+  let arguments = (ins TypedAttrInterface:$value);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "attr-dict $value `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_DimValuesOp : NN_Op<"dim_values", [Pure]> {
+  let summary = "Expressions of the symbolic dimensions as an integer tensor (rank 0 or 1).";
+  let description = [{
+    What remains of ONNX Shape arithmetic when its value is needed as data at run time. Rank 0 takes a map with one result.
+    ```mlir
+    %s = nn.dim_values affine_map<()[s0] -> (s0, 768)> : tensor<2xi64>
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$map);
+  let results = (outs NN_IndexTensor:$result);
+  let assemblyFormat = "attr-dict $map `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
+  let summary = "Operations that become one kernel.";
+  let description = [{
+    At most one operation of the body is an anchor (a contraction, reduction, normalization, pooling, ...); all others are `ScalarBody` or
+    `IndexMap` operations that run on the anchor's loads (prologue) or on its value before the store (epilogue). The target stage writes its
+    decision here: `kernel` names the implementation, `reason` says why it was chosen, further attributes are that implementation's parameters.
+    ```mlir
+    %r = nn.group(%a, %b) {kernel = "loops", reason = "element-wise"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+      %s = nn.add %x, %y : tensor<4xf32>
+      nn.yield %s : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<NN_Tensor>:$inputs, OptionalAttr<StrAttr>:$kernel, OptionalAttr<StrAttr>:$reason);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Operation *getTerminator() { return getBody().front().getTerminator(); }
+  }];
+}
+
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, HasParent<"GroupOp">]> {
+  let summary = "The results of a group.";
+  let description = "```mlir\nnn.yield %r : tensor<4xf32>\n```";
+  let arguments = (ins Variadic<NN_Tensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+#endif // KILN_NN_STRUCTURE_OPS

@@ -1,0 +1,94 @@
+//===- Scalar.h - Element-wise formulas as plain C++ -----------------------===//
+//
+// The text of an element-wise operation in NNElementwiseOps.td is written against this class. It builds arith and math operations when its
+// values are scalars or vectors, and nn operations when they are tensors, so that one formula is both the kernel and the decomposition.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_DIALECTS_NN_SCALAR_H
+#define KILN_DIALECTS_NN_SCALAR_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+namespace kiln::nn {
+
+/// The type in which values of an element type are computed inside kernels: f16 and bf16 in f32, unsigned integers as signless ones.
+mlir::Type computeType(mlir::Type elementType);
+
+class Scalar {
+public:
+  /// `type` is the operand's tensor type or element type: it tells signedness, which the kernel's signless integers do not.
+  Scalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type);
+
+  mlir::Value value() const { return held; }
+  /// A constant of this value's type (and shape, on vectors and tensors).
+  Scalar like(double number) const;
+  mlir::Type elementType() const { return element; }
+
+  Scalar operator+(const Scalar &y) const;
+  Scalar operator-(const Scalar &y) const;
+  Scalar operator*(const Scalar &y) const;
+  Scalar operator/(const Scalar &y) const;
+  Scalar operator&(const Scalar &y) const;
+  Scalar operator|(const Scalar &y) const;
+  Scalar operator^(const Scalar &y) const;
+  Scalar operator-() const;
+  Scalar operator~() const;
+  Scalar operator<(const Scalar &y) const;
+  Scalar operator<=(const Scalar &y) const;
+  Scalar operator>(const Scalar &y) const { return y < *this; }
+  Scalar operator>=(const Scalar &y) const { return y <= *this; }
+  Scalar operator==(const Scalar &y) const;
+
+  Scalar operator+(double y) const { return *this + like(y); }
+  Scalar operator-(double y) const { return *this - like(y); }
+  Scalar operator*(double y) const { return *this * like(y); }
+  Scalar operator/(double y) const { return *this / like(y); }
+  Scalar operator<(double y) const { return *this < like(y); }
+  Scalar operator>(double y) const { return *this > like(y); }
+
+  friend Scalar floorMod(const Scalar &x, const Scalar &y);
+  friend Scalar truncMod(const Scalar &x, const Scalar &y);
+  friend Scalar pow(const Scalar &x, const Scalar &y);
+  /// NaN in either operand gives NaN.
+  friend Scalar min(const Scalar &x, const Scalar &y);
+  friend Scalar max(const Scalar &x, const Scalar &y);
+  friend Scalar select(const Scalar &condition, const Scalar &x, const Scalar &y);
+  friend Scalar shiftLeft(const Scalar &x, const Scalar &y);
+  friend Scalar shiftRight(const Scalar &x, const Scalar &y);
+  friend Scalar isNan(const Scalar &x);
+  friend Scalar sign(const Scalar &x);
+  friend Scalar sigmoid(const Scalar &x);
+  friend Scalar abs(const Scalar &x);
+  /// Conversion as ONNX Cast; `type` is a tensor or element type.
+  friend Scalar cast(const Scalar &x, mlir::Type type);
+
+#define KILN_SCALAR_FUNCTION(name) friend Scalar name(const Scalar &x);
+#include "dialects/nn/ScalarFunctions.def"
+#undef KILN_SCALAR_FUNCTION
+
+private:
+  bool isTensor() const;
+  bool isFloat() const;
+  bool isUnsigned() const;
+  bool isBool() const;
+  Scalar with(mlir::Value value) const { return Scalar(builder, loc, value, element); }
+  Scalar withBool(mlir::Value value) const;
+  template <typename TensorOp, typename FloatOp, typename IntOp, typename UnsignedOp>
+  Scalar binary(const Scalar &y) const;
+  Scalar compare(const Scalar &y, int floatPredicate, int signedPredicate, int unsignedPredicate) const;
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Value held;
+  mlir::Type element;
+};
+
+inline Scalar min(const Scalar &x, double y) { return min(x, x.like(y)); }
+inline Scalar max(const Scalar &x, double y) { return max(x, x.like(y)); }
+/// Declared at namespace scope so that the formulas find it by name.
+Scalar cast(const Scalar &x, mlir::Type type);
+
+} // namespace kiln::nn
+
+#endif // KILN_DIALECTS_NN_SCALAR_H

@@ -1,0 +1,35 @@
+//===- Verify.cpp - Checks that several operations share -------------------===//
+#include "dialects/nn/Verify.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+
+using namespace mlir;
+
+namespace kiln::nn {
+
+LogicalResult verifyDims(Operation *op, Type type, ArrayRef<AffineExpr> expected, StringRef what) {
+  DimExprs dims = getDims(type);
+  if (dims.size() != expected.size())
+    return op->emitOpError() << what << " has rank " << dims.size() << ", expected " << expected.size();
+  for (auto [i, dim, want] : llvm::enumerate(dims, expected))
+    if (!provablyEqual(dim, want))
+      return op->emitOpError() << "dimension " << i << " of " << what << " is " << formatDim(dim) << ", expected " << formatDim(want);
+  return success();
+}
+
+LogicalResult verifyElementwise(Operation *op) {
+  DimExprs dims = getDims(op->getResult(0).getType());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (failed(verifyDims(op, operand.getType(), dims, "operand " + std::to_string(i))))
+      return failure();
+  return success();
+}
+
+LogicalResult verifyAxis(Operation *op, int64_t axis, Type type) {
+  int64_t rank = cast<RankedTensorType>(type).getRank();
+  if (axis < 0 || axis >= rank)
+    return op->emitOpError() << "axis " << axis << " is outside [0, " << rank << ")";
+  return success();
+}
+
+} // namespace kiln::nn

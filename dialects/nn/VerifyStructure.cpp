@@ -1,0 +1,132 @@
+//===- VerifyStructure.cpp - Verifiers of structure and data movement ------===//
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+#include "dialects/nn/Verify.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+LogicalResult SplatOp::verify() {
+  Type have = getValue().getType(), want = getType().getElementType();
+  return have == want ? success() : emitOpError() << "value has type " << have << ", the tensor's elements are " << want;
+}
+
+LogicalResult DimValuesOp::verify() {
+  auto type = getType();
+  int64_t count = type.getRank() == 0 ? 1 : type.getRank() == 1 ? type.getDimSize(0) : -1;
+  if (count != static_cast<int64_t>(getMap().getNumResults()))
+    return emitOpError() << "expected a rank 0 or 1 result with " << getMap().getNumResults() << " elements";
+  return success();
+}
+
+LogicalResult GroupOp::verify() {
+  Block &block = getBody().front();
+  if (block.empty() || !isa<YieldOp>(block.back()))
+    return emitOpError("expected a body that ends in nn.yield");
+  if (block.getArgumentTypes() != TypeRange(getInputs().getTypes()))
+    return emitOpError("body arguments do not have the types of the inputs");
+  if (TypeRange(block.getTerminator()->getOperandTypes()) != TypeRange(getResultTypes()))
+    return emitOpError("yielded values do not have the types of the results");
+  return success();
+}
+
+LogicalResult ReshapeOp::verify() {
+  AffineExpr from = getNumElements(getDims(getInput().getType()), getContext());
+  AffineExpr to = getNumElements(getDims(getType()), getContext());
+  if (getInput().getType().getElementType() != getType().getElementType())
+    return emitOpError("changes the element type");
+  // Symbolic counts may be equal without our being able to show it; static ones may not differ.
+  if (isa<AffineConstantExpr>(from) && isa<AffineConstantExpr>(to) && from != to)
+    return emitOpError() << "has " << formatDim(from) << " elements before and " << formatDim(to) << " after";
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  DimExprs from = getDims(getInput().getType());
+  SmallVector<bool> seen(from.size());
+  if (getPermutation().size() != from.size())
+    return emitOpError() << "permutation has " << getPermutation().size() << " entries for rank " << from.size();
+  DimExprs expected;
+  for (int64_t dim : getPermutation()) {
+    if (dim < 0 || dim >= static_cast<int64_t>(from.size()) || seen[dim])
+      return emitOpError() << "expected a permutation of the dimensions, got entry " << dim;
+    seen[dim] = true;
+    expected.push_back(from[dim]);
+  }
+  return verifyDims(*this, getType(), expected, "the result");
+}
+
+LogicalResult BroadcastToOp::verify() {
+  DimExprs from = getDims(getInput().getType()), to = getDims(getType());
+  if (from.size() > to.size())
+    return emitOpError("lowers the rank");
+  for (auto [i, dim] : llvm::enumerate(from)) {
+    AffineExpr want = to[to.size() - from.size() + i];
+    if (getConstantDim(dim) != 1 && !provablyEqual(dim, want))
+      return emitOpError() << "dimension " << i << " of size " << formatDim(dim) << " does not broadcast to " << formatDim(want);
+  }
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  size_t rank = getType().getRank();
+  if (getSteps().size() != rank || getStarts().getNumResults() != rank || getInput().getType().getRank() != static_cast<int64_t>(rank))
+    return emitOpError("expected one start and one step for each dimension");
+  for (auto [i, step] : llvm::enumerate(getSteps())) {
+    auto start = getConstantDim(getStarts().getResult(i)), size = getConstantDim(getDim(getInput().getType(), i));
+    auto extent = getConstantDim(getDim(getType(), i));
+    if (step == 0)
+      return emitOpError() << "step of dimension " << i << " is zero";
+    if (!start || !size || !extent || *extent == 0)
+      continue;
+    int64_t last = *start + step * (*extent - 1);
+    if (*start < 0 || *start >= *size || last < 0 || last >= *size)
+      return emitOpError() << "reads [" << *start << ", " << last << "] of dimension " << i << " of size " << *size;
+  }
+  return success();
+}
+
+LogicalResult PadOp::verify() {
+  DimExprs from = getDims(getInput().getType()), expected;
+  if (getLow().getNumResults() != from.size() || getHigh().getNumResults() != from.size() || getInterior().size() != from.size())
+    return emitOpError("expected low, high and interior for each dimension");
+  for (auto [i, dim] : llvm::enumerate(from)) {
+    AffineExpr inner = getInterior()[i] ? dim + (dim - 1) * getInterior()[i] : dim;
+    expected.push_back(inner + getLow().getResult(i) + getHigh().getResult(i));
+  }
+  return verifyDims(*this, getType(), expected, "the result");
+}
+
+LogicalResult ConcatOp::verify() {
+  if (getInputs().empty())
+    return emitOpError("expected at least one operand");
+  if (failed(verifyAxis(*this, getAxis(), getType())))
+    return failure();
+  AffineExpr sum = getAffineConstantExpr(0, getContext());
+  DimExprs expected = getDims(getType());
+  for (auto [i, input] : llvm::enumerate(getInputs())) {
+    if (cast<RankedTensorType>(input.getType()).getRank() != static_cast<int64_t>(expected.size()))
+      return emitOpError() << "operand " << i << " has another rank than the result";
+    AffineExpr extent = getDim(input.getType(), getAxis());
+    DimExprs own = expected;
+    own[getAxis()] = extent;
+    if (failed(verifyDims(*this, input.getType(), own, "operand " + std::to_string(i))))
+      return failure();
+    sum = sum + extent;
+  }
+  expected[getAxis()] = sum;
+  return verifyDims(*this, getType(), expected, "the result");
+}
+
+LogicalResult GatherOp::verify() {
+  if (failed(verifyAxis(*this, getAxis(), getInput().getType())))
+    return failure();
+  DimExprs expected = getDims(getInput().getType()), indices = getDims(getIndices().getType());
+  expected.erase(expected.begin() + getAxis());
+  expected.insert(expected.begin() + getAxis(), indices.begin(), indices.end());
+  return verifyDims(*this, getType(), expected, "the result");
+}
+
+LogicalResult ScatterElementsOp::verify() { return verifyDims(*this, getType(), getDims(getInput().getType()), "the result"); }
+LogicalResult ScatterNdOp::verify() { return verifyDims(*this, getType(), getDims(getInput().getType()), "the result"); }

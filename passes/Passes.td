@@ -1,0 +1,38 @@
+//===- Passes.td - Every pass of Kiln, in the order of the pipeline --------===//
+#ifndef KILN_PASSES
+#define KILN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===- target: decisions ----------------------------------------------------===//
+
+def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
+  let summary = "Replaces composites by simpler operations where the target has no fused kernel or the user says so.";
+  let options = [ListOption<"decompose", "decompose", "std::string", "auto, all, none, or the names of operations to decompose">];
+}
+
+def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
+  let summary = "Puts every operation into an nn.group: one anchor with its prologue and epilogue, or a chain of element-wise operations.";
+}
+
+def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {
+  let summary = "Writes into each group the kernel that the target's ordered list gives for it, its parameters and the reason.";
+}
+
+//===- kernel: loops and buffers -------------------------------------------===//
+
+def LowerGroups : Pass<"nn-lower-groups", "mlir::ModuleOp"> {
+  let summary = "Makes a kernel function of each group and the entry that launches them.";
+  let dependentDialects = ["::kiln::kernel::KernelDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::math::MathDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+def DeduplicateKernels : Pass<"kernel-deduplicate-kernels", "mlir::ModuleOp"> {
+  let summary = "Keeps one of kernels with the same body.";
+}
+
+def PlanMemory : Pass<"kernel-plan-memory", "mlir::ModuleOp"> {
+  let summary = "Gives every buffer of the entry a place in the workspace; buffers that never live together may share it.";
+}
+
+#endif // KILN_PASSES
