@@ -1,0 +1,92 @@
+"""The models that the end-to-end tests run: where they lie, the inputs they are given, and what of their outputs is kept."""
+
+import hashlib
+import json
+import os
+import pathlib
+
+import numpy as np
+import onnx
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+KEPT_VALUES = 8192
+KEPT_VALUES_OF_ONE_OUTPUT = 4096
+
+
+class Case:
+    """One entry of models.json. `path` is None when no folder has the model."""
+
+    def __init__(self, name, entry):
+        self.name, self.entry = name, entry
+        shared = pathlib.Path(os.environ.get("KILN_SHARED", ROOT.parent / "shared"))
+        extra = [pathlib.Path(folder) for folder in os.environ.get("KILN_MODELS", "").split(os.pathsep) if folder]
+        folders = [ROOT / "docs/examples/digits", shared / "models", *extra]
+        self.path = next((folder / entry["file"] for folder in folders if (folder / entry["file"]).exists()), None)
+        self.reference = HERE / "references" / f"{name}.npz"
+
+    def options(self):
+        """The options that make Kiln compile for exactly these inputs."""
+        shapes = [f"--shape={name}={'x'.join(map(str, shape))}" for name, shape in self.entry.get("shapes", {}).items()]
+        return shapes + [f"--dim={name}={value}" for name, value in self.entry.get("dims", {}).items()]
+
+    def digest(self):
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+    def inputs(self):
+        """{name: array}. RandomState's streams never change, so neither do the inputs."""
+        graph = onnx.load(str(self.path), load_external_data=False).graph
+        weights = {weight.name for weight in graph.initializer}
+        random = np.random.RandomState(2024)
+        arrays = {}
+        for value in graph.input:
+            if value.name in weights:
+                continue
+            kind = value.type.tensor_type
+            dims = [self.entry.get("dims", {}).get(dim.dim_param, dim.dim_value) for dim in kind.shape.dim]
+            shape = self.entry.get("shapes", {}).get(value.name, dims)
+            element = onnx.mapping.TENSOR_TYPE_TO_NP_TYPE[kind.elem_type]
+            default = "normal" if element.kind == "f" else "0"
+            arrays[value.name] = fill(self.entry.get("fill", {}).get(value.name, default), shape, random).astype(element)
+        return arrays
+
+
+def fill(spec, shape, random):
+    kind, *bounds = spec.split(":")
+    bounds = [float(bound) for bound in bounds]
+    if kind == "normal":
+        return random.standard_normal(shape) * (bounds or [1.0])[0]
+    if kind == "uniform":
+        return random.uniform(*bounds, size=shape)
+    if kind == "randint":
+        return random.randint(*map(int, bounds), size=shape)
+    if kind == "lines":
+        return lines_of_strokes(shape, random)
+    if kind == "arange":
+        return np.broadcast_to(np.arange(shape[-1]), shape)
+    return np.full(shape, float(kind))
+
+
+def lines_of_strokes(shape, random):
+    """Dark strokes on a light page, in rows: what a text detector answers to."""
+    page = np.full(shape, 1.0)
+    for top in range(16, shape[-2] - 32, 48):
+        for left in range(24, shape[-1] - 40, 14):
+            for _ in range(3):
+                y, x = top + random.randint(0, 16), left + random.randint(0, 8)
+                page[..., y:y + random.choice([3, 14]), x:x + random.choice([3, 8])] = -1.0
+    return page
+
+
+def load():
+    return {name: Case(name, entry) for name, entry in json.loads((HERE / "models.json").read_text()).items()}
+
+
+def summary(output, of):
+    """What a reference keeps of one of `of` outputs: its shape, a fixed sample, and sums over all of it."""
+    flat = output.reshape(-1)
+    limit = min(KEPT_VALUES_OF_ONE_OUTPUT, max(64, KEPT_VALUES // of))
+    places = np.arange(flat.size) if flat.size <= limit else np.random.RandomState(7).randint(0, flat.size, limit)
+    wide = np.abs(flat.astype(np.float64))
+    totals = [float(wide.max()), float(wide.sum())] if flat.size else [0.0, 0.0]
+    return {"shape": np.array(output.shape, np.int64), "sample": flat[places], "totals": np.array(totals)}

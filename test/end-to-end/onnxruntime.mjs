@@ -1,0 +1,31 @@
+// Runs one job of `record`: the model with its inputs through ONNX Runtime, one thread, no graph optimisation.
+import {readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+
+const arrays = {
+  float32 : Float32Array,
+  float64 : Float64Array,
+  int64 : BigInt64Array,
+  int32 : Int32Array,
+  int8 : Int8Array,
+  uint8 : Uint8Array,
+  bool : Uint8Array
+};
+const job = JSON.parse(readFileSync(process.argv[2]));
+const ort = createRequire(import.meta.url)(job.module);
+const session = await ort.InferenceSession.create(
+    job.model, {graphOptimizationLevel : 'disabled', intraOpNumThreads : 1, interOpNumThreads : 1, logSeverityLevel : 3});
+
+const feeds = {};
+for (const {name, type, dims, file} of job.inputs) {
+  const bytes = new Uint8Array(readFileSync(join(job.folder, file)));
+  feeds[name] = new ort.Tensor(type, new arrays[type](bytes.buffer, 0, bytes.length / arrays[type].BYTES_PER_ELEMENT), dims);
+}
+const answers = await session.run(feeds);
+const results = session.outputNames.map((name, index) => {
+  const {type, dims, data} = answers[name];
+  writeFileSync(join(job.folder, `out_${index}`), new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  return {name, type, dims, file : `out_${index}`};
+});
+writeFileSync(join(job.folder, 'results.json'), JSON.stringify(results));
