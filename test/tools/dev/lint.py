@@ -25,7 +25,7 @@ CASES = {
     "machine-path": ({"README.md": "see /home/somebody/kiln\n"}, {"README.md": "see $HOME/kiln and docs/home/page\n"}),
     "namespace-in-header": ({"compiler/A.h": "using namespace mlir;\n"}, {"compiler/A.h": "using mlir::Value;\n"}),
     "pass-stem": ({"passes/graph/Passes.td": PASS},
-                  {"passes/graph/Passes.td": PASS, "passes/graph/FuseThings.cpp": "int a;\n", "passes/graph/CMakeLists.txt": LISTED,
+                  {"passes/Passes.td": PASS, "passes/graph/FuseThings.cpp": "int a;\n", "passes/graph/CMakeLists.txt": LISTED,
                    "test/passes/graph/fuse-things.mlir": "// RUN: true\n"}),
     "unlisted-source": ({"compiler/emit/A.cpp": "int a;\n", "compiler/emit/CMakeLists.txt": "kiln_add_library(X BA.cpp)\n"},
                         {"compiler/emit/A.cpp": "int a;\n", "compiler/emit/CMakeLists.txt": LISTED}),
