@@ -35,8 +35,8 @@ substitutions = {
     "%runtime_include": os.path.join(source, "runtime", "include"),
     "%runtime_library": os.path.join(config.kiln_binary_dir, "runtime", "libkiln_runtime.a"),
     "%digits": os.path.join(source, "docs", "examples", "digits"),
+    "%shared": shared,
     "%models": os.path.join(shared, "models"),
-    "%conformance_data": os.path.join(config.kiln_binary_dir, "test", "conformance", "data"),
 }
 # The longest first: lit replaces in order, and %kiln_cxx begins like %kiln_c.
 for name in sorted(substitutions, key=len, reverse=True):
