@@ -32,6 +32,8 @@ CASES = {
     "expected-failure": ({"test/a.mlir": "// XFAIL: *\n"}, {"test/a.mlir": "// RUN: true\n"}),
     "comment-share": ({"compiler/A.cpp": "// says what the next line says\nint a;\n" * 40}, {"compiler/A.cpp": "// why\n" + "int a;\n" * 40}),
     "diagnostic-style": ({"compiler/A.cpp": 'op.emitOpError("Expects two operands.");\n'}, {"compiler/A.cpp": 'op.emitOpError("expects two operands");\n'}),
+    "unfinished": ({"compiler/A.h": "int a; // TODO: more\n"}, {"compiler/A.h": "int a; // the mastodon\n"}),
+    "dead-link": ({"docs/A.md": "see [B](B.md)\n"}, {"docs/A.md": "see [B](B.md#part) and [C](https://c.example)\n", "docs/B.md": "b\n"}),
     "whitespace": ({"compiler/A.h": "int a; \n"}, {"compiler/A.h": "int a;\n"}),
 }
 
