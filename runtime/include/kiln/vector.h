@@ -103,6 +103,29 @@ template <typename V> using int_like = vec<typename IntOf<sizeof(lane<V>)>::type
 // The same number of lanes of another type.
 template <typename V, typename T> using with_lane = vec<T, lanes<V>>;
 
+template <int Bytes> struct UintOf;
+template <> struct UintOf<1> {
+  using type = uint8_t;
+};
+template <> struct UintOf<2> {
+  using type = uint16_t;
+};
+template <> struct UintOf<4> {
+  using type = uint32_t;
+};
+template <> struct UintOf<8> {
+  using type = uint64_t;
+};
+template <typename V> using uint_like = vec<typename UintOf<sizeof(lane<V>)>::type, lanes<V>>;
+
+// Lane numbers as a pack: loops over lanes must not depend on the compiler's loop unrolling.
+template <int... I> struct Indices {};
+template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
+template <int... I> struct Count<0, I...> {
+  using type = Indices<I...>;
+};
+template <typename V> using LaneIndices = typename Count<lanes<V>>::type;
+
 template <typename To, typename From> KILN_INLINE To bitcast(From from) {
   static_assert(sizeof(To) == sizeof(From), "bitcast keeps the size");
   return __builtin_bit_cast(To, from);
@@ -124,30 +147,6 @@ template <typename V> KILN_INLINE V load(const lane<V> *from) {
   return value;
 }
 template <typename V> KILN_INLINE void store(lane<V> *to, V value) { __builtin_memcpy(to, &value, sizeof(V)); }
-
-// The first `count` lanes, 0 <= count <= lanes; memory behind them is neither read nor written.
-template <typename V> KILN_INLINE V load_partial(const lane<V> *from, int count, lane<V> fill = lane<V>()) {
-  V value = broadcast<V>(fill);
-  if constexpr (isScalar<V>) {
-    if (count > 0)
-      value = *from;
-  } else {
-    for (int i = 0; i < lanes<V>; ++i)
-      if (i < count)
-        value[i] = from[i];
-  }
-  return value;
-}
-template <typename V> KILN_INLINE void store_partial(lane<V> *to, V value, int count) {
-  if constexpr (isScalar<V>) {
-    if (count > 0)
-      *to = value;
-  } else {
-    for (int i = 0; i < lanes<V>; ++i)
-      if (i < count)
-        to[i] = value[i];
-  }
-}
 
 // Converts each lane as static_cast does (float to int truncates; out of range is the caller's business).
 template <typename To, typename From> KILN_INLINE To convert(From from) {
@@ -184,11 +183,6 @@ template <typename V> KILN_INLINE V max(V a, V b) {
 }
 
 template <typename V> using half = vec<lane<V>, lanes<V> / 2>;
-template <int... I> struct Indices {};
-template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
-template <int... I> struct Count<0, I...> {
-  using type = Indices<I...>;
-};
 template <int Offset, typename V, int... I> KILN_INLINE half<V> takeHalf(V value, Indices<I...>) {
   return __builtin_shufflevector(value, value, (Offset + I)...);
 }

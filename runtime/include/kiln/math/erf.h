@@ -1,0 +1,52 @@
+// erf: an odd polynomial below 1; above, 1 - erfc, where erfc is e to a polynomial (float) or e^-x^2 times one.
+#ifndef KILN_MATH_ERF_H
+#define KILN_MATH_ERF_H
+
+#include "kiln/math/exp.h"
+
+namespace kiln {
+
+// e^x for x in a normal result's range.
+template <typename V> KILN_INLINE V expBounded(V x) {
+  Rounded<V> n = roundProduct(x, Real<V>::log2E);
+  return expReduced(reduceByLn2(x, n)) * powerOfTwo<V>(n.integer);
+}
+
+// erf(x) / x - 1, z = x^2 <= 1.
+template <typename V> KILN_INLINE V erfSmall(V z) {
+  if constexpr (isSame<lane<V>, float>)
+    return poly(z, 1.283791661e-01f, -3.761262894e-01f, 1.128361821e-01f, -2.685512602e-02f, 5.190733820e-03f,
+                -8.030761383e-04f, 7.920368080e-05f);
+  else
+    return poly(z, 1.28379167095512586e-01, -3.76126389031841091e-01, 1.12837916709720640e-01, -2.68661706482809133e-02,
+                5.22397765568301253e-03, -8.54832873512676177e-04, 1.20553943223567688e-04, -1.49270945992705688e-05,
+                1.64847250480386981e-06, -1.65982733470069956e-07, 1.63033127528577039e-08, -1.76310687467824862e-09,
+                1.63831814241245692e-10);
+}
+
+// erfc(x) for 1 <= x <= 3.95 (float), 6 (double).
+template <typename V> KILN_INLINE V erfcLarge(V x) {
+  if constexpr (isSame<lane<V>, float>) {
+    return expBounded(-poly(x, 3.327120794e-04f, 1.127122402e+00f, 6.380937099e-01f, 1.031478867e-01f,
+                            -2.185631357e-02f, 2.951894887e-03f, -1.867817045e-04f));
+  } else {
+    V t = (x - 2.0) / (x + 2.0);
+    V g = poly(t, 2.55395676310505748e-01, -4.27185847413956266e-01, 2.41658194242493962e-01, -7.89785810163426416e-02,
+               3.73289239434971762e-03, 6.99746174765040856e-03, -8.47142545912463185e-04, -9.81974692038714353e-04,
+               4.35426639406960594e-05, 1.74281273172118288e-04, 2.75259718825581268e-05, -2.68359785801205074e-05,
+               -1.28175627588574494e-05);
+    return expBounded(-(x * x)) * g;
+  }
+}
+
+template <typename V> KILN_INLINE V erf(V x) {
+  V magnitude = abs(x);
+  V small = fma(magnitude, erfSmall(magnitude * magnitude), magnitude);
+  V bounded = atLeast(atMost(magnitude, isSame<lane<V>, float> ? lane<V>(3.95) : 6), 1);
+  V large = lane<V>(1) - erfcLarge(bounded);
+  return copysign(select(magnitude < lane<V>(1), small, large), x);
+}
+
+} // namespace kiln
+
+#endif // KILN_MATH_ERF_H
