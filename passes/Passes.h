@@ -15,8 +15,8 @@
 namespace kiln {
 
 #define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
-
 
 } // namespace kiln
 

@@ -3,13 +3,10 @@
 #define KILN_PASSES
 
 include "mlir/Pass/PassBase.td"
+include "passes/graph/Passes.td"
+include "passes/target/Passes.td"
 
 //===- target: decisions ----------------------------------------------------===//
-
-def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
-  let summary = "Replaces composites by simpler operations where the target has no fused kernel or the user says so.";
-  let options = [ListOption<"decompose", "decompose", "std::string", "auto, all, none, or the names of operations to decompose">];
-}
 
 def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
   let summary = "Puts every operation into an nn.group: one anchor with its prologue and epilogue, or a chain of element-wise operations.";

@@ -14,7 +14,13 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCSEPass());
 }
 
-static void buildTarget(OpPassManager &, const PipelineOptions &) {}
+static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
+  DecomposeCompositesOptions form;
+  form.decompose.assign(options.decompose.begin(), options.decompose.end());
+  passes.addPass(createDecomposeComposites(form));
+  passes.addPass(createPropagateLayout());
+  passes.addPass(createMaterializePadding());
+}
 
 static void buildKernel(OpPassManager &, const PipelineOptions &) {}
 
@@ -27,6 +33,9 @@ static constexpr Stage stages[] = {
 ArrayRef<Stage> getStages() { return stages; }
 
 void registerStagePipelines() {
+  registerDecomposeComposites();
+  registerPropagateLayout();
+  registerMaterializePadding();
   for (const Stage &stage : getStages())
     PassPipelineRegistration<>("kiln-" + stage.name.str(), stage.promise, [&stage](OpPassManager &passes) { stage.build(passes, {}); });
 }

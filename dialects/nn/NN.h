@@ -31,6 +31,7 @@ inline constexpr llvm::StringLiteral modelAttrName = "nn.model";
 inline constexpr llvm::StringLiteral symbolsAttrName = "nn.symbols";
 inline constexpr llvm::StringLiteral constraintsAttrName = "nn.constraints";
 inline constexpr llvm::StringLiteral nameAttrName = "nn.name";
+inline constexpr llvm::StringLiteral transposesAttrName = "nn.transposes";
 
 } // namespace kiln::nn
 

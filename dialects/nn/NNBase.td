@@ -19,7 +19,8 @@ def NN_Dialect : Dialect {
     when their expressions are.
 
     Module attributes: `nn.model` (the name that all external symbols bear), `nn.symbols` (names of the symbolic dimensions, in the order
-    of the affine symbols), `nn.constraints` (expressions that must be zero at run time). `func.func @main` carries `nn.name` on its
+    of the affine symbols), `nn.constraints` (expressions that must be zero at run time), `nn.transposes`
+    (how many transposes the choice of layouts left). `func.func @main` carries `nn.name` on its
     arguments and results: the ONNX names.
   }];
   let useDefaultAttributePrinterParser = 1;

@@ -30,7 +30,7 @@ def NN_TransposeOp : NN_Op<"transpose", [Pure, DeclareOpInterfaceMethods<NN_Inde
   let hasFolder = 1;
 }
 
-def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, DeclareOpInterfaceMethods<NN_IndexMap>]> {
+def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, NN_Permutable, DeclareOpInterfaceMethods<NN_IndexMap>]> {
   let summary = "Repeats dimensions of size one and adds leading ones: numpy broadcasting made explicit (ONNX Expand).";
   let description = "```mlir\n%r = nn.broadcast_to %x : tensor<3x1xf32> -> tensor<2x3x4xf32>\n```";
   let arguments = (ins NN_Tensor:$input);
@@ -40,7 +40,7 @@ def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, DeclareOpInterfaceMethods<NN
   let hasFolder = 1;
 }
 
-def NN_SliceOp : NN_Op<"slice", [Pure, DeclareOpInterfaceMethods<NN_IndexMap>]> {
+def NN_SliceOp : NN_Op<"slice", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, DeclareOpInterfaceMethods<NN_IndexMap>]> {
   let summary = "Result index d is operand index starts[d] + steps[d] * d: ONNX Slice and Split after normalization.";
   let description = [{
     `starts` is a map of the module's symbols with one result per dimension, already normalized (not negative, in range);
@@ -64,7 +64,7 @@ def NN_PadMode : I32EnumAttr<"PadMode", "what stands outside the operand", [
 }
 def NN_PadModeAttr : EnumAttr<NN_Dialect, NN_PadMode, "pad_mode">;
 
-def NN_PadOp : NN_Op<"pad", [Pure]> {
+def NN_PadOp : NN_Op<"pad", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Adds a border, and `interior` elements between neighbours: ONNX Pad.";
   let description = [{
     `low` and `high` are maps of the module's symbols, one result per dimension; negative amounts cut. `interior[d]` elements of the
@@ -83,7 +83,7 @@ def NN_PadOp : NN_Op<"pad", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NN_ConcatOp : NN_Op<"concat", [Pure]> {
+def NN_ConcatOp : NN_Op<"concat", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Operands one after the other along an axis: ONNX Concat.";
   let description = "```mlir\n%r = nn.concat %a, %b axis 1 : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>\n```";
   let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$axis);
@@ -102,7 +102,7 @@ def NN_GatherOp : NN_Op<"gather", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NN_GatherElementsOp : NN_Op<"gather_elements", [Pure]> {
+def NN_GatherElementsOp : NN_Op<"gather_elements", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Result element at i is input element at i with coordinate `axis` replaced by indices[i]: ONNX GatherElements.";
   let description = "```mlir\n%r = nn.gather_elements %x, %i axis 1 : tensor<3x3xf32>, tensor<2x3xi64> -> tensor<2x3xf32>\n```";
   let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices, I64Attr:$axis);
@@ -126,7 +126,8 @@ def NN_ScatterReduction : I32EnumAttr<"ScatterReduction", "how an update meets t
 }
 def NN_ScatterReductionAttr : EnumAttr<NN_Dialect, NN_ScatterReduction, "scatter_reduction">;
 
-def NN_ScatterElementsOp : NN_Op<"scatter_elements", [Pure, AllTypesMatch<["input", "result"]>]> {
+def NN_ScatterElementsOp : NN_Op<"scatter_elements", [
+    Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, AllTypesMatch<["input", "result"]>]> {
   let summary = "A copy of the input with single elements updated in the order of the updates: ONNX ScatterElements.";
   let description = [{
     ```mlir
@@ -156,7 +157,7 @@ def NN_ScatterNdOp : NN_Op<"scatter_nd", [Pure, AllTypesMatch<["input", "result"
   let hasVerifier = 1;
 }
 
-def NN_IotaOp : NN_Op<"iota", [Pure]> {
+def NN_IotaOp : NN_Op<"iota", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "The coordinate along one axis at every place: the base of Range, Trilu, EyeLike, OneHot.";
   let description = "```mlir\n%r = nn.iota axis 1 : tensor<2x4xi64>\n```";
   let arguments = (ins I64Attr:$axis);
@@ -171,7 +172,7 @@ def NN_ResizeMode : I32EnumAttr<"ResizeMode", "interpolation", [
 }
 def NN_ResizeModeAttr : EnumAttr<NN_Dialect, NN_ResizeMode, "resize_mode">;
 
-def NN_ResizeOp : NN_Op<"resize", [Pure]> {
+def NN_ResizeOp : NN_Op<"resize", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Resamples dimensions: ONNX Resize and Upsample.";
   let description = [{
     `scales` (one a dimension, 1.0 = unchanged) are the factors used in the coordinate formulas named by `coordinates` (half_pixel,

@@ -11,7 +11,7 @@ include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 
 class NN_Elementwise<string mnemonic, string body, string unpack, list<Trait> traits> : NN_Op<mnemonic, !listconcat(traits, [
-    Pure, DeclareOpInterfaceMethods<NN_ScalarBody>])> {
+    Pure, NN_Permutable, DeclareOpInterfaceMethods<NN_ScalarBody>])> {
   let summary = "Element-wise: " # body;
   let hasVerifier = 1;
   let extraClassDefinition = [{

@@ -50,4 +50,17 @@ def NN_FusedKernel : OpInterface<"FusedKernel"> {
   ];
 }
 
+def NN_Permutable : OpInterface<"Permutable"> {
+  let cppNamespace = "::kiln::nn";
+  let description = [{
+    The operation commutes with a permutation of the dimensions: applied to operands all transposed alike, with its attributes remapped, it
+    gives the transposed result. Operands of another rank than the result are left as they are.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Remaps the attributes that speak of dimensions: dimension i of the new operands is dimension permutation[i] of the old ones.
+    }], "void", "permuteAttributes", (ins "::llvm::ArrayRef<int64_t>":$permutation), "", "(void)permutation;">
+  ];
+}
+
 #endif // KILN_NN_INTERFACES

@@ -8,7 +8,7 @@ include "dialects/nn/NNInterfaces.td"
 class NN_Composite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
     Pure, DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>])>;
 
-class NN_RowComposite<string mnemonic> : NN_Composite<mnemonic, [SameOperandsAndResultType]> {
+class NN_RowComposite<string mnemonic> : NN_Composite<mnemonic, [SameOperandsAndResultType, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let arguments = (ins NN_FloatTensor:$input, I64Attr:$axis);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$input `axis` $axis attr-dict `:` type($result)";

@@ -13,7 +13,7 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "the combination", [
 }
 def NN_ReduceKindAttr : EnumAttr<NN_Dialect, NN_ReduceKind, "reduce_kind">;
 
-def NN_ReduceOp : NN_Op<"reduce", [Pure]> {
+def NN_ReduceOp : NN_Op<"reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Combines all elements along axes; reduced dimensions stay with size one: ONNX Reduce*, GlobalAveragePool.";
   let description = [{
     `axes` is sorted and without duplicates. Max and min propagate NaN; an empty sum is 0, an empty product 1, an empty max -inf.
@@ -28,7 +28,7 @@ def NN_ReduceOp : NN_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure]> {
+def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "The index of the largest or smallest element along an axis, which stays with size one: ONNX ArgMax, ArgMin.";
   let description = "```mlir\n%r = nn.arg_reduce max %x axis 1 : tensor<2x3xf32> -> tensor<2x1xi64>\n```";
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_Tensor:$input, I64Attr:$axis, UnitAttr:$select_last);
@@ -36,7 +36,7 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure]> {
   let assemblyFormat = "$kind $input `axis` $axis (`last` $select_last^)? attr-dict `:` type($input) `->` type($result)";
 }
 
-def NN_CumulativeOp : NN_Op<"cumulative", [Pure, SameOperandsAndResultType]> {
+def NN_CumulativeOp : NN_Op<"cumulative", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, SameOperandsAndResultType]> {
   let summary = "Running sum or product along an axis: ONNX CumSum, CumProd.";
   let description = "```mlir\n%r = nn.cumulative sum %x axis 1 : tensor<2x3xf32>\n```";
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_Tensor:$input, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
@@ -45,7 +45,7 @@ def NN_CumulativeOp : NN_Op<"cumulative", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def NN_TopKOp : NN_Op<"top_k", [Pure]> {
+def NN_TopKOp : NN_Op<"top_k", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "The k largest (or smallest) elements along an axis in order, with their indices; equal elements by lower index: ONNX TopK.";
   let description = [{
     k is the result's extent along the axis.

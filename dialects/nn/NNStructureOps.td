@@ -21,7 +21,7 @@ def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike]> {
   let hasCustomAssemblyFormat = 1;
 }
 
-def NN_SplatOp : NN_Op<"splat", [Pure]> {
+def NN_SplatOp : NN_Op<"splat", [Pure, NN_Permutable]> {
   let summary = "A tensor of any shape with one value in all places.";
   let description = [{
     ```mlir

@@ -58,8 +58,9 @@ template <typename TensorOp, typename FloatOp, typename IntOp, typename Unsigned
 Scalar Scalar::binary(const Scalar &y) const {
   if (isTensor())
     return with(TensorOp::create(builder, loc, held.getType(), held, y.held));
-  if (isFloat())
-    return with(FloatOp::create(builder, loc, held, y.held));
+  if constexpr (!std::is_void_v<FloatOp>)
+    if (isFloat())
+      return with(FloatOp::create(builder, loc, held, y.held));
   if (isUnsigned())
     return with(UnsignedOp::create(builder, loc, held, y.held));
   return with(IntOp::create(builder, loc, held, y.held));
@@ -72,9 +73,9 @@ Scalar Scalar::operator/(const Scalar &y) const { return binary<DivOp, arith::Di
 Scalar truncMod(const Scalar &x, const Scalar &y) { return x.binary<FmodOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(y); }
 Scalar max(const Scalar &x, const Scalar &y) { return x.binary<MaximumOp, arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(y); }
 Scalar min(const Scalar &x, const Scalar &y) { return x.binary<MinimumOp, arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(y); }
-Scalar Scalar::operator&(const Scalar &y) const { return isTensor() ? with(AndOp::create(builder, loc, held.getType(), held, y.held)) : with(arith::AndIOp::create(builder, loc, held, y.held)); }
-Scalar Scalar::operator|(const Scalar &y) const { return isTensor() ? with(OrOp::create(builder, loc, held.getType(), held, y.held)) : with(arith::OrIOp::create(builder, loc, held, y.held)); }
-Scalar Scalar::operator^(const Scalar &y) const { return isTensor() ? with(XorOp::create(builder, loc, held.getType(), held, y.held)) : with(arith::XOrIOp::create(builder, loc, held, y.held)); }
+Scalar Scalar::operator&(const Scalar &y) const { return binary<AndOp, void, arith::AndIOp, arith::AndIOp>(y); }
+Scalar Scalar::operator|(const Scalar &y) const { return binary<OrOp, void, arith::OrIOp, arith::OrIOp>(y); }
+Scalar Scalar::operator^(const Scalar &y) const { return binary<XorOp, void, arith::XOrIOp, arith::XOrIOp>(y); }
 
 Scalar Scalar::operator~() const {
   if (isTensor())

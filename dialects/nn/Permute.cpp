@@ -1,0 +1,219 @@
+//===- Permute.cpp - Operations under another order of dimensions ----------===//
+#include "dialects/nn/Permute.h"
+#include "dialects/nn/Dims.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+RankedTensorType kiln::nn::permuteType(Type type, ArrayRef<int64_t> permutation) {
+  return makeTensorType(applyPermutation(ArrayRef<AffineExpr>(getDims(type)), permutation), getElementTypeOrSelf(type));
+}
+
+bool kiln::nn::permutesOnlyUnits(Type type, ArrayRef<int64_t> permutation) {
+  DimExprs dims = getDims(type);
+  int64_t previous = -1;
+  for (int64_t dim : permutation) {
+    if (getConstantDim(dims[dim]) == 1)
+      continue;
+    if (dim < previous)
+      return false;
+    previous = dim;
+  }
+  return true;
+}
+
+Value kiln::nn::makeTranspose(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> composed(permutation);
+  while (auto inner = value.getDefiningOp<TransposeOp>()) {
+    composed = applyPermutation(inner.getPermutation(), composed);
+    value = inner.getInput();
+  }
+  if (isIdentityPermutation(composed))
+    return value;
+  RankedTensorType type = permuteType(value.getType(), composed);
+  if (permutesOnlyUnits(value.getType(), composed))
+    return ReshapeOp::create(builder, loc, type, value);
+  return TransposeOp::create(builder, loc, type, value, composed);
+}
+
+Operation *kiln::nn::buildPermuted(OpBuilder &builder, Permutable op, ArrayRef<int64_t> permutation) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    bool moves = cast<RankedTensorType>(operand.getType()).getRank() == static_cast<int64_t>(permutation.size());
+    operands.push_back(moves ? makeTranspose(builder, op.getLoc(), operand, permutation) : operand);
+  }
+  Operation *permuted = builder.clone(*op);
+  permuted->setOperands(operands);
+  for (OpResult result : permuted->getResults())
+    result.setType(permuteType(result.getType(), permutation));
+  cast<Permutable>(permuted).permuteAttributes(permutation);
+  return permuted;
+}
+
+//===- Attributes ----------------------------------------------------------===//
+
+static int64_t movedAxis(int64_t axis, ArrayRef<int64_t> permutation) { return llvm::find(permutation, axis) - permutation.begin(); }
+
+static AffineMap movedResults(AffineMap map, ArrayRef<int64_t> permutation) {
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), applyPermutation(map.getResults(), permutation), map.getContext());
+}
+
+void SliceOp::permuteAttributes(ArrayRef<int64_t> permutation) {
+  setStarts(movedResults(getStarts(), permutation));
+  setSteps(applyPermutation(getSteps(), permutation));
+}
+
+void PadOp::permuteAttributes(ArrayRef<int64_t> permutation) {
+  setLow(movedResults(getLow(), permutation));
+  setHigh(movedResults(getHigh(), permutation));
+  setInterior(applyPermutation(getInterior(), permutation));
+}
+
+void ResizeOp::permuteAttributes(ArrayRef<int64_t> permutation) {
+  setScales(applyPermutation(getScales(), permutation));
+  if (!getRoi())
+    return;
+  // The region's starts, then its ends.
+  size_t rank = permutation.size();
+  SmallVector<double> roi = applyPermutation(getRoi()->take_front(rank), permutation);
+  roi.append(applyPermutation(getRoi()->drop_front(rank), permutation));
+  setRoi(roi);
+}
+
+void ReduceOp::permuteAttributes(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> axes;
+  for (int64_t axis : getAxes())
+    axes.push_back(movedAxis(axis, permutation));
+  llvm::sort(axes);
+  setAxes(axes);
+}
+
+#define KILN_MOVE_AXIS(OpTy)                                                                                           \
+  void OpTy::permuteAttributes(ArrayRef<int64_t> permutation) { setAxis(movedAxis(getAxis(), permutation)); }
+KILN_MOVE_AXIS(ConcatOp)
+KILN_MOVE_AXIS(GatherElementsOp)
+KILN_MOVE_AXIS(ScatterElementsOp)
+KILN_MOVE_AXIS(IotaOp)
+KILN_MOVE_AXIS(ArgReduceOp)
+KILN_MOVE_AXIS(CumulativeOp)
+KILN_MOVE_AXIS(TopKOp)
+KILN_MOVE_AXIS(SoftmaxOp)
+KILN_MOVE_AXIS(LogSoftmaxOp)
+KILN_MOVE_AXIS(HardmaxOp)
+#undef KILN_MOVE_AXIS
+
+//===- Reshapes ------------------------------------------------------------===//
+
+namespace {
+/// Neighbouring dimensions of a reshape's operand that become neighbouring dimensions of its result.
+struct Group {
+  SmallVector<int64_t> from, to;
+};
+} // namespace
+
+static bool isUnit(AffineExpr dim) { return getConstantDim(dim) == 1; }
+
+/// The smallest split of a reshape into independent groups, in order.
+static FailureOr<SmallVector<Group>> splitReshape(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to, MLIRContext *context) {
+  SmallVector<Group> groups;
+  size_t i = 0, j = 0;
+  auto take = [&](size_t fromEnd, size_t toEnd) {
+    Group group;
+    for (; i < fromEnd; ++i)
+      group.from.push_back(i);
+    for (; j < toEnd; ++j)
+      group.to.push_back(j);
+    groups.push_back(group);
+  };
+  while (i < from.size() && j < to.size()) {
+    bool found = false;
+    for (size_t total = 2; total <= from.size() - i + to.size() - j && !found; ++total)
+      for (size_t count = 1; count < total && !found; ++count) {
+        if (i + count > from.size() || j + total - count > to.size())
+          continue;
+        found = provablyEqual(getNumElements(from.slice(i, count), context), getNumElements(to.slice(j, total - count), context));
+        if (found)
+          take(i + count, j + total - count);
+      }
+    if (!found)
+      return failure();
+  }
+  if (groups.empty() || !llvm::all_of(from.drop_front(i), isUnit) || !llvm::all_of(to.drop_front(j), isUnit))
+    return failure();
+  for (; i < from.size(); ++i)
+    groups.back().from.push_back(i);
+  for (; j < to.size(); ++j)
+    groups.back().to.push_back(j);
+  return groups;
+}
+
+/// The place of a group's dimensions after `place`, if they are still neighbours in the same order (dimensions of size one do not count).
+static std::optional<int64_t> blockPlace(ArrayRef<int64_t> members, ArrayRef<AffineExpr> dims, ArrayRef<int64_t> place) {
+  SmallVector<int64_t> places;
+  for (int64_t member : members)
+    if (!isUnit(dims[member]))
+      places.push_back(place[member]);
+  if (places.empty())
+    return place[members.front()];
+  for (size_t k = 1; k < places.size(); ++k) {
+    if (places[k] < places[k - 1])
+      return std::nullopt;
+    for (size_t other = 0; other < dims.size(); ++other)
+      if (!isUnit(dims[other]) && place[other] > places[k - 1] && place[other] < places[k])
+        return std::nullopt;
+  }
+  return places.front();
+}
+
+/// The groups in the order in which `members` of them stand after `place`.
+static FailureOr<SmallVector<Group>> orderGroups(SmallVector<Group> groups, SmallVector<int64_t> Group::*members, ArrayRef<AffineExpr> dims,
+                                                 ArrayRef<int64_t> place) {
+  SmallVector<std::pair<int64_t, size_t>> order;
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    std::optional<int64_t> at = blockPlace(group.*members, dims, place);
+    if (!at)
+      return failure();
+    order.push_back({*at, i});
+  }
+  llvm::sort(order);
+  SmallVector<Group> ordered;
+  for (auto [at, i] : order)
+    ordered.push_back(groups[i]);
+  return ordered;
+}
+
+FailureOr<Value> kiln::nn::sinkTransposeThroughReshape(OpBuilder &builder, ReshapeOp reshape, TransposeOp inner) {
+  DimExprs from = getDims(inner.getType()), to = getDims(reshape.getType());
+  auto groups = splitReshape(from, to, builder.getContext());
+  if (failed(groups))
+    return failure();
+  auto ordered = orderGroups(*groups, &Group::from, from, inner.getPermutation());
+  if (failed(ordered))
+    return failure();
+  SmallVector<int64_t> placed;
+  for (const Group &group : *ordered)
+    placed.append(group.to);
+  DimExprs dims = applyPermutation(ArrayRef<AffineExpr>(to), placed);
+  Value reshaped = ReshapeOp::create(builder, reshape.getLoc(), makeTensorType(dims, reshape.getType().getElementType()), inner.getInput());
+  return makeTranspose(builder, inner.getLoc(), reshaped, invertPermutationVector(placed));
+}
+
+FailureOr<Value> kiln::nn::hoistTransposeThroughReshape(OpBuilder &builder, TransposeOp outer, ReshapeOp reshape) {
+  DimExprs from = getDims(reshape.getInput().getType()), to = getDims(reshape.getType());
+  auto groups = splitReshape(from, to, builder.getContext());
+  if (failed(groups))
+    return failure();
+  auto ordered = orderGroups(*groups, &Group::to, to, invertPermutationVector(outer.getPermutation()));
+  if (failed(ordered))
+    return failure();
+  SmallVector<int64_t> permutation;
+  for (const Group &group : *ordered)
+    permutation.append(group.from);
+  Value transposed = makeTranspose(builder, outer.getLoc(), reshape.getInput(), permutation);
+  if (transposed.getType() == outer.getType())
+    return transposed;
+  return Value(ReshapeOp::create(builder, reshape.getLoc(), outer.getType(), transposed));
+}

@@ -1,0 +1,27 @@
+//===- Permute.h - Operations under another order of dimensions ------------===//
+#ifndef KILN_DIALECTS_NN_PERMUTE_H
+#define KILN_DIALECTS_NN_PERMUTE_H
+
+#include "dialects/nn/NN.h"
+
+namespace kiln::nn {
+
+/// The type whose dimension i is dimension permutation[i] of `type`.
+mlir::RankedTensorType permuteType(mlir::Type type, llvm::ArrayRef<int64_t> permutation);
+
+/// An nn.transpose, or what it comes to: the value itself, the operand of the opposite transpose, a reshape where only dimensions of size one move.
+mlir::Value makeTranspose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> permutation);
+
+/// Whether transposing this type moves no element, only dimensions of size one.
+bool permutesOnlyUnits(mlir::Type type, llvm::ArrayRef<int64_t> permutation);
+
+/// Builds `op` for operands transposed by `permutation` (those of the permutation's rank); the results are transposed likewise.
+mlir::Operation *buildPermuted(mlir::OpBuilder &builder, Permutable op, llvm::ArrayRef<int64_t> permutation);
+
+/// A transpose of a reshape as a reshape of a transpose and the other way around, where the reshape splits and merges dimensions that stay neighbours.
+mlir::FailureOr<mlir::Value> sinkTransposeThroughReshape(mlir::OpBuilder &builder, ReshapeOp reshape, TransposeOp inner);
+mlir::FailureOr<mlir::Value> hoistTransposeThroughReshape(mlir::OpBuilder &builder, TransposeOp outer, ReshapeOp reshape);
+
+} // namespace kiln::nn
+
+#endif // KILN_DIALECTS_NN_PERMUTE_H

@@ -1,0 +1,27 @@
+//===- MoveTransposes.h - Moving layout changes towards each other ---------===//
+#ifndef KILN_PASSES_TARGET_MOVETRANSPOSES_H
+#define KILN_PASSES_TARGET_MOVETRANSPOSES_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace kiln {
+
+/// [N, C, spatial...] -> [N, spatial..., C] as a permutation of `rank` dimensions, and back.
+llvm::SmallVector<int64_t> toChannelsLast(int64_t rank);
+llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank);
+
+/// Patterns that move transposes to channels_first down through their users, as long as that makes no more of them.
+void populateSinkTransposePatterns(mlir::RewritePatternSet &patterns);
+
+/// Patterns that move transposes to channels_last up through the operations that define their operands.
+void populateHoistTransposePatterns(mlir::RewritePatternSet &patterns);
+
+/// Patterns that merge transposes with each other and turn those of unit dimensions into reshapes.
+void populateMergeTransposePatterns(mlir::RewritePatternSet &patterns);
+
+/// Whether a transpose of this value costs a pass over memory at run time.
+bool movesData(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_TARGET_MOVETRANSPOSES_H

@@ -1,0 +1,29 @@
+//===- Passes.td - Decisions that depend on the target, in pipeline order --===//
+#ifndef KILN_PASSES_TARGET
+#define KILN_PASSES_TARGET
+
+include "mlir/Pass/PassBase.td"
+
+def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
+  let summary = "Replaces composites by simpler operations where the target has no fused kernel or the user says so.";
+  let description = [{
+    `auto` and `none` keep every composite that has a fused kernel for the module's target; `all` keeps none; names of operations
+    decompose these and treat the others as `auto`. What has no fused kernel is always decomposed. The attribute `form` of a kept
+    composite, and of the operations that replace one, says what was decided and why.
+  }];
+  let options = [ListOption<"decompose", "decompose", "std::string", "auto, all, none, or the names of operations to decompose">];
+}
+
+def PropagateLayout : Pass<"nn-propagate-layout", "mlir::ModuleOp"> {
+  let summary = "Makes convolutions and pools channels_last and moves the transposes that this needs to the edges of the graph.";
+  let description = [{
+    One-dimensional convolutions and pools become two-dimensional. Transposes of constants stay: the kernel's weight packing takes them up.
+    The module attribute `nn.transposes` counts those that are left and move data at run time.
+  }];
+}
+
+def MaterializePadding : Pass<"nn-materialize-padding", "mlir::ModuleOp"> {
+  let summary = "Makes the padding of convolutions an nn.pad of its own.";
+}
+
+#endif // KILN_PASSES_TARGET

@@ -1,0 +1,62 @@
+// RUN: kiln-opt %s --nn-decompose-composites | FileCheck %s --check-prefixes=CHECK,FUSED
+// RUN: kiln-opt %s --nn-decompose-composites=decompose=none | FileCheck %s --check-prefixes=CHECK,FUSED
+// RUN: kiln-opt %s --nn-decompose-composites=decompose=all | FileCheck %s --check-prefixes=CHECK,ALL
+// RUN: kiln-opt %s --nn-decompose-composites=decompose=layer_norm,nn.gelu | FileCheck %s --check-prefixes=CHECK,SOME
+// RUN: not kiln-opt %s --nn-decompose-composites=decompose=softmaxx 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not kiln-opt %s --nn-decompose-composites=decompose=add 2>&1 | FileCheck %s --check-prefix=SIMPLE
+
+// UNKNOWN: error: cannot decompose 'softmaxx': no such operation; expected auto, all, none or names like softmax
+// SIMPLE: error: cannot decompose 'add': it is not made of simpler operations
+
+// CHECK-LABEL: func @softmax
+// FUSED: nn.softmax %{{.*}} axis 1 {form = "fused: the target has a kernel for it"}
+// SOME: nn.softmax
+// ALL: %[[MAX:.*]] = nn.reduce max %arg0 [1] {form = "part of nn.softmax: --decompose=all"}
+// ALL: %[[SPREAD:.*]] = nn.broadcast_to %[[MAX]]
+// ALL: %[[SHIFTED:.*]] = nn.sub %arg0, %[[SPREAD]]
+// ALL: %[[EXP:.*]] = nn.exp %[[SHIFTED]]
+// ALL: %[[SUM:.*]] = nn.reduce sum %[[EXP]] [1]
+// ALL: %[[SUMS:.*]] = nn.broadcast_to %[[SUM]]
+// ALL: nn.div %[[EXP]], %[[SUMS]]
+func.func @softmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
+  %r = nn.softmax %x axis 1 : tensor<2x10xf32>
+  return %r : tensor<2x10xf32>
+}
+
+// CHECK-LABEL: func @layer_norm
+// FUSED: nn.layer_norm
+// SOME-NOT: = nn.layer_norm
+// SOME: nn.reduce mean {{.*}} {form = "part of nn.layer_norm: --decompose=layer_norm"}
+// ALL-NOT: = nn.layer_norm
+func.func @layer_norm(%x: tensor<2x10xf32>, %s: tensor<10xf32>) -> tensor<2x10xf32> {
+  %r = nn.layer_norm %x, %s axis 1 epsilon 1.0e-5 : tensor<2x10xf32>, tensor<10xf32>
+  return %r : tensor<2x10xf32>
+}
+
+// CHECK-LABEL: func @gelu
+// FUSED: nn.gelu
+// SOME-NOT: = nn.gelu
+// SOME: nn.erf
+// ALL: nn.erf
+func.func @gelu(%x: tensor<?x10xf32, #nn.dims<()[s0] -> (s0, 10)>>) -> tensor<?x10xf32, #nn.dims<()[s0] -> (s0, 10)>> {
+  %r = nn.gelu %x : tensor<?x10xf32, #nn.dims<()[s0] -> (s0, 10)>>
+  return %r : tensor<?x10xf32, #nn.dims<()[s0] -> (s0, 10)>>
+}
+
+// What has no fused kernel is decomposed whatever the option says.
+// CHECK-LABEL: func @hardmax
+// CHECK-NOT: = nn.hardmax
+// FUSED: nn.arg_reduce max {{.*}} {form = "part of nn.hardmax: the target has no fused kernel for it"}
+func.func @hardmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
+  %r = nn.hardmax %x axis 1 : tensor<2x10xf32>
+  return %r : tensor<2x10xf32>
+}
+
+// CHECK-LABEL: func @conv_transpose
+// CHECK: nn.pad {{.*}} interior [0, 0, 1, 1] mode constant {form = "part of nn.conv_transpose: {{.*}}"}
+// CHECK: nn.conv {{.*}} strides [1, 1]
+func.func @conv_transpose(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x2x2xf32>) -> tensor<1x4x8x8xf32> {
+  %r = nn.conv_transpose %x, %w strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x4x2x2xf32> -> tensor<1x4x8x8xf32>
+  return %r : tensor<1x4x8x8xf32>
+}

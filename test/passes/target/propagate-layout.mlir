@@ -1,0 +1,141 @@
+// RUN: kiln-opt %s --nn-propagate-layout --split-input-file | FileCheck %s
+
+// A residual block, its bias and a pool: one transpose at the input, one at the output.
+// CHECK-LABEL: module attributes {nn.transposes = 2 : i64}
+// CHECK-LABEL: func @residual
+// CHECK-COUNT-1: nn.transpose {{.*}} [0, 2, 3, 1]
+// CHECK: %[[C:.*]] = nn.conv {{.*}} layout channels_last
+// CHECK: %[[B:.*]] = nn.broadcast_to {{.*}} : tensor<1x1x1x8xf32> -> tensor<1x4x4x8xf32>
+// CHECK: %[[A:.*]] = nn.add %[[C]], %[[B]]
+// CHECK: %[[D:.*]] = nn.conv %{{.*}}, {{.*}} layout channels_last
+// CHECK: %[[S:.*]] = nn.add %{{.*}}, %{{.*}} : tensor<1x4x4x8xf32>
+// CHECK: nn.max_pool %[[S]] {{.*}} layout channels_last
+// CHECK-COUNT-1: nn.transpose {{.*}} [0, 3, 1, 2]
+// CHECK-NOT: nn.transpose
+func.func @residual(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %b: tensor<8x1x1xf32>) -> tensor<1x8x2x2xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x4x4xf32>
+  %1 = nn.broadcast_to %b : tensor<8x1x1xf32> -> tensor<1x8x4x4xf32>
+  %2 = nn.add %0, %1 : tensor<1x8x4x4xf32>
+  %3 = nn.relu %2 : tensor<1x8x4x4xf32>
+  %4 = nn.conv %3, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x4x4xf32>
+  %5 = nn.add %4, %2 : tensor<1x8x4x4xf32>
+  %6 = nn.max_pool %5 kernel [2, 2] strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first
+    : tensor<1x8x4x4xf32> -> tensor<1x8x2x2xf32>
+  return %6 : tensor<1x8x2x2xf32>
+}
+
+// -----
+
+// Squeeze and excite stays channels_last throughout; the flattened end needs no transpose.
+// CHECK-LABEL: module attributes {nn.transposes = 1 : i64}
+// CHECK-LABEL: func @squeeze_excite
+// CHECK-COUNT-1: nn.transpose
+// CHECK: nn.conv
+// CHECK: %[[M:.*]] = nn.reduce mean {{.*}} [1, 2] : tensor<1x4x4x8xf32> -> tensor<1x1x1x8xf32>
+// CHECK: nn.conv %[[M]], {{.*}} : tensor<1x1x1x8xf32>, tensor<8x8x1x1xf32> -> tensor<1x1x1x8xf32>
+// CHECK: nn.sigmoid {{.*}} : tensor<1x1x1x8xf32>
+// CHECK: nn.broadcast_to {{.*}} : tensor<1x1x1x8xf32> -> tensor<1x4x4x8xf32>
+// CHECK: nn.mul {{.*}} : tensor<1x4x4x8xf32>
+// CHECK: nn.reshape {{.*}} -> tensor<1x8xf32>
+// CHECK-NOT: nn.transpose
+func.func @squeeze_excite(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x4x4xf32>
+  %1 = nn.reduce mean %0 [2, 3] : tensor<1x8x4x4xf32> -> tensor<1x8x1x1xf32>
+  %2 = nn.conv %1, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x1x1xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x1x1xf32>
+  %3 = nn.sigmoid %2 : tensor<1x8x1x1xf32>
+  %4 = nn.broadcast_to %3 : tensor<1x8x1x1xf32> -> tensor<1x8x4x4xf32>
+  %5 = nn.mul %0, %4 : tensor<1x8x4x4xf32>
+  %6 = nn.reduce mean %5 [2, 3] : tensor<1x8x4x4xf32> -> tensor<1x8x1x1xf32>
+  %7 = nn.reshape %6 : tensor<1x8x1x1xf32> -> tensor<1x8xf32>
+  return %7 : tensor<1x8xf32>
+}
+
+// -----
+
+// Channel shuffle costs the one transpose that it is.
+// CHECK-LABEL: module attributes {nn.transposes = 3 : i64}
+// CHECK-LABEL: func @shuffle
+// CHECK: nn.transpose %arg0 [0, 2, 3, 1]
+// CHECK: nn.conv
+// CHECK: nn.transpose {{.*}} [0, 1, 2, 4, 3] : tensor<1x4x4x2x4xf32> -> tensor<1x4x4x4x2xf32>
+// CHECK: nn.conv
+// CHECK: nn.transpose {{.*}} [0, 3, 1, 2]
+// CHECK-NOT: nn.transpose
+func.func @shuffle(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x4x4xf32>
+  %1 = nn.reshape %0 : tensor<1x8x4x4xf32> -> tensor<1x2x4x4x4xf32>
+  %2 = nn.transpose %1 [0, 2, 1, 3, 4] : tensor<1x2x4x4x4xf32> -> tensor<1x4x2x4x4xf32>
+  %3 = nn.reshape %2 : tensor<1x4x2x4x4xf32> -> tensor<1x8x4x4xf32>
+  %4 = nn.conv %3, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x4x4xf32>
+  return %4 : tensor<1x8x4x4xf32>
+}
+
+// -----
+
+// A detection head: concat along channels, flattened, rows last.
+// CHECK-LABEL: module attributes {nn.transposes = 1 : i64}
+// CHECK-LABEL: func @head
+// CHECK-COUNT-1: nn.transpose
+// CHECK: nn.concat {{.*}} axis 3
+// CHECK: nn.reshape {{.*}} -> tensor<?x16x16xf32,
+// CHECK-NOT: nn.transpose
+// CHECK: return
+func.func @head(%x: tensor<?x8x4x4xf32, #nn.dims<()[s0] -> (s0, 8, 4, 4)>>, %w: tensor<8x8x1x1xf32>)
+    -> tensor<?x16x16xf32, #nn.dims<()[s0] -> (s0, 16, 16)>> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<?x8x4x4xf32, #nn.dims<()[s0] -> (s0, 8, 4, 4)>>, tensor<8x8x1x1xf32> -> tensor<?x8x4x4xf32, #nn.dims<()[s0] -> (s0, 8, 4, 4)>>
+  %1 = nn.sigmoid %0 : tensor<?x8x4x4xf32, #nn.dims<()[s0] -> (s0, 8, 4, 4)>>
+  %2 = nn.concat %0, %1 axis 1 : (tensor<?x8x4x4xf32, #nn.dims<()[s0] -> (s0, 8, 4, 4)>>, tensor<?x8x4x4xf32, #nn.dims<()[s0] -> (s0, 8, 4, 4)>>)
+    -> tensor<?x16x4x4xf32, #nn.dims<()[s0] -> (s0, 16, 4, 4)>>
+  %3 = nn.reshape %2 : tensor<?x16x4x4xf32, #nn.dims<()[s0] -> (s0, 16, 4, 4)>> -> tensor<?x16x16xf32, #nn.dims<()[s0] -> (s0, 16, 16)>>
+  %4 = nn.transpose %3 [0, 2, 1] : tensor<?x16x16xf32, #nn.dims<()[s0] -> (s0, 16, 16)>> -> tensor<?x16x16xf32, #nn.dims<()[s0] -> (s0, 16, 16)>>
+  return %4 : tensor<?x16x16xf32, #nn.dims<()[s0] -> (s0, 16, 16)>>
+}
+
+// -----
+
+// One dimension becomes two.
+// CHECK-LABEL: module attributes {nn.transposes = 2 : i64}
+// CHECK-LABEL: func @one_dim
+// CHECK: nn.conv {{.*}} strides [1, 2] dilations [1, 1] pads [0, 1, 0, 1] groups 1 layout channels_last
+// CHECK-SAME: tensor<1x1x8x4xf32>, tensor<6x4x1x3xf32> -> tensor<1x1x4x6xf32>
+// CHECK: nn.relu {{.*}} : tensor<1x4x6xf32>
+// CHECK: nn.conv {{.*}} layout channels_last
+func.func @one_dim(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>, %v: tensor<6x6x1xf32>) -> tensor<1x6x4xf32> {
+  %0 = nn.conv %x, %w strides [2] dilations [1] pads [1, 1] groups 1 layout channels_first
+    : tensor<1x4x8xf32>, tensor<6x4x3xf32> -> tensor<1x6x4xf32>
+  %1 = nn.relu %0 : tensor<1x6x4xf32>
+  %2 = nn.conv %1, %v strides [1] dilations [1] pads [0, 0] groups 1 layout channels_first
+    : tensor<1x6x4xf32>, tensor<6x6x1xf32> -> tensor<1x6x4xf32>
+  return %2 : tensor<1x6x4xf32>
+}
+
+// -----
+
+// Attributes that speak of dimensions follow.
+// CHECK-DAG: #[[LOW:.*]] = affine_map<() -> (0, 1, 2, 0)>
+// CHECK-DAG: #[[ZERO:.*]] = affine_map<() -> (0, 0, 0, 0)>
+// CHECK-DAG: #[[STARTS:.*]] = affine_map<() -> (0, 1, 2, 3)>
+// CHECK-LABEL: func @remapped
+// CHECK: nn.pad {{.*}} low #[[LOW]] high #[[ZERO]]
+// CHECK: nn.slice {{.*}} starts #[[STARTS]] steps [1, 1, 1, 1] : tensor<1x5x6x8xf32> -> tensor<1x4x4x4xf32>
+// CHECK: nn.resize {{.*}} scales [1.000000e+00, 2.000000e+00, 3.000000e+00, 1.000000e+00]
+// CHECK: nn.softmax {{.*}} axis 3 : tensor<1x8x12x4xf32>
+// CHECK: nn.transpose {{.*}} [0, 3, 1, 2]
+func.func @remapped(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %z: tensor<f32>) -> tensor<1x4x8x12xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x4x4xf32>
+  %1 = nn.pad %0, %z low affine_map<() -> (0, 0, 1, 2)> high affine_map<() -> (0, 0, 0, 0)> interior [0, 0, 0, 0] mode constant
+    : tensor<1x8x4x4xf32>, tensor<f32> -> tensor<1x8x5x6xf32>
+  %2 = nn.slice %1 starts affine_map<() -> (0, 3, 1, 2)> steps [1, 1, 1, 1] : tensor<1x8x5x6xf32> -> tensor<1x4x4x4xf32>
+  %3 = nn.resize %2 mode nearest coordinates "asymmetric" nearest "floor" scales [1.0, 1.0, 2.0, 3.0]
+    : tensor<1x4x4x4xf32> -> tensor<1x4x8x12xf32>
+  %4 = nn.softmax %3 axis 1 : tensor<1x4x8x12xf32>
+  return %4 : tensor<1x4x8x12xf32>
+}
