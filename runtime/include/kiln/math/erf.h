@@ -24,18 +24,18 @@ template <typename V> KILN_INLINE V erfSmall(V z) {
                 1.63831814241245692e-10);
 }
 
-// erfc(x) for 1 <= x <= 3.95 (float), 6 (double).
-template <typename V> KILN_INLINE V erfcLarge(V x) {
+// erf(x) for 1 <= x <= 3.95 (float), 6 (double).
+template <typename V> KILN_INLINE V erfLarge(V x) {
   if constexpr (isSame<lane<V>, float>) {
-    return expBounded(-poly(x, 3.327120794e-04f, 1.127122402e+00f, 6.380937099e-01f, 1.031478867e-01f,
-                            -2.185631357e-02f, 2.951894887e-03f, -1.867817045e-04f));
+    return lane<V>(1) - expBounded(-poly(x, 3.327120794e-04f, 1.127122402e+00f, 6.380937099e-01f, 1.031478867e-01f,
+                                      -2.185631357e-02f, 2.951894887e-03f, -1.867817045e-04f));
   } else {
     V t = (x - 2.0) / (x + 2.0);
     V g = poly(t, 2.55395676310505748e-01, -4.27185847413956266e-01, 2.41658194242493962e-01, -7.89785810163426416e-02,
                3.73289239434971762e-03, 6.99746174765040856e-03, -8.47142545912463185e-04, -9.81974692038714353e-04,
                4.35426639406960594e-05, 1.74281273172118288e-04, 2.75259718825581268e-05, -2.68359785801205074e-05,
                -1.28175627588574494e-05);
-    return expBounded(-(x * x)) * g;
+    return fma(-expBounded(-(x * x)), g, broadcast<V>(1));
   }
 }
 
@@ -43,7 +43,7 @@ template <typename V> KILN_INLINE V erf(V x) {
   V magnitude = abs(x);
   V small = fma(magnitude, erfSmall(magnitude * magnitude), magnitude);
   V bounded = atLeast(atMost(magnitude, isSame<lane<V>, float> ? lane<V>(3.95) : 6), 1);
-  V large = lane<V>(1) - erfcLarge(bounded);
+  V large = erfLarge(bounded);
   return copysign(select(magnitude < lane<V>(1), small, large), x);
 }
 

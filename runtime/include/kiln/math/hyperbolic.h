@@ -41,7 +41,7 @@ template <typename V> KILN_INLINE V asinh(V x) {
   auto huge = magnitude > hugeForInverse<V>;
   V bounded = select(huge, broadcast<V>(1), magnitude);
   V square = bounded * bounded;
-  V small = log1p(bounded + square / (sqrt(square + lane<V>(1)) + lane<V>(1)));
+  V small = log1p(bounded + square / (sqrt(fma(bounded, bounded, lane<V>(1))) + lane<V>(1)));
   return copysign(select(huge, logOfDouble(magnitude), small), x);
 }
 

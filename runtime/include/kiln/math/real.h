@@ -50,6 +50,15 @@ template <typename V> KILN_INLINE V copysign(V magnitude, V sign) {
   return bitcast<V>((bitsOf(magnitude) & ~signBit<V>) | (bitsOf(sign) & signBit<V>));
 }
 
+// Bytes of the widest vector register.
+#if defined(__AVX512F__)
+inline constexpr int vectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int vectorBytes = 32;
+#else
+inline constexpr int vectorBytes = 16;
+#endif
+
 template <typename V> KILN_INLINE V fma(V a, V b, V c) {
 #if defined(__FMA__) && defined(__clang__)
   if constexpr (isReal<V>)
@@ -73,6 +82,8 @@ template <typename V> KILN_INLINE V fma(V a, V b, V c) {
   if constexpr (isSame<V, f64x8>)
     return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
 #endif
+  if constexpr (isReal<V> && lanes<V> > 1 && sizeof(V) > vectorBytes)
+    return join(fma(low_half(a), low_half(b), low_half(c)), fma(high_half(a), high_half(b), high_half(c)));
 #endif
   return a * b + c;
 }

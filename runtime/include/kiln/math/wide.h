@@ -7,14 +7,6 @@
 
 namespace kiln {
 
-#if defined(__AVX512F__)
-inline constexpr int vectorBytes = 64;
-#elif defined(__AVX__)
-inline constexpr int vectorBytes = 32;
-#else
-inline constexpr int vectorBytes = 16;
-#endif
-
 // F::apply(double vectors...) on float vectors, split until their doubles fit a register.
 template <typename F, typename V, typename... More> KILN_INLINE V throughDouble(V x, More... more) {
   using Wide = with_lane<V, double>;
