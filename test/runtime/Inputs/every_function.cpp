@@ -1,0 +1,64 @@
+// Uses every function of the kernel headers, as scalar and in the widths that kernels use.
+#include "kiln/half.h"
+#include "kiln/integer.h"
+#include "kiln/math.h"
+#include "kiln/partial.h"
+
+using namespace kiln;
+
+#define UNARY(NAME)                                                                  \
+  template <typename V> static void NAME##Of(lane<V> *p) { store<V>(p, kiln::NAME(load<V>(p))); } \
+  void NAME##All(float *f, double *d) {                                              \
+    NAME##Of<float>(f), NAME##Of<double>(d), NAME##Of<KILN_F>(f), NAME##Of<KILN_D>(d); \
+  }
+#define BINARY(NAME)                                                                                  \
+  template <typename V> static void NAME##Of(lane<V> *p) { store<V>(p, kiln::NAME(load<V>(p), load<V>(p + 1))); } \
+  void NAME##All(float *f, double *d) {                                                               \
+    NAME##Of<float>(f), NAME##Of<double>(d), NAME##Of<KILN_F>(f), NAME##Of<KILN_D>(d);                  \
+  }
+
+#if defined(__AVX512F__)
+#define KILN_F f32x16
+#define KILN_D f64x8
+#elif defined(__AVX__)
+#define KILN_F f32x8
+#define KILN_D f64x4
+#else
+#define KILN_F f32x4
+#define KILN_D f64x2
+#endif
+
+UNARY(abs) UNARY(acos) UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(ceil) UNARY(cos) UNARY(cosh)
+UNARY(erf) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(floor) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(round) UNARY(roundeven)
+UNARY(rsqrt) UNARY(sigmoid) UNARY(sin) UNARY(sinh) UNARY(sqrt) UNARY(tan) UNARY(tanh) UNARY(trunc)
+BINARY(copysign) BINARY(fmod) BINARY(max) BINARY(min) BINARY(pow)
+
+void reductions(float *f) {
+  KILN_F v = load_partial<KILN_F>(f, int(f[0]), 1);
+  f[0] = reduce_add(v);
+  f[1] = reduce_max(v);
+  f[2] = reduce_min(v);
+  f[3] = reduce_mul(v);
+  f[4] = any(v > broadcast<KILN_F>(1)) ? 1 : all(v > broadcast<KILN_F>(0)) ? 2 : 3;
+  store_partial(f, kiln::fma(v, v, v), int(f[4]));
+}
+
+void halves(float *f, uint16_t *w) {
+  store(f, load_f16<KILN_F>(w) + load_bf16<KILN_F>(w + 32));
+  store_f16(w, load<KILN_F>(f));
+  store_bf16(w, load<KILN_F>(f));
+}
+
+template <typename T> static void integersOf(T *p, const float *f) {
+  using V = vec<T, 4>;
+  V a = load<V>(p), b = load<V>(p + 4);
+  store(p, V(floor_div(a, b) + floor_mod(a, b) + div(a, b) + rem(a, b) + max(a, b)));
+  store(p, saturate<V>(load<f32x4>(f)));
+  p[0] = T(floor_div(p[0], p[1]) + saturate<T>(f[0]));
+}
+void integers(int8_t *a, uint8_t *b, int32_t *c, int64_t *d, const float *f) {
+  integersOf(a, f);
+  integersOf(b, f);
+  integersOf(c, f);
+  integersOf(d, f);
+}

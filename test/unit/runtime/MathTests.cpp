@@ -1,0 +1,78 @@
+// Float functions: the largest error over a sample of all floats, the bits of vector lanes, and special values.
+#include "Level.h"
+#include "Sweep.h"
+
+#include "kiln/math.h"
+
+#include <random>
+
+namespace {
+
+class FloatMath : public LevelTest, public testing::WithParamInterface<const char *> {};
+
+TEST_P(FloatMath, StaysWithinItsBoundAndIsTheSameInEveryWidth) {
+  const sweep::Function *function = sweep::find(GetParam());
+  ASSERT_TRUE(function);
+  sweep::Worst worst = sweep::run(*function, 64 * 11 + 1);
+  EXPECT_LE(worst.ulp, function->bound) << "at " << worst.at;
+  EXPECT_EQ(worst.widthMismatches, 0u) << "at " << worst.mismatchAt;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FloatMath,
+                         testing::Values("exp", "exp2", "expm1", "sigmoid", "log", "log2", "log1p", "tanh", "sinh", "cosh",
+                                         "asinh", "acosh", "atanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan",
+                                         "sqrt", "rsqrt", "floor", "ceil", "trunc", "round", "roundeven", "abs"),
+                         [](const auto &info) { return info.param; });
+
+class MathTables : public LevelTest {};
+
+TEST_F(MathTables, EveryFunctionIsTested) { EXPECT_EQ(sweep::numFunctions, 28); }
+
+const float specials[] = {0.0f,  -0.0f, 1.0f,    -1.0f,   0.5f,    -0.5f,     2.0f,     -2.0f,    3.0f,  -3.0f,
+                          2.5f,  -2.5f, 1e-45f,  -1e-45f, 1e30f,   -1e30f,    INFINITY, -INFINITY, NAN,  16777216.0f,
+                          7.0f, -7.0f, 1e-38f, -1e-38f,  3.4e38f, 8388607.5f, 0.1f,     -0.1f,    100.0f, -100.0f};
+
+float lanesOf(kiln::f32x16 v, int i) { return v[i]; }
+
+class PowTest : public LevelTest {
+protected:
+  static void check(float x, float y) {
+    float got = kiln::pow(x, y);
+    double error = sweep::ulpError(got, std::pow(double(x), double(y)));
+    EXPECT_LE(error, 0.51) << "pow(" << x << ", " << y << ") = " << got;
+    float lane = lanesOf(kiln::pow(kiln::broadcast<kiln::f32x16>(x), kiln::broadcast<kiln::f32x16>(y)), 5);
+    EXPECT_TRUE(lane == got || (std::isnan(lane) && std::isnan(got))) << x << ", " << y;
+  }
+};
+
+TEST_F(PowTest, SpecialValues) {
+  for (float x : specials)
+    for (float y : specials)
+      check(x, y);
+}
+
+TEST_F(PowTest, RandomValues) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> exponent(-30, 30), base(0, 10);
+  for (int i = 0; i < 100000; ++i)
+    check(base(random), exponent(random));
+}
+
+class FmodTest : public LevelTest {
+protected:
+  static void check(float x, float y) {
+    float got = kiln::fmod(x, y);
+    EXPECT_EQ(sweep::ulpError(got, double(std::fmod(x, y))), 0) << "fmod(" << x << ", " << y << ") = " << got;
+  }
+};
+
+TEST_F(FmodTest, IsExact) {
+  for (float x : specials)
+    for (float y : specials)
+      check(x, y);
+  std::mt19937 random(2);
+  for (int i = 0; i < 100000; ++i)
+    check(sweep::floatOfBits(uint32_t(random())), sweep::floatOfBits(uint32_t(random())));
+}
+
+} // namespace

@@ -1,0 +1,239 @@
+#include "kiln/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#if defined(__SANITIZE_THREAD__)
+#define KILN_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KILN_UNDER_TSAN 1
+#endif
+#endif
+#ifndef KILN_UNDER_TSAN
+#define KILN_UNDER_TSAN 0
+#endif
+
+namespace {
+
+struct Pool {
+  explicit Pool(int32_t threads) {
+    EXPECT_EQ(kiln_pool_create(threads, &pool), KILN_STATUS_OK);
+    kiln_pool_context(pool, &context);
+  }
+  ~Pool() { kiln_pool_destroy(pool); }
+  void run(int64_t tasks, kiln_task task, void *arg) {
+    if (context.parallel_for)
+      context.parallel_for(context.parallel_user, tasks, task, arg);
+    else
+      task(arg, 0, tasks);
+  }
+  kiln_pool *pool = nullptr;
+  kiln_context context;
+};
+
+// Not atomic: a number visited twice at once is a data race that the thread sanitizer reports.
+struct Visits {
+  explicit Visits(int64_t tasks) : count(size_t(tasks)) {}
+  static void visit(void *arg, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      ++static_cast<Visits *>(arg)->count[size_t(i)];
+  }
+  bool allEqual(int expected) const {
+    for (int visits : count)
+      if (visits != expected)
+        return false;
+    return true;
+  }
+  std::vector<int> count;
+};
+
+TEST(Pool, VisitsEveryTaskOnce) {
+  for (int32_t threads : {1, 2, 3, 4, 7, 33}) {
+    Pool pool(threads);
+    for (int64_t tasks : {0, 1, 2, 3, 5, 8, 32, 33, 34, 1000}) {
+      Visits visits(tasks);
+      pool.run(tasks, Visits::visit, &visits);
+      EXPECT_TRUE(visits.allEqual(1)) << threads << " threads, " << tasks << " tasks";
+    }
+  }
+}
+
+TEST(Pool, ManyRegionsInARow) {
+  Pool pool(4);
+  Visits visits(7);
+  const int regions = KILN_UNDER_TSAN ? 2000 : 20000;
+  for (int i = 0; i < regions; ++i)
+    pool.run(1 + i % 7, Visits::visit, &visits);
+  int expected = 0;
+  for (int i = 0; i < regions; ++i)
+    expected += i % 7 >= 6;
+  EXPECT_EQ(visits.count[6], expected);
+  EXPECT_EQ(visits.count[0], regions);
+}
+
+struct Ranges {
+  static void record(void *arg, int64_t begin, int64_t end) {
+    Ranges *ranges = static_cast<Ranges *>(arg);
+    size_t slot = ranges->used.fetch_add(1);
+    ranges->length[slot] = end - begin;
+  }
+  std::atomic<size_t> used{0};
+  int64_t length[8] = {};
+};
+
+TEST(Pool, PartsAreEven) {
+  Pool pool(4);
+  Ranges ranges;
+  pool.run(10, Ranges::record, &ranges);
+  ASSERT_EQ(ranges.used, 4u);
+  for (int64_t length : {ranges.length[0], ranges.length[1], ranges.length[2], ranges.length[3]})
+    EXPECT_TRUE(length == 2 || length == 3) << length;
+}
+
+TEST(Pool, TaskCountsDoNotOverflow) {
+  Pool pool(3);
+  Ranges ranges;
+  pool.run(INT64_MAX, Ranges::record, &ranges);
+  ASSERT_EQ(ranges.used, 3u);
+  EXPECT_EQ(uint64_t(ranges.length[0]) + uint64_t(ranges.length[1]) + uint64_t(ranges.length[2]), uint64_t(INT64_MAX));
+}
+
+struct Nested {
+  static void outer(void *arg, int64_t begin, int64_t end) {
+    Nested *nested = static_cast<Nested *>(arg);
+    for (int64_t i = begin; i < end; ++i)
+      nested->pool->run(100, Visits::visit, &nested->inner[size_t(i)]);
+  }
+  Pool *pool;
+  std::vector<Visits> inner;
+};
+
+TEST(Pool, RegionsMayNest) {
+  Pool pool(3);
+  Nested nested{&pool, std::vector<Visits>(8, Visits(100))};
+  pool.run(8, Nested::outer, &nested);
+  for (const Visits &visits : nested.inner)
+    EXPECT_TRUE(visits.allEqual(1));
+}
+
+TEST(Pool, ServesSeveralCallersAtOnce) {
+  Pool pool(3);
+  std::vector<std::thread> callers;
+  std::vector<Visits> visits(4, Visits(50));
+  const int regions = KILN_UNDER_TSAN ? 300 : 3000;
+  for (Visits &own : visits)
+    callers.emplace_back([&] {
+      for (int i = 0; i < regions; ++i)
+        pool.run(50, Visits::visit, &own);
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  for (const Visits &own : visits)
+    EXPECT_TRUE(own.allEqual(regions));
+}
+
+TEST(Pool, TwoPoolsAtOnce) {
+  Pool first(2), second(3);
+  Visits a(100), b(100);
+  std::thread other([&] { second.run(100, Visits::visit, &b); });
+  first.run(100, Visits::visit, &a);
+  other.join();
+  EXPECT_TRUE(a.allEqual(1) && b.allEqual(1));
+}
+
+double cpuSeconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+TEST(Pool, IdleWorkersSleep) {
+  Pool pool(4);
+  Visits visits(4);
+  pool.run(4, Visits::visit, &visits);
+  usleep(100000); // the spinning ends long before
+  double before = cpuSeconds();
+  usleep(500000);
+  EXPECT_LT(cpuSeconds() - before, 0.02);
+  pool.run(4, Visits::visit, &visits);
+  EXPECT_TRUE(visits.allEqual(2));
+}
+
+void sleepOneTask(void *, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i)
+    if (i == 3)
+      usleep(300000);
+}
+
+TEST(Pool, CallerSleepsWhileItWaits) {
+  Pool pool(4);
+  double before = cpuSeconds();
+  pool.run(4, sleepOneTask, nullptr);
+  EXPECT_LT(cpuSeconds() - before, 0.05);
+}
+
+#if !KILN_UNDER_TSAN // which does not follow a fork of a threaded process
+TEST(Pool, RunsSeriallyInAForkedChild) {
+  Pool pool(4);
+  Visits visits(100);
+  pool.run(100, Visits::visit, &visits);
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(10); // a worker that is not there would be waited for without end
+    pool.run(100, Visits::visit, &visits);
+    Pool own(2);
+    own.run(100, Visits::visit, &visits);
+    kiln_pool_destroy(pool.pool);
+    _exit(visits.allEqual(3) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  pool.run(100, Visits::visit, &visits);
+  EXPECT_TRUE(visits.allEqual(2)) << "the parent's pool goes on";
+}
+#endif
+
+TEST(Pool, CountsCpusByDefault) {
+  Pool pool(0);
+  EXPECT_GE(pool.context.num_threads, 1);
+  EXPECT_LE(pool.context.num_threads, int32_t(std::thread::hardware_concurrency()));
+}
+
+TEST(Pool, ContextIsComplete) {
+  Pool pool(2);
+  EXPECT_EQ(pool.context.abi_version, uint32_t(KILN_ABI_VERSION));
+  EXPECT_EQ(pool.context.struct_size, sizeof(kiln_context));
+  EXPECT_EQ(pool.context.num_threads, 2);
+  EXPECT_EQ(pool.context.on_kernel, nullptr);
+  EXPECT_EQ(pool.context.allocate, nullptr);
+}
+
+TEST(Pool, OneThreadNeedsNoPool) {
+  kiln_context context;
+  kiln_pool_context(nullptr, &context);
+  EXPECT_EQ(context.parallel_for, nullptr);
+  EXPECT_EQ(context.num_threads, 1);
+  EXPECT_EQ(Pool(1).context.parallel_for, nullptr);
+}
+
+TEST(Pool, RefusesBadArguments) {
+  EXPECT_EQ(kiln_pool_create(2, nullptr), KILN_STATUS_NULL_POINTER);
+  for (int32_t threads : {-1, KILN_POOL_MAX_THREADS + 1}) {
+    kiln_pool *pool = reinterpret_cast<kiln_pool *>(1);
+    EXPECT_EQ(kiln_pool_create(threads, &pool), KILN_STATUS_INVALID_ARGUMENT);
+    EXPECT_EQ(pool, nullptr);
+  }
+  kiln_pool_destroy(nullptr);
+}
+
+} // namespace
