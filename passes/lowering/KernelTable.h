@@ -1,0 +1,37 @@
+//===- KernelTable.h - The ordered list of kernel implementations ----------===//
+#ifndef KILN_PASSES_LOWERING_KERNELTABLE_H
+#define KILN_PASSES_LOWERING_KERNELTABLE_H
+
+#include "passes/lowering/KernelBuilder.h"
+#include <string>
+
+namespace kiln {
+
+/// One way to compute a group. The first row of the table that matches wins.
+struct KernelRow {
+  /// The implementation's name: nn.group's `kernel` attribute and the stem of the kernel function.
+  llvm::StringLiteral name;
+  /// Whether it can compute the group whose anchor is `anchor` (null: no anchor). On success `reason` says why it is chosen, in a few words;
+  /// parameters (tile sizes) may be written onto the group.
+  bool (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);
+  /// Writes the kernel. Decides nothing that `matches` has decided.
+  mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
+};
+
+/// All implementations, the most special first.
+llvm::ArrayRef<KernelRow> getKernelTable();
+
+/// The one operation of a group that is neither a view, element-wise, nor a generator of values; null when there is none.
+mlir::Operation *getAnchor(nn::GroupOp group);
+
+/// Whether an operation only feeds or follows an anchor: a view, element-wise, or a generator (splat, iota, dim_values).
+bool isPointwise(mlir::Operation *op);
+
+/// Whether the anchor may compute producers of operand `operand` while it loads: element-wise ones (each element is loaded once or so),
+/// or only views.
+enum class PrologueSupport { None, Views, All };
+PrologueSupport getPrologueSupport(mlir::Operation *anchor, unsigned operand);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_KERNELTABLE_H
