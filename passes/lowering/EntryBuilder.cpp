@@ -1,0 +1,165 @@
+//===- EntryBuilder.cpp - The entry that launches the kernels --------------===//
+#include "passes/lowering/EntryBuilder.h"
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Scalar.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Work below this is not worth waking a second thread (about 5 us of one core).
+static constexpr int64_t parallelFlops = 200000;
+static constexpr int64_t parallelBytes = 100000;
+/// What a symbol counts as in estimates.
+static constexpr int64_t typicalSymbol = 64;
+
+Type memoryType(Type elementType) {
+  if (elementType.isInteger(1))
+    return IntegerType::get(elementType.getContext(), 8);
+  return isa<FloatType>(elementType) ? elementType : computeType(elementType);
+}
+
+static MemRefType bufferType(Type tensorType) {
+  auto count = getConstantDim(getNumElements(getDims(tensorType), tensorType.getContext()));
+  return MemRefType::get({count ? *count : ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(tensorType)));
+}
+
+static Value seeThroughReshapes(Value tensor) {
+  while (auto reshape = tensor.getDefiningOp<ReshapeOp>())
+    tensor = reshape.getInput();
+  return tensor;
+}
+
+static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b) {
+  SmallVector<Attribute> list;
+  TypeRange types = results ? main.getResultTypes() : main.getArgumentTypes();
+  for (auto [i, type] : llvm::enumerate(types)) {
+    Attribute name = results ? main.getResultAttr(i, nn::nameAttrName) : main.getArgAttr(i, nn::nameAttrName);
+    if (!name)
+      name = b.getStringAttr((results ? "output" : "input") + Twine(i));
+    list.push_back(b.getDictionaryAttr({b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))}));
+  }
+  return b.getArrayAttr(list);
+}
+
+EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main.getContext()) {
+  entry = kernel::EntryOp::create(module, main.getLoc(), "run", describeSignature(main, false, b), describeSignature(main, true, b));
+  Block &block = entry.getBody().emplaceBlock();
+  Operation *terminator = main.getBody().front().getTerminator();
+  Location loc = main.getLoc();
+  for (BlockArgument argument : main.getArguments())
+    buffers[argument] = block.addArgument(bufferType(argument.getType()), loc);
+  for (Value result : terminator->getOperands())
+    buffers[seeThroughReshapes(result)] = block.addArgument(bufferType(result.getType()), loc);
+  block.addArgument(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), loc);
+  auto names = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(symbolsAttrName);
+  for (size_t i = 0; names && i < names.size(); ++i)
+    symbols.push_back(block.addArgument(b.getIndexType(), loc));
+  b.setInsertionPointToEnd(&block);
+  module.setInsertionPoint(entry);
+  addConstraints();
+}
+
+Value EntryBuilder::emit(AffineExpr expr) {
+  Location loc = entry.getLoc();
+  expr = simplifyDim(expr);
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return arith::ConstantIndexOp::create(b, loc, constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Value lhs = emit(binary.getLHS()), rhs = emit(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return arith::AddIOp::create(b, loc, lhs, rhs);
+  case AffineExprKind::Mul:
+    return arith::MulIOp::create(b, loc, lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return arith::FloorDivSIOp::create(b, loc, lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return arith::CeilDivSIOp::create(b, loc, lhs, rhs);
+  default:
+    return arith::RemSIOp::create(b, loc, lhs, rhs);
+  }
+}
+
+void EntryBuilder::addConstraints() {
+  auto constraints = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(constraintsAttrName);
+  for (Attribute attr : constraints ? constraints.getValue() : ArrayRef<Attribute>())
+    for (AffineExpr expr : cast<AffineMapAttr>(attr).getValue().getResults()) {
+      Value zero = arith::ConstantIndexOp::create(b, entry.getLoc(), 0);
+      Value holds = arith::CmpIOp::create(b, entry.getLoc(), arith::CmpIPredicate::eq, emit(expr), zero);
+      kernel::CheckOp::create(b, entry.getLoc(), holds, "KILN_STATUS_DIMENSION_MISMATCH", formatDim(expr) + " = 0");
+    }
+}
+
+Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
+  ElementsAttr value = tensor.getDefiningOp<ConstantOp>().getValue();
+  MemRefType type = bufferType(tensor.getType());
+  if (pack) {
+    int64_t size = 1;
+    for (int64_t extent : pack.getShape())
+      size *= extent;
+    type = MemRefType::get({size}, type.getElementType());
+  }
+  StringAttr &name = weights[{value, pack ? Attribute(pack) : Attribute(TypeAttr::get(type))}];
+  if (!name) {
+    name = b.getStringAttr("w" + Twine(weights.size() - 1));
+    kernel::WeightOp::create(module, tensor.getLoc(), name, TypeAttr::get(type), value, pack, IntegerAttr());
+  }
+  return kernel::GetWeightOp::create(b, tensor.getLoc(), type, FlatSymbolRefAttr::get(name));
+}
+
+Value EntryBuilder::bufferOf(Value tensor) {
+  tensor = seeThroughReshapes(tensor);
+  if (tensor.getDefiningOp<ConstantOp>())
+    return weight(tensor, nullptr);
+  Value &buffer = buffers[tensor];
+  if (!buffer) {
+    MemRefType type = bufferType(tensor.getType());
+    SmallVector<Value> sizes;
+    if (!type.hasStaticShape())
+      sizes.push_back(emit(getNumElements(getDims(tensor.getType()), tensor.getContext())));
+    buffer = memref::AllocOp::create(b, tensor.getLoc(), type, sizes);
+  }
+  return buffer;
+}
+
+/// An expression with every symbol at its typical value.
+static int64_t estimate(AffineExpr expr) {
+  SmallVector<AffineExpr> typical(16, getAffineConstantExpr(typicalSymbol, expr.getContext()));
+  auto constant = dyn_cast<AffineConstantExpr>(simplifyDim(expr.replaceSymbols(typical)));
+  return constant ? constant.getValue() : 0;
+}
+
+void EntryBuilder::launch(GroupOp group, func::FuncOp kernel, const LaunchInfo &info, ArrayRef<kernel::PackAttr> packs) {
+  SmallVector<Value> operands;
+  for (auto [i, input] : llvm::enumerate(group.getInputs()))
+    operands.push_back(packs[i] ? weight(seeThroughReshapes(input), packs[i]) : bufferOf(input));
+  for (Value result : group.getResults())
+    operands.push_back(bufferOf(result));
+  llvm::append_range(operands, symbols);
+  // Kernels take buffers of any size.
+  for (Value &operand : operands)
+    if (auto type = dyn_cast<MemRefType>(operand.getType()); type && type.hasStaticShape()) {
+      auto any = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+      operand = memref::CastOp::create(b, group.getLoc(), any, operand);
+    }
+  int64_t flops = estimate(info.flops), bytes = estimate(info.bytes), tasks = estimate(info.tasks);
+  bool parallel = tasks > 1 && (flops >= parallelFlops || bytes >= parallelBytes);
+  auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
+  kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, emit(info.tasks),
+                           parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
+}
+
+void EntryBuilder::finish() {
+  // The entry reads best after the kernels that it launches.
+  entry->moveAfter(main);
+}
+
+} // namespace kiln

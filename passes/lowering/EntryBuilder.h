@@ -1,0 +1,40 @@
+//===- EntryBuilder.h - The entry that launches the kernels ----------------===//
+#ifndef KILN_PASSES_LOWERING_ENTRYBUILDER_H
+#define KILN_PASSES_LOWERING_ENTRYBUILDER_H
+
+#include "passes/lowering/KernelTable.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace kiln {
+
+/// How elements lie in memory: bool as a byte, unsigned integers as signless ones.
+mlir::Type memoryType(mlir::Type elementType);
+
+/// Builds kernel.entry beside @main: every tensor becomes a buffer, every group a launch, every constant a weight.
+class EntryBuilder {
+public:
+  explicit EntryBuilder(mlir::func::FuncOp main);
+
+  /// Launches `kernel` for a group, whose packed inputs are stored as `packs` say.
+  void launch(nn::GroupOp group, mlir::func::FuncOp kernel, const LaunchInfo &info, llvm::ArrayRef<kernel::PackAttr> packs);
+  void finish();
+
+private:
+  mlir::Value bufferOf(mlir::Value tensor);
+  mlir::Value weight(mlir::Value tensor, kernel::PackAttr pack);
+  mlir::Value emit(mlir::AffineExpr expr);
+  void addConstraints();
+
+  mlir::func::FuncOp main;
+  mlir::OpBuilder module;
+  mlir::OpBuilder b;
+  kernel::EntryOp entry;
+  llvm::SmallVector<mlir::Value> symbols;
+  /// Buffers of tensors, reshapes seen through.
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, mlir::StringAttr> weights;
+};
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_ENTRYBUILDER_H

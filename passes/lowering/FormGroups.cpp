@@ -1,0 +1,254 @@
+//===- FormGroups.cpp - Operations that become one kernel ------------------===//
+//
+//   %c = nn.matmul %x, %w                      %r = nn.group(%x, %w, %b) {
+//   %b1 = nn.broadcast_to %b           =>        %c = nn.matmul %x, %w   (anchor)
+//   %s = nn.add %c, %b1                          %b1 = nn.broadcast_to %b
+//   %r = nn.relu %s                              ... nn.yield %r }
+//
+// 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
+// 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
+//    this is their only use.
+// 3. What is left becomes groups of its own from the consumers upwards.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Passes.h"
+#include "passes/lowering/KernelTable.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_FORMGROUPS
+#include "passes/Passes.h.inc"
+
+using namespace nn;
+
+namespace {
+
+using Members = llvm::SetVector<Operation *>;
+
+class Grouping {
+public:
+  explicit Grouping(Block &block) : block(block) {}
+  void run();
+
+private:
+  bool isFree(Operation *op) const { return op && op->getBlock() == &block && !isStructure(op) && !owner.count(op); }
+  static bool isStructure(Operation *op) { return isa<ConstantOp, ReshapeOp, GroupOp>(op) || op->hasTrait<OpTrait::IsTerminator>(); }
+  /// Cheap enough to be computed again by each user.
+  static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
+  bool dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const;
+  void addEpilogue(unsigned group);
+  bool fitsEpilogue(Operation *op, unsigned group) const;
+  void addPrologue(unsigned group);
+  void take(Operation *op, unsigned group) {
+    groups[group].insert(op);
+    owner[op] = group;
+  }
+  void materialize(unsigned group);
+
+  Block &block;
+  std::vector<Members> groups;
+  llvm::DenseMap<Operation *, unsigned> owner;
+};
+
+} // namespace
+
+/// Whether `op` needs a value of the group by a way that leaves it.
+bool Grouping::dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const {
+  if (!op || op->getBlock() != &block)
+    return false;
+  auto [it, isNew] = seen.try_emplace(op, false);
+  if (!isNew)
+    return it->second;
+  auto own = owner.find(op);
+  bool result = own != owner.end() && own->second == group;
+  // A group stands and falls together: its other members' operands count, too.
+  ArrayRef<Operation *> together = own != owner.end() && !result ? groups[own->second].getArrayRef() : ArrayRef<Operation *>(op);
+  for (Operation *member : together)
+    for (Value operand : member->getOperands())
+      result = result || dependsOn(operand.getDefiningOp(), group, seen);
+  seen[op] = result;
+  return result;
+}
+
+/// The anchor whose epilogue writes through its result buffer keeps the element type in all that follows.
+static bool keepsScratchType(Operation *anchor, Operation *op) {
+  if (!isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp>(anchor))
+    return true;
+  return getElementTypeOrSelf(op->getResult(0).getType()) == getElementTypeOrSelf(anchor->getResult(0).getType());
+}
+
+bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
+  Operation *anchor = groups[group].front();
+  if (!isFree(op) || !isa<ScalarBody>(op) || !keepsScratchType(anchor, op))
+    return false;
+  for (Value operand : op->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    auto own = owner.find(def);
+    if (own != owner.end() && own->second == group)
+      continue;
+    llvm::DenseMap<Operation *, bool> seen;
+    if (dependsOn(def, group, seen))
+      return false;
+  }
+  return true;
+}
+
+void Grouping::addEpilogue(unsigned group) {
+  Operation *anchor = groups[group].front();
+  if (anchor->getNumResults() != 1)
+    return;
+  // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
+  Operation *last = anchor;
+  while (true) {
+    llvm::SmallSetVector<Operation *, 4> users(last->user_begin(), last->user_end());
+    if (users.size() != 1 || !fitsEpilogue(users.front(), group))
+      return;
+    last = users.front();
+    take(last, group);
+  }
+}
+
+void Grouping::addPrologue(unsigned group) {
+  Operation *anchor = isPointwise(groups[group].front()) ? nullptr : groups[group].front();
+  SmallVector<Operation *> work(groups[group].begin(), groups[group].end());
+  llvm::SmallPtrSet<Operation *, 8> underViews;
+  while (!work.empty()) {
+    Operation *member = work.pop_back_val();
+    bool limited = underViews.contains(member);
+    for (OpOperand &operand : member->getOpOperands()) {
+      Operation *producer = operand.get().getDefiningOp();
+      if (!producer || producer->getBlock() != &block || isStructure(producer) || !isPointwise(producer))
+        continue;
+      PrologueSupport support = limited ? PrologueSupport::Views : PrologueSupport::All;
+      if (member == anchor)
+        support = getPrologueSupport(anchor, operand.getOperandNumber());
+      if (support == PrologueSupport::None || groups[group].contains(producer))
+        continue;
+      bool isView = isa<IndexMap>(producer);
+      if (support == PrologueSupport::Views && !isView)
+        continue;
+      bool cheap = isCheap(producer);
+      bool onlyHere = llvm::all_of(producer->getUsers(), [&](Operation *user) { return groups[group].contains(user); });
+      if (!cheap && (!onlyHere || owner.count(producer)))
+        continue;
+      groups[group].insert(producer);
+      if (!cheap)
+        owner[producer] = group;
+      if (support == PrologueSupport::Views)
+        underViews.insert(producer);
+      work.push_back(producer);
+    }
+  }
+}
+
+void Grouping::materialize(unsigned group) {
+  Members &members = groups[group];
+  SmallVector<Operation *> ordered(members.begin(), members.end());
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  // Only values that others need are results; cheap members are computed again elsewhere, so their other users do not count.
+  llvm::SetVector<Value> inputs, results;
+  for (Operation *op : ordered) {
+    for (Value operand : op->getOperands())
+      if (!members.contains(operand.getDefiningOp()))
+        inputs.insert(operand);
+    auto own = owner.find(op);
+    if (own == owner.end() || own->second != group)
+      continue;
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+        results.insert(result);
+  }
+  SmallVector<Location> locations;
+  for (Operation *op : ordered)
+    if (!isa<BroadcastToOp, SplatOp>(op) || ordered.size() == 1)
+      locations.push_back(op->getLoc());
+  OpBuilder builder(&block, block.back().getIterator());
+  Location loc = FusedLoc::get(builder.getContext(), locations);
+  auto op = GroupOp::create(builder, loc, ValueRange(results.getArrayRef()).getTypes(), inputs.getArrayRef(), StringAttr(), StringAttr());
+  Block &body = op.getBody().emplaceBlock();
+  IRMapping map;
+  for (Value input : inputs)
+    map.map(input, body.addArgument(input.getType(), input.getLoc()));
+  builder.setInsertionPointToEnd(&body);
+  for (Operation *member : ordered)
+    builder.clone(*member, map);
+  SmallVector<Value> yielded;
+  for (Value result : results)
+    yielded.push_back(map.lookup(result));
+  YieldOp::create(builder, loc, yielded);
+  for (auto [from, to] : llvm::zip(results, op.getResults()))
+    from.replaceUsesWithIf(to, [&](OpOperand &use) { return !members.contains(use.getOwner()) && use.getOwner()->getBlock() == &block; });
+}
+
+/// Results that a group does not compute (arguments, constants, one value returned twice) get a group that copies.
+static void copyReturnedValues(Block &block) {
+  Operation *terminator = block.getTerminator();
+  llvm::SmallPtrSet<Value, 4> taken;
+  OpBuilder builder(terminator);
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    Value source = operand.get();
+    while (auto reshape = source.getDefiningOp<ReshapeOp>())
+      source = reshape.getInput();
+    if (source.getDefiningOp<GroupOp>() && taken.insert(source).second)
+      continue;
+    Value value = operand.get();
+    auto group = GroupOp::create(builder, value.getLoc(), value.getType(), value, StringAttr(), StringAttr());
+    Block &body = group.getBody().emplaceBlock();
+    BlockArgument argument = body.addArgument(value.getType(), value.getLoc());
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    YieldOp::create(inside, value.getLoc(), ValueRange(argument));
+    operand.set(group.getResult(0));
+  }
+}
+
+void Grouping::run() {
+  for (Operation &op : block)
+    if (!isStructure(&op) && !isPointwise(&op)) {
+      groups.emplace_back();
+      take(&op, groups.size() - 1);
+    }
+  for (unsigned group = 0; group < groups.size(); ++group)
+    addEpilogue(group);
+  for (unsigned group = 0; group < groups.size(); ++group)
+    addPrologue(group);
+  // Consumers first: a producer whose only users are in one group has been taken by it when its turn comes.
+  for (Operation &op : llvm::reverse(block)) {
+    bool needed = isFree(&op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
+      if (isStructure(user))
+        return true;
+      // A user inside a group has this operand inside as well unless the group refused it.
+      return llvm::any_of(groups, [&](const Members &members) { return members.contains(user) && !members.contains(&op); });
+    });
+    if (!needed)
+      continue;
+    groups.emplace_back();
+    take(&op, groups.size() - 1);
+    addPrologue(groups.size() - 1);
+  }
+  for (unsigned group = 0; group < groups.size(); ++group)
+    materialize(group);
+  // Grouped operations have no users left; generators and views that were computed on load go with them.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (!op.hasTrait<OpTrait::IsTerminator>() && !isa<GroupOp>(op) && op.use_empty())
+      op.erase();
+}
+
+namespace {
+struct FormGroups : impl::FormGroupsBase<FormGroups> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      Block &block = function.getBody().front();
+      Grouping(block).run();
+      sortTopologically(&block);
+      copyReturnedValues(block);
+    }
+  }
+};
+} // namespace
+
+} // namespace kiln

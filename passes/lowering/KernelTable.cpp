@@ -1,0 +1,47 @@
+//===- KernelTable.cpp - The ordered list of kernel implementations --------===//
+#include "passes/lowering/KernelTable.h"
+#include "passes/lowering/Kernels.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool isPointwise(Operation *op) {
+  if (isa<ScalarBody, SplatOp, IotaOp, DimValuesOp, ReshapeOp>(op))
+    return true;
+  auto view = dyn_cast<IndexMap>(op);
+  return view && view.getIndexMap();
+}
+
+Operation *getAnchor(GroupOp group) {
+  for (Operation &op : group.getBody().front().without_terminator())
+    if (!isPointwise(&op))
+      return &op;
+  return nullptr;
+}
+
+PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
+  // Operands that are read once or twice an element compute their producers on the way.
+  if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp>(anchor))
+    return PrologueSupport::All;
+  if (isa<GatherOp, GatherElementsOp, GatherNdOp>(anchor))
+    return operand == 0 ? PrologueSupport::Views : PrologueSupport::All;
+  if (isa<MatmulOp>(anchor))
+    return PrologueSupport::Views;
+  return PrologueSupport::None;
+}
+
+ArrayRef<KernelRow> getKernelTable() {
+  // The most special first; the first that matches wins.
+  static const KernelRow table[] = {
+      {"softmax_rows", matchSoftmaxRows, lowerSoftmaxRows},
+      {"layer_norm_rows", matchLayerNormRows, lowerLayerNormRows},
+      {"reduce_loops", matchReduceLoops, lowerReduceLoops},
+      {"loops", matchElementwiseLoops, lowerElementwiseLoops},
+  };
+  return table;
+}
+
+} // namespace kiln

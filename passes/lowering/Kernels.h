@@ -1,0 +1,22 @@
+//===- Kernels.h - The kernel implementations, one pair of functions each --===//
+#ifndef KILN_PASSES_LOWERING_KERNELS_H
+#define KILN_PASSES_LOWERING_KERNELS_H
+
+#include "passes/lowering/KernelTable.h"
+
+namespace kiln {
+
+#define KILN_KERNEL(name)                                                                                              \
+  bool match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);        \
+  mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
+
+KILN_KERNEL(ElementwiseLoops);
+KILN_KERNEL(ReduceLoops);
+KILN_KERNEL(SoftmaxRows);
+KILN_KERNEL(LayerNormRows);
+
+#undef KILN_KERNEL
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_KERNELS_H

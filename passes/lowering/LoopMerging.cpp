@@ -1,0 +1,114 @@
+//===- LoopMerging.cpp - Neighbouring dimensions as one loop ---------------===//
+#include "passes/lowering/LoopMerging.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+AffineExpr linearCoefficient(AffineExpr expr, unsigned dim) {
+  AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
+  if (auto d = dyn_cast<AffineDimExpr>(expr))
+    return getAffineConstantExpr(d.getPosition() == dim, expr.getContext());
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return zero;
+  AffineExpr lhs = linearCoefficient(binary.getLHS(), dim), rhs = linearCoefficient(binary.getRHS(), dim);
+  if (!lhs || !rhs)
+    return nullptr;
+  if (lhs == zero && rhs == zero)
+    return zero;
+  if (expr.getKind() == AffineExprKind::Add)
+    return simplifyDim(lhs + rhs);
+  if (expr.getKind() != AffineExprKind::Mul)
+    return nullptr;
+  if (rhs == zero)
+    return simplifyDim(lhs * binary.getRHS());
+  return lhs == zero ? simplifyDim(rhs * binary.getLHS()) : nullptr;
+}
+
+std::optional<int64_t> coefficientOf(AffineExpr expr, unsigned dim) {
+  AffineExpr coefficient = linearCoefficient(expr, dim);
+  auto constant = dyn_cast_or_null<AffineConstantExpr>(coefficient);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets) {
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    offsets.push_back(linearize(getDims(tensor.getType()), at));
+    return;
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (overrides.count(tensor) || isa<SplatOp>(op))
+    return;
+  if (auto iota = dyn_cast<IotaOp>(op)) {
+    offsets.push_back(at[iota.getAxis()]);
+    return;
+  }
+  if (isa<DimValuesOp>(op)) {
+    offsets.append(at.begin(), at.end());
+    return;
+  }
+  if (auto view = dyn_cast<IndexMap>(op))
+    if (AffineMap map = view.getIndexMap()) {
+      IndexExprs source;
+      for (AffineExpr expr : map.getResults())
+        source.push_back(expr.replaceDims(at));
+      return collectOffsets(op->getOperand(0), source, offsets);
+    }
+  if (isa<ReshapeOp>(op)) {
+    // The coordinates before a reshape are divisions of the offset: only that offset going on evenly keeps them right.
+    offsets.push_back(linearize(getDims(tensor.getType()), at));
+    offsets.append(at.begin(), at.end());
+    return;
+  }
+  if (!isa<ScalarBody>(op)) {
+    offsets.push_back(linearize(getDims(tensor.getType()), at));
+    return;
+  }
+  for (Value operand : op->getOperands())
+    collectOffsets(operand, at, offsets);
+}
+
+SmallVector<MergedLoop> mergeLoops(KernelBuilder &builder, ArrayRef<AffineExpr> dims, ArrayRef<bool> reduced, ArrayRef<Value> tensors) {
+  IndexExprs at;
+  for (size_t i = 0; i < dims.size(); ++i)
+    at.push_back(builder.placeholder());
+  SmallVector<AffineExpr> offsets;
+  IndexExprs keptAt(at);
+  for (size_t i = 0; i < reduced.size(); ++i)
+    if (reduced[i])
+      keptAt[i] = builder.constant(0);
+  for (auto [i, tensor] : llvm::enumerate(tensors))
+    builder.collectOffsets(tensor, i == 0 ? at : keptAt, offsets);
+  auto position = [&](unsigned i) { return cast<AffineDimExpr>(at[i]).getPosition(); };
+  auto mergeable = [&](unsigned outer, unsigned inner, AffineExpr extent) {
+    return llvm::all_of(offsets, [&](AffineExpr offset) {
+      AffineExpr c = linearCoefficient(offset, position(outer)), d = linearCoefficient(offset, position(inner));
+      return c && d && provablyEqual(c, d * extent);
+    });
+  };
+  SmallVector<MergedLoop> loops;
+  for (unsigned i = 0; i < dims.size(); ++i) {
+    bool isReduced = !reduced.empty() && reduced[i];
+    if (getConstantDim(dims[i]) == 1)
+      continue;
+    if (!loops.empty() && loops.back().reduced == isReduced && mergeable(loops.back().dim, i, dims[i])) {
+      loops.back().extent = simplifyDim(loops.back().extent * dims[i]);
+      loops.back().dim = i;
+      continue;
+    }
+    loops.push_back({dims[i], i, isReduced});
+  }
+  return loops;
+}
+
+IndexExprs expandIndex(KernelBuilder &builder, unsigned rank, ArrayRef<MergedLoop> loops, ArrayRef<AffineExpr> at) {
+  IndexExprs index(rank, builder.constant(0));
+  for (auto [loop, i] : llvm::zip_equal(loops, at))
+    index[loop.dim] = i;
+  return index;
+}
+
+} // namespace kiln

@@ -1,0 +1,130 @@
+//===- LowerGroups.cpp - Groups to kernels and the entry -------------------===//
+//
+//   func.func @main(%x: tensor<4xf32>) {            func.func private @loops_0(%x: memref<4xf32>, %out: memref<4xf32>, %begin, %end)
+//     %r = nn.group(%x) {kernel = "loops"}    =>    kernel.entry @run {
+//     return %r }                                     kernel.launch @loops_0(%x, %y) tasks(%n) }
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/EntryBuilder.h"
+
+#include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_LOWERGROUPS
+#include "passes/Passes.h.inc"
+
+using namespace nn;
+
+/// The ONNX nodes of a location, in order and without repetition.
+static void collectNodes(Location loc, llvm::SetVector<StringRef> &nodes) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    nodes.insert(name.getName());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      collectNodes(part, nodes);
+}
+
+static std::string describeShapes(GroupOp group) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto print = [&](Type type) {
+    stream << getElementTypeOrSelf(type) << '[';
+    llvm::interleaveComma(getDims(type), stream, [&](AffineExpr dim) { stream << formatDim(dim); });
+    stream << ']';
+  };
+  llvm::interleaveComma(group.getInputs().getTypes(), stream, print);
+  stream << " -> ";
+  llvm::interleaveComma(group.getResultTypes(), stream, print);
+  return text;
+}
+
+/// A C++ parameter name for a value: what is in the file where that is short, else its role.
+static void nameArgument(func::FuncOp kernel, unsigned argument, const Twine &name, bool written) {
+  OpBuilder b(kernel.getContext());
+  kernel.setArgAttr(argument, kernel::nameAttrName, b.getStringAttr(name));
+  if (written)
+    kernel.setArgAttr(argument, kernel::writtenAttrName, b.getUnitAttr());
+}
+
+static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbols, OpBuilder &b) {
+  auto buffer = [&](Type type) -> Type { return MemRefType::get({ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(type))); };
+  SmallVector<Type> types;
+  for (Value input : group.getInputs())
+    types.push_back(buffer(input.getType()));
+  for (Type type : group.getResultTypes())
+    types.push_back(buffer(type));
+  types.append((symbols ? symbols.size() : 0) + 2, b.getIndexType());
+  auto kernel = func::FuncOp::create(b, group.getLoc(), name, b.getFunctionType(types, {}));
+  kernel.setPrivate();
+  kernel.addEntryBlock();
+  unsigned inputs = group.getInputs().size(), results = group.getNumResults(), position = 0;
+  for (unsigned i = 0; i < inputs; ++i)
+    nameArgument(kernel, position++, inputs == 1 ? Twine("in") : "in" + Twine(i), false);
+  for (unsigned i = 0; i < results; ++i)
+    nameArgument(kernel, position++, results == 1 ? Twine("out") : "out" + Twine(i), true);
+  for (Attribute symbol : symbols ? symbols.getValue() : ArrayRef<Attribute>())
+    nameArgument(kernel, position++, cast<StringAttr>(symbol).getValue(), false);
+  nameArgument(kernel, position++, "begin", false);
+  nameArgument(kernel, position, "end", false);
+  llvm::SetVector<StringRef> nodes;
+  collectNodes(group.getLoc(), nodes);
+  kernel->setAttr(kernel::nodesAttrName, b.getStrArrayAttr(nodes.getArrayRef()));
+  kernel->setAttr(kernel::algorithmAttrName, group.getKernelAttr());
+  kernel->setAttr(kernel::reasonAttrName, group.getReasonAttr() ? group.getReasonAttr() : b.getStringAttr(""));
+  kernel->setAttr(kernel::shapesAttrName, b.getStringAttr(describeShapes(group)));
+  return kernel;
+}
+
+static const KernelRow *findRow(StringRef name) {
+  for (const KernelRow &row : getKernelTable())
+    if (row.name == name)
+      return &row;
+  return nullptr;
+}
+
+static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbols, OpBuilder &kernels, EntryBuilder &entry) {
+  const KernelRow *row = group.getKernel() ? findRow(*group.getKernel()) : nullptr;
+  if (!row)
+    return group.emitError("expected a group with a known kernel; got ") << group.getKernelAttr();
+  func::FuncOp kernel = createKernel(group, (row->name + "_" + Twine(number)).str(), symbols, kernels);
+  KernelBuilder builder(group, kernel);
+  FailureOr<LaunchInfo> launch = row->lower(builder, getAnchor(group));
+  if (failed(launch))
+    return group.emitError("kernel '") << row->name << "' does not lower this group";
+  func::ReturnOp::create(builder.builder(), group.getLoc());
+  entry.launch(group, kernel, *launch, builder.packs());
+  return success();
+}
+
+namespace {
+struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main) {
+      module.emitError("expected a function @main");
+      return signalPassFailure();
+    }
+    auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
+    OpBuilder kernels(main);
+    EntryBuilder entry(main);
+    unsigned number = 0;
+    for (Operation &op : main.getBody().front()) {
+      if (auto group = dyn_cast<GroupOp>(op)) {
+        if (failed(lowerGroup(group, number++, symbols, kernels, entry)))
+          return signalPassFailure();
+      } else if (!isa<ConstantOp, ReshapeOp, func::ReturnOp>(op)) {
+        op.emitError("expected only constants, reshapes and groups before lowering");
+        return signalPassFailure();
+      }
+    }
+    entry.finish();
+    main.erase();
+  }
+};
+} // namespace
+
+} // namespace kiln

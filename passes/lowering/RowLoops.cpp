@@ -1,0 +1,156 @@
+//===- RowLoops.cpp - Reductions along one loop ----------------------------===//
+#include "passes/lowering/RowLoops.h"
+#include "dialects/nn/Scalar.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// A row gets this many accumulators once it is this many vectors long: enough to hide the latency of addition.
+static constexpr unsigned accumulators = 4;
+
+Value reductionIdentity(KernelBuilder &k, ReduceKind kind, Type elementType, unsigned lanes) {
+  if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
+    return k.number(elementType, 0, lanes);
+  if (kind == ReduceKind::Prod)
+    return k.number(elementType, 1, lanes);
+  bool isMax = kind == ReduceKind::Max;
+  if (isa<FloatType>(elementType))
+    return k.number(elementType, isMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity(), lanes);
+  Type type = computeType(elementType);
+  unsigned width = type.getIntOrFloatBitWidth();
+  bool isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
+  APInt extreme = isMax ? (isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width))
+                        : (isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
+  Value scalar = arith::ConstantOp::create(k.builder(), k.loc(), IntegerAttr::get(type, extreme));
+  return k.broadcast(scalar, lanes);
+}
+
+Value combine(KernelBuilder &k, ReduceKind kind, Type elementType, Value x, Value y) {
+  Scalar a(k.builder(), k.loc(), x, elementType), b(k.builder(), k.loc(), y, elementType);
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Mean:
+    return (a + b).value();
+  case ReduceKind::Prod:
+    return (a * b).value();
+  case ReduceKind::Max:
+    return max(a, b).value();
+  case ReduceKind::Min:
+    return min(a, b).value();
+  }
+  llvm_unreachable("all kinds handled");
+}
+
+Value reduceLanes(KernelBuilder &k, ReduceKind kind, Value vector) {
+  if (!isa<VectorType>(vector.getType()))
+    return vector;
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(vector.getType()));
+  vector::CombiningKind combining = vector::CombiningKind::ADD;
+  if (kind == ReduceKind::Prod)
+    combining = vector::CombiningKind::MUL;
+  if (kind == ReduceKind::Max)
+    combining = isFloat ? vector::CombiningKind::MAXIMUMF : vector::CombiningKind::MAXSI;
+  if (kind == ReduceKind::Min)
+    combining = isFloat ? vector::CombiningKind::MINIMUMF : vector::CombiningKind::MINSI;
+  return vector::ReductionOp::create(k.builder(), k.loc(), combining, vector);
+}
+
+Value reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr extent, unsigned lanes,
+                function_ref<Value(AffineExpr, Lanes)> body) {
+  auto lanesAt = [](AffineExpr i, unsigned count) { return Lanes{cast<AffineDimExpr>(i).getPosition(), count}; };
+  Value total = reductionIdentity(k, kind, elementType, 1);
+  AffineExpr done = k.constant(0);
+  auto size = getConstantDim(extent);
+  if (lanes > 1) {
+    unsigned count = !size || *size >= 2 * accumulators * lanes ? accumulators : 1;
+    for (unsigned width : {count, 1u}) {
+      AffineExpr covered = simplifyDim((extent.floorDiv(width * lanes)) * (width * lanes));
+      auto start = getConstantDim(done), stop = getConstantDim(covered);
+      if (width == 1 && count > 1 && start && stop && *start == *stop)
+        break;
+      SmallVector<Value> init(width, reductionIdentity(k, kind, elementType, lanes));
+      SmallVector<Value> sums = k.loop(done, covered, width * lanes, "i", init, [&](AffineExpr i, ValueRange carried) {
+        SmallVector<Value> next;
+        for (unsigned part = 0; part < width; ++part) {
+          AffineExpr at = part == 0 ? i : k.index(k.emit(i + part * lanes));
+          next.push_back(combine(k, kind, elementType, carried[part], body(at, lanesAt(at, lanes))));
+        }
+        return next;
+      });
+      for (; sums.size() > 1; sums.resize(sums.size() / 2))
+        for (size_t i = 0; i < sums.size() / 2; ++i)
+          sums[i] = combine(k, kind, elementType, sums[i], sums[i + sums.size() / 2]);
+      total = combine(k, kind, elementType, total, reduceLanes(k, kind, sums.front()));
+      done = covered;
+      if (count == 1)
+        break;
+    }
+  }
+  auto start = getConstantDim(done);
+  if (start && size && *start == *size)
+    return total;
+  return k.loop(done, extent, 1, "i", total, [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
+    return {combine(k, kind, elementType, carried.front(), body(i, lanesAt(i, 1)))};
+  }).front();
+}
+
+AffineExpr countTasks(KernelBuilder &k, ArrayRef<AffineExpr> extents) { return getNumElements(extents, k.context()); }
+
+RowShape makeRowShape(KernelBuilder &k, ArrayRef<AffineExpr> dims, unsigned first, unsigned last) {
+  RowShape shape;
+  AffineExpr one = k.constant(1);
+  AffineExpr outer = getNumElements(dims.take_front(first), k.context()), inner = getNumElements(dims.drop_front(last + 1), k.context());
+  shape.length = getNumElements(dims.slice(first, last + 1 - first), k.context());
+  shape.alongRow = inner == one;
+  shape.across = inner;
+  shape.tasks = {outer};
+  DimExprs all(dims);
+  KernelBuilder *builder = &k;
+  // Coordinates of a linear place in a run of dimensions; a run of one (besides ones) stays linear in it.
+  auto spread = [builder, all](AffineExpr place, unsigned from, unsigned to, IndexExprs &at) {
+    unsigned wide = 0, only = to;
+    for (unsigned i = from; i < to; ++i)
+      if (getConstantDim(all[i]) != 1) {
+        ++wide;
+        only = i;
+      }
+    for (unsigned i = from; i < to; ++i)
+      at[i] = builder->constant(0);
+    if (wide == 1)
+      at[only] = place;
+    for (unsigned i = to; wide > 1 && i-- > from;) {
+      at[i] = i == from ? place : place % all[i];
+      place = place.floorDiv(all[i]);
+    }
+  };
+  shape.at = [spread, first, last, all, builder](ArrayRef<AffineExpr> task, AffineExpr row, AffineExpr across) {
+    IndexExprs at(all.size(), builder->constant(0));
+    spread(task.front(), 0, first, at);
+    spread(row, first, last + 1, at);
+    spread(across, last + 1, all.size(), at);
+    return at;
+  };
+  return shape;
+}
+
+void forEachRow(KernelBuilder &k, const RowShape &shape, function_ref<void(function_ref<IndexExprs(AffineExpr)>, Lanes)> body) {
+  k.taskLoop(shape.tasks, [&](ArrayRef<AffineExpr> task) {
+    if (shape.alongRow) {
+      auto at = [&](AffineExpr row) { return shape.at(task, row, k.constant(0)); };
+      body(at, Lanes{});
+      return;
+    }
+    k.vectorLoop(shape.across, k.vectorLanes(), "column", [&](AffineExpr column, Lanes lanes) {
+      auto at = [&](AffineExpr row) { return shape.at(task, row, column); };
+      body(at, lanes);
+    });
+  });
+}
+
+} // namespace kiln
