@@ -163,7 +163,7 @@ def NN_SelectOp : NN_Elementwise<"select", [{ select(c, x, y) }],
   let assemblyFormat = "$condition `,` $x `,` $y attr-dict `:` type($condition) `,` type($result)";
 }
 
-def NN_CastOp : NN_Elementwise<"cast", [{ cast(x, getResult().getType()) }], "Scalar x(builder, loc, args[0], getX().getType());",
+def NN_CastOp : NN_Elementwise<"cast", [{ castTo(x, getResult().getType()) }], "Scalar x(builder, loc, args[0], getX().getType());",
     [SameOperandsAndResultShape]> {
   let summary = "Element-wise conversion: ONNX Cast (float to integer truncates; to bool compares with zero).";
   let description = "```mlir\n%r = nn.cast %x : tensor<2xf32> -> tensor<2xi64>\n```";

@@ -178,7 +178,7 @@ Scalar sigmoid(const Scalar &x) {
   return x.like(1.0) / (exp(-x) + 1.0);
 }
 
-Scalar cast(const Scalar &x, Type type) {
+Scalar castTo(const Scalar &x, Type type) {
   Type to = getElementTypeOrSelf(type), from = x.element;
   Type form = withForm(x.held.getType(), to);
   auto result = [&](Value value) { return Scalar(x.builder, x.loc, value, to); };
@@ -193,7 +193,7 @@ Scalar cast(const Scalar &x, Type type) {
     return ~(x == x.like(0));
   if (fromFloat && toFloat) {
     // Rounds to the narrow type although kernels compute in f32.
-    Type narrow = isa<VectorType>(form) ? Type(::llvm::cast<VectorType>(form).clone(to)) : to;
+    Type narrow = isa<VectorType>(form) ? Type(cast<VectorType>(form).clone(to)) : to;
     Value value = x.held;
     unsigned have = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
     if (have > to.getIntOrFloatBitWidth())

@@ -61,7 +61,7 @@ public:
   friend Scalar sigmoid(const Scalar &x);
   friend Scalar abs(const Scalar &x);
   /// Conversion as ONNX Cast; `type` is a tensor or element type.
-  friend Scalar cast(const Scalar &x, mlir::Type type);
+  friend Scalar castTo(const Scalar &x, mlir::Type type);
 
 #define KILN_SCALAR_FUNCTION(name) friend Scalar name(const Scalar &x);
 #include "dialects/nn/ScalarFunctions.def"
@@ -87,7 +87,7 @@ private:
 inline Scalar min(const Scalar &x, double y) { return min(x, x.like(y)); }
 inline Scalar max(const Scalar &x, double y) { return max(x, x.like(y)); }
 /// Declared at namespace scope so that the formulas find it by name.
-Scalar cast(const Scalar &x, mlir::Type type);
+Scalar castTo(const Scalar &x, mlir::Type type);
 
 } // namespace kiln::nn
 

@@ -181,8 +181,10 @@ void Grouping::materialize(unsigned group) {
   for (Value result : results)
     yielded.push_back(map.lookup(result));
   YieldOp::create(builder, loc, yielded);
-  for (auto [from, to] : llvm::zip(results, op.getResults()))
+  for (auto [original, to] : llvm::zip(results, op.getResults())) {
+    Value from = original;
     from.replaceUsesWithIf(to, [&](OpOperand &use) { return !members.contains(use.getOwner()) && use.getOwner()->getBlock() == &block; });
+  }
 }
 
 /// Results that a group does not compute (arguments, constants, one value returned twice) get a group that copies.

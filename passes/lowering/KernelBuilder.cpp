@@ -160,10 +160,10 @@ void KernelBuilder::branch(Value condition, function_ref<void()> body) {
 
 //===- Buffers -------------------------------------------------------------===//
 
-Value KernelBuilder::buffer(unsigned argument) const { return kernel.getArgument(argument); }
-Value KernelBuilder::resultBuffer(unsigned result) const { return kernel.getArgument(groupOp.getInputs().size() + result); }
+Value KernelBuilder::buffer(unsigned argument) { return kernel.getArgument(argument); }
+Value KernelBuilder::resultBuffer(unsigned result) { return kernel.getArgument(groupOp.getInputs().size() + result); }
 
-bool KernelBuilder::isConstant(unsigned argument) const { return groupOp.getInputs()[argument].getDefiningOp<ConstantOp>() != nullptr; }
+bool KernelBuilder::isConstant(unsigned argument) { return groupOp.getInputs()[argument].getDefiningOp<ConstantOp>() != nullptr; }
 
 void KernelBuilder::packConstant(unsigned argument, kernel::PackAttr pack) {
   assert(isConstant(argument) && "only constants can be packed");

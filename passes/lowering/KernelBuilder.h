@@ -96,12 +96,12 @@ public:
 
   /// The place of a value that is a block argument seen through views only; nullopt when element-wise operations lie between.
   std::optional<BufferAccess> access(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at);
-  mlir::Value buffer(unsigned argument) const;
-  mlir::Value resultBuffer(unsigned result) const;
+  mlir::Value buffer(unsigned argument);
+  mlir::Value resultBuffer(unsigned result);
   mlir::Value loadBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, Lanes lanes = {});
   void storeBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, mlir::Value value, Lanes lanes = {});
   /// Whether group input `argument` is a constant, so that it can be packed.
-  bool isConstant(unsigned argument) const;
+  bool isConstant(unsigned argument);
   /// Stores that constant in another order; from now on the buffer has `pack`'s shape.
   void packConstant(unsigned argument, kernel::PackAttr pack);
   llvm::ArrayRef<kernel::PackAttr> packs() const { return argumentPacks; }

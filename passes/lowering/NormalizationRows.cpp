@@ -71,9 +71,8 @@ static void emitRow(const NormRow &row, unsigned axis, double epsilon) {
   Scalar inverse = zero.like(1.0) / sqrt(variance + epsilon);
   k.vectorLoop(row.length, k.vectorLanes(), "i", [&](AffineExpr j, Lanes lanes) {
     IndexExprs at = row.at(j);
-    Scalar x = row.load(j, lanes);
-    if (centered)
-      x = row.scalar((x - row.spread(mean, lanes.count)).value());
+    Scalar loaded = row.load(j, lanes);
+    Scalar x = centered ? loaded - row.spread(mean, lanes.count) : loaded;
     ArrayRef<AffineExpr> within = ArrayRef(at).drop_front(axis);
     Scalar y = x * row.spread(inverse, lanes.count) * row.scalar(k.value(row.anchor->getOperand(1), within, lanes));
     Value result = y.value();

@@ -25,7 +25,7 @@ bool matchReduceLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::strin
 namespace {
 struct Reduction {
   KernelBuilder &k;
-  ReduceOp op;
+  mutable ReduceOp op;
   SmallVector<MergedLoop> kept, reduced;
   unsigned rank;
   Type element;
@@ -118,7 +118,8 @@ FailureOr<LaunchInfo> lowerReduceLoops(KernelBuilder &k, Operation *anchor) {
     });
   } else {
     bool dummy = tasks.empty();
-    k.taskLoop(dummy ? IndexExprs{k.constant(1)} : tasks, [&](ArrayRef<AffineExpr> task) {
+    IndexExprs extents = dummy ? IndexExprs{k.constant(1)} : tasks;
+    k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
       if (!across)
         return r.result(dummy ? ArrayRef<AffineExpr>() : task, Lanes{}, true);
       k.vectorLoop(r.kept.back().extent, k.vectorLanes(), "i", [&](AffineExpr i, Lanes lanes) {
