@@ -20,9 +20,18 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createDecomposeComposites(form));
   passes.addPass(createPropagateLayout());
   passes.addPass(createMaterializePadding());
+  passes.addPass(createFormGroups());
+  passes.addPass(createChooseKernels());
 }
 
-static void buildKernel(OpPassManager &, const PipelineOptions &) {}
+static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
+  passes.addPass(createLowerGroups());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createLoopInvariantCodeMotionPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createDeduplicateKernels());
+  passes.addPass(createPlanMemory());
+}
 
 static constexpr Stage stages[] = {
     {"graph", buildGraph, "canonical nn operations; constants folded; composites whole"},
@@ -36,6 +45,11 @@ void registerStagePipelines() {
   registerDecomposeComposites();
   registerPropagateLayout();
   registerMaterializePadding();
+  registerFormGroups();
+  registerChooseKernels();
+  registerLowerGroups();
+  registerDeduplicateKernels();
+  registerPlanMemory();
   for (const Stage &stage : getStages())
     PassPipelineRegistration<>("kiln-" + stage.name.str(), stage.promise, [&stage](OpPassManager &passes) { stage.build(passes, {}); });
 }

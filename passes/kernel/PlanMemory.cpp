@@ -1,0 +1,209 @@
+//===- PlanMemory.cpp - A place in the workspace for every buffer ----------===//
+//
+//   %a = memref.alloc() : memref<256xf32>          %a = memref.view %workspace[%c0]
+//   launch @k0(%x, %a)                       =>    launch @k0(%x, %a)
+//   %b = memref.alloc() : memref<256xf32>          %b = memref.view %workspace[%c1024]
+//
+// A buffer lives from its first launch to its last. Static sizes: largest first, each at the lowest offset free during its life. With symbolic
+// sizes offsets are sums: buffers whose lives are apart share a slot of the larger size, computed when the entry runs, and
+// func @workspace_size computes the same sum for the caller.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "passes/Passes.h.inc"
+
+/// Every buffer starts on a cache line, which is also the widest vector.
+static constexpr int64_t alignment = 64;
+
+namespace {
+struct Buffer {
+  memref::AllocOp alloc;
+  int64_t first, last;
+  /// Bytes rounded up to the alignment; -1 when symbolic.
+  int64_t bytes;
+  int64_t offset = 0;
+  bool livesWith(const Buffer &other) const { return first <= other.last && other.first <= last; }
+};
+} // namespace
+
+static int64_t elementBytes(MemRefType type) { return (type.getElementTypeBitWidth() + 7) / 8; }
+
+/// Positions of the launches that use a buffer, casts seen through.
+static void findUses(Value buffer, const llvm::DenseMap<Operation *, int64_t> &positions, Buffer &life) {
+  for (Operation *user : buffer.getUsers()) {
+    if (auto cast = dyn_cast<memref::CastOp>(user)) {
+      findUses(cast.getResult(), positions, life);
+      continue;
+    }
+    int64_t position = positions.lookup(user);
+    life.first = std::min(life.first, position);
+    life.last = std::max(life.last, position);
+  }
+}
+
+static std::vector<Buffer> collectBuffers(Block &block) {
+  llvm::DenseMap<Operation *, int64_t> positions;
+  for (Operation &op : block)
+    positions[&op] = positions.size();
+  std::vector<Buffer> buffers;
+  for (auto alloc : block.getOps<memref::AllocOp>()) {
+    MemRefType type = alloc.getType();
+    int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * elementBytes(type), alignment) : -1;
+    buffers.push_back({alloc, INT64_MAX, -1, bytes});
+    findUses(alloc, positions, buffers.back());
+  }
+  return buffers;
+}
+
+/// Offsets for static sizes; returns the total.
+static int64_t planStatic(std::vector<Buffer *> buffers) {
+  llvm::stable_sort(buffers, [](const Buffer *a, const Buffer *b) { return a->bytes > b->bytes; });
+  int64_t total = 0;
+  std::vector<Buffer *> placed;
+  for (Buffer *buffer : buffers) {
+    std::vector<Buffer *> rivals;
+    for (Buffer *other : placed)
+      if (buffer->livesWith(*other))
+        rivals.push_back(other);
+    llvm::sort(rivals, [](const Buffer *a, const Buffer *b) { return a->offset < b->offset; });
+    int64_t offset = 0;
+    for (const Buffer *rival : rivals) {
+      if (offset + buffer->bytes <= rival->offset)
+        break;
+      offset = std::max(offset, rival->offset + rival->bytes);
+    }
+    buffer->offset = offset;
+    total = std::max(total, offset + buffer->bytes);
+    placed.push_back(buffer);
+  }
+  return total;
+}
+
+/// Slots for symbolic sizes: a buffer takes the first slot that is free during its life, preferring one that holds the same size.
+static std::vector<std::vector<Buffer *>> planSlots(ArrayRef<Buffer *> buffers) {
+  std::vector<std::vector<Buffer *>> slots;
+  for (Buffer *buffer : buffers) {
+    std::vector<Buffer *> *best = nullptr;
+    for (auto &slot : slots) {
+      if (llvm::any_of(slot, [&](Buffer *other) { return buffer->livesWith(*other); }))
+        continue;
+      bool same = slot.front()->alloc.getDynamicSizes() == buffer->alloc.getDynamicSizes();
+      if (same || !best)
+        best = &slot;
+      if (same)
+        break;
+    }
+    if (!best)
+      best = &slots.emplace_back();
+    best->push_back(buffer);
+  }
+  return slots;
+}
+
+static void replaceByView(Buffer &buffer, Value offset, Value workspace) {
+  OpBuilder b(buffer.alloc);
+  if (offset.getDefiningOp())
+    b.setInsertionPointAfter(buffer.alloc);
+  auto view = memref::ViewOp::create(b, buffer.alloc.getLoc(), buffer.alloc.getType(), workspace, offset, buffer.alloc.getDynamicSizes());
+  buffer.alloc.replaceAllUsesWith(view.getResult());
+  buffer.alloc.erase();
+}
+
+/// Sums the slots before the first launch. Sizes are pure functions of the symbols, so their computations move up.
+static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
+  OpBuilder b = OpBuilder::atBlockBegin(&block);
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (isa<arith::ArithDialect>(op.getDialect()) && op.getNumResults() == 1) {
+      op.moveBefore(&block, b.getInsertionPoint());
+    }
+  for (Operation &op : block)
+    if (!isa<arith::ArithDialect>(op.getDialect())) {
+      b.setInsertionPoint(&op);
+      break;
+    }
+  Location loc = block.getParentOp()->getLoc();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
+  Value total = constant(staticBytes), mask = constant(alignment);
+  for (const std::vector<Buffer *> &slot : slots) {
+    Value size;
+    for (Buffer *buffer : slot) {
+      Value bytes = arith::MulIOp::create(b, loc, buffer->alloc.getDynamicSizes().front(), constant(elementBytes(buffer->alloc.getType())));
+      size = size ? arith::MaxSIOp::create(b, loc, size, bytes).getResult() : bytes;
+      offsets[buffer] = total;
+    }
+    Value rounded = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::AddIOp::create(b, loc, size, constant(alignment - 1)), mask), mask);
+    total = arith::AddIOp::create(b, loc, total, rounded);
+  }
+  return total;
+}
+
+/// func @workspace_size(symbols) -> index with the computation of `total`.
+static void createSizeFunction(kernel::EntryOp entry, Value total, Value workspace) {
+  Block &block = entry.getBody().front();
+  unsigned firstSymbol = cast<BlockArgument>(workspace).getArgNumber() + 1;
+  auto symbols = block.getArguments().drop_front(firstSymbol);
+  OpBuilder b(entry);
+  SmallVector<Type> types(symbols.size(), b.getIndexType());
+  auto function = func::FuncOp::create(b, entry.getLoc(), "workspace_size", b.getFunctionType(types, b.getIndexType()));
+  function.setPrivate();
+  Block *body = function.addEntryBlock();
+  IRMapping map;
+  for (auto [from, to] : llvm::zip_equal(symbols, body->getArguments()))
+    map.map(from, to);
+  b.setInsertionPointToEnd(body);
+  for (Operation &op : block) {
+    if (!isa<arith::ArithDialect>(op.getDialect()))
+      break;
+    b.clone(op, map);
+  }
+  func::ReturnOp::create(b, entry.getLoc(), map.lookup(total));
+}
+
+static void planEntry(kernel::EntryOp entry) {
+  Block &block = entry.getBody().front();
+  BlockArgument workspace;
+  for (BlockArgument argument : block.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (type && argument.getArgNumber() >= entry.getInputs().size() + entry.getOutputs().size())
+      workspace = argument;
+  }
+  std::vector<Buffer> buffers = collectBuffers(block);
+  std::vector<Buffer *> fixed, symbolic;
+  for (Buffer &buffer : buffers)
+    (buffer.bytes >= 0 ? fixed : symbolic).push_back(&buffer);
+  int64_t staticBytes = planStatic(fixed);
+  OpBuilder b(entry.getContext());
+  llvm::MapVector<Buffer *, Value> offsets;
+  Value total;
+  if (!symbolic.empty())
+    total = placeSlots(planSlots(symbolic), staticBytes, block, offsets);
+  if (total)
+    createSizeFunction(entry, total, workspace);
+  else
+    entry->getParentOfType<ModuleOp>()->setAttr("kernel.workspace_bytes", b.getI64IntegerAttr(staticBytes));
+  for (Buffer *buffer : fixed) {
+    b.setInsertionPoint(buffer->alloc);
+    replaceByView(*buffer, arith::ConstantIndexOp::create(b, buffer->alloc.getLoc(), buffer->offset), workspace);
+  }
+  for (auto [buffer, offset] : offsets)
+    replaceByView(*buffer, offset, workspace);
+}
+
+namespace {
+struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+  void runOnOperation() override {
+    for (auto entry : getOperation().getOps<kernel::EntryOp>())
+      planEntry(entry);
+  }
+};
+} // namespace
+
+} // namespace kiln
