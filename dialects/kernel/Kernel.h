@@ -28,6 +28,7 @@ inline constexpr llvm::StringLiteral reasonAttrName = "kernel.reason";
 inline constexpr llvm::StringLiteral shapesAttrName = "kernel.shapes";
 inline constexpr llvm::StringLiteral nameAttrName = "kernel.name";
 inline constexpr llvm::StringLiteral writtenAttrName = "kernel.written";
+inline constexpr llvm::StringLiteral statusAttrName = "kernel.status";
 
 /// The target of the module that holds `op`; null when it has none.
 TargetAttr getTarget(mlir::Operation *op);

@@ -1,0 +1,299 @@
+//===- ArithExpressions.cpp - arith operations as C++ ----------------------===//
+//
+// ONNX integers wrap around and never trap, so `+` and its kin on them are functions of kiln/wrap.h; index arithmetic, which the compiler
+// itself makes and keeps in range, is plain.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/emit/Expression.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+Expression call(const std::string &function, ArrayRef<std::string> arguments) {
+  return {function + "(" + llvm::join(arguments, ", ") + ")"};
+}
+
+Expression callOn(StringRef function, const std::string &type, ValueRange operands, OperandText operand) {
+  if (type.empty())
+    return {};
+  std::vector<std::string> arguments;
+  for (Value value : operands)
+    arguments.push_back(operand(value).text);
+  return call("kiln::" + function.str() + "<" + type + ">", arguments);
+}
+
+Expression infix(const Expression &left, StringRef op, const Expression &right, Binding binding) {
+  // Compilers warn about bitwise operators and comparisons without parentheses.
+  bool nests = binding == Binding::Add || binding == Binding::Multiply;
+  Binding tighter = nests ? static_cast<Binding>(static_cast<int>(binding) + 1) : binding == Binding::Compare ? Binding::Add : Binding::Unary;
+  return {left.at(nests ? binding : tighter) + " " + op.str() + " " + right.at(tighter), binding};
+}
+
+static Expression binary(Operation *op, StringRef text, Binding binding, OperandText operand) {
+  return infix(operand(op->getOperand(0)), text, operand(op->getOperand(1)), binding);
+}
+
+static Type elementOf(Operation *op) { return getElementTypeOrSelf(op->getResult(0).getType()); }
+
+static Expression writeFloatBinary(Operation *op, OperandText operand) {
+  Type element = elementOf(op);
+  if (!element.isF32() && !element.isF64())
+    return {}; // f16 and bf16 are storage; kernels compute in f32
+  return TypeSwitch<Operation *, Expression>(op)
+      .Case<arith::AddFOp>([&](auto) { return binary(op, "+", Binding::Add, operand); })
+      .Case<arith::SubFOp>([&](auto) { return binary(op, "-", Binding::Add, operand); })
+      .Case<arith::MulFOp>([&](auto) { return binary(op, "*", Binding::Multiply, operand); })
+      .Case<arith::DivFOp>([&](auto) { return binary(op, "/", Binding::Multiply, operand); })
+      .Case<arith::NegFOp>([&](auto) { return Expression{"-" + operand(op->getOperand(0)).at(Binding::Primary), Binding::Unary}; })
+      .Default([](auto) { return Expression(); });
+}
+
+/// Whether an index division may be written with the plain operator: by a constant that cannot trap.
+static bool isSafeDivisor(Value divisor) {
+  auto constant = divisor.getDefiningOp<arith::ConstantIndexOp>();
+  return constant && constant.value() > 0;
+}
+
+/// Index arithmetic with operators of its own.
+static Expression writeIndexBinary(Operation *op, OperandText operand) {
+  if (!elementOf(op).isIndex() || isCppVector(op->getResult(0).getType()))
+    return {};
+  if (isa<arith::AddIOp>(op))
+    return binary(op, "+", Binding::Add, operand);
+  if (isa<arith::SubIOp>(op))
+    return binary(op, "-", Binding::Add, operand);
+  if (isa<arith::MulIOp>(op))
+    return binary(op, "*", Binding::Multiply, operand);
+  if (isa<arith::DivSIOp, arith::DivUIOp>(op) && isSafeDivisor(op->getOperand(1)))
+    return binary(op, "/", Binding::Multiply, operand);
+  if (isa<arith::RemSIOp, arith::RemUIOp>(op) && isSafeDivisor(op->getOperand(1)))
+    return binary(op, "%", Binding::Multiply, operand);
+  return {};
+}
+
+static Expression writeBitwise(Operation *op, OperandText operand) {
+  if (!isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return {};
+  StringRef text = isa<arith::AndIOp>(op) ? "&" : isa<arith::OrIOp>(op) ? "|" : "^";
+  Type type = op->getResult(0).getType();
+  bool isBool = type.isInteger(1);
+  Attribute mask;
+  if (auto constant = op->getOperand(1).getDefiningOp<arith::ConstantOp>())
+    mask = constant.getValue();
+  if (isBool && isa<arith::XOrIOp>(op) && mask && cast<IntegerAttr>(mask).getValue().isOne())
+    return {"!" + operand(op->getOperand(0)).at(Binding::Primary), Binding::Unary};
+  if (isBool) // && and || would skip a side; neither side has an effect
+    text = text == "^" ? "!=" : text;
+  Expression result = binary(op, text, Binding::Bitwise, operand);
+  unsigned width = elementOf(op).isIndex() ? 64 : elementOf(op).getIntOrFloatBitWidth();
+  // Narrow integers are promoted to int.
+  bool promoted = !isCppVector(type) && width < 32 && !(isBool && text == "!=");
+  return promoted ? Expression{cppType(type) + "(" + result.text + ")"} : result;
+}
+
+/// The kernel headers' function for an operation.
+static StringRef integerFunction(Operation *op) {
+  static const llvm::StringMap<StringRef> names = {
+      {"arith.addi", "add"},           {"arith.subi", "sub"},         {"arith.muli", "mul"},       {"arith.divsi", "div"},
+      {"arith.divui", "div_unsigned"}, {"arith.remsi", "rem"},        {"arith.remui", "rem_unsigned"},
+      {"arith.floordivsi", "floor_div"}, {"arith.ceildivsi", "ceil_div"}, {"arith.ceildivui", "ceil_div"},
+      {"arith.shli", "shift_left"},    {"arith.shrui", "shift_right_unsigned"}, {"arith.shrsi", "shift_right"},
+      {"arith.minsi", "min"},          {"arith.maxsi", "max"},        {"arith.minui", "min_unsigned"}, {"arith.maxui", "max_unsigned"},
+      {"arith.minimumf", "min"},       {"arith.maximumf", "max"},     {"arith.minnumf", "min_number"}, {"arith.maxnumf", "max_number"},
+      {"arith.remf", "fmod"}};
+  return names.lookup(op->getName().getStringRef());
+}
+
+static StringRef comparisonText(arith::CmpIPredicate predicate) {
+  using P = arith::CmpIPredicate;
+  switch (predicate) {
+  case P::eq: return "==";
+  case P::ne: return "!=";
+  case P::slt: case P::ult: return "<";
+  case P::sle: case P::ule: return "<=";
+  case P::sgt: case P::ugt: return ">";
+  case P::sge: case P::uge: return ">=";
+  }
+  return "";
+}
+
+/// A comparison of lanes gives lanes of their own width, a mask has int32 lanes.
+static Expression asMask(Expression compare, Type operandType, Type maskType) {
+  Type element = getElementTypeOrSelf(operandType);
+  unsigned width = element.isIndex() ? 64 : element.isInteger(1) ? 32 : element.getIntOrFloatBitWidth();
+  if (!isCppVector(maskType) || width == 32)
+    return compare;
+  return call("kiln::convert<" + cppType(maskType) + ">", {compare.text});
+}
+
+static Expression writeCompareInteger(arith::CmpIOp op, OperandText operand) {
+  using P = arith::CmpIPredicate;
+  Type type = op.getLhs().getType();
+  Expression left = operand(op.getLhs()), right = operand(op.getRhs());
+  P predicate = op.getPredicate();
+  bool isUnsigned = predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
+  if (getElementTypeOrSelf(type).isInteger(1) && !isCppVector(type)) {
+    // As a signed number, true is -1.
+    bool isOrder = predicate != P::eq && predicate != P::ne;
+    if (isOrder && !isUnsigned)
+      std::swap(left, right);
+  } else if (isUnsigned) {
+    std::string cast = isCppVector(type) ? "kiln::bitcast<" + cppUnsignedType(type) + ">" : cppUnsignedType(type);
+    left = call(cast, {left.text});
+    right = call(cast, {right.text});
+  }
+  return asMask(infix(left, comparisonText(predicate), right, Binding::Compare), type, op.getType());
+}
+
+static Expression writeCompareFloat(arith::CmpFOp op, OperandText operand) {
+  using P = arith::CmpFPredicate;
+  Type type = op.getLhs().getType();
+  Expression left = operand(op.getLhs()), right = operand(op.getRhs());
+  auto compare = [&](StringRef text) { return asMask(infix(left, text, right, Binding::Compare), type, op.getType()); };
+  auto negated = [&](StringRef text) {
+    return Expression{(isCppVector(type) ? "~" : "!") + compare(text).at(Binding::Primary), Binding::Unary};
+  };
+  auto function = [&](StringRef name) {
+    return asMask(call("kiln::" + name.str() + "<" + cppType(type) + ">", {left.text, right.text}), type, op.getType());
+  };
+  switch (op.getPredicate()) {
+  case P::OEQ: return compare("==");
+  case P::OLT: return compare("<");
+  case P::OLE: return compare("<=");
+  case P::OGT: return compare(">");
+  case P::OGE: return compare(">=");
+  case P::UNE: return compare("!=");
+  case P::ULT: return negated(">=");
+  case P::ULE: return negated(">");
+  case P::UGT: return negated("<=");
+  case P::UGE: return negated("<");
+  case P::ONE: return function("less_or_greater");
+  case P::UEQ: return function("equal_or_unordered");
+  case P::ORD: return function("ordered");
+  case P::UNO: return function("unordered");
+  case P::AlwaysFalse: return literal(cast<TypedAttr>(Builder(op.getContext()).getZeroAttr(op.getType())));
+  case P::AlwaysTrue: return {};
+  }
+  return {};
+}
+
+static Expression writeSelect(arith::SelectOp op, OperandText operand) {
+  Expression condition = operand(op.getCondition()), yes = operand(op.getTrueValue()), no = operand(op.getFalseValue());
+  std::string type = cppType(op.getType());
+  if (type.empty())
+    return {};
+  if (isCppVector(op.getCondition().getType()))
+    return call("kiln::select", {condition.text, yes.text, no.text});
+  // Casts keep literals and promoted operands at the type of the value.
+  bool narrow = getElementTypeOrSelf(op.getType()).isInteger(8) || getElementTypeOrSelf(op.getType()).isInteger(16);
+  Expression result{condition.at(Binding::Bitwise) + " ? " + yes.at(Binding::Bitwise) + " : " + no.at(Binding::Bitwise), Binding::Conditional};
+  return narrow ? Expression{type + "(" + result.text + ")"} : result;
+}
+
+/// A conversion of each lane with C++'s rules between the C++ types.
+static Expression convert(const std::string &to, bool vector, const std::string &text) {
+  if (to.empty())
+    return {};
+  return {vector ? "kiln::convert<" + to + ">(" + text + ")" : to + "(" + text + ")"};
+}
+
+/// The operand's bits as unsigned integers (or 0 and 1 for bool).
+static std::string unsignedOperand(Value value, OperandText operand) {
+  Type type = value.getType();
+  Expression text = operand(value);
+  if (getElementTypeOrSelf(type).isInteger(1))
+    return isCppVector(type) ? text.at(Binding::Unary) + " & 1" : text.text;
+  return (isCppVector(type) ? "kiln::bitcast<" + cppUnsignedType(type) + ">(" : cppUnsignedType(type) + "(") + text.text + ")";
+}
+
+static Expression writeNarrow(Operation *op, OperandText operand) {
+  Type to = op->getResult(0).getType();
+  bool vector = isCppVector(to);
+  Expression text = operand(op->getOperand(0));
+  if (!elementOf(op).isInteger(1))
+    return convert(cppType(to), vector, text.text);
+  Expression bit{text.at(Binding::Unary) + " & 1", Binding::Bitwise};
+  if (!vector)
+    return {"(" + bit.text + ") != 0", Binding::Compare};
+  return convert(cppType(to), true, "-(" + bit.text + ")");
+}
+
+static Expression writeFloatConversion(Operation *op, OperandText operand) {
+  Value from = op->getOperand(0);
+  Type source = getElementTypeOrSelf(from.getType()), target = elementOf(op);
+  std::string to = cppType(op->getResult(0).getType());
+  auto storage = [](Type type) { return type.isF16() ? "f16" : type.isBF16() ? "bf16" : ""; };
+  if (StringRef(storage(source)).size() && StringRef(storage(target)).size())
+    return {};
+  bool vector = isCppVector(from.getType());
+  Type f32 = Float32Type::get(op->getContext());
+  if (auto form = dyn_cast<VectorType>(from.getType()))
+    f32 = form.clone(f32);
+  if (StringRef(storage(source)).size()) {
+    Expression wide = callOn(std::string(storage(source)) + "_to_f32", cppType(from.getType()), from, operand);
+    return target.isF64() ? convert(to, vector, wide.text) : wide;
+  }
+  if (StringRef(storage(target)).size()) {
+    std::string text = operand(from).text;
+    if (source.isF64()) // by way of float
+      text = convert(cppType(f32), vector, text).text;
+    return call(std::string("kiln::f32_to_") + storage(target) + "<" + cppType(f32) + ">", {text});
+  }
+  return convert(to, isCppVector(op->getResult(0).getType()), operand(from).text);
+}
+
+static Expression writeConversion(Operation *op, OperandText operand) {
+  Type to = op->getResult(0).getType();
+  bool vector = isCppVector(to);
+  std::string name = cppType(to);
+  Value from = op->getOperand(0);
+  bool fromBool = getElementTypeOrSelf(from.getType()).isInteger(1);
+  return TypeSwitch<Operation *, Expression>(op)
+      .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return writeFloatConversion(op, operand); })
+      .Case<arith::TruncIOp>([&](auto) { return writeNarrow(op, operand); })
+      .Case<arith::ExtUIOp, arith::UIToFPOp, arith::IndexCastUIOp>([&](auto) {
+        return convert(name, vector, unsignedOperand(from, operand));
+      })
+      .Case<arith::ExtSIOp, arith::SIToFPOp, arith::IndexCastOp>([&](auto) {
+        Expression text = operand(from);
+        if (fromBool && !vector)
+          return Expression{name + "(-int32_t(" + text.text + "))"};
+        bool same = cppType(from.getType()) == name;
+        return same ? text : convert(name, vector, text.text);
+      })
+      .Case<arith::FPToSIOp>([&](auto) { return callOn("saturate", name, from, operand); })
+      .Case<arith::FPToUIOp>([&](auto) {
+        Expression text = callOn("saturate", cppUnsignedType(to), from, operand);
+        return vector ? call("kiln::bitcast<" + name + ">", {text.text}) : Expression{name + "(" + text.text + ")"};
+      })
+      .Case<arith::BitcastOp>([&](auto) {
+        return cppType(from.getType()) == name ? operand(from) : callOn("bitcast", name, from, operand);
+      })
+      .Default([](auto) { return Expression(); });
+}
+
+Expression writeArith(Operation *op, OperandText operand) {
+  if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1)
+    return {};
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return writeCompareInteger(compare, operand);
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return writeCompareFloat(compare, operand);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return writeSelect(select, operand);
+  for (auto *rule : {writeFloatBinary, writeIndexBinary, writeBitwise, writeConversion})
+    if (Expression text = rule(op, operand); !text.text.empty())
+      return text;
+  StringRef function = integerFunction(op);
+  bool isFloat = isa<FloatType>(elementOf(op));
+  if (function.empty() || elementOf(op).isInteger(1) || (isFloat && !elementOf(op).isF32() && !elementOf(op).isF64()))
+    return {};
+  return callOn(function, cppType(op->getResult(0).getType()), op->getOperands(), operand);
+}
+
+} // namespace kiln

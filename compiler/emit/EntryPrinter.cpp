@@ -1,0 +1,250 @@
+//===- EntryPrinter.cpp - The functions that a program calls, as C++ -------===//
+#include "compiler/emit/EntryPrinter.h"
+#include "compiler/emit/FunctionPrinter.h"
+#include "compiler/emit/KernelPrinter.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+namespace {
+
+/// Prints the body of NAME_run.
+class EntryBody : public FunctionPrinter {
+public:
+  EntryBody(ModuleOp module, const Signature &signature, const KernelNames &kernels)
+      : module(module), signature(signature), kernels(kernels) {}
+
+  LogicalResult print();
+  std::vector<std::string> launchTable;
+
+protected:
+  LogicalResult printStatement(Operation *op) override;
+
+private:
+  void defineArguments();
+  void printChecks();
+  LogicalResult printLaunch(kernel::LaunchOp launch);
+  LogicalResult printView(memref::ViewOp view);
+  LogicalResult printWeight(kernel::GetWeightOp op);
+  void findStatusCells();
+  void clearStatusCell(Value buffer);
+
+  ModuleOp module;
+  const Signature &signature;
+  const KernelNames &kernels;
+  std::vector<std::string> statusCells;
+  llvm::DenseSet<Value> statusBuffers;
+};
+
+} // namespace
+
+static std::string statement(const std::string &condition, StringRef status) { return "if (" + condition + ")\n    return " + status.str() + ";"; }
+
+void EntryBody::printChecks() {
+  line("if (const kiln_status status = kiln::check_context(context))\n    return status;");
+  std::string null = signature.hasDims() ? "!dims || !inputs || !outputs" : "!inputs || !outputs";
+  line(statement(null, "KILN_STATUS_NULL_POINTER"));
+  for (const SignatureTensor &tensor : signature.inputs)
+    line(statement("!inputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
+  for (const SignatureTensor &tensor : signature.outputs)
+    line(statement("!outputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
+  for (const SignatureSymbol &symbol : signature.symbols) {
+    std::string value = "dims->" + symbol.field;
+    line(statement(value + " < " + std::to_string(symbol.min) + " || " + value + " > " + std::to_string(symbol.max), "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS"));
+  }
+  if (signature.externalWeights) {
+    line(statement("!weights", "KILN_STATUS_NULL_POINTER"));
+    line(statement("reinterpret_cast<uintptr_t>(weights) % KILN_ALIGNMENT != 0", "KILN_STATUS_INVALID_ARGUMENT"));
+  }
+  if (signature.workspaceBytes == 0) {
+    line("(void)workspace; // this model needs none");
+    return;
+  }
+  line(statement("!workspace", "KILN_STATUS_NULL_POINTER"));
+  line(statement("reinterpret_cast<uintptr_t>(workspace) % KILN_ALIGNMENT != 0", "KILN_STATUS_UNALIGNED_WORKSPACE"));
+}
+
+/// Arguments are fields of the caller's structs.
+void EntryBody::defineArguments() {
+  for (StringRef name : {"dims", "inputs", "outputs", "weights", "workspace", "context", "status", "launches", "arguments"})
+    scope.reserve(name);
+  Block &block = signature.entry.getBody().front();
+  auto argument = block.args_begin();
+  auto field = [&](const SignatureTensor &tensor, const std::string &place, bool isConst) {
+    auto type = cast<MemRefType>((*argument).getType());
+    std::string have = publicType(tensor.type.getElementType()), want = cppElementType(type.getElementType());
+    std::string cast = "reinterpret_cast<" + std::string(isConst ? "const " : "") + want + " *>(" + place + ")";
+    define(*argument++, have == want ? place : cast);
+  };
+  for (const SignatureTensor &tensor : signature.inputs)
+    field(tensor, "inputs->" + tensor.field, true);
+  for (const SignatureTensor &tensor : signature.outputs)
+    field(tensor, "outputs->" + tensor.field, false);
+  define(*argument++, "static_cast<unsigned char *>(workspace)");
+  for (const SignatureSymbol &symbol : signature.symbols)
+    define(*argument++, "dims->" + symbol.field);
+}
+
+/// The buffers that kernels report faults in.
+void EntryBody::findStatusCells() {
+  signature.entry.walk([&](kernel::LaunchOp launch) {
+    auto callee = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+    for (auto [i, operand] : llvm::enumerate(launch.getOperands_()))
+      if (callee && callee.getArgAttr(i, kernel::statusAttrName))
+        statusBuffers.insert(operand);
+  });
+}
+
+void EntryBody::clearStatusCell(Value buffer) {
+  if (!statusBuffers.contains(buffer))
+    return;
+  statusCells.push_back(text(buffer));
+  line(statusCells.back() + "[0] = KILN_STATUS_OK;");
+}
+
+LogicalResult EntryBody::print() {
+  findStatusCells();
+  defineArguments();
+  printChecks();
+  if (failed(printBlock(signature.entry.getBody().front())))
+    return failure();
+  for (const std::string &cell : statusCells)
+    line("if (" + cell + "[0] != KILN_STATUS_OK)\n    return static_cast<kiln_status>(" + cell + "[0]);");
+  line("return KILN_STATUS_OK;");
+  return success();
+}
+
+LogicalResult EntryBody::printStatement(Operation *op) {
+  if (auto launch = dyn_cast<kernel::LaunchOp>(op))
+    return printLaunch(launch);
+  if (auto view = dyn_cast<memref::ViewOp>(op))
+    return printView(view);
+  if (auto weight = dyn_cast<kernel::GetWeightOp>(op))
+    return printWeight(weight);
+  if (auto check = dyn_cast<kernel::CheckOp>(op)) {
+    std::string condition = text(check.getCondition());
+    line("if (!(" + condition + ")) // " + makeCommentText(check.getMessage()));
+    line("  return " + check.getStatus() + ";");
+    return success();
+  }
+  return FunctionPrinter::printStatement(op);
+}
+
+LogicalResult EntryBody::printView(memref::ViewOp view) {
+  std::string element = cppElementType(view.getType().getElementType());
+  if (element.empty())
+    return failure();
+  Expression offset = expression(view.getByteShift());
+  std::string place = text(view.getSource());
+  std::string name = nameOf(view.getResult(), "buffer");
+  std::string address = offset.text == "0" ? place : place + " + " + offset.at(Binding::Add);
+  line(element + " *const " + name + " = reinterpret_cast<" + element + " *>(" + address + ");");
+  define(view.getResult(), name);
+  clearStatusCell(view.getResult());
+  return success();
+}
+
+LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
+  auto weight = module.lookupSymbol<kernel::WeightOp>(op.getWeight());
+  std::string element = cppElementType(cast<MemRefType>(op.getType()).getElementType());
+  if (!weight || !weight.getOffset() || element.empty())
+    return op.emitOpError("internal error: expected a weight that has its place");
+  std::string base = signature.externalWeights ? "static_cast<const unsigned char *>(weights)" : signature.name + "_weights";
+  std::string name = uniqueName(makeIdentifier(op.getWeight()));
+  std::string address = *weight.getOffset() ? base + " + " + std::to_string(*weight.getOffset()) : base;
+  line("const " + element + " *const " + name + " = reinterpret_cast<const " + element + " *>(" + address + ");");
+  define(op.getResult(), name);
+  return success();
+}
+
+LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
+  auto callee = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+  if (!callee || callee.getNumArguments() != launch.getOperands_().size() + 2)
+    return launch.emitOpError("internal error: expected a kernel with these arguments and a range of tasks");
+  std::vector<std::string> arguments;
+  for (Value operand : launch.getOperands_())
+    arguments.push_back(text(operand));
+  const std::string &name = kernels.at(launch.getKernel());
+  std::string nodes = joinStrings(launch->getAttr("nodes"), " ");
+  if (nodes.empty())
+    nodes = joinStrings(callee->getAttr(kernel::nodesAttrName), " ");
+  size_t index = launchTable.size();
+  // Fields in the order of kiln_kernel_info; tasks are filled in by each launch.
+  launchTable.push_back(makeStringLiteral(signature.name) + ", " + makeStringLiteral(launch.getKernel()) + ", " + makeStringLiteral(nodes) + ", " +
+                        makeStringLiteral(joinStrings(callee->getAttr(kernel::algorithmAttrName), " ")) + ", " + std::to_string(index) +
+                        ", COUNT, 0, " + std::to_string(launch.getFlops().value_or(0)) + ", " + std::to_string(launch.getBytes().value_or(0)));
+  std::string tasks = text(launch.getTasks());
+  std::string block = name + "_arguments arguments = {" + llvm::join(arguments, ", ") + "};";
+  line("{ // " + makeCommentText(nodes));
+  line("  " + block);
+  line("  kiln::launch(context, launches[" + std::to_string(index) + "], " + name + "_task, &arguments, " + tasks + ", " +
+       (launch.getParallel() ? "true" : "false") + ");");
+  line("}");
+  return success();
+}
+
+/// The struct that carries a kernel's arguments through kiln_task, and the task that takes them out again.
+static std::string printTask(func::FuncOp kernel, const std::string &name) {
+  std::string fields, values;
+  NameScope scope;
+  for (unsigned i = 0; i + 2 < kernel.getNumArguments(); ++i) {
+    auto attr = kernel.getArgAttrOfType<StringAttr>(i, kernel::nameAttrName);
+    std::string field = scope.unique(makeIdentifier(attr ? attr.getValue() : "argument" + std::to_string(i)));
+    std::string type = parameterType(kernel, i);
+    fields += "  " + type + (type.back() == '*' ? "" : " ") + field + ";\n";
+    values += "a->" + field + ", ";
+  }
+  std::string unpack = values.empty() ? "" : "  const auto *const a = static_cast<const " + name + "_arguments *>(argument);\n";
+  return "struct " + name + "_arguments {\n" + fields + "};\nvoid " + name + "_task(void *" + (values.empty() ? "" : "argument") +
+         ", int64_t begin, int64_t end) {\n" + unpack + "  " + name + "(" + values + "begin, end);\n}\n\n";
+}
+
+static std::string declareWorkspaceSize(const Signature &signature) {
+  return "extern \"C\" size_t " + signature.name + "_workspace_size(" + (signature.hasDims() ? "const " + signature.name + "_dims *dims" : "") + ") {\n";
+}
+
+static FailureOr<std::string> printWorkspaceSize(const Signature &signature) {
+  std::string head = declareWorkspaceSize(signature);
+  if (signature.workspaceBytes)
+    return head + (signature.hasDims() ? "  (void)dims;\n" : "") + "  return " + signature.macro + "_WORKSPACE_SIZE;\n}\n";
+  auto function = printIndexFunction(signature.workspaceSize, "workspace_bytes");
+  if (failed(function))
+    return failure();
+  std::vector<std::string> arguments;
+  for (const SignatureSymbol &symbol : signature.symbols)
+    arguments.push_back("dims->" + symbol.field);
+  return *function + "\n" + head + "  return dims ? static_cast<size_t>(workspace_bytes(" + llvm::join(arguments, ", ") + ")) : 0;\n}\n";
+}
+
+FailureOr<std::string> printEntrySource(ModuleOp module, const Signature &signature, const KernelNames &kernels) {
+  EntryBody body(module, signature, kernels);
+  if (failed(body.print()))
+    return failure();
+  auto workspace = printWorkspaceSize(signature);
+  if (failed(workspace))
+    return failure();
+  const std::string &name = signature.name;
+  std::string text = "// The entry of model '" + makeCommentText(name) + "': checks, then kernels in order.\n#include \"" + name + ".h\"\n#include \"" + name +
+                     "_kernels.h\"\n#include \"kiln/lanes.h\"\n#include \"kiln/wrap.h\"\n\n";
+  if (!signature.externalWeights && signature.weightsBytes)
+    text += "KILN_KERNEL const unsigned char " + name + "_weights[" + std::to_string(signature.weightsBytes) + "];\n\n";
+  text += "namespace {\n\n";
+  llvm::StringSet<> done;
+  signature.entry.walk([&](kernel::LaunchOp launch) {
+    if (done.insert(launch.getKernel()).second)
+      text += printTask(module.lookupSymbol<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()));
+  });
+  std::string count = std::to_string(body.launchTable.size());
+  if (!body.launchTable.empty())
+    text += "const kiln_kernel_info launches[" + count + "] = {\n";
+  for (std::string &row : body.launchTable)
+    text += "    {" + row.replace(row.find("COUNT"), 5, count) + "},\n";
+  text += (body.launchTable.empty() ? "" : "};\n\n") + printInfoTables(signature, body.launchTable.size()) + "\n} // namespace\n\n";
+  text += "extern \"C\" const kiln_model_info " + name + "_info = model_info;\n\n";
+  return text + *workspace + "\nextern \"C\" kiln_status " + name + "_run(" + signature.runParameters() + ") {\n" + body.body() + "}\n";
+}
+
+} // namespace kiln

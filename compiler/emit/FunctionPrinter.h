@@ -1,0 +1,85 @@
+//===- FunctionPrinter.h - Blocks of operations as C++ statements ----------===//
+//
+// One operation is one statement, or a part of the one statement that uses it. The values that a loop carries are mutable variables; all
+// others are const. Nothing is decided here but names and places of text.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_COMPILER_EMIT_FUNCTIONPRINTER_H
+#define KILN_COMPILER_EMIT_FUNCTIONPRINTER_H
+
+#include "compiler/emit/Expression.h"
+#include "compiler/emit/Identifiers.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace kiln {
+
+/// The name that a location gives: the names of ONNX nodes, which have parentheses, are none.
+llvm::StringRef locationName(mlir::Location loc);
+
+class FunctionPrinter {
+public:
+  virtual ~FunctionPrinter() = default;
+
+  /// Names a value that the caller declares (a parameter, a global).
+  void define(mlir::Value value, std::string name) { names[value] = std::move(name); }
+  std::string uniqueName(llvm::StringRef base) { return scope.unique(base); }
+  /// The name that an argument's `kernel.name` or its location suggests, or `fallback`; unique in the function.
+  std::string nameOf(mlir::Value value, llvm::StringRef fallback);
+
+  /// Prints the operations of a block. Reports each operation that no rule covers.
+  llvm::LogicalResult printBlock(mlir::Block &block);
+
+  /// The value as text: its name, or the expression that nobody else uses. Every value is asked for at most as often as the IR uses it.
+  Expression expression(mlir::Value value);
+  std::string text(mlir::Value value) { return expression(value).text; }
+
+  /// Whether the printed text mentions the value.
+  bool isMentioned(mlir::Value value) const { return mentioned.contains(value); }
+  const std::string &body() const { return out; }
+
+protected:
+  /// Prints an operation that is no expression and none of scf's or memref's; failure when there is no rule.
+  virtual llvm::LogicalResult printStatement(mlir::Operation *op);
+  void line(const llvm::Twine &text);
+  void open(const llvm::Twine &text);
+  void close(const llvm::Twine &text = "}");
+  NameScope scope;
+
+private:
+  llvm::LogicalResult print(mlir::Operation *op);
+  llvm::LogicalResult printValue(mlir::Operation *op);
+  Expression writeExpression(mlir::Operation *op);
+  Expression writeLoad(mlir::Operation *op);
+  std::string address(mlir::Value buffer, mlir::ValueRange indices);
+  Expression element(mlir::Value buffer, mlir::ValueRange indices);
+  llvm::LogicalResult printFor(mlir::scf::ForOp loop);
+  llvm::LogicalResult printIf(mlir::scf::IfOp op);
+  llvm::LogicalResult printWhile(mlir::scf::WhileOp loop);
+  llvm::LogicalResult printAlloca(mlir::memref::AllocaOp op);
+  bool printMemory(mlir::Operation *op);
+
+  /// Finds what is printed inside its user, and what nobody needs.
+  void planBlock(mlir::Block &block);
+  /// Declares a variable for a value that a loop carries, or takes over the one that its start value has for itself.
+  void carry(mlir::Value start, mlir::Value argument, mlir::Value result, mlir::Operation *loop);
+  /// variables = values, as if all at once.
+  void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);
+  void declare(mlir::Value value, const std::string &name);
+
+  llvm::DenseMap<mlir::Value, std::string> names;
+  llvm::DenseMap<mlir::Value, Expression> pending;
+  llvm::DenseSet<mlir::Value> mentioned;
+  /// Variables that may change, by the values they stand for.
+  llvm::DenseSet<mlir::Value> variables;
+  llvm::DenseSet<mlir::Operation *> inlined;
+  llvm::DenseSet<mlir::Operation *> dead;
+  std::string out;
+  unsigned depth = 1;
+};
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_FUNCTIONPRINTER_H

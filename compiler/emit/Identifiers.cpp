@@ -1,0 +1,97 @@
+//===- Identifiers.cpp - C and C++ names -----------------------------------===//
+#include "compiler/emit/Identifiers.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace kiln {
+
+/// Keywords of C and C++, macros of common headers and of GCC's gnu modes, and the names that emitted functions use themselves.
+static const StringSet<> &reservedNames() {
+  static const StringSet<> names = {
+      "alignas",  "alignof",   "and",      "and_eq",   "asm",       "auto",     "bitand",   "bitor",        "bool",     "break",
+      "case",     "catch",     "char",     "char16_t", "char32_t",  "char8_t",  "class",    "compl",        "concept",  "const",
+      "consteval", "constexpr", "constinit", "const_cast", "continue", "co_await", "co_return", "co_yield",  "decltype", "default",
+      "delete",   "do",        "double",   "dynamic_cast", "else",  "enum",     "explicit", "export",       "extern",   "false",
+      "float",    "for",       "friend",   "goto",     "if",        "inline",   "int",      "long",         "mutable",  "namespace",
+      "new",      "noexcept",  "not",      "not_eq",   "nullptr",   "operator", "or",       "or_eq",        "private",  "protected",
+      "public",   "register",  "reinterpret_cast", "requires", "restrict", "return", "short", "signed",     "sizeof",   "static",
+      "static_assert", "static_cast", "struct", "switch", "template", "this",   "thread_local", "throw",    "true",     "try",
+      "typedef",  "typeid",    "typename", "typeof",   "union",     "unsigned", "using",    "virtual",      "void",     "volatile",
+      "wchar_t",  "while",     "xor",      "xor_eq",   "kiln",      "linux",    "unix",     "i386",         "errno",    "signgam",
+      "NULL",     "EOF",       "assert",   "complex",  "imaginary", "I",        "stdin",    "stdout",       "stderr",   "main",
+      "int8_t",   "int16_t",   "int32_t",  "int64_t",  "uint8_t",   "uint16_t", "uint32_t", "uint64_t",     "size_t",   "ptrdiff_t",
+      "begin_",   "offsetof",  "min_",     "isnan",    "isinf",     "near",     "far",      "huge",         "OVERFLOW", "DOMAIN"};
+  return names;
+}
+
+bool isIdentifier(StringRef text) {
+  if (text.empty() || isDigit(text.front()))
+    return false;
+  return all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+}
+
+std::string makeIdentifier(StringRef text) {
+  std::string name;
+  for (char c : text) {
+    char next = isAlnum(c) ? c : '_';
+    // C++ reserves names with two underscores in a row.
+    if (next != '_' || name.empty() || name.back() != '_')
+      name += next;
+  }
+  while (name.size() > 1 && name.back() == '_')
+    name.pop_back();
+  // A leading underscore before a capital is reserved, too.
+  if (name.size() > 1 && name.front() == '_')
+    name.erase(0, 1);
+  if (name.empty() || name == "_" || isDigit(name.front()))
+    name = "x" + (name == "_" ? std::string() : name);
+  return reservedNames().contains(name) ? name + "_" : name;
+}
+
+std::string makeMacroName(StringRef identifier) { return identifier.upper(); }
+
+std::string makeCommentText(StringRef text) {
+  std::string result;
+  for (char c : text) {
+    if (!isPrint(c) || c == '\\')
+      result += "?";
+    else if (c == '/' && !result.empty() && (result.back() == '*' || result.back() == '/'))
+      result += " /";
+    else if (c == '*' && !result.empty() && result.back() == '/')
+      result += " *";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string makeStringLiteral(StringRef text) {
+  std::string result = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\', result += c;
+    else if (isPrint(c) && c != '?') // a `?` could begin a trigraph
+      result += c;
+    else // exactly three octal digits: a digit behind them is no part of the escape
+      result += '\\', result += char('0' + (c >> 6)), result += char('0' + ((c >> 3) & 7)), result += char('0' + (c & 7));
+  }
+  return result + "\"";
+}
+
+void NameScope::pop() {
+  for (const std::string &name : levels.back())
+    taken.erase(name);
+  levels.pop_back();
+}
+
+std::string NameScope::unique(StringRef base) {
+  std::string name = base.str();
+  for (unsigned n = 1; !taken.insert(name).second; ++n)
+    name = (base + (isDigit(base.back()) ? "_" : "") + Twine(n)).str();
+  levels.back().push_back(name);
+  return name;
+}
+
+} // namespace kiln

@@ -1,0 +1,44 @@
+//===- Identifiers.h - C and C++ names -------------------------------------===//
+#ifndef KILN_COMPILER_EMIT_IDENTIFIERS_H
+#define KILN_COMPILER_EMIT_IDENTIFIERS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// A C identifier made from any text: other characters become `_`, and names that C, C++ or the emitted code reserve get a `_` behind them.
+std::string makeIdentifier(llvm::StringRef text);
+
+/// Whether the text is an identifier already.
+bool isIdentifier(llvm::StringRef text);
+
+/// The upper-case form, for macros.
+std::string makeMacroName(llvm::StringRef identifier);
+
+/// Text that may stand in a `//` or `/* */` comment whatever a model file says: printable ASCII, no comment end, no continued line.
+std::string makeCommentText(llvm::StringRef text);
+
+/// A C string literal with its quotes.
+std::string makeStringLiteral(llvm::StringRef text);
+
+/// Gives out names that differ from all names still in scope.
+class NameScope {
+public:
+  NameScope() { push(); }
+  void push() { levels.emplace_back(); }
+  void pop();
+  /// `base`, or `base` with a number behind it.
+  std::string unique(llvm::StringRef base);
+  void reserve(llvm::StringRef name) { unique(name); }
+
+private:
+  llvm::StringSet<> taken;
+  std::vector<std::vector<std::string>> levels;
+};
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_IDENTIFIERS_H

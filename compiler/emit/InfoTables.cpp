@@ -1,0 +1,65 @@
+//===- InfoTables.cpp - The signature as constant data ---------------------===//
+#include "compiler/emit/EntryPrinter.h"
+#include "compiler/emit/Identifiers.h"
+
+#include "dialects/nn/ConstantData.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static std::string array(StringRef type, const std::string &name, const std::vector<std::string> &values) {
+  return "const " + type.str() + name + "[] = {" + llvm::join(values, ", ") + "};\n";
+}
+
+/// The row of a tensor, and the arrays that it points to.
+static std::string printTensor(const SignatureTensor &tensor, const std::string &id, const Signature &signature, std::string &arrays) {
+  std::vector<std::string> dims, texts, symbols;
+  bool dynamic = false;
+  int64_t bytes = nn::elementBytes(tensor.type.getElementType());
+  for (AffineExpr dim : tensor.dims) {
+    auto value = nn::getConstantDim(dim);
+    auto symbol = dyn_cast<AffineSymbolExpr>(dim);
+    dynamic |= !value;
+    bytes = value && bytes >= 0 ? bytes * *value : -1;
+    dims.push_back(std::to_string(value.value_or(-1)));
+    texts.push_back(makeStringLiteral(dimText(dim, signature, "")));
+    symbols.push_back(std::to_string(symbol ? static_cast<int>(symbol.getPosition()) : -1));
+  }
+  if (!dims.empty())
+    arrays += array("int64_t ", id + "_dims", dims);
+  if (dynamic)
+    arrays += array("char *const ", id + "_dim_texts", texts) + array("int32_t ", id + "_dim_symbols", symbols);
+  std::string row = makeStringLiteral(tensor.onnxName) + ", " + makeStringLiteral(tensor.field) + ", " + (dims.empty() ? "nullptr" : id + "_dims") +
+                    ", " + (dynamic ? id + "_dim_texts, " + id + "_dim_symbols" : "nullptr, nullptr");
+  return "    {" + row + ", " + std::to_string(bytes) + ", " + elementEnumerator(tensor.type.getElementType()) + ", " + std::to_string(dims.size()) + "},\n";
+}
+
+static std::string printTensors(const std::vector<SignatureTensor> &tensors, const std::string &name, const Signature &signature) {
+  std::string arrays, rows;
+  for (auto [i, tensor] : llvm::enumerate(tensors))
+    rows += printTensor(tensor, name + std::to_string(i), signature, arrays);
+  return rows.empty() ? "" : arrays + "const kiln_tensor_info " + name + "_table[] = {\n" + rows + "};\n";
+}
+
+std::string printInfoTables(const Signature &signature, size_t launches) {
+  std::string text = printTensors(signature.inputs, "input", signature) + printTensors(signature.outputs, "output", signature);
+  if (signature.hasDims()) {
+    text += "const kiln_symbol_info symbol_table[] = {\n";
+    for (const SignatureSymbol &symbol : signature.symbols)
+      text += "    {" + makeStringLiteral(symbol.onnxName) + ", " + std::to_string(symbol.min) + ", " + std::to_string(symbol.max) + "},\n";
+    text += "};\n";
+  }
+  auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
+  std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
+  return text + "constexpr kiln_model_info model_info = {KILN_ABI_VERSION,\n    uint32_t(sizeof(kiln_model_info)),\n    " + makeStringLiteral(signature.name) +
+         ",\n    " + makeStringLiteral(signature.target) + ",\n    " + table(signature.inputs.empty(), "input_table") + ",\n    " +
+         table(signature.outputs.empty(), "output_table") + ",\n    " + table(!signature.hasDims(), "symbol_table") + ",\n    " + file + ",\n    " +
+         std::to_string(signature.inputs.size()) + ",\n    " + std::to_string(signature.outputs.size()) + ",\n    " +
+         std::to_string(signature.symbols.size()) + ",\n    " + std::to_string(launches) + ",\n    " +
+         std::to_string(signature.workspaceBytes.value_or(-1)) + ",\n    " + std::to_string(signature.weightsBytes) + ",\n    " +
+         std::to_string(signature.externalWeights ? signature.weightsChecksum : 0) + "ull};\n";
+}
+
+} // namespace kiln

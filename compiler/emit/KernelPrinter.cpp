@@ -1,0 +1,120 @@
+//===- KernelPrinter.cpp - Kernel functions as C++ -------------------------===//
+#include "compiler/emit/KernelPrinter.h"
+#include "compiler/emit/FunctionPrinter.h"
+
+#include "dialects/kernel/Kernel.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+/// Columns of a comment.
+static constexpr size_t commentColumns = 110;
+
+std::string joinStrings(Attribute attr, StringRef separator) {
+  if (auto text = dyn_cast_or_null<StringAttr>(attr))
+    return text.str();
+  std::vector<std::string> texts;
+  if (auto list = dyn_cast_or_null<ArrayAttr>(attr))
+    for (auto text : list.getAsRange<StringAttr>())
+      texts.push_back(text.str());
+  return llvm::join(texts, separator);
+}
+
+std::string commentLines(StringRef label, StringRef text) {
+  if (text.empty())
+    return "";
+  std::string result, current = label.empty() ? "//" : "// " + label.str();
+  SmallVector<StringRef> words;
+  text.split(words, ' ', -1, false);
+  for (StringRef word : words) {
+    if (current.size() + word.size() >= commentColumns) {
+      result += current + "\n";
+      current = "//  ";
+    }
+    current += " " + makeCommentText(word);
+  }
+  return result + current + "\n";
+}
+
+std::string parameterType(func::FuncOp kernel, unsigned argument) {
+  Type type = kernel.getArgument(argument).getType();
+  auto buffer = dyn_cast<MemRefType>(type);
+  if (!buffer)
+    return cppType(type);
+  std::string element = cppElementType(buffer.getElementType());
+  if (element.empty() || buffer.getRank() != 1 || !buffer.getLayout().isIdentity())
+    return "";
+  bool written = kernel.getArgAttr(argument, kernel::writtenAttrName) || kernel.getArgAttr(argument, kernel::statusAttrName);
+  return (written ? "" : "const ") + element + " *";
+}
+
+static std::string declare(const std::string &type, const std::string &name) {
+  return type + (type.back() == '*' ? "" : " ") + name;
+}
+
+/// What a parameter is called when it has no name.
+static std::string parameterFallback(func::FuncOp kernel, unsigned argument, bool tasks) {
+  unsigned count = kernel.getNumArguments();
+  if (tasks && argument + 2 == count)
+    return "begin";
+  if (tasks && argument + 1 == count)
+    return "end";
+  return isa<MemRefType>(kernel.getArgument(argument).getType()) ? "buffer" : "n";
+}
+
+/// Prints a body and its parameters; those that the body does not mention have no name, so that no compiler warns.
+static FailureOr<std::pair<std::string, std::string>> printFunction(func::FuncOp function, bool tasks) {
+  FunctionPrinter printer;
+  for (BlockArgument argument : function.getArguments())
+    printer.define(argument, printer.nameOf(argument, parameterFallback(function, argument.getArgNumber(), tasks)));
+  if (failed(printer.printBlock(function.getBody().front())))
+    return failure();
+  std::vector<std::string> parameters;
+  for (BlockArgument argument : function.getArguments()) {
+    std::string type = parameterType(function, argument.getArgNumber());
+    if (type.empty())
+      return function.emitError("internal error: parameter ") << argument.getArgNumber() << " has a type that C++ text cannot have: " << argument.getType();
+    bool used = printer.isMentioned(argument);
+    std::string name = printer.expression(argument).text;
+    parameters.push_back(declare(type, used ? name : "/*" + name + "*/"));
+  }
+  return std::make_pair(llvm::join(parameters, ", "), printer.body());
+}
+
+static std::string heading(func::FuncOp kernel) {
+  auto attr = [&](StringRef name) { return kernel->getAttr(name); };
+  return commentLines("", joinStrings(attr(kernel::nodesAttrName), ", ")) + commentLines("shapes:", joinStrings(attr(kernel::shapesAttrName), ", ")) +
+         commentLines("algorithm:", joinStrings(attr(kernel::algorithmAttrName), ", ")) +
+         commentLines("reason:", joinStrings(attr(kernel::reasonAttrName), ", "));
+}
+
+FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) {
+  unsigned count = kernel.getNumArguments();
+  bool hasRange = count >= 2 && kernel.getArgument(count - 2).getType().isIndex() && kernel.getArgument(count - 1).getType().isIndex();
+  if (!hasRange || kernel.isExternal() || !kernel.getBody().hasOneBlock() || kernel.getNumResults())
+    return kernel.emitError("internal error: expected a kernel of one block whose last arguments are its range of tasks");
+  auto text = printFunction(kernel, true);
+  if (failed(text))
+    return failure();
+  std::vector<std::string> types;
+  for (unsigned i = 0; i < count; ++i)
+    types.push_back(parameterType(kernel, i));
+  KernelText result;
+  result.name = name;
+  result.declaration = "KILN_KERNEL void " + name + "(" + llvm::join(types, ", ") + ");\n";
+  result.definition = heading(kernel) + "void " + name + "(" + text->first + ") {\n" + text->second + "}\n";
+  return result;
+}
+
+FailureOr<std::string> printIndexFunction(func::FuncOp function, const std::string &name) {
+  if (function.getNumResults() != 1 || !function.getBody().hasOneBlock())
+    return function.emitError("internal error: expected a function of one block with one result");
+  auto text = printFunction(function, false);
+  if (failed(text))
+    return failure();
+  return "static int64_t " + name + "(" + text->first + ") {\n" + text->second + "}\n";
+}
+
+} // namespace kiln

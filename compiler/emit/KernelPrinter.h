@@ -1,0 +1,35 @@
+//===- KernelPrinter.h - Kernel functions as C++ ---------------------------===//
+#ifndef KILN_COMPILER_EMIT_KERNELPRINTER_H
+#define KILN_COMPILER_EMIT_KERNELPRINTER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <string>
+
+namespace kiln {
+
+/// One kernel function in C++.
+struct KernelText {
+  /// The C++ name; it bears the model's.
+  std::string name;
+  std::string declaration;
+  /// A comment that says what it computes and how, and the function.
+  std::string definition;
+};
+
+mlir::FailureOr<KernelText> printKernel(mlir::func::FuncOp kernel, const std::string &name);
+
+/// A function of index values with one index result, as a static C++ function.
+mlir::FailureOr<std::string> printIndexFunction(mlir::func::FuncOp function, const std::string &name);
+
+/// The C++ type of a kernel's parameter: a pointer to const unless the kernel writes there.
+std::string parameterType(mlir::func::FuncOp kernel, unsigned argument);
+
+/// An array of strings, or one string, as a list.
+std::string joinStrings(mlir::Attribute attr, llvm::StringRef separator);
+
+/// Lines of `//` comment: `label` and the text, broken between words.
+std::string commentLines(llvm::StringRef label, llvm::StringRef text);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_KERNELPRINTER_H

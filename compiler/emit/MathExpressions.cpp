@@ -1,0 +1,41 @@
+//===- MathExpressions.cpp - math operations as C++ ------------------------===//
+#include "compiler/emit/Expression.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+/// The function of the kernel headers for an operation; all work on scalars and vectors.
+static StringRef functionFor(StringRef op) {
+  static const llvm::StringMap<StringRef> names = {
+      {"math.exp", "exp"},       {"math.exp2", "exp2"},   {"math.expm1", "expm1"}, {"math.log", "log"},       {"math.log2", "log2"},
+      {"math.log1p", "log1p"}, {"math.sqrt", "sqrt"},   {"math.rsqrt", "rsqrt"},   {"math.erf", "erf"},
+      {"math.sin", "sin"},       {"math.cos", "cos"},     {"math.tan", "tan"},     {"math.asin", "asin"},     {"math.acos", "acos"},
+      {"math.atan", "atan"},     {"math.sinh", "sinh"},   {"math.cosh", "cosh"},     {"math.tanh", "tanh"},
+      {"math.asinh", "asinh"},   {"math.acosh", "acosh"}, {"math.atanh", "atanh"}, {"math.floor", "floor"},   {"math.ceil", "ceil"},
+      {"math.trunc", "trunc"},   {"math.round", "round"}, {"math.roundeven", "roundeven"}, {"math.absf", "abs"},
+      {"math.powf", "pow"},      {"math.absi", "abs_integer"}, {"math.ipowi", "pow_integer"},                 {"math.copysign", "copysign"},
+      {"math.ctpop", "count_ones"}};
+  return names.lookup(op);
+}
+
+Expression writeMath(Operation *op, OperandText operand) {
+  if (op->getNumResults() != 1)
+    return {};
+  Type type = op->getResult(0).getType();
+  if (auto fma = dyn_cast<math::FmaOp>(op)) {
+    Expression product = infix(operand(fma.getA()), "*", operand(fma.getB()), Binding::Multiply);
+    return infix(product, "+", operand(fma.getC()), Binding::Add);
+  }
+  Type element = getElementTypeOrSelf(type);
+  StringRef function = functionFor(op->getName().getStringRef());
+  if (function.empty() || element.isF16() || element.isBF16())
+    return {};
+  // Arguments in the template parameter keep a literal from deciding the type.
+  return callOn(function, cppType(type), op->getOperands(), operand);
+}
+
+} // namespace kiln

@@ -1,0 +1,149 @@
+//===- Signature.cpp - What a program sees of a model ----------------------===//
+#include "compiler/emit/Signature.h"
+#include "compiler/emit/Identifiers.h"
+
+#include "dialects/nn/ConstantData.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+/// Bounds of a symbol that the module gives none for. The product of three such dimensions and an element size fits in 64 bits.
+static constexpr int64_t defaultMin = 0, defaultMax = 1 << 20;
+
+static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
+  std::vector<SignatureTensor> tensors;
+  NameScope fields;
+  for (auto entry : list.getAsRange<DictionaryAttr>()) {
+    auto name = entry.getAs<StringAttr>("name");
+    auto type = dyn_cast_or_null<TypeAttr>(entry.get("type"));
+    if (!name || !type || !isa<RankedTensorType>(type.getValue()))
+      return {};
+    auto tensor = cast<RankedTensorType>(type.getValue());
+    tensors.push_back({name.str(), fields.unique(makeIdentifier(name)), tensor, nn::getDims(tensor)});
+  }
+  return tensors;
+}
+
+static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
+  std::vector<SignatureSymbol> symbols;
+  auto names = module->getAttrOfType<ArrayAttr>("nn.symbols");
+  auto bounds = module->getAttrOfType<ArrayAttr>("nn.symbol_bounds");
+  NameScope fields;
+  for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
+    StringRef text = cast<StringAttr>(name);
+    SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultMin, defaultMax};
+    if (bounds && i < bounds.size())
+      if (auto range = dyn_cast<DenseI64ArrayAttr>(bounds[i]); range && range.size() == 2)
+        symbol.min = range[0], symbol.max = range[1];
+    symbols.push_back(symbol);
+  }
+  return symbols;
+}
+
+static LogicalResult readWorkspace(ModuleOp module, Signature &signature) {
+  signature.workspaceSize = module.lookupSymbol<func::FuncOp>("workspace_size");
+  if (auto bytes = module->getAttrOfType<IntegerAttr>("kernel.workspace_bytes"))
+    signature.workspaceBytes = bytes.getInt();
+  if (!signature.workspaceSize && !signature.workspaceBytes)
+    return module.emitError("expected the module attribute kernel.workspace_bytes or the function @workspace_size");
+  if (signature.symbols.empty() && !signature.workspaceBytes)
+    return module.emitError("expected kernel.workspace_bytes in a module without symbols");
+  return success();
+}
+
+FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
+  Signature signature;
+  auto entries = module.getOps<kernel::EntryOp>();
+  if (!llvm::hasSingleElement(entries))
+    return module.emitError("expected exactly one kernel.entry");
+  signature.entry = *entries.begin();
+  auto model = module->getAttrOfType<StringAttr>("nn.model");
+  signature.name = makeIdentifier(!name.empty() ? name : model ? model.getValue() : "model");
+  signature.macro = makeMacroName(signature.name);
+  if (kernel::TargetAttr target = kernel::getTarget(module))
+    signature.target = target.getName().str();
+  signature.inputs = readTensors(signature.entry.getInputs());
+  signature.outputs = readTensors(signature.entry.getOutputs());
+  signature.symbols = readSymbols(module);
+  size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + signature.symbols.size();
+  bool complete = signature.inputs.size() == signature.entry.getInputs().size() && signature.outputs.size() == signature.entry.getOutputs().size();
+  if (!complete || signature.entry.getBody().getNumArguments() != arguments)
+    return signature.entry.emitOpError("expected one block argument for each input, output and symbol and the workspace");
+  for (auto &list : {signature.inputs, signature.outputs})
+    for (const SignatureTensor &tensor : list)
+      if (publicType(tensor.type.getElementType()).empty())
+        return signature.entry.emitOpError("'") << tensor.onnxName << "' has an element type that C has no name for: " << tensor.type.getElementType();
+  if (failed(readWorkspace(module, signature)))
+    return failure();
+  return signature;
+}
+
+std::string Signature::runParameters() const {
+  std::string text = hasDims() ? "const " + name + "_dims *dims, " : "";
+  text += "const " + name + "_inputs *inputs, const " + name + "_outputs *outputs, ";
+  text += externalWeights ? "const void *weights, " : "";
+  return text + "void *workspace, const kiln_context *context";
+}
+
+std::string publicType(Type type) {
+  if (type.isF32())
+    return "float";
+  if (type.isF64())
+    return "double";
+  if (type.isF16() || type.isBF16())
+    return "uint16_t";
+  if (type.isInteger(1))
+    return "uint8_t";
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || !llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth()))
+    return "";
+  return (integer.isUnsigned() ? "uint" : "int") + std::to_string(integer.getWidth()) + "_t";
+}
+
+std::string elementName(Type type) {
+  if (type.isInteger(1))
+    return "bool";
+  if (type.isBF16())
+    return "bf16";
+  StringRef kind = isa<FloatType>(type) ? "f" : type.isUnsignedInteger() ? "u" : "i";
+  return kind.str() + std::to_string(type.getIntOrFloatBitWidth());
+}
+
+std::string elementEnumerator(Type type) { return "KILN_ELEMENT_" + StringRef(elementName(type)).upper(); }
+
+std::string dimText(AffineExpr expr, const Signature &signature, StringRef prefix) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return std::to_string(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    unsigned position = symbol.getPosition();
+    return position < signature.symbols.size() ? prefix.str() + signature.symbols[position].field : "?";
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::string left = dimText(binary.getLHS(), signature, prefix), right = dimText(binary.getRHS(), signature, prefix);
+  auto nested = [](AffineExpr side, std::string text) { return isa<AffineBinaryOpExpr>(side) ? "(" + text + ")" : text; };
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    if (StringRef(right).starts_with("-"))
+      return left + " - " + right.substr(1);
+    return left + " + " + right;
+  case AffineExprKind::Mul:
+    return nested(binary.getLHS(), left) + " * " + nested(binary.getRHS(), right);
+  case AffineExprKind::Mod:
+    return nested(binary.getLHS(), left) + " % " + nested(binary.getRHS(), right);
+  case AffineExprKind::CeilDiv:
+    return "(" + left + " + " + nested(binary.getRHS(), right) + " - 1) / " + nested(binary.getRHS(), right);
+  default: // floordiv of a number that is not negative
+    return nested(binary.getLHS(), left) + " / " + nested(binary.getRHS(), right);
+  }
+}
+
+std::string shapeText(const SignatureTensor &tensor, const Signature &signature) {
+  std::vector<std::string> dims;
+  for (AffineExpr dim : tensor.dims)
+    dims.push_back(dimText(dim, signature, ""));
+  return elementName(tensor.type.getElementType()) + "[" + llvm::join(dims, ",") + "]";
+}
+
+} // namespace kiln

@@ -1,0 +1,73 @@
+//===- Signature.h - What a program sees of a model ------------------------===//
+#ifndef KILN_COMPILER_EMIT_SIGNATURE_H
+#define KILN_COMPILER_EMIT_SIGNATURE_H
+
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/Dims.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// An input or output.
+struct SignatureTensor {
+  std::string onnxName;
+  /// The field of the generated struct.
+  std::string field;
+  mlir::RankedTensorType type;
+  nn::DimExprs dims;
+};
+
+/// A named dynamic dimension and the values it may take.
+struct SignatureSymbol {
+  std::string onnxName;
+  std::string field;
+  int64_t min;
+  int64_t max;
+};
+
+/// Everything that the generated header says, read from a module after the kernel stage.
+struct Signature {
+  /// The prefix of all symbols, as an identifier and in upper case.
+  std::string name;
+  std::string macro;
+  std::string target;
+  std::vector<SignatureTensor> inputs;
+  std::vector<SignatureTensor> outputs;
+  std::vector<SignatureSymbol> symbols;
+  /// A handle: const methods of operations do not exist.
+  mutable kernel::EntryOp entry;
+  /// Bytes of workspace when they are known, or the function that computes them from the symbols.
+  std::optional<int64_t> workspaceBytes;
+  mutable mlir::func::FuncOp workspaceSize;
+  int64_t weightsBytes = 0;
+  uint64_t weightsChecksum = 0;
+  /// Weights are a file of their own whose mapping the caller passes.
+  bool externalWeights = false;
+
+  bool hasDims() const { return !symbols.empty(); }
+  /// The types of NAME_run's parameters, in order.
+  std::string runParameters() const;
+  std::string weightsFile() const { return name + "_weights.bin"; }
+};
+
+/// Reads the signature; reports what is missing in the module. An empty `name` means the module's own.
+mlir::FailureOr<Signature> readSignature(mlir::ModuleOp module, llvm::StringRef name);
+
+/// The C type behind a pointer in the generated structs: bool is uint8_t, f16 and bf16 are uint16_t.
+std::string publicType(mlir::Type elementType);
+/// f32, u8, bool...
+std::string elementName(mlir::Type elementType);
+/// KILN_ELEMENT_F32...
+std::string elementEnumerator(mlir::Type elementType);
+/// f32[1,3,batch].
+std::string shapeText(const SignatureTensor &tensor, const Signature &signature);
+/// A dimension as C text; `prefix` stands before the names of the symbols.
+std::string dimText(mlir::AffineExpr expr, const Signature &signature, llvm::StringRef prefix);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_SIGNATURE_H

@@ -1,0 +1,46 @@
+// What the entry of a model and its kernels share: launches, and the status that a kernel can set.
+#ifndef KILN_ENTRY_H
+#define KILN_ENTRY_H
+
+#include "kiln/abi.h"
+#include "kiln/vector.h"
+
+// Kernels are seen by the translation units of their own model only.
+#define KILN_KERNEL extern "C" __attribute__((visibility("hidden")))
+
+namespace kiln {
+
+// Records that an input value is at fault. Tasks on several threads may do it at once; the first one stays.
+KILN_INLINE void fail(int32_t *status, kiln_status code) {
+  int32_t expected = KILN_STATUS_OK;
+  __atomic_compare_exchange_n(status, &expected, int32_t(code), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+KILN_INLINE kiln_status check_context(const kiln_context *context) {
+  if (!context)
+    return KILN_STATUS_OK;
+  bool complete = KILN_HAS_FIELD(kiln_context, context, parallel_user);
+  return context->abi_version == KILN_ABI_VERSION && complete ? KILN_STATUS_OK : KILN_STATUS_ABI_MISMATCH;
+}
+
+// Runs a kernel over its tasks: split by the context when it can, and reported to the profiler when there is one.
+static inline void launch(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument,
+                          int64_t tasks, bool parallel) {
+  if (tasks <= 0)
+    return;
+  const bool profiled = context && KILN_HAS_FIELD(kiln_context, context, on_kernel_user) && context->on_kernel;
+  kiln_kernel_info info = kernel;
+  info.tasks = tasks;
+  if (profiled)
+    context->on_kernel(context->on_kernel_user, &info, KILN_KERNEL_BEGIN);
+  if (parallel && tasks > 1 && context && context->parallel_for)
+    context->parallel_for(context->parallel_user, tasks, task, argument);
+  else
+    task(argument, 0, tasks);
+  if (profiled)
+    context->on_kernel(context->on_kernel_user, &info, KILN_KERNEL_END);
+}
+
+} // namespace kiln
+
+#endif // KILN_ENTRY_H
