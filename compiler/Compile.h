@@ -1,0 +1,57 @@
+//===- Compile.h - From an ONNX file to a library --------------------------===//
+#ifndef KILN_COMPILER_COMPILE_H
+#define KILN_COMPILER_COMPILE_H
+
+#include "compiler/CompileOptions.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringSet.h"
+#include <memory>
+
+namespace kiln {
+
+/// A file of the result: its path below the output folder, and its bytes.
+struct OutputFile {
+  std::string path;
+  std::string contents;
+};
+
+/// What a compile has made so far. Stages that did not run leave their members empty.
+struct Compilation {
+  std::unique_ptr<mlir::MLIRContext> context;
+  /// Owns weights that the module borrows.
+  std::shared_ptr<void> storage;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The model's name as an identifier, and the resolved target's name.
+  std::string name, target;
+  /// Files read besides the model.
+  std::vector<std::string> dependencies;
+  /// After emit: NAME.h, and the C++ sources with everything that builds them, paths as `--emit=cpp` writes them.
+  OutputFile header;
+  std::vector<OutputFile> sources;
+  /// After package: the objects of the library, weights among them unless they are a file of their own.
+  std::vector<OutputFile> objects;
+  /// NAME_weights.bin with `externalWeights`; an empty path otherwise.
+  OutputFile weights;
+};
+
+enum class CompileStatus {
+  Done,
+  /// The model or the options; `errors` says what.
+  AtFault,
+  /// Kiln is wrong; `errors` says what.
+  Bug
+};
+
+/// Compiles up to `options.stopAfter`. On failure `errors` has one line for each thing that is wrong, without "error: ".
+CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
+
+/// The objects as a static library, deterministic: libNAME.a.
+OutputFile makeArchive(const Compilation &compilation);
+
+/// The objects as a shared library: libNAME.so. Empty contents and a line in `errors` when the linker fails.
+OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOptions &options, std::vector<std::string> &errors);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_COMPILE_H

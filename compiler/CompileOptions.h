@@ -1,0 +1,51 @@
+//===- CompileOptions.h - What a user can ask of a compile -----------------===//
+#ifndef KILN_COMPILER_COMPILEOPTIONS_H
+#define KILN_COMPILER_COMPILEOPTIONS_H
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kiln {
+
+enum class Accuracy { Strict, Default, Fast };
+
+/// Every option of a compile. tools/kiln/CompileFlags.cpp has one line for each.
+struct CompileOptions {
+  /// The ONNX file.
+  std::string model;
+  /// Prefix of all external symbols; empty: made from the file name.
+  std::string name;
+  /// Names of targets; several give one library with a choice at run time.
+  std::vector<std::string> targets = {"native"};
+  /// Named dimensions that become static.
+  std::map<std::string, int64_t> dims;
+  /// Inputs' shapes; -1 leaves a dimension as the model has it.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// Inputs that become constants: a number, or all elements separated by commas.
+  std::map<std::string, std::string> bindings;
+  /// What the caller promises about the values of inputs: lowest and highest.
+  std::map<std::string, std::pair<double, double>> inputRanges;
+  Accuracy accuracy = Accuracy::Default;
+  /// auto, all, none, or mnemonics of nn operations to decompose.
+  std::vector<std::string> decompose = {"auto"};
+  /// Weights go to a file of their own instead of into the object.
+  bool externalWeights = false;
+  /// A C++ compiler to make the objects with; empty: Clang's libraries, in process.
+  std::string cxx;
+  /// Threads that compile translation units; 0: one for each CPU.
+  unsigned jobs = 0;
+  /// The last stage to run: import, graph, target, kernel, emit; empty: all.
+  std::string stopAfter;
+  /// Where the IR and the failing passes go when a pass fails; empty: nowhere.
+  std::string reproducer;
+  /// Called at the start of each step with its name, done and total counts; may be empty.
+  std::function<void(const std::string &step, unsigned done, unsigned total)> progress;
+};
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_COMPILEOPTIONS_H

@@ -1,0 +1,69 @@
+//===- Compare.cpp - How far two tensors are apart -------------------------===//
+#include "compiler/run/Compare.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace kiln {
+
+namespace {
+
+std::string formatNumber(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
+  return text;
+}
+
+/// The distance from |value| to the next larger number of the type.
+double unitInLastPlace(ElementType type, double value) {
+  int digits = type == KILN_ELEMENT_F64 ? 53 : type == KILN_ELEMENT_F16 ? 11 : type == KILN_ELEMENT_BF16 ? 8 : 24;
+  int lowest = type == KILN_ELEMENT_F64 ? -1074 : type == KILN_ELEMENT_F16 ? -24 : type == KILN_ELEMENT_BF16 ? -133 : -149;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  return std::ldexp(1.0, value == 0 ? lowest : std::max(exponent - digits, lowest));
+}
+
+void compareElement(const Tensor &actual, const Tensor &expected, int64_t i, double rtol, double atol, Comparison &result) {
+  double got = actual.getValue(i), want = expected.getValue(i);
+  bool ok = got == want || (std::isnan(got) && std::isnan(want));
+  if (!isFloat(expected.getType())) {
+    size_t width = getByteSize(expected.getType());
+    ok = std::memcmp(actual.getData() + i * width, expected.getData() + i * width, width) == 0;
+  }
+  if (ok)
+    return;
+  double off = std::fabs(got - want);
+  bool finite = std::isfinite(got) && std::isfinite(want);
+  if (finite) {
+    result.maxAbsolute = std::max(result.maxAbsolute, off);
+    if (want != 0)
+      result.maxRelative = std::max(result.maxRelative, off / std::fabs(want));
+    if (isFloat(expected.getType()))
+      result.maxUlp = std::max(result.maxUlp, off / unitInLastPlace(expected.getType(), want));
+  }
+  if (isFloat(expected.getType()) && finite && off <= atol + rtol * std::fabs(want))
+    return;
+  if (result.wrong++ == 0)
+    result.reason = "first at " + std::to_string(i) + ": " + formatNumber(got) + ", expected " + formatNumber(want);
+}
+
+} // namespace
+
+Comparison compare(const Tensor &actual, const Tensor &expected, double rtol, double atol) {
+  Comparison result;
+  result.elements = expected.getNumElements();
+  if (actual.getType() != expected.getType() || actual.getDims() != expected.getDims()) {
+    result.reason = "it is " + actual.getSignature() + ", expected " + expected.getSignature();
+    result.wrong = result.elements;
+    return result;
+  }
+  for (int64_t i = 0; i < result.elements; ++i)
+    compareElement(actual, expected, i, rtol, atol, result);
+  if (result.wrong)
+    result.reason = std::to_string(result.wrong) + " of " + std::to_string(result.elements) + " values are off, " + result.reason;
+  return result;
+}
+
+} // namespace kiln

@@ -1,0 +1,70 @@
+//===- Execution.cpp - One run of a loaded model ---------------------------===//
+#include "compiler/run/LoadedModel.h"
+#include "kiln/runtime.h"
+
+using llvm::Expected;
+
+namespace kiln {
+
+Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs) {
+  Execution execution;
+  execution.model = &model;
+  Expected<std::vector<int64_t>> dims = model.inferDims(inputs);
+  if (!dims)
+    return dims.takeError();
+  execution.dims = std::move(*dims);
+  for (const Tensor &input : inputs)
+    execution.inputPointers.push_back(input.getData());
+  for (const kiln_tensor_info &info : model.getOutputs()) {
+    auto shape = model.getShape(info, execution.dims);
+    if (!shape)
+      return shape.takeError();
+    Expected<Tensor> output = Tensor::create(ElementType(info.element_type), *shape);
+    if (!output)
+      return makeError("output '" + llvm::Twine(info.name) + "': " + llvm::toString(output.takeError()));
+    execution.outputPointers.push_back(output->getData());
+    execution.outputs.push_back(std::move(*output));
+  }
+  // A struct of no pointers has one reserved member.
+  execution.inputPointers.push_back(nullptr);
+  execution.outputPointers.push_back(nullptr);
+  Expected<Tensor> workspace = Tensor::create(KILN_ELEMENT_U8, int64_t(model.getWorkspaceSize(execution.dims)));
+  if (!workspace)
+    return makeError("workspace: " + llvm::toString(workspace.takeError()));
+  execution.workspace = std::move(*workspace);
+  return std::move(execution);
+}
+
+kiln_status Execution::call(const kiln_context *context) const {
+  // NAME_run takes dims when the model has any, inputs, outputs, weights when they are a file, workspace, context: pointers all.
+  const void *arguments[6];
+  unsigned count = 0;
+  if (!dims.empty())
+    arguments[count++] = dims.data();
+  arguments[count++] = inputPointers.data();
+  arguments[count++] = outputPointers.data();
+  if (model->getInfo().weights_file)
+    arguments[count++] = model->weights->getBufferStart();
+  arguments[count++] = workspace.getData();
+  arguments[count++] = context;
+  using P = const void *;
+  void *run = model->runFunction;
+  if (count == 4)
+    return reinterpret_cast<kiln_status (*)(P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3]);
+  if (count == 5)
+    return reinterpret_cast<kiln_status (*)(P, P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4]);
+  return reinterpret_cast<kiln_status (*)(P, P, P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+}
+
+llvm::Error Execution::run(const kiln_context *context) {
+  if (kiln_status status = call(context))
+    return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)));
+  if (!workspace.isGuardIntact())
+    return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond its workspace");
+  for (const Tensor &output : outputs)
+    if (!output.isGuardIntact())
+      return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
+  return llvm::Error::success();
+}
+
+} // namespace kiln

@@ -1,0 +1,209 @@
+//===- LoadedModel.cpp - A compiled model, linked into this process --------===//
+//
+// The very objects that a library is packaged from are linked by LLVM's JIT linker, so that `kiln run` computes the same bits as a program
+// with the library in it. What the objects contain is learnt from their NAME_info table only.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/run/LoadedModel.h"
+#include "compiler/run/DimText.h"
+#include "kiln/runtime.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using llvm::ArrayRef;
+using llvm::Expected;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace kiln {
+
+namespace {
+
+/// A dimension that nothing has given a value yet.
+constexpr int64_t unbound = -1;
+
+llvm::Error checkArchitecture(const llvm::MemoryBuffer &object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef());
+  if (!file)
+    return file.takeError();
+  llvm::Triple host(llvm::sys::getProcessTriple());
+  if ((*file)->getArch() != host.getArch())
+    return makeError("the model is compiled for " + llvm::Triple::getArchTypeName((*file)->getArch()) + ", which this machine (" + host.getArchName() +
+                     ") cannot run");
+  return llvm::Error::success();
+}
+
+// Objects for a higher level would end in an illegal instruction.
+llvm::Error checkTarget(StringRef target) {
+  unsigned level;
+  if (!target.consume_front("x86-64-v") || target.getAsInteger(10, level) || int(level) <= kiln_cpu_level())
+    return llvm::Error::success();
+  return makeError("the model is compiled for x86-64-v" + Twine(level) + ", but this machine is of level " + Twine(kiln_cpu_level()));
+}
+
+} // namespace
+
+LoadedModel::LoadedModel() = default;
+LoadedModel::~LoadedModel() = default;
+
+llvm::Error LoadedModel::link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects) {
+  using namespace llvm::orc;
+  LLJITBuilder builder;
+  builder.setObjectLinkingLayerCreator([](ExecutionSession &session) { return std::make_unique<ObjectLinkingLayer>(session); });
+  builder.setPlatformSetUp(setUpInactivePlatform); // no static constructors, no exceptions: nothing to set up
+  auto created = builder.create();
+  if (!created)
+    return created.takeError();
+  jit = std::move(*created);
+  for (std::unique_ptr<llvm::MemoryBuffer> &object : objects)
+    if (llvm::Error error = jit->addObjectFile(std::move(object)))
+      return error;
+  auto find = [&](StringRef suffix, auto &pointer) -> llvm::Error {
+    auto address = jit->lookup(name + suffix.str());
+    if (!address)
+      return address.takeError();
+    pointer = address->toPtr<std::decay_t<decltype(pointer)>>();
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = find("_info", info))
+    return error;
+  if (llvm::Error error = find("_workspace_size", workspaceFunction))
+    return error;
+  return find("_run", runFunction);
+}
+
+Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
+                                                         std::unique_ptr<llvm::MemoryBuffer> weights) {
+  llvm::InitializeNativeTarget();
+  for (const std::unique_ptr<llvm::MemoryBuffer> &object : objects)
+    if (llvm::Error error = checkArchitecture(*object))
+      return std::move(error);
+  std::unique_ptr<LoadedModel> model(new LoadedModel);
+  model->name = name.str();
+  model->weights = std::move(weights);
+  if (llvm::Error error = model->link(std::move(objects)))
+    return std::move(error);
+  if (model->info->abi_version != KILN_ABI_VERSION)
+    return makeError("the model has ABI version " + Twine(model->info->abi_version) + ", expected " + Twine(KILN_ABI_VERSION));
+  if (model->info->weights_file && !model->weights)
+    return makeError("the model needs its weights file " + Twine(model->info->weights_file));
+  if (llvm::Error error = checkTarget(model->info->target))
+    return std::move(error);
+  return std::move(model);
+}
+
+// The name under which expressions mention a symbol: where a dimension is the bare symbol, its text is that name.
+std::string LoadedModel::getSymbolField(int symbol) const {
+  for (ArrayRef<kiln_tensor_info> tensors : {getInputs(), getOutputs()})
+    for (const kiln_tensor_info &tensor : tensors)
+      for (int axis = 0; tensor.dim_symbols && axis < tensor.rank; ++axis)
+        if (tensor.dim_symbols[axis] == symbol)
+          return tensor.dim_texts[axis];
+  return info->symbols[symbol].name;
+}
+
+llvm::Error LoadedModel::solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const {
+  StringRef text = tensor.dim_texts[axis];
+  int open = -1, count = 0;
+  auto evaluate = [&](int64_t guess) {
+    return evaluateDim(text, [&](StringRef name) -> std::optional<int64_t> {
+      for (int symbol = 0; symbol < info->num_symbols; ++symbol) {
+        if (name != getSymbolField(symbol))
+          continue;
+        if (dims[symbol] != unbound)
+          return dims[symbol];
+        count += open != symbol;
+        open = symbol;
+        return guess;
+      }
+      return std::nullopt;
+    });
+  };
+  Expected<int64_t> low = evaluate(1), high = evaluate(2);
+  if (!low || !high)
+    return llvm::joinErrors(low.takeError(), high.takeError());
+  if (open < 0 && *low != size)
+    return makeError("dimension " + Twine(axis) + " of input '" + tensor.name + "' is " + Twine(size) + ", but " + text + " is " + Twine(*low));
+  // One open symbol in an affine expression is solved by its slope.
+  if (count == 1 && *high != *low && (size - *low) % (*high - *low) == 0) {
+    int64_t solution = 1 + (size - *low) / (*high - *low);
+    Expected<int64_t> check = evaluate(solution);
+    if (!check)
+      return check.takeError();
+    if (*check == size)
+      dims[open] = solution;
+  }
+  return llvm::Error::success();
+}
+
+Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs) const {
+  std::vector<int64_t> dims(info->num_symbols, unbound);
+  std::vector<std::string> source(info->num_symbols);
+  for (auto [place, input] : llvm::enumerate(inputs)) {
+    const kiln_tensor_info &tensor = getInputs()[place];
+    auto mismatch = [&](const Twine &what) { return makeError("input '" + Twine(tensor.name) + "' " + what); };
+    if (input.getType() != tensor.element_type)
+      return mismatch("has the element type " + getTypeName(input.getType()) + ", expected " + getTypeName(ElementType(tensor.element_type)));
+    if (int64_t(input.getDims().size()) != tensor.rank)
+      return mismatch("has rank " + Twine(input.getDims().size()) + " (" + input.getSignature() + "), expected " + Twine(tensor.rank));
+    for (int axis = 0; axis < tensor.rank; ++axis) {
+      int64_t size = input.getDims()[axis];
+      if (tensor.dims[axis] >= 0 && tensor.dims[axis] != size)
+        return mismatch("is " + input.getSignature() + ": dimension " + Twine(axis) + " must be " + Twine(tensor.dims[axis]));
+      int symbol = tensor.dims[axis] < 0 ? tensor.dim_symbols[axis] : -1;
+      if (symbol < 0)
+        continue;
+      const kiln_symbol_info &bounds = info->symbols[symbol];
+      if (dims[symbol] != unbound && dims[symbol] != size)
+        return mismatch("has " + Twine(bounds.name) + " = " + Twine(size) + ", but " + source[symbol] + " has " + Twine(dims[symbol]));
+      if (size < bounds.min || size > bounds.max)
+        return mismatch("has " + Twine(bounds.name) + " = " + Twine(size) + ", which is outside " + Twine(bounds.min) + " to " + Twine(bounds.max));
+      dims[symbol] = size;
+      source[symbol] = "input '" + std::string(tensor.name) + "'";
+    }
+  }
+  // Twice: the first solution may open the way to the next, and the second round checks.
+  for (int round = 0; round < 2; ++round)
+    for (auto [tensor, input] : llvm::zip_equal(getInputs(), inputs))
+      for (int axis = 0; axis < tensor.rank; ++axis)
+        if (tensor.dims[axis] < 0 && tensor.dim_symbols[axis] < 0)
+          if (llvm::Error error = solveDim(tensor, axis, input.getDims()[axis], dims))
+            return std::move(error);
+  for (int symbol = 0; symbol < info->num_symbols; ++symbol)
+    if (dims[symbol] == unbound)
+      return makeError("no input tells the dimension '" + Twine(info->symbols[symbol].name) + "'");
+  return dims;
+}
+
+Expected<llvm::SmallVector<int64_t>> LoadedModel::getShape(const kiln_tensor_info &tensor, ArrayRef<int64_t> dims) const {
+  llvm::SmallVector<int64_t> shape;
+  for (int axis = 0; axis < tensor.rank; ++axis) {
+    if (tensor.dims[axis] >= 0) {
+      shape.push_back(tensor.dims[axis]);
+      continue;
+    }
+    Expected<int64_t> size = evaluateDim(tensor.dim_texts[axis], [&](StringRef name) -> std::optional<int64_t> {
+      for (int symbol = 0; symbol < info->num_symbols; ++symbol)
+        if (name == getSymbolField(symbol))
+          return dims[symbol];
+      return std::nullopt;
+    });
+    if (!size)
+      return size.takeError();
+    shape.push_back(*size);
+  }
+  return shape;
+}
+
+size_t LoadedModel::getWorkspaceSize(ArrayRef<int64_t> dims) const {
+  if (info->num_symbols)
+    return reinterpret_cast<size_t (*)(const int64_t *)>(workspaceFunction)(dims.data());
+  return reinterpret_cast<size_t (*)()>(workspaceFunction)();
+}
+
+} // namespace kiln

@@ -1,0 +1,74 @@
+//===- LoadedModel.h - A compiled model, run in this process ---------------===//
+#ifndef KILN_COMPILER_RUN_LOADEDMODEL_H
+#define KILN_COMPILER_RUN_LOADEDMODEL_H
+
+#include "compiler/run/Tensor.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+#include <vector>
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace kiln {
+
+/// The objects of a library, linked into this process. Any number may live at once; running is const and safe from any thread.
+class LoadedModel {
+public:
+  /// Links the objects that would be packaged under `name`. `weights` are the contents of the weights file, null when they are embedded.
+  static llvm::Expected<std::unique_ptr<LoadedModel>> load(llvm::StringRef name, std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
+                                                           std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
+  ~LoadedModel();
+
+  const kiln_model_info &getInfo() const { return *info; }
+  llvm::ArrayRef<kiln_tensor_info> getInputs() const { return {info->inputs, size_t(info->num_inputs)}; }
+  llvm::ArrayRef<kiln_tensor_info> getOutputs() const { return {info->outputs, size_t(info->num_outputs)}; }
+
+  /// The values of the model's dynamic dimensions that these inputs have; checks element types, ranks and every dimension.
+  llvm::Expected<std::vector<int64_t>> inferDims(llvm::ArrayRef<Tensor> inputs) const;
+  /// The dimensions of a tensor for these values.
+  llvm::Expected<llvm::SmallVector<int64_t>> getShape(const kiln_tensor_info &tensor, llvm::ArrayRef<int64_t> dims) const;
+  size_t getWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
+
+private:
+  friend class Execution;
+  LoadedModel();
+  llvm::Error link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects);
+  llvm::Error solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const;
+  std::string getSymbolField(int symbol) const;
+
+  std::string name;
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::unique_ptr<llvm::MemoryBuffer> weights;
+  const kiln_model_info *info = nullptr;
+  void *runFunction = nullptr;
+  void *workspaceFunction = nullptr;
+};
+
+/// Everything one thread needs to run a model: outputs, workspace, the structs of the call.
+class Execution {
+public:
+  /// `inputs` must outlive the execution.
+  static llvm::Expected<Execution> prepare(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs);
+
+  /// Runs once. Fails with the status' text, or when the model wrote outside a buffer.
+  llvm::Error run(const kiln_context *context);
+  /// Only the call, for measurements.
+  kiln_status call(const kiln_context *context) const;
+
+  llvm::ArrayRef<Tensor> getOutputs() const { return outputs; }
+  size_t getWorkspaceSize() const { return workspace.getByteSize(); }
+
+private:
+  const LoadedModel *model = nullptr;
+  std::vector<int64_t> dims;
+  std::vector<const void *> inputPointers;
+  std::vector<void *> outputPointers;
+  std::vector<Tensor> outputs;
+  Tensor workspace;
+};
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_RUN_LOADEDMODEL_H

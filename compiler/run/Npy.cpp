@@ -1,0 +1,163 @@
+//===- Npy.cpp - NumPy's .npy files ----------------------------------------===//
+//
+// A magic string, a version, the length of a header, the header (a Python dictionary of `descr`, `fortran_order` and
+// `shape`), then the elements. Only that one dictionary is understood, not Python.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/run/Npy.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
+#include <cstring>
+#include <optional>
+
+using llvm::StringRef;
+
+namespace kiln {
+
+namespace {
+
+constexpr StringRef magic("\x93NUMPY", 6);
+
+struct DescrRow {
+  llvm::StringLiteral descr;
+  ElementType type;
+};
+
+constexpr DescrRow descrRows[] = {
+    {"<f4", KILN_ELEMENT_F32}, {"<f8", KILN_ELEMENT_F64}, {"<f2", KILN_ELEMENT_F16}, {"|i1", KILN_ELEMENT_I8},
+    {"<i2", KILN_ELEMENT_I16}, {"<i4", KILN_ELEMENT_I32}, {"<i8", KILN_ELEMENT_I64}, {"|u1", KILN_ELEMENT_U8},
+    {"<u2", KILN_ELEMENT_U16}, {"<u4", KILN_ELEMENT_U32}, {"<u8", KILN_ELEMENT_U64}, {"|b1", KILN_ELEMENT_BOOL},
+    {"<V2", KILN_ELEMENT_BF16}, {"|V2", KILN_ELEMENT_BF16},
+};
+
+/// Reads the header's dictionary from front to back.
+class HeaderReader {
+public:
+  explicit HeaderReader(StringRef text) : text(text) {}
+
+  llvm::Error read() {
+    if (!take("{"))
+      return makeError("the header of the .npy file is no dictionary");
+    while (!take("}")) {
+      std::optional<StringRef> key = takeString();
+      if (!key || !take(":") || !takeValue(*key))
+        return makeError("the header of the .npy file is malformed near '" + text.take_front(20) + "'");
+      take(",");
+    }
+    if (!text.trim().empty())
+      return makeError("the header of the .npy file goes on after its dictionary");
+    if (!descr || !fortranOrder || !shape)
+      return makeError("the header of the .npy file lacks descr, fortran_order or shape");
+    return llvm::Error::success();
+  }
+
+  std::optional<StringRef> descr;
+  std::optional<bool> fortranOrder;
+  std::optional<llvm::SmallVector<int64_t>> shape;
+
+private:
+  bool take(StringRef token) {
+    text = text.ltrim();
+    return text.consume_front(token);
+  }
+
+  std::optional<StringRef> takeString() {
+    text = text.ltrim();
+    if (text.empty() || (text[0] != '\'' && text[0] != '"'))
+      return std::nullopt;
+    size_t end = text.find(text[0], 1);
+    if (end == StringRef::npos)
+      return std::nullopt;
+    StringRef value = text.slice(1, end);
+    text = text.drop_front(end + 1);
+    return value;
+  }
+
+  bool takeValue(StringRef key) {
+    if (key == "descr")
+      return (descr = takeString()).has_value();
+    if (key == "fortran_order") {
+      bool isTrue = take("True");
+      fortranOrder = isTrue;
+      return isTrue || take("False");
+    }
+    return key == "shape" && takeShape();
+  }
+
+  bool takeShape() {
+    if (!take("("))
+      return false;
+    shape.emplace();
+    while (!take(")")) {
+      int64_t dim;
+      text = text.ltrim();
+      if (text.consumeInteger(10, dim) || dim < 0 || shape->size() >= 64)
+        return false;
+      text.consume_front("L"); // Python 2 wrote long integers so
+      shape->push_back(dim);
+      if (!take(",") && !text.ltrim().starts_with(")"))
+        return false;
+    }
+    return true;
+  }
+
+  StringRef text;
+};
+
+} // namespace
+
+llvm::Expected<Tensor> readNpy(StringRef bytes) {
+  if (!bytes.consume_front(magic) || bytes.size() < 4)
+    return makeError("not a .npy file");
+  unsigned version = uint8_t(bytes[0]), minor = uint8_t(bytes[1]);
+  if (version < 1 || version > 3 || minor != 0)
+    return makeError("version " + llvm::Twine(version) + "." + llvm::Twine(minor) + " of the .npy format is not known");
+  bytes = bytes.drop_front(2);
+  size_t lengthSize = version == 1 ? 2 : 4;
+  if (bytes.size() < lengthSize)
+    return makeError("the .npy file is cut off");
+  size_t length = version == 1 ? llvm::support::endian::read16le(bytes.data()) : llvm::support::endian::read32le(bytes.data());
+  bytes = bytes.drop_front(lengthSize);
+  if (bytes.size() < length)
+    return makeError("the .npy file is cut off");
+  HeaderReader header(bytes.take_front(length));
+  if (llvm::Error error = header.read())
+    return std::move(error);
+  bytes = bytes.drop_front(length);
+
+  const DescrRow *row = llvm::find_if(descrRows, [&](const DescrRow &row) {
+    // Byte order says nothing of single bytes: NumPy reads '<i1' and '|i1' alike.
+    return row.descr == *header.descr || (row.descr[0] == '|' && header.descr->starts_with("<") && row.descr.drop_front() == header.descr->drop_front());
+  });
+  if (row == std::end(descrRows))
+    return makeError("element type '" + *header.descr + "' is not supported: expected little-endian f2 f4 f8, i1 to i8, u1 to u8 or b1");
+  if (*header.fortranOrder && header.shape->size() > 1)
+    return makeError("the .npy file is in Fortran order; save it with numpy.ascontiguousarray");
+  llvm::Expected<Tensor> tensor = Tensor::create(row->type, *header.shape);
+  if (!tensor)
+    return tensor.takeError();
+  if (tensor->getByteSize() != bytes.size())
+    return makeError("the .npy file has " + llvm::Twine(bytes.size()) + " bytes of data, but " + tensor->getSignature() + " needs " +
+                     llvm::Twine(tensor->getByteSize()));
+  std::memcpy(tensor->getData(), bytes.data(), bytes.size());
+  return tensor;
+}
+
+void writeNpy(llvm::raw_ostream &os, const Tensor &tensor) {
+  const DescrRow *row = llvm::find_if(descrRows, [&](const DescrRow &row) { return row.type == tensor.getType(); });
+  std::string header = ("{'descr': '" + row->descr + "', 'fortran_order': False, 'shape': (").str();
+  for (int64_t dim : tensor.getDims())
+    header += std::to_string(dim) + ", ";
+  if (tensor.getDims().size() > 1)
+    header.resize(header.size() - 2);
+  else if (tensor.getDims().size() == 1)
+    header.pop_back();
+  header += "), }";
+  // The data begin at a multiple of 64 bytes; the header ends in a newline.
+  header.append(63 - (magic.size() + 4 + header.size()) % 64, ' ');
+  header += '\n';
+  char prefix[4] = {1, 0, char(header.size() & 0xFF), char(header.size() >> 8)};
+  os << magic << StringRef(prefix, 4) << header << StringRef(tensor.getData(), tensor.getByteSize());
+}
+
+} // namespace kiln

@@ -1,0 +1,73 @@
+//===- Tensor.h - A tensor in memory ---------------------------------------===//
+#ifndef KILN_COMPILER_RUN_TENSOR_H
+#define KILN_COMPILER_RUN_TENSOR_H
+
+#include "kiln/abi.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+
+namespace kiln {
+
+using ElementType = kiln_element_type;
+
+/// Bytes of an element; 0 for types that the runner cannot hold (strings, packed and 8-bit floating-point types).
+unsigned getByteSize(ElementType type);
+
+/// "f32", "bool", ...; "type 17" for those without a name.
+std::string getTypeName(ElementType type);
+
+bool isFloat(ElementType type);
+
+/// A dense row-major tensor. Its bytes are aligned to KILN_ALIGNMENT and end in a guard that nothing may change.
+class Tensor {
+public:
+  Tensor() = default;
+
+  /// All zeros. Fails when the type has no size here, a dimension is negative or the bytes do not fit into memory.
+  static llvm::Expected<Tensor> create(ElementType type, llvm::ArrayRef<int64_t> dims);
+
+  ElementType getType() const { return type; }
+  llvm::ArrayRef<int64_t> getDims() const { return dims; }
+  int64_t getNumElements() const { return numElements; }
+  size_t getByteSize() const { return size_t(numElements) * kiln::getByteSize(type); }
+  char *getData() { return bytes.get(); }
+  const char *getData() const { return bytes.get(); }
+  template <typename T> T *as() { return reinterpret_cast<T *>(bytes.get()); }
+  template <typename T> const T *as() const { return reinterpret_cast<const T *>(bytes.get()); }
+
+  /// The element as a double; 64-bit integers may round.
+  double getValue(int64_t index) const;
+  /// Stores `value` rounded to the element type; integers saturate, a bool is `value != 0`.
+  void setValue(int64_t index, double value);
+
+  /// The same bytes under other dimensions with as many elements.
+  void reshape(llvm::ArrayRef<int64_t> newDims);
+
+  /// False when something wrote beyond the last element.
+  bool isGuardIntact() const;
+
+  /// "f32[1,3,224,224]".
+  std::string getSignature() const;
+
+private:
+  struct Free {
+    void operator()(char *pointer) const;
+  };
+
+  ElementType type = KILN_ELEMENT_UNDEFINED;
+  llvm::SmallVector<int64_t, 6> dims;
+  int64_t numElements = 0;
+  std::unique_ptr<char, Free> bytes;
+};
+
+/// "f32[1,batch,3]" of a type and texts of dimensions.
+std::string formatSignature(ElementType type, llvm::ArrayRef<std::string> dims);
+
+/// An llvm::Error with this message.
+llvm::Error makeError(const llvm::Twine &message);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_RUN_TENSOR_H
