@@ -6,6 +6,12 @@ include "mlir/Pass/PassBase.td"
 include "passes/graph/Passes.td"
 include "passes/target/Passes.td"
 
+//===- graph: the promise ---------------------------------------------------===//
+
+def VerifyGraph : Pass<"nn-verify-graph", "mlir::ModuleOp"> {
+  let summary = "Checks the promise of the graph stage: one function @main of nn operations whose values have known dimensions.";
+}
+
 //===- target: decisions ----------------------------------------------------===//
 
 def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
@@ -14,6 +20,10 @@ def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
 
 def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {
   let summary = "Writes into each group the kernel that the target's ordered list gives for it, its parameters and the reason.";
+}
+
+def VerifyTarget : Pass<"nn-verify-target", "mlir::ModuleOp"> {
+  let summary = "Checks the promise of the target stage: constants, reshapes and groups only, each group with its kernel and reason.";
 }
 
 //===- kernel: loops and buffers -------------------------------------------===//
@@ -30,6 +40,11 @@ def DeduplicateKernels : Pass<"kernel-deduplicate-kernels", "mlir::ModuleOp"> {
 
 def PlanMemory : Pass<"kernel-plan-memory", "mlir::ModuleOp"> {
   let summary = "Gives every buffer of the entry a place in the workspace; buffers that never live together may share it.";
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
+}
+
+def VerifyKernel : Pass<"kernel-verify-kernel", "mlir::ModuleOp"> {
+  let summary = "Checks the promise of the kernel stage: flat buffers, no allocation, one entry, every launch fits its kernel.";
 }
 
 #endif // KILN_PASSES

@@ -12,6 +12,7 @@ namespace kiln {
 static void buildGraph(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createVerifyGraph());
 }
 
 static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
@@ -22,6 +23,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createMaterializePadding());
   passes.addPass(createFormGroups());
   passes.addPass(createChooseKernels());
+  passes.addPass(createVerifyTarget());
 }
 
 static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
@@ -31,6 +33,7 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCSEPass());
   passes.addPass(createDeduplicateKernels());
   passes.addPass(createPlanMemory());
+  passes.addPass(createVerifyKernel());
 }
 
 static constexpr Stage stages[] = {
@@ -50,6 +53,9 @@ void registerStagePipelines() {
   registerLowerGroups();
   registerDeduplicateKernels();
   registerPlanMemory();
+  registerVerifyGraph();
+  registerVerifyTarget();
+  registerVerifyKernel();
   for (const Stage &stage : getStages())
     PassPipelineRegistration<>("kiln-" + stage.name.str(), stage.promise, [&stage](OpPassManager &passes) { stage.build(passes, {}); });
 }

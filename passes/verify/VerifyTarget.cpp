@@ -1,0 +1,34 @@
+//===- VerifyTarget.cpp - The promise of the target stage ------------------===//
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_VERIFYTARGET
+#include "passes/Passes.h.inc"
+
+static LogicalResult verifyDecided(Operation &op) {
+  if (auto group = dyn_cast<nn::GroupOp>(op)) {
+    if (!group.getKernel() || !group.getReason())
+      return group.emitOpError("is a group without a decision after the target stage");
+    return success();
+  }
+  if (isa<nn::ConstantOp, nn::ReshapeOp, func::ReturnOp>(op))
+    return success();
+  return op.emitOpError("is outside of a group after the target stage");
+}
+
+namespace {
+struct VerifyTarget : impl::VerifyTargetBase<VerifyTarget> {
+  void runOnOperation() override {
+    bool ok = true;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (Operation &op : function.getBody().front())
+        ok &= succeeded(verifyDecided(op));
+    if (!ok)
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace kiln

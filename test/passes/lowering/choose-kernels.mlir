@@ -1,0 +1,15 @@
+// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels | FileCheck %s
+
+module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+  // CHECK: nn.group({{.*}}) {kernel = "softmax_rows", reason = "kept whole: {{.*}}"}
+  // CHECK: nn.group({{.*}}) {kernel = "reduce_loops", reason = "reduction{{.*}}"}
+  // CHECK: nn.group({{.*}}) {kernel = "loops", reason = "element-wise{{.*}}"}
+  func.func @main(%x: tensor<4x4xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+    %s = nn.softmax %x axis 1 : tensor<4x4xf32>
+    %m = nn.reduce max %s [1] : tensor<4x4xf32> -> tensor<4x1xf32>
+    %a = nn.reshape %m : tensor<4x1xf32> -> tensor<4xf32>
+    %e = nn.exp %a : tensor<4xf32>
+    %r = nn.reshape %e : tensor<4xf32> -> tensor<4x1xf32>
+    return %r, %m : tensor<4x1xf32>, tensor<4x1xf32>
+  }
+}

@@ -1,0 +1,58 @@
+// RUN: kiln-opt %s --nn-form-groups | FileCheck %s
+
+// The bias, the activation and the residual go into the matmul's group; the broadcast of the bias is computed on load.
+// CHECK-LABEL: func @epilogue
+// CHECK: %[[R:.*]] = nn.group(%arg0, %arg1, %arg2, %arg3)
+// CHECK: nn.matmul
+// CHECK: nn.broadcast_to
+// CHECK: nn.add
+// CHECK: nn.relu
+// CHECK: nn.add
+// CHECK: nn.yield
+// CHECK-NOT: nn.group
+// CHECK: return %[[R]]
+func.func @epilogue(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>, %residual: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %c = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  %bias = nn.broadcast_to %b : tensor<6xf32> -> tensor<4x6xf32>
+  %s = nn.add %c, %bias : tensor<4x6xf32>
+  %r = nn.relu %s : tensor<4x6xf32>
+  %t = nn.add %r, %residual : tensor<4x6xf32>
+  return %t : tensor<4x6xf32>
+}
+
+// An operation that depends on the anchor by another way as well must stay outside: it would need its own result.
+// CHECK-LABEL: func @other_way
+// CHECK: nn.group
+// CHECK: nn.matmul
+// CHECK-NEXT: nn.yield
+// CHECK: nn.group
+// CHECK: nn.softmax
+// CHECK: nn.add
+func.func @other_way(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %c = nn.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %s = nn.softmax %c axis 1 : tensor<4x4xf32>
+  %t = nn.add %c, %s : tensor<4x4xf32>
+  return %t : tensor<4x4xf32>
+}
+
+// A chain before a softmax is computed while the row is read.
+// CHECK-LABEL: func @prologue
+// CHECK-COUNT-1: nn.group
+// CHECK: nn.mul
+// CHECK: nn.add
+// CHECK: nn.softmax
+func.func @prologue(%x: tensor<4x4xf32>, %scale: tensor<4x4xf32>, %mask: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %m = nn.mul %x, %scale : tensor<4x4xf32>
+  %a = nn.add %m, %mask : tensor<4x4xf32>
+  %s = nn.softmax %a axis 1 : tensor<4x4xf32>
+  return %s : tensor<4x4xf32>
+}
+
+// A constant or an argument that is returned is copied.
+// CHECK-LABEL: func @copy
+// CHECK: %[[A:.*]] = nn.group(%arg0)
+// CHECK: %[[B:.*]] = nn.group(%arg0)
+// CHECK: return %[[A]], %[[B]]
+func.func @copy(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
