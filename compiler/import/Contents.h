@@ -1,0 +1,42 @@
+//===- Contents.h - Elements of small tensors known at compile time ---------===//
+#ifndef KILN_COMPILER_IMPORT_CONTENTS_H
+#define KILN_COMPILER_IMPORT_CONTENTS_H
+
+#include "dialects/nn/Dims.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+namespace kiln::import {
+
+/// One element of a tensor that shape arithmetic works on: an expression of the module's symbols, or a real number.
+struct Number {
+  mlir::AffineExpr expr;
+  double real = 0;
+};
+using Contents = llvm::SmallVector<Number>;
+
+/// What the elements of a small tensor are: of constants, of nn.dim_values, and of reshapes and casts of those.
+std::optional<Contents> getContents(mlir::Value value);
+
+/// The same when all elements are expressions.
+std::optional<nn::DimExprs> getIntegerContents(mlir::Value value);
+
+/// The result of an operation on tensors with known contents, as a constant or nn.dim_values made at the builder's insertion point; null when
+/// that is not known. Only operations of which shape arithmetic is made.
+mlir::Value foldContents(mlir::OpBuilder &builder, mlir::Operation *op);
+
+/// A tensor of these elements.
+mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, llvm::ArrayRef<Number> contents);
+
+/// A number that the expression is never below, given that dimensions are not negative; nullopt: unknown.
+std::optional<int64_t> getLowerBound(mlir::AffineExpr expr);
+
+/// Whether a <= b for all values of the symbols. False means: not proven.
+bool provablyAtMost(mlir::AffineExpr a, mlir::AffineExpr b);
+
+/// a / b where the division is known to leave no remainder; factors that both have are cancelled.
+mlir::AffineExpr divideExactly(llvm::ArrayRef<mlir::AffineExpr> numerators, llvm::ArrayRef<mlir::AffineExpr> denominators, mlir::MLIRContext *context);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_CONTENTS_H

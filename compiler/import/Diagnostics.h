@@ -1,0 +1,32 @@
+//===- Diagnostics.h - One printable line per mistake -----------------------===//
+#ifndef KILN_COMPILER_IMPORT_DIAGNOSTICS_H
+#define KILN_COMPILER_IMPORT_DIAGNOSTICS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/LogicalResult.h"
+#include <string>
+#include <vector>
+
+namespace kiln::import {
+
+/// Text of a model as it may stand in a message: control bytes and bytes outside ASCII escaped, long text cut.
+std::string printable(llvm::StringRef text, size_t limit = 200);
+
+/// Collects the messages of one import.
+class Diagnostics {
+public:
+  Diagnostics(std::string file, std::vector<std::string> &lines) : file(std::move(file)), lines(lines) {}
+
+  /// `file: message`, as a failure.
+  llvm::LogicalResult error(const llvm::Twine &message);
+  bool empty() const { return lines.empty(); }
+
+private:
+  std::string file;
+  std::vector<std::string> &lines;
+};
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_DIAGNOSTICS_H

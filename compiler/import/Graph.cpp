@@ -1,0 +1,273 @@
+//===- Graph.cpp - Walks the model's nodes -----------------------------------===//
+#include "compiler/import/Graph.h"
+#include "compiler/import/Operators.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/import/onnx.pb.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+std::string describeNode(const onnx::NodeProto &proto, size_t index, StringRef prefix) {
+  std::string name = proto.name().empty() ? "#" + std::to_string(index) : "'" + printable(prefix) + printable(proto.name()) + "'";
+  return "node " + name + " (" + printable(proto.op_type()) + ")";
+}
+
+static Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto, size_t index, StringRef prefix) {
+  std::string name = proto.name().empty() ? "#" + std::to_string(index) : printable(proto.name());
+  return NameLoc::get(StringAttr::get(&context, printable(prefix) + name + "(" + printable(proto.op_type()) + ")"));
+}
+
+static StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? "" : domain; }
+
+static std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
+  return (canonicalDomain(domain) + Twine('\0') + name + Twine('\0') + overload).str();
+}
+
+//===- Values --------------------------------------------------------------===//
+
+std::optional<Value> GraphImporter::lookup(Scope &scope, StringRef name, std::string &reason) {
+  for (Scope *at = &scope; at; at = at->parent) {
+    if (auto found = at->values.find(name); found != at->values.end())
+      return found->second;
+    const onnx::TensorProto *tensor = at->initializers.lookup(name);
+    const onnx::SparseTensorProto *sparse = at->sparseInitializers.lookup(name);
+    if (!tensor && !sparse)
+      continue;
+    ElementsAttr attr = tensor ? readTensor(*tensor, file, options.limits, &context, reason)
+                               : readSparseTensor(*sparse, file, options.limits, &context, reason);
+    if (!attr) {
+      reason = "initializer '" + printable(name) + "': " + reason;
+      return std::nullopt;
+    }
+    Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
+    return at->values[name] = nn::ConstantOp::create(builder, loc, attr);
+  }
+  reason = "'" + printable(name) + "' is not defined before its use: no input, initializer or earlier node has that name";
+  return std::nullopt;
+}
+
+LogicalResult GraphImporter::gatherInputs(Scope &scope, Node &node, bool &isPoisoned) {
+  for (const std::string &name : node.proto.input()) {
+    if (name.empty()) {
+      node.inputs.push_back({});
+      continue;
+    }
+    std::string reason;
+    std::optional<Value> value = lookup(scope, name, reason);
+    if (!value)
+      return node.error("input " + reason);
+    isPoisoned |= !*value;
+    node.inputs.push_back(*value);
+  }
+  return success();
+}
+
+LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef where) {
+  for (auto [i, name] : llvm::enumerate(node.proto.output())) {
+    if (name.empty())
+      continue;
+    if (i < node.outputs.size() && !node.outputs[i] && !node.isUnsupported())
+      return diagnostics.error(where + ": output " + Twine(i) + " ('" + printable(name) + "') is not one that the operator has");
+    if (scope.initializers.contains(name) || !scope.values.try_emplace(name, node.outputs[i]).second)
+      return diagnostics.error(where + ": output '" + printable(name) + "' is already defined; every name may be given once (SSA), this is a duplicate");
+    if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
+      return failure();
+  }
+  return success();
+}
+
+//===- Nodes ---------------------------------------------------------------===//
+
+LogicalResult GraphImporter::importNodes(Scope &scope, ArrayRef<const onnx::NodeProto *> nodes) {
+  for (auto [i, node] : llvm::enumerate(nodes))
+    if (failed(importNode(scope, *node, i)))
+      return failure();
+  return success();
+}
+
+/// Whether the first operand has one of the element types that the row names.
+static bool accepts(Elements elements, Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  bool isBool = type.isInteger(1);
+  switch (elements) {
+  case Elements::Any:
+    return true;
+  case Elements::Number:
+    return !isBool;
+  case Elements::Float:
+    return !integer;
+  case Elements::Signed:
+    return !isBool && !(integer && integer.isUnsigned());
+  case Elements::Integer:
+    return integer && !isBool;
+  case Elements::Bool:
+    return isBool;
+  }
+  return false;
+}
+
+static std::string describeType(Type type) {
+  if (type.isInteger(1))
+    return "bool";
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset) {
+  StringRef domain = canonicalDomain(proto.domain());
+  std::string reason;
+  const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
+  if (!row)
+    return node.unsupported(reason, "export the model with other operators, or give this one as a model-local function");
+  if (node.hasInput(0) && !accepts(row->elements, node.elementType(node.inputs[0])))
+    return node.error("element type " + describeType(node.elementType(node.inputs[0])) + " is not one that this operator takes");
+  if (failed(row->convert(node)) || node.failed())
+    return failure();
+  node.checkAttributes();
+  return failure(node.failed());
+}
+
+LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &proto, size_t index) {
+  std::string where = describeNode(proto, index, scope.prefix);
+  if (++nodeCount > options.limits.nodes)
+    return diagnostics.error(where + ": the model has more than " + Twine(options.limits.nodes) + " nodes once its functions are inlined");
+  StringRef domain = canonicalDomain(proto.domain());
+  auto opset = scope.opsets.find(domain);
+  const onnx::FunctionProto *function = functions.lookup(functionKey(domain, proto.op_type(), proto.overload()));
+  Node node(*this, scope, proto, opset == scope.opsets.end() ? 0 : opset->second, nodeLocation(context, proto, index, scope.prefix));
+  bool isPoisoned = false;
+  LogicalResult converted = gatherInputs(scope, node, isPoisoned);
+  if (succeeded(converted) && isPoisoned) {
+    // What it reads comes from a node that is not supported: only say whether it is supported itself.
+    node.unsupportedNode = true;
+    std::string reason;
+    if (!function && domain.empty() && proto.op_type() != "If" && !findOperator(domain, proto.op_type(), node.opset, reason))
+      unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + ": " + reason);
+    return bindOutputs(scope, node, where);
+  }
+  if (succeeded(converted)) {
+    if (function)
+      converted = inlineFunction(scope, node, proto, *function);
+    else if (opset == scope.opsets.end())
+      converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
+    else if (domain.empty() && proto.op_type() == "If")
+      converted = inlineIf(scope, node, proto);
+    else
+      converted = convertNode(scope, node, proto, opset->second);
+  }
+  if (failed(converted)) {
+    if (!diagnostics.empty())
+      return failure();
+    if (!node.isUnsupported())
+      return diagnostics.error(where + ": " + node.message());
+    std::string element = node.hasInput(0) ? ", " + describeType(node.elementType(node.inputs[0])) : "";
+    unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + element + ": " + node.message().str());
+    node.outputs.assign(node.outputs.size(), Value());
+  }
+  return bindOutputs(scope, node, where);
+}
+
+//===- Functions and branches ----------------------------------------------===//
+
+LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
+  if (scope.depth >= options.limits.depth)
+    return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
+  if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
+    return node.error("has " + Twine(call.input_size()) + " inputs and " + Twine(call.output_size()) + " outputs, but the function has " +
+                      Twine(function.input_size()) + " and " + Twine(function.output_size()));
+  Scope body;
+  body.isFunction = true;
+  body.depth = scope.depth + 1;
+  body.prefix = printable(scope.prefix + (call.name().empty() ? function.name() : call.name()), 120) + "/";
+  for (auto [i, name] : llvm::enumerate(function.input()))
+    if (node.hasInput(i))
+      body.values[name] = node.inputs[i];
+  SmallVector<const onnx::OperatorSetIdProto *> imports;
+  for (const auto &import : function.opset_import())
+    imports.push_back(&import);
+  if (failed(readOpsets(body, imports.data(), imports.size(), "function '" + printable(function.name()) + "'")))
+    return failure();
+  // A function without imports of its own is read with the model's.
+  if (imports.empty())
+    body.opsets = scope.opsets;
+  for (const auto &attribute : function.attribute_proto())
+    body.attributes[attribute.name()] = &attribute;
+  for (const auto &attribute : call.attribute()) {
+    if (attribute.ref_attr_name().empty())
+      body.attributes[attribute.name()] = &attribute;
+    else if (const auto *outer = scope.attributes.lookup(attribute.ref_attr_name()))
+      body.attributes[attribute.name()] = outer;
+  }
+  SmallVector<const onnx::NodeProto *> nodes;
+  for (const auto &inner : function.node())
+    nodes.push_back(&inner);
+  if (failed(importNodes(body, nodes)))
+    return failure();
+  for (int i = 0; i < call.output_size(); ++i) {
+    std::string reason;
+    std::optional<Value> value = lookup(body, function.output(i), reason);
+    if (!value)
+      return node.error("output of function '" + printable(function.name()) + "': " + reason);
+    node.outputs[i] = *value;
+    node.unsupportedNode |= !*value;
+  }
+  return success();
+}
+
+LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node, const onnx::NodeProto &proto) {
+  const onnx::AttributeProto *thenBranch = node.find("then_branch", onnx::AttributeProto::GRAPH, "graph");
+  const onnx::AttributeProto *elseBranch = node.find("else_branch", onnx::AttributeProto::GRAPH, "graph");
+  if (!thenBranch || !elseBranch)
+    return node.error("attribute '" + StringRef(thenBranch ? "else_branch" : "then_branch") + "' is missing");
+  Value condition = node.input(0);
+  if (node.failed())
+    return failure();
+  auto type = cast<RankedTensorType>(condition.getType());
+  if (!type.getElementType().isInteger(1))
+    return node.error("the condition has element type " + describeType(type.getElementType()) + ", expected bool");
+  if (type.hasStaticShape() && type.getNumElements() != 1)
+    return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
+  auto known = getIntegerContents(condition);
+  if (!known || !nn::getConstantDim(known->front()))
+    return node.unsupported("the condition is known only at run time", "fix the input that it depends on with --bind input=value");
+  if (scope.depth >= options.limits.depth)
+    return node.error("branches are nested more than " + Twine(options.limits.depth) + " deep");
+  const onnx::GraphProto &graph = *nn::getConstantDim(known->front()) ? thenBranch->g() : elseBranch->g();
+  if (graph.output_size() != proto.output_size())
+    return node.error("the branch has " + Twine(graph.output_size()) + " outputs, the node " + Twine(proto.output_size()));
+  Scope body;
+  body.parent = &scope;
+  body.depth = scope.depth + 1;
+  body.opsets = scope.opsets;
+  body.prefix = scope.prefix;
+  if (failed(addInitializers(body, graph)))
+    return failure();
+  SmallVector<const onnx::NodeProto *> nodes;
+  for (const auto &inner : graph.node())
+    nodes.push_back(&inner);
+  if (failed(importNodes(body, nodes)))
+    return failure();
+  for (int i = 0; i < graph.output_size(); ++i) {
+    std::string reason;
+    std::optional<Value> value = lookup(body, graph.output(i).name(), reason);
+    if (!value)
+      return node.error("output of the branch: " + reason);
+    node.outputs[i] = *value;
+    node.unsupportedNode |= !*value;
+  }
+  return success();
+}
+
+LogicalResult GraphImporter::readFunctions() {
+  for (const onnx::FunctionProto &function : file.model().functions())
+    if (!functions.try_emplace(functionKey(function.domain(), function.name(), function.overload()), &function).second)
+      return diagnostics.error("function '" + printable(function.name()) + "' is defined twice: a duplicate");
+  return success();
+}
+
+} // namespace kiln::import

@@ -1,0 +1,97 @@
+//===- Graph.h - Walks the model's graph -------------------------------------===//
+#ifndef KILN_COMPILER_IMPORT_GRAPH_H
+#define KILN_COMPILER_IMPORT_GRAPH_H
+
+#include "compiler/import/Import.h"
+#include "compiler/import/ModelFile.h"
+#include "compiler/import/Node.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace kiln::onnx {
+class FunctionProto;
+class GraphProto;
+class OperatorSetIdProto;
+class SparseTensorProto;
+class TypeProto;
+class ValueInfoProto;
+} // namespace kiln::onnx
+
+namespace kiln::import {
+
+/// The names visible to the nodes of a graph or function body.
+struct Scope {
+  /// The graph around a branch, whose values it may use; null for the main graph and for functions.
+  Scope *parent = nullptr;
+  /// Values by name; null: the value of a node that is not supported.
+  llvm::StringMap<Value> values;
+  llvm::StringMap<const onnx::TensorProto *> initializers;
+  llvm::StringMap<const onnx::SparseTensorProto *> sparseInitializers;
+  llvm::StringMap<const onnx::TypeProto *> declared;
+  /// Inside a function: the attributes of the call.
+  llvm::StringMap<const onnx::AttributeProto *> attributes;
+  bool isFunction = false;
+  llvm::StringMap<int64_t> opsets;
+  int64_t depth = 0;
+  /// What stands before the names of nodes: the calls around them.
+  std::string prefix;
+};
+
+/// Builds the module. One instance imports one model.
+class GraphImporter {
+public:
+  GraphImporter(mlir::MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics);
+
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
+
+private:
+  friend class Node;
+
+  mlir::LogicalResult readHeader(Scope &scope);
+  mlir::LogicalResult readOpsets(Scope &scope, const onnx::OperatorSetIdProto *const *begin, size_t count, llvm::StringRef where);
+  mlir::LogicalResult readFunctions();
+  mlir::LogicalResult addInitializers(Scope &scope, const onnx::GraphProto &graph);
+  mlir::LogicalResult addInputs(Scope &scope, const onnx::GraphProto &graph);
+  mlir::LogicalResult addInput(Scope &scope, const onnx::ValueInfoProto &input);
+  mlir::FailureOr<mlir::RankedTensorType> inputType(const onnx::ValueInfoProto &input);
+  mlir::LogicalResult bindInput(Scope &scope, llvm::StringRef name, mlir::RankedTensorType type, llvm::StringRef text);
+  mlir::LogicalResult checkOptions(const onnx::GraphProto &graph);
+  mlir::LogicalResult returnOutputs(Scope &scope, const onnx::GraphProto &graph);
+  void finishModule();
+
+  mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
+  mlir::LogicalResult importNode(Scope &scope, const onnx::NodeProto &proto, size_t index);
+  mlir::LogicalResult convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset);
+  mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
+  mlir::LogicalResult inlineIf(Scope &scope, Node &node, const onnx::NodeProto &proto);
+  mlir::LogicalResult gatherInputs(Scope &scope, Node &node, bool &isPoisoned);
+  mlir::LogicalResult bindOutputs(Scope &scope, Node &node, llvm::StringRef where);
+  mlir::LogicalResult checkDeclared(Scope &scope, llvm::StringRef name, Value value, llvm::StringRef where);
+
+  /// The value of that name as seen from `scope`; nullopt when there is none. An initializer becomes a constant here.
+  std::optional<Value> lookup(Scope &scope, llvm::StringRef name, std::string &reason);
+  AffineExpr symbol(llvm::StringRef name);
+  void addConstraint(AffineExpr mustBeZero);
+
+  mlir::MLIRContext &context;
+  const ImportOptions &options;
+  ModelFile &file;
+  Diagnostics &diagnostics;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  mlir::OpBuilder builder;
+  llvm::SmallVector<std::string> symbols;
+  llvm::StringMap<AffineExpr> symbolByName;
+  llvm::SmallVector<AffineExpr> constraints;
+  llvm::StringMap<const onnx::FunctionProto *> functions;
+  std::vector<std::string> unsupportedNodes;
+  /// What the dialect's verifiers said about the operation just made.
+  std::string verifierMessage;
+  int64_t nodeCount = 0;
+};
+
+/// How messages call a node: node 'conv_3' (Conv), or node #7 (Conv) without a name.
+std::string describeNode(const onnx::NodeProto &proto, size_t index, llvm::StringRef prefix);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_GRAPH_H

@@ -1,0 +1,354 @@
+//===- GraphSignature.cpp - The model's header, inputs and outputs -----------===//
+#include "compiler/import/Graph.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/import/onnx.pb.h"
+#include "dialects/nn/ConstantData.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace kiln::import {
+
+/// The format that this importer was written against.
+static constexpr int64_t newestIr = 14, newestOpset = 28, oldestOpset = 7;
+
+GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics)
+    : context(context), options(options), file(file), diagnostics(diagnostics), builder(&context) {}
+
+//===- Header --------------------------------------------------------------===//
+
+LogicalResult GraphImporter::readOpsets(Scope &scope, const onnx::OperatorSetIdProto *const *begin, size_t count, StringRef where) {
+  for (const onnx::OperatorSetIdProto *import : ArrayRef(begin, count)) {
+    StringRef domain = import->domain() == "ai.onnx" ? StringRef() : StringRef(import->domain());
+    int64_t version = import->version();
+    if (version < 1)
+      return diagnostics.error(where + ": opset version " + Twine(version) + " of domain '" + printable(domain) + "' is not valid");
+    if (domain.empty() && version > newestOpset)
+      return diagnostics.error(where + ": opset " + Twine(version) + " is newer than " + Twine(newestOpset) + ", the newest that is supported");
+    if (domain.empty() && version < oldestOpset)
+      return diagnostics.error(where + ": opset " + Twine(version) + " is older than " + Twine(oldestOpset) +
+                               ", the oldest that is supported; convert the model with onnx.version_converter");
+    auto [entry, isNew] = scope.opsets.try_emplace(domain, version);
+    if (!isNew && entry->second != version)
+      return diagnostics.error(where + ": opset imports conflict: domain '" + printable(domain) + "' has versions " + Twine(entry->second) + " and " +
+                               Twine(version));
+  }
+  return success();
+}
+
+LogicalResult GraphImporter::readHeader(Scope &scope) {
+  const onnx::ModelProto &model = file.model();
+  if (!model.has_graph())
+    return diagnostics.error("the model has no graph: not an ONNX model");
+  if (!model.has_ir_version() || model.ir_version() < 1)
+    return diagnostics.error("ir_version " + Twine(model.ir_version()) + " is missing or not valid: not an ONNX model");
+  if (model.ir_version() > newestIr)
+    return diagnostics.error("ir_version " + Twine(model.ir_version()) + " is newer than " + Twine(newestIr) + ", the newest that is supported");
+  if (model.opset_import_size() == 0 && model.ir_version() >= 3)
+    return diagnostics.error("the model has no opset_import");
+  SmallVector<const onnx::OperatorSetIdProto *> imports;
+  for (const auto &import : model.opset_import())
+    imports.push_back(&import);
+  return readOpsets(scope, imports.data(), imports.size(), "model");
+}
+
+//===- Symbols -------------------------------------------------------------===//
+
+AffineExpr GraphImporter::symbol(StringRef name) {
+  if (auto fixed = options.dims.find(name.str()); fixed != options.dims.end())
+    return getAffineConstantExpr(fixed->second, &context);
+  auto [entry, isNew] = symbolByName.try_emplace(name, AffineExpr());
+  if (isNew) {
+    entry->second = getAffineSymbolExpr(symbols.size(), &context);
+    symbols.push_back(name.str());
+  }
+  return entry->second;
+}
+
+void GraphImporter::addConstraint(AffineExpr mustBeZero) {
+  mustBeZero = nn::simplifyDim(mustBeZero);
+  if (!llvm::is_contained(constraints, mustBeZero))
+    constraints.push_back(mustBeZero);
+}
+
+//===- Inputs --------------------------------------------------------------===//
+
+LogicalResult GraphImporter::addInitializers(Scope &scope, const onnx::GraphProto &graph) {
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    if (tensor.name().empty())
+      return diagnostics.error("an initializer has no name");
+    if (!scope.initializers.try_emplace(tensor.name(), &tensor).second)
+      return diagnostics.error("initializer '" + printable(tensor.name()) + "' is defined twice: a duplicate");
+  }
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    if (!scope.sparseInitializers.try_emplace(tensor.values().name(), &tensor).second || scope.initializers.contains(tensor.values().name()))
+      return diagnostics.error("sparse initializer '" + printable(tensor.values().name()) + "' is defined twice: a duplicate");
+  for (const auto *infos : {&graph.value_info(), &graph.output()})
+    for (const onnx::ValueInfoProto &info : *infos)
+      scope.declared[info.name()] = &info.type();
+  return success();
+}
+
+static StringRef kindOf(const onnx::TypeProto &type) {
+  switch (type.value_case()) {
+  case onnx::TypeProto::kTensorType:
+    return "tensor";
+  case onnx::TypeProto::kSequenceType:
+    return "sequence";
+  case onnx::TypeProto::kMapType:
+    return "map";
+  case onnx::TypeProto::kOpaqueType:
+    return "opaque";
+  case onnx::TypeProto::kSparseTensorType:
+    return "sparse tensor";
+  case onnx::TypeProto::kOptionalType:
+    return "optional";
+  case onnx::TypeProto::VALUE_NOT_SET:
+    break;
+  }
+  return "missing";
+}
+
+FailureOr<RankedTensorType> GraphImporter::inputType(const onnx::ValueInfoProto &input) {
+  std::string where = "input '" + printable(input.name()) + "': ";
+  if (!input.type().has_tensor_type())
+    return diagnostics.error(where + "its type is " + kindOf(input.type()) + ", only tensors are supported");
+  const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
+  Type element = getElementType(tensor.elem_type(), &context);
+  if (!element || (tensor.elem_type() >= onnx::TensorProto::UINT4 && tensor.elem_type() != onnx::TensorProto::BFLOAT16))
+    return diagnostics.error(where + "element type " + getDataTypeName(tensor.elem_type()) + " is not supported");
+  auto given = options.shapes.find(input.name());
+  bool isGiven = given != options.shapes.end();
+  if (!tensor.has_shape() && !isGiven)
+    return diagnostics.error(where + "has no shape, so its rank is unknown; give one with --shape " + printable(input.name()) + "=...");
+  int64_t rank = tensor.has_shape() ? tensor.shape().dim_size() : given->second.size();
+  if (rank > options.limits.rank)
+    return diagnostics.error(where + "rank " + Twine(rank) + " is over the limit of " + Twine(options.limits.rank) + " dimensions");
+  if (isGiven && static_cast<int64_t>(given->second.size()) != rank)
+    return diagnostics.error(where + "--shape gives " + Twine(given->second.size()) + " dimensions, the model has " + Twine(rank));
+  nn::DimExprs dims;
+  int64_t bytes = nn::elementBytes(element);
+  for (int64_t i = 0; i < rank; ++i) {
+    onnx::TensorShapeProto::Dimension declared;
+    if (tensor.has_shape())
+      declared = tensor.shape().dim(i);
+    int64_t size = isGiven && given->second[i] >= 0 ? given->second[i] : declared.has_dim_value() ? declared.dim_value() : -1;
+    if (size < -1)
+      return diagnostics.error(where + "dimension " + Twine(i) + " is negative: " + Twine(size));
+    if (size > 0 && (llvm::MulOverflow(bytes, size, bytes) || bytes > options.limits.tensorBytes))
+      return diagnostics.error(where + "its size overflows the limit of " + Twine(options.limits.tensorBytes) + " bytes: the shape is too large");
+    std::string name = declared.dim_param().empty() ? input.name() + "_" + std::to_string(i) : declared.dim_param();
+    dims.push_back(size >= 0 ? getAffineConstantExpr(size, &context) : symbol(name));
+  }
+  return nn::makeTensorType(dims, element);
+}
+
+/// The numbers of a `--bind` text in the element type; empty when one is no such number.
+static std::vector<char> parseNumbers(StringRef text, Type element, int64_t count) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  std::vector<char> bytes;
+  if (parts.size() != 1 && static_cast<int64_t>(parts.size()) != count)
+    return bytes;
+  for (int64_t i = 0; i < count; ++i) {
+    StringRef part = parts[parts.size() == 1 ? 0 : i].trim();
+    uint64_t bits = 0;
+    if (auto real = dyn_cast<FloatType>(element)) {
+      double value;
+      if (part.getAsDouble(value))
+        return {};
+      APFloat number(value);
+      bool inexact;
+      number.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+      bits = number.bitcastToAPInt().getZExtValue();
+    } else {
+      int64_t value = part == "true" ? 1 : 0;
+      if (part != "true" && part != "false" && part.getAsInteger(10, value))
+        return {};
+      bits = element.isInteger(1) ? value != 0 : value;
+    }
+    bytes.insert(bytes.end(), reinterpret_cast<char *>(&bits), reinterpret_cast<char *>(&bits) + nn::elementBytes(element));
+  }
+  return bytes;
+}
+
+LogicalResult GraphImporter::bindInput(Scope &scope, StringRef name, RankedTensorType type, StringRef text) {
+  std::string where = "input '" + printable(name) + "': ";
+  if (!type.hasStaticShape() || type.getNumElements() > 65536)
+    return diagnostics.error(where + "--bind needs a static shape of at most 65536 elements; give one with --shape");
+  std::vector<char> bytes = parseNumbers(text, type.getElementType(), type.getNumElements());
+  if (bytes.empty() && type.getNumElements() > 0)
+    return diagnostics.error(where + "--bind value '" + printable(text) + "' is not one number or " + Twine(type.getNumElements()) + " of them");
+  Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
+  scope.values[name] = nn::ConstantOp::create(builder, loc, nn::makeConstant(type, std::move(bytes)));
+  return success();
+}
+
+LogicalResult GraphImporter::addInput(Scope &scope, const onnx::ValueInfoProto &input) {
+  // An initializer of the same name is the input's default, and Kiln takes it as its value.
+  if (scope.initializers.contains(input.name()) || scope.sparseInitializers.contains(input.name()))
+    return success();
+  if (input.name().empty())
+    return diagnostics.error("an input has no name");
+  if (scope.values.contains(input.name()))
+    return diagnostics.error("input '" + printable(input.name()) + "' is defined twice: a duplicate");
+  FailureOr<RankedTensorType> type = inputType(input);
+  if (failed(type))
+    return failure();
+  if (auto bound = options.bindings.find(input.name()); bound != options.bindings.end())
+    return bindInput(scope, input.name(), *type, bound->second);
+  Location loc = NameLoc::get(StringAttr::get(&context, printable(input.name())));
+  unsigned index = function.getNumArguments();
+  (void)function.insertArgument(index, *type, builder.getDictionaryAttr(builder.getNamedAttr(nn::nameAttrName, builder.getStringAttr(input.name()))), loc);
+  scope.values[input.name()] = function.getArgument(index);
+  return success();
+}
+
+LogicalResult GraphImporter::checkOptions(const onnx::GraphProto &graph) {
+  auto isInput = [&](StringRef name) { return llvm::any_of(graph.input(), [&](const auto &input) { return input.name() == name; }); };
+  for (const auto &[name, shape] : options.shapes)
+    if (!isInput(name))
+      return diagnostics.error("--shape: the model has no input '" + printable(name) + "'");
+  for (const auto &[name, text] : options.bindings)
+    if (!isInput(name))
+      return diagnostics.error("--bind: the model has no input '" + printable(name) + "'");
+  for (const auto &[name, size] : options.dims)
+    if (size < 0)
+      return diagnostics.error("--dim: '" + printable(name) + "' cannot be " + Twine(size));
+  return success();
+}
+
+LogicalResult GraphImporter::addInputs(Scope &scope, const onnx::GraphProto &graph) {
+  for (const onnx::ValueInfoProto &input : graph.input())
+    if (failed(addInput(scope, input)))
+      return failure();
+  auto isNamed = [&](StringRef name) {
+    for (const onnx::ValueInfoProto &input : graph.input())
+      for (auto [i, dim] : llvm::enumerate(input.type().tensor_type().shape().dim()))
+        if (dim.dim_param() == name || input.name() + "_" + std::to_string(i) == name)
+          return true;
+    return false;
+  };
+  for (const auto &[name, size] : options.dims)
+    if (!isNamed(name))
+      return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'");
+  return success();
+}
+
+//===- Outputs -------------------------------------------------------------===//
+
+LogicalResult GraphImporter::checkDeclared(Scope &scope, StringRef name, Value value, StringRef where) {
+  const onnx::TypeProto *declared = scope.declared.lookup(name);
+  if (!declared || !declared->has_tensor_type())
+    return success();
+  const auto &tensor = declared->tensor_type();
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = getElementType(tensor.elem_type(), &context);
+  if (element && element != type.getElementType()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type.getElementType();
+    return diagnostics.error(where + ": '" + printable(name) + "' has element type " + text + ", but the model declares type " +
+                             getDataTypeName(tensor.elem_type()));
+  }
+  // Sizes that options change are no longer those that the exporter wrote down.
+  if (!tensor.has_shape() || !options.shapes.empty() || !options.dims.empty() || !options.bindings.empty())
+    return success();
+  bool differs = tensor.shape().dim_size() != type.getRank();
+  for (int64_t i = 0; !differs && i < type.getRank(); ++i) {
+    const auto &dim = tensor.shape().dim(i);
+    differs = dim.has_dim_value() && dim.dim_value() > 0 && type.getDimSize(i) >= 0 && dim.dim_value() != type.getDimSize(i);
+  }
+  if (!differs)
+    return success();
+  std::string have, want;
+  for (AffineExpr dim : nn::getDims(type))
+    have += (have.empty() ? "" : "x") + nn::formatDim(dim);
+  for (const auto &dim : tensor.shape().dim())
+    want += (want.empty() ? "" : "x") + (dim.has_dim_value() ? std::to_string(dim.dim_value()) : std::string("?"));
+  return diagnostics.error(where + ": '" + printable(name) + "' has shape " + have + ", but the model declares shape " + printable(want));
+}
+
+LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto &graph) {
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  llvm::StringSet<> seen;
+  for (const onnx::ValueInfoProto &output : graph.output()) {
+    std::string reason, where = "output '" + printable(output.name()) + "'";
+    std::optional<Value> value = lookup(scope, output.name(), reason);
+    if (!value)
+      return diagnostics.error("output " + reason);
+    if (!seen.insert(output.name()).second)
+      return diagnostics.error(where + ": is listed twice: a duplicate");
+    if (!*value)
+      continue;
+    if (output.has_type() && !output.type().has_tensor_type() && output.type().value_case() != onnx::TypeProto::VALUE_NOT_SET)
+      return diagnostics.error(where + ": its type is " + kindOf(output.type()) + ", only tensors are supported");
+    if (failed(checkDeclared(scope, output.name(), *value, where)))
+      return failure();
+    values.push_back(*value);
+    types.push_back(value->getType());
+  }
+  if (graph.output_size() == 0)
+    return diagnostics.error("the graph has no outputs");
+  if (!unsupportedNodes.empty())
+    return success();
+  func::ReturnOp::create(builder, function.getLoc(), values);
+  function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), types));
+  for (auto [i, output] : llvm::enumerate(graph.output()))
+    function.setResultAttr(i, nn::nameAttrName, builder.getStringAttr(output.name()));
+  return success();
+}
+
+//===- The module ----------------------------------------------------------===//
+
+void GraphImporter::finishModule() {
+  // Shape arithmetic that became part of types leaves dead operations behind.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+    if (op.use_empty() && isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>())
+      op.erase();
+  std::string name = options.name.empty() ? makeModelName(options.path) : options.name;
+  (*module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
+  SmallVector<StringRef> names(symbols.begin(), symbols.end());
+  (*module)->setAttr(nn::symbolsAttrName, builder.getStrArrayAttr(names));
+  if (!constraints.empty())
+    (*module)->setAttr(nn::constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, symbols.size(), constraints, &context)));
+}
+
+FailureOr<OwningOpRef<ModuleOp>> GraphImporter::run() {
+  const onnx::GraphProto &graph = file.model().graph();
+  Scope scope;
+  if (failed(readHeader(scope)) || failed(checkOptions(graph)) || failed(readFunctions()))
+    return failure();
+  // Verifiers speak through the context; their words become the node's error.
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (verifierMessage.empty())
+      verifierMessage = diagnostic.str();
+    return success();
+  });
+  Location loc = NameLoc::get(StringAttr::get(&context, printable(graph.name().empty() ? "graph" : graph.name())));
+  module = ModuleOp::create(loc);
+  builder.setInsertionPointToEnd(module->getBody());
+  function = func::FuncOp::create(builder, loc, "main", builder.getFunctionType({}, {}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  SmallVector<const onnx::NodeProto *> nodes;
+  for (const auto &node : graph.node())
+    nodes.push_back(&node);
+  if (failed(addInitializers(scope, graph)) || failed(addInputs(scope, graph)) || failed(importNodes(scope, nodes)) || failed(returnOutputs(scope, graph)))
+    return failure();
+  if (!unsupportedNodes.empty()) {
+    for (const std::string &line : unsupportedNodes)
+      (void)diagnostics.error(line);
+    return failure();
+  }
+  finishModule();
+  if (failed(mlir::verify(*module)))
+    return diagnostics.error("internal error: the imported module is not valid: " + verifierMessage);
+  return std::move(module);
+}
+
+} // namespace kiln::import

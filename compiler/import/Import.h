@@ -1,0 +1,56 @@
+//===- Import.h - From an ONNX file to a module of nn operations ------------===//
+#ifndef KILN_COMPILER_IMPORT_IMPORT_H
+#define KILN_COMPILER_IMPORT_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// What a hostile model may cost at most.
+struct ImportLimits {
+  int64_t rank = 32;
+  /// Nodes after functions and branches are inlined.
+  int64_t nodes = 400000;
+  /// Functions and branches inside one another.
+  int64_t depth = 100;
+  /// Bytes of one tensor.
+  int64_t tensorBytes = int64_t(1) << 38;
+};
+
+struct ImportOptions {
+  /// The model; `.textproto` is protobuf's text format, everything else its binary format.
+  std::string path;
+  /// The name that all external symbols will bear; empty: made from the file name.
+  std::string name;
+  /// Named dimensions made static, from `--dim name=value`.
+  std::map<std::string, int64_t> dims;
+  /// Inputs' shapes, from `--shape input=1x3x224x224`; -1 leaves a dimension as the model has it.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or as many as the input has elements, separated by commas.
+  std::map<std::string, std::string> bindings;
+  ImportLimits limits;
+};
+
+struct ImportedModel {
+  /// Owns the bytes of the weights, which the module only borrows: destroy it after the module.
+  std::shared_ptr<void> storage;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Files of external data, for dependency tracking.
+  std::vector<std::string> externalFiles;
+};
+
+/// Reads the model and expresses it in the nn dialect. On failure `errors` has one line for each thing that is wrong, for example
+/// `model.onnx: node 'conv_3' (Conv): weight has 3 input channels, but the input has 4`: printable, at most 4 KiB each, never empty.
+mlir::FailureOr<ImportedModel> importModel(mlir::MLIRContext &context, const ImportOptions &options, std::vector<std::string> &errors);
+
+/// Turns a file name or user text into a C identifier, as `ImportOptions::name` needs it.
+std::string makeModelName(llvm::StringRef text);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_IMPORT_IMPORT_H

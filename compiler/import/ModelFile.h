@@ -1,0 +1,59 @@
+//===- ModelFile.h - The model file and the files beside it -----------------===//
+#ifndef KILN_COMPILER_IMPORT_MODELFILE_H
+#define KILN_COMPILER_IMPORT_MODELFILE_H
+
+#include "compiler/import/Diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+#include <optional>
+
+namespace kiln::onnx {
+class ModelProto;
+class TensorProto;
+} // namespace kiln::onnx
+
+namespace kiln::import {
+
+/// A read-only mapping of a regular file.
+class MappedFile {
+public:
+  /// Maps an open file; closes the descriptor.
+  static std::unique_ptr<MappedFile> map(int descriptor, std::string &reason);
+  ~MappedFile();
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+  llvm::ArrayRef<char> bytes() const { return {data, size}; }
+
+private:
+  MappedFile(const char *data, size_t size) : data(data), size(size) {}
+  const char *data;
+  size_t size;
+};
+
+/// The parsed model and the external files that its tensors name. Its tensors' bytes live as long as it does.
+class ModelFile {
+public:
+  explicit ModelFile(std::string path);
+  ~ModelFile();
+
+  llvm::LogicalResult load(Diagnostics &diagnostics);
+  const onnx::ModelProto &model() const { return *proto; }
+
+  /// The bytes of a tensor with external data; nullopt with the reason set when they may not or cannot be read.
+  std::optional<llvm::ArrayRef<char>> externalBytes(const onnx::TensorProto &tensor, std::string &reason);
+  /// Paths of the external files opened so far.
+  std::vector<std::string> externalPaths() const;
+
+private:
+  MappedFile *openExternal(llvm::StringRef location, std::string &reason);
+
+  std::string path;
+  std::string folder;
+  std::unique_ptr<onnx::ModelProto> proto;
+  llvm::StringMap<std::unique_ptr<MappedFile>> externals;
+};
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_MODELFILE_H

@@ -1,0 +1,341 @@
+//===- Node.cpp - What the file says of a node -------------------------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Graph.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/import/onnx.pb.h"
+#include "dialects/nn/ConstantData.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+Node::Node(GraphImporter &graph, Scope &scope, const onnx::NodeProto &proto, int64_t opset, Location loc)
+    : opset(opset), loc(loc), graph(graph), scope(scope), proto(proto), outputs(proto.output_size()) {}
+
+StringRef Node::opType() const { return proto.op_type(); }
+
+unsigned Node::numOutputs() const { return proto.output_size(); }
+
+bool Node::hasOutput(unsigned i) const { return i < numOutputs() && !proto.output(i).empty(); }
+
+OpBuilder &Node::builder() { return graph.builder; }
+
+//===- Mistakes ------------------------------------------------------------===//
+
+LogicalResult Node::error(const Twine &text) {
+  if (reason.empty())
+    reason = text.str();
+  return failure();
+}
+
+LogicalResult Node::unsupported(const Twine &text, const Twine &wayOut) {
+  if (reason.empty()) {
+    reason = text.str();
+    if (std::string way = wayOut.str(); !way.empty())
+      reason += "; " + way;
+    unsupportedNode = true;
+  }
+  return failure();
+}
+
+Value Node::input(unsigned i) {
+  if (hasInput(i))
+    return inputs[i];
+  (void)error("input " + Twine(i) + " is missing");
+  return constantInts({0});
+}
+
+LogicalResult Node::result(unsigned i, Value value) {
+  if (i < outputs.size())
+    outputs[i] = value;
+  return success(!failed());
+}
+
+//===- Attributes ----------------------------------------------------------===//
+
+using Attribute = onnx::AttributeProto;
+
+/// The attribute itself, or what the call of the function gives for it.
+static const Attribute *resolve(const Attribute &attribute, const Scope &scope, bool &isReference) {
+  isReference = !attribute.ref_attr_name().empty();
+  if (!isReference)
+    return &attribute;
+  for (const Scope *at = &scope; at; at = at->parent)
+    if (const Attribute *given = at->attributes.lookup(attribute.ref_attr_name()))
+      return given;
+  return nullptr;
+}
+
+static bool insideFunction(const Scope *scope) {
+  for (; scope; scope = scope->parent)
+    if (scope->isFunction)
+      return true;
+  return false;
+}
+
+/// The kind of an attribute that does not say it.
+static int guessKind(const Attribute &a) {
+  return a.has_f()              ? Attribute::FLOAT
+         : a.has_i()            ? Attribute::INT
+         : a.has_s()            ? Attribute::STRING
+         : a.has_t()            ? Attribute::TENSOR
+         : a.has_g()            ? Attribute::GRAPH
+         : a.floats_size() > 0  ? Attribute::FLOATS
+         : a.ints_size() > 0    ? Attribute::INTS
+         : a.strings_size() > 0 ? Attribute::STRINGS
+                                : Attribute::UNDEFINED;
+}
+
+const Attribute *Node::find(StringRef name, int kind, StringRef kindName) {
+  asked.insert(name);
+  const Attribute *found = nullptr;
+  for (const Attribute &attribute : proto.attribute()) {
+    if (attribute.name() != name)
+      continue;
+    if (found) {
+      (void)error("attribute '" + name + "' is given twice");
+      return nullptr;
+    }
+    found = &attribute;
+  }
+  if (!found)
+    return nullptr;
+  bool isReference;
+  const Attribute *value = resolve(*found, scope, isReference);
+  if (!value) {
+    if (!insideFunction(&scope))
+      (void)error("attribute '" + name + "' refers to '" + printable(found->ref_attr_name()) + "', which only a function's body may do");
+    return nullptr;
+  }
+  int have = value->type() ? value->type() : guessKind(*value);
+  // An empty list without a type says nothing about its kind.
+  if (have != kind && have != Attribute::UNDEFINED) {
+    static const char *const names[] = {"undefined", "float", "int", "string", "tensor", "graph", "floats", "ints", "strings", "tensors", "graphs"};
+    StringRef haveName = have > 0 && have < static_cast<int>(std::size(names)) ? names[have] : "something else";
+    (void)error("attribute '" + name + "' has type " + haveName + ", expected " + kindName);
+    return nullptr;
+  }
+  int values = value->has_f() + value->has_i() + value->has_s() + value->has_t() + value->has_g() + (value->floats_size() > 0) +
+               (value->ints_size() > 0) + (value->strings_size() > 0);
+  if (values > 1 && guessKind(*value) != kind) {
+    (void)error("attribute '" + name + "' has a value of another type than it says");
+    return nullptr;
+  }
+  return value;
+}
+
+std::optional<int64_t> Node::findInt(StringRef name) {
+  const Attribute *attribute = find(name, Attribute::INT, "int");
+  return attribute ? std::optional<int64_t>(attribute->i()) : std::nullopt;
+}
+
+int64_t Node::requireInt(StringRef name) {
+  if (auto value = findInt(name))
+    return *value;
+  (void)error("attribute '" + name + "' is missing");
+  return 0;
+}
+
+double Node::getFloat(StringRef name, double fallback) {
+  const Attribute *attribute = find(name, Attribute::FLOAT, "float");
+  return attribute ? attribute->f() : fallback;
+}
+
+std::string Node::getString(StringRef name, StringRef fallback) {
+  const Attribute *attribute = find(name, Attribute::STRING, "string");
+  return attribute ? attribute->s() : fallback.str();
+}
+
+std::optional<SmallVector<int64_t>> Node::findInts(StringRef name) {
+  const Attribute *attribute = find(name, Attribute::INTS, "ints");
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+std::optional<SmallVector<double>> Node::findFloats(StringRef name) {
+  const Attribute *attribute = find(name, Attribute::FLOATS, "floats");
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<double>(attribute->floats().begin(), attribute->floats().end());
+}
+
+std::optional<SmallVector<std::string>> Node::findStrings(StringRef name) {
+  const Attribute *attribute = find(name, Attribute::STRINGS, "strings");
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<std::string>(attribute->strings().begin(), attribute->strings().end());
+}
+
+ElementsAttr Node::findTensor(StringRef name) {
+  if (llvm::any_of(proto.attribute(), [&](const Attribute &a) { return a.name() == name && a.type() == Attribute::SPARSE_TENSOR; })) {
+    const Attribute *sparse = find(name, Attribute::SPARSE_TENSOR, "sparse tensor");
+    std::string why;
+    ElementsAttr value = sparse ? readSparseTensor(sparse->sparse_tensor(), graph.file, graph.options.limits, context(), why) : ElementsAttr();
+    if (!value)
+      (void)error("attribute '" + name + "': " + why);
+    return value;
+  }
+  const Attribute *attribute = find(name, Attribute::TENSOR, "tensor");
+  if (!attribute)
+    return {};
+  std::string why;
+  ElementsAttr value = readTensor(attribute->t(), graph.file, graph.options.limits, context(), why);
+  if (!value)
+    (void)error("attribute '" + name + "': " + why);
+  return value;
+}
+
+bool Node::hasAttribute(StringRef name) const {
+  return llvm::any_of(proto.attribute(), [&](const Attribute &a) { return a.name() == name; });
+}
+
+void Node::checkAttributes() {
+  for (const Attribute &attribute : proto.attribute())
+    if (!asked.contains(attribute.name()))
+      (void)error("unknown attribute '" + printable(attribute.name()) + "'");
+}
+
+//===- Types ---------------------------------------------------------------===//
+
+/// Expressions of more parts than this come from no real model, and each use costs time.
+static constexpr unsigned expressionLimit = 400;
+
+static bool isTooComplex(AffineExpr expr) {
+  unsigned parts = 0;
+  expr.walk([&](AffineExpr) { ++parts; });
+  return parts > expressionLimit;
+}
+
+RankedTensorType Node::type(ArrayRef<AffineExpr> wanted, Type elementType) {
+  DimExprs dims;
+  int64_t bytes = nn::elementBytes(elementType);
+  if (static_cast<int64_t>(wanted.size()) > graph.options.limits.rank) {
+    (void)error("the result would have " + Twine(wanted.size()) + " dimensions, the limit is " + Twine(graph.options.limits.rank));
+    wanted = {};
+  }
+  for (auto [i, dim] : llvm::enumerate(wanted)) {
+    dims.push_back(nn::simplifyDim(dim));
+    auto size = nn::getConstantDim(dims.back());
+    if (size && *size < 0)
+      (void)error("dimension " + Twine(i) + " of the result would be " + Twine(*size) + ", which is negative");
+    else if (size && *size > 0 && (llvm::MulOverflow(bytes, *size, bytes) || bytes > graph.options.limits.tensorBytes))
+      (void)error("the result would be too large: its size overflows the limit of " + Twine(graph.options.limits.tensorBytes) + " bytes");
+    else if (isTooComplex(dims.back()))
+      (void)unsupported("dimension " + Twine(i) + " of the result is too complex an expression of the symbolic dimensions", "make some static with --dim");
+    else
+      continue;
+    dims.back() = number(1);
+    bytes = nn::elementBytes(elementType);
+  }
+  return nn::makeTensorType(dims, elementType);
+}
+
+int64_t Node::axis(int64_t axis, int64_t rank, StringRef what) {
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  (void)error(what + " " + Twine(axis) + " is out of range for rank " + Twine(rank));
+  return 0;
+}
+
+SmallVector<int64_t> Node::axes(ArrayRef<int64_t> list, int64_t rank) {
+  SmallVector<int64_t> sorted;
+  for (int64_t entry : list) {
+    sorted.push_back(axis(entry, rank));
+    if (failed())
+      return {};
+  }
+  llvm::sort(sorted);
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    (void)error("an axis is given twice: a duplicate");
+    return {};
+  }
+  return sorted;
+}
+
+bool Node::expectRank(Value value, int64_t want, StringRef what) {
+  if (rank(value) == want)
+    return true;
+  (void)error(what + " has rank " + Twine(rank(value)) + ", expected " + Twine(want));
+  return false;
+}
+
+bool Node::unify(AffineExpr a, AffineExpr b, const Twine &what) {
+  if (nn::provablyEqual(a, b))
+    return true;
+  AffineExpr difference = nn::simplifyDim(a - b);
+  auto known = nn::getConstantDim(difference);
+  // A dimension that is one more than another cannot equal it, whatever the symbols are.
+  if (known && *known != 0) {
+    (void)error(what + ": " + nn::formatDim(a) + " and " + nn::formatDim(b));
+    return false;
+  }
+  graph.addConstraint(difference);
+  return true;
+}
+
+void Node::requireNotNegative(AffineExpr expr, const Twine &what) {
+  expr = nn::simplifyDim(expr);
+  if (provablyAtMost(number(0), expr))
+    return;
+  if (auto value = nn::getConstantDim(expr))
+    (void)error(what + " by " + Twine(-*value));
+  else
+    // Zero exactly for 0 <= expr < 2^40: constraints are equations.
+    graph.addConstraint(expr.floorDiv(int64_t(1) << 40));
+}
+
+std::optional<DimExprs> Node::knownIntegers(unsigned i, StringRef what) {
+  Value value = input(i);
+  if (failed())
+    return std::nullopt;
+  Type element = elementType(value);
+  if (!element.isSignlessInteger(64) && !element.isSignlessInteger(32)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << element;
+    (void)error(what + " has type " + text + ", expected int64");
+    return std::nullopt;
+  }
+  auto exprs = getIntegerContents(value);
+  if (!exprs)
+    (void)unsupported(what + " is known only at run time", "simplify the model so that it becomes a constant, or make dimensions static with --dim");
+  return exprs;
+}
+
+std::optional<SmallVector<int64_t>> Node::constantIntegers(unsigned i, StringRef what) {
+  auto exprs = knownIntegers(i, what);
+  if (!exprs)
+    return std::nullopt;
+  SmallVector<int64_t> values;
+  for (AffineExpr expr : *exprs) {
+    auto constant = nn::getConstantDim(expr);
+    if (!constant) {
+      (void)unsupported(what + " depends on symbolic dimensions", "make them static with --dim");
+      return std::nullopt;
+    }
+    values.push_back(*constant);
+  }
+  return values;
+}
+
+std::optional<SmallVector<double>> Node::constantNumbers(unsigned i, StringRef what) {
+  Value value = input(i);
+  auto contents = failed() ? std::nullopt : getContents(value);
+  ElementsAttr attr = failed() ? ElementsAttr() : nn::getConstant(value);
+  SmallVector<double> numbers;
+  if (attr && attr.getNumElements() <= 65536) {
+    nn::ConstantData data(attr);
+    for (int64_t n = 0; n < data.numElements(); ++n)
+      numbers.push_back(data.asDouble(n));
+    return numbers;
+  }
+  if (contents && llvm::all_of(*contents, [](const Number &n) { return !n.expr || isa<AffineConstantExpr>(n.expr); })) {
+    for (const Number &n : *contents)
+      numbers.push_back(n.expr ? static_cast<double>(mlir::cast<AffineConstantExpr>(n.expr).getValue()) : n.real);
+    return numbers;
+  }
+  (void)unsupported(what + " is known only at run time", "it must be a constant of the model");
+  return std::nullopt;
+}
+
+} // namespace kiln::import

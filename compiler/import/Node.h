@@ -1,0 +1,167 @@
+//===- Node.h - One ONNX node while it is expressed in nn -------------------===//
+#ifndef KILN_COMPILER_IMPORT_NODE_H
+#define KILN_COMPILER_IMPORT_NODE_H
+
+#include "compiler/import/Contents.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/Twine.h"
+
+namespace kiln::onnx {
+class AttributeProto;
+class NodeProto;
+} // namespace kiln::onnx
+
+namespace kiln::import {
+
+using mlir::AffineExpr;
+using mlir::Type;
+using mlir::Value;
+using nn::DimExprs;
+
+class GraphImporter;
+struct Scope;
+
+/// What an operator's converter sees. The first mistake sticks: after it, accessors return defaults that are safe to go on with, and the
+/// driver throws away what was made. A converter so only returns early where it would otherwise do harm.
+class Node {
+public:
+  Node(GraphImporter &graph, Scope &scope, const onnx::NodeProto &proto, int64_t opset, mlir::Location loc);
+
+  /// @name What the file says
+  /// @{
+  llvm::StringRef opType() const;
+  const int64_t opset;
+  const mlir::Location loc;
+  unsigned numInputs() const { return inputs.size(); }
+  unsigned numOutputs() const;
+  /// Whether somebody may read output `i`.
+  bool hasOutput(unsigned i) const;
+  bool hasInput(unsigned i) const { return i < inputs.size() && inputs[i]; }
+  /// Input `i`; an error and some value when it is missing.
+  Value input(unsigned i);
+  /// Input `i` or null.
+  Value optionalInput(unsigned i) const { return hasInput(i) ? inputs[i] : Value(); }
+  /// @}
+
+  /// @name Attributes, which must have the type asked for; one that no accessor asks for is an error
+  /// @{
+  std::optional<int64_t> findInt(llvm::StringRef name);
+  int64_t getInt(llvm::StringRef name, int64_t fallback) { return findInt(name).value_or(fallback); }
+  int64_t requireInt(llvm::StringRef name);
+  bool getFlag(llvm::StringRef name, bool fallback = false) { return getInt(name, fallback) != 0; }
+  double getFloat(llvm::StringRef name, double fallback);
+  std::string getString(llvm::StringRef name, llvm::StringRef fallback);
+  std::optional<llvm::SmallVector<int64_t>> findInts(llvm::StringRef name);
+  std::optional<llvm::SmallVector<double>> findFloats(llvm::StringRef name);
+  std::optional<llvm::SmallVector<std::string>> findStrings(llvm::StringRef name);
+  mlir::ElementsAttr findTensor(llvm::StringRef name);
+  bool hasAttribute(llvm::StringRef name) const;
+  /// For attributes that do not change what is computed.
+  void ignore(llvm::StringRef name) { asked.insert(name); }
+  /// Reports an attribute that nobody asked for.
+  void checkAttributes();
+  /// @}
+
+  /// @name Mistakes
+  /// @{
+  mlir::LogicalResult error(const llvm::Twine &reason);
+  /// The model is right, but Kiln cannot do this; `wayOut` says what the user can do.
+  mlir::LogicalResult unsupported(const llvm::Twine &reason, const llvm::Twine &wayOut = "");
+  bool failed() const { return !reason.empty(); }
+  bool isUnsupported() const { return unsupportedNode; }
+  llvm::StringRef message() const { return reason; }
+  /// @}
+
+  /// @name Results
+  /// @{
+  mlir::LogicalResult result(Value value) { return result(0, value); }
+  mlir::LogicalResult result(unsigned i, Value value);
+  llvm::ArrayRef<Value> results() const { return outputs; }
+  /// @}
+
+  /// @name Types
+  /// @{
+  mlir::MLIRContext *context() const { return loc.getContext(); }
+  DimExprs dims(Value value) const { return nn::getDims(value.getType()); }
+  int64_t rank(Value value) const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getRank(); }
+  Type elementType(Value value) const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType(); }
+  AffineExpr number(int64_t value) const { return mlir::getAffineConstantExpr(value, context()); }
+  /// The tensor type, or an error and a harmless type when the dimensions are negative or the tensor is too large.
+  mlir::RankedTensorType type(llvm::ArrayRef<AffineExpr> dims, Type elementType);
+  /// The axis counted from the front; an error outside [-rank, rank).
+  int64_t axis(int64_t axis, int64_t rank, llvm::StringRef what = "axis");
+  /// The same for a list, sorted and checked for duplicates.
+  llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+  bool expectRank(Value value, int64_t rank, llvm::StringRef what);
+  /// `a` and `b` must be the same number: an error when they cannot be, checked at run time when that is not known.
+  bool unify(AffineExpr a, AffineExpr b, const llvm::Twine &what);
+  /// `expr` must not be negative: checked at run time when that is not known.
+  void requireNotNegative(AffineExpr expr, const llvm::Twine &what);
+  /// The elements of an integer tensor as expressions; an error saying what must be known when they are not.
+  std::optional<DimExprs> knownIntegers(unsigned input, llvm::StringRef what);
+  std::optional<llvm::SmallVector<int64_t>> constantIntegers(unsigned input, llvm::StringRef what);
+  /// Numbers of a constant float or integer tensor.
+  std::optional<llvm::SmallVector<double>> constantNumbers(unsigned input, llvm::StringRef what);
+  /// @}
+
+  /// @name Building
+  /// @{
+  mlir::OpBuilder &builder();
+  /// Makes an operation with one result, checks it and folds shape arithmetic.
+  template <typename Op, typename... Args> Value make(Type type, Args &&...args) {
+    return finish(Op::create(builder(), loc, type, std::forward<Args>(args)...));
+  }
+  template <typename Op, typename... Args> Value unary(Value x, Args &&...args) { return make<Op>(x.getType(), x, std::forward<Args>(args)...); }
+  /// Element-wise on operands of equal element type, which are broadcast.
+  template <typename Op> Value binary(Value x, Value y) {
+    broadcast({&x, &y});
+    return make<Op>(x.getType(), x, y);
+  }
+  template <typename Op> Value compare(Value x, Value y) {
+    broadcast({&x, &y});
+    return make<Op>(type(dims(x), builder().getI1Type()), x, y);
+  }
+  /// Element-wise with a number.
+  template <typename Op> Value binary(Value x, double y) { return make<Op>(x.getType(), x, splatLike(x, y)); }
+
+  Value constant(mlir::ElementsAttr value);
+  Value constantInts(llvm::ArrayRef<int64_t> values);
+  Value splat(llvm::ArrayRef<AffineExpr> dims, Type elementType, double value);
+  Value splatLike(Value like, double value) { return splat(dims(like), elementType(like), value); }
+  /// Brings all to their common shape; an error when they have none, or differ in element type (unless `mixed`).
+  void broadcast(llvm::ArrayRef<Value *> values, bool mixed = false);
+  Value broadcastTo(Value value, llvm::ArrayRef<AffineExpr> dims);
+  std::optional<DimExprs> broadcastDims(llvm::ArrayRef<AffineExpr> a, llvm::ArrayRef<AffineExpr> b);
+  Value reshape(Value value, llvm::ArrayRef<AffineExpr> dims);
+  Value transpose(Value value, llvm::ArrayRef<int64_t> permutation);
+  Value cast(Value value, Type elementType);
+  Value slice(Value value, int64_t axis, AffineExpr start, AffineExpr extent, int64_t step = 1);
+  Value concat(llvm::ArrayRef<Value> values, int64_t axis);
+  Value matmul(Value lhs, Value rhs);
+  Value pad(Value value, llvm::ArrayRef<AffineExpr> low, llvm::ArrayRef<AffineExpr> high, nn::PadMode mode, Value fill);
+  /// Reduces over sorted axes; without `keep` the axes go away.
+  Value reduce(nn::ReduceKind kind, Value value, llvm::ArrayRef<int64_t> axes, bool keep);
+  Value iota(llvm::ArrayRef<AffineExpr> dims, int64_t axis, Type elementType);
+  /// @}
+
+private:
+  const onnx::AttributeProto *find(llvm::StringRef name, int kind, llvm::StringRef kindName);
+  Value finish(mlir::Operation *op);
+  mlir::AffineMap symbolMap(llvm::ArrayRef<AffineExpr> exprs) const;
+
+  GraphImporter &graph;
+  Scope &scope;
+  const onnx::NodeProto &proto;
+  llvm::SmallVector<Value> inputs;
+  llvm::SmallVector<Value> outputs;
+  llvm::StringSet<> asked;
+  std::string reason;
+  bool unsupportedNode = false;
+  friend class GraphImporter;
+};
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_NODE_H

@@ -1,0 +1,224 @@
+//===- NodeBuilding.cpp - How converters make operations ---------------------===//
+#include "compiler/import/Graph.h"
+#include "compiler/import/Node.h"
+#include "dialects/nn/ConstantData.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+Value Node::finish(Operation *op) {
+  Value value = op->getResult(0);
+  graph.verifierMessage.clear();
+  if (mlir::failed(verify(op, /*verifyRecursively=*/false))) {
+    (void)error(graph.verifierMessage.empty() ? std::string("its result is not well formed") : graph.verifierMessage);
+    return value;
+  }
+  if (Value folded = foldContents(builder(), op)) {
+    op->erase();
+    return folded;
+  }
+  return value;
+}
+
+AffineMap Node::symbolMap(ArrayRef<AffineExpr> exprs) const {
+  unsigned count = 0;
+  for (AffineExpr expr : exprs)
+    expr.walk([&](AffineExpr e) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+        count = std::max(count, symbol.getPosition() + 1);
+    });
+  return AffineMap::get(0, count, exprs, context());
+}
+
+Value Node::constant(ElementsAttr value) { return nn::ConstantOp::create(builder(), loc, value); }
+
+Value Node::constantInts(ArrayRef<int64_t> values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, builder().getI64Type());
+  return constant(nn::makeConstantOf<int64_t>(type, values));
+}
+
+Value Node::splat(ArrayRef<AffineExpr> dims, Type elementType, double value) {
+  TypedAttr attr;
+  if (auto real = dyn_cast<FloatType>(elementType)) {
+    // Overflow to infinity and rounding are what the narrower type means.
+    APFloat number(value);
+    bool inexact;
+    number.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    attr = FloatAttr::get(elementType, number);
+  } else {
+    unsigned width = elementType.getIntOrFloatBitWidth();
+    uint64_t bits = value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value)) : static_cast<uint64_t>(value);
+    attr = IntegerAttr::get(elementType, APInt(width, bits, false, /*implicitTrunc=*/true));
+  }
+  return make<nn::SplatOp>(type(dims, elementType), attr);
+}
+
+//===- Broadcasting --------------------------------------------------------===//
+
+std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  DimExprs result(a);
+  for (size_t i = 0; i < b.size(); ++i) {
+    AffineExpr &dim = result[a.size() - b.size() + i];
+    if (nn::getConstantDim(b[i]) == 1)
+      continue;
+    if (nn::getConstantDim(dim) == 1) {
+      dim = b[i];
+      continue;
+    }
+    if (!unify(dim, b[i], "shapes do not broadcast: dimensions"))
+      return std::nullopt;
+    // Of a symbol and a number that must agree, the number says more.
+    if (nn::getConstantDim(b[i]))
+      dim = b[i];
+  }
+  return result;
+}
+
+Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
+  DimExprs own = dims(value), aligned = own;
+  RankedTensorType target = type(to, elementType(value));
+  if (failed() || value.getType() == target)
+    return value;
+  if (own.size() > to.size()) {
+    (void)error("a shape of rank " + Twine(own.size()) + " does not broadcast to rank " + Twine(to.size()));
+    return value;
+  }
+  for (size_t i = 0; i < own.size(); ++i) {
+    AffineExpr want = to[to.size() - own.size() + i];
+    if (nn::getConstantDim(own[i]) == 1)
+      continue;
+    if (!unify(own[i], want, "shapes do not broadcast: dimensions"))
+      return value;
+    aligned[i] = want;
+  }
+  // Where equality is only checked at run time, a reshape gives the operand the common dimension.
+  value = reshape(value, aligned);
+  if (auto attr = nn::getConstant(value); attr && attr.getNumElements() == 1 && !attr.getElementType().isInteger())
+    return splat(to, elementType(value), nn::ConstantData(attr).asDouble(0));
+  if (value.getType() == target)
+    return value;
+  return make<nn::BroadcastToOp>(target, value);
+}
+
+void Node::broadcast(ArrayRef<Value *> values, bool mixed) {
+  std::optional<DimExprs> common = dims(*values.front());
+  for (Value *value : values) {
+    if (!mixed && elementType(*value) != elementType(*values.front())) {
+      std::string types;
+      llvm::raw_string_ostream(types) << elementType(*values.front()) << " and " << elementType(*value);
+      (void)error("operands have different element types: " + types);
+      common = std::nullopt;
+    } else if (common) {
+      common = broadcastDims(*common, dims(*value));
+    }
+  }
+  for (Value *value : values) {
+    if (common)
+      *value = broadcastTo(*value, *common);
+    else
+      // Harmless operands, so that the converter can go on to its end.
+      *value = *values.front();
+  }
+}
+
+//===- Data movement -------------------------------------------------------===//
+
+Value Node::reshape(Value value, ArrayRef<AffineExpr> to) {
+  RankedTensorType target = type(to, elementType(value));
+  return failed() || target == value.getType() ? value : make<nn::ReshapeOp>(target, value);
+}
+
+Value Node::transpose(Value value, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return value;
+  DimExprs from = dims(value), to;
+  for (int64_t dim : permutation)
+    to.push_back(from[dim]);
+  return make<nn::TransposeOp>(type(to, elementType(value)), value, permutation);
+}
+
+Value Node::cast(Value value, Type element) {
+  return elementType(value) == element ? value : make<nn::CastOp>(type(dims(value), element), value);
+}
+
+Value Node::slice(Value value, int64_t axis, AffineExpr start, AffineExpr extent, int64_t step) {
+  DimExprs to = dims(value);
+  if (step == 1 && nn::getConstantDim(start) == 0 && nn::provablyEqual(to[axis], extent))
+    return value;
+  SmallVector<AffineExpr> starts(to.size(), number(0));
+  SmallVector<int64_t> steps(to.size(), 1);
+  to[axis] = extent;
+  starts[axis] = nn::simplifyDim(start);
+  steps[axis] = step;
+  RankedTensorType target = type(to, elementType(value));
+  return failed() ? value : make<nn::SliceOp>(target, value, symbolMap(starts), steps);
+}
+
+Value Node::concat(ArrayRef<Value> values, int64_t axis) {
+  if (values.size() == 1)
+    return values.front();
+  DimExprs to = dims(values.front());
+  AffineExpr sum = number(0);
+  SmallVector<Value> aligned;
+  for (Value value : values) {
+    DimExprs own = dims(value);
+    if (own.size() != to.size()) {
+      (void)error("inputs have different ranks: " + Twine(to.size()) + " and " + Twine(own.size()));
+      return values.front();
+    }
+    for (size_t d = 0; d < own.size(); ++d)
+      if (static_cast<int64_t>(d) != axis && !unify(to[d], own[d], "inputs differ outside the axis: dimensions"))
+        return values.front();
+    sum = sum + own[axis];
+    DimExprs want = to;
+    want[axis] = own[axis];
+    aligned.push_back(reshape(value, want));
+  }
+  to[axis] = sum;
+  return make<nn::ConcatOp>(type(to, elementType(values.front())), aligned, axis);
+}
+
+Value Node::pad(Value value, ArrayRef<AffineExpr> low, ArrayRef<AffineExpr> high, nn::PadMode mode, Value fill) {
+  DimExprs to = dims(value);
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = to[i] + low[i] + high[i];
+  SmallVector<int64_t> interior(to.size(), 0);
+  return make<nn::PadOp>(type(to, elementType(value)), value, fill, symbolMap(low), symbolMap(high), interior, mode);
+}
+
+//===- Computation ---------------------------------------------------------===//
+
+Value Node::matmul(Value lhs, Value rhs) {
+  DimExprs to = dims(lhs), right = dims(rhs);
+  if (to.size() < 2 || right.size() < 2) {
+    (void)error("expected matrices, got ranks " + Twine(to.size()) + " and " + Twine(right.size()));
+    return lhs;
+  }
+  if (!unify(to.back(), right[right.size() - 2], "inner dimensions differ"))
+    return lhs;
+  right[right.size() - 2] = to.back();
+  rhs = reshape(rhs, right);
+  to.back() = right.back();
+  return make<nn::MatmulOp>(type(to, elementType(lhs)), lhs, rhs);
+}
+
+Value Node::reduce(nn::ReduceKind kind, Value value, ArrayRef<int64_t> axes, bool keep) {
+  DimExprs kept = dims(value), squeezed;
+  for (auto [i, dim] : llvm::enumerate(dims(value))) {
+    if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
+      squeezed.push_back(dim);
+    else
+      kept[i] = number(1);
+  }
+  Value result = axes.empty() ? value : make<nn::ReduceOp>(type(kept, elementType(value)), kind, value, axes);
+  return keep ? result : reshape(result, squeezed);
+}
+
+Value Node::iota(ArrayRef<AffineExpr> dims, int64_t axis, Type element) { return make<nn::IotaOp>(type(dims, element), axis); }
+
+} // namespace kiln::import

@@ -1,0 +1,49 @@
+//===- Operators.cpp - The table of ONNX operators ---------------------------===//
+#include "compiler/import/Operators.h"
+#include "compiler/import/Diagnostics.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace llvm;
+
+namespace kiln::import {
+
+static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
+  StringMap<SmallVector<const Operator *, 1>> index;
+  for (ArrayRef<Operator> family :
+       {getActivationOperators(), getConvolutionOperators(), getDataMovementOperators(), getElementwiseOperators(), getGatherOperators(),
+        getGeneratorOperators(), getMatmulOperators(), getNormalizationOperators(), getPoolingOperators(), getReductionOperators(),
+        getRecurrentOperators(), getResizeOperators(), getShapeOperators()})
+    for (const Operator &row : family)
+      index[row.name].push_back(&row);
+  return index;
+}
+
+const Operator *findOperator(StringRef domain, StringRef name, int64_t opset, std::string &reason) {
+  static const StringMap<SmallVector<const Operator *, 1>> index = buildIndex();
+  auto rows = index.find(name);
+  int64_t oldest = INT64_MAX;
+  bool isRemoved = false;
+  if (rows != index.end())
+    for (const Operator *row : rows->second) {
+      if (row->domain != domain)
+        continue;
+      if (row->since <= opset && opset <= row->until)
+        return row;
+      oldest = std::min(oldest, row->since);
+      isRemoved |= opset > row->until;
+    }
+  if (isRemoved)
+    reason = "the operator was removed before opset " + std::to_string(opset);
+  else if (oldest != INT64_MAX)
+    reason = "the operator is supported from opset " + std::to_string(oldest) + " on, and the model imports opset " + std::to_string(opset);
+  else if (domain.empty())
+    reason = "unknown operator";
+  else
+    reason = "unknown operator of domain '" + printable(domain) + "'";
+  return nullptr;
+}
+
+} // namespace kiln::import

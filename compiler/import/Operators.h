@@ -1,0 +1,49 @@
+//===- Operators.h - The table of ONNX operators -----------------------------===//
+#ifndef KILN_COMPILER_IMPORT_OPERATORS_H
+#define KILN_COMPILER_IMPORT_OPERATORS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include <limits>
+
+namespace kiln::import {
+
+class Node;
+
+/// Which element types the first input may have.
+enum class Elements { Any, Number, Float, Signed, Integer, Bool };
+
+/// One row an operator: from opset `since` to `until` the node is expressed by `convert`.
+struct Operator {
+  llvm::StringLiteral name;
+  int64_t since;
+  Elements elements;
+  llvm::LogicalResult (*convert)(Node &node);
+  int64_t until = std::numeric_limits<int64_t>::max();
+  llvm::StringLiteral domain = "";
+};
+
+/// @name The families, each in the file of its name under ops/
+/// @{
+llvm::ArrayRef<Operator> getActivationOperators();
+llvm::ArrayRef<Operator> getConvolutionOperators();
+llvm::ArrayRef<Operator> getDataMovementOperators();
+llvm::ArrayRef<Operator> getElementwiseOperators();
+llvm::ArrayRef<Operator> getGatherOperators();
+llvm::ArrayRef<Operator> getGeneratorOperators();
+llvm::ArrayRef<Operator> getMatmulOperators();
+llvm::ArrayRef<Operator> getNormalizationOperators();
+llvm::ArrayRef<Operator> getPoolingOperators();
+llvm::ArrayRef<Operator> getReductionOperators();
+llvm::ArrayRef<Operator> getRecurrentOperators();
+llvm::ArrayRef<Operator> getResizeOperators();
+llvm::ArrayRef<Operator> getShapeOperators();
+/// @}
+
+/// The row for an operator of this domain and opset. When there is none, null and `reason` says why.
+const Operator *findOperator(llvm::StringRef domain, llvm::StringRef name, int64_t opset, std::string &reason);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_OPERATORS_H

@@ -1,0 +1,230 @@
+//===- TensorData.cpp - Tensors of the file as constants --------------------===//
+#include "compiler/import/TensorData.h"
+#include "compiler/import/onnx.pb.h"
+#include "dialects/nn/ConstantData.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using Tensor = kiln::onnx::TensorProto;
+
+namespace kiln::import {
+
+namespace {
+/// One row a data type: how it is called, and how a tensor of it is stored.
+struct DataType {
+  const char *name;
+  /// Bits of an element in raw bytes; 0: not supported.
+  int bits;
+  Type (*type)(Builder &);
+};
+} // namespace
+
+static const DataType &getDataType(int id) {
+  static const DataType types[] = {
+      {"undefined", 0, nullptr},
+      {"float", 32, [](Builder &b) -> Type { return b.getF32Type(); }},
+      {"uint8", 8, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
+      {"int8", 8, [](Builder &b) -> Type { return b.getIntegerType(8); }},
+      {"uint16", 16, [](Builder &b) -> Type { return b.getIntegerType(16, false); }},
+      {"int16", 16, [](Builder &b) -> Type { return b.getIntegerType(16); }},
+      {"int32", 32, [](Builder &b) -> Type { return b.getI32Type(); }},
+      {"int64", 64, [](Builder &b) -> Type { return b.getI64Type(); }},
+      {"string", 0, nullptr},
+      {"bool", 8, [](Builder &b) -> Type { return b.getI1Type(); }},
+      {"float16", 16, [](Builder &b) -> Type { return b.getF16Type(); }},
+      {"double", 64, [](Builder &b) -> Type { return b.getF64Type(); }},
+      {"uint32", 32, [](Builder &b) -> Type { return b.getIntegerType(32, false); }},
+      {"uint64", 64, [](Builder &b) -> Type { return b.getIntegerType(64, false); }},
+      {"complex64", 0, nullptr},
+      {"complex128", 0, nullptr},
+      {"bfloat16", 16, [](Builder &b) -> Type { return b.getBF16Type(); }},
+      {"float8e4m3fn", 0, nullptr},
+      {"float8e4m3fnuz", 0, nullptr},
+      {"float8e5m2", 0, nullptr},
+      {"float8e5m2fnuz", 0, nullptr},
+      {"uint4", 4, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
+      {"int4", 4, [](Builder &b) -> Type { return b.getIntegerType(8); }},
+      {"float4e2m1", 0, nullptr},
+      {"float8e8m0", 0, nullptr},
+      {"uint2", 2, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
+      {"int2", 2, [](Builder &b) -> Type { return b.getIntegerType(8); }},
+  };
+  return id >= 0 && id < static_cast<int>(std::size(types)) ? types[id] : types[0];
+}
+
+Type getElementType(int dataType, MLIRContext *context) {
+  Builder builder(context);
+  const DataType &type = getDataType(dataType);
+  return type.bits ? type.type(builder) : Type();
+}
+
+std::string getDataTypeName(int dataType) {
+  const DataType &type = getDataType(dataType);
+  return dataType != 0 && &type == &getDataType(0) ? "type number " + std::to_string(dataType) : type.name;
+}
+
+/// The static type of the tensor, after its shape has proven sane.
+static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const ImportLimits &limits, MLIRContext *context, std::string &reason) {
+  Type element = getElementType(dataType, context);
+  if (!element)
+    reason = "element type " + getDataTypeName(dataType) + " is not supported";
+  else if (static_cast<int64_t>(dims.size()) > limits.rank)
+    reason = "rank " + std::to_string(dims.size()) + " is over the limit of " + std::to_string(limits.rank) + " dimensions";
+  if (!reason.empty())
+    return {};
+  int64_t bytes = nn::elementBytes(element);
+  for (int64_t dim : dims) {
+    if (dim < 0) {
+      reason = "negative dimension " + std::to_string(dim);
+      return {};
+    }
+    if (llvm::MulOverflow(bytes, dim, bytes) || bytes > limits.tensorBytes) {
+      reason = "the shape is too large: its data overflow the size limit of " + std::to_string(limits.tensorBytes) + " bytes";
+      return {};
+    }
+  }
+  return RankedTensorType::get(dims, element);
+}
+
+/// Bytes of narrow integers, several of which share a byte, the first in the lowest bits.
+static std::vector<char> unpack(ArrayRef<char> packed, int bits, bool isSigned, int64_t count) {
+  std::vector<char> values;
+  values.reserve(count);
+  int perByte = 8 / bits, mask = (1 << bits) - 1;
+  for (int64_t i = 0; i < count; ++i) {
+    int value = (static_cast<unsigned char>(packed[i / perByte]) >> (i % perByte * bits)) & mask;
+    values.push_back(static_cast<char>(isSigned && value > mask / 2 ? value - mask - 1 : value));
+  }
+  return values;
+}
+
+static ElementsAttr readRaw(RankedTensorType type, ArrayRef<char> bytes, const Tensor &tensor, std::string &reason) {
+  int bits = getDataType(tensor.data_type()).bits;
+  int64_t count = type.getNumElements(), expected = bits >= 8 ? count * (bits / 8) : (count * bits + 7) / 8;
+  if (static_cast<int64_t>(bytes.size()) != expected) {
+    reason = "data has " + std::to_string(bytes.size()) + " bytes, but its " + std::to_string(count) + " elements take " + std::to_string(expected);
+    return {};
+  }
+  if (bits < 8)
+    return nn::makeConstant(type, unpack(bytes, bits, tensor.data_type() == Tensor::INT4 || tensor.data_type() == Tensor::INT2, count));
+  if (tensor.data_type() == Tensor::BOOL && llvm::any_of(bytes, [](char c) { return c != 0 && c != 1; })) {
+    std::vector<char> values;
+    for (char c : bytes)
+      values.push_back(c != 0);
+    return nn::makeConstant(type, std::move(values));
+  }
+  return nn::makeBorrowedConstant(type, bytes, printable(tensor.name(), 64));
+}
+
+/// Copies a repeated field whose elements have the tensor's own type.
+template <typename Field> static ElementsAttr readField(RankedTensorType type, const Field &field, const Tensor &tensor, std::string &reason) {
+  auto *data = reinterpret_cast<const char *>(field.data());
+  return readRaw(type, {data, static_cast<size_t>(field.size()) * sizeof(*field.data())}, tensor, reason);
+}
+
+/// Copies a repeated field of wider elements into the low bytes of which the tensor's elements are stored.
+template <typename Field> static ElementsAttr narrowField(RankedTensorType type, const Field &field, const Tensor &tensor, std::string &reason) {
+  int bits = getDataType(tensor.data_type()).bits;
+  int64_t bytes = std::max(bits / 8, 1);
+  std::vector<char> data;
+  data.reserve(field.size() * bytes);
+  for (auto value : field) {
+    auto low = static_cast<uint64_t>(value) & llvm::maskTrailingOnes<uint64_t>(8 * bytes);
+    int64_t back = llvm::SignExtend64(low, 8 * bytes);
+    if (back != static_cast<int64_t>(value) && low != static_cast<uint64_t>(value)) {
+      reason = "value " + std::to_string(value) + " is outside the range of " + getDataTypeName(tensor.data_type());
+      return {};
+    }
+    data.insert(data.end(), reinterpret_cast<char *>(&low), reinterpret_cast<char *>(&low) + bytes);
+  }
+  ElementsAttr borrowed = readRaw(type, data, tensor, reason);
+  // A large constant would refer to `data`, which ends here.
+  return borrowed && isa<DenseResourceElementsAttr>(borrowed) && bits >= 8 ? nn::makeConstant(type, std::move(data)) : borrowed;
+}
+
+static ElementsAttr readTyped(RankedTensorType type, const Tensor &tensor, std::string &reason) {
+  switch (tensor.data_type()) {
+  case Tensor::FLOAT:
+    return readField(type, tensor.float_data(), tensor, reason);
+  case Tensor::DOUBLE:
+    return readField(type, tensor.double_data(), tensor, reason);
+  case Tensor::INT64:
+    return readField(type, tensor.int64_data(), tensor, reason);
+  case Tensor::UINT64:
+    return readField(type, tensor.uint64_data(), tensor, reason);
+  case Tensor::UINT32:
+    return narrowField(type, tensor.uint64_data(), tensor, reason);
+  default:
+    return narrowField(type, tensor.int32_data(), tensor, reason);
+  }
+}
+
+ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const ImportLimits &limits, MLIRContext *context, std::string &reason) {
+  SmallVector<int64_t> dims;
+  if (tensor.dims_size() <= limits.rank)
+    dims.assign(tensor.dims().begin(), tensor.dims().end());
+  else
+    dims.resize(tensor.dims_size());
+  RankedTensorType type = readType(dims, tensor.data_type(), limits, context, reason);
+  if (!type)
+    return {};
+  int fields = (tensor.float_data_size() > 0) + (tensor.int32_data_size() > 0) + (tensor.int64_data_size() > 0) + (tensor.double_data_size() > 0) +
+               (tensor.uint64_data_size() > 0) + (tensor.string_data_size() > 0) + tensor.has_raw_data() +
+               (tensor.data_location() == Tensor::EXTERNAL);
+  if (fields > 1) {
+    reason = "has data in several fields at once";
+    return {};
+  }
+  if (tensor.data_location() == Tensor::EXTERNAL) {
+    auto bytes = file.externalBytes(tensor, reason);
+    if (!bytes)
+      return {};
+    // Without a length the file may go on behind the tensor.
+    size_t need = type.getNumElements() * nn::elementBytes(type.getElementType());
+    bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
+    return readRaw(type, !hasLength && bytes->size() > need ? bytes->take_front(need) : *bytes, tensor, reason);
+  }
+  if (tensor.has_raw_data())
+    return readRaw(type, {tensor.raw_data().data(), tensor.raw_data().size()}, tensor, reason);
+  return readTyped(type, tensor, reason);
+}
+
+ElementsAttr readSparseTensor(const onnx::SparseTensorProto &sparse, ModelFile &file, const ImportLimits &limits, MLIRContext *context,
+                              std::string &reason) {
+  ElementsAttr values = readTensor(sparse.values(), file, limits, context, reason);
+  ElementsAttr indices = values ? readTensor(sparse.indices(), file, limits, context, reason) : ElementsAttr();
+  SmallVector<int64_t> dims(sparse.dims().begin(), sparse.dims().begin() + std::min<int64_t>(sparse.dims_size(), limits.rank + 1));
+  RankedTensorType type = indices ? readType(dims, sparse.values().data_type(), limits, context, reason) : RankedTensorType();
+  if (!type) {
+    reason = "sparse tensor: " + reason;
+    return {};
+  }
+  int64_t count = values.getNumElements(), rank = dims.size(), width = nn::elementBytes(type.getElementType());
+  int64_t size = type.getNumElements(), perIndex = indices.getShapedType().getRank() == 2 ? rank : 1;
+  nn::ConstantData places(indices), data(values);
+  if (!indices.getElementType().isInteger(64) || places.numElements() != count * perIndex || size * width > (int64_t(1) << 30)) {
+    reason = "sparse tensor: its indices do not fit its values, or it is too large to fill up";
+    return {};
+  }
+  std::vector<char> bytes(size * width);
+  int64_t previous = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t place = perIndex == 1 ? places.asInt(i) : 0;
+    for (int64_t d = 0; perIndex != 1 && d < rank; ++d) {
+      int64_t coordinate = places.asInt(i * rank + d);
+      if (coordinate < 0 || coordinate >= dims[d])
+        place = -1;
+      place = place < 0 ? place : place * dims[d] + coordinate;
+    }
+    if (place <= previous || place >= size) {
+      reason = "sparse tensor: index " + std::to_string(i) + " is out of range or not in ascending order";
+      return {};
+    }
+    std::memcpy(&bytes[place * width], data.bytes().data() + i * width, width);
+    previous = place;
+  }
+  return nn::makeConstant(type, std::move(bytes));
+}
+
+} // namespace kiln::import

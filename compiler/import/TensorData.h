@@ -1,0 +1,32 @@
+//===- TensorData.h - Tensors of the file as constants ----------------------===//
+#ifndef KILN_COMPILER_IMPORT_TENSORDATA_H
+#define KILN_COMPILER_IMPORT_TENSORDATA_H
+
+#include "compiler/import/Import.h"
+#include "compiler/import/ModelFile.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace kiln::onnx {
+class SparseTensorProto;
+} // namespace kiln::onnx
+
+namespace kiln::import {
+
+/// The element type of an ONNX data type, or null when Kiln has none for it.
+mlir::Type getElementType(int dataType, mlir::MLIRContext *context);
+
+/// The data type as ONNX spells it, for messages.
+std::string getDataTypeName(int dataType);
+
+/// The tensor as a constant that borrows its bytes from the file where it can. Null with the reason set when it is malformed or unsupported.
+/// Integers of 4 and 2 bits become 8-bit ones.
+mlir::ElementsAttr readTensor(const onnx::TensorProto &tensor, ModelFile &file, const ImportLimits &limits, mlir::MLIRContext *context,
+                              std::string &reason);
+
+/// The same for a sparse tensor, filled up with zeros.
+mlir::ElementsAttr readSparseTensor(const onnx::SparseTensorProto &tensor, ModelFile &file, const ImportLimits &limits,
+                                    mlir::MLIRContext *context, std::string &reason);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_TENSORDATA_H

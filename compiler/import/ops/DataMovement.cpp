@@ -1,0 +1,314 @@
+//===- DataMovement.cpp - Slices, joins, borders, permutations ---------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+static LogicalResult transpose(Node &node) {
+  Value x = node.input(0);
+  int64_t rank = node.rank(x);
+  SmallVector<int64_t> permutation = node.findInts("perm").value_or(llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank))));
+  if (static_cast<int64_t>(permutation.size()) != rank)
+    return node.error("attribute 'perm' has " + Twine(permutation.size()) + " entries, the input has rank " + Twine(rank));
+  if (node.axes(permutation, rank); node.failed())
+    return node.error("attribute 'perm' is not a permutation");
+  for (int64_t &axis : permutation)
+    axis = node.axis(axis, rank);
+  return node.result(node.transpose(x, permutation));
+}
+
+static LogicalResult concat(Node &node) {
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    values.push_back(node.input(i));
+  if (values.empty())
+    return node.error("has no inputs");
+  int64_t axis = node.axis(node.requireInt("axis"), node.rank(values.front()));
+  for (Value value : values)
+    if (!node.failed() && node.elementType(value) != node.elementType(values.front()))
+      return node.error("inputs have different element types");
+  return node.failed() ? failure() : node.result(node.concat(values, axis));
+}
+
+//===- Slice ---------------------------------------------------------------===//
+
+/// Bounds beyond this mean "to the end".
+static constexpr int64_t endless = (int64_t(1) << 31) - 1;
+
+/// A bound counted from the front and cut to [low, high]. What cannot be decided is required at run time.
+static AffineExpr normalizeBound(Node &node, AffineExpr bound, AffineExpr size, AffineExpr low, AffineExpr high) {
+  auto known = nn::getConstantDim(bound);
+  if (known && *known >= endless)
+    return high;
+  if (known && *known <= -endless)
+    return low;
+  if (known ? *known < 0 : provablyAtMost(bound, node.number(-1)))
+    bound = size + bound;
+  else if (!known && !provablyAtMost(node.number(0), bound))
+    // An expression such as n - 5: taken from the front, and required to be there.
+    node.requireNotNegative(bound, "a bound is before the start");
+  bound = nn::simplifyDim(bound);
+  if (provablyAtMost(high, bound))
+    return high;
+  if (provablyAtMost(bound, low))
+    return low;
+  if (!provablyAtMost(low, bound))
+    node.requireNotNegative(bound - low, "a bound is before the start");
+  if (!provablyAtMost(bound, high))
+    node.requireNotNegative(high - bound, "a bound is after the end");
+  return bound;
+}
+
+static Value sliceAxis(Node &node, Value x, int64_t axis, AffineExpr start, AffineExpr end, int64_t step) {
+  AffineExpr size = node.dims(x)[axis];
+  bool forward = step > 0;
+  AffineExpr low = node.number(forward ? 0 : -1), high = forward ? size : size - 1;
+  AffineExpr first = normalizeBound(node, start, size, forward ? low : node.number(0), high);
+  AffineExpr last = normalizeBound(node, end, size, low, high);
+  // A step that leaves the range at once is as good as the largest sane one.
+  int64_t stride = std::clamp<int64_t>(step, -endless, endless);
+  AffineExpr distance = nn::simplifyDim(forward ? last - first : first - last);
+  AffineExpr extent = nn::simplifyDim(distance.ceilDiv(std::abs(stride)));
+  if (auto known = nn::getConstantDim(extent); known && *known <= 0)
+    return node.slice(x, axis, node.number(0), node.number(0), 1);
+  node.requireNotNegative(extent, "the slice ends before it starts");
+  return node.slice(x, axis, first, extent, stride);
+}
+
+static LogicalResult slice(Node &node) {
+  Value x = node.input(0);
+  std::optional<DimExprs> starts, ends;
+  std::optional<SmallVector<int64_t>> axes, steps;
+  if (node.opset < 10) {
+    auto exprs = [&](StringRef name) {
+      DimExprs result;
+      for (int64_t value : node.findInts(name).value_or(SmallVector<int64_t>()))
+        result.push_back(node.number(value));
+      return result;
+    };
+    starts = exprs("starts");
+    ends = exprs("ends");
+    axes = node.findInts("axes");
+  } else {
+    starts = node.knownIntegers(1, "starts");
+    ends = node.knownIntegers(2, "ends");
+    if (node.hasInput(3))
+      axes = node.constantIntegers(3, "axes");
+    if (node.hasInput(4))
+      steps = node.constantIntegers(4, "steps");
+  }
+  if (node.failed())
+    return failure();
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, starts->size()));
+  if (!steps)
+    steps = SmallVector<int64_t>(starts->size(), 1);
+  if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size())
+    return node.error("starts, ends, axes and steps have different lengths");
+  if (node.axes(*axes, node.rank(x)); node.failed())
+    return failure();
+  for (size_t i = 0; i < axes->size(); ++i) {
+    if ((*steps)[i] == 0)
+      return node.error("a step is zero");
+    x = sliceAxis(node, x, node.axis((*axes)[i], node.rank(x)), (*starts)[i], (*ends)[i], (*steps)[i]);
+  }
+  return node.result(x);
+}
+
+//===- Split ---------------------------------------------------------------===//
+
+/// The extents of the parts: given, or equal ones of which the last may be smaller.
+static std::optional<DimExprs> splitExtents(Node &node, AffineExpr size) {
+  if (node.opset >= 13 && node.hasInput(1))
+    return node.knownIntegers(1, "split");
+  DimExprs extents;
+  if (auto given = node.opset < 13 ? node.findInts("split") : std::nullopt) {
+    for (int64_t extent : *given)
+      extents.push_back(node.number(extent));
+    return extents;
+  }
+  int64_t parts = node.opset >= 18 ? node.getInt("num_outputs", node.numOutputs()) : node.numOutputs();
+  if (parts < 1 || parts != static_cast<int64_t>(node.numOutputs())) {
+    (void)node.error("has " + Twine(node.numOutputs()) + " outputs, but is split in " + Twine(parts));
+    return std::nullopt;
+  }
+  auto known = nn::getConstantDim(size);
+  if (node.opset < 18 && known && *known % parts) {
+    (void)node.error("dimension of size " + Twine(*known) + " cannot be split in " + Twine(parts) + " equal parts");
+    return std::nullopt;
+  }
+  AffineExpr each = nn::simplifyDim(size.ceilDiv(parts));
+  extents.assign(parts, each);
+  extents.back() = nn::simplifyDim(size - each * (parts - 1));
+  return extents;
+}
+
+static LogicalResult split(Node &node) {
+  Value x = node.input(0);
+  int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
+  if (node.failed())
+    return failure();
+  AffineExpr size = node.dims(x)[axis], start = node.number(0), sum = start;
+  auto extents = splitExtents(node, size);
+  if (!extents)
+    return failure();
+  if (extents->size() != node.numOutputs())
+    return node.error("split has " + Twine(extents->size()) + " entries, but there are " + Twine(node.numOutputs()) + " outputs");
+  for (AffineExpr extent : *extents) {
+    if (auto known = nn::getConstantDim(extent); known && *known < 0)
+      return node.error("split has the negative entry " + Twine(*known));
+    sum = sum + extent;
+  }
+  if (!node.unify(sum, size, "the sum of split differs from the dimension's size"))
+    return failure();
+  for (auto [i, extent] : llvm::enumerate(*extents)) {
+    (void)node.result(i, node.slice(x, axis, start, extent));
+    start = start + extent;
+  }
+  return success(!node.failed());
+}
+
+//===- Tile, Pad -----------------------------------------------------------===//
+
+/// Each dimension gets one of size `repeats` in front, and both become one.
+static LogicalResult tile(Node &node) {
+  Value x = node.input(0);
+  DimExprs dims = node.dims(x), apart, repeated, joined;
+  auto repeats = node.knownIntegers(1, "repeats");
+  if (!repeats)
+    return failure();
+  if (repeats->size() != dims.size())
+    return node.error("repeats has " + Twine(repeats->size()) + " entries, the input has rank " + Twine(dims.size()));
+  for (auto [dim, repeat] : llvm::zip_equal(dims, *repeats)) {
+    auto known = nn::getConstantDim(repeat);
+    if (known && *known < 0)
+      return node.error("repeats has the negative entry " + Twine(*known));
+    if (known != 1) {
+      apart.push_back(node.number(1));
+      repeated.push_back(repeat);
+    }
+    apart.push_back(dim);
+    repeated.push_back(dim);
+    joined.push_back(dim * repeat);
+  }
+  (void)node.type(joined, node.elementType(x));
+  return node.failed() ? failure() : node.result(node.reshape(node.broadcastTo(node.reshape(x, apart), repeated), joined));
+}
+
+static std::optional<PadMode> padMode(Node &node) {
+  std::string mode = node.getString("mode", "constant");
+  auto known = symbolizePadMode(mode);
+  if (!known)
+    (void)node.error("attribute 'mode' is '" + mode + "', expected constant, reflect, edge or wrap");
+  return known;
+}
+
+/// Reflecting and wrapping read inside the input only.
+static void checkBorder(Node &node, PadMode mode, AffineExpr dim, AffineExpr amount) {
+  auto size = nn::getConstantDim(dim), border = nn::getConstantDim(amount);
+  if (mode == PadMode::Constant || !size || !border || *border <= 0)
+    return;
+  if (*size == 0)
+    (void)node.error("cannot pad an empty dimension with its own elements");
+  else if (mode == PadMode::Reflect && *border >= *size)
+    (void)node.unsupported("reflecting " + Twine(*border) + " elements of a dimension of size " + Twine(*size), "the border must be smaller than the dimension");
+}
+
+static LogicalResult pad(Node &node) {
+  Value x = node.input(0);
+  int64_t rank = node.rank(x);
+  std::optional<PadMode> mode = padMode(node);
+  std::optional<DimExprs> pads;
+  if (node.opset < 11) {
+    pads.emplace();
+    for (int64_t amount : node.findInts("pads").value_or(SmallVector<int64_t>()))
+      pads->push_back(node.number(amount));
+  } else {
+    pads = node.knownIntegers(1, "pads");
+  }
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (node.hasInput(3))
+    axes = node.constantIntegers(3, "axes").value_or(SmallVector<int64_t>());
+  if (node.axes(axes, rank); node.failed() || !mode)
+    return failure();
+  if (pads->size() != 2 * axes.size())
+    return node.error("pads has " + Twine(pads->size()) + " entries, expected " + Twine(2 * axes.size()));
+  SmallVector<AffineExpr> low(rank, node.number(0)), high = low;
+  for (auto [i, given] : llvm::enumerate(axes)) {
+    int64_t axis = node.axis(given, rank);
+    low[axis] = (*pads)[i];
+    high[axis] = (*pads)[axes.size() + i];
+    checkBorder(node, *mode, node.dims(x)[axis], low[axis]);
+    checkBorder(node, *mode, node.dims(x)[axis], high[axis]);
+  }
+  Value fill = node.opset >= 11 ? node.optionalInput(2) : Value();
+  if (fill && node.elementType(fill) != node.elementType(x))
+    return node.error("the constant value has another element type than the input");
+  fill = fill ? node.reshape(fill, {}) : node.splat({}, node.elementType(x), node.opset < 11 ? node.getFloat("value", 0) : 0);
+  return node.failed() ? failure() : node.result(node.pad(x, low, high, *mode, fill));
+}
+
+//===- Blocks between depth and space --------------------------------------===//
+
+static bool checkBlock(Node &node, Value x, int64_t block) {
+  if (!node.expectRank(x, 4, "the input"))
+    return false;
+  if (block < 1 || block > 65536)
+    (void)node.error("attribute 'blocksize' is " + Twine(block) + ", expected a positive number");
+  return !node.failed();
+}
+
+static LogicalResult depthToSpace(Node &node) {
+  Value x = node.input(0);
+  int64_t block = node.requireInt("blocksize");
+  std::string mode = node.getString("mode", "DCR");
+  if (!checkBlock(node, x, block))
+    return failure();
+  DimExprs d = node.dims(x);
+  auto channels = nn::getConstantDim(d[1]);
+  if (channels && *channels % (block * block))
+    return node.error(Twine(*channels) + " channels are not a multiple of the block size squared");
+  AffineExpr b = node.number(block), c = nn::simplifyDim(d[1].floorDiv(block * block));
+  bool depthFirst = mode == "DCR";
+  if (!depthFirst && mode != "CRD")
+    return node.error("attribute 'mode' is '" + mode + "', expected DCR or CRD");
+  x = node.reshape(x, depthFirst ? DimExprs{d[0], b, b, c, d[2], d[3]} : DimExprs{d[0], c, b, b, d[2], d[3]});
+  x = node.transpose(x, depthFirst ? ArrayRef<int64_t>{0, 3, 4, 1, 5, 2} : ArrayRef<int64_t>{0, 1, 4, 2, 5, 3});
+  return node.result(node.reshape(x, {d[0], c, d[2] * b, d[3] * b}));
+}
+
+static LogicalResult spaceToDepth(Node &node) {
+  Value x = node.input(0);
+  int64_t block = node.requireInt("blocksize");
+  if (!checkBlock(node, x, block))
+    return failure();
+  DimExprs d = node.dims(x);
+  for (int64_t axis : {2, 3}) {
+    if (auto size = nn::getConstantDim(d[axis]); size && *size % block)
+      return node.error("dimension of size " + Twine(*size) + " is not a multiple of the block size " + Twine(block));
+    (void)node.unify(d[axis] % block, node.number(0), "a dimension is not a multiple of the block size");
+  }
+  AffineExpr b = node.number(block), h = nn::simplifyDim(d[2].floorDiv(block)), w = nn::simplifyDim(d[3].floorDiv(block));
+  x = node.reshape(x, {d[0], d[1], h, b, w, b});
+  x = node.transpose(x, {0, 3, 5, 1, 2, 4});
+  return node.result(node.reshape(x, {d[0], d[1] * (block * block), h, w}));
+}
+
+ArrayRef<Operator> getDataMovementOperators() {
+  static const Operator rows[] = {
+      {"Concat", 4, Elements::Any, concat},
+      {"DepthToSpace", 1, Elements::Any, depthToSpace},
+      {"Pad", 2, Elements::Any, pad},
+      {"Slice", 1, Elements::Any, slice},
+      {"SpaceToDepth", 1, Elements::Any, spaceToDepth},
+      {"Split", 2, Elements::Any, split},
+      {"Tile", 6, Elements::Any, tile},
+      {"Transpose", 1, Elements::Any, transpose},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

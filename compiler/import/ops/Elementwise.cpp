@@ -1,0 +1,187 @@
+//===- Elementwise.cpp - Arithmetic, comparison, logic, conversion -----------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "compiler/import/TensorData.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+template <typename Op> static LogicalResult unary(Node &node) { return node.result(node.unary<Op>(node.input(0))); }
+
+template <typename Op> static LogicalResult binary(Node &node) { return node.result(node.binary<Op>(node.input(0), node.input(1))); }
+
+template <typename Op> static LogicalResult compare(Node &node) { return node.result(node.compare<Op>(node.input(0), node.input(1))); }
+
+/// Sum, Min, Max, Mean: any number of operands.
+template <typename Op> static Value chain(Node &node) {
+  Value total = node.input(0);
+  for (unsigned i = 1; i < node.numInputs() && !node.failed(); ++i)
+    total = node.binary<Op>(total, node.input(i));
+  return total;
+}
+
+template <typename Op> static LogicalResult variadic(Node &node) { return node.result(chain<Op>(node)); }
+
+static LogicalResult mean(Node &node) { return node.result(node.binary<DivOp>(chain<AddOp>(node), static_cast<double>(std::max(node.numInputs(), 1u)))); }
+
+/// The result has the base's type; an exponent of another type is converted, and a real exponent makes the computation real.
+static LogicalResult pow(Node &node) {
+  Value base = node.input(0), exponent = node.input(1);
+  Type element = node.elementType(base);
+  bool viaReal = isa<IntegerType>(element) && isa<FloatType>(node.elementType(exponent));
+  Type compute = viaReal ? node.elementType(exponent) : element;
+  Value result = node.binary<PowOp>(node.cast(base, compute), node.cast(exponent, compute));
+  return node.result(node.cast(result, element));
+}
+
+static LogicalResult mod(Node &node) {
+  bool isReal = isa<FloatType>(node.elementType(node.input(0)));
+  if (node.getFlag("fmod"))
+    return binary<FmodOp>(node);
+  return isReal ? node.error("attribute 'fmod' must be 1 for floating point operands") : binary<ModOp>(node);
+}
+
+static LogicalResult bitShift(Node &node) {
+  std::string direction = node.getString("direction", "");
+  if (direction == "LEFT")
+    return binary<ShiftLeftOp>(node);
+  return direction == "RIGHT" ? binary<ShiftRightOp>(node) : node.error("attribute 'direction' is '" + direction + "', expected LEFT or RIGHT");
+}
+
+static LogicalResult isNan(Node &node) {
+  Value x = node.input(0);
+  return node.result(node.make<IsNanOp>(node.type(node.dims(x), node.builder().getI1Type()), x));
+}
+
+static LogicalResult isInf(Node &node) {
+  Value x = node.input(0);
+  bool negative = node.getFlag("detect_negative", true), positive = node.getFlag("detect_positive", true);
+  if (!negative && !positive)
+    return node.result(node.splat(node.dims(x), node.builder().getI1Type(), 0));
+  Value magnitude = negative && positive ? node.unary<AbsOp>(x) : x;
+  return node.result(node.compare<EqualOp>(magnitude, node.splatLike(x, positive ? HUGE_VAL : -HUGE_VAL)));
+}
+
+static LogicalResult where(Node &node) {
+  Value condition = node.input(0), x = node.input(1), y = node.input(2);
+  if (!node.failed() && node.elementType(x) != node.elementType(y))
+    return node.error("the two choices have different element types");
+  node.broadcast({&condition, &x, &y}, /*mixed=*/true);
+  return node.failed() ? failure() : node.result(node.make<SelectOp>(x.getType(), condition, x, y));
+}
+
+static LogicalResult cast(Node &node) {
+  node.ignore("saturate");
+  node.ignore("round_mode");
+  int64_t to = node.requireInt("to");
+  Type element = to > INT32_MAX || to < 0 ? Type() : getElementType(static_cast<int>(to), node.context());
+  bool isPacked = to == 21 || to == 22 || to >= 25;
+  if (!element || isPacked)
+    return to > 0 && to <= 26 ? node.unsupported("conversion to " + getDataTypeName(to), "keep the tensor in a wider type")
+                              : node.error("attribute 'to' names no data type: " + Twine(to));
+  return node.result(node.cast(node.input(0), element));
+}
+
+static LogicalResult castLike(Node &node) {
+  node.ignore("saturate");
+  node.ignore("round_mode");
+  return node.result(node.cast(node.input(0), node.elementType(node.input(1))));
+}
+
+static LogicalResult prelu(Node &node) {
+  Value x = node.input(0), slope = node.input(1);
+  slope = node.broadcastTo(slope, node.dims(x));
+  return node.failed() ? failure() : node.result(node.make<PreluOp>(x.getType(), x, slope));
+}
+
+/// Bounds from inputs (or from attributes before opset 11); either may be absent. A NaN stays NaN.
+static LogicalResult clip(Node &node) {
+  Value x = node.input(0);
+  bool isReal = isa<FloatType>(node.elementType(x));
+  std::optional<double> low, high;
+  Value lowValue = node.optionalInput(1), highValue = node.optionalInput(2);
+  if (node.opset < 11) {
+    low = node.getFloat("min", -3.4028234663852886e38);
+    high = node.getFloat("max", 3.4028234663852886e38);
+  } else {
+    auto number = [](Value value) -> std::optional<double> {
+      auto contents = value ? getContents(value) : std::nullopt;
+      return contents && contents->size() == 1 && !contents->front().expr ? std::optional(contents->front().real) : std::nullopt;
+    };
+    low = number(lowValue);
+    high = number(highValue);
+  }
+  if (isReal && low && high)
+    return node.result(node.unary<ClampOp>(x, node.builder().getF64FloatAttr(*low), node.builder().getF64FloatAttr(*high)));
+  if (lowValue)
+    x = node.binary<MaximumOp>(x, node.broadcastTo(lowValue, node.dims(x)));
+  if (highValue)
+    x = node.binary<MinimumOp>(x, node.broadcastTo(highValue, node.dims(x)));
+  return node.result(x);
+}
+
+ArrayRef<Operator> getElementwiseOperators() {
+  static const Operator rows[] = {
+      {"Abs", 6, Elements::Number, unary<AbsOp>},
+      {"Acos", 7, Elements::Float, unary<AcosOp>},
+      {"Acosh", 9, Elements::Float, unary<AcoshOp>},
+      {"Add", 7, Elements::Number, binary<AddOp>},
+      {"And", 7, Elements::Bool, binary<AndOp>},
+      {"Asin", 7, Elements::Float, unary<AsinOp>},
+      {"Asinh", 9, Elements::Float, unary<AsinhOp>},
+      {"Atan", 7, Elements::Float, unary<AtanOp>},
+      {"Atanh", 9, Elements::Float, unary<AtanhOp>},
+      {"BitShift", 11, Elements::Integer, bitShift},
+      {"BitwiseAnd", 18, Elements::Integer, binary<AndOp>},
+      {"BitwiseNot", 18, Elements::Integer, unary<NotOp>},
+      {"BitwiseOr", 18, Elements::Integer, binary<OrOp>},
+      {"BitwiseXor", 18, Elements::Integer, binary<XorOp>},
+      {"Cast", 6, Elements::Any, cast},
+      {"CastLike", 15, Elements::Any, castLike},
+      {"Ceil", 6, Elements::Float, unary<CeilOp>},
+      {"Clip", 6, Elements::Number, clip},
+      {"Cos", 7, Elements::Float, unary<CosOp>},
+      {"Cosh", 9, Elements::Float, unary<CoshOp>},
+      {"Div", 7, Elements::Number, binary<DivOp>},
+      {"Equal", 7, Elements::Any, compare<EqualOp>},
+      {"Erf", 9, Elements::Number, unary<ErfOp>},
+      {"Exp", 6, Elements::Float, unary<ExpOp>},
+      {"Floor", 6, Elements::Float, unary<FloorOp>},
+      {"Greater", 7, Elements::Number, compare<GreaterOp>},
+      {"GreaterOrEqual", 12, Elements::Number, compare<GreaterEqualOp>},
+      {"IsInf", 10, Elements::Float, isInf},
+      {"IsNaN", 9, Elements::Float, isNan},
+      {"Less", 7, Elements::Number, compare<LessOp>},
+      {"LessOrEqual", 12, Elements::Number, compare<LessEqualOp>},
+      {"Log", 6, Elements::Float, unary<LogOp>},
+      {"Max", 8, Elements::Number, variadic<MaximumOp>},
+      {"Mean", 8, Elements::Float, mean},
+      {"Min", 8, Elements::Number, variadic<MinimumOp>},
+      {"Mod", 10, Elements::Number, mod},
+      {"Mul", 7, Elements::Number, binary<MulOp>},
+      {"Neg", 6, Elements::Signed, unary<NegOp>},
+      {"Not", 1, Elements::Bool, unary<NotOp>},
+      {"Or", 7, Elements::Bool, binary<OrOp>},
+      {"PRelu", 7, Elements::Number, prelu},
+      {"Pow", 7, Elements::Number, pow},
+      {"Reciprocal", 6, Elements::Float, unary<ReciprocalOp>},
+      {"Round", 11, Elements::Float, unary<RoundOp>},
+      {"Sign", 9, Elements::Number, unary<SignOp>},
+      {"Sin", 7, Elements::Float, unary<SinOp>},
+      {"Sinh", 9, Elements::Float, unary<SinhOp>},
+      {"Sqrt", 6, Elements::Float, unary<SqrtOp>},
+      {"Sub", 7, Elements::Number, binary<SubOp>},
+      {"Sum", 8, Elements::Float, variadic<AddOp>},
+      {"Tan", 7, Elements::Float, unary<TanOp>},
+      {"Tanh", 6, Elements::Float, unary<TanhOp>},
+      {"Where", 9, Elements::Bool, where},
+      {"Xor", 7, Elements::Bool, binary<XorOp>},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

@@ -1,0 +1,181 @@
+//===- Gather.cpp - Reads and writes at indices ------------------------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "dialects/nn/ConstantData.h"
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+/// Indices must be i32 or i64; known ones must lie in [-size, size).
+static bool checkIndices(Node &node, Value indices, AffineExpr size) {
+  Type element = node.elementType(indices);
+  if (!element.isSignlessInteger(32) && !element.isSignlessInteger(64)) {
+    (void)node.error("indices have a type other than int32 or int64");
+    return false;
+  }
+  auto known = nn::getConstantDim(size);
+  auto constant = indices.getDefiningOp<ConstantOp>();
+  if (!known || !constant)
+    return true;
+  nn::ConstantData data(constant.getValue());
+  for (int64_t i = 0; i < data.numElements(); ++i)
+    if (int64_t at = data.asInt(i); at < -*known || at >= *known) {
+      (void)node.error("index " + Twine(at) + " is out of range for a dimension of size " + Twine(*known));
+      return false;
+    }
+  return true;
+}
+
+static LogicalResult gather(Node &node) {
+  Value x = node.input(0), indices = node.input(1);
+  int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
+  if (node.failed() || !checkIndices(node, indices, node.dims(x)[axis]))
+    return failure();
+  DimExprs dims = node.dims(x), inner = node.dims(indices);
+  dims.erase(dims.begin() + axis);
+  dims.insert(dims.begin() + axis, inner.begin(), inner.end());
+  RankedTensorType type = node.type(dims, node.elementType(x));
+  if (node.failed())
+    return failure();
+  // One known index of a vector of sizes is what shape arithmetic does most: folded by rank one.
+  if (auto contents = getContents(x); contents && node.rank(x) == 1)
+    if (auto at = getIntegerContents(indices); at && llvm::all_of(*at, [](AffineExpr e) { return nn::getConstantDim(e).has_value(); })) {
+      Contents chosen;
+      for (AffineExpr e : *at) {
+        int64_t i = *nn::getConstantDim(e);
+        chosen.push_back((*contents)[i < 0 ? i + contents->size() : i]);
+      }
+      return node.result(materialize(node.builder(), node.loc, type, chosen));
+    }
+  return node.result(node.make<GatherOp>(type, x, indices, axis));
+}
+
+static LogicalResult gatherElements(Node &node) {
+  Value x = node.input(0), indices = node.input(1);
+  int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
+  if (node.failed() || !node.expectRank(indices, node.rank(x), "indices") || !checkIndices(node, indices, node.dims(x)[axis]))
+    return failure();
+  DimExprs from = node.dims(x), to = node.dims(indices);
+  for (size_t i = 0; i < from.size(); ++i)
+    if (static_cast<int64_t>(i) != axis)
+      node.requireNotNegative(from[i] - to[i], "indices are larger than the input outside the axis");
+  return node.failed() ? failure() : node.result(node.make<GatherElementsOp>(node.type(to, node.elementType(x)), x, indices, axis));
+}
+
+/// The length of the coordinate tuples, the last dimension of the indices.
+static std::optional<int64_t> tupleLength(Node &node, Value indices, int64_t available) {
+  DimExprs dims = node.dims(indices);
+  auto length = dims.empty() ? std::nullopt : nn::getConstantDim(dims.back());
+  if (!length)
+    (void)node.error("indices need a static last dimension");
+  else if (*length < 1 || *length > available)
+    (void)node.error("indices have tuples of " + Twine(*length) + " coordinates, but only " + Twine(available) + " dimensions can be indexed");
+  return node.failed() ? std::nullopt : length;
+}
+
+static LogicalResult gatherNd(Node &node) {
+  Value x = node.input(0), indices = node.input(1);
+  int64_t batch = node.getInt("batch_dims", 0);
+  DimExprs from = node.dims(x), at = node.dims(indices);
+  if (batch < 0 || batch >= static_cast<int64_t>(std::min(from.size(), at.size())))
+    return node.error("attribute 'batch_dims' is " + Twine(batch) + ", out of range for ranks " + Twine(from.size()) + " and " + Twine(at.size()));
+  auto length = tupleLength(node, indices, from.size() - batch);
+  if (!length || !checkIndices(node, indices, node.input(0) == x && *length == 1 ? from[batch] : nn::simplifyDim(node.dims(indices)[0] * 0 + (int64_t(1) << 40))))
+    return failure();
+  for (int64_t i = 0; i < batch; ++i)
+    if (!node.unify(from[i], at[i], "batch dimensions differ"))
+      return failure();
+  DimExprs to(at.begin(), at.end() - 1);
+  to.append(from.begin() + batch + *length, from.end());
+  return node.result(node.make<GatherNdOp>(node.type(to, node.elementType(x)), x, indices, batch));
+}
+
+static std::optional<ScatterReduction> readScatterReduction(Node &node) {
+  std::string text = node.getString("reduction", "none");
+  auto kind = symbolizeScatterReduction(text);
+  if (!kind)
+    (void)node.error("attribute 'reduction' is '" + text + "', expected none, add, mul, min or max");
+  return kind;
+}
+
+static LogicalResult scatterElements(Node &node) {
+  Value x = node.input(0), indices = node.input(1), updates = node.input(2);
+  int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
+  auto reduction = readScatterReduction(node);
+  if (node.failed() || !node.expectRank(indices, node.rank(x), "indices") || !checkIndices(node, indices, node.dims(x)[axis]))
+    return failure();
+  if (!node.expectRank(updates, node.rank(indices), "updates") || node.elementType(updates) != node.elementType(x))
+    return node.error("updates and input have different element types");
+  for (auto [a, b] : llvm::zip_equal(node.dims(indices), node.dims(updates)))
+    if (!node.unify(a, b, "indices and updates have different shapes: dimensions"))
+      return failure();
+  updates = node.reshape(updates, node.dims(indices));
+  return node.result(node.make<ScatterElementsOp>(x.getType(), x, indices, updates, axis, *reduction));
+}
+
+static LogicalResult scatterNd(Node &node) {
+  Value x = node.input(0), indices = node.input(1), updates = node.input(2);
+  auto reduction = readScatterReduction(node);
+  DimExprs from = node.dims(x), at = node.dims(indices);
+  auto length = tupleLength(node, indices, from.size());
+  if (!length || node.elementType(updates) != node.elementType(x))
+    return node.error("updates and input have different element types");
+  // Coordinates of constant indices, each against its own dimension.
+  if (auto constant = indices.getDefiningOp<ConstantOp>()) {
+    nn::ConstantData data(constant.getValue());
+    for (int64_t i = 0; i < data.numElements(); ++i) {
+      auto size = nn::getConstantDim(from[i % *length]);
+      if (size && (data.asInt(i) >= *size || data.asInt(i) < -*size))
+        return node.error("index " + Twine(data.asInt(i)) + " is out of range for a dimension of size " + Twine(*size));
+    }
+  }
+  DimExprs want(at.begin(), at.end() - 1);
+  want.append(from.begin() + *length, from.end());
+  if (!node.expectRank(updates, want.size(), "updates"))
+    return failure();
+  for (auto [a, b] : llvm::zip_equal(want, node.dims(updates)))
+    if (!node.unify(a, b, "updates have a wrong shape: dimensions"))
+      return failure();
+  return node.result(node.make<ScatterNdOp>(x.getType(), x, indices, node.reshape(updates, want), *reduction));
+}
+
+/// The chosen slices of a condition that is known.
+static LogicalResult compress(Node &node) {
+  Value x = node.input(0);
+  auto condition = getIntegerContents(node.input(1));
+  auto given = node.findInt("axis");
+  if (!condition)
+    return node.unsupported("the condition is known only at run time, and with it the result's size", "make it a constant");
+  if (!given)
+    x = node.reshape(x, {nn::getNumElements(node.dims(x), node.context())});
+  int64_t axis = node.axis(given.value_or(0), node.rank(x));
+  SmallVector<int64_t> chosen;
+  for (auto [i, flag] : llvm::enumerate(*condition))
+    if (nn::getConstantDim(flag) != 0)
+      chosen.push_back(i);
+  if (node.failed())
+    return failure();
+  Value indices = node.constantInts(chosen);
+  if (!checkIndices(node, indices, node.dims(x)[axis]))
+    return failure();
+  DimExprs dims = node.dims(x);
+  dims[axis] = node.number(chosen.size());
+  return node.result(node.make<GatherOp>(node.type(dims, node.elementType(x)), x, indices, axis));
+}
+
+ArrayRef<Operator> getGatherOperators() {
+  static const Operator rows[] = {
+      {"Compress", 9, Elements::Any, compress},
+      {"Gather", 1, Elements::Any, gather},
+      {"GatherElements", 11, Elements::Any, gatherElements},
+      {"GatherND", 11, Elements::Any, gatherNd},
+      {"Scatter", 9, Elements::Any, scatterElements, 10},
+      {"ScatterElements", 11, Elements::Any, scatterElements},
+      {"ScatterND", 11, Elements::Any, scatterNd},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

@@ -1,0 +1,184 @@
+//===- Generator.cpp - Tensors out of attributes and coordinates -------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "compiler/import/TensorData.h"
+#include "dialects/nn/ConstantData.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+template <typename T> static Value vectorOf(Node &node, Type element, ArrayRef<T> values, bool isScalar = false) {
+  SmallVector<int64_t, 1> shape;
+  if (!isScalar)
+    shape.push_back(values.size());
+  return node.constant(nn::makeConstantOf<T>(RankedTensorType::get(shape, element), values));
+}
+
+static LogicalResult constant(Node &node) {
+  Builder &b = node.builder();
+  if (node.hasAttribute("value_string") || node.hasAttribute("value_strings"))
+    return node.unsupported("constants of strings", "keep strings outside the model");
+  SmallVector<Value> found;
+  if (node.hasAttribute("value") || node.hasAttribute("sparse_value"))
+    if (ElementsAttr value = node.findTensor(node.hasAttribute("value") ? "value" : "sparse_value"))
+      found.push_back(node.constant(value));
+  if (auto value = node.findInt("value_int"))
+    found.push_back(vectorOf<int64_t>(node, b.getI64Type(), {*value}, true));
+  if (node.hasAttribute("value_float"))
+    found.push_back(vectorOf<float>(node, b.getF32Type(), {static_cast<float>(node.getFloat("value_float", 0))}, true));
+  if (auto values = node.findInts("value_ints"))
+    found.push_back(vectorOf<int64_t>(node, b.getI64Type(), *values));
+  if (auto values = node.findFloats("value_floats"))
+    found.push_back(vectorOf<float>(node, b.getF32Type(), SmallVector<float>(values->begin(), values->end())));
+  if (node.failed())
+    return failure();
+  return found.size() == 1 ? node.result(found.front()) : node.error("has " + Twine(found.size()) + " values, expected one");
+}
+
+static LogicalResult constantOfShape(Node &node) {
+  auto dims = node.knownIntegers(0, "the shape");
+  ElementsAttr value = node.findTensor("value");
+  if (node.failed())
+    return failure();
+  Type element = value ? value.getElementType() : Type(node.builder().getF32Type());
+  if (value && value.getNumElements() != 1)
+    return node.error("attribute 'value' has " + Twine(value.getNumElements()) + " elements, expected one");
+  nn::ConstantData data(value ? value : nn::makeConstant(RankedTensorType::get({}, element), std::vector<char>(4)));
+  auto integer = dyn_cast<IntegerType>(element);
+  TypedAttr attr = integer ? TypedAttr(IntegerAttr::get(element, APInt(integer.getWidth(), static_cast<uint64_t>(data.asInt(0)), false, true)))
+                           : TypedAttr(FloatAttr::get(element, data.asDouble(0)));
+  RankedTensorType type = node.type(*dims, element);
+  return node.failed() ? failure() : node.result(node.make<SplatOp>(type, attr));
+}
+
+/// start + delta * i. The count is known for known bounds, or from expressions when delta is one.
+static LogicalResult range(Node &node) {
+  Type element = node.elementType(node.input(0));
+  for (unsigned i = 0; i < 3; ++i)
+    if (nn::getConstantDim(nn::getNumElements(node.dims(node.input(i)), node.context())) != 1 || node.elementType(node.input(i)) != element)
+      return node.error("start, limit and delta must be scalars of one type");
+  AffineExpr count;
+  auto start = getIntegerContents(node.input(0)), limit = getIntegerContents(node.input(1)), delta = getIntegerContents(node.input(2));
+  if (start && limit && delta) {
+    auto step = nn::getConstantDim(delta->front());
+    if (!step)
+      return node.unsupported("the step is symbolic", "make the dimension static with --dim");
+    if (*step == 0)
+      return node.error("delta is zero");
+    auto first = nn::getConstantDim(start->front()), last = nn::getConstantDim(limit->front());
+    if (first && last) {
+      // Wide arithmetic: the difference of two int64 may not be one.
+      __int128 distance = *step > 0 ? static_cast<__int128>(*last) - *first : static_cast<__int128>(*first) - *last;
+      __int128 stride = *step > 0 ? static_cast<__int128>(*step) : -static_cast<__int128>(*step);
+      __int128 steps = distance > 0 ? (distance + stride - 1) / stride : 0;
+      if (steps > (int64_t(1) << 40))
+        return node.error("the range has too many elements: its size overflows the limit");
+      count = node.number(static_cast<int64_t>(steps));
+    } else {
+      AffineExpr distance = *step > 0 ? limit->front() - start->front() : start->front() - limit->front();
+      count = nn::simplifyDim(distance.ceilDiv(std::abs(*step)));
+      node.requireNotNegative(count, "the range ends before it starts");
+    }
+  } else {
+    double bounds[3];
+    for (unsigned i = 0; i < 3; ++i) {
+      auto number = node.constantNumbers(i, "start, limit or delta");
+      if (!number)
+        return failure();
+      bounds[i] = number->front();
+    }
+    double steps = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
+    if (bounds[2] == 0 || !std::isfinite(steps) || steps > 1e12)
+      return node.error("delta is zero, or the range has too many elements");
+    count = node.number(std::max<int64_t>(static_cast<int64_t>(steps), 0));
+  }
+  if (node.failed())
+    return failure();
+  DimExprs dims = {count};
+  (void)node.type(dims, element);
+  if (node.failed())
+    return failure();
+  Value first = node.broadcastTo(node.reshape(node.input(0), {}), dims), step = node.broadcastTo(node.reshape(node.input(2), {}), dims);
+  Value places = node.cast(node.iota(dims, 0, node.builder().getI64Type()), element);
+  return node.result(node.binary<AddOp>(node.binary<MulOp>(places, step), first));
+}
+
+/// Ones on the k-th diagonal.
+static LogicalResult eyeLike(Node &node) {
+  Value x = node.input(0);
+  int64_t k = node.getInt("k", 0);
+  auto dtype = node.findInt("dtype");
+  Type element = dtype ? getElementType(static_cast<int>(std::clamp<int64_t>(*dtype, 0, 1000)), node.context()) : node.elementType(x);
+  if (!element || !node.expectRank(x, 2, "the input"))
+    return node.error("attribute 'dtype' names no supported type");
+  DimExprs dims = node.dims(x);
+  Type i64 = node.builder().getI64Type();
+  Value diagonal = node.binary<AddOp>(node.iota(dims, 0, i64), static_cast<double>(k));
+  return node.result(node.cast(node.compare<EqualOp>(diagonal, node.iota(dims, 1, i64)), element));
+}
+
+static LogicalResult trilu(Node &node) {
+  Value x = node.input(0);
+  bool upper = node.getFlag("upper", true);
+  DimExprs dims = node.dims(x);
+  int64_t rank = dims.size();
+  if (rank < 2)
+    return node.error("the input has rank " + Twine(rank) + ", expected at least 2");
+  DimExprs matrix = {dims[rank - 2], dims[rank - 1]};
+  Type i64 = node.builder().getI64Type();
+  Value rows = node.iota(matrix, 0, i64), columns = node.iota(matrix, 1, i64);
+  if (Value k = node.optionalInput(1))
+    rows = node.binary<AddOp>(rows, node.broadcastTo(node.reshape(node.cast(k, i64), {}), matrix));
+  Value keeps = upper ? node.compare<GreaterEqualOp>(columns, rows) : node.compare<LessEqualOp>(columns, rows);
+  keeps = node.broadcastTo(keeps, dims);
+  return node.failed() ? failure() : node.result(node.make<SelectOp>(x.getType(), keeps, x, node.splatLike(x, 0)));
+}
+
+/// values[1] where the place along the new axis equals the index, values[0] elsewhere. Negative indices count from the end.
+static LogicalResult oneHot(Node &node) {
+  Value indices = node.input(0), values = node.input(2);
+  auto depth = getContents(node.input(1));
+  int64_t rank = node.rank(indices), axis = node.axis(node.getInt("axis", -1), rank + 1);
+  if (!depth || depth->size() != 1)
+    return node.unsupported("depth is known only at run time", "make it a constant");
+  if (node.failed() || !node.expectRank(values, 1, "values"))
+    return failure();
+  const Number &size = depth->front();
+  if (!size.expr && !(size.real >= 0 && size.real < 1e12))
+    return node.error("depth is negative or too large");
+  AffineExpr count = size.expr ? size.expr : node.number(static_cast<int64_t>(size.real));
+  DimExprs dims = node.dims(indices), one = dims;
+  dims.insert(dims.begin() + axis, count);
+  one.insert(one.begin() + axis, node.number(1));
+  (void)node.type(dims, node.elementType(values));
+  if (node.failed())
+    return failure();
+  Type i64 = node.builder().getI64Type();
+  Value at = node.reshape(node.cast(indices, i64), one);
+  Contents length = {{count}};
+  Value total = materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), length);
+  Value wrapped = node.binary<AddOp>(at, node.broadcastTo(total, one));
+  at = node.make<SelectOp>(at.getType(), node.compare<LessOp>(at, node.splatLike(at, 0)), wrapped, at);
+  Value hit = node.compare<EqualOp>(node.broadcastTo(at, dims), node.iota(dims, axis, i64));
+  auto choice = [&](int64_t i) { return node.broadcastTo(node.reshape(node.slice(values, 0, node.number(i), node.number(1)), {}), dims); };
+  Value on = choice(1), off = choice(0);
+  return node.failed() ? failure() : node.result(node.make<SelectOp>(on.getType(), hit, on, off));
+}
+
+ArrayRef<Operator> getGeneratorOperators() {
+  static const Operator rows[] = {
+      {"Constant", 1, Elements::Any, constant},
+      {"ConstantOfShape", 9, Elements::Any, constantOfShape},
+      {"EyeLike", 9, Elements::Any, eyeLike},
+      {"OneHot", 9, Elements::Any, oneHot},
+      {"Range", 11, Elements::Any, range},
+      {"Trilu", 14, Elements::Any, trilu},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

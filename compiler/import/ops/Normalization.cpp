@@ -1,0 +1,190 @@
+//===- Normalization.cpp - Normalizations ------------------------------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+/// A parameter [C] as [1, C, 1, ...] for an input [N, C, ...].
+static Value perChannel(Node &node, Value parameter, Value x, StringRef what) {
+  DimExprs dims = node.dims(x), shape(dims.size(), node.number(1));
+  if (!node.expectRank(parameter, 1, what))
+    return parameter;
+  shape[1] = node.dims(parameter)[0];
+  (void)node.unify(shape[1], dims[1], Twine(what) + " and the input have different numbers of channels");
+  return node.reshape(parameter, shape);
+}
+
+/// x * (scale / sqrt(variance + epsilon)) + (bias - mean * that): the two factors are small, and fold when they are constant.
+static LogicalResult batchNorm(Node &node) {
+  Value x = node.input(0);
+  double epsilon = node.getFloat("epsilon", 1e-5f);
+  node.ignore("momentum");
+  node.ignore("spatial");
+  if (node.getFlag("training_mode") || node.numOutputs() > 1)
+    return node.unsupported("training mode", "export the model for inference");
+  if (node.rank(x) < 2)
+    return node.error("the input has rank " + Twine(node.rank(x)) + ", expected at least 2");
+  static const char *const names[] = {"the scale", "the bias", "the mean", "the variance"};
+  Value parameters[4];
+  for (int i = 0; i < 4; ++i) {
+    Value parameter = node.input(i + 1);
+    // Statistics may be wider than the input.
+    parameters[i] = perChannel(node, node.cast(parameter, node.elementType(x)), x, names[i]);
+  }
+  if (node.failed())
+    return failure();
+  auto [scale, bias, mean, variance] = parameters;
+  Value factor = node.binary<DivOp>(scale, node.unary<SqrtOp>(node.binary<AddOp>(variance, epsilon)));
+  Value offset = node.binary<SubOp>(bias, node.binary<MulOp>(mean, factor));
+  return node.result(node.binary<AddOp>(node.binary<MulOp>(x, factor), offset));
+}
+
+/// Layer normalization over the trailing dimensions of [rows, group] without scale and bias of its own.
+static Value normalizeRows(Node &node, Value rows, double epsilon) {
+  DimExprs trailing = {node.dims(rows).back()};
+  Type element = node.elementType(rows);
+  Value one = node.splat(trailing, element, 1), zero = node.splat(trailing, element, 0);
+  return node.make<LayerNormOp>(rows.getType(), rows, one, zero, node.builder().getI64IntegerAttr(node.rank(rows) - 1), node.builder().getF64FloatAttr(epsilon));
+}
+
+/// InstanceNormalization (a group a channel) and GroupNormalization, whose scale is per group before opset 21.
+static LogicalResult groupedNorm(Node &node, Value x, AffineExpr groups, Value scale, Value bias, double epsilon) {
+  DimExprs dims = node.dims(x);
+  AffineExpr size = nn::getNumElements(ArrayRef(dims).drop_front(2), node.context());
+  AffineExpr channels = nn::simplifyDim(dims[1].floorDiv(groups));
+  Value normal = node.reshape(normalizeRows(node, node.reshape(x, {dims[0], groups, channels * size}), epsilon), dims);
+  Value result = node.binary<MulOp>(normal, perChannel(node, scale, x, "the scale"));
+  return node.result(node.binary<AddOp>(result, perChannel(node, bias, x, "the bias")));
+}
+
+static LogicalResult instanceNorm(Node &node) {
+  Value x = node.input(0);
+  double epsilon = node.getFloat("epsilon", 1e-5f);
+  if (node.rank(x) < 3)
+    return node.error("the input has rank " + Twine(node.rank(x)) + ", expected at least 3");
+  return groupedNorm(node, x, node.dims(x)[1], node.input(1), node.input(2), epsilon);
+}
+
+static LogicalResult groupNorm(Node &node) {
+  Value x = node.input(0), scale = node.input(1), bias = node.input(2);
+  double epsilon = node.getFloat("epsilon", 1e-5f);
+  int64_t groups = node.requireInt("num_groups");
+  node.ignore("stash_type");
+  if (node.failed() || node.rank(x) < 2 || groups < 1)
+    return node.error("expected an input of rank 2 or more and a positive number of groups");
+  AffineExpr channels = node.dims(x)[1];
+  if (auto known = nn::getConstantDim(channels); known && *known % groups)
+    return node.error(Twine(*known) + " channels are not a multiple of " + Twine(groups) + " groups");
+  auto widen = [&](Value parameter) {
+    if (node.opset >= 21 || !node.expectRank(parameter, 1, "a parameter"))
+      return parameter;
+    AffineExpr each = nn::simplifyDim(channels.floorDiv(groups)), g = node.number(groups);
+    if (!node.unify(node.dims(parameter)[0], g, "a parameter has not one number a group"))
+      return parameter;
+    return node.reshape(node.broadcastTo(node.reshape(parameter, {g, node.number(1)}), {g, each}), {channels});
+  };
+  return groupedNorm(node, x, node.number(groups), widen(scale), widen(bias), epsilon);
+}
+
+/// The type that the standard asks statistics to be computed in.
+static Type statisticsType(Node &node, Value x) {
+  Type element = node.elementType(x);
+  return element.isF16() || element.isBF16() ? Type(node.builder().getF32Type()) : element;
+}
+
+static LogicalResult layerNorm(Node &node) {
+  Value x = node.input(0), scale = node.input(1), bias = node.optionalInput(2);
+  int64_t axis = node.axis(node.getInt("axis", -1), node.rank(x));
+  FloatAttr epsilon = node.builder().getF64FloatAttr(node.getFloat("epsilon", 1e-5f));
+  node.ignore("stash_type");
+  if (node.failed())
+    return failure();
+  DimExprs dims = node.dims(x), trailing(dims.begin() + axis, dims.end());
+  scale = node.broadcastTo(scale, trailing);
+  bias = bias ? node.broadcastTo(bias, trailing) : Value();
+  if (node.failed())
+    return failure();
+  (void)node.result(0, node.make<LayerNormOp>(x.getType(), x, scale, bias, node.builder().getI64IntegerAttr(axis), epsilon));
+  if (!node.hasOutput(1) && !node.hasOutput(2))
+    return success(!node.failed());
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axis, node.rank(x)));
+  Value wide = node.cast(x, statisticsType(node, x)), mean = node.reduce(ReduceKind::Mean, wide, axes, true);
+  Value centred = node.binary<SubOp>(wide, mean);
+  Value variance = node.reduce(ReduceKind::Mean, node.binary<MulOp>(centred, centred), axes, true);
+  (void)node.result(1, mean);
+  return node.result(2, node.unary<ReciprocalOp>(node.unary<SqrtOp>(node.binary<AddOp>(variance, epsilon.getValueAsDouble()))));
+}
+
+static LogicalResult rmsNorm(Node &node) {
+  Value x = node.input(0), scale = node.input(1);
+  int64_t axis = node.axis(node.getInt("axis", -1), node.rank(x));
+  FloatAttr epsilon = node.builder().getF64FloatAttr(node.getFloat("epsilon", 1e-5f));
+  node.ignore("stash_type");
+  if (node.failed())
+    return failure();
+  DimExprs dims = node.dims(x), trailing(dims.begin() + axis, dims.end());
+  scale = node.broadcastTo(scale, trailing);
+  return node.failed() ? failure() : node.result(node.make<RmsNormOp>(x.getType(), x, scale, node.builder().getI64IntegerAttr(axis), epsilon));
+}
+
+/// x / norm, and zero where the norm is zero.
+static LogicalResult lpNorm(Node &node) {
+  Value x = node.input(0);
+  int64_t p = node.getInt("p", 2), axis = node.axis(node.getInt("axis", -1), node.rank(x));
+  if (node.failed() || (p != 1 && p != 2))
+    return node.error("attribute 'p' is " + Twine(p) + ", expected 1 or 2");
+  Value powers = p == 1 ? node.unary<AbsOp>(x) : node.binary<MulOp>(x, x);
+  Value sum = node.reduce(ReduceKind::Sum, powers, {axis}, /*keep=*/true), norm = p == 1 ? sum : node.unary<SqrtOp>(sum);
+  Value zero = node.splatLike(norm, 0), isZero = node.compare<EqualOp>(norm, zero);
+  Value safe = node.make<SelectOp>(norm.getType(), isZero, node.splatLike(norm, 1), norm);
+  return node.result(node.binary<DivOp>(x, safe));
+}
+
+/// (x - mean) / (sqrt(mean of squared distances) + 1e-9)
+static LogicalResult meanVarianceNorm(Node &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> axes = node.axes(node.findInts("axes").value_or(SmallVector<int64_t>{0, 2, 3}), node.rank(x));
+  if (node.failed())
+    return failure();
+  Value centred = node.binary<SubOp>(x, node.reduce(ReduceKind::Mean, x, axes, true));
+  Value variance = node.reduce(ReduceKind::Mean, node.binary<MulOp>(centred, centred), axes, true);
+  return node.result(node.binary<DivOp>(centred, node.binary<AddOp>(node.unary<SqrtOp>(variance), 1e-9)));
+}
+
+/// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta; the sum is a pool over the channels.
+static LogicalResult localResponseNorm(Node &node) {
+  Value x = node.input(0);
+  double alpha = node.getFloat("alpha", 1e-4f), beta = node.getFloat("beta", 0.75), bias = node.getFloat("bias", 1);
+  int64_t size = node.requireInt("size");
+  if (node.failed() || node.rank(x) < 3 || size < 1 || size > 65536)
+    return node.error("expected an input [N, C, spatial...] and a positive size");
+  DimExprs dims = node.dims(x);
+  AffineExpr place = nn::getNumElements(ArrayRef(dims).drop_front(2), node.context());
+  Value squares = node.reshape(node.binary<MulOp>(x, x), {dims[0], node.number(1), dims[1], place});
+  int64_t before = (size - 1) / 2, after = size - 1 - before;
+  int64_t kernel[] = {size, 1}, ones[] = {1, 1}, pads[] = {before, 0, after, 0};
+  Value mean = node.make<AvgPoolOp>(squares.getType(), squares, kernel, ones, ones, pads, Layout::ChannelsFirst, /*count_include_pad=*/true);
+  Value base = node.binary<AddOp>(node.binary<MulOp>(node.reshape(mean, dims), alpha), bias);
+  return node.result(node.binary<DivOp>(x, node.binary<PowOp>(base, beta)));
+}
+
+ArrayRef<Operator> getNormalizationOperators() {
+  static const Operator rows[] = {
+      {"BatchNormalization", 7, Elements::Float, batchNorm},
+      {"GroupNormalization", 18, Elements::Float, groupNorm},
+      {"InstanceNormalization", 6, Elements::Float, instanceNorm},
+      {"LRN", 1, Elements::Float, localResponseNorm},
+      {"LayerNormalization", 17, Elements::Float, layerNorm},
+      {"LpNormalization", 1, Elements::Float, lpNorm},
+      {"MeanVarianceNormalization", 9, Elements::Float, meanVarianceNorm},
+      {"RMSNormalization", 23, Elements::Float, rmsNorm},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

@@ -1,0 +1,181 @@
+//===- Shape.cpp - Operators that ask for or change the shape ----------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "dialects/nn/ConstantData.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+/// An i64 tensor of expressions, one-dimensional or (from one expression) a scalar.
+static Value integers(Node &node, ArrayRef<AffineExpr> exprs, bool isScalar = false) {
+  Contents contents;
+  for (AffineExpr expr : exprs)
+    contents.push_back({expr});
+  SmallVector<int64_t, 1> shape;
+  if (!isScalar)
+    shape.push_back(exprs.size());
+  return materialize(node.builder(), node.loc, RankedTensorType::get(shape, node.builder().getI64Type()), contents);
+}
+
+static LogicalResult shape(Node &node) {
+  DimExprs dims = node.dims(node.input(0));
+  int64_t rank = dims.size();
+  auto clamp = [&](int64_t at) { return std::clamp(at < 0 ? at + rank : at, int64_t(0), rank); };
+  int64_t start = clamp(node.getInt("start", 0)), end = clamp(node.getInt("end", rank));
+  return node.result(integers(node, ArrayRef(dims).slice(start, std::max(end - start, int64_t(0)))));
+}
+
+static LogicalResult size(Node &node) { return node.result(integers(node, {nn::getNumElements(node.dims(node.input(0)), node.context())}, true)); }
+
+/// Requires equally many elements before and after, and reshapes.
+static LogicalResult reshapeChecked(Node &node, Value x, ArrayRef<AffineExpr> to) {
+  DimExprs from = node.dims(x);
+  AffineExpr before = nn::getNumElements(from, node.context());
+  (void)node.type(to, node.elementType(x));
+  if (node.failed())
+    return failure();
+  AffineExpr after = nn::getNumElements(to, node.context());
+  auto have = nn::getConstantDim(before), want = nn::getConstantDim(after);
+  if (have && want && *have != *want)
+    return node.error("cannot reshape " + Twine(*have) + " elements to a shape of " + Twine(*want));
+  // Products cancel factor by factor before they are compared as expressions.
+  AffineExpr ratio = have && want ? node.number(1) : divideExactly(from, to, node.context());
+  if (nn::getConstantDim(ratio) != 1 && !node.unify(before, after, "numbers of elements before and after differ"))
+    return failure();
+  return node.result(node.reshape(x, to));
+}
+
+static LogicalResult reshape(Node &node) {
+  Value x = node.input(0);
+  DimExprs from = node.dims(x), to;
+  auto target = node.knownIntegers(1, "the shape");
+  bool allowZero = node.getFlag("allowzero");
+  if (!target)
+    return failure();
+  int64_t inferred = -1;
+  bool hasZero = false;
+  for (auto [i, dim] : llvm::enumerate(*target)) {
+    auto known = nn::getConstantDim(dim);
+    if (known == -1 && inferred >= 0)
+      return node.error("the shape has more than one -1");
+    if (known && *known < -1)
+      return node.error("the shape has the negative entry " + Twine(*known));
+    if (known == 0 && !allowZero && i >= from.size())
+      return node.error("the shape has 0 at " + Twine(i) + ", which copies a dimension, but the input has rank " + Twine(from.size()));
+    hasZero |= known == 0 && allowZero;
+    if (known == -1)
+      inferred = i;
+    to.push_back(known == -1 ? node.number(1) : known == 0 && !allowZero ? from[i] : dim);
+  }
+  if (inferred < 0)
+    return reshapeChecked(node, x, to);
+  if (hasZero)
+    return node.error("the shape has both 0 and -1, so -1 cannot be inferred");
+  (void)node.type(to, node.elementType(x));
+  if (node.failed())
+    return failure();
+  auto rest = nn::getConstantDim(nn::getNumElements(to, node.context())), all = nn::getConstantDim(nn::getNumElements(from, node.context()));
+  if (rest == 0)
+    return node.error("-1 in the shape cannot be inferred, because the other dimensions have 0 elements");
+  if (rest && all && *all % *rest)
+    return node.error("cannot reshape " + Twine(*all) + " elements: the given dimensions have " + Twine(*rest));
+  to[inferred] = divideExactly(from, to, node.context());
+  return reshapeChecked(node, x, to);
+}
+
+static LogicalResult flatten(Node &node) {
+  Value x = node.input(0);
+  int64_t rank = node.rank(x), axis = node.getInt("axis", 1);
+  if (axis < -rank || axis > rank)
+    return node.error("axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
+  axis = axis < 0 ? axis + rank : axis;
+  DimExprs dims = node.dims(x);
+  AffineExpr rows = nn::getNumElements(ArrayRef(dims).take_front(axis), node.context());
+  AffineExpr columns = nn::getNumElements(ArrayRef(dims).drop_front(axis), node.context());
+  return node.result(node.reshape(x, {rows, columns}));
+}
+
+/// Axes from the attribute, or since opset 13 from input 1; nullopt when absent.
+static std::optional<SmallVector<int64_t>> squeezeAxes(Node &node) {
+  if (node.opset < 13)
+    return node.findInts("axes");
+  return node.hasInput(1) ? node.constantIntegers(1, "axes") : std::nullopt;
+}
+
+static LogicalResult squeeze(Node &node) {
+  Value x = node.input(0);
+  DimExprs dims = node.dims(x), kept;
+  auto given = squeezeAxes(node);
+  SmallVector<int64_t> axes = given ? node.axes(*given, dims.size()) : SmallVector<int64_t>();
+  if (node.failed())
+    return failure();
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    bool isNamed = llvm::is_contained(axes, static_cast<int64_t>(i));
+    if (isNamed && !node.unify(dim, node.number(1), "dimension " + Twine(i) + " cannot be squeezed"))
+      return failure();
+    if (!isNamed && (given || nn::getConstantDim(dim) != 1))
+      kept.push_back(dim);
+  }
+  return node.result(node.reshape(x, kept));
+}
+
+static LogicalResult unsqueeze(Node &node) {
+  Value x = node.input(0);
+  DimExprs dims = node.dims(x);
+  auto given = squeezeAxes(node);
+  if (!given)
+    return node.error("axes are missing");
+  SmallVector<int64_t> axes = node.axes(*given, dims.size() + given->size());
+  if (node.failed())
+    return failure();
+  for (int64_t axis : axes)
+    dims.insert(dims.begin() + axis, node.number(1));
+  return node.result(node.reshape(x, dims));
+}
+
+static LogicalResult expand(Node &node) {
+  Value x = node.input(0);
+  auto target = node.knownIntegers(1, "the shape");
+  if (!target)
+    return failure();
+  for (AffineExpr dim : *target)
+    if (auto known = nn::getConstantDim(dim); known && *known < 0)
+      return node.error("the shape has the negative entry " + Twine(*known));
+  auto dims = node.broadcastDims(node.dims(x), *target);
+  return dims ? node.result(node.broadcastTo(x, *dims)) : failure();
+}
+
+static LogicalResult identity(Node &node) { return node.result(node.input(0)); }
+
+/// Inference only: the mask, when somebody wants it, keeps everything.
+static LogicalResult dropout(Node &node) {
+  node.ignore("ratio");
+  node.ignore("seed");
+  Value x = node.input(0);
+  if (Value training = node.optionalInput(2)) {
+    auto known = getIntegerContents(training);
+    if (!known || nn::getConstantDim(known->front()) != 0)
+      return node.unsupported("dropout in training mode", "export the model for inference");
+  }
+  if (node.hasOutput(1))
+    (void)node.result(1, node.splat(node.dims(x), node.opset < 10 ? node.elementType(x) : node.builder().getI1Type(), 1));
+  return node.result(x);
+}
+
+ArrayRef<Operator> getShapeOperators() {
+  static const Operator rows[] = {
+      {"Dropout", 7, Elements::Float, dropout},
+      {"Expand", 8, Elements::Any, expand},
+      {"Flatten", 1, Elements::Any, flatten},
+      {"Identity", 1, Elements::Any, identity},
+      {"Reshape", 5, Elements::Any, reshape},
+      {"Shape", 1, Elements::Any, shape},
+      {"Size", 1, Elements::Any, size},
+      {"Squeeze", 1, Elements::Any, squeeze},
+      {"Unsqueeze", 1, Elements::Any, unsqueeze},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

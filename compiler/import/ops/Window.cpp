@@ -1,0 +1,91 @@
+//===- Window.cpp - The sliding window of convolutions and pools -------------===//
+#include "compiler/import/ops/Window.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+/// Attribute values beyond this serve no model and overflow arithmetic.
+static constexpr int64_t sizeLimit = int64_t(1) << 31;
+
+static SmallVector<int64_t> readSizes(Node &node, StringRef name, size_t count, int64_t fallback, int64_t least) {
+  SmallVector<int64_t> values = node.findInts(name).value_or(SmallVector<int64_t>(count, fallback));
+  if (values.size() != count)
+    (void)node.error("attribute '" + name + "' has " + Twine(values.size()) + " entries, expected " + Twine(count));
+  for (int64_t value : values)
+    if (value < least || value > sizeLimit)
+      (void)node.error("attribute '" + name + "' has the entry " + Twine(value) + ", expected at least " + Twine(least));
+  return node.failed() ? SmallVector<int64_t>(count, std::max<int64_t>(fallback, least)) : values;
+}
+
+/// SAME_UPPER and SAME_LOWER: ceil(size / stride) results, with the odd element of the border at the end or the beginning.
+static void padSame(Node &node, Window &window, ArrayRef<AffineExpr> input, bool upper) {
+  size_t rank = window.rank();
+  for (size_t i = 0; i < rank; ++i) {
+    auto size = nn::getConstantDim(input[2 + i]);
+    // With stride one the border does not depend on the size.
+    if (!size && window.strides[i] != 1) {
+      (void)node.unsupported("auto_pad SAME on a symbolic dimension with a stride", "make the dimension static with --dim");
+      return;
+    }
+    int64_t total = size ? ((*size + window.strides[i] - 1) / window.strides[i] - 1) * window.strides[i] + window.reach(i) - *size : window.reach(i) - 1;
+    total = std::max<int64_t>(total, 0);
+    window.pads[i] = upper ? total / 2 : total - total / 2;
+    window.pads[rank + i] = total - window.pads[i];
+  }
+}
+
+std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVector<int64_t>> kernel) {
+  int64_t rank = node.rank(input);
+  if (rank < 3 || rank > 5) {
+    (void)node.error("the input has rank " + Twine(rank) + ", expected [N, C] and one to three spatial dimensions");
+    return std::nullopt;
+  }
+  size_t spatial = rank - 2;
+  Window window;
+  if (auto given = node.findInts("kernel_shape")) {
+    if (kernel && *given != *kernel)
+      (void)node.error("attribute 'kernel_shape' differs from the weight's shape");
+    window.kernel = readSizes(node, "kernel_shape", spatial, 1, 1);
+  } else if (kernel) {
+    window.kernel = *kernel;
+  } else {
+    (void)node.error("attribute 'kernel_shape' is missing");
+  }
+  if (window.kernel.size() != spatial && !node.failed())
+    (void)node.error("the kernel has " + Twine(window.kernel.size()) + " spatial dimensions, the input " + Twine(spatial));
+  window.strides = readSizes(node, "strides", spatial, 1, 1);
+  window.dilations = readSizes(node, "dilations", spatial, 1, 1);
+  window.pads = readSizes(node, "pads", 2 * spatial, 0, 0);
+  std::string automatic = node.getString("auto_pad", "NOTSET");
+  if (node.failed())
+    return std::nullopt;
+  if (automatic == "VALID")
+    window.pads.assign(2 * spatial, 0);
+  else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
+    padSame(node, window, node.dims(input), automatic == "SAME_UPPER");
+  else if (automatic != "NOTSET" && !automatic.empty())
+    (void)node.error("attribute 'auto_pad' is '" + automatic + "', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  return node.failed() ? std::nullopt : std::optional(window);
+}
+
+DimExprs Window::outputDims(Node &node, ArrayRef<AffineExpr> input) const {
+  DimExprs result;
+  for (size_t i = 0; i < rank(); ++i) {
+    AffineExpr room = nn::simplifyDim(input[2 + i] + (begin(i) + end(i) - reach(i)));
+    auto size = nn::getConstantDim(input[2 + i]), space = nn::getConstantDim(room);
+    if (space && *space < 0)
+      (void)node.error("the kernel reaches over " + Twine(reach(i)) + " elements, but dimension " + Twine(2 + i) + " has only " +
+                       Twine(*space + reach(i)) + " with its padding");
+    else
+      node.requireNotNegative(room, "the kernel is larger than the padded input");
+    AffineExpr count = (isCeil ? room.ceilDiv(strides[i]) : room.floorDiv(strides[i])) + 1;
+    // A last window that would start in the padding at the end does not count.
+    if (isCeil && size && space && (*nn::getConstantDim(count) - 1) * strides[i] >= *size + begin(i))
+      count = count - 1;
+    result.push_back(nn::simplifyDim(count));
+  }
+  return result;
+}
+
+} // namespace kiln::import
