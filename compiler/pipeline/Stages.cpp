@@ -12,6 +12,16 @@ namespace kiln {
 static void buildGraph(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createFoldShapes());
+  passes.addPass(createFoldConstants());
+  passes.addPass(createSimplifyDataMovement());
+  // Broadcasts now stand behind what is computed from them.
+  passes.addPass(createFoldConstants());
+  passes.addPass(createFoldScales());
+  passes.addPass(createCSEPass());
+  passes.addPass(createRecognizeComposites());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
   passes.addPass(createVerifyGraph());
 }
 
@@ -20,6 +30,8 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   form.decompose.assign(options.decompose.begin(), options.decompose.end());
   passes.addPass(createDecomposeComposites(form));
   passes.addPass(createPropagateLayout());
+  passes.addPass(createFoldConstants());
+  passes.addPass(createCSEPass());
   passes.addPass(createMaterializePadding());
   passes.addPass(createFormGroups());
   passes.addPass(createChooseKernels());
@@ -45,17 +57,7 @@ static constexpr Stage stages[] = {
 ArrayRef<Stage> getStages() { return stages; }
 
 void registerStagePipelines() {
-  registerDecomposeComposites();
-  registerPropagateLayout();
-  registerMaterializePadding();
-  registerFormGroups();
-  registerChooseKernels();
-  registerLowerGroups();
-  registerDeduplicateKernels();
-  registerPlanMemory();
-  registerVerifyGraph();
-  registerVerifyTarget();
-  registerVerifyKernel();
+  registerKilnPasses();
   for (const Stage &stage : getStages())
     PassPipelineRegistration<>("kiln-" + stage.name.str(), stage.promise, [&stage](OpPassManager &passes) { stage.build(passes, {}); });
 }

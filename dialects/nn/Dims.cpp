@@ -37,6 +37,11 @@ DimExprs getDims(Type type) {
   return dims;
 }
 
+bool hasDims(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && (tensor.hasStaticShape() || isa_and_nonnull<DimsAttr>(tensor.getEncoding()));
+}
+
 AffineExpr getDim(Type type, unsigned i) { return getDims(type)[i]; }
 
 RankedTensorType makeTensorType(ArrayRef<AffineExpr> dims, Type elementType) {

@@ -16,6 +16,9 @@ using DimExprs = llvm::SmallVector<mlir::AffineExpr>;
 /// The dimensions of a ranked tensor type. Every `?` must be covered by the `#nn.dims` encoding.
 DimExprs getDims(mlir::Type type);
 
+/// Whether every dynamic dimension of a ranked tensor type has its expression.
+bool hasDims(mlir::Type type);
+
 /// Dimension `i` of a ranked tensor type.
 mlir::AffineExpr getDim(mlir::Type type, unsigned i);
 

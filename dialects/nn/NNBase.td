@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -27,7 +28,7 @@ def NN_Dialect : Dialect {
   let hasConstantMaterializer = 1;
 }
 
-def NN_DimsAttr : AttrDef<NN_Dialect, "Dims"> {
+def NN_DimsAttr : AttrDef<NN_Dialect, "Dims", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "dims";
   let summary = "The dimensions of a tensor as expressions of the module's symbols.";
   let description = [{
@@ -40,10 +41,17 @@ def NN_DimsAttr : AttrDef<NN_Dialect, "Dims"> {
 
 class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
 
-def NN_FloatTensor : TensorOf<[AnyFloat]>;
-def NN_Tensor : TensorOf<[AnyFloat, AnyInteger]>;
-def NN_BoolTensor : TensorOf<[I1]>;
-def NN_IndexTensor : TensorOf<[I32, I64]>;
+def NN_Number : AnyTypeOf<[F64, F32, F16, BF16, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64]>;
+
+// A ranked tensor each of whose dynamic dimensions is covered by an #nn.dims encoding.
+class NN_TensorOf<list<Type> elements, string what> : Type<
+    And<[RankedTensorOf<elements>.predicate, CPred<"::kiln::nn::hasDims($_self)">]>,
+    "ranked tensor of " # what # " with an expression for each dynamic dimension", "::mlir::RankedTensorType">;
+
+def NN_FloatTensor : NN_TensorOf<[F64, F32, F16, BF16], "floating-point numbers">;
+def NN_Tensor : NN_TensorOf<[NN_Number], "numbers">;
+def NN_BoolTensor : NN_TensorOf<[I1], "bools">;
+def NN_IndexTensor : NN_TensorOf<[I32, I64], "i32 or i64">;
 
 def NN_Layout : I32EnumAttr<"Layout", "where a spatial operator's channels are", [
     I32EnumAttrCase<"ChannelsFirst", 0, "channels_first">,

@@ -18,6 +18,7 @@ def NN_ReshapeOp : NN_Op<"reshape", [Pure]> {
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def NN_TransposeOp : NN_Op<"transpose", [Pure, DeclareOpInterfaceMethods<NN_IndexMap>]> {
@@ -28,6 +29,7 @@ def NN_TransposeOp : NN_Op<"transpose", [Pure, DeclareOpInterfaceMethods<NN_Inde
   let assemblyFormat = "$input $permutation attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, NN_Permutable, DeclareOpInterfaceMethods<NN_IndexMap>]> {
@@ -38,6 +40,7 @@ def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, NN_Permutable, DeclareOpInte
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def NN_SliceOp : NN_Op<"slice", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, DeclareOpInterfaceMethods<NN_IndexMap>]> {
@@ -81,6 +84,7 @@ def NN_PadOp : NN_Op<"pad", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["pe
     $input `,` $value `low` $low `high` $high `interior` $interior `mode` $mode attr-dict `:` type($input) `,` type($value) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def NN_ConcatOp : NN_Op<"concat", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {

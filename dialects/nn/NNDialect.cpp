@@ -28,3 +28,16 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, T
   auto elements = dyn_cast<ElementsAttr>(value);
   return elements && elements.getType() == type ? ConstantOp::create(builder, loc, elements) : nullptr;
 }
+
+/// One expression of the symbols a dimension; static dimensions say the same as the shape.
+LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> emitError) const {
+  AffineMap map = getMap();
+  if (map.getNumDims() != 0 || map.getNumResults() != shape.size())
+    return emitError() << "expected " << shape.size() << " expressions of symbols in #nn.dims, one a dimension";
+  for (auto [i, size, expr] : llvm::enumerate(shape, map.getResults())) {
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    if (ShapedType::isDynamic(size) == static_cast<bool>(constant) || (constant && constant.getValue() != size))
+      return emitError() << "#nn.dims and the shape disagree on dimension " << i;
+  }
+  return success();
+}

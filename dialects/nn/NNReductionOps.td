@@ -26,6 +26,7 @@ def NN_ReduceOp : NN_Op<"reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$kind $input $axes attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {

@@ -46,6 +46,7 @@ def NN_DimValuesOp : NN_Op<"dim_values", [Pure]> {
   let results = (outs NN_IndexTensor:$result);
   let assemblyFormat = "attr-dict $map `:` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {

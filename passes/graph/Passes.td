@@ -4,4 +4,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldConstants : Pass<"nn-fold-constants", "mlir::ModuleOp"> {
+  let summary = "Computes operations on constants, except where that would make the library larger.";
+  let description = [{
+    Element-wise operations are computed by interpreting their scalar body, data movement by its index map.
+  }];
+  let options = [Option<"budget", "budget", "int64_t", /*default=*/"64 << 20", "operands of more bytes than this are left alone">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+}
+
+def FoldShapes : Pass<"nn-fold-shapes", "mlir::ModuleOp"> {
+  let summary = "Computes with nn.dim_values symbolically: slices, gathers, concatenations and integer arithmetic of them.";
+}
+
+def SimplifyDataMovement : Pass<"nn-simplify-data-movement", "mlir::ModuleOp"> {
+  let summary = "Merges slices, concatenations, pads, gathers and broadcasts with each other and with what follows.";
+}
+
+def FoldScales : Pass<"nn-fold-scales", "mlir::ModuleOp"> {
+  let summary = "Folds constant factors per channel (batch normalization) into the weights of convolutions and matrix products.";
+}
+
+def RecognizeComposites : Pass<"nn-recognize-composites", "mlir::ModuleOp"> {
+  let summary = "Turns the chains that exporters write for softmax, layer norm, gelu and others back into one operation.";
+}
+
 #endif // KILN_PASSES_GRAPH

@@ -1,0 +1,86 @@
+// RUN: kiln-opt %s --nn-fold-constants --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func @scalar_bodies
+// CHECK-DAG: %[[F:.*]] = nn.constant dense<[1.000000e+00, 2.000000e+00, 0x{{[7F]}}FC00000]> : tensor<3xf32>
+// CHECK-DAG: %[[I:.*]] = nn.constant dense<[-2, 3, 7]> : tensor<3xi8>
+// CHECK-DAG: %[[U:.*]] = nn.constant dense<[200, 0, 250]> : tensor<3xui8>
+// CHECK-DAG: %[[B:.*]] = nn.constant dense<[true, false, false]> : tensor<3xi1>
+// CHECK-DAG: %[[M:.*]] = nn.constant dense<[2, -1, 1]> : tensor<3xi64>
+// CHECK-DAG: %[[H:.*]] = nn.constant dense<[1.000000e+00, 1.002200e-01, 6.550400e+04]> : tensor<3xf16>
+// CHECK: return %[[F]], %[[I]], %[[U]], %[[B]], %[[M]], %[[H]]
+func.func @scalar_bodies() -> (tensor<3xf32>, tensor<3xi8>, tensor<3xui8>, tensor<3xi1>, tensor<3xi64>, tensor<3xf16>) {
+  %x = nn.constant dense<[1.0, 4.0, -1.0]> : tensor<3xf32>
+  %root = nn.sqrt %x : tensor<3xf32>
+  %i = nn.constant dense<[127, 1, 3]> : tensor<3xi8>
+  %j = nn.constant dense<[127, 2, 4]> : tensor<3xi8>
+  %sum = nn.add %i, %j : tensor<3xi8>
+  %u = nn.constant dense<[200, 0, 250]> : tensor<3xui8>
+  %v = nn.constant dense<[100, 0, 3]> : tensor<3xui8>
+  %max = nn.maximum %u, %v : tensor<3xui8>
+  %same = nn.constant dense<[1.0, 3.0, 0x7FC00000]> : tensor<3xf32>
+  %n = nn.constant dense<[1.0, 4.0, 0x7FC00000]> : tensor<3xf32>
+  %equal = nn.equal %same, %n : tensor<3xf32> -> tensor<3xi1>
+  %p = nn.constant dense<[-7, 7, 7]> : tensor<3xi64>
+  %q = nn.constant dense<[3, -2, 3]> : tensor<3xi64>
+  %mod = nn.mod %p, %q : tensor<3xi64>
+  %w = nn.constant dense<[1.0, 0.1002, 65504.0]> : tensor<3xf32>
+  %half = nn.cast %w : tensor<3xf32> -> tensor<3xf16>
+  return %root, %sum, %max, %equal, %mod, %half : tensor<3xf32>, tensor<3xi8>, tensor<3xui8>, tensor<3xi1>, tensor<3xi64>, tensor<3xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @movement
+// CHECK-DAG: %[[T:.*]] = nn.constant dense<{{\[\[}}1, 4], [2, 5], [3, 6]]> : tensor<3x2xi32>
+// CHECK-DAG: %[[S:.*]] = nn.constant dense<{{\[\[}}6, 4]]> : tensor<1x2xi32>
+// CHECK-DAG: %[[C:.*]] = nn.constant dense<{{\[\[}}1, 2, 3, 7], [4, 5, 6, 8]]> : tensor<2x4xi32>
+// CHECK-DAG: %[[G:.*]] = nn.constant dense<{{\[\[}}3, 1], [6, 4]]> : tensor<2x2xi32>
+// CHECK-DAG: %[[R:.*]] = nn.constant dense<[1, 2, 3, 4, 5, 6]> : tensor<6xi32>
+// CHECK-DAG: %[[B:.*]] = nn.constant dense<{{\[\[}}7, 7], [8, 8]]> : tensor<2x2xi32>
+// CHECK: return %[[T]], %[[S]], %[[C]], %[[G]], %[[R]], %[[B]]
+func.func @movement() -> (tensor<3x2xi32>, tensor<1x2xi32>, tensor<2x4xi32>, tensor<2x2xi32>, tensor<6xi32>, tensor<2x2xi32>) {
+  %x = nn.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+  %y = nn.constant dense<[[7], [8]]> : tensor<2x1xi32>
+  %i = nn.constant dense<[-1, 0]> : tensor<2xi64>
+  %t = nn.transpose %x [1, 0] : tensor<2x3xi32> -> tensor<3x2xi32>
+  %s = nn.slice %x starts affine_map<() -> (1, 2)> steps [1, -2] : tensor<2x3xi32> -> tensor<1x2xi32>
+  %c = nn.concat %x, %y axis 1 : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x4xi32>
+  %g = nn.gather %x, %i axis 1 : tensor<2x3xi32>, tensor<2xi64> -> tensor<2x2xi32>
+  %r = nn.reshape %x : tensor<2x3xi32> -> tensor<6xi32>
+  %b = nn.broadcast_to %y : tensor<2x1xi32> -> tensor<2x2xi32>
+  return %t, %s, %c, %g, %r, %b : tensor<3x2xi32>, tensor<1x2xi32>, tensor<2x4xi32>, tensor<2x2xi32>, tensor<6xi32>, tensor<2x2xi32>
+}
+
+// -----
+
+// CHECK-LABEL: func @reductions
+// CHECK-DAG: %[[M:.*]] = nn.constant dense<{{\[\[}}2.000000e+00], [5.000000e+00]]> : tensor<2x1xf32>
+// CHECK-DAG: %[[X:.*]] = nn.constant dense<{{\[\[}}4.000000e+00, 5.000000e+00, 6.000000e+00]]> : tensor<1x3xf32>
+// CHECK: return %[[M]], %[[X]]
+func.func @reductions() -> (tensor<2x1xf32>, tensor<1x3xf32>) {
+  %x = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %m = nn.reduce mean %x [1] : tensor<2x3xf32> -> tensor<2x1xf32>
+  %n = nn.reduce max %x [0] : tensor<2x3xf32> -> tensor<1x3xf32>
+  return %m, %n : tensor<2x1xf32>, tensor<1x3xf32>
+}
+
+// -----
+
+// What would make the library larger, what the weight packing does anyway, and what must fail at run time stay.
+// CHECK-LABEL: func @left_alone
+// CHECK: nn.broadcast_to
+// CHECK: nn.div
+// CHECK: nn.gather
+// CHECK: nn.transpose
+func.func @left_alone(%x: tensor<4x256xf32>) -> (tensor<64x64xf32>, tensor<1xi64>, tensor<1xi64>, tensor<4x256xf32>) {
+  %row = nn.constant dense<1.5> : tensor<64x1xf32>
+  %wide = nn.broadcast_to %row : tensor<64x1xf32> -> tensor<64x64xf32>
+  %one = nn.constant dense<1> : tensor<1xi64>
+  %zero = nn.constant dense<0> : tensor<1xi64>
+  %quotient = nn.div %one, %zero : tensor<1xi64>
+  %outside = nn.gather %one, %one axis 0 : tensor<1xi64>, tensor<1xi64> -> tensor<1xi64>
+  %weight = nn.constant dense<0.5> : tensor<256x256xf32>
+  %turned = nn.transpose %weight [1, 0] : tensor<256x256xf32> -> tensor<256x256xf32>
+  %product = nn.matmul %x, %turned : tensor<4x256xf32>, tensor<256x256xf32> -> tensor<4x256xf32>
+  return %wide, %quotient, %outside, %product : tensor<64x64xf32>, tensor<1xi64>, tensor<1xi64>, tensor<4x256xf32>
+}

@@ -1,0 +1,66 @@
+// RUN: kiln-opt %s --nn-fold-scales --split-input-file | FileCheck %s
+
+// A convolution with bias, then a normalization: one scaled weight and one add.
+// CHECK-LABEL: func @batch_norm
+// CHECK-DAG: %[[W:.*]] = nn.constant dense<{{\[\[\[\[}}2.000000e+00]]], {{\[\[\[}}9.000000e+00]]]]> : tensor<2x1x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = nn.constant dense<{{\[\[\[}}2.100000e+01]], {{\[\[}}3.200000e+01]]]> : tensor<2x1x1xf32>
+// CHECK: %[[C:.*]] = nn.conv %arg0, %[[W]]
+// CHECK: %[[S:.*]] = nn.broadcast_to %[[B]]
+// CHECK: %[[R:.*]] = nn.add %[[C]], %[[S]]
+// CHECK: return %[[R]]
+func.func @batch_norm(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = nn.constant dense<[[[[1.0]]], [[[3.0]]]]> : tensor<2x1x1x1xf32>
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32> -> tensor<1x2x4x4xf32>
+  %b = nn.constant dense<[[[1.0]], [[5.0]]]> : tensor<2x1x1xf32>
+  %bs = nn.broadcast_to %b : tensor<2x1x1xf32> -> tensor<1x2x4x4xf32>
+  %1 = nn.add %0, %bs : tensor<1x2x4x4xf32>
+  %m = nn.constant dense<[[[0.5]], [[1.0]]]> : tensor<2x1x1xf32>
+  %ms = nn.broadcast_to %m : tensor<2x1x1xf32> -> tensor<1x2x4x4xf32>
+  %2 = nn.sub %1, %ms : tensor<1x2x4x4xf32>
+  %s = nn.constant dense<[[[2.0]], [[3.0]]]> : tensor<2x1x1xf32>
+  %ss = nn.broadcast_to %s : tensor<2x1x1xf32> -> tensor<1x2x4x4xf32>
+  %3 = nn.mul %2, %ss : tensor<1x2x4x4xf32>
+  %t = nn.splat 20.0 : f32 -> tensor<1x2x4x4xf32>
+  %4 = nn.add %3, %t : tensor<1x2x4x4xf32>
+  return %4 : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// The columns of a matrix that is stored transposed.
+// CHECK-LABEL: func @matmul
+// CHECK: %[[W:.*]] = nn.constant dense<{{\[\[}}2.000000e+00, 4.000000e+00, 6.000000e+00], [1.200000e+01, 1.500000e+01, 1.800000e+01]]>
+// CHECK: %[[T:.*]] = nn.transpose %[[W]] [1, 0]
+// CHECK: %[[R:.*]] = nn.matmul %arg0, %[[T]]
+// CHECK: return %[[R]]
+func.func @matmul(%x: tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %w = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %t = nn.transpose %w [1, 0] : tensor<2x3xf32> -> tensor<3x2xf32>
+  %p = nn.matmul %x, %t : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %s = nn.constant dense<[2.0, 3.0]> : tensor<2xf32>
+  %ss = nn.broadcast_to %s : tensor<2xf32> -> tensor<4x2xf32>
+  %r = nn.mul %ss, %p : tensor<4x2xf32>
+  return %r : tensor<4x2xf32>
+}
+
+// -----
+
+// A weight with two users, a product with another user, a factor that is no constant per channel: all stay.
+// CHECK-LABEL: func @left_alone
+// CHECK-COUNT-3: nn.mul
+func.func @left_alone(%x: tensor<1x1x2x2xf32>, %f: tensor<1x2x2x2xf32>) -> (tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>) {
+  %w = nn.constant dense<1.0> : tensor<2x1x1x1xf32>
+  %two = nn.splat 2.0 : f32 -> tensor<1x2x2x2xf32>
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x1x2x2xf32>, tensor<2x1x1x1xf32> -> tensor<1x2x2x2xf32>
+  %1 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x1x2x2xf32>, tensor<2x1x1x1xf32> -> tensor<1x2x2x2xf32>
+  %a = nn.mul %0, %two : tensor<1x2x2x2xf32>
+  %b = nn.mul %1, %two : tensor<1x2x2x2xf32>
+  %v = nn.constant dense<4.0> : tensor<2x1x1x1xf32>
+  %2 = nn.conv %x, %v strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x1x2x2xf32>, tensor<2x1x1x1xf32> -> tensor<1x2x2x2xf32>
+  %c = nn.mul %2, %f : tensor<1x2x2x2xf32>
+  return %a, %b, %c : tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>
+}
