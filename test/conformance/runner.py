@@ -27,6 +27,8 @@ CASES = {
     "crash": ("os.kill(os.getpid(), 11)", "fail", "signal SIGSEGV"),
     "hang": ("time.sleep(60)", "fail", "no answer within 2 s"),
     "not_supported": ("sys.exit('model.onnx: error: operator Foo (opset 13) is not supported')", "unsupported", "operator Foo"),
+    "unknown": ("sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: unknown operator\")", "unsupported", "unknown operator"),
+    "sequence": ("sys.exit(\"m.onnx: error: input 'x': its type is sequence, only tensors are supported\")", "unsupported", "only tensors"),
     "refused": ("sys.exit('model.onnx: error: node a (Foo): rank 3, expected 4')", "fail", "rank 3, expected 4"),
     "internal": ("print('error: unsupported state', file=sys.stderr); sys.exit(3)", "fail", "(exit status 3)"),
 }
