@@ -59,6 +59,9 @@ static std::vector<Buffer> collectBuffers(Block &block) {
     int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * elementBytes(type), alignment) : -1;
     buffers.push_back({alloc, INT64_MAX, -1, bytes});
     findUses(alloc, positions, buffers.back());
+    // The status cell is read when the run ends.
+    if (alloc->hasAttr(kernel::statusAttrName))
+      buffers.back().last = INT64_MAX;
   }
   return buffers;
 }

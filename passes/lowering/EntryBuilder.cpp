@@ -143,10 +143,18 @@ void EntryBuilder::launch(GroupOp group, func::FuncOp kernel, const LaunchInfo &
     operands.push_back(packs[i] ? weight(seeThroughReshapes(input), packs[i]) : bufferOf(input));
   for (Value result : group.getResults())
     operands.push_back(bufferOf(result));
+  if (checksValues(getAnchor(group))) {
+    if (!status) {
+      auto cell = memref::AllocOp::create(b, group.getLoc(), MemRefType::get({1}, b.getI32Type()));
+      cell->setAttr(kernel::statusAttrName, b.getUnitAttr());
+      status = cell;
+    }
+    operands.push_back(status);
+  }
   llvm::append_range(operands, symbols);
   // Kernels take buffers of any size.
   for (Value &operand : operands)
-    if (auto type = dyn_cast<MemRefType>(operand.getType()); type && type.hasStaticShape()) {
+    if (auto type = dyn_cast<MemRefType>(operand.getType()); type && type.hasStaticShape() && operand != status) {
       auto any = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
       operand = memref::CastOp::create(b, group.getLoc(), any, operand);
     }

@@ -30,6 +30,8 @@ private:
   mlir::OpBuilder b;
   kernel::EntryOp entry;
   llvm::SmallVector<mlir::Value> symbols;
+  /// The cell that all kernels that check values share; null until one needs it.
+  mlir::Value status;
   /// Buffers of tensors, reshapes seen through.
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, mlir::StringAttr> weights;

@@ -37,7 +37,10 @@ KernelBuilder::KernelBuilder(GroupOp group, func::FuncOp kernel)
       argumentPacks(group.getInputs().size()), lanesForGroup(chooseLanes(group, targetAttr)) {
   unsigned buffers = group.getInputs().size() + group.getNumResults();
   for (BlockArgument argument : kernel.getArguments().drop_front(buffers).drop_back(2))
-    symbols.push_back(argument);
+    if (isa<IndexType>(argument.getType()))
+      symbols.push_back(argument);
+    else
+      status = argument;
 }
 
 //===- Loops ---------------------------------------------------------------===//
@@ -156,6 +159,11 @@ void KernelBuilder::branch(Value condition, function_ref<void()> body) {
   values.clear();
   body();
   values.clear();
+}
+
+void KernelBuilder::failIf(Value condition, StringRef code) {
+  assert(status && "the anchor must be one that checks values");
+  branch(condition, [&] { kernel::FailOp::create(b, location, status, code); });
 }
 
 //===- Buffers -------------------------------------------------------------===//

@@ -43,7 +43,7 @@ struct LaunchInfo {
 class KernelBuilder {
 public:
   /// Starts the body of `kernel`, whose arguments are: one buffer for each group input, one for each group result, one index for each
-  /// module symbol, begin and end.
+  /// module symbol, begin and end; a status cell stands before the symbols when `checksValues` holds.
   KernelBuilder(nn::GroupOp group, mlir::func::FuncOp kernel);
 
   mlir::OpBuilder &builder() { return b; }
@@ -88,6 +88,10 @@ public:
   /// Loads what `store` put there before.
   mlir::Value loadResult(unsigned result, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes = {});
 
+  /// Records that an input value is at fault when `condition` holds; the run goes on and returns `code` (a KILN_STATUS_ name). Only for anchors
+  /// with `checksValues`.
+  void failIf(mlir::Value condition, llvm::StringRef code);
+
   /// A number of this element type (compute type), as a vector when lanes > 1.
   mlir::Value number(mlir::Type elementType, double value, unsigned lanes = 1);
   mlir::Value broadcast(mlir::Value scalar, unsigned lanes);
@@ -129,6 +133,7 @@ private:
   kernel::TargetAttr targetAttr;
   llvm::SmallVector<mlir::Value> loopValues;
   llvm::SmallVector<mlir::Value> symbols;
+  mlir::Value status;
   llvm::SmallVector<kernel::PackAttr> argumentPacks;
   unsigned lanesForGroup;
   llvm::DenseMap<mlir::Value, mlir::Value> overrides;

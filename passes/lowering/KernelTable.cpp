@@ -22,6 +22,10 @@ Operation *getAnchor(GroupOp group) {
   return nullptr;
 }
 
+bool checksValues(Operation *anchor) {
+  return isa_and_nonnull<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(anchor);
+}
+
 PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   // Operands that are read once or twice an element compute their producers on the way.
   if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp>(anchor))
@@ -38,6 +42,7 @@ ArrayRef<KernelRow> getKernelTable() {
   static const KernelRow table[] = {
       {"softmax_rows", matchSoftmaxRows, lowerSoftmaxRows},
       {"layer_norm_rows", matchLayerNormRows, lowerLayerNormRows},
+      {"pool_windows", matchPoolWindows, lowerPoolWindows},
       {"reduce_loops", matchReduceLoops, lowerReduceLoops},
       {"loops", matchElementwiseLoops, lowerElementwiseLoops},
   };

@@ -27,6 +27,9 @@ mlir::Operation *getAnchor(nn::GroupOp group);
 /// Whether an operation only feeds or follows an anchor: a view, element-wise, or a generator (splat, iota, dim_values).
 bool isPointwise(mlir::Operation *op);
 
+/// Whether the anchor's kernel checks input values (indices) at run time and so takes a status cell.
+bool checksValues(mlir::Operation *anchor);
+
 /// Whether the anchor may compute producers of operand `operand` while it loads: element-wise ones (each element is loaded once or so),
 /// or only views.
 enum class PrologueSupport { None, Views, All };

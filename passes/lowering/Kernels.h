@@ -14,6 +14,7 @@ KILN_KERNEL(ElementwiseLoops);
 KILN_KERNEL(ReduceLoops);
 KILN_KERNEL(SoftmaxRows);
 KILN_KERNEL(LayerNormRows);
+KILN_KERNEL(PoolWindows);
 
 #undef KILN_KERNEL
 

@@ -56,6 +56,9 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
     types.push_back(buffer(input.getType()));
   for (Type type : group.getResultTypes())
     types.push_back(buffer(type));
+  bool checks = checksValues(getAnchor(group));
+  if (checks)
+    types.push_back(MemRefType::get({1}, b.getI32Type()));
   types.append((symbols ? symbols.size() : 0) + 2, b.getIndexType());
   auto kernel = func::FuncOp::create(b, group.getLoc(), name, b.getFunctionType(types, {}));
   kernel.setPrivate();
@@ -65,6 +68,10 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
     nameArgument(kernel, position++, inputs == 1 ? Twine("in") : "in" + Twine(i), false);
   for (unsigned i = 0; i < results; ++i)
     nameArgument(kernel, position++, results == 1 ? Twine("out") : "out" + Twine(i), true);
+  if (checks) {
+    kernel.setArgAttr(position, kernel::statusAttrName, b.getUnitAttr());
+    nameArgument(kernel, position++, "status", true);
+  }
   for (Attribute symbol : symbols ? symbols.getValue() : ArrayRef<Attribute>())
     nameArgument(kernel, position++, cast<StringAttr>(symbol).getValue(), false);
   nameArgument(kernel, position++, "begin", false);
