@@ -124,11 +124,11 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
   const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
   if (!row)
     return node.unsupported(reason, "export the model with other operators, or give this one as a model-local function");
-  if (node.hasInput(0) && !accepts(row->elements, node.elementType(node.inputs[0])))
+  if (!node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0])))
     return node.error("element type " + describeType(node.elementType(node.inputs[0])) + " is not one that this operator takes");
   if (failed(row->convert(node)) || node.failed())
     return failure();
-  node.checkAttributes();
+  node.checkAllAsked();
   return failure(node.failed());
 }
 

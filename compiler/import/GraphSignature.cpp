@@ -15,7 +15,7 @@ using namespace mlir;
 namespace kiln::import {
 
 /// The format that this importer was written against.
-static constexpr int64_t newestIr = 14, newestOpset = 28, oldestOpset = 7;
+static constexpr int64_t newestIr = 14, newestOpset = 28, oldestOpset = 6;
 
 GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics)
     : context(context), options(options), file(file), diagnostics(diagnostics), builder(&context) {}

@@ -19,7 +19,7 @@ struct ImportLimits {
   /// Functions and branches inside one another.
   int64_t depth = 100;
   /// Bytes of one tensor.
-  int64_t tensorBytes = int64_t(1) << 38;
+  int64_t tensorBytes = int64_t(1) << 33;
 };
 
 struct ImportOptions {

@@ -216,8 +216,8 @@ std::optional<ArrayRef<char>> ModelFile::externalBytes(const onnx::TensorProto &
   if (entries.contains("length")) {
     auto parsed = parseCount(entries["length"]);
     if (!parsed || *parsed > length) {
-      reason = "external data length '" + printable(entries["length"]) + "' from offset " + std::to_string(offset) + " is past the size of '" + printable(location) + "', " +
-               std::to_string(size);
+      reason = "external data length '" + printable(entries["length"]) + "' from offset " + std::to_string(offset) +
+               " is past the size of '" + printable(location) + "', " + std::to_string(size);
       return std::nullopt;
     }
     length = *parsed;

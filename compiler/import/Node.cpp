@@ -190,7 +190,9 @@ bool Node::hasAttribute(StringRef name) const {
   return llvm::any_of(proto.attribute(), [&](const Attribute &a) { return a.name() == name; });
 }
 
-void Node::checkAttributes() {
+void Node::checkAllAsked() {
+  if (inputs.size() > inputsAsked)
+    (void)error("has " + Twine(inputs.size()) + " inputs, the operator takes at most " + Twine(inputsAsked));
   for (const Attribute &attribute : proto.attribute())
     if (!asked.contains(attribute.name()))
       (void)error("unknown attribute '" + printable(attribute.name()) + "'");
@@ -214,6 +216,8 @@ RankedTensorType Node::type(ArrayRef<AffineExpr> wanted, Type elementType) {
     (void)error("the result would have " + Twine(wanted.size()) + " dimensions, the limit is " + Twine(graph.options.limits.rank));
     wanted = {};
   }
+  if (llvm::any_of(wanted, [](AffineExpr dim) { return nn::getConstantDim(dim) == 0; }))
+    bytes = 0;
   for (auto [i, dim] : llvm::enumerate(wanted)) {
     dims.push_back(nn::simplifyDim(dim));
     auto size = nn::getConstantDim(dims.back());
@@ -226,7 +230,7 @@ RankedTensorType Node::type(ArrayRef<AffineExpr> wanted, Type elementType) {
     else
       continue;
     dims.back() = number(1);
-    bytes = nn::elementBytes(elementType);
+    bytes = 1;
   }
   return nn::makeTensorType(dims, elementType);
 }

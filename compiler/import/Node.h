@@ -38,11 +38,14 @@ public:
   unsigned numOutputs() const;
   /// Whether somebody may read output `i`.
   bool hasOutput(unsigned i) const;
-  bool hasInput(unsigned i) const { return i < inputs.size() && inputs[i]; }
+  bool hasInput(unsigned i) {
+    inputsAsked = std::max(inputsAsked, i + 1);
+    return i < inputs.size() && inputs[i];
+  }
   /// Input `i`; an error and some value when it is missing.
   Value input(unsigned i);
   /// Input `i` or null.
-  Value optionalInput(unsigned i) const { return hasInput(i) ? inputs[i] : Value(); }
+  Value optionalInput(unsigned i) { return hasInput(i) ? inputs[i] : Value(); }
   /// @}
 
   /// @name Attributes, which must have the type asked for; one that no accessor asks for is an error
@@ -60,8 +63,8 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// For attributes that do not change what is computed.
   void ignore(llvm::StringRef name) { asked.insert(name); }
-  /// Reports an attribute that nobody asked for.
-  void checkAttributes();
+  /// Reports an attribute or input that nobody asked for.
+  void checkAllAsked();
   /// @}
 
   /// @name Mistakes
@@ -157,6 +160,7 @@ private:
   llvm::SmallVector<Value> inputs;
   llvm::SmallVector<Value> outputs;
   llvm::StringSet<> asked;
+  unsigned inputsAsked = 0;
   std::string reason;
   bool unsupportedNode = false;
   friend class GraphImporter;

@@ -209,12 +209,14 @@ static std::optional<PadMode> padMode(Node &node) {
 /// Reflecting and wrapping read inside the input only.
 static void checkBorder(Node &node, PadMode mode, AffineExpr dim, AffineExpr amount) {
   auto size = nn::getConstantDim(dim), border = nn::getConstantDim(amount);
+  if (mode != PadMode::Constant && !(size && border) && !provablyAtMost(amount, node.number(0)))
+    node.requireNotNegative(dim - amount - (mode == PadMode::Reflect ? 1 : 0), "the border is larger than the dimension");
   if (mode == PadMode::Constant || !size || !border || *border <= 0)
     return;
   if (*size == 0)
     (void)node.error("cannot pad an empty dimension with its own elements");
   else if (mode == PadMode::Reflect && *border >= *size)
-    (void)node.unsupported("reflecting " + Twine(*border) + " elements of a dimension of size " + Twine(*size), "the border must be smaller than the dimension");
+    (void)node.error("cannot reflect " + Twine(*border) + " elements of a dimension of size " + Twine(*size) + ": the border must be smaller");
 }
 
 static LogicalResult pad(Node &node) {

@@ -14,6 +14,23 @@ template <typename Op> static LogicalResult unary(Node &node) { return node.resu
 
 template <typename Op> static LogicalResult binary(Node &node) { return node.result(node.binary<Op>(node.input(0), node.input(1))); }
 
+/// Opset 6: the second operand is broadcast only with `broadcast`, from dimension `axis` of the first on.
+template <typename Op> static LogicalResult binaryAtAxis(Node &node) {
+  Value x = node.input(0), y = node.input(1);
+  bool isBroadcast = node.getFlag("broadcast");
+  DimExprs shape = node.dims(y);
+  int64_t rank = node.rank(x), own = shape.size(), axis = node.getInt("axis", rank - own);
+  if (node.failed() || own > rank)
+    return node.error("the second operand has rank " + Twine(own) + ", the first " + Twine(rank));
+  if (axis < 0 || axis + own > rank)
+    return node.error("axis " + Twine(axis) + " is out of range for ranks " + Twine(rank) + " and " + Twine(own));
+  if (!isBroadcast && own != rank)
+    return node.error("the operands have different ranks, and attribute 'broadcast' is not set");
+  shape.append(rank - own - axis, node.number(1));
+  y = node.broadcastTo(node.reshape(y, shape), node.dims(x));
+  return node.failed() ? failure() : node.result(node.binary<Op>(x, y));
+}
+
 template <typename Op> static LogicalResult compare(Node &node) { return node.result(node.compare<Op>(node.input(0), node.input(1))); }
 
 /// Sum, Min, Max, Mean: any number of operands.
@@ -94,6 +111,12 @@ static LogicalResult castLike(Node &node) {
 
 static LogicalResult prelu(Node &node) {
   Value x = node.input(0), slope = node.input(1);
+  // Opset 6: a vector of slopes counts channels, whatever follows them.
+  if (node.opset < 7 && node.rank(slope) == 1 && node.rank(x) > 1) {
+    DimExprs shape(node.rank(x), node.number(1));
+    shape[1] = node.dims(slope)[0];
+    slope = node.reshape(slope, shape);
+  }
   slope = node.broadcastTo(slope, node.dims(x));
   return node.failed() ? failure() : node.result(node.make<PreluOp>(x.getType(), x, slope));
 }
@@ -129,6 +152,7 @@ ArrayRef<Operator> getElementwiseOperators() {
       {"Abs", 6, Elements::Number, unary<AbsOp>},
       {"Acos", 7, Elements::Float, unary<AcosOp>},
       {"Acosh", 9, Elements::Float, unary<AcoshOp>},
+      {"Add", 6, Elements::Number, binaryAtAxis<AddOp>, 6},
       {"Add", 7, Elements::Number, binary<AddOp>},
       {"And", 7, Elements::Bool, binary<AndOp>},
       {"Asin", 7, Elements::Float, unary<AsinOp>},
@@ -146,6 +170,7 @@ ArrayRef<Operator> getElementwiseOperators() {
       {"Clip", 6, Elements::Number, clip},
       {"Cos", 7, Elements::Float, unary<CosOp>},
       {"Cosh", 9, Elements::Float, unary<CoshOp>},
+      {"Div", 6, Elements::Number, binaryAtAxis<DivOp>, 6},
       {"Div", 7, Elements::Number, binary<DivOp>},
       {"Equal", 7, Elements::Any, compare<EqualOp>},
       {"Erf", 9, Elements::Number, unary<ErfOp>},
@@ -158,24 +183,26 @@ ArrayRef<Operator> getElementwiseOperators() {
       {"Less", 7, Elements::Number, compare<LessOp>},
       {"LessOrEqual", 12, Elements::Number, compare<LessEqualOp>},
       {"Log", 6, Elements::Float, unary<LogOp>},
-      {"Max", 8, Elements::Number, variadic<MaximumOp>},
-      {"Mean", 8, Elements::Float, mean},
-      {"Min", 8, Elements::Number, variadic<MinimumOp>},
+      {"Max", 6, Elements::Number, variadic<MaximumOp>},
+      {"Mean", 6, Elements::Float, mean},
+      {"Min", 6, Elements::Number, variadic<MinimumOp>},
       {"Mod", 10, Elements::Number, mod},
+      {"Mul", 6, Elements::Number, binaryAtAxis<MulOp>, 6},
       {"Mul", 7, Elements::Number, binary<MulOp>},
       {"Neg", 6, Elements::Signed, unary<NegOp>},
       {"Not", 1, Elements::Bool, unary<NotOp>},
       {"Or", 7, Elements::Bool, binary<OrOp>},
-      {"PRelu", 7, Elements::Number, prelu},
-      {"Pow", 7, Elements::Number, pow},
+      {"PRelu", 6, Elements::Number, prelu},
+      {"Pow", 1, Elements::Number, pow},
       {"Reciprocal", 6, Elements::Float, unary<ReciprocalOp>},
       {"Round", 11, Elements::Float, unary<RoundOp>},
       {"Sign", 9, Elements::Number, unary<SignOp>},
       {"Sin", 7, Elements::Float, unary<SinOp>},
       {"Sinh", 9, Elements::Float, unary<SinhOp>},
       {"Sqrt", 6, Elements::Float, unary<SqrtOp>},
+      {"Sub", 6, Elements::Number, binaryAtAxis<SubOp>, 6},
       {"Sub", 7, Elements::Number, binary<SubOp>},
-      {"Sum", 8, Elements::Float, variadic<AddOp>},
+      {"Sum", 6, Elements::Float, variadic<AddOp>},
       {"Tan", 7, Elements::Float, unary<TanOp>},
       {"Tanh", 6, Elements::Float, unary<TanhOp>},
       {"Where", 9, Elements::Bool, where},

@@ -75,6 +75,22 @@ static std::optional<int64_t> tupleLength(Node &node, Value indices, int64_t ava
   return node.failed() ? std::nullopt : length;
 }
 
+/// Coordinates of constant indices, each against its own dimension.
+static bool checkTuples(Node &node, Value indices, ArrayRef<AffineExpr> sizes) {
+  auto constant = indices.getDefiningOp<ConstantOp>();
+  if (!constant || !isa<IntegerType>(node.elementType(indices)))
+    return true;
+  nn::ConstantData data(constant.getValue());
+  for (int64_t i = 0; i < data.numElements(); ++i) {
+    auto size = nn::getConstantDim(sizes[i % sizes.size()]);
+    if (!size || (data.asInt(i) < *size && data.asInt(i) >= -*size))
+      continue;
+    (void)node.error("index " + Twine(data.asInt(i)) + " is out of range for a dimension of size " + Twine(*size));
+    return false;
+  }
+  return true;
+}
+
 static LogicalResult gatherNd(Node &node) {
   Value x = node.input(0), indices = node.input(1);
   int64_t batch = node.getInt("batch_dims", 0);
@@ -82,7 +98,7 @@ static LogicalResult gatherNd(Node &node) {
   if (batch < 0 || batch >= static_cast<int64_t>(std::min(from.size(), at.size())))
     return node.error("attribute 'batch_dims' is " + Twine(batch) + ", out of range for ranks " + Twine(from.size()) + " and " + Twine(at.size()));
   auto length = tupleLength(node, indices, from.size() - batch);
-  if (!length || !checkIndices(node, indices, node.input(0) == x && *length == 1 ? from[batch] : nn::simplifyDim(node.dims(indices)[0] * 0 + (int64_t(1) << 40))))
+  if (!length || !checkTuples(node, indices, ArrayRef(from).slice(batch, *length)))
     return failure();
   for (int64_t i = 0; i < batch; ++i)
     if (!node.unify(from[i], at[i], "batch dimensions differ"))
@@ -122,15 +138,8 @@ static LogicalResult scatterNd(Node &node) {
   auto length = tupleLength(node, indices, from.size());
   if (!length || node.elementType(updates) != node.elementType(x))
     return node.error("updates and input have different element types");
-  // Coordinates of constant indices, each against its own dimension.
-  if (auto constant = indices.getDefiningOp<ConstantOp>()) {
-    nn::ConstantData data(constant.getValue());
-    for (int64_t i = 0; i < data.numElements(); ++i) {
-      auto size = nn::getConstantDim(from[i % *length]);
-      if (size && (data.asInt(i) >= *size || data.asInt(i) < -*size))
-        return node.error("index " + Twine(data.asInt(i)) + " is out of range for a dimension of size " + Twine(*size));
-    }
-  }
+  if (!checkTuples(node, indices, ArrayRef(from).take_front(*length)))
+    return failure();
   DimExprs want(at.begin(), at.end() - 1);
   want.append(from.begin() + *length, from.end());
   if (!node.expectRank(updates, want.size(), "updates"))

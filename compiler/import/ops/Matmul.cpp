@@ -52,6 +52,8 @@ static LogicalResult gemm(Node &node) {
   Value a = node.input(0), b = node.input(1);
   double alpha = node.getFloat("alpha", 1), beta = node.getFloat("beta", 1);
   bool transA = node.getFlag("transA"), transB = node.getFlag("transB");
+  // Opset 6 says whether C is broadcast; since then it always may be.
+  node.ignore("broadcast");
   if (!node.expectRank(a, 2, "A") || !node.expectRank(b, 2, "B"))
     return failure();
   if (node.elementType(a) != node.elementType(b))
@@ -105,7 +107,7 @@ bool Einsum::parseTerm(StringRef text, int64_t rank, Labels &labels) {
       continue;
     }
     if (!llvm::isAlpha(text[i])) {
-      (void)node.error("attribute 'equation' has the character '" + Twine(static_cast<int>(static_cast<unsigned char>(text[i]))) + "' (code), expected letters");
+      (void)node.error("attribute 'equation' has the character '" + text.substr(i, 1) + "' where a letter is expected");
       return false;
     }
     ++letters;
@@ -269,7 +271,7 @@ static LogicalResult einsum(Node &node) { return Einsum(node).run(); }
 ArrayRef<Operator> getMatmulOperators() {
   static const Operator rows[] = {
       {"Einsum", 12, Elements::Number, einsum},
-      {"Gemm", 7, Elements::Number, gemm},
+      {"Gemm", 6, Elements::Number, gemm},
       {"MatMul", 1, Elements::Number, matmul},
   };
   return rows;

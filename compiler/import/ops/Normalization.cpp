@@ -25,6 +25,7 @@ static LogicalResult batchNorm(Node &node) {
   double epsilon = node.getFloat("epsilon", 1e-5f);
   node.ignore("momentum");
   node.ignore("spatial");
+  node.ignore("is_test");
   if (node.getFlag("training_mode") || node.numOutputs() > 1)
     return node.unsupported("training mode", "export the model for inference");
   if (node.rank(x) < 2)
@@ -49,7 +50,8 @@ static Value normalizeRows(Node &node, Value rows, double epsilon) {
   DimExprs trailing = {node.dims(rows).back()};
   Type element = node.elementType(rows);
   Value one = node.splat(trailing, element, 1), zero = node.splat(trailing, element, 0);
-  return node.make<LayerNormOp>(rows.getType(), rows, one, zero, node.builder().getI64IntegerAttr(node.rank(rows) - 1), node.builder().getF64FloatAttr(epsilon));
+  OpBuilder &b = node.builder();
+  return node.make<LayerNormOp>(rows.getType(), rows, one, zero, b.getI64IntegerAttr(node.rank(rows) - 1), b.getF64FloatAttr(epsilon));
 }
 
 /// InstanceNormalization (a group a channel) and GroupNormalization, whose scale is per group before opset 21.
@@ -175,7 +177,7 @@ static LogicalResult localResponseNorm(Node &node) {
 
 ArrayRef<Operator> getNormalizationOperators() {
   static const Operator rows[] = {
-      {"BatchNormalization", 7, Elements::Float, batchNorm},
+      {"BatchNormalization", 6, Elements::Float, batchNorm},
       {"GroupNormalization", 18, Elements::Float, groupNorm},
       {"InstanceNormalization", 6, Elements::Float, instanceNorm},
       {"LRN", 1, Elements::Float, localResponseNorm},

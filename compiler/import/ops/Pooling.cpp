@@ -86,7 +86,7 @@ static LogicalResult globalLpPool(Node &node) {
 
 ArrayRef<Operator> getPoolingOperators() {
   static const Operator rows[] = {
-      {"AveragePool", 7, Elements::Float, averagePool},
+      {"AveragePool", 1, Elements::Float, averagePool},
       {"GlobalAveragePool", 1, Elements::Float, globalPool<ReduceKind::Mean>},
       {"GlobalLpPool", 2, Elements::Float, globalLpPool},
       {"GlobalMaxPool", 1, Elements::Float, globalPool<ReduceKind::Max>},

@@ -152,6 +152,7 @@ static LogicalResult identity(Node &node) { return node.result(node.input(0)); }
 static LogicalResult dropout(Node &node) {
   node.ignore("ratio");
   node.ignore("seed");
+  node.ignore("is_test");
   Value x = node.input(0);
   if (Value training = node.optionalInput(2)) {
     auto known = getIntegerContents(training);
@@ -165,7 +166,7 @@ static LogicalResult dropout(Node &node) {
 
 ArrayRef<Operator> getShapeOperators() {
   static const Operator rows[] = {
-      {"Dropout", 7, Elements::Float, dropout},
+      {"Dropout", 6, Elements::Float, dropout},
       {"Expand", 8, Elements::Any, expand},
       {"Flatten", 1, Elements::Any, flatten},
       {"Identity", 1, Elements::Any, identity},
