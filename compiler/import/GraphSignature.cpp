@@ -72,7 +72,8 @@ AffineExpr GraphImporter::symbol(StringRef name) {
 
 void GraphImporter::addConstraint(AffineExpr mustBeZero) {
   mustBeZero = nn::simplifyDim(mustBeZero);
-  if (!llvm::is_contained(constraints, mustBeZero))
+  AffineExpr negative = nn::simplifyDim(mustBeZero * -1);
+  if (!llvm::is_contained(constraints, mustBeZero) && !llvm::is_contained(constraints, negative))
     constraints.push_back(mustBeZero);
 }
 
