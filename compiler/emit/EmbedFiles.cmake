@@ -1,9 +1,14 @@
-# Writes OUTPUT: a row of EmbeddedFiles.cpp for each of FILES (separated by |), named by its path below runtime/include or runtime.
-# Run by: cmake -DROOT=<runtime> -DFILES=<...> -DOUTPUT=<file> -P EmbedFiles.cmake
+# Writes OUTPUT: a row of EmbeddedFiles.cpp for each of FILES (below ROOT, separated by |), named by its path without `include/`.
+# Run by: cmake -DROOT=<runtime> -DFILES=<...> -DBUILTIN=<folder> -DOUTPUT=<file> -P EmbedFiles.cmake
 set(rows "")
 string(REPLACE "|" ";" FILES "${FILES}")
+list(APPEND FILES builtin/stddef.h builtin/stdint.h)
 foreach(file IN LISTS FILES)
-  file(READ ${ROOT}/${file} text)
+  if(file MATCHES "^builtin/")
+    file(READ ${BUILTIN}/../${file} text)
+  else()
+    file(READ ${ROOT}/${file} text)
+  endif()
   string(REGEX REPLACE "^include/" "" name ${file})
   # Compilers limit the length of one literal; neighbouring ones are joined.
   string(LENGTH "${text}" length)

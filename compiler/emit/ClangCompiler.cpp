@@ -1,0 +1,79 @@
+//===- ClangCompiler.cpp - C++ text to an object, in process ---------------===//
+#include "compiler/emit/ClangCompiler.h"
+#include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/EmbeddedFiles.h"
+
+#include "clang/Basic/DiagnosticOptions.h"
+#include "clang/CodeGen/CodeGenAction.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/CompilerInvocation.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace kiln {
+
+static void initializeTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeAllTargetInfos();
+    InitializeAllTargets();
+    InitializeAllTargetMCs();
+    InitializeAllAsmPrinters();
+    InitializeAllAsmParsers();
+  });
+}
+
+/// The files of a compile: the unit and the model's headers in /model, the kernel headers in /include, the stand-ins in /builtin.
+static IntrusiveRefCntPtr<vfs::FileSystem> makeFileSystem(const SourceFile &unit, ArrayRef<SourceFile> headers) {
+  auto files = makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
+  auto add = [&](const Twine &path, StringRef text) { files->addFile(path, 0, MemoryBuffer::getMemBuffer(text, "", true)); };
+  add("/model/" + unit.name, unit.text);
+  for (const SourceFile &header : headers)
+    add("/model/" + header.name, header.text);
+  for (const EmbeddedFile &file : embeddedFiles()) {
+    if (file.path.starts_with("kiln/"))
+      add("/include/" + file.path, file.text);
+    else if (file.path.starts_with("builtin/"))
+      add("/" + file.path, file.text);
+  }
+  files->setCurrentWorkingDirectory("/model");
+  return files;
+}
+
+Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef<SourceFile> headers, kernel::TargetAttr target) {
+  initializeTargets();
+  std::vector<std::string> arguments = frontendArguments(target);
+  for (StringRef extra : {"-main-file-name", unit.name.c_str(), "-I", "/include", "-internal-isystem", "/builtin"})
+    arguments.push_back(extra.str());
+  arguments.push_back(unit.name);
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+
+  std::string log;
+  raw_string_ostream logStream(log);
+  clang::DiagnosticOptions options;
+  auto files = makeFileSystem(unit, headers);
+  auto printer = std::make_unique<clang::TextDiagnosticPrinter>(logStream, options);
+  auto diagnostics = clang::CompilerInstance::createDiagnostics(*files, options, printer.get(), false);
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  auto fail = [&] { return createStringError(inconvertibleErrorCode(), "the emitted C++ does not compile:\n" + log); };
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, *diagnostics))
+    return fail();
+
+  SmallVector<char, 0> object;
+  clang::CompilerInstance compiler(invocation);
+  compiler.setVirtualFileSystem(files);
+  compiler.createDiagnostics(printer.get(), false);
+  compiler.setOutputStream(std::make_unique<raw_svector_ostream>(object));
+  clang::EmitObjAction action;
+  if (!compiler.ExecuteAction(action) || object.empty())
+    return fail();
+  return object;
+}
+
+} // namespace kiln

@@ -1,0 +1,57 @@
+//===- CompilerFlags.cpp - How emitted C++ is built ------------------------===//
+#include "compiler/emit/CompilerFlags.h"
+
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+std::vector<std::string> commonFlags() {
+  // The text is unrolled already; contraction makes a * b + c one instruction. Never -ffast-math: it breaks exp and NaN.
+  return {"-std=c++17", "-O2", "-fno-unroll-loops", "-ffp-contract=fast", "-fno-math-errno", "-fno-exceptions",
+          "-fno-rtti",  "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"};
+}
+
+std::string tripleOf(kernel::TargetAttr target) {
+  return target && !target.getTriple().empty() ? target.getTriple().str() : llvm::sys::getDefaultTargetTriple();
+}
+
+static bool isX86(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)).isX86(); }
+
+/// Compilers would use half of a 512-bit vector unit otherwise.
+static bool isWide(kernel::TargetAttr target) { return target && isX86(target) && target.getVectorBits() >= 512; }
+
+std::vector<std::string> targetFlags(kernel::TargetAttr target) {
+  std::vector<std::string> flags;
+  if (!target)
+    return flags;
+  if (!target.getCpu().empty())
+    flags.push_back((isX86(target) ? "-march=" : "-mcpu=") + target.getCpu().str());
+  if (isX86(target))
+    for (auto feature : target.getFeatures().getAsRange<StringAttr>())
+      flags.push_back("-m" + feature.str());
+  if (isWide(target))
+    flags.push_back("-mprefer-vector-width=512");
+  return flags;
+}
+
+std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
+  std::vector<std::string> arguments = {"-triple", tripleOf(target), "-emit-obj", "-O2", "-std=c++17", "-x", "c++", "-fno-unroll-loops",
+                                        "-vectorize-loops", "-vectorize-slp", "-ffp-contract=fast", "-fno-rtti", "-fvisibility=hidden",
+                                        "-fvisibility-inlines-hidden", "-mrelocation-model", "pic", "-pic-level", "2", "-fno-ident", "-mframe-pointer=none",
+                                        "-funwind-tables=2", "-ffunction-sections", "-nostdsysteminc", "-nobuiltininc", "-Wall", "-Wextra",
+                                        "-fno-caret-diagnostics"};
+  if (!target)
+    return arguments;
+  if (!target.getCpu().empty())
+    arguments.insert(arguments.end(), {"-target-cpu", target.getCpu().str()});
+  for (auto feature : target.getFeatures().getAsRange<StringAttr>())
+    arguments.insert(arguments.end(), {"-target-feature", "+" + feature.str()});
+  if (isWide(target))
+    arguments.push_back("-mprefer-vector-width=512");
+  return arguments;
+}
+
+} // namespace kiln

@@ -1,0 +1,25 @@
+//===- CompilerFlags.h - How emitted C++ is built --------------------------===//
+#ifndef KILN_COMPILER_EMIT_COMPILERFLAGS_H
+#define KILN_COMPILER_EMIT_COMPILERFLAGS_H
+
+#include "dialects/kernel/Kernel.h"
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// The options of GCC's and Clang's drivers that the emitted code is written for, without those of the target.
+std::vector<std::string> commonFlags();
+
+/// -march and the features of a target, for GCC and Clang; none for a module without one.
+std::vector<std::string> targetFlags(kernel::TargetAttr target);
+
+/// Arguments of `clang -cc1` that build an object in the same way; `triple` is empty for the host's.
+std::vector<std::string> frontendArguments(kernel::TargetAttr target);
+
+/// The target's triple, or the host's.
+std::string tripleOf(kernel::TargetAttr target);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_COMPILERFLAGS_H

@@ -1,0 +1,117 @@
+//===- ElfWriter.cpp - Binary data as an object file -----------------------===//
+#include "compiler/emit/ElfWriter.h"
+
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/TargetParser/Triple.h"
+#include <string>
+#include <vector>
+
+using namespace llvm;
+
+namespace kiln {
+
+/// The machine number and flags of ELF; zero for others.
+static std::pair<uint16_t, uint32_t> machineOf(StringRef name) {
+  Triple triple(name);
+  if (!triple.isOSBinFormatELF())
+    return {0, 0};
+  switch (triple.getArch()) {
+  case Triple::x86_64:
+    return {ELF::EM_X86_64, 0};
+  case Triple::aarch64:
+    return {ELF::EM_AARCH64, 0};
+  case Triple::riscv64:
+    return {ELF::EM_RISCV, ELF::EF_RISCV_RVC | ELF::EF_RISCV_FLOAT_ABI_DOUBLE};
+  default:
+    return {0, 0};
+  }
+}
+
+bool canWriteDataObject(StringRef triple) { return machineOf(triple).first != 0; }
+
+/// The sections of the file, in the order of the section header table.
+enum Section { Null, Data, Stack, Symbols, Strings, Names, SectionCount };
+
+template <typename T> static void append(std::string &bytes, const T &record) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  bytes.append(reinterpret_cast<const char *>(&record), sizeof(record));
+}
+
+static ELF::Elf64_Ehdr makeHeader(StringRef triple, uint64_t sectionTable) {
+  auto [machine, flags] = machineOf(triple);
+  ELF::Elf64_Ehdr header = {};
+  std::copy_n(ELF::ElfMagic, 4, header.e_ident);
+  header.e_ident[ELF::EI_CLASS] = ELF::ELFCLASS64;
+  header.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
+  header.e_ident[ELF::EI_VERSION] = ELF::EV_CURRENT;
+  header.e_type = ELF::ET_REL;
+  header.e_machine = machine;
+  header.e_version = ELF::EV_CURRENT;
+  header.e_flags = flags;
+  header.e_shoff = sectionTable;
+  header.e_ehsize = sizeof(ELF::Elf64_Ehdr);
+  header.e_shentsize = sizeof(ELF::Elf64_Shdr);
+  header.e_shnum = SectionCount;
+  header.e_shstrndx = Names;
+  return header;
+}
+
+void writeDataObject(raw_ostream &out, StringRef triple, StringRef symbol, uint64_t size, function_ref<void(raw_ostream &)> writeData) {
+  constexpr uint64_t start = sizeof(ELF::Elf64_Ehdr); // 64 bytes: the data keep their alignment in the file
+  std::string strings = std::string(1, '\0') + symbol.str() + std::string(1, '\0');
+  std::string names(1, '\0');
+  auto name = [&](StringRef text) {
+    uint32_t at = names.size();
+    names += text.str() + std::string(1, '\0');
+    return at;
+  };
+  ELF::Elf64_Sym symbols[2] = {};
+  symbols[1].st_name = 1;
+  symbols[1].st_info = ELF::STB_GLOBAL << 4 | ELF::STT_OBJECT;
+  symbols[1].st_other = ELF::STV_HIDDEN;
+  symbols[1].st_shndx = Data;
+  symbols[1].st_size = size;
+
+  ELF::Elf64_Shdr table[SectionCount] = {};
+  uint64_t at = start;
+  auto section = [&](Section index, StringRef text, uint32_t type, uint64_t flags, uint64_t bytes, uint64_t alignment) {
+    at = alignTo(at, std::min<uint64_t>(alignment, 8));
+    table[index].sh_name = name(text);
+    table[index].sh_type = type;
+    table[index].sh_flags = flags;
+    table[index].sh_offset = at;
+    table[index].sh_size = bytes;
+    table[index].sh_addralign = alignment;
+    at += bytes;
+  };
+  section(Data, ".rodata." + symbol.str(), ELF::SHT_PROGBITS, ELF::SHF_ALLOC, size, 64);
+  section(Stack, ".note.GNU-stack", ELF::SHT_PROGBITS, 0, 0, 1);
+  section(Symbols, ".symtab", ELF::SHT_SYMTAB, 0, sizeof(symbols), 8);
+  table[Symbols].sh_link = Strings;
+  table[Symbols].sh_info = 1; // the first global symbol
+  table[Symbols].sh_entsize = sizeof(ELF::Elf64_Sym);
+  section(Strings, ".strtab", ELF::SHT_STRTAB, 0, strings.size(), 1);
+  uint32_t ownName = name(".shstrtab");
+  section(Names, "", ELF::SHT_STRTAB, 0, names.size() + 1, 1);
+  table[Names].sh_name = ownName;
+  uint64_t sectionTable = alignTo(at, 8);
+
+  std::string head, tail;
+  append(head, makeHeader(triple, sectionTable));
+  out << head;
+  writeData(out);
+  uint64_t written = start + size;
+  auto pad = [&](uint64_t to) { tail.resize(to - written, '\0'); };
+  pad(table[Symbols].sh_offset);
+  append(tail, symbols);
+  pad(table[Strings].sh_offset);
+  tail += strings;
+  pad(table[Names].sh_offset);
+  tail += names;
+  pad(sectionTable);
+  append(tail, table);
+  out << tail;
+}
+
+} // namespace kiln

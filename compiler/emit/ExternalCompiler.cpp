@@ -1,0 +1,93 @@
+//===- ExternalCompiler.cpp - C++ text to an object, by an installed compiler //
+#include "compiler/emit/ExternalCompiler.h"
+#include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/EmbeddedFiles.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+
+namespace kiln {
+
+static Error writeFile(const Twine &path, StringRef text) {
+  std::error_code error;
+  std::string name = path.str();
+  sys::fs::create_directories(sys::path::parent_path(name));
+  raw_fd_ostream out(name, error);
+  if (!error) {
+    out << text;
+    out.close();
+    error = out.error();
+    out.clear_error();
+  }
+  return error ? createFileError(name, error) : Error::success();
+}
+
+static SmallString<128> inFolder(StringRef folder, const Twine &name) {
+  SmallString<128> path = folder;
+  sys::path::append(path, name);
+  return path;
+}
+
+Expected<ExternalCompiler> ExternalCompiler::create(StringRef program, ArrayRef<SourceFile> headers) {
+  ExternalCompiler compiler;
+  ErrorOr<std::string> found = sys::findProgramByName(program);
+  if (!found)
+    return createStringError(found.getError(), "cannot find the compiler '" + program + "'");
+  compiler.program = *found;
+  SmallString<128> folder;
+  if (std::error_code error = sys::fs::createUniqueDirectory("kiln-cxx", folder))
+    return createStringError(error, "cannot make a temporary folder for the compiler");
+  compiler.folder = folder.str();
+  for (const SourceFile &header : headers)
+    if (Error error = writeFile(inFolder(compiler.folder, header.name), header.text))
+      return error;
+  for (const EmbeddedFile &file : embeddedFiles())
+    if (file.path.starts_with("kiln/"))
+      if (Error error = writeFile(inFolder(compiler.folder, file.path), file.text))
+        return error;
+  return compiler;
+}
+
+ExternalCompiler::ExternalCompiler(ExternalCompiler &&other) : program(std::move(other.program)), folder(std::exchange(other.folder, "")) {}
+
+ExternalCompiler::~ExternalCompiler() {
+  if (!folder.empty())
+    sys::fs::remove_directories(folder);
+}
+
+Error ExternalCompiler::run(ArrayRef<std::string> arguments, StringRef log) const {
+  SmallVector<StringRef> line = {program};
+  line.append(arguments.begin(), arguments.end());
+  std::optional<StringRef> streams[] = {StringRef(""), StringRef(""), log};
+  std::string message;
+  int status = sys::ExecuteAndWait(program, line, std::nullopt, streams, 0, 0, &message);
+  if (status == 0)
+    return Error::success();
+  auto text = MemoryBuffer::getFile(log);
+  std::string said = text ? (*text)->getBuffer().str() : "";
+  return createStringError(inconvertibleErrorCode(), "'" + program + "' failed" + (message.empty() ? "" : " (" + message + ")") + ":\n" + said);
+}
+
+Expected<SmallVector<char, 0>> ExternalCompiler::compile(const SourceFile &unit, kernel::TargetAttr target) const {
+  auto source = inFolder(folder, unit.name), object = inFolder(folder, unit.name + ".o"), log = inFolder(folder, unit.name + ".log");
+  if (Error error = writeFile(source, unit.text))
+    return std::move(error);
+  std::vector<std::string> arguments = commonFlags();
+  for (const std::string &flag : targetFlags(target))
+    arguments.push_back(flag);
+  for (StringRef flag : {"-Wno-psabi", "-w", "-I", folder.c_str(), "-c", source.c_str(), "-o", object.c_str()})
+    arguments.push_back(flag.str());
+  if (Error error = run(arguments, log))
+    return std::move(error);
+  auto result = MemoryBuffer::getFile(object);
+  if (!result)
+    return createFileError(object, result.getError());
+  StringRef bytes = (*result)->getBuffer();
+  return SmallVector<char, 0>(bytes.begin(), bytes.end());
+}
+
+} // namespace kiln

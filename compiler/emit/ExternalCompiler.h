@@ -1,0 +1,34 @@
+//===- ExternalCompiler.h - C++ text to an object, by an installed compiler ===//
+#ifndef KILN_COMPILER_EMIT_EXTERNALCOMPILER_H
+#define KILN_COMPILER_EMIT_EXTERNALCOMPILER_H
+
+#include "compiler/emit/Sources.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+
+namespace kiln {
+
+/// A C++ compiler with GCC's options.
+class ExternalCompiler {
+public:
+  /// Finds the program and writes the model's and the kernels' headers to a temporary folder.
+  static llvm::Expected<ExternalCompiler> create(llvm::StringRef program, llvm::ArrayRef<SourceFile> headers);
+  ExternalCompiler(ExternalCompiler &&other);
+  ExternalCompiler(const ExternalCompiler &) = delete;
+  ~ExternalCompiler();
+
+  /// Compiles one translation unit. Any number of threads may compile at once.
+  llvm::Expected<llvm::SmallVector<char, 0>> compile(const SourceFile &unit, kernel::TargetAttr target) const;
+
+  /// Runs the program with these arguments; an error has what it said on stderr.
+  llvm::Error run(llvm::ArrayRef<std::string> arguments, llvm::StringRef log) const;
+
+private:
+  ExternalCompiler() = default;
+  std::string program;
+  std::string folder;
+};
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_EXTERNALCOMPILER_H

@@ -1,0 +1,29 @@
+//===- Objects.h - The translation units of a model as objects -------------===//
+#ifndef KILN_COMPILER_EMIT_OBJECTS_H
+#define KILN_COMPILER_EMIT_OBJECTS_H
+
+#include "compiler/emit/Sources.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+
+namespace kiln {
+
+struct ObjectFile {
+  /// `small_run.o`.
+  std::string name;
+  llvm::SmallVector<char, 0> bytes;
+};
+
+struct ObjectOptions {
+  /// The compiler to run; empty: Clang's libraries in this process.
+  std::string cxx;
+  /// 0: one for each CPU.
+  unsigned threads = 0;
+};
+
+/// Compiles all units, several at a time. The order is that of the sources.
+llvm::Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, kernel::TargetAttr target, const ObjectOptions &options);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_OBJECTS_H

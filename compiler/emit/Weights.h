@@ -1,0 +1,22 @@
+//===- Weights.h - The constant arrays of a model --------------------------===//
+#ifndef KILN_COMPILER_EMIT_WEIGHTS_H
+#define KILN_COMPILER_EMIT_WEIGHTS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace kiln {
+
+/// Bytes between the starts of weights are a multiple of this.
+inline constexpr int64_t weightAlignment = 64;
+
+/// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one. Returns the bytes of all together.
+mlir::FailureOr<int64_t> placeWeights(mlir::ModuleOp module);
+
+/// Writes all weights in the order of their offsets, each in the order that its `pack` says, with zeros between them. Never holds more than
+/// a megabyte of them.
+void writeWeights(mlir::ModuleOp module, llvm::raw_ostream &out);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_WEIGHTS_H
