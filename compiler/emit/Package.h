@@ -1,0 +1,21 @@
+//===- Package.h - What stands around the objects of a model ---------------===//
+#ifndef KILN_COMPILER_EMIT_PACKAGE_H
+#define KILN_COMPILER_EMIT_PACKAGE_H
+
+#include "compiler/emit/Objects.h"
+
+namespace kiln {
+
+/// A folder that builds by itself, with any compiler and no Kiln: the model's sources, the kernel headers, the runtime, the weights as an
+/// assembler file that includes them, and a CMakeLists.txt. The binary weights are not among them.
+std::vector<SourceFile> makeSourceFolder(const ModelSources &sources, const Signature &signature, kernel::TargetAttr target);
+
+/// NAME.pc and NAME-config.cmake, which make a folder with the header and the library one that pkg-config and find_package() take.
+std::vector<SourceFile> makeBuildFiles(llvm::StringRef name);
+
+/// Writes objects as an archive. The same objects give the same bytes.
+llvm::Error writeObjectArchive(llvm::raw_ostream &out, llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> namedObjects);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_PACKAGE_H

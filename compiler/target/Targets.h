@@ -1,0 +1,36 @@
+//===- Targets.h - The targets that Kiln knows by name ---------------------===//
+#ifndef KILN_COMPILER_TARGET_TARGETS_H
+#define KILN_COMPILER_TARGET_TARGETS_H
+
+#include "dialects/kernel/Kernel.h"
+
+namespace kiln {
+
+/// A target by name. A target is data: the attribute that the module carries; passes link nothing of this.
+struct Target {
+  llvm::StringLiteral name;
+  llvm::StringLiteral summary;
+  kernel::TargetAttr (*describe)(mlir::MLIRContext *context, llvm::StringRef name);
+};
+
+/// All targets, as `--target` lists them.
+llvm::ArrayRef<Target> getTargets();
+
+/// The description of a target; null for an unknown name.
+kernel::TargetAttr makeTarget(mlir::MLIRContext *context, llvm::StringRef name);
+
+/// The features of x86-64-v2, -v3 or -v4 (LLVM's names, which are also GCC's after -m); none for level 1.
+std::vector<llvm::StringRef> x86Features(unsigned level);
+
+/// A description for 64-bit x86 under Linux. The vector unit follows from the features.
+kernel::TargetAttr makeX86Target(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef cpu, llvm::ArrayRef<llvm::StringRef> features,
+                                 int64_t l1 = 32 << 10, int64_t l2 = 1 << 20, int64_t l3 = 32 << 20);
+
+kernel::TargetAttr describeNative(mlir::MLIRContext *context, llvm::StringRef name);
+kernel::TargetAttr describeGeneric(mlir::MLIRContext *context, llvm::StringRef name);
+kernel::TargetAttr describeX86Level(mlir::MLIRContext *context, llvm::StringRef name);
+kernel::TargetAttr describeSapphireRapids(mlir::MLIRContext *context, llvm::StringRef name);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_TARGET_TARGETS_H
