@@ -3,18 +3,13 @@
 #define KILN_COMPILER_COMPILE_H
 
 #include "compiler/CompileOptions.h"
+#include "compiler/OutputFile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringSet.h"
 #include <memory>
 
 namespace kiln {
-
-/// A file of the result: its path below the output folder, and its bytes.
-struct OutputFile {
-  std::string path;
-  std::string contents;
-};
 
 /// What a compile has made so far. Stages that did not run leave their members empty.
 struct Compilation {
@@ -46,8 +41,11 @@ enum class CompileStatus {
 /// Compiles up to `options.stopAfter`. On failure `errors` has one line for each thing that is wrong, without "error: ".
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
 
-/// The objects as a static library, deterministic: libNAME.a.
+/// The objects as a static library, deterministic: libNAME.a. Refers to the compilation, which must outlive it.
 OutputFile makeArchive(const Compilation &compilation);
+
+/// NAME.pc and NAME-config.cmake, for pkg-config and CMake's find_package().
+std::vector<OutputFile> makeBuildFiles(const Compilation &compilation);
 
 /// The objects as a shared library: libNAME.so. Empty contents and a line in `errors` when the linker fails.
 OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOptions &options, std::vector<std::string> &errors);

@@ -15,7 +15,7 @@ enum class Accuracy { Strict, Default, Fast };
 
 /// Every option of a compile. tools/kiln/CompileFlags.cpp has one line for each.
 struct CompileOptions {
-  /// The ONNX file.
+  /// The ONNX file; or IR (.mlir, .mlirbc), which enters after the stage that it shows.
   std::string model;
   /// Prefix of all external symbols; empty: made from the file name.
   std::string name;

@@ -26,6 +26,14 @@ static Error writeFile(const Twine &path, StringRef text) {
   return error ? createFileError(name, error) : Error::success();
 }
 
+static Expected<SmallVector<char, 0>> readFile(StringRef path) {
+  auto file = MemoryBuffer::getFile(path);
+  if (!file)
+    return createFileError(path, file.getError());
+  StringRef bytes = (*file)->getBuffer();
+  return SmallVector<char, 0>(bytes.begin(), bytes.end());
+}
+
 static SmallString<128> inFolder(StringRef folder, const Twine &name) {
   SmallString<128> path = folder;
   sys::path::append(path, name);
@@ -83,11 +91,20 @@ Expected<SmallVector<char, 0>> ExternalCompiler::compile(const SourceFile &unit,
     arguments.push_back(flag.str());
   if (Error error = run(arguments, log))
     return std::move(error);
-  auto result = MemoryBuffer::getFile(object);
-  if (!result)
-    return createFileError(object, result.getError());
-  StringRef bytes = (*result)->getBuffer();
-  return SmallVector<char, 0>(bytes.begin(), bytes.end());
+  return readFile(object);
+}
+
+Expected<SmallVector<char, 0>> linkSharedLibrary(StringRef program, ArrayRef<SourceFile> objects) {
+  auto linker = ExternalCompiler::create(program, objects);
+  if (!linker)
+    return linker.takeError();
+  auto library = inFolder(linker->folder, "library.so"), log = inFolder(linker->folder, "log");
+  std::vector<std::string> arguments = {"-shared", "-o", library.str().str()};
+  for (const SourceFile &object : objects)
+    arguments.push_back(inFolder(linker->folder, object.name).str().str());
+  if (Error error = linker->run(arguments, log))
+    return std::move(error);
+  return readFile(library);
 }
 
 } // namespace kiln

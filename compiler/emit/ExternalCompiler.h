@@ -24,10 +24,14 @@ public:
   llvm::Error run(llvm::ArrayRef<std::string> arguments, llvm::StringRef log) const;
 
 private:
+  friend llvm::Expected<llvm::SmallVector<char, 0>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<SourceFile> objects);
   ExternalCompiler() = default;
   std::string program;
   std::string folder;
 };
+
+/// Links objects into a shared library with a compiler's driver.
+llvm::Expected<llvm::SmallVector<char, 0>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<SourceFile> objects);
 
 } // namespace kiln
 

@@ -1,0 +1,187 @@
+//===- Compile.cpp - From an ONNX file to a library ------------------------===//
+#include "compiler/Compile.h"
+#include "compiler/IRPhases.h"
+#include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/ElfWriter.h"
+#include "compiler/emit/ExternalCompiler.h"
+#include "compiler/emit/Identifiers.h"
+#include "compiler/emit/Package.h"
+#include "compiler/emit/Weights.h"
+#include "kiln/runtime.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+namespace {
+
+/// One compile on its way.
+class Driver {
+public:
+  Driver(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors)
+      : options(options), result(result), errors(errors) {}
+  CompileStatus run();
+
+private:
+  CompileStatus emit(ModelSources &sources);
+  CompileStatus package(const ModelSources &sources);
+  void listSources(const ModelSources &sources);
+  void step(const std::string &name) {
+    if (options.progress)
+      options.progress(name, done++, stepCount);
+  }
+
+  const CompileOptions &options;
+  Compilation &result;
+  std::vector<std::string> &errors;
+  Signature signature;
+  unsigned done = 0;
+  /// import, graph, target, kernel, emit, package
+  static constexpr unsigned stepCount = 6;
+};
+
+} // namespace
+
+/// The checksum of all weights together; they are written to a temporary file, because it reads them as one piece.
+static llvm::Expected<uint64_t> checksumWeights(ModuleOp module) {
+  llvm::SmallString<128> path;
+  int file;
+  if (std::error_code error = llvm::sys::fs::createTemporaryFile("kiln-weights", "bin", file, path))
+    return llvm::createStringError(error, "cannot make a temporary file for the weights");
+  auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove(path); });
+  llvm::raw_fd_ostream out(file, true);
+  writeWeights(module, out);
+  out.close();
+  if (std::error_code error = out.error()) {
+    out.clear_error();
+    return llvm::createStringError(error, "cannot write a temporary file for the weights");
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path, false, false);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(), "cannot read a temporary file of the weights");
+  return kiln_checksum((*buffer)->getBufferStart(), (*buffer)->getBufferSize());
+}
+
+CompileStatus Driver::emit(ModelSources &sources) {
+  step("emit");
+  DiagnosticCollector diagnostics(*result.context, errors);
+  ModuleOp module = *result.module;
+  auto bytes = placeWeights(module);
+  auto read = failed(bytes) ? FailureOr<Signature>() : readSignature(module, options.name);
+  if (failed(read))
+    return CompileStatus::Bug;
+  signature = std::move(*read);
+  signature.weightsBytes = *bytes;
+  signature.externalWeights = options.externalWeights && *bytes;
+  if (signature.externalWeights) {
+    auto checksum = checksumWeights(module);
+    if (!checksum) {
+      errors.push_back(toString(checksum.takeError()));
+      return CompileStatus::AtFault;
+    }
+    signature.weightsChecksum = *checksum;
+  }
+  auto printed = printSources(module, signature);
+  if (failed(printed))
+    return CompileStatus::Bug;
+  sources = std::move(*printed);
+  result.name = signature.name;
+  listSources(sources);
+  return CompileStatus::Done;
+}
+
+void Driver::listSources(const ModelSources &sources) {
+  result.header = {sources.header.name, sources.header.text, nullptr};
+  for (const SourceFile &file : makeSourceFolder(sources, signature, kernel::getTarget(*result.module)))
+    result.sources.push_back({"src/" + file.name, file.text, nullptr});
+  if (!signature.weightsBytes)
+    return;
+  auto stream = [module = *result.module](llvm::raw_ostream &out) { writeWeights(module, out); };
+  result.sources.push_back({"src/" + signature.weightsFile(), "", stream});
+  if (signature.externalWeights)
+    result.weights = {signature.weightsFile(), "", stream};
+}
+
+CompileStatus Driver::package(const ModelSources &sources) {
+  step("package");
+  kernel::TargetAttr target = kernel::getTarget(*result.module);
+  auto objects = compileObjects(sources, target, {options.cxx, options.jobs});
+  if (!objects) {
+    errors.push_back(toString(objects.takeError()));
+    return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
+  }
+  for (ObjectFile &object : *objects)
+    result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
+  if (!signature.weightsBytes || signature.externalWeights)
+    return CompileStatus::Done;
+  std::string triple = tripleOf(target);
+  if (!canWriteDataObject(triple)) {
+    errors.push_back("objects for " + triple + " cannot hold weights; use --weights=file");
+    return CompileStatus::AtFault;
+  }
+  OutputFile weights = {signature.name + "_weights.o", "", nullptr};
+  llvm::raw_string_ostream out(weights.contents);
+  weights.contents.reserve(signature.weightsBytes + 4096);
+  writeDataObject(out, triple, signature.name + "_weights", signature.weightsBytes, [&](llvm::raw_ostream &to) { writeWeights(*result.module, to); });
+  result.objects.push_back(std::move(weights));
+  return CompileStatus::Done;
+}
+
+CompileStatus Driver::run() {
+  if (options.targets.size() != 1) {
+    errors.push_back("several targets in one library are not supported yet: name one");
+    return CompileStatus::AtFault;
+  }
+  auto begin = [&](const std::string &name) { step(name); };
+  CompileStatus status = makeKernels(options, result, errors, begin);
+  bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);
+  if (status != CompileStatus::Done || stops)
+    return status;
+  ModelSources sources;
+  status = emit(sources);
+  if (status != CompileStatus::Done || options.stopAfter == "emit")
+    return status;
+  return package(sources);
+}
+
+CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  CompileStatus status = Driver(options, result, errors).run();
+  if (status != CompileStatus::Done && errors.empty())
+    errors.push_back("internal error: a stage failed without saying why");
+  return status;
+}
+
+OutputFile makeArchive(const Compilation &compilation) {
+  auto stream = [&compilation](llvm::raw_ostream &out) {
+    std::vector<std::pair<StringRef, StringRef>> objects;
+    for (const OutputFile &object : compilation.objects)
+      objects.emplace_back(object.path, object.contents);
+    llvm::cantFail(writeObjectArchive(out, objects));
+  };
+  return {"lib" + compilation.name + ".a", "", stream};
+}
+
+std::vector<OutputFile> makeBuildFiles(const Compilation &compilation) {
+  std::vector<OutputFile> files;
+  for (const SourceFile &file : makeBuildFiles(StringRef(compilation.name)))
+    files.push_back({file.name, file.text, nullptr});
+  return files;
+}
+
+OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOptions &options, std::vector<std::string> &errors) {
+  OutputFile library = {"lib" + compilation.name + ".so", "", nullptr};
+  std::vector<SourceFile> objects;
+  for (const OutputFile &object : compilation.objects)
+    objects.push_back({object.path, object.contents});
+  auto linked = linkSharedLibrary(options.cxx.empty() ? "cc" : options.cxx, objects);
+  if (linked)
+    library.contents.assign(linked->begin(), linked->end());
+  else
+    errors.push_back(toString(linked.takeError()));
+  return library;
+}
+
+} // namespace kiln

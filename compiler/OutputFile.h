@@ -1,0 +1,28 @@
+//===- OutputFile.h - A file that a compile makes --------------------------===//
+#ifndef KILN_COMPILER_OUTPUTFILE_H
+#define KILN_COMPILER_OUTPUTFILE_H
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace kiln {
+
+/// A file of the result: its path below the output folder, and its bytes.
+struct OutputFile {
+  std::string path;
+  std::string contents;
+  /// Writes the bytes of a file that may be gigabytes large; `contents` is empty then. Refers to the compilation it is from.
+  std::function<void(llvm::raw_ostream &)> stream;
+
+  void write(llvm::raw_ostream &out) const;
+  uint64_t getSize() const;
+  /// The bytes in memory, without a copy of `contents`: the file must outlive the buffer. Null when there is not enough memory.
+  std::unique_ptr<llvm::MemoryBuffer> toBuffer() const;
+};
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_OUTPUTFILE_H
