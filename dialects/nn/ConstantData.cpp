@@ -88,8 +88,11 @@ ElementsAttr makeBorrowedConstant(RankedTensorType type, ArrayRef<char> bytes, S
 }
 
 ElementsAttr getConstant(Value value) {
-  if (auto constant = value.getDefiningOp<ConstantOp>())
-    return constant.getValue();
+  if (auto constant = value.getDefiningOp<ConstantOp>()) {
+    // Text may leave out the bytes of a resource; then nothing is known of them.
+    auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+    return resource && !resource.getRawHandle().getBlob() ? nullptr : constant.getValue();
+  }
   auto splat = value.getDefiningOp<SplatOp>();
   auto type = cast<RankedTensorType>(value.getType());
   if (splat && type.hasStaticShape() && !type.getEncoding())
@@ -108,15 +111,15 @@ std::optional<double> getSplatNumber(Value value) {
         .Case<FloatAttr>([](auto attr) { return attr.getValueAsDouble(); })
         .Case<IntegerAttr>([](IntegerAttr attr) { return static_cast<double>(attr.getValue().getSExtValue()); })
         .Default([](Attribute) { return std::nullopt; });
-  auto constant = value.getDefiningOp<ConstantOp>();
+  ElementsAttr constant = getConstant(value);
   if (!constant)
     return std::nullopt;
-  bool isSplat = constant.getValue().getNumElements() == 1;
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+  bool isSplat = constant.getNumElements() == 1;
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant))
     isSplat |= dense.isSplat() && dense.getNumElements() > 0;
   if (!isSplat)
     return std::nullopt;
-  return ConstantData(constant.getValue()).asDouble(0);
+  return ConstantData(constant).asDouble(0);
 }
 
 } // namespace kiln::nn

@@ -115,7 +115,7 @@ static Operation *scalableSource(Value value) {
   if (auto transpose = weight.getDefiningOp<TransposeOp>(); transpose && transpose->hasOneUse())
     weight = transpose.getInput();
   auto constant = weight.getDefiningOp<ConstantOp>();
-  return constant && constant->hasOneUse() && isa<FloatType>(constant.getType().getElementType()) ? op : nullptr;
+  return constant && getConstant(constant) && constant->hasOneUse() && isa<FloatType>(constant.getType().getElementType()) ? op : nullptr;
 }
 
 namespace {
