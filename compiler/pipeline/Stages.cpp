@@ -29,6 +29,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   DecomposeCompositesOptions form;
   form.decompose.assign(options.decompose.begin(), options.decompose.end());
   passes.addPass(createDecomposeComposites(form));
+  passes.addPass(createFoldConstants());
   passes.addPass(createPropagateLayout());
   passes.addPass(createFoldConstants());
   passes.addPass(createCSEPass());

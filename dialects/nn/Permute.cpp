@@ -12,6 +12,17 @@ RankedTensorType kiln::nn::permuteType(Type type, ArrayRef<int64_t> permutation)
   return makeTensorType(applyPermutation(ArrayRef<AffineExpr>(getDims(type)), permutation), getElementTypeOrSelf(type));
 }
 
+SmallVector<int64_t> kiln::nn::toChannelsLast(int64_t rank) {
+  SmallVector<int64_t> permutation{0};
+  llvm::append_range(permutation, llvm::seq<int64_t>(2, rank));
+  permutation.push_back(1);
+  return permutation;
+}
+
+SmallVector<int64_t> kiln::nn::toChannelsFirst(int64_t rank) {
+  return rank < 2 ? SmallVector<int64_t>{0} : invertPermutationVector(toChannelsLast(rank));
+}
+
 bool kiln::nn::permutesOnlyUnits(Type type, ArrayRef<int64_t> permutation) {
   DimExprs dims = getDims(type);
   int64_t previous = -1;
@@ -168,37 +179,61 @@ static std::optional<int64_t> blockPlace(ArrayRef<int64_t> members, ArrayRef<Aff
   return places.front();
 }
 
-/// The groups in the order in which `members` of them stand after `place`.
-static FailureOr<SmallVector<Group>> orderGroups(SmallVector<Group> groups, SmallVector<int64_t> Group::*members, ArrayRef<AffineExpr> dims,
-                                                 ArrayRef<int64_t> place) {
+/// The groups in the order of these places.
+static SmallVector<Group> orderGroups(ArrayRef<Group> groups, ArrayRef<int64_t> places) {
   SmallVector<std::pair<int64_t, size_t>> order;
-  for (auto [i, group] : llvm::enumerate(groups)) {
+  for (auto [i, place] : llvm::enumerate(places))
+    order.push_back({place, i});
+  llvm::sort(order);
+  return llvm::map_to_vector(order, [&](auto entry) { return groups[entry.second]; });
+}
+
+/// The places of the groups, as long as the members of each stay neighbours.
+static FailureOr<SmallVector<int64_t>> blockPlaces(ArrayRef<Group> groups, SmallVector<int64_t> Group::*members, ArrayRef<AffineExpr> dims,
+                                                   ArrayRef<int64_t> place) {
+  SmallVector<int64_t> places;
+  for (const Group &group : groups) {
     std::optional<int64_t> at = blockPlace(group.*members, dims, place);
     if (!at)
       return failure();
-    order.push_back({*at, i});
+    places.push_back(*at);
   }
-  llvm::sort(order);
-  SmallVector<Group> ordered;
-  for (auto [at, i] : order)
-    ordered.push_back(groups[i]);
-  return ordered;
+  return places;
 }
 
 FailureOr<Value> kiln::nn::sinkTransposeThroughReshape(OpBuilder &builder, ReshapeOp reshape, TransposeOp inner) {
   DimExprs from = getDims(inner.getType()), to = getDims(reshape.getType());
+  ArrayRef<int64_t> permutation = inner.getPermutation();
   auto groups = splitReshape(from, to, builder.getContext());
   if (failed(groups))
     return failure();
-  auto ordered = orderGroups(*groups, &Group::from, from, inner.getPermutation());
-  if (failed(ordered))
-    return failure();
-  SmallVector<int64_t> placed;
-  for (const Group &group : *ordered)
+  auto places = blockPlaces(*groups, &Group::from, from, permutation);
+  bool gathers = failed(places);
+  if (gathers) {
+    // The first non-unit member says where the group goes; a smaller transpose brings the other ones there.
+    places = SmallVector<int64_t>();
+    for (const Group &group : *groups) {
+      auto *first = llvm::find_if(group.from, [&](int64_t member) { return !isUnit(from[member]); });
+      int64_t at = permutation[first == group.from.end() ? group.from.front() : *first];
+      for (int64_t member : group.from)
+        at = isUnit(from[member]) ? at : std::min(at, permutation[member]);
+      places->push_back(at);
+    }
+  }
+  SmallVector<int64_t> placed, gathered;
+  for (const Group &group : orderGroups(*groups, *places)) {
     placed.append(group.to);
+    for (int64_t member : group.from)
+      gathered.push_back(permutation[member]);
+  }
+  SmallVector<int64_t> outer = invertPermutationVector(placed);
+  // Two transposes for one pay when the outer one is a layout's, which will meet its opposite.
+  if (gathers && outer != toChannelsFirst(outer.size()))
+    return failure();
+  Value source = gathers ? makeTranspose(builder, inner.getLoc(), inner.getInput(), gathered) : inner.getInput();
   DimExprs dims = applyPermutation(ArrayRef<AffineExpr>(to), placed);
-  Value reshaped = ReshapeOp::create(builder, reshape.getLoc(), makeTensorType(dims, reshape.getType().getElementType()), inner.getInput());
-  return makeTranspose(builder, inner.getLoc(), reshaped, invertPermutationVector(placed));
+  Value reshaped = ReshapeOp::create(builder, reshape.getLoc(), makeTensorType(dims, reshape.getType().getElementType()), source);
+  return makeTranspose(builder, inner.getLoc(), reshaped, outer);
 }
 
 FailureOr<Value> kiln::nn::hoistTransposeThroughReshape(OpBuilder &builder, TransposeOp outer, ReshapeOp reshape) {
@@ -206,11 +241,11 @@ FailureOr<Value> kiln::nn::hoistTransposeThroughReshape(OpBuilder &builder, Tran
   auto groups = splitReshape(from, to, builder.getContext());
   if (failed(groups))
     return failure();
-  auto ordered = orderGroups(*groups, &Group::to, to, invertPermutationVector(outer.getPermutation()));
-  if (failed(ordered))
+  auto places = blockPlaces(*groups, &Group::to, to, invertPermutationVector(outer.getPermutation()));
+  if (failed(places))
     return failure();
   SmallVector<int64_t> permutation;
-  for (const Group &group : *ordered)
+  for (const Group &group : orderGroups(*groups, *places))
     permutation.append(group.from);
   Value transposed = makeTranspose(builder, outer.getLoc(), reshape.getInput(), permutation);
   if (transposed.getType() == outer.getType())

@@ -6,6 +6,10 @@
 
 namespace kiln::nn {
 
+/// [N, C, spatial...] -> [N, spatial..., C] as a permutation of `rank` dimensions, and back.
+llvm::SmallVector<int64_t> toChannelsLast(int64_t rank);
+llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank);
+
 /// The type whose dimension i is dimension permutation[i] of `type`.
 mlir::RankedTensorType permuteType(mlir::Type type, llvm::ArrayRef<int64_t> permutation);
 

@@ -17,15 +17,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-SmallVector<int64_t> kiln::toChannelsLast(int64_t rank) {
-  SmallVector<int64_t> permutation{0};
-  llvm::append_range(permutation, llvm::seq<int64_t>(2, rank));
-  permutation.push_back(1);
-  return permutation;
-}
-
-SmallVector<int64_t> kiln::toChannelsFirst(int64_t rank) { return invertPermutationVector(toChannelsLast(rank)); }
-
 /// A constant, or what is computed from constants and from smaller values only: its transpose costs nothing that counts.
 static bool isCheap(Value value) {
   Operation *op = value.getDefiningOp();
@@ -174,6 +165,19 @@ struct HoistThroughReshape : OpRewritePattern<TransposeOp> {
   }
 };
 
+/// What has the same number everywhere, or counts, is built in the wanted order.
+struct TransposeOfGenerator : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp transpose, PatternRewriter &rewriter) const override {
+    auto op = transpose.getInput().getDefiningOp<Permutable>();
+    if (!op || op->getNumOperands() != 0)
+      return rewriter.notifyMatchFailure(transpose, "expected an operation without operands");
+    rewriter.replaceOp(transpose, buildPermuted(rewriter, op, transpose.getPermutation())->getResults());
+    return success();
+  }
+};
+
 struct MergeTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -196,5 +200,5 @@ void kiln::populateHoistTransposePatterns(RewritePatternSet &patterns) {
 }
 
 void kiln::populateMergeTransposePatterns(RewritePatternSet &patterns) {
-  patterns.add<MergeTranspose, HoistThroughBroadcast>(patterns.getContext());
+  patterns.add<MergeTranspose, TransposeOfGenerator, HoistThroughBroadcast>(patterns.getContext());
 }

@@ -6,10 +6,6 @@
 
 namespace kiln {
 
-/// [N, C, spatial...] -> [N, spatial..., C] as a permutation of `rank` dimensions, and back.
-llvm::SmallVector<int64_t> toChannelsLast(int64_t rank);
-llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank);
-
 /// Patterns that move transposes to channels_first down through their users, as long as that makes no more of them.
 void populateSinkTransposePatterns(mlir::RewritePatternSet &patterns);
 
