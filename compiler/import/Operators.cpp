@@ -13,9 +13,9 @@ namespace kiln::import {
 static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   StringMap<SmallVector<const Operator *, 1>> index;
   for (ArrayRef<Operator> family :
-       {getActivationOperators(), getConvolutionOperators(), getDataMovementOperators(), getElementwiseOperators(), getGatherOperators(),
-        getGeneratorOperators(), getMatmulOperators(), getNormalizationOperators(), getPoolingOperators(), getReductionOperators(),
-        getRecurrentOperators(), getResizeOperators(), getShapeOperators()})
+       {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getElementwiseOperators(),
+        getGatherOperators(), getGeneratorOperators(), getLossOperators(), getMatmulOperators(), getNormalizationOperators(), getPoolingOperators(),
+        getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(), getResizeOperators(), getShapeOperators()})
     for (const Operator &row : family)
       index[row.name].push_back(&row);
   return index;

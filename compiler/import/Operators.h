@@ -27,14 +27,17 @@ struct Operator {
 /// @name The families, each in the file of its name under ops/
 /// @{
 llvm::ArrayRef<Operator> getActivationOperators();
+llvm::ArrayRef<Operator> getAttentionOperators();
 llvm::ArrayRef<Operator> getConvolutionOperators();
 llvm::ArrayRef<Operator> getDataMovementOperators();
 llvm::ArrayRef<Operator> getElementwiseOperators();
 llvm::ArrayRef<Operator> getGatherOperators();
 llvm::ArrayRef<Operator> getGeneratorOperators();
+llvm::ArrayRef<Operator> getLossOperators();
 llvm::ArrayRef<Operator> getMatmulOperators();
 llvm::ArrayRef<Operator> getNormalizationOperators();
 llvm::ArrayRef<Operator> getPoolingOperators();
+llvm::ArrayRef<Operator> getQuantizationOperators();
 llvm::ArrayRef<Operator> getReductionOperators();
 llvm::ArrayRef<Operator> getRecurrentOperators();
 llvm::ArrayRef<Operator> getResizeOperators();

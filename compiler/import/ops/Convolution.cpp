@@ -42,35 +42,42 @@ static int64_t readGroups(Node &node) {
   return std::max<int64_t>(groups, 1);
 }
 
-static LogicalResult conv(Node &node) {
-  Value x = node.input(0), weight = node.input(1);
+Value buildConvolution(Node &node, Value x, Value weight) {
   int64_t groups = readGroups(node);
+  auto fail = [&](const Twine &reason) {
+    (void)node.error(reason);
+    return Value();
+  };
   if (node.failed())
-    return failure();
+    return {};
   if (node.rank(x) < 3)
-    return node.error("the input has rank " + Twine(node.rank(x)) + ", expected [N, C] and one to three spatial dimensions");
+    return fail("the input has rank " + Twine(node.rank(x)) + ", expected [N, C] and one to three spatial dimensions");
   auto kernel = kernelSizes(node, x, weight);
   auto window = kernel ? readWindow(node, x, kernel) : std::nullopt;
   if (!window)
-    return failure();
+    return {};
   DimExprs in = node.dims(x), shape = node.dims(weight), out{in[0], shape[0]};
   auto outChannels = nn::getConstantDim(shape[0]), inChannels = nn::getConstantDim(in[1]), perGroup = nn::getConstantDim(shape[1]);
   if (inChannels && perGroup && *inChannels != *perGroup * groups)
-    return node.error("weight has " + Twine(*perGroup * groups) + " input channels in " + Twine(groups) + " groups, but the input has " + Twine(*inChannels));
+    return fail("weight has " + Twine(*perGroup * groups) + " input channels in " + Twine(groups) + " groups, but the input has " + Twine(*inChannels));
   if (outChannels && *outChannels % groups)
-    return node.error(Twine(*outChannels) + " output channels are not a multiple of " + Twine(groups) + " groups");
+    return fail(Twine(*outChannels) + " output channels are not a multiple of " + Twine(groups) + " groups");
   if (node.elementType(x) != node.elementType(weight))
-    return node.error("input and weight have different element types");
+    return fail("input and weight have different element types");
   if (!node.unify(in[1], shape[1] * groups, "input channels differ from the weight's"))
-    return failure();
+    return {};
   in[1] = shape[1] * groups;
   x = node.reshape(x, in);
   out.append(window->outputDims(node, in));
   RankedTensorType type = node.type(out, node.elementType(x));
   if (node.failed())
-    return failure();
-  Value result = node.make<ConvOp>(type, x, weight, window->strides, window->dilations, window->pads, groups, Layout::ChannelsFirst);
-  return node.result(addBias(node, result, node.optionalInput(2)));
+    return {};
+  return node.make<ConvOp>(type, x, weight, window->strides, window->dilations, window->pads, groups, Layout::ChannelsFirst);
+}
+
+static LogicalResult conv(Node &node) {
+  Value result = buildConvolution(node, node.input(0), node.input(1));
+  return result ? node.result(addBias(node, result, node.optionalInput(2))) : failure();
 }
 
 /// The borders that give the wanted spatial sizes: output_shape, or auto_pad SAME (size * stride).

@@ -23,6 +23,9 @@ struct Window {
 /// Reads kernel_shape (checked against `kernel` when that is given), strides, dilations, pads and auto_pad for an input [N, C, spatial...].
 std::optional<Window> readWindow(Node &node, Value input, std::optional<llvm::SmallVector<int64_t>> kernel);
 
+/// The convolution of the node's attributes, without a bias; null after an error.
+Value buildConvolution(Node &node, Value x, Value weight);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_OPS_WINDOW_H

@@ -1,0 +1,238 @@
+//===- Attention.cpp - Attention and rotary embedding ------------------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+/// [batch, length, heads * size] as [batch, heads, length, size]; rank 4 stays.
+static Value splitHeads(Node &node, Value x, int64_t heads, StringRef what) {
+  if (node.rank(x) == 4)
+    return x;
+  if (!node.expectRank(x, 3, what))
+    return x;
+  DimExprs d = node.dims(x);
+  auto width = nn::getConstantDim(d[2]);
+  if (heads < 1 || (width && *width % heads)) {
+    (void)node.error(what + " has a width that is not a multiple of its " + Twine(heads) + " heads");
+    return x;
+  }
+  AffineExpr size = nn::simplifyDim(d[2].floorDiv(heads));
+  return node.transpose(node.reshape(x, {d[0], d[1], node.number(heads), size}), {0, 2, 1, 3});
+}
+
+/// Repeats each of few key or value heads for its group of query heads.
+static Value repeatHeads(Node &node, Value x, AffineExpr heads) {
+  DimExprs d = node.dims(x);
+  auto have = nn::getConstantDim(d[1]), want = nn::getConstantDim(heads);
+  if (have == want || !have || !want || *have == 0)
+    return x;
+  if (*want % *have) {
+    (void)node.error(Twine(*want) + " query heads are not a multiple of " + Twine(*have) + " key and value heads");
+    return x;
+  }
+  AffineExpr group = node.number(*want / *have), one = node.number(1);
+  x = node.broadcastTo(node.reshape(x, {d[0], d[1], one, d[2], d[3]}), {d[0], d[1], group, d[2], d[3]});
+  return node.reshape(x, {d[0], heads, d[2], d[3]});
+}
+
+namespace {
+/// The parts of one Attention node.
+class Attention {
+public:
+  explicit Attention(Node &node) : node(node) {}
+  LogicalResult run();
+
+private:
+  Value withPast(Value past, Value now, unsigned output);
+  Value maskBias();
+  Value causalBias();
+  Value paddingBias();
+  Value minusInfinityWhere(Value condition);
+  void addBias(Value more) { bias = !bias ? more : more ? node.binary<AddOp>(bias, more) : bias; }
+
+  Node &node;
+  Value query, key, value, bias;
+  Type element;
+  AffineExpr queries, keys, past;
+};
+} // namespace
+
+Value Attention::withPast(Value before, Value now, unsigned output) {
+  Value all = before ? node.concat({before, now}, 2) : now;
+  if (node.hasOutput(output))
+    (void)node.result(output, all);
+  return all;
+}
+
+Value Attention::minusInfinityWhere(Value condition) {
+  DimExprs dims = node.dims(condition);
+  return node.make<SelectOp>(node.type(dims, element), condition, node.splat(dims, element, -HUGE_VAL), node.splat(dims, element, 0));
+}
+
+/// The given mask as something to add; truth values keep. A mask shorter than the keys hides the rest.
+Value Attention::maskBias() {
+  Value mask = node.optionalInput(3);
+  if (!mask || node.failed())
+    return {};
+  if (node.elementType(mask).isInteger(1))
+    mask = minusInfinityWhere(node.unary<NotOp>(mask));
+  mask = node.cast(mask, element);
+  DimExprs dims = node.dims(mask);
+  if (dims.empty() || nn::provablyEqual(dims.back(), keys) || nn::getConstantDim(dims.back()) == 1)
+    return mask;
+  SmallVector<AffineExpr> none(dims.size(), node.number(0)), high = none;
+  high.back() = nn::simplifyDim(keys - dims.back());
+  return node.pad(mask, none, high, PadMode::Constant, node.splat({}, element, -HUGE_VAL));
+}
+
+/// Hides keys after the query's own place, which is behind the past (or ends where the keys in use end).
+Value Attention::causalBias() {
+  Type i64 = node.builder().getI64Type();
+  DimExprs square = {queries, keys};
+  Value row = node.iota(square, 0, i64), column = node.iota(square, 1, i64);
+  if (Value used = node.optionalInput(6)) {
+    DimExprs b = node.dims(used);
+    Value length = materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Contents{{queries}});
+    Value offset = node.binary<SubOp>(node.cast(used, i64), length);
+    row = node.binary<AddOp>(row, node.reshape(offset, {b[0], node.number(1), node.number(1), node.number(1)}));
+  } else {
+    row = node.binary<AddOp>(row, materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Contents{{past}}));
+  }
+  return minusInfinityWhere(node.compare<LessOp>(row, column));
+}
+
+/// Hides the keys behind those in use, of which each batch entry has its own number.
+Value Attention::paddingBias() {
+  Value used = node.optionalInput(6);
+  if (!used || node.failed() || !node.expectRank(used, 1, "nonpad_kv_seqlen"))
+    return {};
+  Type i64 = node.builder().getI64Type();
+  AffineExpr one = node.number(1);
+  Value length = node.reshape(node.cast(used, i64), {node.dims(used)[0], one, one, one});
+  return minusInfinityWhere(node.compare<GreaterEqualOp>(node.iota({one, one, one, keys}, 3, i64), length));
+}
+
+LogicalResult Attention::run() {
+  int64_t queryHeads = node.getInt("q_num_heads", 0), keyHeads = node.getInt("kv_num_heads", 0), mode = node.getInt("qk_matmul_output_mode", 0);
+  bool isCausal = node.getFlag("is_causal"), isFlat = node.rank(node.input(0)) == 3;
+  double softcap = node.getFloat("softcap", 0);
+  node.ignore("softmax_precision");
+  query = splitHeads(node, node.input(0), queryHeads, "Q");
+  key = splitHeads(node, node.input(1), keyHeads, "K");
+  value = splitHeads(node, node.input(2), keyHeads, "V");
+  if (!node.expectRank(query, 4, "Q") || !node.expectRank(key, 4, "K") || !node.expectRank(value, 4, "V"))
+    return failure();
+  element = node.elementType(query);
+  Value pastKey = node.optionalInput(4);
+  past = pastKey && node.rank(pastKey) == 4 ? node.dims(pastKey)[2] : node.number(0);
+  key = withPast(pastKey, key, 1);
+  value = withPast(node.optionalInput(5), value, 2);
+  if (node.failed())
+    return failure();
+  DimExprs q = node.dims(query);
+  queries = q[2], keys = node.dims(key)[2];
+  auto size = nn::getConstantDim(q[3]);
+  double scale = node.hasAttribute("scale") || !size || *size == 0 ? node.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(*size));
+  key = repeatHeads(node, key, q[1]);
+  value = repeatHeads(node, value, q[1]);
+  // The root of the scale on both sides, so that the product of half floats does not overflow.
+  double root = std::sqrt(scale);
+  Value scores = node.matmul(node.binary<MulOp>(query, root), node.transpose(node.binary<MulOp>(key, root), {0, 1, 3, 2}));
+  Value raw = scores;
+  if (softcap != 0)
+    scores = node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap);
+  Value capped = scores;
+  addBias(maskBias());
+  bool canHideAll = static_cast<bool>(bias) || node.hasInput(6);
+  if (isCausal)
+    addBias(causalBias());
+  addBias(paddingBias());
+  if (bias && !node.failed())
+    scores = node.binary<AddOp>(scores, node.broadcastTo(bias, node.dims(scores)));
+  if (node.failed())
+    return failure();
+  Value weights = node.unary<SoftmaxOp>(scores, node.builder().getI64IntegerAttr(3));
+  if (canHideAll) {
+    // A row that sees nothing weighs nothing, instead of NaN.
+    Value most = node.reduce(ReduceKind::Max, bias, {node.rank(bias) - 1}, /*keep=*/true);
+    Value isHidden = node.broadcastTo(node.compare<EqualOp>(most, node.splatLike(most, -HUGE_VAL)), node.dims(weights));
+    weights = node.make<SelectOp>(weights.getType(), isHidden, node.splatLike(weights, 0), weights);
+  }
+  Value result = node.matmul(weights, value);
+  if (isFlat && !node.failed()) {
+    DimExprs d = node.dims(result);
+    result = node.reshape(node.transpose(result, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
+  }
+  if (node.hasOutput(3))
+    (void)node.result(3, mode == 0 ? raw : mode == 1 ? capped : mode == 2 ? scores : weights);
+  return node.result(result);
+}
+
+static LogicalResult attention(Node &node) { return Attention(node).run(); }
+
+/// Rotates pairs of the first `rotary_embedding_dim` elements of each head by angles given as cosine and sine.
+static LogicalResult rotaryEmbedding(Node &node) {
+  Value input = node.input(0), cosine = node.input(1), sine = node.input(2), x = input;
+  bool interleaved = node.getFlag("interleaved");
+  int64_t heads = node.getInt("num_heads", 0), width = node.getInt("rotary_embedding_dim", 0);
+  DimExprs original = node.dims(input);
+  // All as [batch, length, heads, size].
+  if (node.rank(input) == 3 && heads > 0)
+    x = node.reshape(x, {original[0], original[1], node.number(heads), original[2].floorDiv(heads)});
+  else if (node.expectRank(input, 4, "the input"))
+    x = node.transpose(x, {0, 2, 1, 3});
+  if (node.failed() || node.rank(x) != 4)
+    return node.error("attribute 'num_heads' is needed for an input of rank 3");
+  DimExprs d = node.dims(x);
+  auto size = nn::getConstantDim(d[3]);
+  if (!size || width < 0 || width > *size || (width ? width : *size) % 2)
+    return node.error("the head size must be static and even, and attribute 'rotary_embedding_dim' within it");
+  width = width ? width : *size;
+  AffineExpr zero = node.number(0), one = node.number(1), half = node.number(width / 2), two = node.number(2);
+  if (Value positions = node.optionalInput(3)) {
+    auto pick = [&](Value cache) {
+      DimExprs at = node.dims(positions);
+      at.push_back(node.dims(cache).back());
+      return node.make<GatherOp>(node.type(at, node.elementType(cache)), cache, positions, 0);
+    };
+    if (!node.expectRank(cosine, 2, "the cosine cache") || !node.expectRank(sine, 2, "the sine cache"))
+      return failure();
+    cosine = pick(cosine);
+    sine = pick(sine);
+  }
+  if (!node.expectRank(cosine, 3, "the cosine cache") || !node.expectRank(sine, 3, "the sine cache"))
+    return failure();
+  auto angle = [&](Value cache) { return node.reshape(node.slice(cache, 2, zero, half), {d[0], d[1], one, half}); };
+  cosine = angle(cosine);
+  sine = angle(sine);
+  Value turned = node.slice(x, 3, zero, node.number(width));
+  Value first = interleaved ? node.slice(turned, 3, zero, half, 2) : node.slice(turned, 3, zero, half);
+  Value second = interleaved ? node.slice(turned, 3, one, half, 2) : node.slice(turned, 3, half, half);
+  Value real = node.binary<SubOp>(node.binary<MulOp>(cosine, first), node.binary<MulOp>(sine, second));
+  Value imaginary = node.binary<AddOp>(node.binary<MulOp>(sine, first), node.binary<MulOp>(cosine, second));
+  if (node.failed())
+    return failure();
+  DimExprs pair = {d[0], d[1], d[2], half, one}, joined = {d[0], d[1], d[2], half * two};
+  Value result = interleaved ? node.reshape(node.concat({node.reshape(real, pair), node.reshape(imaginary, pair)}, 4), joined)
+                             : node.concat({real, imaginary}, 3);
+  if (width < *size)
+    result = node.concat({result, node.slice(x, 3, node.number(width), node.number(*size - width))}, 3);
+  if (node.rank(input) == 4)
+    return node.result(node.transpose(result, {0, 2, 1, 3}));
+  return node.result(node.reshape(result, original));
+}
+
+ArrayRef<Operator> getAttentionOperators() {
+  static const Operator rows[] = {
+      {"Attention", 23, Elements::Float, attention},
+      {"RotaryEmbedding", 23, Elements::Float, rotaryEmbedding},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

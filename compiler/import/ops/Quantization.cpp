@@ -1,0 +1,198 @@
+//===- Quantization.cpp - Integers that stand for real numbers ---------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/import/ops/Window.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+/// A scale or zero point in the shape of `x`: one number, one for each slice along the axis, or one for each block of it.
+static Value spread(Node &node, Value parameter, Value x, int64_t axis, int64_t block) {
+  DimExprs dims = node.dims(x), own = node.dims(parameter);
+  if (nn::getConstantDim(nn::getNumElements(own, node.context())) == 1)
+    return node.broadcastTo(node.reshape(parameter, {}), dims);
+  axis = node.axis(axis, dims.size());
+  if (node.failed())
+    return parameter;
+  if (own.size() == 1 && block == 0) {
+    DimExprs shape(dims.size(), node.number(1));
+    shape[axis] = own[0];
+    if (!node.unify(own[0], dims[axis], "the number of scales or zero points and the dimension differ"))
+      return parameter;
+    return node.broadcastTo(node.reshape(parameter, shape), dims);
+  }
+  auto size = nn::getConstantDim(dims[axis]), blocks = own.size() == dims.size() ? nn::getConstantDim(own[axis]) : std::nullopt;
+  if (!size || !blocks || block < 1 || *blocks != (*size + block - 1) / block) {
+    (void)node.error("the scale's shape and attribute 'block_size' " + Twine(block) + " do not fit the input");
+    return parameter;
+  }
+  DimExprs apart = own, repeated = own, joined = own;
+  apart.insert(apart.begin() + axis + 1, node.number(1));
+  repeated.insert(repeated.begin() + axis + 1, node.number(block));
+  joined[axis] = node.number(*blocks * block);
+  Value whole = node.reshape(node.broadcastTo(node.reshape(parameter, apart), repeated), joined);
+  return node.broadcastTo(node.slice(whole, axis, node.number(0), dims[axis]), dims);
+}
+
+/// Real numbers to the nearest integer of the type, ties to even, after adding the zero point.
+static Value toInteger(Node &node, Value scaled, Value zeroPoint, Type to) {
+  auto integer = cast<IntegerType>(to);
+  int64_t bits = integer.getWidth();
+  double low = integer.isUnsigned() ? 0 : -std::ldexp(1.0, bits - 1), high = std::ldexp(1.0, integer.isUnsigned() ? bits : bits - 1) - 1;
+  Value rounded = node.unary<RoundOp>(scaled);
+  if (zeroPoint)
+    rounded = node.binary<AddOp>(rounded, zeroPoint);
+  OpBuilder &b = node.builder();
+  return node.cast(node.unary<ClampOp>(rounded, b.getF64FloatAttr(low), b.getF64FloatAttr(high)), to);
+}
+
+static bool isQuantized(Type type) {
+  auto integer = dyn_cast_or_null<IntegerType>(type);
+  return integer && integer.getWidth() >= 8 && integer.getWidth() <= 16;
+}
+
+static LogicalResult quantizeLinear(Node &node) {
+  Value x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
+  int64_t axis = node.getInt("axis", 1), block = node.getInt("block_size", 0), dtype = node.getInt("output_dtype", 0);
+  node.ignore("saturate");
+  node.ignore("precision");
+  bool isPacked = dtype > 16;
+  Type byDefault = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : Type(node.builder().getIntegerType(8, false));
+  Type to = zeroPoint ? node.elementType(zeroPoint) : byDefault;
+  if (isPacked || !isQuantized(to))
+    return node.unsupported("quantization to other types than 8 and 16 bit integers", "use uint8 or int8");
+  Type real = node.builder().getF32Type();
+  Value scaled = node.binary<DivOp>(node.cast(x, real), spread(node, node.cast(scale, real), x, axis, block));
+  Value offset = zeroPoint ? spread(node, node.cast(zeroPoint, real), x, axis, block) : Value();
+  return node.failed() ? failure() : node.result(toInteger(node, scaled, offset, to));
+}
+
+static LogicalResult dequantizeLinear(Node &node) {
+  Value x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
+  int64_t axis = node.getInt("axis", 1), block = node.getInt("block_size", 0), dtype = node.getInt("output_dtype", 0);
+  Type real = node.builder().getF32Type(), to = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : node.elementType(scale);
+  if (!to || !isa<FloatType>(to) || !isa<IntegerType>(node.elementType(x)))
+    return node.unsupported("dequantization between these types", "use integers and float");
+  Value integer = node.cast(x, node.builder().getI32Type());
+  if (zeroPoint)
+    integer = node.binary<SubOp>(integer, spread(node, node.cast(zeroPoint, node.builder().getI32Type()), x, axis, block));
+  Value result = node.binary<MulOp>(node.cast(integer, real), spread(node, node.cast(scale, real), x, axis, block));
+  return node.failed() ? failure() : node.result(node.cast(result, to));
+}
+
+/// Scale and zero point from the extremes of the data, which are made to include zero.
+static LogicalResult dynamicQuantizeLinear(Node &node) {
+  Value x = node.input(0);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x)));
+  Value most = node.reduce(ReduceKind::Max, x, axes, false), least = node.reduce(ReduceKind::Min, x, axes, false);
+  most = node.binary<MaximumOp>(most, 0.0);
+  least = node.binary<MinimumOp>(least, 0.0);
+  Value scale = node.binary<DivOp>(node.binary<SubOp>(most, least), 255.0);
+  Type to = node.builder().getIntegerType(8, false);
+  Value zeroPoint = toInteger(node, node.unary<NegOp>(node.binary<DivOp>(least, scale)), Value(), to);
+  Value scaled = node.binary<DivOp>(x, scale), offset = node.cast(zeroPoint, node.elementType(x));
+  (void)node.result(1, scale);
+  (void)node.result(2, zeroPoint);
+  return node.result(toInteger(node, scaled, node.broadcastTo(offset, node.dims(x)), to));
+}
+
+//===- Products of integers ------------------------------------------------===//
+
+/// x - zero point in the wider type. A vector of zero points counts along `axis`.
+static Value centre(Node &node, Value x, Value zeroPoint, int64_t axis, Type wide) {
+  Value result = node.cast(x, wide);
+  return zeroPoint && !node.failed() ? node.binary<SubOp>(result, spread(node, node.cast(zeroPoint, wide), x, axis, 0)) : result;
+}
+
+/// The matrix product with batch dimensions broadcast.
+static Value product(Node &node, Value a, Value b) {
+  DimExprs left = node.dims(a), right = node.dims(b);
+  if (left.size() < 2 || right.size() < 2) {
+    (void)node.unsupported("vectors as operands", "reshape them to matrices");
+    return a;
+  }
+  auto batch = node.broadcastDims(ArrayRef(left).drop_back(2), ArrayRef(right).drop_back(2));
+  if (!batch)
+    return a;
+  auto widen = [&](Value value, ArrayRef<AffineExpr> dims) {
+    DimExprs shape = *batch;
+    llvm::append_range(shape, dims.take_back(2));
+    return node.broadcastTo(value, shape);
+  };
+  return right.size() == 2 ? node.matmul(widen(a, left), b) : node.matmul(widen(a, left), widen(b, right));
+}
+
+static LogicalResult matMulInteger(Node &node) {
+  Value a = node.input(0), b = node.input(1);
+  Type wide = node.builder().getI32Type();
+  a = centre(node, a, node.optionalInput(2), -2, wide);
+  b = centre(node, b, node.optionalInput(3), -1, wide);
+  return node.failed() ? failure() : node.result(product(node, a, b));
+}
+
+static LogicalResult convInteger(Node &node) {
+  Value x = node.input(0), weight = node.input(1);
+  Type wide = node.builder().getI32Type();
+  x = centre(node, x, node.optionalInput(2), 1, wide);
+  weight = centre(node, weight, node.optionalInput(3), 0, wide);
+  Value result = node.failed() ? Value() : buildConvolution(node, x, weight);
+  return result ? node.result(result) : failure();
+}
+
+/// A real result, quantized by the operator's own scale and zero point.
+static LogicalResult requantize(Node &node, Value real, unsigned scaleInput) {
+  Value scale = node.input(scaleInput), zeroPoint = node.input(scaleInput + 1);
+  if (node.failed() || !isQuantized(node.elementType(zeroPoint)))
+    return node.error("the zero point has a type that is no 8 or 16 bit integer");
+  Type type = node.elementType(real);
+  Value scaled = node.binary<DivOp>(real, spread(node, node.cast(scale, type), real, 1, 0));
+  Value offset = spread(node, node.cast(zeroPoint, type), real, 1, 0);
+  return node.failed() ? failure() : node.result(toInteger(node, scaled, offset, node.elementType(zeroPoint)));
+}
+
+static LogicalResult qLinearMatMul(Node &node) {
+  Type real = node.builder().getF32Type();
+  auto operand = [&](unsigned at, int64_t axis) {
+    Value x = node.input(at), scale = node.input(at + 1);
+    return node.binary<MulOp>(centre(node, x, node.input(at + 2), axis, real), spread(node, node.cast(scale, real), x, axis, 0));
+  };
+  Value a = operand(0, -2), b = operand(3, -1);
+  return node.failed() ? failure() : requantize(node, product(node, a, b), 6);
+}
+
+static LogicalResult qLinearConv(Node &node) {
+  Type real = node.builder().getF32Type();
+  Value x = node.input(0), weight = node.input(3), xScale = node.cast(node.input(1), real), weightScale = node.cast(node.input(4), real);
+  Value centredX = centre(node, x, node.input(2), 1, real), centredWeight = centre(node, weight, node.input(5), 0, real);
+  Value sum = node.failed() ? Value() : buildConvolution(node, centredX, centredWeight);
+  if (!sum)
+    return failure();
+  // The bias counts in units of both scales, as the integer sums do.
+  if (Value bias = node.optionalInput(8)) {
+    DimExprs shape(node.rank(sum), node.number(1));
+    shape[1] = node.dims(sum)[1];
+    sum = node.binary<AddOp>(sum, node.broadcastTo(node.reshape(node.cast(bias, real), shape), node.dims(sum)));
+  }
+  sum = node.binary<MulOp>(node.binary<MulOp>(sum, spread(node, xScale, sum, 1, 0)), spread(node, weightScale, sum, 1, 0));
+  return node.failed() ? failure() : requantize(node, sum, 6);
+}
+
+ArrayRef<Operator> getQuantizationOperators() {
+  static const Operator rows[] = {
+      {"ConvInteger", 10, Elements::Integer, convInteger},
+      {"DequantizeLinear", 10, Elements::Integer, dequantizeLinear},
+      {"DynamicQuantizeLinear", 11, Elements::Float, dynamicQuantizeLinear},
+      {"MatMulInteger", 10, Elements::Integer, matMulInteger},
+      {"QLinearConv", 10, Elements::Integer, qLinearConv},
+      {"QLinearMatMul", 10, Elements::Integer, qLinearMatMul},
+      {"QuantizeLinear", 10, Elements::Number, quantizeLinear},
+  };
+  return rows;
+}
+
+} // namespace kiln::import
