@@ -159,8 +159,10 @@ void Grouping::materialize(unsigned group) {
     auto own = owner.find(op);
     if (own == owner.end() || own->second != group)
       continue;
+    // A kernel with several results writes them all, so that its own passes can count on every buffer.
+    bool all = op->getNumResults() > 1;
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+      if (all || llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
         results.insert(result);
   }
   SmallVector<Location> locations;

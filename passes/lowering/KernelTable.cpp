@@ -42,6 +42,8 @@ ArrayRef<KernelRow> getKernelTable() {
   static const KernelRow table[] = {
       {"softmax_rows", matchSoftmaxRows, lowerSoftmaxRows},
       {"layer_norm_rows", matchLayerNormRows, lowerLayerNormRows},
+      {"lstm_steps", matchLstmSteps, lowerLstmSteps},
+      {"gru_steps", matchGruSteps, lowerGruSteps},
       {"pool_windows", matchPoolWindows, lowerPoolWindows},
       {"reduce_loops", matchReduceLoops, lowerReduceLoops},
       {"loops", matchElementwiseLoops, lowerElementwiseLoops},

@@ -15,6 +15,8 @@ KILN_KERNEL(ReduceLoops);
 KILN_KERNEL(SoftmaxRows);
 KILN_KERNEL(LayerNormRows);
 KILN_KERNEL(PoolWindows);
+KILN_KERNEL(LstmSteps);
+KILN_KERNEL(GruSteps);
 
 #undef KILN_KERNEL
 
