@@ -289,6 +289,23 @@ void Node::requireNotNegative(AffineExpr expr, const Twine &what) {
     graph.addConstraint(expr.floorDiv(int64_t(1) << 40));
 }
 
+std::optional<DimExprs> Node::declaredDims(unsigned i) const {
+  // A shape from the command line may have changed what the exporter wrote down.
+  if (i >= numOutputs() || !graph.options.shapes.empty())
+    return std::nullopt;
+  const onnx::TypeProto *declared = scope.declared.lookup(proto.output(i));
+  if (!declared || !declared->tensor_type().has_shape() || declared->tensor_type().shape().dim_size() > graph.options.limits.rank)
+    return std::nullopt;
+  DimExprs dims;
+  for (const auto &dim : declared->tensor_type().shape().dim()) {
+    bool isSymbol = graph.symbolByName.contains(dim.dim_param()) || graph.options.dims.count(dim.dim_param());
+    if (dim.has_dim_value() ? dim.dim_value() < 0 : !isSymbol)
+      return std::nullopt;
+    dims.push_back(dim.has_dim_value() ? number(dim.dim_value()) : graph.symbol(dim.dim_param()));
+  }
+  return dims;
+}
+
 std::optional<DimExprs> Node::knownIntegers(unsigned i, StringRef what) {
   Value value = input(i);
   if (failed())

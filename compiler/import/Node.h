@@ -105,6 +105,10 @@ public:
   /// The elements of an integer tensor as expressions; an error saying what must be known when they are not.
   std::optional<DimExprs> knownIntegers(unsigned input, llvm::StringRef what);
   std::optional<llvm::SmallVector<int64_t>> constantIntegers(unsigned input, llvm::StringRef what);
+  /// The dimensions that the model declares for output `i`, when it declares all. They stand in for a shape, axes or sizes that only
+  /// the data would tell (`isKnown` says so): the declaration is the model's promise about them.
+  std::optional<DimExprs> declaredDims(unsigned i = 0) const;
+  bool isKnown(unsigned input) { return !hasInput(input) || getIntegerContents(inputs[input]); }
   /// Numbers of a constant float or integer tensor.
   std::optional<llvm::SmallVector<double>> constantNumbers(unsigned input, llvm::StringRef what);
   /// @}

@@ -120,10 +120,22 @@ static LogicalResult slice(Node &node) {
 
 //===- Split ---------------------------------------------------------------===//
 
+/// What the model declares for the parts, when their extents are data.
+static std::optional<DimExprs> declaredExtents(Node &node, int64_t axis) {
+  DimExprs extents;
+  for (unsigned i = 0; i < node.numOutputs(); ++i) {
+    auto dims = node.declaredDims(i);
+    if (!dims || axis >= static_cast<int64_t>(dims->size()))
+      return node.knownIntegers(1, "split");
+    extents.push_back((*dims)[axis]);
+  }
+  return extents;
+}
+
 /// The extents of the parts: given, or equal ones of which the last may be smaller.
-static std::optional<DimExprs> splitExtents(Node &node, AffineExpr size) {
+static std::optional<DimExprs> splitExtents(Node &node, AffineExpr size, int64_t axis) {
   if (node.opset >= 13 && node.hasInput(1))
-    return node.knownIntegers(1, "split");
+    return node.isKnown(1) ? node.knownIntegers(1, "split") : declaredExtents(node, axis);
   DimExprs extents;
   if (auto given = node.opset < 13 ? node.findInts("split") : std::nullopt) {
     for (int64_t extent : *given)
@@ -152,7 +164,7 @@ static LogicalResult split(Node &node) {
   if (node.failed())
     return failure();
   AffineExpr size = node.dims(x)[axis], start = node.number(0), sum = start;
-  auto extents = splitExtents(node, size);
+  auto extents = splitExtents(node, size, axis);
   if (!extents)
     return failure();
   if (extents->size() != node.numOutputs())
@@ -177,7 +189,14 @@ static LogicalResult split(Node &node) {
 static LogicalResult tile(Node &node) {
   Value x = node.input(0);
   DimExprs dims = node.dims(x), apart, repeated, joined;
-  auto repeats = node.knownIntegers(1, "repeats");
+  std::optional<DimExprs> repeats;
+  if (auto declared = node.declaredDims(); declared && !node.isKnown(1) && declared->size() == dims.size()) {
+    repeats.emplace();
+    for (auto [to, from] : llvm::zip_equal(*declared, dims))
+      repeats->push_back(divideExactly({to}, {from}, node.context()));
+  } else {
+    repeats = node.knownIntegers(1, "repeats");
+  }
   if (!repeats)
     return failure();
   if (repeats->size() != dims.size())

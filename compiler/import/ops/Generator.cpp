@@ -40,7 +40,8 @@ static LogicalResult constant(Node &node) {
 }
 
 static LogicalResult constantOfShape(Node &node) {
-  auto dims = node.knownIntegers(0, "the shape");
+  auto declared = node.isKnown(0) ? std::nullopt : node.declaredDims();
+  auto dims = declared ? declared : node.knownIntegers(0, "the shape");
   ElementsAttr value = node.findTensor("value");
   if (node.failed())
     return failure();
@@ -53,6 +54,17 @@ static LogicalResult constantOfShape(Node &node) {
                            : TypedAttr(FloatAttr::get(element, data.asDouble(0)));
   RankedTensorType type = node.type(*dims, element);
   return node.failed() ? failure() : node.result(node.make<SplatOp>(type, attr));
+}
+
+/// The elements of a short range whose start and step are known, so that shape arithmetic can go on with them.
+static Value knownRange(Node &node, AffineExpr count, const std::optional<DimExprs> &start, const std::optional<DimExprs> &delta, Type element) {
+  auto length = nn::getConstantDim(count);
+  if (!length || *length > 64 || !start || !delta || !isa<IntegerType>(element))
+    return {};
+  Contents contents;
+  for (int64_t i = 0; i < *length; ++i)
+    contents.push_back({nn::simplifyDim(start->front() + delta->front() * i)});
+  return materialize(node.builder(), node.loc, RankedTensorType::get({*length}, element), contents);
 }
 
 /// start + delta * i. The count is known for known bounds, or from expressions when delta is one.
@@ -83,6 +95,8 @@ static LogicalResult range(Node &node) {
       count = nn::simplifyDim(distance.ceilDiv(std::abs(*step)));
       node.requireNotNegative(count, "the range ends before it starts");
     }
+  } else if (auto declared = node.declaredDims(); declared && declared->size() == 1) {
+    count = declared->front();
   } else {
     double bounds[3];
     for (unsigned i = 0; i < 3; ++i) {
@@ -102,6 +116,8 @@ static LogicalResult range(Node &node) {
   (void)node.type(dims, element);
   if (node.failed())
     return failure();
+  if (Value known = knownRange(node, count, start, delta, element))
+    return node.result(known);
   Value first = node.broadcastTo(node.reshape(node.input(0), {}), dims), step = node.broadcastTo(node.reshape(node.input(2), {}), dims);
   Value places = node.cast(node.iota(dims, 0, node.builder().getI64Type()), element);
   return node.result(node.binary<AddOp>(node.binary<MulOp>(places, step), first));
@@ -143,6 +159,8 @@ static LogicalResult oneHot(Node &node) {
   Value indices = node.input(0), values = node.input(2);
   auto depth = getContents(node.input(1));
   int64_t rank = node.rank(indices), axis = node.axis(node.getInt("axis", -1), rank + 1);
+  if (auto declared = node.declaredDims(); !depth && declared && static_cast<int64_t>(declared->size()) == rank + 1 && !node.failed())
+    depth = Contents{{(*declared)[axis]}};
   if (!depth || depth->size() != 1)
     return node.unsupported("depth is known only at run time", "make it a constant");
   if (node.failed() || !node.expectRank(values, 1, "values"))

@@ -20,6 +20,36 @@ struct Reduction {
 };
 } // namespace
 
+/// Axes that are data, as far as the declared result has only one explanation: with `keepdims` it always has, because reducing a dimension
+/// of size one changes nothing.
+static std::optional<SmallVector<int64_t>> declaredAxes(Node &node, const Reduction &r) {
+  auto declared = node.declaredDims();
+  DimExprs from = node.dims(r.x);
+  SmallVector<int64_t> found;
+  unsigned explanations = 0;
+  for (unsigned subset = 0; declared && from.size() <= 8 && subset < (1u << from.size()); ++subset) {
+    DimExprs to;
+    SmallVector<int64_t> axes;
+    bool isUseless = false;
+    for (auto [i, dim] : llvm::enumerate(from)) {
+      bool isReduced = subset & (1u << i);
+      isUseless |= isReduced && r.keep && nn::getConstantDim(dim) == 1;
+      if (isReduced)
+        axes.push_back(i);
+      if (!isReduced || r.keep)
+        to.push_back(isReduced ? node.number(1) : dim);
+    }
+    if (isUseless || to != *declared)
+      continue;
+    found = axes;
+    ++explanations;
+  }
+  // No axes at all would mean all of them, or none.
+  if (explanations == 1 && !found.empty())
+    return found;
+  return node.constantIntegers(1, "axes");
+}
+
 /// Axes are an attribute first, and an input from opset `inputSince` on.
 static std::optional<Reduction> readReduction(Node &node, int64_t inputSince) {
   Reduction r;
@@ -33,7 +63,7 @@ static std::optional<Reduction> readReduction(Node &node, int64_t inputSince) {
   } else {
     isNoop = node.getFlag("noop_with_empty_axes");
     if (node.hasInput(1))
-      given = node.constantIntegers(1, "axes");
+      given = node.isKnown(1) ? node.constantIntegers(1, "axes") : declaredAxes(node, r);
   }
   if (node.failed())
     return std::nullopt;
@@ -140,6 +170,8 @@ static LogicalResult topK(Node &node) {
     return failure();
   if (node.opset < 10)
     k.push_back(node.number(node.requireInt("k")));
+  else if (auto declared = node.declaredDims(); declared && !node.isKnown(1) && declared->size() == dims.size())
+    k.push_back((*declared)[axis]);
   else if (auto given = node.knownIntegers(1, "k"))
     k = *given;
   if (node.failed() || k.size() != 1)

@@ -103,7 +103,14 @@ static std::optional<Target> readTarget(Node &node, Value x, ArrayRef<int64_t> a
     (void)node.error("scales do not have one entry for each axis");
     return std::nullopt;
   }
-  auto sizes = node.knownIntegers(3, "sizes");
+  std::optional<DimExprs> sizes;
+  if (auto declared = node.declaredDims(); declared && !node.isKnown(3) && static_cast<int64_t>(declared->size()) == node.rank(x)) {
+    sizes.emplace();
+    for (int64_t axis : axes)
+      sizes->push_back((*declared)[axis]);
+  } else {
+    sizes = node.knownIntegers(3, "sizes");
+  }
   if (sizes && sizes->size() == axes.size())
     return fromSizes(node, x, *sizes, axes, policy);
   (void)node.error("sizes do not have one entry for each axis");

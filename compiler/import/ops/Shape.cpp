@@ -49,10 +49,13 @@ static LogicalResult reshapeChecked(Node &node, Value x, ArrayRef<AffineExpr> to
 static LogicalResult reshape(Node &node) {
   Value x = node.input(0);
   DimExprs from = node.dims(x), to;
-  auto target = node.knownIntegers(1, "the shape");
+  auto declared = node.isKnown(1) ? std::nullopt : node.declaredDims();
+  auto target = declared ? declared : node.knownIntegers(1, "the shape");
   bool allowZero = node.getFlag("allowzero");
   if (!target)
     return failure();
+  if (declared)
+    return reshapeChecked(node, x, *declared);
   int64_t inferred = -1;
   bool hasZero = false;
   for (auto [i, dim] : llvm::enumerate(*target)) {
@@ -106,6 +109,8 @@ static std::optional<SmallVector<int64_t>> squeezeAxes(Node &node) {
 static LogicalResult squeeze(Node &node) {
   Value x = node.input(0);
   DimExprs dims = node.dims(x), kept;
+  if (auto declared = node.declaredDims(); declared && node.opset >= 13 && !node.isKnown(1))
+    return reshapeChecked(node, x, *declared);
   auto given = squeezeAxes(node);
   SmallVector<int64_t> axes = given ? node.axes(*given, dims.size()) : SmallVector<int64_t>();
   if (node.failed())
@@ -123,6 +128,8 @@ static LogicalResult squeeze(Node &node) {
 static LogicalResult unsqueeze(Node &node) {
   Value x = node.input(0);
   DimExprs dims = node.dims(x);
+  if (auto declared = node.declaredDims(); declared && node.opset >= 13 && !node.isKnown(1))
+    return reshapeChecked(node, x, *declared);
   auto given = squeezeAxes(node);
   if (!given)
     return node.error("axes are missing");
@@ -136,7 +143,8 @@ static LogicalResult unsqueeze(Node &node) {
 
 static LogicalResult expand(Node &node) {
   Value x = node.input(0);
-  auto target = node.knownIntegers(1, "the shape");
+  auto declared = node.isKnown(1) ? std::nullopt : node.declaredDims();
+  auto target = declared ? declared : node.knownIntegers(1, "the shape");
   if (!target)
     return failure();
   for (AffineExpr dim : *target)
