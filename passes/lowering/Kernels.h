@@ -17,6 +17,9 @@ KILN_KERNEL(LayerNormRows);
 KILN_KERNEL(PoolWindows);
 KILN_KERNEL(LstmSteps);
 KILN_KERNEL(GruSteps);
+KILN_KERNEL(ArgReduceScan);
+KILN_KERNEL(CumulativeScan);
+KILN_KERNEL(TopKInsertion);
 
 #undef KILN_KERNEL
 
