@@ -3,6 +3,7 @@
 #include "dialects/nn/Dims.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -44,10 +45,7 @@ Value kiln::nn::makeTranspose(OpBuilder &builder, Location loc, Value value, Arr
   }
   if (isIdentityPermutation(composed))
     return value;
-  RankedTensorType type = permuteType(value.getType(), composed);
-  if (permutesOnlyUnits(value.getType(), composed))
-    return ReshapeOp::create(builder, loc, type, value);
-  return TransposeOp::create(builder, loc, type, value, composed);
+  return TransposeOp::create(builder, loc, permuteType(value.getType(), composed), value, composed);
 }
 
 Operation *kiln::nn::buildPermuted(OpBuilder &builder, Permutable op, ArrayRef<int64_t> permutation) {
@@ -127,9 +125,26 @@ struct Group {
 
 static bool isUnit(AffineExpr dim) { return getConstantDim(dim) == 1; }
 
+/// Whether two dimensions are the same because the module demands it (`nn.constraints`).
+static bool constrainedEqual(AffineMap constraints, AffineExpr a, AffineExpr b) {
+  return provablyEqual(a, b) || (constraints && llvm::any_of(constraints.getResults(), [&](AffineExpr zero) {
+                                   return provablyEqual(zero, a - b) || provablyEqual(zero, b - a);
+                                 }));
+}
+
 /// The smallest split of a reshape into independent groups, in order.
-static FailureOr<SmallVector<Group>> splitReshape(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to, MLIRContext *context) {
+static FailureOr<SmallVector<Group>> splitReshape(ReshapeOp reshape, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
+  MLIRContext *context = reshape.getContext();
   SmallVector<Group> groups;
+  auto constraints = reshape->getParentOfType<ModuleOp>()->getAttrOfType<AffineMapAttr>(constraintsAttrName);
+  AffineMap zeros = constraints ? constraints.getValue() : AffineMap();
+  if (from.size() == to.size() && llvm::all_of(llvm::zip(from, to), [&](auto pair) {
+        return constrainedEqual(zeros, std::get<0>(pair), std::get<1>(pair));
+      })) {
+    for (int64_t i = 0; i < static_cast<int64_t>(from.size()); ++i)
+      groups.push_back({{i}, {i}});
+    return groups;
+  }
   size_t i = 0, j = 0;
   auto take = [&](size_t fromEnd, size_t toEnd) {
     Group group;
@@ -204,7 +219,7 @@ static FailureOr<SmallVector<int64_t>> blockPlaces(ArrayRef<Group> groups, Small
 FailureOr<Value> kiln::nn::sinkTransposeThroughReshape(OpBuilder &builder, ReshapeOp reshape, TransposeOp inner) {
   DimExprs from = getDims(inner.getType()), to = getDims(reshape.getType());
   ArrayRef<int64_t> permutation = inner.getPermutation();
-  auto groups = splitReshape(from, to, builder.getContext());
+  auto groups = splitReshape(reshape, from, to);
   if (failed(groups))
     return failure();
   auto places = blockPlaces(*groups, &Group::from, from, permutation);
@@ -238,7 +253,7 @@ FailureOr<Value> kiln::nn::sinkTransposeThroughReshape(OpBuilder &builder, Resha
 
 FailureOr<Value> kiln::nn::hoistTransposeThroughReshape(OpBuilder &builder, TransposeOp outer, ReshapeOp reshape) {
   DimExprs from = getDims(reshape.getInput().getType()), to = getDims(reshape.getType());
-  auto groups = splitReshape(from, to, builder.getContext());
+  auto groups = splitReshape(reshape, from, to);
   if (failed(groups))
     return failure();
   auto places = blockPlaces(*groups, &Group::to, to, invertPermutationVector(outer.getPermutation()));

@@ -13,7 +13,7 @@ llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank);
 /// The type whose dimension i is dimension permutation[i] of `type`.
 mlir::RankedTensorType permuteType(mlir::Type type, llvm::ArrayRef<int64_t> permutation);
 
-/// An nn.transpose, or what it comes to: the value itself, the operand of the opposite transpose, a reshape where only dimensions of size one move.
+/// An nn.transpose, merged with those that define the value; the value itself when nothing moves.
 mlir::Value makeTranspose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> permutation);
 
 /// Whether transposing this type moves no element, only dimensions of size one.

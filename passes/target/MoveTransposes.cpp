@@ -50,8 +50,9 @@ struct SinkThroughOp : OpInterfaceRewritePattern<Permutable> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(Permutable op, PatternRewriter &rewriter) const override {
-    if (op->getNumResults() == 0)
-      return rewriter.notifyMatchFailure(op, "expected a result");
+    // A transpose is cheaper before a broadcast: HoistThroughBroadcast.
+    if (op->getNumResults() == 0 || isa<BroadcastToOp>(op))
+      return rewriter.notifyMatchFailure(op, "expected a result that is not broadcast");
     int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
     if (rank < 3 || !isPermutable(op, rank))
       return rewriter.notifyMatchFailure(op, "expected operands of rank 3 or more, all alike");
@@ -118,23 +119,6 @@ struct HoistThroughBroadcast : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// A broadcast of a transpose of lower rank becomes one of equal rank, which sinking understands.
-struct RaiseBroadcastRank : OpRewritePattern<BroadcastToOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(BroadcastToOp broadcast, PatternRewriter &rewriter) const override {
-    auto transpose = broadcast.getInput().getDefiningOp<TransposeOp>();
-    int64_t rank = broadcast.getType().getRank();
-    if (!transpose || transpose.getType().getRank() == rank)
-      return rewriter.notifyMatchFailure(broadcast, "expected a transposed operand of lower rank");
-    DimExprs dims = getDims(transpose.getType());
-    dims.insert(dims.begin(), rank - dims.size(), rewriter.getAffineConstantExpr(1));
-    Value raised = ReshapeOp::create(rewriter, broadcast.getLoc(), makeTensorType(dims, broadcast.getType().getElementType()), transpose);
-    rewriter.modifyOpInPlace(broadcast, [&] { broadcast.getInputMutable().assign(raised); });
-    return success();
-  }
-};
-
 struct SinkThroughReshape : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -182,8 +166,8 @@ struct MergeTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(TransposeOp transpose, PatternRewriter &rewriter) const override {
-    if (!transpose.getInput().getDefiningOp<TransposeOp>() && !permutesOnlyUnits(transpose.getInput().getType(), transpose.getPermutation()))
-      return rewriter.notifyMatchFailure(transpose, "expected a transposed operand or moved dimensions of size one");
+    if (!transpose.getInput().getDefiningOp<TransposeOp>())
+      return rewriter.notifyMatchFailure(transpose, "expected a transposed operand");
     rewriter.replaceOp(transpose, makeTranspose(rewriter, transpose.getLoc(), transpose.getInput(), transpose.getPermutation()));
     return success();
   }
@@ -192,7 +176,7 @@ struct MergeTranspose : OpRewritePattern<TransposeOp> {
 } // namespace
 
 void kiln::populateSinkTransposePatterns(RewritePatternSet &patterns) {
-  patterns.add<SinkThroughOp, RaiseBroadcastRank, SinkThroughReshape>(patterns.getContext());
+  patterns.add<SinkThroughOp, SinkThroughReshape>(patterns.getContext());
 }
 
 void kiln::populateHoistTransposePatterns(RewritePatternSet &patterns) {

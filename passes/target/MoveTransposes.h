@@ -12,7 +12,7 @@ void populateSinkTransposePatterns(mlir::RewritePatternSet &patterns);
 /// Patterns that move transposes to channels_last up through the operations that define their operands.
 void populateHoistTransposePatterns(mlir::RewritePatternSet &patterns);
 
-/// Patterns that merge transposes with each other and turn those of unit dimensions into reshapes.
+/// Patterns that merge transposes with each other and with what they read.
 void populateMergeTransposePatterns(mlir::RewritePatternSet &patterns);
 
 /// Whether a transpose of this value costs a pass over memory at run time.

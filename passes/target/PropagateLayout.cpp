@@ -92,7 +92,10 @@ static LogicalResult applyPatterns(ModuleOp module, function_ref<void(RewritePat
   RewritePatternSet patterns(module.getContext());
   populate(patterns);
   populateMergeTransposePatterns(patterns);
-  return applyPatternsGreedily(module, std::move(patterns));
+  // A backstop: two patterns that undo each other would go on for ever.
+  int64_t rewrites = 1000;
+  module.walk([&](Operation *) { rewrites += 100; });
+  return applyPatternsGreedily(module, std::move(patterns), GreedyRewriteConfig().setMaxNumRewrites(rewrites));
 }
 
 static LogicalResult propagateLayout(ModuleOp module) {
@@ -108,7 +111,13 @@ static LogicalResult propagateLayout(ModuleOp module) {
     makeChannelsLast(builder, op);
   if (failed(applyPatterns(module, populateSinkTransposePatterns)))
     return failure();
-  return applyPatterns(module, populateHoistTransposePatterns);
+  if (failed(applyPatterns(module, populateHoistTransposePatterns)))
+    return failure();
+  // Only now: a reshape would stop what a transpose of unit dimensions passes.
+  return applyPatterns(module, [](RewritePatternSet &patterns) {
+    for (StringRef name : {"nn.transpose", "nn.broadcast_to", "nn.reshape"})
+      RegisteredOperationName::lookup(name, patterns.getContext())->getCanonicalizationPatterns(patterns, patterns.getContext());
+  });
 }
 
 namespace {

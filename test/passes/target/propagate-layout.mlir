@@ -139,3 +139,29 @@ func.func @remapped(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %z: tensor
   %4 = nn.softmax %3 axis 1 : tensor<1x4x8x12xf32>
   return %4 : tensor<1x4x8x12xf32>
 }
+
+// -----
+
+// Dimensions that are equal because the module demands it do not stop a transpose, nor do those of size one.
+// CHECK-LABEL: module attributes {{.*}}nn.transposes = 2 : i64}
+// CHECK-LABEL: func @constrained
+// CHECK: nn.transpose %arg0
+// CHECK: nn.conv
+// CHECK: nn.relu {{.*}} : tensor<1x1x1x8xf32>
+// CHECK: nn.reshape {{.*}} -> tensor<1x?x4x8xf32, #nn.dims<()[s0, s1] -> (1, s1, 4, 8)>>
+// CHECK: nn.mul {{.*}} : tensor<1x?x4x8xf32
+// CHECK: nn.transpose
+// CHECK-NOT: nn.transpose
+module attributes {nn.constraints = affine_map<()[s0, s1] -> (s0 - s1)>} {
+  func.func @constrained(%x: tensor<1x8x?x4xf32, #nn.dims<()[s0] -> (1, 8, s0, 4)>>, %w: tensor<8x8x1x1xf32>)
+      -> tensor<1x8x?x4xf32, #nn.dims<()[s0, s1] -> (1, 8, s1, 4)>> {
+    %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+      : tensor<1x8x?x4xf32, #nn.dims<()[s0] -> (1, 8, s0, 4)>>, tensor<8x8x1x1xf32> -> tensor<1x8x?x4xf32, #nn.dims<()[s0] -> (1, 8, s0, 4)>>
+    %1 = nn.reduce mean %0 [2, 3] : tensor<1x8x?x4xf32, #nn.dims<()[s0] -> (1, 8, s0, 4)>> -> tensor<1x8x1x1xf32>
+    %2 = nn.relu %1 : tensor<1x8x1x1xf32>
+    %3 = nn.broadcast_to %2 : tensor<1x8x1x1xf32> -> tensor<1x8x?x4xf32, #nn.dims<()[s0, s1] -> (1, 8, s1, 4)>>
+    %4 = nn.reshape %0 : tensor<1x8x?x4xf32, #nn.dims<()[s0] -> (1, 8, s0, 4)>> -> tensor<1x8x?x4xf32, #nn.dims<()[s0, s1] -> (1, 8, s1, 4)>>
+    %5 = nn.mul %4, %3 : tensor<1x8x?x4xf32, #nn.dims<()[s0, s1] -> (1, 8, s1, 4)>>
+    return %5 : tensor<1x8x?x4xf32, #nn.dims<()[s0, s1] -> (1, 8, s1, 4)>>
+  }
+}
