@@ -243,7 +243,7 @@ FailureOr<std::string> printEntrySource(ModuleOp module, const Signature &signat
   for (std::string &row : body.launchTable)
     text += "    {" + row.replace(row.find("COUNT"), 5, count) + "},\n";
   text += (body.launchTable.empty() ? "" : "};\n\n") + printInfoTables(signature, body.launchTable.size()) + "\n} // namespace\n\n";
-  text += "extern \"C\" const kiln_model_info " + name + "_info = model_info;\n\n";
+  text += "extern \"C\" const kiln_model_info " + name + "_info = description;\n\n";
   return text + *workspace + "\nextern \"C\" kiln_status " + name + "_run(" + signature.runParameters() + ") {\n" + body.body() + "}\n";
 }
 

@@ -28,11 +28,11 @@ static std::string printTensor(const SignatureTensor &tensor, const std::string 
     symbols.push_back(std::to_string(symbol ? static_cast<int>(symbol.getPosition()) : -1));
   }
   if (!dims.empty())
-    arrays += array("int64_t ", id + "_dims", dims);
+    arrays += array("int64_t ", id + "_extents", dims);
   if (dynamic)
-    arrays += array("char *const ", id + "_dim_texts", texts) + array("int32_t ", id + "_dim_symbols", symbols);
-  std::string row = makeStringLiteral(tensor.onnxName) + ", " + makeStringLiteral(tensor.field) + ", " + (dims.empty() ? "nullptr" : id + "_dims") +
-                    ", " + (dynamic ? id + "_dim_texts, " + id + "_dim_symbols" : "nullptr, nullptr");
+    arrays += array("char *const ", id + "_texts", texts) + array("int32_t ", id + "_positions", symbols);
+  std::string row = makeStringLiteral(tensor.onnxName) + ", " + makeStringLiteral(tensor.field) + ", " + (dims.empty() ? "nullptr" : id + "_extents") +
+                    ", " + (dynamic ? id + "_texts, " + id + "_positions" : "nullptr, nullptr");
   return "    {" + row + ", " + std::to_string(bytes) + ", " + elementEnumerator(tensor.type.getElementType()) + ", " + std::to_string(dims.size()) + "},\n";
 }
 
@@ -53,7 +53,7 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
   }
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
-  return text + "constexpr kiln_model_info model_info = {KILN_ABI_VERSION,\n    uint32_t(sizeof(kiln_model_info)),\n    " + makeStringLiteral(signature.name) +
+  return text + "constexpr kiln_model_info description = {KILN_ABI_VERSION,\n    uint32_t(sizeof(kiln_model_info)),\n    " + makeStringLiteral(signature.name) +
          ",\n    " + makeStringLiteral(signature.target) + ",\n    " + table(signature.inputs.empty(), "input_table") + ",\n    " +
          table(signature.outputs.empty(), "output_table") + ",\n    " + table(!signature.hasDims(), "symbol_table") + ",\n    " + file + ",\n    " +
          std::to_string(signature.inputs.size()) + ",\n    " + std::to_string(signature.outputs.size()) + ",\n    " +
