@@ -40,6 +40,10 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
 ArrayRef<KernelRow> getKernelTable() {
   // The most special first; the first that matches wins.
   static const KernelRow table[] = {
+      {"gemm_tiled", matchGemmTiled, lowerGemmTiled},
+      {"matmul_loops", matchMatmulLoops, lowerMatmulLoops},
+      {"conv_tiled", matchConvTiled, lowerConvTiled},
+      {"conv_loops", matchConvLoops, lowerConvLoops},
       {"softmax_rows", matchSoftmaxRows, lowerSoftmaxRows},
       {"layer_norm_rows", matchLayerNormRows, lowerLayerNormRows},
       {"lstm_steps", matchLstmSteps, lowerLstmSteps},

@@ -10,7 +10,11 @@ namespace kiln {
   bool match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);        \
   mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
+KILN_KERNEL(ConvLoops);
+KILN_KERNEL(ConvTiled);
 KILN_KERNEL(ElementwiseLoops);
+KILN_KERNEL(GemmTiled);
+KILN_KERNEL(MatmulLoops);
 KILN_KERNEL(ReduceLoops);
 KILN_KERNEL(SoftmaxRows);
 KILN_KERNEL(LayerNormRows);

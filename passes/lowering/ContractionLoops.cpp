@@ -1,0 +1,303 @@
+//===- ContractionLoops.cpp - The loops around a register tile -------------===//
+//
+//   for each task = (batch, chunk of columns, outer rows, block of rows):
+//     for each panel of the chunk: one tile
+//
+// A chunk of the right side stays in the second-level cache while the blocks of rows go by. Rows are cut evenly into blocks of at most the
+// tile's height, so that no block is much smaller than the others; a count known at run time only is cut into whole tiles, fours and ones.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+std::optional<TracedView> traceViews(Value tensor, ArrayRef<AffineExpr> at) {
+  IndexExprs index(at);
+  while (Operation *op = tensor.getDefiningOp()) {
+    auto view = dyn_cast<IndexMap>(op);
+    AffineMap map = view ? view.getIndexMap() : AffineMap();
+    if (!map)
+      return std::nullopt;
+    IndexExprs source;
+    for (AffineExpr expr : map.getResults())
+      source.push_back(expr.replaceDims(index));
+    index = source;
+    tensor = op->getOperand(0);
+  }
+  AffineExpr offset = getAffineConstantExpr(0, tensor.getContext());
+  for (auto [dim, i] : llvm::zip_equal(getDims(tensor.getType()), index))
+    offset = offset * dim + i;
+  return TracedView{cast<BlockArgument>(tensor).getArgNumber(), index, offset};
+}
+
+std::optional<TracedView> traceLinearView(Value tensor) {
+  IndexExprs at;
+  unsigned rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  for (unsigned i = 0; i < rank; ++i)
+    at.push_back(getAffineDimExpr(i, tensor.getContext()));
+  std::optional<TracedView> view = traceViews(tensor, at);
+  if (view)
+    view->offset = simplifyAffineExpr(view->offset, rank, 16);
+  for (unsigned i = 0; view && i < rank; ++i)
+    if (!linearCoefficient(view->offset, i))
+      return std::nullopt;
+  return view;
+}
+
+namespace {
+/// Row dimensions, merged where everything walks them evenly.
+struct RowDim {
+  AffineExpr extent;
+  /// Place among the contraction's rows.
+  unsigned dim;
+  /// Stride in the left buffer.
+  AffineExpr lhsStride;
+};
+
+/// A piece of a dimension: `count` of it from `start` on.
+using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(KernelBuilder &k, const Contraction &c)
+      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, false} {}
+  LaunchInfo run();
+
+private:
+  void mergeRows();
+  void planBlocks();
+  void planChunks();
+  AffineExpr countBlocks() const;
+  void forBlock(AffineExpr block, BlockBody body) const;
+  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body) const;
+  void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
+  void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const;
+  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
+  void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
+  IndexExprs expand(ArrayRef<AffineExpr> rows) const;
+
+  KernelBuilder &k;
+  const Contraction &c;
+  TileEmitter tiles;
+  SmallVector<RowDim> rowDims;
+  /// The dim that blocks cut, and the rows of a unit of it: more than one when whole lines of a small image share a tile.
+  unsigned cut = 0;
+  int64_t unitRows = 1;
+  unsigned blockUnits = 1;
+  AffineExpr chunks;
+  int64_t chunkColumns = 0;
+};
+} // namespace
+
+IndexExprs ContractionEmitter::expand(ArrayRef<AffineExpr> rows) const {
+  IndexExprs all(c.rows.size(), k.constant(0));
+  for (auto [dim, i] : llvm::zip_equal(rowDims, rows))
+    all[dim.dim] = i;
+  return all;
+}
+
+void ContractionEmitter::mergeRows() {
+  IndexExprs batch, rows;
+  for (size_t i = 0; i < c.batch.size(); ++i)
+    batch.push_back(k.placeholder());
+  for (size_t i = 0; i < c.rows.size(); ++i)
+    rows.push_back(k.placeholder());
+  SmallVector<AffineExpr> offsets{c.lhsAt(batch, rows)};
+  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
+  for (Value yielded : k.group().getTerminator()->getOperands())
+    k.collectOffsets(yielded, at, offsets);
+  auto stride = [&](AffineExpr offset, unsigned i) { return linearCoefficient(offset, cast<AffineDimExpr>(rows[i]).getPosition()); };
+  for (unsigned i = 0; i < c.rows.size(); ++i) {
+    if (getConstantDim(c.rows[i]) == 1 && (i + 1 < c.rows.size() || !rowDims.empty()))
+      continue;
+    AffineExpr lhsStride = stride(offsets.front(), i);
+    bool even = !rowDims.empty() && llvm::all_of(offsets, [&](AffineExpr offset) {
+      AffineExpr outer = stride(offset, rowDims.back().dim), inner = stride(offset, i);
+      return outer && inner && provablyEqual(outer, inner * c.rows[i]);
+    });
+    if (even)
+      rowDims.back() = {simplifyDim(rowDims.back().extent * c.rows[i]), i, lhsStride};
+    else
+      rowDims.push_back({c.rows[i], i, lhsStride});
+  }
+}
+
+void ContractionEmitter::planBlocks() {
+  cut = rowDims.size() - 1;
+  auto width = getConstantDim(rowDims.back().extent);
+  int64_t lines = width ? c.tile.rows / *width : 0;
+  if (lines >= 2 && cut > 0 && getConstantDim(rowDims[cut - 1].extent)) {
+    --cut;
+    unitRows = *width;
+    blockUnits = static_cast<unsigned>(lines);
+  } else {
+    blockUnits = c.tile.rows;
+  }
+}
+
+AffineExpr ContractionEmitter::countBlocks() const { return simplifyDim(rowDims[cut].extent.ceilDiv(blockUnits)); }
+
+void ContractionEmitter::forBlock(AffineExpr block, BlockBody body) const {
+  AffineExpr extent = rowDims[cut].extent;
+  if (auto size = getConstantDim(extent)) {
+    int64_t blocks = *getConstantDim(countBlocks()), big = (*size + blocks - 1) / blocks, bigBlocks = *size - blocks * (big - 1);
+    if (bigBlocks == blocks)
+      return body(block * big, big);
+    auto isBig = [&](bool yes) -> Value {
+      auto predicate = yes ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
+      return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(block), k.emitConstant(bigBlocks));
+    };
+    k.branch(isBig(true), [&] { body(block * big, big); });
+    k.branch(isBig(false), [&] { body(block * (big - 1) + bigBlocks, big - 1); });
+    return;
+  }
+  AffineExpr start = k.index(k.emit(block * blockUnits));
+  AffineExpr left = k.index(k.minimum(k.emitConstant(blockUnits), k.emit(extent - start)));
+  AffineExpr whole = left.floorDiv(blockUnits) * blockUnits, fours = left.floorDiv(4) * 4;
+  k.loop(k.constant(0), whole, blockUnits, "row", [&](AffineExpr row) { body(start + row, blockUnits); });
+  if (blockUnits > 4)
+    k.loop(k.index(k.emit(whole)), fours, 4, "row", [&](AffineExpr row) { body(start + row, 4); });
+  // A whole tile leaves nothing, whatever its size is modulo four.
+  AffineExpr ones = blockUnits > 4 ? k.index(arith::MaxSIOp::create(k.builder(), k.loc(), k.emit(whole), k.emit(fours))) : k.index(k.emit(whole));
+  k.loop(ones, left, 1, "row", [&](AffineExpr row) { body(start + row, 1); });
+}
+
+void ContractionEmitter::planChunks() {
+  int64_t depth = 1;
+  bool isStatic = true;
+  for (const ReductionLoop &loop : c.reduction) {
+    auto extent = getConstantDim(loop.extent);
+    isStatic &= extent.has_value();
+    depth *= extent.value_or(1);
+  }
+  if (!isStatic)
+    depth = 512;
+  int64_t width = c.tile.columns(), panelBytes = depth * width * 4;
+  // Half of the second-level cache, the rest is for the rows. One block of rows reuses nothing: a panel a task.
+  int64_t panels = std::max<int64_t>(1, k.target().getL2() / 2 / panelBytes);
+  if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
+    panels = std::max<int64_t>(1, 32768 / panelBytes);
+  if (auto columns = getConstantDim(c.columns)) {
+    int64_t all = (*columns + width - 1) / width, count = (all + panels - 1) / panels;
+    panels = (all + count - 1) / count;
+  }
+  chunkColumns = panels * width;
+  chunks = simplifyDim(c.columns.ceilDiv(chunkColumns));
+}
+
+void ContractionEmitter::restOfColumns(function_ref<void(AffineExpr, Panel)> body) const {
+  unsigned width = c.tile.columns(), lanes = c.tile.lanes;
+  auto columns = getConstantDim(c.columns);
+  if (!columns) {
+    k.loop(c.columns.floorDiv(width) * width, c.columns, 1, "column", [&](AffineExpr column) { body(column, {1, 1, 1}); });
+    return;
+  }
+  int64_t done = *columns / width * width;
+  unsigned left = static_cast<unsigned>(*columns - done);
+  auto piece = [&](unsigned vectors, unsigned by, unsigned valid) {
+    body(k.index(k.emitConstant(done)), {vectors, by, valid});
+    done += valid;
+    left -= valid;
+  };
+  if (c.padded && left)
+    return piece((left + lanes - 1) / lanes, lanes, left);
+  if (left >= lanes)
+    piece(left / lanes, lanes, left / lanes * lanes);
+  for (unsigned by = lanes / 2; by >= 4; by /= 2)
+    if (left >= by)
+      piece(1, by, by);
+  if (left)
+    piece(left, 1, left);
+}
+
+void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExpr, Panel)> body) const {
+  unsigned width = c.tile.columns();
+  Panel whole{c.tile.vectors, c.tile.lanes, width};
+  auto columns = getConstantDim(c.columns);
+  AffineExpr covered = simplifyDim(c.columns.floorDiv(width) * width);
+  if (columns && *columns == width) {
+    body(k.index(k.emitConstant(0)), whole);
+  } else if (covered != k.constant(0)) {
+    AffineExpr end = covered;
+    if (chunks != k.constant(1))
+      end = k.index(k.minimum(k.emit(chunk * chunkColumns + chunkColumns), k.emit(covered)));
+    k.loop(k.index(k.emit(chunk * chunkColumns)), end, width, "column", [&](AffineExpr column) { body(column, whole); });
+  }
+  if (columns && *columns % width == 0)
+    return;
+  if (chunks == k.constant(1))
+    return restOfColumns(body);
+  Value last = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, k.emit(chunk), k.emit(chunks - 1));
+  k.branch(last, [&] { restOfColumns(body); });
+}
+
+void ContractionEmitter::storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset,
+                                    unsigned lanes) const {
+  unsigned dim = cast<AffineDimExpr>(column).getPosition();
+  auto at = [&](unsigned lane) { return c.resultAt(batch, rows, column + (offset + lane)); };
+  if (lanes == 1 || k.vectorLanes() > 1)
+    return k.storeResults(c.result, value, at(0), Lanes{dim, lanes});
+  // The epilogue has types that do not run in vectors.
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    k.storeResults(c.result, vector::ExtractOp::create(k.builder(), k.loc(), value, static_cast<int64_t>(lane)), at(lane), Lanes{dim, 1});
+}
+
+void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const {
+  SmallVector<AffineExpr> offsets;
+  SmallVector<IndexExprs> places;
+  for (int64_t unit = 0; unit < count; ++unit)
+    for (int64_t row = 0; row < unitRows; ++row) {
+      IndexExprs at(rows);
+      at[cut] = at[cut] + unit;
+      AffineExpr offset = rowDims[cut].lhsStride * unit;
+      if (cut + 1 < rowDims.size()) {
+        at.back() = k.constant(row);
+        offset = offset + rowDims.back().lhsStride * row;
+      }
+      offsets.push_back(offset);
+      places.push_back(expand(at));
+    }
+  AffineExpr rhsBase = c.rhsAt(batch) + column * c.panelStride;
+  tiles.emit(c.lhsAt(batch, places.front()), offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
+    storePiece(value, batch, places[row], column, offset, lanes);
+  });
+}
+
+void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const {
+  rows[cut] = k.index(k.emit(start));
+  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel); });
+}
+
+LaunchInfo ContractionEmitter::run() {
+  mergeRows();
+  planBlocks();
+  planChunks();
+  IndexExprs extents(c.batch);
+  extents.push_back(chunks);
+  for (unsigned i = 0; i < cut; ++i)
+    extents.push_back(rowDims[i].extent);
+  extents.push_back(countBlocks());
+  k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
+    ArrayRef<AffineExpr> batch = task.take_front(c.batch.size());
+    IndexExprs rows(task.drop_front(c.batch.size() + 1).drop_back());
+    rows.resize(rowDims.size(), k.constant(0));
+    forBlock(task.back(), [&](AffineExpr start, unsigned count) { emitBlock(batch, task[c.batch.size()], rows, start, count); });
+  });
+  AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
+  for (const ReductionLoop &loop : c.reduction)
+    depth = depth * loop.extent;
+  AffineExpr bytes = (lhs * c.columns + depth * c.columns * getNumElements(c.batch, k.context())) * 4;
+  return LaunchInfo{countTasks(k, extents), simplifyDim(lhs * c.columns * depth * 2), simplifyDim(bytes)};
+}
+
+LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction) { return ContractionEmitter(k, contraction).run(); }
+
+} // namespace kiln

@@ -1,0 +1,48 @@
+//===- ContractionLoops.h - The loops around a register tile ---------------===//
+#ifndef KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H
+#define KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H
+
+#include "passes/lowering/ContractionTile.h"
+#include <functional>
+
+namespace kiln {
+
+/// result[batch, row, column] = sum over k of lhs[batch, row, k] * rhs[batch, k, column]. Matrix products and convolutions are this, with
+/// other offsets.
+struct Contraction {
+  mlir::Value result;
+  mlir::Type element;
+  mlir::Value lhs, rhs;
+  /// Extents. The right side depends on the batch, not on the rows.
+  IndexExprs batch, rows;
+  mlir::AffineExpr columns;
+  llvm::SmallVector<ReductionLoop> reduction;
+  TileShape tile;
+  /// Offsets of the first element of the reduction; linear.
+  std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows)> lhsAt;
+  std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> batch)> rhsAt;
+  /// Elements from a column to the next: between the panels and inside one. They differ when the right side is packed.
+  mlir::AffineExpr panelStride, laneStride;
+  /// Packed panels end in zeros, so that whole vectors can be read.
+  bool padded = false;
+  std::function<IndexExprs(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows, mlir::AffineExpr column)> resultAt;
+};
+
+/// Writes tasks of (columns that fit the cache) x (a block of rows).
+LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);
+
+/// A tensor seen through views: which block argument it is, and where.
+struct TracedView {
+  unsigned argument;
+  IndexExprs at;
+  /// The element's offset in the argument's buffer.
+  mlir::AffineExpr offset;
+};
+/// nullopt when something computes on the way.
+std::optional<TracedView> traceViews(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at);
+/// traceViews at (d0, d1, ...), if the offset is linear in all of them.
+std::optional<TracedView> traceLinearView(mlir::Value tensor);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H

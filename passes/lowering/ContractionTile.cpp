@@ -1,0 +1,159 @@
+//===- ContractionTile.cpp - The register tile of a matrix product ---------===//
+//
+//   for k:  b0 = rhs[k, 0..L), b1 = rhs[k, L..2L)
+//           a = lhs[row 0, k];  acc00 += a * b0;  acc01 += a * b1
+//           a = lhs[row 1, k];  acc10 += a * b0;  ...
+//
+// A single row has too few accumulators to keep the loads busy: its reduction runs as several streams that are added at the end.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/ContractionTile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// How far ahead of its use the right side is fetched, in bytes.
+static constexpr int64_t prefetchBytes = 2048;
+
+TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns) {
+  unsigned lanes = std::max(1u, target.lanes(32));
+  bool manyRegisters = target.getRegisters() >= 32;
+  // Narrow results waste less in narrow vectors.
+  if (columns && *columns < static_cast<int64_t>(lanes))
+    lanes = llvm::bit_ceil(static_cast<unsigned>(*columns));
+  // The accumulators, one row of the right side and one broadcast element fill the registers.
+  TileShape tile = manyRegisters ? TileShape{14, 2, lanes} : TileShape{6, 2, lanes};
+  if (rows && *rows == 1)
+    tile = {1, 2, lanes};
+  else if (rows && *rows <= 4)
+    tile = manyRegisters ? TileShape{4, 6, lanes} : TileShape{4, 3, lanes};
+  else if (manyRegisters && rows && *rows <= 8)
+    tile = {8, 3, lanes};
+  if (!columns)
+    return tile;
+  unsigned wanted = static_cast<unsigned>(std::min<int64_t>((*columns + lanes - 1) / lanes, tile.vectors));
+  if (wanted == 1 && tile.vectors > 1 && tile.rows > 1)
+    tile.rows = manyRegisters ? 28 : 12;
+  tile.vectors = wanted;
+  return tile;
+}
+
+SmallVector<ReductionLoop> mergeReduction(ArrayRef<ReductionLoop> loops) {
+  SmallVector<ReductionLoop> merged;
+  for (const ReductionLoop &loop : loops) {
+    if (getConstantDim(loop.extent) == 1)
+      continue;
+    bool even = !merged.empty() && provablyEqual(merged.back().lhsStride, loop.lhsStride * loop.extent) &&
+                provablyEqual(merged.back().rhsStride, loop.rhsStride * loop.extent);
+    if (even)
+      merged.back() = {simplifyDim(merged.back().extent * loop.extent), loop.lhsStride, loop.rhsStride};
+    else
+      merged.push_back(loop);
+  }
+  if (merged.empty())
+    merged.push_back(loops.back());
+  return merged;
+}
+
+Value TileEmitter::multiplyAdd(Value a, Value b, Value sum) const {
+  if (isa<VectorType>(b.getType()))
+    return vector::FMAOp::create(k.builder(), k.loc(), a, b, sum);
+  Value product = arith::MulFOp::create(k.builder(), k.loc(), a, b);
+  return arith::AddFOp::create(k.builder(), k.loc(), product, sum);
+}
+
+SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel, ValueRange carried) const {
+  AffineExpr left = k.index(k.emit(lhsAt)), right = k.index(k.emit(rhsAt));
+  // A dim that is zero here stands for the lanes.
+  AffineExpr lane = k.index(k.emitConstant(0));
+  Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), panel.lanes};
+  Values row, next;
+  for (unsigned v = 0; v < panel.vectors; ++v) {
+    AffineExpr column = lane + static_cast<int64_t>(v) * panel.lanes;
+    row.push_back(k.loadBuffer(rhs, element, right + column * laneStride, lanes));
+  }
+  for (unsigned v = 0; prefetch && v < panel.vectors; ++v) {
+    Value at = k.emit(right + (prefetchBytes / 4 + v * panel.lanes));
+    memref::PrefetchOp::create(k.builder(), k.loc(), rhs, at, /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
+  for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
+    Value a = k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
+    for (unsigned v = 0; v < panel.vectors; ++v)
+      next.push_back(multiplyAdd(a, row[v], carried[r * panel.vectors + v]));
+  }
+  return next;
+}
+
+SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel,
+                                     ValueRange carried) const {
+  if (depth == reduction.size())
+    return step(lhsAt, rowOffsets, rhsAt, panel, carried);
+  const ReductionLoop &loop = reduction[depth];
+  return k.loop(k.constant(0), loop.extent, 1, "k", carried, [&](AffineExpr i, ValueRange sums) {
+    return nest(depth + 1, lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, sums);
+  });
+}
+
+SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, Panel panel, unsigned count) const {
+  const ReductionLoop &loop = reduction.front();
+  int64_t length = *getConstantDim(loop.extent) / count;
+  Values sums(count * panel.vectors, k.number(element, 0, panel.lanes));
+  AffineExpr row = k.constant(0);
+  sums = k.loop(k.constant(0), k.constant(length), 1, "k", sums, [&](AffineExpr i, ValueRange carried) {
+    Values next;
+    for (unsigned s = 0; s < count; ++s) {
+      AffineExpr at = i + static_cast<int64_t>(s) * length;
+      next.append(step(lhsBase + at * loop.lhsStride, row, rhsBase + at * loop.rhsStride, panel, carried.slice(s * panel.vectors, panel.vectors)));
+    }
+    return next;
+  });
+  for (; sums.size() > panel.vectors; sums.resize(sums.size() / 2))
+    for (size_t i = 0; i < sums.size() / 2; ++i)
+      sums[i] = arith::AddFOp::create(k.builder(), k.loc(), sums[i], sums[i + sums.size() / 2]);
+  if (length * count == *getConstantDim(loop.extent))
+    return sums;
+  return k.loop(k.constant(length * count), loop.extent, 1, "k", sums, [&](AffineExpr i, ValueRange carried) {
+    return step(lhsBase + i * loop.lhsStride, row, rhsBase + i * loop.rhsStride, panel, carried);
+  });
+}
+
+void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsBase, Panel panel, Store store) const {
+  lhsBase = k.index(k.emit(lhsBase));
+  rhsBase = k.index(k.emit(rhsBase));
+  unsigned count = k.target().getRegisters() >= 32 ? 8 : 4;
+  std::optional<int64_t> length = getConstantDim(reduction.front().extent);
+  Values sums;
+  if (rowOffsets.size() == 1 && reduction.size() == 1 && length && *length >= 8 * count) {
+    sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
+  } else {
+    sums.assign(rowOffsets.size() * panel.vectors, k.number(element, 0, panel.lanes));
+    sums = nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
+  }
+  for (unsigned r = 0; r < rowOffsets.size(); ++r)
+    for (unsigned v = 0; v < panel.vectors; ++v) {
+      unsigned column = v * panel.lanes, left = panel.valid - std::min(panel.valid, column), done = 0;
+      Value sum = sums[r * panel.vectors + v];
+      if (left >= panel.lanes) {
+        store(r, column, sum, panel.lanes);
+        continue;
+      }
+      for (unsigned piece = panel.lanes / 2; piece >= 4; piece /= 2)
+        if (left - done >= piece) {
+          auto lanes = llvm::to_vector(llvm::seq<int64_t>(done, done + piece));
+          store(r, column + done, vector::ShuffleOp::create(k.builder(), k.loc(), sum, sum, lanes), piece);
+          done += piece;
+        }
+      for (; done < left; ++done)
+        store(r, column + done, vector::ExtractOp::create(k.builder(), k.loc(), sum, static_cast<int64_t>(done)), 1);
+    }
+}
+
+} // namespace kiln

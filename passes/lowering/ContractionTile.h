@@ -1,0 +1,63 @@
+//===- ContractionTile.h - The register tile of a matrix product -----------===//
+#ifndef KILN_PASSES_LOWERING_CONTRACTIONTILE_H
+#define KILN_PASSES_LOWERING_CONTRACTIONTILE_H
+
+#include "passes/lowering/KernelBuilder.h"
+
+namespace kiln {
+
+/// Accumulators held in registers: `rows` times `vectors` vectors of `lanes` elements.
+struct TileShape {
+  unsigned rows = 1;
+  unsigned vectors = 1;
+  unsigned lanes = 1;
+  unsigned columns() const { return vectors * lanes; }
+};
+
+/// The tile for a product with so many rows and columns (nullopt: known at run time only).
+TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns);
+
+/// One loop of the reduction; the strides are in elements of the left and the right buffer.
+struct ReductionLoop {
+  mlir::AffineExpr extent;
+  mlir::AffineExpr lhsStride;
+  mlir::AffineExpr rhsStride;
+};
+
+/// Joins loops that both sides walk evenly: kernel width and channels of a convolution, say.
+llvm::SmallVector<ReductionLoop> mergeReduction(llvm::ArrayRef<ReductionLoop> loops);
+
+/// The columns of a tile: `vectors` times `lanes` are computed, of which `valid` exist.
+struct Panel {
+  unsigned vectors;
+  unsigned lanes;
+  unsigned valid;
+};
+
+/// Computes tiles: reads the left side by elements (each is broadcast), the right side by vectors.
+struct TileEmitter {
+  KernelBuilder &k;
+  mlir::Value lhs, rhs;
+  mlir::Type element;
+  llvm::SmallVector<ReductionLoop> reduction;
+  /// How far apart neighbouring columns of the right side are.
+  mlir::AffineExpr laneStride;
+  /// The right side is walked in storage order over this many elements: worth fetching ahead.
+  bool prefetch = false;
+
+  using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
+  /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
+  void emit(mlir::AffineExpr lhsBase, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsBase, Panel panel, Store store) const;
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  Values nest(unsigned depth, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel,
+              mlir::ValueRange carried) const;
+  Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
+  Values streams(mlir::AffineExpr lhsBase, mlir::AffineExpr rhsBase, Panel panel, unsigned count) const;
+  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum) const;
+};
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_CONTRACTIONTILE_H

@@ -1,0 +1,104 @@
+//===- ConvLoops.cpp - Convolutions of any layout, type and padding --------===//
+//
+//   for each element of the result: sum over the window and the group's channels; what lies in the padding counts as zero
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
+#include "passes/lowering/Kernels.h"
+#include "passes/lowering/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchConvLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "layout, types or weights without a tiled kernel";
+  return isa_and_nonnull<ConvOp>(anchor);
+}
+
+namespace {
+/// One element of the result.
+struct Window {
+  KernelBuilder &k;
+  mutable ConvOp op;
+  Type element;
+  DimExprs input;
+  unsigned spatial;
+  unsigned firstSpatial, channelDim;
+
+  /// The coordinate in the input along spatial dim i, moved inside; `inside` is and-ed with whether it was.
+  AffineExpr coordinate(unsigned i, AffineExpr out, AffineExpr tap, Value &inside) const {
+    AffineExpr padded = out * op.getStrides()[i] + tap * op.getDilations()[i];
+    int64_t low = op.getPads()[i], high = op.getPads()[spatial + i];
+    if (low == 0 && high == 0)
+      return padded;
+    OpBuilder &b = k.builder();
+    Value at = arith::SubIOp::create(b, k.loc(), k.emit(padded), k.emitConstant(low));
+    Value last = k.emit(input[firstSpatial + i] - 1);
+    Value moved = arith::MaxSIOp::create(b, k.loc(), k.minimum(at, last), k.emitConstant(0));
+    Value same = arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::eq, at, moved);
+    inside = inside ? arith::AndIOp::create(b, k.loc(), inside, same) : same;
+    return k.index(moved);
+  }
+  Value nest(ArrayRef<AffineExpr> at, AffineExpr group, IndexExprs &taps, Value carried) const {
+    ArrayRef<int64_t> weight = cast<RankedTensorType>(op.getWeight().getType()).getShape();
+    if (taps.size() == spatial + 1)
+      return product(at, group, taps, carried);
+    int64_t extent = taps.size() < spatial ? weight[2 + taps.size()] : weight[1];
+    return k.loop(k.constant(0), k.constant(extent), 1, "k", carried, [&](AffineExpr i, ValueRange sum) -> SmallVector<Value> {
+      taps.push_back(i);
+      Value next = nest(at, group, taps, sum.front());
+      taps.pop_back();
+      return {next};
+    }).front();
+  }
+  Value product(ArrayRef<AffineExpr> at, AffineExpr group, ArrayRef<AffineExpr> taps, Value carried) const {
+    auto typed = [&](Value tensor, ArrayRef<AffineExpr> index) {
+      return castTo(Scalar(k.builder(), k.loc(), k.value(tensor, index), getElementTypeOrSelf(tensor.getType())), element);
+    };
+    IndexExprs source(at.size()), weightAt{at[channelDim], taps.back()};
+    Value inside;
+    source[0] = at[0];
+    source[channelDim] = group * cast<RankedTensorType>(op.getWeight().getType()).getDimSize(1) + taps.back();
+    for (unsigned i = 0; i < spatial; ++i) {
+      source[firstSpatial + i] = coordinate(i, at[firstSpatial + i], taps[i], inside);
+      weightAt.push_back(taps[i]);
+    }
+    Value x = typed(op.getInput(), source).value();
+    if (inside)
+      x = arith::SelectOp::create(k.builder(), k.loc(), inside, x, k.number(element, 0));
+    Value y = (Scalar(k.builder(), k.loc(), x, element) * typed(op.getWeight(), weightAt)).value();
+    return combine(k, ReduceKind::Sum, element, carried, y);
+  }
+};
+} // namespace
+
+FailureOr<LaunchInfo> lowerConvLoops(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<ConvOp>(anchor);
+  bool last = op.getLayout() == Layout::ChannelsLast;
+  DimExprs extents = getDims(op.getType());
+  unsigned spatial = op.getStrides().size();
+  Window window{k, op, op.getType().getElementType(), getDims(op.getInput().getType()), spatial, last ? 1u : 2u, last ? spatial + 1 : 1u};
+  ArrayRef<int64_t> weight = cast<RankedTensorType>(op.getWeight().getType()).getShape();
+  int64_t outPerGroup = weight[0] / static_cast<int64_t>(op.getGroups());
+  IndexExprs rows(ArrayRef(extents).drop_back());
+  k.taskLoop(rows, [&](ArrayRef<AffineExpr> row) {
+    k.loop(k.constant(0), extents.back(), 1, "column", [&](AffineExpr column) {
+      IndexExprs at(row), taps;
+      at.push_back(column);
+      AffineExpr group = op.getGroups() == 1 ? k.constant(0) : k.index(k.emit(at[window.channelDim].floorDiv(outPerGroup)));
+      Value sum = window.nest(at, group, taps, reductionIdentity(k, ReduceKind::Sum, window.element, 1));
+      k.storeResults(op.getResult(), sum, at);
+    });
+  });
+  AffineExpr products = getNumElements(extents, k.context());
+  for (int64_t extent : weight.drop_front())
+    products = products * extent;
+  return LaunchInfo{countTasks(k, rows), simplifyDim(products * 2), simplifyDim(products * 2)};
+}
+
+} // namespace kiln

@@ -1,0 +1,55 @@
+//===- MatmulLoops.cpp - Matrix products of any type -----------------------===//
+//
+//   for each element of the result: sum = 0; for k: sum += lhs[k] * rhs[k], in the result's type
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
+#include "passes/lowering/Kernels.h"
+#include "passes/lowering/RowLoops.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchMatmulLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "element types or views without a tiled kernel";
+  return isa_and_nonnull<MatmulOp>(anchor);
+}
+
+/// An operand's element in the type that the sum has.
+static Scalar operandAt(KernelBuilder &k, Value tensor, ArrayRef<AffineExpr> at, Type sum) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  return castTo(Scalar(k.builder(), k.loc(), k.value(tensor, at), element), sum);
+}
+
+FailureOr<LaunchInfo> lowerMatmulLoops(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<MatmulOp>(anchor);
+  DimExprs extents = getDims(op.getType());
+  AffineExpr depth = getDims(op.getLhs().getType()).back();
+  Type element = op.getType().getElementType();
+  unsigned rhsRank = cast<RankedTensorType>(op.getRhs().getType()).getRank();
+  IndexExprs rows(ArrayRef(extents).drop_back());
+  k.taskLoop(rows, [&](ArrayRef<AffineExpr> row) {
+    k.loop(k.constant(0), extents.back(), 1, "column", [&](AffineExpr column) {
+      Value zero = reductionIdentity(k, ReduceKind::Sum, element, 1);
+      Value sum = k.loop(k.constant(0), depth, 1, "k", zero, [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
+        IndexExprs left(row), right(row.drop_back());
+        left.push_back(i);
+        if (rhsRank == 2)
+          right.clear();
+        right.append({i, column});
+        Scalar product = operandAt(k, op.getLhs(), left, element) * operandAt(k, op.getRhs(), right, element);
+        return {combine(k, ReduceKind::Sum, element, carried.front(), product.value())};
+      }).front();
+      IndexExprs at(row);
+      at.push_back(column);
+      k.storeResults(op.getResult(), sum, at);
+    });
+  });
+  AffineExpr products = simplifyDim(getNumElements(extents, k.context()) * depth);
+  return LaunchInfo{countTasks(k, rows), products * 2, products * 2};
+}
+
+} // namespace kiln
