@@ -1,0 +1,142 @@
+//===- BenchCommand.cpp - kiln bench: latency, and the speed of kernels ----===//
+#include "tools/kiln/Commands.h"
+#include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/ModelRun.h"
+#include "tools/kiln/Reporting.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <fstream>
+#include <sys/resource.h>
+
+using namespace llvm;
+
+namespace kiln {
+
+static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this long (default: 1)"), cl::value_desc("SECONDS"), cl::init(1), cl::sub(benchCommand));
+
+namespace {
+
+struct Latency {
+  double median = 0, min = 0, p95 = 0; // milliseconds
+  size_t runs = 0;
+};
+
+struct KernelSpeed {
+  std::string name, nodes;
+  double milliseconds = 0, gflops = 0, gbps = 0;
+};
+
+} // namespace
+
+static Latency measure(const Execution &execution, const kiln_context &context) {
+  std::vector<double> times;
+  int64_t begin = kiln_clock_ns();
+  while (times.size() < 5 || double(kiln_clock_ns() - begin) < minTime * 1e9) {
+    int64_t start = kiln_clock_ns();
+    execution.call(&context);
+    times.push_back(double(kiln_clock_ns() - start) * 1e-6);
+  }
+  llvm::sort(times);
+  size_t last = times.size() - 1;
+  return {(times[last / 2] + times[(last + 1) / 2]) / 2, times.front(), times[std::min(last, size_t(0.95 * double(times.size())))], times.size()};
+}
+
+/// A pass of its own: the hook costs time.
+static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, kiln_context context, int32_t kernels, size_t runs) {
+  kiln_profiler *profiler = nullptr;
+  if (kiln_status status = kiln_profiler_create(std::max(kernels, 1), &profiler))
+    return makeError(kiln_status_string(status));
+  kiln_profiler_attach(profiler, &context);
+  for (size_t run = 0; run < runs; ++run)
+    execution.call(&context);
+  std::vector<KernelSpeed> speeds;
+  for (int32_t i = 0; i < kiln_profiler_count(profiler); ++i) {
+    kiln_profile_entry entry;
+    if (kiln_profiler_entry(profiler, i, &entry) || entry.calls == 0)
+      continue;
+    double total = std::max<double>(1, double(entry.total_ns));
+    speeds.push_back({entry.name, entry.nodes, total * 1e-6 / double(entry.calls), double(entry.flops) / total, double(entry.bytes) / total});
+  }
+  kiln_profiler_destroy(profiler);
+  return speeds;
+}
+
+/// Lets the kernel count the peak anew: the compile is over, and its memory is freed.
+static void resetPeakMemory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+static int64_t getPeakMemory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (StringRef(line).starts_with("VmHWM:"))
+      return std::strtoll(line.c_str() + 6, nullptr, 10) * 1024;
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
+static void printTable(const Latency &latency, int32_t threads, ArrayRef<KernelSpeed> kernels) {
+  outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
+  if (verbosity() == 0)
+    return;
+  outs() << format("%10s %10s %10s  kernel\n", "ms", "GFLOP/s", "GB/s");
+  for (const KernelSpeed &kernel : kernels)
+    outs() << format("%10.4f %10.2f %10.2f  ", kernel.milliseconds, kernel.gflops, kernel.gbps) << kernel.name << ": " << kernel.nodes << "\n";
+}
+
+static json::Object toJson(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, ArrayRef<KernelSpeed> kernels) {
+  json::Array list;
+  for (const KernelSpeed &kernel : kernels)
+    list.push_back(json::Object{
+        {"name", kernel.name}, {"nodes", kernel.nodes}, {"ms", kernel.milliseconds}, {"gflops", kernel.gflops}, {"gbps", kernel.gbps}});
+  const kiln_model_info &info = model.loaded->getInfo();
+  return json::Object{{"median_ms", latency.median},
+          {"min_ms", latency.min},
+          {"p95_ms", latency.p95},
+          {"runs", int64_t(latency.runs)},
+          {"threads", threads},
+          {"target", info.target},
+          {"compile_s", model.compileSeconds},
+          {"library_bytes", int64_t(model.libraryBytes)},
+          {"weights_bytes", info.weights_size},
+          {"workspace_bytes", int64_t(execution.getWorkspaceSize())},
+          {"rss_peak_bytes", getPeakMemory()},
+          {"kernels", std::move(list)}};
+}
+
+int runBench() {
+  Expected<CompileOptions> options = getCompileOptions();
+  if (!options)
+    return report(options.takeError(), WrongUsage);
+  RunnableModel model;
+  if (int status = loadOrReport(*options, model))
+    return status;
+  Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
+  if (!specs)
+    return report(specs.takeError(), AtFault);
+  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "random");
+  if (!inputs)
+    return report(inputs.takeError(), AtFault);
+  Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
+  if (!pool)
+    return report(pool.takeError(), AtFault);
+  resetPeakMemory();
+  Expected<Execution> execution = Execution::prepare(*model.loaded, *inputs);
+  if (!execution)
+    return report(execution.takeError(), AtFault);
+  const kiln_context &context = (*pool)->context;
+  if (Error error = execution->run(&context)) // also warms up
+    return report(std::move(error), AtFault);
+  Latency latency = measure(*execution, context);
+  size_t profiled = std::clamp<size_t>(latency.runs / 4, 1, 200);
+  Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled);
+  if (!kernels)
+    return report(kernels.takeError(), AtFault);
+  if (wantsJson())
+    printJson(toJson(latency, model, *execution, (*pool)->threads, *kernels));
+  else
+    printTable(latency, (*pool)->threads, *kernels);
+  return Done;
+}
+
+} // namespace kiln

@@ -1,0 +1,42 @@
+//===- Commands.h - The subcommands of kiln --------------------------------===//
+#ifndef KILN_TOOLS_KILN_COMMANDS_H
+#define KILN_TOOLS_KILN_COMMANDS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace kiln {
+
+/// What scripts rely on.
+enum ExitStatus { Done = 0, AtFault = 1, WrongUsage = 2, InternalError = 3 };
+
+inline llvm::cl::SubCommand compileCommand("compile", "Compile a model to a static library and a header (the default)");
+inline llvm::cl::SubCommand runCommand("run", "Compile a model, run it once in this process and write its outputs");
+inline llvm::cl::SubCommand verifyCommand("verify", "Compare a model's outputs with recorded ones, or two ways to compile it");
+inline llvm::cl::SubCommand benchCommand("bench", "Measure latency, and the speed of each kernel");
+inline llvm::cl::SubCommand inspectCommand("inspect", "Show the signature, operators, sizes and decisions of a model or a library");
+inline llvm::cl::SubCommand completionCommand("completion", "Print the completion script of a shell: bash or zsh");
+
+/// The subcommands that compile a model, and those that run one.
+inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &inspectCommand};
+inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand};
+
+int runCompile();
+int runRun();
+int runVerify();
+int runBench();
+int runInspect();
+int runCompletion();
+
+struct Command {
+  llvm::cl::SubCommand *subcommand;
+  int (*run)();
+  /// Stands at the end of the help text.
+  const char *examples;
+};
+
+llvm::ArrayRef<Command> getCommands();
+
+} // namespace kiln
+
+#endif // KILN_TOOLS_KILN_COMMANDS_H

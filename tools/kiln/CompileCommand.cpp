@@ -1,0 +1,152 @@
+//===- CompileCommand.cpp - kiln compile: a model to a library -------------===//
+#include "dialects/kernel/Kernel.h"
+#include "tools/kiln/Commands.h"
+#include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/Decisions.h"
+#include "tools/kiln/OutputFiles.h"
+#include "tools/kiln/Reporting.h"
+#include "compiler/run/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace llvm;
+
+namespace kiln {
+
+static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files; made when missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
+static cl::list<std::string> emit("emit", cl::CommaSeparated, cl::desc("What to write: lib (default), obj, cpp, so, mlir, header"), cl::value_desc("KIND,..."),
+                                  cl::sub(compileCommand));
+static cl::opt<std::string> stopAfter("stop-after", cl::desc("Print the IR after import, graph, target or kernel, or the C++ after emit, and stop"),
+                                      cl::value_desc("STAGE"), cl::sub(compileCommand));
+static cl::opt<bool> why("why", cl::desc("Print each kernel and why it was chosen"), cl::sub(compileCommand));
+static cl::opt<std::string> depfile("depfile", cl::desc("Write what the files depend on, as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
+
+/// What a user can write after --emit.
+static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header"};
+
+static void printIr(mlir::ModuleOp module, raw_ostream &os, bool whole) {
+  mlir::OpPrintingFlags flags;
+  if (!whole)
+    flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
+  module.print(os, flags.enableDebugInfo(whole));
+}
+
+static int printStage(const Compilation &compilation) {
+  if (stopAfter == "emit")
+    for (const OutputFile &source : compilation.sources)
+      outs() << "//--- " << source.path << "\n" << source.contents;
+  else
+    printIr(*compilation.module, outs(), /*whole=*/false);
+  return Done;
+}
+
+static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, const CompileOptions &options, ArrayRef<std::string> kinds) {
+  auto wants = [&](StringRef kind) { return is_contained(kinds, kind); };
+  std::vector<OutputFile> files;
+  if (kinds != ArrayRef<std::string>{"mlir"})
+    files.push_back(compilation.header);
+  if (wants("lib"))
+    files.push_back(makeArchive(compilation));
+  if (wants("lib") || wants("so"))
+    append_range(files, makeBuildFiles(compilation));
+  if (wants("so")) {
+    std::vector<std::string> errors;
+    files.push_back(makeSharedLibrary(compilation, options, errors));
+    if (!errors.empty())
+      return makeError(join(errors, "; "));
+  }
+  if (wants("obj"))
+    append_range(files, compilation.objects);
+  if (wants("cpp"))
+    append_range(files, compilation.sources);
+  if (!compilation.weights.path.empty() && (wants("lib") || wants("obj") || wants("so")))
+    files.push_back(compilation.weights);
+  if (wants("mlir")) {
+    files.push_back({compilation.name + ".mlir", "", nullptr});
+    raw_string_ostream os(files.back().contents);
+    printIr(*compilation.module, os, /*whole=*/true);
+  }
+  return files;
+}
+
+/// `first file: model and external data`, with blanks escaped as make wants it.
+static OutputFile makeDepfile(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
+  auto escape = [](StringRef path) {
+    std::string text;
+    for (char c : path)
+      text += StringRef(" #").contains(c) ? std::string("\\") + c : c == '$' ? "$$" : std::string(1, c);
+    return text;
+  };
+  std::string rule = escape(firstFile) + ": " + escape(options.model);
+  for (const std::string &path : compilation.dependencies)
+    rule += " " + escape(path);
+  return {std::string(sys::path::filename(depfile)), rule + "\n", nullptr};
+}
+
+static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> files, double seconds) {
+  if (wantsJson()) {
+    json::Array list;
+    for (const OutputFile &file : files)
+      list.push_back(json::Object{{"path", file.path}, {"bytes", int64_t(file.getSize())}});
+    printJson(json::Object{{"name", compilation.name},
+               {"target", compilation.target},
+               {"seconds", seconds},
+               {"files", std::move(list)},
+               {"kernels", decisionsToJson(collectDecisions(*compilation.module))}});
+  } else if (verbosity() > 1) {
+    for (const OutputFile &file : files)
+      outs() << outputFolder << "/" << file.path << "  " << file.getSize() << " bytes\n";
+  }
+}
+
+static Error writeResult(Compilation &compilation, const CompileOptions &options, ArrayRef<OutputFile> files) {
+  if (Error error = writeFiles(outputFolder, files))
+    return error;
+  if (depfile.empty())
+    return Error::success();
+  SmallString<128> first(outputFolder);
+  sys::path::append(first, files.back().path);
+  StringRef folder = sys::path::parent_path(depfile);
+  return writeFiles(folder.empty() ? "." : folder, makeDepfile(compilation, options, first));
+}
+
+int runCompile() {
+  Expected<CompileOptions> options = getCompileOptions();
+  if (!options)
+    return report(options.takeError(), WrongUsage);
+  std::vector<std::string> kinds(emit.begin(), emit.end());
+  if (kinds.empty())
+    kinds = {"lib"};
+  for (const std::string &kind : kinds)
+    if (!is_contained(emitKinds, kind))
+      return report(makeError("--emit=" + kind + ": expected lib, obj, cpp, so, mlir or header"), WrongUsage);
+  options->stopAfter = stopAfter;
+  if (!stopAfter.empty() && !is_contained({"import", "graph", "target", "kernel", "emit"}, StringRef(stopAfter)))
+    return report(makeError("--stop-after=" + stopAfter + ": expected import, graph, target, kernel or emit"), WrongUsage);
+  if (stopAfter.empty() && outputFolder.empty())
+    return report(makeError("no output folder: give -o DIR"), WrongUsage);
+  // Objects cost the most time; what needs none stops before them.
+  if (stopAfter.empty() && none_of(kinds, [](StringRef kind) { return kind == "lib" || kind == "obj" || kind == "so"; }))
+    options->stopAfter = all_of(kinds, [](StringRef kind) { return kind == "mlir"; }) ? "kernel" : "emit";
+
+  auto start = std::chrono::steady_clock::now();
+  Compilation compilation;
+  if (int status = compileOrReport(*options, compilation))
+    return status;
+  if (why)
+    printDecisions(*compilation.module);
+  if (!stopAfter.empty())
+    return printStage(compilation);
+  Expected<std::vector<OutputFile>> files = collectFiles(compilation, *options, kinds);
+  if (!files)
+    return report(files.takeError(), AtFault);
+  if (Error error = writeResult(compilation, *options, *files))
+    return report(std::move(error), AtFault);
+  printSummary(compilation, *files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return Done;
+}
+
+} // namespace kiln

@@ -1,0 +1,75 @@
+//===- Decisions.cpp - What the compiler chose, and why --------------------===//
+#include "tools/kiln/Decisions.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static std::string joinText(Attribute attr) {
+  if (auto text = dyn_cast_or_null<StringAttr>(attr))
+    return text.str();
+  std::vector<std::string> parts;
+  if (auto list = dyn_cast_or_null<ArrayAttr>(attr))
+    for (Attribute element : list)
+      parts.push_back(joinText(element));
+  return llvm::join(parts, " ");
+}
+
+/// The ONNX nodes behind a location.
+static void collectNodes(Location location, llvm::SetVector<StringRef> &nodes) {
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      nodes.insert(name.getName().getValue());
+    return WalkResult::advance();
+  });
+}
+
+std::vector<Decision> collectDecisions(ModuleOp module) {
+  std::vector<Decision> decisions;
+  module.walk([&](nn::GroupOp group) {
+    llvm::SetVector<StringRef> nodes;
+    group.getBody().walk([&](Operation *op) {
+      if (!isa<nn::YieldOp>(op))
+        collectNodes(op->getLoc(), nodes);
+    });
+    decisions.push_back({llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), ""});
+  });
+  for (auto kernel : module.getOps<func::FuncOp>())
+    if (Attribute nodes = kernel->getAttr(kernel::nodesAttrName))
+      decisions.push_back({joinText(nodes), joinText(kernel->getAttr(kernel::algorithmAttrName)), joinText(kernel->getAttr(kernel::reasonAttrName)),
+                           joinText(kernel->getAttr(kernel::shapesAttrName))});
+  return decisions;
+}
+
+void printDecisions(ModuleOp module) {
+  for (const Decision &decision : collectDecisions(module))
+    llvm::errs() << decision.nodes << ": " << decision.algorithm << (decision.reason.empty() ? "" : " - " + decision.reason) << "\n";
+}
+
+llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
+  llvm::json::Array array;
+  for (const Decision &decision : decisions)
+    array.push_back(llvm::json::Object{
+        {"nodes", decision.nodes}, {"algorithm", decision.algorithm}, {"reason", decision.reason}, {"shapes", decision.shapes}});
+  return array;
+}
+
+std::map<std::string, unsigned> countOperators(ModuleOp module) {
+  llvm::SetVector<StringRef> nodes;
+  module.walk([&](Operation *op) { collectNodes(op->getLoc(), nodes); });
+  std::map<std::string, unsigned> counts;
+  for (StringRef node : nodes) {
+    size_t open = node.rfind('(');
+    if (open != StringRef::npos && node.ends_with(")"))
+      ++counts[node.slice(open + 1, node.size() - 1).str()];
+  }
+  return counts;
+}
+
+} // namespace kiln

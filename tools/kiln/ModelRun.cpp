@@ -1,0 +1,208 @@
+//===- ModelRun.cpp - A model compiled, loaded and given its inputs --------===//
+#include "tools/kiln/ModelRun.h"
+#include "compiler/run/DimText.h"
+#include "compiler/run/Fill.h"
+#include "compiler/run/Image.h"
+#include "compiler/run/Npy.h"
+#include "compiler/run/OnnxTensor.h"
+#include "tools/kiln/Commands.h"
+#include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/Reporting.h"
+#include "llvm/ADT/StringExtras.h"
+#include <chrono>
+
+using namespace llvm;
+
+namespace kiln {
+
+static cl::list<std::string> input("input", cl::desc("An input's values: a file (.npy, .pb, .png, .ppm), or random:SEED, normal[:SD], uniform:LO:HI, "
+                                                     "randint:LO:HI, arange, zeros, ones, a number"),
+                                   cl::value_desc("NAME=VALUE"), cl::sub(runCommand), cl::sub(benchCommand), cl::sub(verifyCommand));
+static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension, for inputs that are filled"), cl::value_desc("NAME=SIZE"),
+                                    cl::sub(runCommand), cl::sub(benchCommand), cl::sub(verifyCommand));
+static cl::opt<uint64_t> seed("seed", cl::desc("Seed of inputs that are filled (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(runningCommands));
+static cl::opt<int> threads("threads", cl::desc("Threads that run the model; 0: one for each CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
+                            cl::sub(runningCommands));
+static cl::opt<std::string> imageLayout("image-layout", cl::desc("Order of a picture's values: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
+                                        cl::value_desc("ORDER"), cl::sub(runningCommands));
+static cl::opt<std::string> imageScale("image-scale", cl::desc("Factor of a picture's bytes (default: 1/255)"), cl::init("1/255"), cl::value_desc("FACTOR"),
+                                       cl::sub(runningCommands));
+static cl::list<double> imageMean("image-mean", cl::CommaSeparated, cl::desc("Subtracted after scaling; one value or one a channel"), cl::value_desc("M,..."),
+                                  cl::sub(runningCommands));
+static cl::list<double> imageStd("image-std", cl::CommaSeparated, cl::desc("Divisor after that; one value or one a channel"), cl::value_desc("S,..."),
+                                 cl::sub(runningCommands));
+
+/// The weights file as a program would map it.
+static std::unique_ptr<MemoryBuffer> copyAligned(const OutputFile &file) {
+  auto buffer = WritableMemoryBuffer::getNewUninitMemBuffer(file.getSize(), file.path, Align(KILN_ALIGNMENT));
+  std::unique_ptr<MemoryBuffer> source = file.toBuffer();
+  llvm::copy(source->getBuffer(), buffer->getBufferStart());
+  return buffer;
+}
+
+int loadOrReport(const CompileOptions &options, RunnableModel &model) {
+  auto start = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<MemoryBuffer>> objects;
+  std::unique_ptr<MemoryBuffer> weights;
+  {
+    Compilation compilation;
+    if (int status = compileOrReport(options, compilation))
+      return status;
+    model.libraryBytes = makeArchive(compilation).getSize() + compilation.weights.getSize();
+    model.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (OutputFile &object : compilation.objects)
+      objects.push_back(object.toBuffer());
+    if (!compilation.weights.path.empty())
+      weights = copyAligned(compilation.weights);
+    // Links before the compilation goes: the buffers lie in it.
+    Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(compilation.name, std::move(objects), std::move(weights));
+    if (!loaded)
+      return report(loaded.takeError(), AtFault);
+    model.loaded = std::move(*loaded);
+  }
+  return Done;
+}
+
+Expected<InputSpecs> getInputSpecs(const LoadedModel &model) {
+  InputSpecs specs;
+  for (StringRef text : input) {
+    const kiln_tensor_info *found = nullptr;
+    StringRef value;
+    for (size_t at = text.find('='); at != StringRef::npos && !found; at = text.find('=', at + 1)) {
+      for (const kiln_tensor_info &info : model.getInputs())
+        if (text.take_front(at) == info.name)
+          found = &info;
+      value = text.drop_front(at + 1);
+    }
+    if (!text.contains('='))
+      return makeError("--input " + text + ": expected NAME=VALUE");
+    if (!found)
+      return makeError("--input " + text + ": the model has no input '" + text.split('=').first + "', but " +
+                       join(map_range(model.getInputs(), [](const kiln_tensor_info &info) { return "'" + std::string(info.name) + "'"; }), ", "));
+    specs[found->name] = value.str();
+  }
+  return specs;
+}
+
+static Expected<ImageOptions> getImageOptions() {
+  ImageOptions options;
+  options.layout = imageLayout;
+  auto [top, bottom] = StringRef(imageScale).split('/');
+  double divisor = 1;
+  if (top.getAsDouble(options.scale) || (!bottom.empty() && (bottom.getAsDouble(divisor) || divisor == 0)))
+    return makeError("--image-scale=" + imageScale + ": expected a number or a fraction such as 1/255");
+  options.scale /= divisor;
+  options.mean.assign(imageMean.begin(), imageMean.end());
+  options.std.assign(imageStd.begin(), imageStd.end());
+  return options;
+}
+
+Expected<Tensor> readInput(StringRef path, const kiln_tensor_info &info) {
+  auto fail = [&](Error error) { return makeError(path + ": " + toString(std::move(error))); };
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return makeError(path + ": " + file.getError().message() + " (expected a file, or values such as random:1, zeros or 0.5)");
+  StringRef bytes = (*file)->getBuffer();
+  Expected<Tensor> tensor = Tensor();
+  if (isImage(bytes)) {
+    Expected<Image> image = readImage(bytes);
+    if (!image)
+      return fail(image.takeError());
+    Expected<ImageOptions> options = getImageOptions();
+    if (!options)
+      return options.takeError();
+    tensor = makeTensor(*image, ElementType(info.element_type), ArrayRef(info.dims, info.rank), *options);
+  } else {
+    tensor = path.ends_with(".pb") ? readOnnxTensor(bytes) : readNpy(bytes);
+  }
+  if (!tensor)
+    return fail(tensor.takeError());
+  return tensor;
+}
+
+/// What is known of the dynamic dimensions before the inputs that need them are filled.
+static Expected<std::map<std::string, int64_t>> collectDims(const LoadedModel &model, ArrayRef<std::optional<Tensor>> given) {
+  std::map<std::string, int64_t> dims;
+  for (StringRef text : runDim) {
+    auto parsed = parseDimension("run-dim", text);
+    if (!parsed)
+      return parsed.takeError();
+    dims.insert(*parsed);
+  }
+  for (auto [info, tensor] : zip_equal(model.getInputs(), given))
+    for (int axis = 0; tensor && info.dim_symbols && axis < info.rank && size_t(axis) < tensor->getDims().size(); ++axis)
+      if (info.dim_symbols[axis] >= 0)
+        dims.emplace(model.getInfo().symbols[info.dim_symbols[axis]].name, tensor->getDims()[axis]);
+  return dims;
+}
+
+static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_info &info, const Fill &fill, const std::map<std::string, int64_t> &dims) {
+  std::vector<int64_t> values;
+  for (int symbol = 0; symbol < model.getInfo().num_symbols; ++symbol) {
+    auto found = dims.find(model.getInfo().symbols[symbol].name);
+    bool used = info.dim_symbols && is_contained(ArrayRef(info.dim_symbols, info.rank), symbol);
+    if (found == dims.end() && used)
+      return makeError("input '" + Twine(info.name) + "': dimension '" + model.getInfo().symbols[symbol].name + "' has no size: give --run-dim " +
+                       model.getInfo().symbols[symbol].name + "=N, or --dim to make it static");
+    values.push_back(found == dims.end() ? 1 : found->second);
+  }
+  auto shape = model.getShape(info, values);
+  if (!shape)
+    return shape.takeError();
+  Expected<Tensor> tensor = Tensor::create(ElementType(info.element_type), *shape);
+  if (tensor)
+    fillTensor(*tensor, fill, seed, info.name);
+  return tensor;
+}
+
+Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, StringRef fallback) {
+  std::vector<std::optional<Tensor>> tensors(model.getInputs().size());
+  std::vector<std::optional<Fill>> fills(tensors.size());
+  std::vector<std::string> missing;
+  for (auto [index, info] : enumerate(model.getInputs())) {
+    auto found = specs.find(info.name);
+    StringRef text = found == specs.end() ? fallback : StringRef(found->second);
+    if (text.empty()) {
+      missing.push_back("'" + std::string(info.name) + "'");
+      continue;
+    }
+    Expected<std::optional<Fill>> fill = parseFill(text);
+    if (!fill)
+      return makeError("input '" + Twine(info.name) + "': " + toString(fill.takeError()));
+    fills[index] = *fill;
+    if (*fill)
+      continue;
+    Expected<Tensor> tensor = readInput(text, info);
+    if (!tensor)
+      return tensor.takeError();
+    tensors[index] = std::move(*tensor);
+  }
+  if (!missing.empty())
+    return makeError("no values for input " + join(missing, ", ") + ": give --input NAME=VALUE");
+  Expected<std::map<std::string, int64_t>> dims = collectDims(model, tensors);
+  if (!dims)
+    return dims.takeError();
+  std::vector<Tensor> inputs;
+  for (auto [index, info] : enumerate(model.getInputs())) {
+    Expected<Tensor> tensor = fills[index] ? fillInput(model, info, *fills[index], *dims) : std::move(*tensors[index]);
+    if (!tensor)
+      return tensor.takeError();
+    inputs.push_back(std::move(*tensor));
+  }
+  return inputs;
+}
+
+Expected<std::unique_ptr<ThreadPool>> ThreadPool::create() {
+  auto result = std::make_unique<ThreadPool>();
+  if (::kiln::threads != 1) {
+    if (kiln_status status = kiln_pool_create(::kiln::threads, &result->pool))
+      return makeError("--threads=" + Twine(::kiln::threads) + ": " + kiln_status_string(status));
+    kiln_pool_context(result->pool, &result->context);
+    result->threads = result->context.num_threads;
+  }
+  return std::move(result);
+}
+
+ThreadPool::~ThreadPool() { kiln_pool_destroy(pool); }
+
+} // namespace kiln

@@ -1,0 +1,48 @@
+//===- ModelRun.h - A model compiled, loaded and given its inputs ----------===//
+#ifndef KILN_TOOLS_KILN_MODELRUN_H
+#define KILN_TOOLS_KILN_MODELRUN_H
+
+#include "compiler/Compile.h"
+#include "compiler/run/LoadedModel.h"
+#include "kiln/runtime.h"
+#include <map>
+
+namespace kiln {
+
+/// A model in this process, and what its compile cost.
+struct RunnableModel {
+  std::unique_ptr<LoadedModel> loaded;
+  double compileSeconds = 0;
+  size_t libraryBytes = 0;
+};
+
+/// Compiles and loads. Reports what went wrong and returns the exit status.
+int loadOrReport(const CompileOptions &options, RunnableModel &model);
+
+/// The value of each --input, by input name.
+using InputSpecs = std::map<std::string, std::string>;
+
+/// Parses `--input NAME=VALUE`. A name may hold `=`; the names of the model decide.
+llvm::Expected<InputSpecs> getInputSpecs(const LoadedModel &model);
+
+/// Reads or fills all inputs, in the model's order. Inputs without a spec get `fallback`, or are an error when it is empty.
+llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, llvm::StringRef fallback);
+
+/// Reads a .npy, ONNX .pb or picture file for an input.
+llvm::Expected<Tensor> readInput(llvm::StringRef path, const kiln_tensor_info &info);
+
+/// A pool of --threads threads and a context on it.
+class ThreadPool {
+public:
+  static llvm::Expected<std::unique_ptr<ThreadPool>> create();
+  ~ThreadPool();
+  kiln_context context = KILN_CONTEXT_INIT;
+  int32_t threads = 1;
+
+private:
+  kiln_pool *pool = nullptr;
+};
+
+} // namespace kiln
+
+#endif // KILN_TOOLS_KILN_MODELRUN_H

@@ -1,0 +1,108 @@
+//===- Reporting.cpp - What kiln tells its user ----------------------------===//
+#include "tools/kiln/Reporting.h"
+#include "tools/kiln/Commands.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace kiln {
+
+static cl::opt<bool> json("json", cl::desc("Print one JSON object on standard output"), cl::sub(compilingCommands));
+static cl::opt<bool> verbose("v", cl::desc("Say what is done"), cl::sub(compilingCommands));
+static cl::opt<bool> quiet("q", cl::desc("Print errors only"), cl::sub(compilingCommands));
+
+bool wantsJson() { return json; }
+
+int verbosity() { return quiet ? 0 : verbose ? 2 : 1; }
+
+void printJson(json::Object object) { outs() << formatv("{0:2}", json::Value(std::move(object))) << "\n"; }
+
+int report(ArrayRef<std::string> errors, int status) {
+  for (const std::string &error : errors)
+    WithColor::error(errs()) << error << "\n";
+  if (json)
+    printJson(json::Object{{"errors", json::Array(errors)}, {"exit_status", status}});
+  return status;
+}
+
+int report(Error error, int status) {
+  std::vector<std::string> lines;
+  handleAllErrors(std::move(error), [&](const ErrorInfoBase &info) { lines.push_back(info.message()); });
+  return report(lines, status);
+}
+
+//===- Progress ------------------------------------------------------------===//
+
+/// One line on a terminal that the next step overwrites.
+static void showStep(const std::string &step, unsigned done, unsigned total) {
+  errs() << "\r\x1b[K[" << done << "/" << total << "] " << step;
+  errs().flush();
+}
+
+static void clearSteps() { errs() << "\r\x1b[K"; }
+
+//===- Crashes -------------------------------------------------------------===//
+
+/// Everything the signal handler needs, made beforehand: it may not allocate.
+static std::string crashPath, crashText;
+
+static std::string makeReproducerPath(StringRef suffix) {
+  SmallString<128> path;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+  sys::path::append(path, "kiln-" + Twine(sys::Process::getProcessId()) + suffix);
+  return std::string(path);
+}
+
+static void onCrash(void *) {
+  int file = open(crashPath.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+  bool written = file >= 0 && write(file, crashText.data(), crashText.size()) == ssize_t(crashText.size());
+  constexpr char message[] = "error: internal error in Kiln, please report it with the model";
+  bool said = write(STDERR_FILENO, message, sizeof(message) - 1) > 0;
+  if (said && written)
+    said = write(STDERR_FILENO, " and ", 5) > 0 && write(STDERR_FILENO, crashPath.data(), crashPath.size()) > 0;
+  said = write(STDERR_FILENO, "\n", 1) > 0 && said;
+  _exit(InternalError);
+}
+
+void watchForCrashes(int argc, char **argv) {
+  crashPath = makeReproducerPath(".crash.txt");
+  SmallString<128> folder;
+  sys::fs::current_path(folder);
+  crashText = "version: " KILN_VERSION "\nfolder: " + std::string(folder) + "\ncommand:";
+  for (int i = 0; i < argc; ++i)
+    crashText += std::string(" '") + argv[i] + "'";
+  crashText += "\n";
+  sys::AddSignalHandler(onCrash, nullptr);
+}
+
+//===- Compiling -----------------------------------------------------------===//
+
+int compileOrReport(CompileOptions options, Compilation &result) {
+  bool shows = verbosity() > 0 && sys::Process::StandardErrIsDisplayed();
+  if (shows)
+    options.progress = showStep;
+  else if (verbosity() > 1)
+    options.progress = [](const std::string &step, unsigned, unsigned) { errs() << step << "\n"; };
+  options.reproducer = makeReproducerPath(".mlir");
+  std::vector<std::string> errors;
+  CompileStatus status = compileModel(options, result, errors);
+  if (shows)
+    clearSteps();
+  if (status == CompileStatus::Done)
+    return Done;
+  if (status == CompileStatus::AtFault)
+    return report(errors, AtFault);
+  errors.insert(errors.begin(), "internal error in Kiln, please report it with the model");
+  if (sys::fs::exists(options.reproducer))
+    errors.push_back("reproducer: " + options.reproducer);
+  return report(errors, InternalError);
+}
+
+} // namespace kiln

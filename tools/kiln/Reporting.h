@@ -1,0 +1,31 @@
+//===- Reporting.h - What kiln tells its user ------------------------------===//
+#ifndef KILN_TOOLS_KILN_REPORTING_H
+#define KILN_TOOLS_KILN_REPORTING_H
+
+#include "compiler/Compile.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+namespace kiln {
+
+/// `--json`: stdout has one JSON object and nothing else.
+bool wantsJson();
+/// 0 with -q, 2 with -v, otherwise 1.
+int verbosity();
+
+/// Prints `error: message` for each line; with --json also {"errors": [...]} on stdout. Returns `status`.
+int report(llvm::ArrayRef<std::string> errors, int status);
+int report(llvm::Error error, int status);
+
+/// Compiles. Reports what went wrong and returns the exit status; 0 when all is well. Shows progress on a terminal.
+int compileOrReport(CompileOptions options, Compilation &result);
+
+/// Prints a JSON object on stdout.
+void printJson(llvm::json::Object object);
+
+/// From now on a crash writes a reproducer, prints its path, and ends the process with status 3.
+void watchForCrashes(int argc, char **argv);
+
+} // namespace kiln
+
+#endif // KILN_TOOLS_KILN_REPORTING_H

@@ -1,0 +1,67 @@
+//===- RunCommand.cpp - kiln run: one run, outputs to files ----------------===//
+#include "compiler/run/Npy.h"
+#include "tools/kiln/Commands.h"
+#include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/ModelRun.h"
+#include "tools/kiln/OutputFiles.h"
+#include "tools/kiln/Reporting.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace kiln {
+
+static cl::opt<std::string> outputFolder("output-dir", cl::desc("Folder for NAME.npy of each output"), cl::value_desc("DIR"), cl::sub(runCommand));
+
+/// NAME.npy; characters outside [A-Za-z0-9_.-] become `_`.
+static std::string makeFileName(StringRef output) {
+  std::string name = output.str();
+  for (char &c : name)
+    if (!isAlnum(c) && c != '_' && c != '.' && c != '-')
+      c = '_';
+  return name + ".npy";
+}
+
+int runRun() {
+  Expected<CompileOptions> options = getCompileOptions();
+  if (!options)
+    return report(options.takeError(), WrongUsage);
+  if (outputFolder.empty())
+    return report(makeError("no output folder: give --output-dir DIR"), WrongUsage);
+  RunnableModel model;
+  if (int status = loadOrReport(*options, model))
+    return status;
+  Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
+  if (!specs)
+    return report(specs.takeError(), AtFault);
+  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "");
+  if (!inputs)
+    return report(inputs.takeError(), AtFault);
+  Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
+  if (!pool)
+    return report(pool.takeError(), AtFault);
+  Expected<Execution> execution = Execution::prepare(*model.loaded, *inputs);
+  if (!execution)
+    return report(execution.takeError(), AtFault);
+  if (Error error = execution->run(&(*pool)->context))
+    return report(std::move(error), AtFault);
+
+  std::vector<OutputFile> files;
+  json::Array list;
+  for (auto [info, tensor] : zip_equal(model.loaded->getOutputs(), execution->getOutputs())) {
+    files.push_back({makeFileName(info.name), "", nullptr});
+    raw_string_ostream os(files.back().contents);
+    writeNpy(os, tensor);
+    list.push_back(json::Object{{"name", info.name}, {"file", files.back().path}, {"type", tensor.getSignature()}});
+    if (verbosity() > 1 && !wantsJson())
+      outs() << info.name << ": " << tensor.getSignature() << " -> " << outputFolder << "/" << files.back().path << "\n";
+  }
+  if (Error error = writeFiles(outputFolder, files))
+    return report(std::move(error), AtFault);
+  if (wantsJson())
+    printJson(json::Object{{"outputs", std::move(list)}, {"threads", (*pool)->threads}, {"compile_s", model.compileSeconds}});
+  return Done;
+}
+
+} // namespace kiln
