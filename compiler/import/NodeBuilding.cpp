@@ -126,6 +126,8 @@ void Node::broadcast(ArrayRef<Value *> values, bool mixed) {
   }
 }
 
+// After a mistake these return what they got: the shapes that they count on may not have come about.
+
 //===- Data movement -------------------------------------------------------===//
 
 Value Node::reshape(Value value, ArrayRef<AffineExpr> to) {
@@ -134,6 +136,8 @@ Value Node::reshape(Value value, ArrayRef<AffineExpr> to) {
 }
 
 Value Node::transpose(Value value, ArrayRef<int64_t> permutation) {
+  if (failed())
+    return value;
   if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
     return value;
   DimExprs from = dims(value), to;
@@ -147,6 +151,8 @@ Value Node::cast(Value value, Type element) {
 }
 
 Value Node::slice(Value value, int64_t axis, AffineExpr start, AffineExpr extent, int64_t step) {
+  if (failed())
+    return value;
   DimExprs to = dims(value);
   if (step == 1 && nn::getConstantDim(start) == 0 && nn::provablyEqual(to[axis], extent))
     return value;
@@ -160,7 +166,7 @@ Value Node::slice(Value value, int64_t axis, AffineExpr start, AffineExpr extent
 }
 
 Value Node::concat(ArrayRef<Value> values, int64_t axis) {
-  if (values.size() == 1)
+  if (failed() || values.size() == 1)
     return values.front();
   DimExprs to = dims(values.front());
   AffineExpr sum = number(0);
@@ -184,6 +190,8 @@ Value Node::concat(ArrayRef<Value> values, int64_t axis) {
 }
 
 Value Node::pad(Value value, ArrayRef<AffineExpr> low, ArrayRef<AffineExpr> high, nn::PadMode mode, Value fill) {
+  if (failed())
+    return value;
   DimExprs to = dims(value);
   for (size_t i = 0; i < to.size(); ++i)
     to[i] = to[i] + low[i] + high[i];
@@ -194,6 +202,8 @@ Value Node::pad(Value value, ArrayRef<AffineExpr> low, ArrayRef<AffineExpr> high
 //===- Computation ---------------------------------------------------------===//
 
 Value Node::matmul(Value lhs, Value rhs) {
+  if (failed())
+    return lhs;
   DimExprs to = dims(lhs), right = dims(rhs);
   if (to.size() < 2 || right.size() < 2) {
     (void)error("expected matrices, got ranks " + Twine(to.size()) + " and " + Twine(right.size()));
@@ -208,6 +218,8 @@ Value Node::matmul(Value lhs, Value rhs) {
 }
 
 Value Node::reduce(nn::ReduceKind kind, Value value, ArrayRef<int64_t> axes, bool keep) {
+  if (failed())
+    return value;
   DimExprs kept = dims(value), squeezed;
   for (auto [i, dim] : llvm::enumerate(dims(value))) {
     if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
