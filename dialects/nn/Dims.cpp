@@ -20,7 +20,14 @@ static unsigned countSymbols(ArrayRef<AffineExpr> exprs) {
   return count;
 }
 
-AffineExpr simplifyDim(AffineExpr expr) { return simplifyAffineExpr(expr, 0, countSymbols(expr)); }
+AffineExpr simplifyDim(AffineExpr expr) {
+  unsigned dims = 0;
+  expr.walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      dims = std::max(dims, dim.getPosition() + 1);
+  });
+  return simplifyAffineExpr(expr, dims, countSymbols(expr));
+}
 
 DimExprs getDims(Type type) {
   auto tensor = cast<RankedTensorType>(type);

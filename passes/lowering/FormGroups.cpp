@@ -100,7 +100,7 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
 
 void Grouping::addEpilogue(unsigned group) {
   Operation *anchor = groups[group].front();
-  if (anchor->getNumResults() != 1)
+  if (anchor->getNumResults() != 1 || !allowsEpilogue(anchor))
     return;
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
   Operation *last = anchor;

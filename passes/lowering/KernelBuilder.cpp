@@ -14,6 +14,16 @@ namespace kiln {
 
 using namespace nn;
 
+/// Whether a value serves only as indices of gathers and scatters, which are read one at a time.
+static bool isOnlyIndex(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(user))
+      return use.getOperandNumber() == 1;
+    return user->getNumResults() > 0 && llvm::all_of(user->getResults(), isOnlyIndex);
+  });
+}
+
 /// 32-bit elements everywhere let the whole group run in vectors of one lane count.
 static unsigned chooseLanes(GroupOp group, kernel::TargetAttr target) {
   bool narrow = true;
@@ -21,14 +31,15 @@ static unsigned chooseLanes(GroupOp group, kernel::TargetAttr target) {
     Type element = getElementTypeOrSelf(type);
     narrow &= element.isF32() || element.isInteger(32);
   };
-  for (Value input : group.getInputs())
-    check(input.getType());
+  for (BlockArgument argument : group.getBody().getArguments())
+    if (!isOnlyIndex(argument))
+      check(argument.getType());
   for (Type type : group.getResultTypes())
     check(type);
   for (Operation &op : group.getBody().front().without_terminator())
-    for (Type type : op.getResultTypes())
-      if (!getElementTypeOrSelf(type).isInteger(1))
-        check(type);
+    for (Value result : op.getResults())
+      if (!getElementTypeOrSelf(result.getType()).isInteger(1) && !isOnlyIndex(result))
+        check(result.getType());
   return narrow ? target.lanes(32) : 1;
 }
 
@@ -134,7 +145,7 @@ void KernelBuilder::vectorLoop(AffineExpr extent, unsigned lanes, StringRef name
   auto at = [&](AffineExpr i, unsigned count) { body(i, Lanes{cast<AffineDimExpr>(i).getPosition(), count}); };
   AffineExpr covered = constant(0);
   if (lanes > 1) {
-    covered = simplifyAffineExpr(extent.floorDiv(lanes) * lanes, 0, symbols.size());
+    covered = simplifyAffineExpr(extent.floorDiv(lanes) * lanes, loopValues.size(), symbols.size());
     if (covered != constant(0))
       loop(constant(0), covered, lanes, name, [&](AffineExpr i) { at(i, lanes); });
   }

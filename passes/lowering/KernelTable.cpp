@@ -26,6 +26,11 @@ bool checksValues(Operation *anchor) {
   return isa_and_nonnull<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(anchor);
 }
 
+bool allowsEpilogue(Operation *anchor) {
+  // Scatters read back what they have stored.
+  return !isa<ScatterElementsOp, ScatterNdOp>(anchor);
+}
+
 PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   // Operands that are read once or twice an element compute their producers on the way.
   if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp>(anchor))
@@ -53,6 +58,11 @@ ArrayRef<KernelRow> getKernelTable() {
       {"top_k_insertion", matchTopKInsertion, lowerTopKInsertion},
       {"pool_windows", matchPoolWindows, lowerPoolWindows},
       {"reduce_loops", matchReduceLoops, lowerReduceLoops},
+      {"concat_copy", matchConcatCopy, lowerConcatCopy},
+      {"pad_copy", matchPadCopy, lowerPadCopy},
+      {"gather_copy", matchGatherCopy, lowerGatherCopy},
+      {"scatter_updates", matchScatterUpdates, lowerScatterUpdates},
+      {"resize_loops", matchResizeLoops, lowerResizeLoops},
       {"loops", matchElementwiseLoops, lowerElementwiseLoops},
   };
   return table;

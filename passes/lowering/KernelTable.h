@@ -30,6 +30,9 @@ bool isPointwise(mlir::Operation *op);
 /// Whether the anchor's kernel checks input values (indices) at run time and so takes a status cell.
 bool checksValues(mlir::Operation *anchor);
 
+/// Whether element-wise operations may run on the anchor's value before its only store.
+bool allowsEpilogue(mlir::Operation *anchor);
+
 /// Whether the anchor may compute producers of operand `operand` while it loads: element-wise ones (each element is loaded once or so),
 /// or only views.
 enum class PrologueSupport { None, Views, All };

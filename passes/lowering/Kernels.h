@@ -24,6 +24,11 @@ KILN_KERNEL(GruSteps);
 KILN_KERNEL(ArgReduceScan);
 KILN_KERNEL(CumulativeScan);
 KILN_KERNEL(TopKInsertion);
+KILN_KERNEL(ConcatCopy);
+KILN_KERNEL(PadCopy);
+KILN_KERNEL(GatherCopy);
+KILN_KERNEL(ScatterUpdates);
+KILN_KERNEL(ResizeLoops);
 
 #undef KILN_KERNEL
 

@@ -1,0 +1,73 @@
+//===- ConcatCopy.cpp - Concatenation --------------------------------------===//
+//
+//   for each index before the axis: for each operand: copy its run from the axis on, computing its producers on the way
+//
+// With nothing before the axis each operand is a task of its own.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchConcatCopy(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "concatenation: the operands' runs copied side by side";
+  return isa_and_nonnull<ConcatOp>(anchor);
+}
+
+namespace {
+struct Concatenation {
+  KernelBuilder &k;
+  mutable ConcatOp op;
+
+  void copy(Value operand, AffineExpr start, ArrayRef<AffineExpr> outer) const {
+    DimExprs dims = getDims(operand.getType());
+    unsigned axis = op.getAxis();
+    forEachIndex(k, keepDims(k, dims, axis, dims.size()), mergedReads(k, operand), [&](ArrayRef<AffineExpr> inner, Lanes lanes) {
+      IndexExprs from(inner), to;
+      std::copy(outer.begin(), outer.begin() + axis, from.begin());
+      to = from;
+      to[axis] = to[axis] + start;
+      k.storeResults(op.getResult(), k.value(operand, from, lanes), to, lanes);
+    });
+  }
+};
+} // namespace
+
+FailureOr<LaunchInfo> lowerConcatCopy(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<ConcatOp>(anchor);
+  Concatenation concatenation{k, op};
+  DimExprs dims = getDims(op.getType());
+  IndexExprs outer = keepDims(k, dims, 0, op.getAxis());
+  auto inputs = llvm::to_vector(op.getInputs());
+  auto forEachOperand = [&](function_ref<void(unsigned, Value, AffineExpr)> body) {
+    AffineExpr start = k.constant(0);
+    for (auto [i, operand] : llvm::enumerate(inputs)) {
+      body(i, operand, start);
+      start = simplifyDim(start + getDim(operand.getType(), op.getAxis()));
+    }
+  };
+  if (getConstantDim(getNumElements(outer, k.context())) == 1) {
+    IndexExprs zeros(dims.size(), k.constant(0));
+    AffineExpr count = k.constant(inputs.size());
+    k.taskLoop(count, [&](ArrayRef<AffineExpr> task) {
+      forEachOperand([&](unsigned i, Value operand, AffineExpr start) {
+        Value isThis = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, k.emit(task.front()), k.emitConstant(i));
+        k.branch(isThis, [&] { concatenation.copy(operand, start, zeros); });
+      });
+    });
+    return moveInfo(k, count);
+  }
+  AffineExpr tasks = forEachTask(k, outer, mergedReads(k, inputs), [&](ArrayRef<AffineExpr> at) {
+    forEachOperand([&](unsigned, Value operand, AffineExpr start) { concatenation.copy(operand, start, at); });
+  });
+  return moveInfo(k, tasks);
+}
+
+} // namespace kiln

@@ -1,0 +1,109 @@
+//===- ScatterUpdates.cpp - Updates at computed indices --------------------===//
+//
+//   out = in;  for each update in order: out[index] = out[index] (+) update
+//
+// One task: updates of one place stand in the order of the model. An index out of bounds sets the status and nothing is written.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/Kernels.h"
+#include "passes/lowering/RowLoops.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchScatterUpdates(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "scatter: a copy, then the updates in order by one task";
+  if (auto op = dyn_cast_or_null<ScatterNdOp>(anchor))
+    return getConstantDim(getDims(op.getIndices().getType()).back()).has_value();
+  return isa_and_nonnull<ScatterElementsOp>(anchor);
+}
+
+namespace {
+struct Scatter {
+  KernelBuilder &k;
+  Value result;
+  ScatterReduction reduction;
+
+  void copy(Value input) const {
+    forEachIndex(k, getDims(result.getType()), mergedReads(k, input),
+                 [&](ArrayRef<AffineExpr> at, Lanes lanes) { k.store(0, k.value(input, at, lanes), at, lanes); });
+  }
+  void update(Value value, ArrayRef<AffineExpr> at, Lanes lanes) const {
+    Type element = getElementTypeOrSelf(result.getType());
+    auto meet = [&](ReduceKind kind) { return combine(k, kind, element, k.loadResult(0, at, lanes), value); };
+    switch (reduction) {
+    case ScatterReduction::None:
+      break;
+    case ScatterReduction::Add:
+      value = meet(ReduceKind::Sum);
+      break;
+    case ScatterReduction::Mul:
+      value = meet(ReduceKind::Prod);
+      break;
+    case ScatterReduction::Min:
+      value = meet(ReduceKind::Min);
+      break;
+    case ScatterReduction::Max:
+      value = meet(ReduceKind::Max);
+      break;
+    }
+    k.store(0, value, at, lanes);
+  }
+};
+} // namespace
+
+static void scatterElements(const Scatter &scatter, ScatterElementsOp op) {
+  KernelBuilder &k = scatter.k;
+  scatter.copy(op.getInput());
+  AffineExpr extent = getDim(op.getType(), op.getAxis());
+  forEachElement(k, getDims(op.getUpdates().getType()), [&](ArrayRef<AffineExpr> at, Lanes) {
+    CheckedIndices checked(k);
+    IndexExprs to(at);
+    to[op.getAxis()] = checked.add(k.value(op.getIndices(), at), extent);
+    checked.ifInBounds([&] { scatter.update(k.value(op.getUpdates(), at), to, Lanes{}); });
+  });
+}
+
+static void scatterNd(const Scatter &scatter, ScatterNdOp op) {
+  KernelBuilder &k = scatter.k;
+  scatter.copy(op.getInput());
+  DimExprs indices = getDims(op.getIndices().getType()), updates = getDims(op.getUpdates().getType()), dims = getDims(op.getType());
+  unsigned tuple = *getConstantDim(indices.back()), places = indices.size() - 1;
+  forEachElement(k, keepDims(k, updates, 0, places), [&](ArrayRef<AffineExpr> outer, Lanes) {
+    CheckedIndices checked(k);
+    IndexExprs target(dims.size(), k.constant(0));
+    for (unsigned i = 0; i < tuple; ++i) {
+      IndexExprs place(outer.take_front(places));
+      place.push_back(k.constant(i));
+      target[i] = checked.add(k.value(op.getIndices(), place), dims[i]);
+    }
+    IndexExprs at(outer);
+    checked.ifInBounds([&] {
+      forEachIndex(k, keepDims(k, updates, places, updates.size()), op.getUpdates(), [&](ArrayRef<AffineExpr> inner, Lanes lanes) {
+        IndexExprs from(at), to(target);
+        for (unsigned i = places; i < updates.size(); ++i) {
+          from[i] = inner[i];
+          to[tuple + i - places] = inner[i];
+        }
+        scatter.update(k.value(op.getUpdates(), from, lanes), to, lanes);
+      });
+    });
+  });
+}
+
+FailureOr<LaunchInfo> lowerScatterUpdates(KernelBuilder &k, Operation *anchor) {
+  AffineExpr one = k.constant(1);
+  k.taskLoop(one, [&](ArrayRef<AffineExpr>) {
+    if (auto op = dyn_cast<ScatterElementsOp>(anchor))
+      return scatterElements({k, op.getResult(), op.getReduction()}, op);
+    auto op = cast<ScatterNdOp>(anchor);
+    scatterNd({k, op.getResult(), op.getReduction()}, op);
+  });
+  return moveInfo(k, one);
+}
+
+} // namespace kiln
