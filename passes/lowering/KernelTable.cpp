@@ -47,6 +47,7 @@ ArrayRef<KernelRow> getKernelTable() {
   static const KernelRow table[] = {
       {"gemm_tiled", matchGemmTiled, lowerGemmTiled},
       {"matmul_loops", matchMatmulLoops, lowerMatmulLoops},
+      {"conv_depthwise", matchConvDepthwise, lowerConvDepthwise},
       {"conv_tiled", matchConvTiled, lowerConvTiled},
       {"conv_loops", matchConvLoops, lowerConvLoops},
       {"softmax_rows", matchSoftmaxRows, lowerSoftmaxRows},
