@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Runs matrix products and convolutions of many shapes with `kiln run` and compares with numpy: contractions.py FOLDER TARGET..."""
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+
+class Module:
+    """One function with an output for each case, so that a target costs one compile."""
+
+    def __init__(self):
+        self.random = np.random.default_rng(7)
+        self.inputs, self.lines, self.expected = {}, [], []
+
+    def array(self, *shape):
+        return self.random.standard_normal(shape).astype(np.float32)
+
+    def input(self, array):
+        name = f"x{len(self.inputs)}"
+        self.inputs[name] = array
+        return f"%{name}"
+
+    def op(self, text, type_):
+        self.lines.append(f"    %v{len(self.lines)} = {text} -> {type_}" if type_ else f"    %v{len(self.lines)} = {text}")
+        return f"%v{len(self.lines) - 1}"
+
+    def constant(self, array):
+        return self.op(f'nn.constant dense<"0x{array.tobytes().hex().upper()}"> : {tensor(array)}', None)
+
+    def finish(self, value, exact):
+        """Bias, residual and relu, so that the epilogue runs on every tail."""
+        bias, residual = self.array(exact.shape[-1]), self.array(*exact.shape)
+        form = tensor(exact)
+        spread = self.op(f"nn.broadcast_to {self.constant(bias)} : {tensor(bias)}", form)
+        biased = self.op(f"nn.add {value}, {spread} : {form}", None)
+        total = self.op(f"nn.add {biased}, {self.input(residual)} : {form}", None)
+        self.expected.append((self.op(f"nn.relu {total} : {form}", None), np.maximum(exact + bias + residual, 0)))
+
+    def text(self):
+        arguments = ", ".join(f'%{name}: {tensor(array)} {{nn.name = "{name}"}}' for name, array in self.inputs.items())
+        results = ", ".join(f'{tensor(array)} {{nn.name = "y{i}"}}' for i, (_, array) in enumerate(self.expected))
+        names = ", ".join(value for value, _ in self.expected)
+        types = ", ".join(tensor(array) for _, array in self.expected)
+        body = "\n".join(self.lines)
+        return (f'module attributes {{nn.model = "contractions"}} {{\n  func.func @main({arguments}) -> ({results}) {{\n{body}\n'
+                f"    return {names} : {types}\n  }}\n}}\n")
+
+
+def tensor(array):
+    return f"tensor<{''.join(f'{size}x' for size in array.shape)}f32>"
+
+
+def add_product(module, rows, columns, depth, constant, batch=()):
+    left = module.array(*batch, rows, depth)
+    right = module.array(*(() if constant else batch), columns, depth)
+    turned = np.swapaxes(right, -1, -2)
+    order = [*range(right.ndim - 2), right.ndim - 1, right.ndim - 2]
+    source = module.constant(right) if constant else module.input(right)
+    view = module.op(f"nn.transpose {source} {order} : {tensor(right)}", tensor(turned))
+    exact = left.astype(np.float64) @ turned
+    module.finish(module.op(f"nn.matmul {module.input(left)}, {view} : {tensor(left)}, {tensor(turned)}", tensor(exact)), exact)
+
+
+def convolve(image, weight, strides, dilations, groups):
+    """channels_last without padding, in double precision."""
+    kernel, outer = weight.shape[2:], weight.shape[0] // groups
+    sizes = [(size - (k - 1) * d - 1) // s + 1 for size, k, d, s in zip(image.shape[1:-1], kernel, dilations, strides)]
+    result = np.zeros((image.shape[0], *sizes, weight.shape[0]))
+    for group in range(groups):
+        channels = slice(group * weight.shape[1], (group + 1) * weight.shape[1])
+        out = slice(group * outer, (group + 1) * outer)
+        for tap in np.ndindex(*kernel):
+            window = tuple(slice(t * d, t * d + (o - 1) * s + 1, s) for t, d, o, s in zip(tap, dilations, sizes, strides))
+            pixels = image[(slice(None), *window, channels)].astype(np.float64)
+            result[..., out] += pixels @ weight[(out, slice(None), *tap)].T
+    return result
+
+
+def add_convolution(module, image, weight, strides, dilations, groups):
+    image, weight = module.array(*image), module.array(*weight)
+    exact = convolve(image, weight, strides, dilations, groups)
+    pads = [0] * (2 * len(strides))
+    attributes = f"strides {list(strides)} dilations {list(dilations)} pads {pads} groups {groups} layout channels_last"
+    text = f"nn.conv {module.input(image)}, {module.constant(weight)} {attributes} : {tensor(image)}, {tensor(weight)}"
+    module.finish(module.op(text, tensor(exact)), exact)
+
+
+def build():
+    module = Module()
+    columns = [1, 7, 16, 17, 33, 100]
+    for i, rows in enumerate([1, 3, 4, 7, 8, 13, 14, 15, 49]):
+        for j in range(2):
+            add_product(module, rows, columns[(i + 3 * j) % 6], 37, True)
+            add_product(module, rows, columns[(i + 3 * j + 1) % 6], 37, False)
+    add_product(module, 1, 40, 700, True)  # several streams along the reduction
+    add_product(module, 15, 33, 5, False, (2, 3))
+    add_product(module, 15, 33, 5, True, (2, 3))
+    for case in [((1, 9, 9, 5), (33, 5, 3, 3), (1, 1), (1, 1), 1),  # lines of the image share a tile
+                 ((2, 7, 7, 40), (64, 40, 1, 1), (1, 1), (1, 1), 1),  # a plain product
+                 ((1, 20, 20, 3), (20, 3, 7, 7), (2, 2), (1, 1), 1),
+                 ((1, 11, 30, 8), (17, 8, 3, 3), (2, 1), (1, 2), 1),
+                 ((1, 9, 9, 24), (36, 6, 3, 3), (1, 1), (1, 1), 4),
+                 ((1, 9, 9, 24), (24, 1, 3, 3), (1, 1), (1, 1), 24),
+                 ((2, 9, 12, 37), (37, 1, 3, 3), (2, 2), (1, 2), 37),
+                 ((1, 30, 6), (6, 1, 11), (1,), (1,), 6),
+                 ((1, 9, 9, 6), (12, 1, 3, 3), (1, 1), (1, 1), 6),
+                 ((2, 30, 6), (20, 6, 3), (2,), (1,), 1),
+                 ((1, 5, 6, 7, 4), (9, 4, 3, 2, 3), (1, 1, 2), (1, 2, 1), 1)]:
+        add_convolution(module, *case)
+    return module
+
+
+def main():
+    folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    module, worst = build(), 0.0
+    (folder / "contractions.mlir").write_text(module.text())
+    inputs = []
+    for name, array in module.inputs.items():
+        np.save(folder / f"{name}.npy", array)
+        inputs += ["--input", f"{name}={folder / name}.npy"]
+    for target in targets:
+        command = ["kiln", "run", folder / "contractions.mlir", "--target", target, "--output-dir", folder / target, *inputs]
+        subprocess.run(command, check=True)
+        for i, (_, exact) in enumerate(module.expected):
+            got = np.load(folder / target / f"y{i}.npy")
+            error = np.abs(got - exact).max() / max(1.0, np.abs(exact).max())
+            if got.shape != exact.shape or not error < 2e-6:
+                sys.exit(f"target {target}, case {i} of shape {exact.shape}: relative error {error}")
+            worst = max(worst, error)
+    print(f"{len(module.expected)} cases right on {len(targets)} targets")
+
+
+if __name__ == "__main__":
+    main()
