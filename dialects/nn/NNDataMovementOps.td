@@ -112,6 +112,7 @@ def NN_GatherElementsOp : NN_Op<"gather_elements", [Pure, DeclareOpInterfaceMeth
   let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices, I64Attr:$axis);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$input `,` $indices `axis` $axis attr-dict `:` type($input) `,` type($indices) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def NN_GatherNdOp : NN_Op<"gather_nd", [Pure]> {
@@ -120,6 +121,7 @@ def NN_GatherNdOp : NN_Op<"gather_nd", [Pure]> {
   let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices, I64Attr:$batch_dims);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$input `,` $indices `batch_dims` $batch_dims attr-dict `:` type($input) `,` type($indices) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def NN_ScatterReduction : I32EnumAttr<"ScatterReduction", "how an update meets the element there", [
@@ -167,6 +169,7 @@ def NN_IotaOp : NN_Op<"iota", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["
   let arguments = (ins I64Attr:$axis);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "`axis` $axis attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def NN_ResizeMode : I32EnumAttr<"ResizeMode", "interpolation", [
@@ -195,6 +198,7 @@ def NN_ResizeOp : NN_Op<"resize", [Pure, DeclareOpInterfaceMethods<NN_Permutable
   let assemblyFormat = [{
     $input `mode` $mode `coordinates` $coordinates `nearest` $nearest `scales` $scales attr-dict `:` type($input) `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // KILN_NN_DATA_MOVEMENT_OPS

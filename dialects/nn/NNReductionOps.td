@@ -35,6 +35,7 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure, DeclareOpInterfaceMethods<NN_Per
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_Tensor:$input, I64Attr:$axis, UnitAttr:$select_last);
   let results = (outs NN_IndexTensor:$result);
   let assemblyFormat = "$kind $input `axis` $axis (`last` $select_last^)? attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def NN_CumulativeOp : NN_Op<"cumulative", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, SameOperandsAndResultType]> {
@@ -57,6 +58,7 @@ def NN_TopKOp : NN_Op<"top_k", [Pure, DeclareOpInterfaceMethods<NN_Permutable, [
   let arguments = (ins NN_Tensor:$input, I64Attr:$axis, UnitAttr:$largest);
   let results = (outs NN_Tensor:$values, NN_IndexTensor:$indices);
   let assemblyFormat = "$input `axis` $axis (`largest` $largest^)? attr-dict `:` type($input) `->` type($values) `,` type($indices)";
+  let hasVerifier = 1;
 }
 
 def NN_MaxPoolOp : NN_Op<"max_pool", [Pure]> {

@@ -19,6 +19,7 @@ def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike]> {
   let hasFolder = 1;
   let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{ build($_builder, $_state, value.getType(), value); }]>];
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def NN_SplatOp : NN_Op<"splat", [Pure, NN_Permutable]> {

@@ -21,6 +21,33 @@ LogicalResult ReduceOp::verify() {
   return verifyDims(*this, getType(), expected, "the result");
 }
 
+static LogicalResult verifyMaxOrMin(Operation *op, ReduceKind kind) {
+  return kind == ReduceKind::Max || kind == ReduceKind::Min ? success() : op->emitOpError("expected kind max or min");
+}
+
+LogicalResult ArgReduceOp::verify() {
+  if (failed(verifyMaxOrMin(*this, getKind())) || failed(verifyAxis(*this, getAxis(), getInput().getType())))
+    return failure();
+  DimExprs expected = getDims(getInput().getType());
+  expected[getAxis()] = getAffineConstantExpr(1, getContext());
+  return verifyDims(*this, getType(), expected, "the result");
+}
+
+LogicalResult TopKOp::verify() {
+  if (failed(verifyAxis(*this, getAxis(), getInput().getType())))
+    return failure();
+  DimExprs expected = getDims(getInput().getType()), values = getDims(getValues().getType());
+  if (values.size() != expected.size())
+    return emitOpError() << "the values have rank " << values.size() << ", expected " << expected.size();
+  auto count = getConstantDim(values[getAxis()]), size = getConstantDim(expected[getAxis()]);
+  if (count && size && *count > *size)
+    return emitOpError() << "asks for " << *count << " of " << *size << " elements";
+  expected[getAxis()] = values[getAxis()];
+  if (failed(verifyDims(*this, getValues().getType(), expected, "the values")))
+    return failure();
+  return verifyDims(*this, getIndices().getType(), expected, "the indices");
+}
+
 LogicalResult CumulativeOp::verify() {
   if (getKind() != ReduceKind::Sum && getKind() != ReduceKind::Prod)
     return emitOpError("expected kind sum or prod");
@@ -60,26 +87,36 @@ static AffineExpr channels(Type type, Layout layout) {
   return layout == Layout::ChannelsLast ? dims.back() : dims[1];
 }
 
+static LogicalResult verifyExtents(Operation *op, Type input, Type result, Layout layout, ArrayRef<AffineExpr> kernel, ArrayRef<int64_t> strides,
+                                   ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads, bool mayCut);
+
 LogicalResult ConvOp::verify() {
   if (failed(verifyWindow(*this, getInput().getType(), getStrides(), getDilations(), getPads())))
     return failure();
   DimExprs weight = getDims(getWeight().getType());
   if (weight.size() != getDims(getInput().getType()).size())
     return emitOpError("weight and input have different ranks");
+  if (static_cast<int64_t>(getGroups()) < 1)
+    return emitOpError("expected at least one group");
   AffineExpr have = channels(getInput().getType(), getLayout()), want = weight[1] * static_cast<int64_t>(getGroups());
   if (!provablyEqual(have, want))
     return emitOpError() << "weight has " << formatDim(want) << " input channels, but the input has " << formatDim(have);
   if (auto out = getConstantDim(weight[0]); out && *out % static_cast<int64_t>(getGroups()))
     return emitOpError() << *out << " output channels are not a multiple of " << getGroups() << " groups";
-  if (!provablyEqual(channels(getType(), getLayout()), weight[0]))
-    return emitOpError() << "the result has " << formatDim(channels(getType(), getLayout())) << " channels, the weight " << formatDim(weight[0]);
-  return success();
+  if (getType().getRank() != getInput().getType().getRank() || !provablyEqual(channels(getType(), getLayout()), weight[0]))
+    return emitOpError() << "the result " << getType() << " does not have the weight's " << formatDim(weight[0]) << " channels";
+  return verifyExtents(*this, getInput().getType(), getType(), getLayout(), ArrayRef(weight).drop_front(2), getStrides(), getDilations(),
+                       getPads(), false);
 }
 
 LogicalResult ConvTransposeOp::verify() {
   if (failed(verifyWindow(*this, getInput().getType(), getStrides(), getDilations(), getPads())))
     return failure();
   DimExprs weight = getDims(getWeight().getType());
+  if (weight.size() != getDims(getInput().getType()).size() || weight.size() != getDims(getType()).size())
+    return emitOpError("weight, input and result have different ranks");
+  if (static_cast<int64_t>(getGroups()) < 1)
+    return emitOpError("expected at least one group");
   AffineExpr have = channels(getInput().getType(), getLayout());
   if (!provablyEqual(have, weight[0]))
     return emitOpError() << "weight has " << formatDim(weight[0]) << " input channels, but the input has " << formatDim(have);
@@ -88,8 +125,39 @@ LogicalResult ConvTransposeOp::verify() {
   return success();
 }
 
-LogicalResult MaxPoolOp::verify() { return verifyWindow(*this, getInput().getType(), getStrides(), getDilations(), getPads()); }
-LogicalResult AvgPoolOp::verify() { return verifyWindow(*this, getInput().getType(), getStrides(), getDilations(), getPads()); }
+/// The static spatial extents of a result against window, stride and padding. A pool's last window may be cut, so it may have one more.
+static LogicalResult verifyExtents(Operation *op, Type input, Type result, Layout layout, ArrayRef<AffineExpr> kernel, ArrayRef<int64_t> strides,
+                                   ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads, bool mayCut) {
+  DimExprs from = getDims(input), to = getDims(result);
+  if (from.size() != to.size() || !provablyEqual(from[0], to[0]))
+    return op->emitOpError("the result has another rank or batch than the input");
+  size_t first = layout == Layout::ChannelsLast ? 1 : 2, spatial = strides.size();
+  for (size_t i = 0; i < spatial; ++i) {
+    auto size = getConstantDim(from[first + i]), have = getConstantDim(to[first + i]), window = getConstantDim(kernel[i]);
+    if (!size || !have || !window)
+      continue;
+    int64_t room = *size + pads[i] + pads[spatial + i] - dilations[i] * (*window - 1) - 1;
+    int64_t want = room < 0 ? 0 : room / strides[i] + 1;
+    if (*have != want && !(mayCut && *have == want + 1 && room % strides[i] != 0))
+      return op->emitOpError() << "the result has " << *have << " places in spatial dimension " << i << ", expected " << want;
+  }
+  return success();
+}
+
+template <typename PoolOp> static LogicalResult verifyPool(PoolOp op) {
+  if (failed(verifyWindow(op, op.getInput().getType(), op.getStrides(), op.getDilations(), op.getPads())))
+    return failure();
+  if (op.getKernel().size() != op.getStrides().size() || llvm::any_of(op.getKernel(), [](int64_t size) { return size < 1; }))
+    return op.emitOpError() << "expected " << op.getStrides().size() << " positive kernel sizes";
+  if (op.getType().getRank() != op.getInput().getType().getRank() ||
+      !provablyEqual(channels(op.getInput().getType(), op.getLayout()), channels(op.getType(), op.getLayout())))
+    return op.emitOpError("the result has other channels than the input");
+  DimExprs kernel = llvm::map_to_vector(op.getKernel(), [&](int64_t size) { return getAffineConstantExpr(size, op.getContext()); });
+  return verifyExtents(op, op.getInput().getType(), op.getType(), op.getLayout(), kernel, op.getStrides(), op.getDilations(), op.getPads(), true);
+}
+
+LogicalResult MaxPoolOp::verify() { return verifyPool(*this); }
+LogicalResult AvgPoolOp::verify() { return verifyPool(*this); }
 
 LogicalResult SoftmaxOp::verify() { return verifyAxis(*this, getAxis(), getType()); }
 LogicalResult LogSoftmaxOp::verify() { return verifyAxis(*this, getAxis(), getType()); }
@@ -110,6 +178,17 @@ LogicalResult LayerNormOp::verify() {
 
 LogicalResult RmsNormOp::verify() { return verifyNormalized(*this, getInput().getType(), getAxis(), getScale().getType(), "the scale"); }
 
+/// The results of a recurrent layer and the optional lengths against gates [T, B, G*H] and hidden [B, H].
+static LogicalResult verifyStates(Operation *op, Type gates, Type hidden, Type states, ArrayRef<Type> last, Value lengths) {
+  DimExprs g = getDims(gates), h = getDims(hidden);
+  if (failed(verifyDims(op, states, {g[0], h[0], h[1]}, "the states")))
+    return failure();
+  for (Type type : last)
+    if (failed(verifyDims(op, type, h, "a last state")))
+      return failure();
+  return lengths ? verifyDims(op, lengths.getType(), {h[0]}, "the lengths") : success();
+}
+
 static LogicalResult verifyRecurrent(Operation *op, Type gates, Type recurrence, Type hidden, int64_t gateCount) {
   DimExprs g = getDims(gates), r = getDims(recurrence), h = getDims(hidden);
   if (g.size() != 3 || r.size() != 2 || h.size() != 2)
@@ -122,11 +201,22 @@ static LogicalResult verifyRecurrent(Operation *op, Type gates, Type recurrence,
 LogicalResult LstmOp::verify() {
   if (getActivations().size() != 3)
     return emitOpError("expected three activations");
-  return verifyRecurrent(*this, getGates().getType(), getRecurrence().getType(), getHidden().getType(), 4);
+  if (failed(verifyRecurrent(*this, getGates().getType(), getRecurrence().getType(), getHidden().getType(), 4)))
+    return failure();
+  DimExprs hidden = getDims(getHidden().getType());
+  if (getPeephole() && failed(verifyDims(*this, getPeephole().getType(), {hidden[1] * 3}, "the peephole")))
+    return failure();
+  return verifyStates(*this, getGates().getType(), getHidden().getType(), getStates().getType(),
+                      {getCell().getType(), getLastHidden().getType(), getLastCell().getType()}, getLengths());
 }
 
 LogicalResult GruOp::verify() {
   if (getActivations().size() != 2)
     return emitOpError("expected two activations");
-  return verifyRecurrent(*this, getGates().getType(), getRecurrence().getType(), getHidden().getType(), 3);
+  if (failed(verifyRecurrent(*this, getGates().getType(), getRecurrence().getType(), getHidden().getType(), 3)))
+    return failure();
+  DimExprs hidden = getDims(getHidden().getType());
+  if (getRecurrenceBias() && failed(verifyDims(*this, getRecurrenceBias().getType(), {hidden[1]}, "the recurrence bias")))
+    return failure();
+  return verifyStates(*this, getGates().getType(), getHidden().getType(), getStates().getType(), {getLastHidden().getType()}, getLengths());
 }

@@ -57,6 +57,10 @@ LogicalResult TransposeOp::verify() {
   return verifyDims(*this, getType(), expected, "the result");
 }
 
+LogicalResult ConstantOp::verify() {
+  return getValue().getType() == getType() ? success() : emitOpError() << "value has type " << getValue().getType();
+}
+
 LogicalResult BroadcastToOp::verify() {
   DimExprs from = getDims(getInput().getType()), to = getDims(getType());
   if (from.size() > to.size())
@@ -89,6 +93,10 @@ LogicalResult SliceOp::verify() {
 
 LogicalResult PadOp::verify() {
   DimExprs from = getDims(getInput().getType()), expected;
+  if (getMode() == PadMode::Constant && getValue().getType().getRank() != 0)
+    return emitOpError("expected a value of rank 0");
+  if (llvm::any_of(getInterior(), [&](int64_t count) { return count < 0 || (count > 0 && getMode() != PadMode::Constant); }))
+    return emitOpError("interior elements must be of mode constant and not negative in number");
   if (getLow().getNumResults() != from.size() || getHigh().getNumResults() != from.size() || getInterior().size() != from.size())
     return emitOpError("expected low, high and interior for each dimension");
   for (auto [i, dim] : llvm::enumerate(from)) {
@@ -128,5 +136,83 @@ LogicalResult GatherOp::verify() {
   return verifyDims(*this, getType(), expected, "the result");
 }
 
-LogicalResult ScatterElementsOp::verify() { return verifyDims(*this, getType(), getDims(getInput().getType()), "the result"); }
-LogicalResult ScatterNdOp::verify() { return verifyDims(*this, getType(), getDims(getInput().getType()), "the result"); }
+/// Each extent of `small` fits in that of `large`, the axis excepted; dimensions that are not known are taken on trust.
+static LogicalResult verifyFits(Operation *op, ArrayRef<AffineExpr> small, ArrayRef<AffineExpr> large, uint64_t axis, StringRef what) {
+  if (small.size() != large.size())
+    return op->emitOpError() << what << " have rank " << small.size() << ", the input has rank " << large.size();
+  for (auto [i, a, b] : llvm::enumerate(small, large)) {
+    auto have = getConstantDim(a), limit = getConstantDim(b);
+    if (i != axis && have && limit && *have > *limit)
+      return op->emitOpError() << "dimension " << i << " of " << what << " is " << *have << ", but the input has only " << *limit;
+  }
+  return success();
+}
+
+LogicalResult GatherElementsOp::verify() {
+  if (failed(verifyAxis(*this, getAxis(), getInput().getType())))
+    return failure();
+  DimExprs indices = getDims(getIndices().getType());
+  if (failed(verifyFits(*this, indices, getDims(getInput().getType()), getAxis(), "the indices")))
+    return failure();
+  return verifyDims(*this, getType(), indices, "the result");
+}
+
+/// The extent of the last dimension of indices that are coordinate tuples; -1 when the operation is wrong.
+static int64_t tupleSize(Operation *op, ArrayRef<AffineExpr> indices, int64_t limit) {
+  auto size = indices.empty() ? std::nullopt : getConstantDim(indices.back());
+  if (!size || *size < 1 || *size > limit) {
+    op->emitOpError() << "expected indices that end in tuples of 1 to " << limit << " coordinates";
+    return -1;
+  }
+  return *size;
+}
+
+LogicalResult GatherNdOp::verify() {
+  DimExprs input = getDims(getInput().getType()), indices = getDims(getIndices().getType());
+  int64_t batch = getBatchDims(), rank = input.size();
+  if (batch < 0 || batch >= rank || batch >= static_cast<int64_t>(indices.size()))
+    return emitOpError() << batch << " batch dimensions do not leave one of the input and one of the indices";
+  int64_t size = tupleSize(*this, indices, rank - batch);
+  if (size < 0)
+    return failure();
+  DimExprs expected(indices.begin(), indices.end() - 1);
+  expected.append(input.begin() + batch + size, input.end());
+  return verifyDims(*this, getType(), expected, "the result");
+}
+
+LogicalResult ScatterElementsOp::verify() {
+  if (failed(verifyAxis(*this, getAxis(), getInput().getType())))
+    return failure();
+  DimExprs indices = getDims(getIndices().getType());
+  if (failed(verifyFits(*this, indices, getDims(getInput().getType()), getAxis(), "the indices")))
+    return failure();
+  return verifyDims(*this, getUpdates().getType(), indices, "the updates");
+}
+
+LogicalResult ScatterNdOp::verify() {
+  DimExprs input = getDims(getInput().getType()), indices = getDims(getIndices().getType());
+  int64_t size = tupleSize(*this, indices, input.size());
+  if (size < 0)
+    return failure();
+  DimExprs expected(indices.begin(), indices.end() - 1);
+  expected.append(input.begin() + size, input.end());
+  return verifyDims(*this, getUpdates().getType(), expected, "the updates");
+}
+
+LogicalResult IotaOp::verify() { return verifyAxis(*this, getAxis(), getType()); }
+
+LogicalResult ResizeOp::verify() {
+  size_t rank = getInput().getType().getRank();
+  if (getType().getRank() != static_cast<int64_t>(rank) || getScales().size() != rank)
+    return emitOpError() << "expected a result of rank " << rank << " and as many scales";
+  if (getRoi() && getRoi()->size() != 2 * rank)
+    return emitOpError() << "expected " << 2 * rank << " numbers in the region, got " << getRoi()->size();
+  static constexpr StringRef transforms[] = {"half_pixel",           "asymmetric", "align_corners", "pytorch_half_pixel",
+                                             "half_pixel_symmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+  if (!llvm::is_contained(transforms, getCoordinates()))
+    return emitOpError() << "unknown coordinates \"" << getCoordinates() << "\"";
+  static constexpr StringRef roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+  if (getMode() == ResizeMode::Nearest && !llvm::is_contained(roundings, getNearest()))
+    return emitOpError() << "unknown rounding \"" << getNearest() << "\"";
+  return success();
+}

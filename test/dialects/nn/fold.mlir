@@ -1,0 +1,36 @@
+// RUN: kiln-opt %s --canonicalize | FileCheck %s
+
+// What changes nothing goes away.
+// CHECK-LABEL: func @identities
+// CHECK-NEXT: return %arg0, %arg0, %arg0, %arg0, %arg0, %arg0, %arg0, %arg0
+func.func @identities(%x: tensor<4x1xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>) {
+  %v = nn.splat 0.0 : f32 -> tensor<f32>
+  %0 = nn.cast %x : tensor<4x1xf32> -> tensor<4x1xf32>
+  %r = nn.reshape %x : tensor<4x1xf32> -> tensor<2x2xf32>
+  %1 = nn.reshape %r : tensor<2x2xf32> -> tensor<4x1xf32>
+  %t = nn.transpose %x [1, 0] : tensor<4x1xf32> -> tensor<1x4xf32>
+  %2 = nn.transpose %t [1, 0] : tensor<1x4xf32> -> tensor<4x1xf32>
+  %3 = nn.broadcast_to %x : tensor<4x1xf32> -> tensor<4x1xf32>
+  %4 = nn.slice %x starts affine_map<() -> (0, 0)> steps [1, 1] : tensor<4x1xf32> -> tensor<4x1xf32>
+  %5 = nn.concat %x axis 0 : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %6 = nn.reduce sum %x [1] : tensor<4x1xf32> -> tensor<4x1xf32>
+  %7 = nn.pad %x, %v low affine_map<() -> (0, 0)> high affine_map<() -> (0, 0)> interior [0, 0] mode constant : tensor<4x1xf32>, tensor<f32> -> tensor<4x1xf32>
+  return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>
+}
+
+// CHECK-LABEL: func @forms
+// CHECK-DAG: %[[D:.*]] = nn.constant dense<[3, 4]> : tensor<2xi64>
+// CHECK-DAG: %[[U:.*]] = nn.reshape %arg0 : tensor<1x3x1xf32> -> tensor<3x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = nn.broadcast_to %arg0 : tensor<1x3x1xf32> -> tensor<2x4x3x5xf32>
+// CHECK-DAG: %[[S:.*]] = nn.splat 2.000000e+00 : f32 -> tensor<3x4xf32>
+// CHECK: return %[[D]], %[[U]], %[[B]], %[[S]]
+func.func @forms(%x: tensor<1x3x1xf32>) -> (tensor<2xi64>, tensor<3x1x1xf32>, tensor<2x4x3x5xf32>, tensor<3x4xf32>) {
+  %0 = nn.dim_values affine_map<() -> (3, 4)> : tensor<2xi64>
+  %1 = nn.transpose %x [1, 0, 2] : tensor<1x3x1xf32> -> tensor<3x1x1xf32>
+  %r = nn.reshape %x : tensor<1x3x1xf32> -> tensor<1x1x3x1xf32>
+  %b = nn.broadcast_to %r : tensor<1x1x3x1xf32> -> tensor<1x4x3x5xf32>
+  %2 = nn.broadcast_to %b : tensor<1x4x3x5xf32> -> tensor<2x4x3x5xf32>
+  %c = nn.constant dense<2.0> : tensor<1xf32>
+  %3 = nn.broadcast_to %c : tensor<1xf32> -> tensor<3x4xf32>
+  return %0, %1, %2, %3 : tensor<2xi64>, tensor<3x1x1xf32>, tensor<2x4x3x5xf32>, tensor<3x4xf32>
+}

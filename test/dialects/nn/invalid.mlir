@@ -1,0 +1,442 @@
+// RUN: kiln-opt %s --split-input-file --verify-diagnostics
+
+func.func @dims_rank(%x: tensor<?x4xf32>) {
+  // expected-error @below {{must be ranked tensor of numbers with an expression for each dynamic dimension}}
+  %0 = nn.relu %x : tensor<?x4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{expected 2 expressions of symbols in #nn.dims, one a dimension}}
+func.func @dims_count(%x: tensor<?x4xf32, #nn.dims<()[s0] -> (s0)>>)
+
+// -----
+
+// expected-error @below {{#nn.dims and the shape disagree on dimension 1}}
+func.func @dims_value(%x: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 5)>>)
+
+// -----
+
+func.func @elementwise(%x: tensor<?xf32, #nn.dims<()[s0] -> (s0)>>, %y: tensor<?xi1, #nn.dims<()[s0, s1] -> (s1)>>) {
+  // expected-error @below {{dimension 0 of operand 0 is s1, expected s0}}
+  %0 = nn.select %y, %x, %x : tensor<?xi1, #nn.dims<()[s0, s1] -> (s1)>>, tensor<?xf32, #nn.dims<()[s0] -> (s0)>>
+  return
+}
+
+// -----
+
+func.func @splat() {
+  // expected-error @below {{value has type 'i32', the tensor's elements are 'f32'}}
+  %0 = nn.splat 1 : i32 -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @dim_values() {
+  // expected-error @below {{expected a rank 0 or 1 result with 2 elements}}
+  %0 = nn.dim_values affine_map<()[s0] -> (s0, 1)> : tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @group_yield(%x: tensor<2xf32>) {
+  // expected-error @below {{yielded values do not have the types of the results}}
+  %0 = nn.group(%x) : (tensor<2xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    nn.yield %a : tensor<2xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @group_arguments(%x: tensor<2xf32>) {
+  // expected-error @below {{body arguments do not have the types of the inputs}}
+  %0 = nn.group(%x) : (tensor<2xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>):
+    nn.yield %a : tensor<3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @reshape_count(%x: tensor<2x3xf32>) {
+  // expected-error @below {{has 6 elements before and 8 after}}
+  %0 = nn.reshape %x : tensor<2x3xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @reshape_type(%x: tensor<2x3xf32>) {
+  // expected-error @below {{changes the element type}}
+  %0 = nn.reshape %x : tensor<2x3xf32> -> tensor<6xf64>
+  return
+}
+
+// -----
+
+func.func @transpose_count(%x: tensor<2x3xf32>) {
+  // expected-error @below {{permutation has 1 entries for rank 2}}
+  %0 = nn.transpose %x [0] : tensor<2x3xf32> -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_twice(%x: tensor<2x3xf32>) {
+  // expected-error @below {{expected a permutation of the dimensions, got entry 1}}
+  %0 = nn.transpose %x [1, 1] : tensor<2x3xf32> -> tensor<3x3xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_result(%x: tensor<2x3xf32>) {
+  // expected-error @below {{dimension 0 of the result is 2, expected 3}}
+  %0 = nn.transpose %x [1, 0] : tensor<2x3xf32> -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_rank(%x: tensor<2x3xf32>) {
+  // expected-error @below {{lowers the rank}}
+  %0 = nn.broadcast_to %x : tensor<2x3xf32> -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_dim(%x: tensor<2x3xf32>) {
+  // expected-error @below {{dimension 0 of size 2 does not broadcast to 4}}
+  %0 = nn.broadcast_to %x : tensor<2x3xf32> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @slice_count(%x: tensor<4xf32>) {
+  // expected-error @below {{expected one start and one step for each dimension}}
+  %0 = nn.slice %x starts affine_map<() -> (0)> steps [1, 1] : tensor<4xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @slice_step(%x: tensor<4xf32>) {
+  // expected-error @below {{step of dimension 0 is zero}}
+  %0 = nn.slice %x starts affine_map<() -> (0)> steps [0] : tensor<4xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @slice_bounds(%x: tensor<4xf32>) {
+  // expected-error @below {{reads [2, 4] of dimension 0 of size 4}}
+  %0 = nn.slice %x starts affine_map<() -> (2)> steps [1] : tensor<4xf32> -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @pad_count(%x: tensor<4xf32>, %v: tensor<f32>) {
+  // expected-error @below {{expected low, high and interior for each dimension}}
+  %0 = nn.pad %x, %v low affine_map<() -> (0, 1)> high affine_map<() -> (0)> interior [0] mode constant : tensor<4xf32>, tensor<f32> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @pad_value(%x: tensor<4xf32>, %v: tensor<1xf32>) {
+  // expected-error @below {{expected a value of rank 0}}
+  %0 = nn.pad %x, %v low affine_map<() -> (1)> high affine_map<() -> (0)> interior [0] mode constant : tensor<4xf32>, tensor<1xf32> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @pad_interior(%x: tensor<4xf32>, %v: tensor<f32>) {
+  // expected-error @below {{interior elements must be of mode constant and not negative in number}}
+  %0 = nn.pad %x, %v low affine_map<() -> (0)> high affine_map<() -> (0)> interior [1] mode edge : tensor<4xf32>, tensor<f32> -> tensor<7xf32>
+  return
+}
+
+// -----
+
+func.func @concat_none() {
+  // expected-error @below {{expected at least one operand}}
+  %0 = nn.concat axis 0 : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @concat_rank(%x: tensor<4xf32>, %y: tensor<4x1xf32>) {
+  // expected-error @below {{operand 1 has another rank than the result}}
+  %0 = nn.concat %x, %y axis 0 : (tensor<4xf32>, tensor<4x1xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @axis(%x: tensor<4xf32>) {
+  // expected-error @below {{axis 1 is outside [0, 1)}}
+  %0 = nn.softmax %x axis 1 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @gather(%x: tensor<4x2xf32>, %i: tensor<3xi64>) {
+  // expected-error @below {{dimension 0 of the result is 4, expected 3}}
+  %0 = nn.gather %x, %i axis 0 : tensor<4x2xf32>, tensor<3xi64> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_elements(%x: tensor<4x2xf32>, %i: tensor<4x3xi64>) {
+  // expected-error @below {{dimension 1 of the indices is 3, but the input has only 2}}
+  %0 = nn.gather_elements %x, %i axis 0 : tensor<4x2xf32>, tensor<4x3xi64> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @gather_elements_rank(%x: tensor<4x2xf32>, %i: tensor<4xi64>) {
+  // expected-error @below {{the indices have rank 1, the input has rank 2}}
+  %0 = nn.gather_elements %x, %i axis 0 : tensor<4x2xf32>, tensor<4xi64> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @gather_nd_batch(%x: tensor<4x2xf32>, %i: tensor<4x1xi64>) {
+  // expected-error @below {{2 batch dimensions do not leave one of the input and one of the indices}}
+  %0 = nn.gather_nd %x, %i batch_dims 2 : tensor<4x2xf32>, tensor<4x1xi64> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @gather_nd_tuple(%x: tensor<4x2xf32>, %i: tensor<4x3xi64>) {
+  // expected-error @below {{expected indices that end in tuples of 1 to 2 coordinates}}
+  %0 = nn.gather_nd %x, %i batch_dims 0 : tensor<4x2xf32>, tensor<4x3xi64> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_elements(%x: tensor<3x3xf32>, %i: tensor<2x3xi64>, %u: tensor<1x3xf32>) {
+  // expected-error @below {{dimension 0 of the updates is 1, expected 2}}
+  %0 = nn.scatter_elements %x, %i, %u axis 0 reduction none : tensor<3x3xf32>, tensor<2x3xi64>, tensor<1x3xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_nd(%x: tensor<4x4xf32>, %i: tensor<2x1xi64>, %u: tensor<2x3xf32>) {
+  // expected-error @below {{dimension 1 of the updates is 3, expected 4}}
+  %0 = nn.scatter_nd %x, %i, %u reduction add : tensor<4x4xf32>, tensor<2x1xi64>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @resize_scales(%x: tensor<1x4xf32>) {
+  // expected-error @below {{expected a result of rank 2 and as many scales}}
+  %0 = nn.resize %x mode nearest coordinates "asymmetric" nearest "floor" scales [2.0] : tensor<1x4xf32> -> tensor<1x8xf32>
+  return
+}
+
+// -----
+
+func.func @resize_coordinates(%x: tensor<1x4xf32>) {
+  // expected-error @below {{unknown coordinates "pixel"}}
+  %0 = nn.resize %x mode nearest coordinates "pixel" nearest "floor" scales [1.0, 2.0] : tensor<1x4xf32> -> tensor<1x8xf32>
+  return
+}
+
+// -----
+
+func.func @resize_nearest(%x: tensor<1x4xf32>) {
+  // expected-error @below {{unknown rounding "up"}}
+  %0 = nn.resize %x mode nearest coordinates "asymmetric" nearest "up" scales [1.0, 2.0] : tensor<1x4xf32> -> tensor<1x8xf32>
+  return
+}
+
+// -----
+
+func.func @resize_roi(%x: tensor<1x4xf32>) {
+  // expected-error @below {{expected 4 numbers in the region, got 2}}
+  %0 = nn.resize %x mode linear coordinates "tf_crop_and_resize" nearest "floor" scales [1.0, 2.0] {roi = array<f64: 0.0, 1.0>}
+    : tensor<1x4xf32> -> tensor<1x8xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_axes(%x: tensor<2x3xf32>) {
+  // expected-error @below {{expected sorted axes without duplicates}}
+  %0 = nn.reduce sum %x [1, 0] : tensor<2x3xf32> -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @arg_reduce(%x: tensor<2x3xf32>) {
+  // expected-error @below {{expected kind max or min}}
+  %0 = nn.arg_reduce sum %x axis 1 : tensor<2x3xf32> -> tensor<2x1xi64>
+  return
+}
+
+// -----
+
+func.func @cumulative(%x: tensor<2x3xf32>) {
+  // expected-error @below {{expected kind sum or prod}}
+  %0 = nn.cumulative max %x axis 1 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @top_k(%x: tensor<2x3xf32>) {
+  // expected-error @below {{asks for 4 of 3 elements}}
+  %0, %1 = nn.top_k %x axis 1 largest : tensor<2x3xf32> -> tensor<2x4xf32>, tensor<2x4xi64>
+  return
+}
+
+// -----
+
+func.func @top_k_rank(%x: tensor<2x3xf32>) {
+  // expected-error @below {{the values have rank 1, expected 2}}
+  %0, %1 = nn.top_k %x axis 1 : tensor<2x3xf32> -> tensor<2xf32>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @matmul_rank(%x: tensor<2xf32>, %y: tensor<2x3xf32>) {
+  // expected-error @below {{expected operands of one rank >= 2, or a right side of rank 2; got ranks 1 and 2}}
+  %0 = nn.matmul %x, %y : tensor<2xf32>, tensor<2x3xf32> -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_inner(%x: tensor<2x4xf32>, %y: tensor<2x3xf32>) {
+  // expected-error @below {{the left side has 4 columns, but the right side has 2 rows}}
+  %0 = nn.matmul %x, %y : tensor<2x4xf32>, tensor<2x3xf32> -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_channels(%x: tensor<1x4x8x8xf32>, %w: tensor<2x3x1x1xf32>) {
+  // expected-error @below {{weight has 3 input channels, but the input has 4}}
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x4x8x8xf32>, tensor<2x3x1x1xf32> -> tensor<1x2x8x8xf32>
+  return
+}
+
+// -----
+
+func.func @conv_groups(%x: tensor<1x4x8x8xf32>, %w: tensor<3x2x1x1xf32>) {
+  // expected-error @below {{3 output channels are not a multiple of 2 groups}}
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 2 layout channels_first
+    : tensor<1x4x8x8xf32>, tensor<3x2x1x1xf32> -> tensor<1x3x8x8xf32>
+  return
+}
+
+// -----
+
+func.func @conv_extent(%x: tensor<1x4x8x8xf32>, %w: tensor<2x4x3x3xf32>) {
+  // expected-error @below {{the result has 8 places in spatial dimension 0, expected 6}}
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x4x8x8xf32>, tensor<2x4x3x3xf32> -> tensor<1x2x8x8xf32>
+  return
+}
+
+// -----
+
+func.func @conv_result(%x: tensor<1x4x8x8xf32>, %w: tensor<2x4x1x1xf32>) {
+  // expected-error @below {{does not have the weight's 2 channels}}
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x4x8x8xf32>, tensor<2x4x1x1xf32> -> tensor<1x3x8x8xf32>
+  return
+}
+
+// -----
+
+func.func @window_rank(%x: tensor<1x4xf32>) {
+  // expected-error @below {{expected 1 to 3 spatial dimensions, the input has rank 2}}
+  %0 = nn.max_pool %x kernel [] strides [] dilations [] pads [] layout channels_first : tensor<1x4xf32> -> tensor<1x4xf32>
+  return
+}
+
+// -----
+
+func.func @window_lengths(%x: tensor<1x4x8x8xf32>) {
+  // expected-error @below {{expected 2 strides and dilations and 4 pads}}
+  %0 = nn.max_pool %x kernel [2, 2] strides [2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first
+    : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @window_stride(%x: tensor<1x4x8x8xf32>) {
+  // expected-error @below {{strides and dilations must be positive}}
+  %0 = nn.max_pool %x kernel [2, 2] strides [2, 0] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first
+    : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @pool_kernel(%x: tensor<1x4x8x8xf32>) {
+  // expected-error @below {{expected 2 positive kernel sizes}}
+  %0 = nn.avg_pool %x kernel [2] strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first
+    : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @pool_channels(%x: tensor<1x4x8x8xf32>) {
+  // expected-error @below {{the result has other channels than the input}}
+  %0 = nn.avg_pool %x kernel [2, 2] strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first
+    : tensor<1x4x8x8xf32> -> tensor<1x3x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm(%x: tensor<2x8xf32>, %s: tensor<4xf32>) {
+  // expected-error @below {{dimension 0 of the scale is 4, expected 8}}
+  %0 = nn.layer_norm %x, %s axis 1 epsilon 1.0e-5 : tensor<2x8xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @lstm_activations(%g: tensor<5x1x16xf32>, %r: tensor<16x4xf32>, %h: tensor<1x4xf32>) {
+  // expected-error @below {{expected three activations}}
+  %y, %a, %b = nn.lstm gates(%g) recurrence(%r) hidden(%h) cell(%h) activations ["Sigmoid"]
+    : (tensor<5x1x16xf32>, tensor<16x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @gru_sizes(%g: tensor<5x1x16xf32>, %r: tensor<12x4xf32>, %h: tensor<1x4xf32>) {
+  // expected-error @below {{sizes disagree}}
+  %y, %a = nn.gru gates(%g) recurrence(%r) hidden(%h) activations ["Sigmoid", "Tanh"]
+    : (tensor<5x1x16xf32>, tensor<12x4xf32>, tensor<1x4xf32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>)
+  return
+}

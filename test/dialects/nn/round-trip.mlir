@@ -1,0 +1,232 @@
+// RUN: kiln-opt %s | kiln-opt | FileCheck %s
+// RUN: kiln-opt %s -emit-bytecode | kiln-opt | FileCheck %s
+// RUN: kiln-opt %s -mlir-print-op-generic | kiln-opt | FileCheck %s
+
+// CHECK-LABEL: func @unary
+// CHECK: nn.neg
+// CHECK: nn.abs
+// CHECK: nn.sign
+// CHECK: nn.reciprocal
+// CHECK: nn.sqrt
+// CHECK: nn.floor
+// CHECK: nn.ceil
+// CHECK: nn.round
+// CHECK: nn.exp
+// CHECK: nn.log
+// CHECK: nn.erf
+// CHECK: nn.sin
+// CHECK: nn.cos
+// CHECK: nn.tan
+// CHECK: nn.asin
+// CHECK: nn.acos
+// CHECK: nn.atan
+// CHECK: nn.sinh
+// CHECK: nn.cosh
+// CHECK: nn.tanh
+// CHECK: nn.asinh
+// CHECK: nn.acosh
+// CHECK: nn.atanh
+// CHECK: nn.sigmoid
+// CHECK: nn.relu
+// CHECK: nn.softplus
+// CHECK: nn.softsign
+// CHECK: nn.mish
+// CHECK: nn.hard_swish
+// CHECK: nn.gelu
+// CHECK: nn.gelu_tanh
+// CHECK: nn.clamp
+// CHECK: nn.leaky_relu
+// CHECK: nn.thresholded_relu
+// CHECK: nn.elu
+// CHECK: nn.celu
+// CHECK: nn.selu
+// CHECK: nn.swish
+// CHECK: nn.hard_sigmoid
+// CHECK: nn.shrink
+// CHECK: nn.is_nan
+// CHECK: nn.cast
+// CHECK: nn.not
+func.func @unary(%x: tensor<2x3xf32>) {
+  %0 = nn.neg %x : tensor<2x3xf32>
+  %1 = nn.abs %x : tensor<2x3xf32>
+  %2 = nn.sign %x : tensor<2x3xf32>
+  %3 = nn.reciprocal %x : tensor<2x3xf32>
+  %4 = nn.sqrt %x : tensor<2x3xf32>
+  %5 = nn.floor %x : tensor<2x3xf32>
+  %6 = nn.ceil %x : tensor<2x3xf32>
+  %7 = nn.round %x : tensor<2x3xf32>
+  %8 = nn.exp %x : tensor<2x3xf32>
+  %9 = nn.log %x : tensor<2x3xf32>
+  %10 = nn.erf %x : tensor<2x3xf32>
+  %11 = nn.sin %x : tensor<2x3xf32>
+  %12 = nn.cos %x : tensor<2x3xf32>
+  %13 = nn.tan %x : tensor<2x3xf32>
+  %14 = nn.asin %x : tensor<2x3xf32>
+  %15 = nn.acos %x : tensor<2x3xf32>
+  %16 = nn.atan %x : tensor<2x3xf32>
+  %17 = nn.sinh %x : tensor<2x3xf32>
+  %18 = nn.cosh %x : tensor<2x3xf32>
+  %19 = nn.tanh %x : tensor<2x3xf32>
+  %20 = nn.asinh %x : tensor<2x3xf32>
+  %21 = nn.acosh %x : tensor<2x3xf32>
+  %22 = nn.atanh %x : tensor<2x3xf32>
+  %23 = nn.sigmoid %x : tensor<2x3xf32>
+  %24 = nn.relu %x : tensor<2x3xf32>
+  %25 = nn.softplus %x : tensor<2x3xf32>
+  %26 = nn.softsign %x : tensor<2x3xf32>
+  %27 = nn.mish %x : tensor<2x3xf32>
+  %28 = nn.hard_swish %x : tensor<2x3xf32>
+  %29 = nn.gelu %x : tensor<2x3xf32>
+  %30 = nn.gelu_tanh %x : tensor<2x3xf32>
+  %100 = nn.clamp %x {min = 0.0, max = 6.0} : tensor<2x3xf32>
+  %101 = nn.leaky_relu %x {alpha = 0.1} : tensor<2x3xf32>
+  %102 = nn.thresholded_relu %x {alpha = 0.1} : tensor<2x3xf32>
+  %103 = nn.elu %x {alpha = 0.1} : tensor<2x3xf32>
+  %104 = nn.celu %x {alpha = 0.1} : tensor<2x3xf32>
+  %105 = nn.selu %x {alpha = 0.1, gamma = 1.1} : tensor<2x3xf32>
+  %106 = nn.swish %x {alpha = 1.0} : tensor<2x3xf32>
+  %107 = nn.hard_sigmoid %x {alpha = 0.2, beta = 0.5} : tensor<2x3xf32>
+  %108 = nn.shrink %x {lambda = 0.5, bias = 0.0} : tensor<2x3xf32>
+  %109 = nn.is_nan %x : tensor<2x3xf32> -> tensor<2x3xi1>
+  %110 = nn.cast %x : tensor<2x3xf32> -> tensor<2x3xui8>
+  %111 = nn.not %109 : tensor<2x3xi1>
+  return
+}
+
+// CHECK-LABEL: func @binary
+// CHECK: nn.add
+// CHECK: nn.sub
+// CHECK: nn.mul
+// CHECK: nn.div
+// CHECK: nn.mod
+// CHECK: nn.fmod
+// CHECK: nn.pow
+// CHECK: nn.minimum
+// CHECK: nn.maximum
+// CHECK: nn.prelu
+// CHECK: nn.and
+// CHECK: nn.or
+// CHECK: nn.xor
+// CHECK: nn.shift_left
+// CHECK: nn.shift_right
+// CHECK: nn.equal
+// CHECK: nn.less
+// CHECK: nn.less_equal
+// CHECK: nn.greater
+// CHECK: nn.greater_equal
+// CHECK: nn.select
+func.func @binary(%x: tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>, %i: tensor<4xui32>, %b: tensor<4xi1>) {
+  %0 = nn.add %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %1 = nn.sub %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %2 = nn.mul %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %3 = nn.div %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %4 = nn.mod %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %5 = nn.fmod %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %6 = nn.pow %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %7 = nn.minimum %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %8 = nn.maximum %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %9 = nn.prelu %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %20 = nn.and %i, %i : tensor<4xui32>
+  %21 = nn.or %i, %i : tensor<4xui32>
+  %22 = nn.xor %i, %i : tensor<4xui32>
+  %23 = nn.shift_left %i, %i : tensor<4xui32>
+  %24 = nn.shift_right %i, %i : tensor<4xui32>
+  %30 = nn.equal %i, %i : tensor<4xui32> -> tensor<4xi1>
+  %31 = nn.less %i, %i : tensor<4xui32> -> tensor<4xi1>
+  %32 = nn.less_equal %i, %i : tensor<4xui32> -> tensor<4xi1>
+  %33 = nn.greater %i, %i : tensor<4xui32> -> tensor<4xi1>
+  %34 = nn.greater_equal %i, %i : tensor<4xui32> -> tensor<4xi1>
+  %40 = nn.select %b, %i, %i : tensor<4xi1>, tensor<4xui32>
+  return
+}
+
+// CHECK-LABEL: func @movement
+// CHECK: nn.reshape
+// CHECK: nn.transpose
+// CHECK: nn.broadcast_to
+// CHECK: nn.slice
+// CHECK: nn.pad
+// CHECK: nn.concat
+// CHECK: nn.gather
+// CHECK: nn.gather_elements
+// CHECK: nn.gather_nd
+// CHECK: nn.scatter_elements
+// CHECK: nn.scatter_nd
+// CHECK: nn.iota
+// CHECK: nn.resize
+func.func @movement(%x: tensor<4x6xf32>, %v: tensor<f32>, %i: tensor<2x6xi64>, %p: tensor<2x1xi64>, %u: tensor<2x6xf32>, %n: tensor<1x3x4x4xf32>) {
+  %0 = nn.reshape %x : tensor<4x6xf32> -> tensor<24xf32>
+  %1 = nn.transpose %x [1, 0] : tensor<4x6xf32> -> tensor<6x4xf32>
+  %2 = nn.broadcast_to %x : tensor<4x6xf32> -> tensor<2x4x6xf32>
+  %3 = nn.slice %x starts affine_map<() -> (3, 1)> steps [-1, 2] : tensor<4x6xf32> -> tensor<4x3xf32>
+  %4 = nn.pad %x, %v low affine_map<() -> (0, 1)> high affine_map<() -> (0, 1)> interior [0, 0] mode reflect : tensor<4x6xf32>, tensor<f32> -> tensor<4x8xf32>
+  %5 = nn.concat %x, %x axis 1 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x12xf32>
+  %6 = nn.gather %x, %p axis 0 : tensor<4x6xf32>, tensor<2x1xi64> -> tensor<2x1x6xf32>
+  %7 = nn.gather_elements %x, %i axis 0 : tensor<4x6xf32>, tensor<2x6xi64> -> tensor<2x6xf32>
+  %8 = nn.gather_nd %x, %p batch_dims 0 : tensor<4x6xf32>, tensor<2x1xi64> -> tensor<2x6xf32>
+  %9 = nn.scatter_elements %x, %i, %u axis 0 reduction max : tensor<4x6xf32>, tensor<2x6xi64>, tensor<2x6xf32>
+  %10 = nn.scatter_nd %x, %p, %u reduction add : tensor<4x6xf32>, tensor<2x1xi64>, tensor<2x6xf32>
+  %11 = nn.iota axis 1 : tensor<2x4xi64>
+  %12 = nn.resize %n mode linear coordinates "half_pixel" nearest "floor" scales [1.0, 1.0, 2.0, 2.0] {antialias = true} : tensor<1x3x4x4xf32> -> tensor<1x3x8x8xf32>
+  return
+}
+
+// CHECK-LABEL: func @compute
+// CHECK: nn.matmul
+// CHECK: nn.conv
+// CHECK: nn.conv_transpose
+// CHECK: nn.reduce
+// CHECK: nn.arg_reduce
+// CHECK: nn.cumulative
+// CHECK: nn.top_k
+// CHECK: nn.max_pool
+// CHECK: nn.avg_pool
+// CHECK: nn.softmax
+// CHECK: nn.log_softmax
+// CHECK: nn.hardmax
+// CHECK: nn.layer_norm
+// CHECK: nn.rms_norm
+func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8x8xf32>, %w: tensor<8x4x2x2xf32>, %t: tensor<4x2x2x2xf32>, %s: tensor<8xf32>) {
+  %0 = nn.matmul %x, %y : tensor<2x4x8xf32>, tensor<8x16xf32> -> tensor<2x4x16xf32>
+  %1 = nn.conv %n, %w strides [1, 1] dilations [1, 1] pads [0, 0, 1, 1] groups 1 layout channels_first : tensor<1x4x8x8xf32>, tensor<8x4x2x2xf32> -> tensor<1x8x8x8xf32>
+  %2 = nn.conv_transpose %n, %t strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first : tensor<1x4x8x8xf32>, tensor<4x2x2x2xf32> -> tensor<1x2x16x16xf32>
+  %3 = nn.reduce mean %x [1, 2] : tensor<2x4x8xf32> -> tensor<2x1x1xf32>
+  %4 = nn.arg_reduce max %x axis 1 last : tensor<2x4x8xf32> -> tensor<2x1x8xi64>
+  %5 = nn.cumulative sum %x axis 1 exclusive reverse : tensor<2x4x8xf32>
+  %6, %7 = nn.top_k %x axis 2 largest : tensor<2x4x8xf32> -> tensor<2x4x3xf32>, tensor<2x4x3xi64>
+  %8 = nn.max_pool %n kernel [3, 3] strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
+  %9 = nn.avg_pool %n kernel [2, 2] strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first count_include_pad : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
+  %10 = nn.softmax %x axis 1 : tensor<2x4x8xf32>
+  %11 = nn.log_softmax %x axis 1 : tensor<2x4x8xf32>
+  %12 = nn.hardmax %x axis 1 : tensor<2x4x8xf32>
+  %13 = nn.layer_norm %x, %s, %s axis 2 epsilon 1.0e-5 : tensor<2x4x8xf32>, tensor<8xf32>, tensor<8xf32>
+  %14 = nn.rms_norm %x, %s axis 2 epsilon 1.0e-5 : tensor<2x4x8xf32>, tensor<8xf32>
+  return
+}
+
+// CHECK-LABEL: func @recurrent
+// CHECK: nn.lstm
+// CHECK: nn.gru
+func.func @recurrent(%g: tensor<5x1x16xf32>, %r: tensor<16x4xf32>, %h: tensor<1x4xf32>, %k: tensor<5x1x12xf32>, %q: tensor<12x4xf32>, %b: tensor<4xf32>, %p: tensor<12xf32>, %l: tensor<1xi32>) {
+  %0, %1, %2 = nn.lstm gates(%g) recurrence(%r) hidden(%h) cell(%h) peephole(%p) lengths(%l) activations ["Sigmoid", "Tanh", "Tanh"] reverse : (tensor<5x1x16xf32>, tensor<16x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<12xf32>, tensor<1xi32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
+  %3, %4 = nn.gru gates(%k) recurrence(%q) hidden(%h) recurrence_bias(%b) activations ["Sigmoid", "Tanh"] linear_before_reset : (tensor<5x1x12xf32>, tensor<12x4xf32>, tensor<1x4xf32>, tensor<4xf32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>)
+  return
+}
+
+// CHECK-LABEL: func @structure
+// CHECK: nn.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK: nn.splat 0.000000e+00 : f32
+// CHECK: nn.dim_values
+// CHECK: nn.group(
+// CHECK: nn.yield
+func.func @structure(%x: tensor<4xf32>) {
+  %0 = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = nn.splat 0.0 : f32 -> tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
+  %2 = nn.dim_values affine_map<()[s0] -> (s0, 768)> : tensor<2xi64>
+  %3 = nn.group(%x) {kernel = "loops", reason = "element-wise"} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %s = nn.add %a, %a : tensor<4xf32>
+    nn.yield %s : tensor<4xf32>
+  }
+  return
+}
