@@ -92,11 +92,33 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   return next;
 }
 
+/// Long sums are made of sums of at most this many products: rounding errors grow with the length of a chain.
+static constexpr int64_t chainLength = 512;
+
+/// The length of equal blocks of a long reduction; 0 when there are none.
+static int64_t chooseBlock(AffineExpr extent) {
+  int64_t length = getConstantDim(extent).value_or(0);
+  for (int64_t blocks = (length + chainLength - 1) / chainLength; blocks > 1 && blocks <= length / 64; ++blocks)
+    if (length % blocks == 0)
+      return length / blocks;
+  return 0;
+}
+
 SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel,
                                      ValueRange carried) const {
   if (depth == reduction.size())
     return step(lhsAt, rowOffsets, rhsAt, panel, carried);
   const ReductionLoop &loop = reduction[depth];
+  if (int64_t block = depth + 1 == reduction.size() ? chooseBlock(loop.extent) : 0)
+    return k.loop(k.constant(0), loop.extent, block, "block", carried, [&](AffineExpr start, ValueRange sums) {
+      Values partial(sums.size(), k.number(element, 0, panel.lanes));
+      partial = k.loop(k.constant(0), k.constant(block), 1, "k", partial, [&](AffineExpr i, ValueRange inner) {
+        return step(lhsAt + (start + i) * loop.lhsStride, rowOffsets, rhsAt + (start + i) * loop.rhsStride, panel, inner);
+      });
+      for (auto [sum, part] : llvm::zip_equal(sums, partial))
+        part = arith::AddFOp::create(k.builder(), k.loc(), sum, part);
+      return partial;
+    });
   return k.loop(k.constant(0), loop.extent, 1, "k", carried, [&](AffineExpr i, ValueRange sums) {
     return nest(depth + 1, lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, sums);
   });
