@@ -243,7 +243,8 @@ FailureOr<Value> kiln::nn::sinkTransposeThroughReshape(OpBuilder &builder, Resha
   }
   SmallVector<int64_t> outer = invertPermutationVector(placed);
   // Two transposes for one pay when the outer one is a layout's, which will meet its opposite.
-  if (gathers && outer != toChannelsFirst(outer.size()))
+  // An identity would leave the reshape of a transpose that was there before.
+  if (gathers && (isIdentityPermutation(outer) || outer != toChannelsFirst(outer.size())))
     return failure();
   Value source = gathers ? makeTranspose(builder, inner.getLoc(), inner.getInput(), gathered) : inner.getInput();
   DimExprs dims = applyPermutation(ArrayRef<AffineExpr>(to), placed);
