@@ -104,7 +104,7 @@ static std::optional<Target> readTarget(Node &node, Value x, ArrayRef<int64_t> a
     return std::nullopt;
   }
   std::optional<DimExprs> sizes;
-  if (auto declared = node.declaredDims(); declared && !node.isKnown(3) && static_cast<int64_t>(declared->size()) == node.rank(x)) {
+  if (auto declared = node.declaredDims(); policy == "stretch" && declared && !node.isKnown(3) && static_cast<int64_t>(declared->size()) == node.rank(x)) {
     sizes.emplace();
     for (int64_t axis : axes)
       sizes->push_back((*declared)[axis]);
