@@ -68,7 +68,7 @@ using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelBuilder &k, const Contraction &c)
-      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, false} {}
+      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride} {}
   LaunchInfo run();
 
 private:

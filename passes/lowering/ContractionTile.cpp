@@ -10,7 +10,6 @@
 #include "passes/lowering/ContractionTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
 
@@ -19,9 +18,6 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
-
-/// How far ahead of its use the right side is fetched, in bytes.
-static constexpr int64_t prefetchBytes = 2048;
 
 TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns) {
   unsigned lanes = std::max(1u, target.lanes(32));
@@ -79,10 +75,6 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   for (unsigned v = 0; v < panel.vectors; ++v) {
     AffineExpr column = lane + static_cast<int64_t>(v) * panel.lanes;
     row.push_back(k.loadBuffer(rhs, element, right + column * laneStride, lanes));
-  }
-  for (unsigned v = 0; prefetch && v < panel.vectors; ++v) {
-    Value at = k.emit(right + (prefetchBytes / 4 + v * panel.lanes));
-    memref::PrefetchOp::create(k.builder(), k.loc(), rhs, at, /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   }
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
     Value a = k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);

@@ -42,8 +42,6 @@ struct TileEmitter {
   llvm::SmallVector<ReductionLoop> reduction;
   /// How far apart neighbouring columns of the right side are.
   mlir::AffineExpr laneStride;
-  /// The right side is walked in storage order over this many elements: worth fetching ahead.
-  bool prefetch = false;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
