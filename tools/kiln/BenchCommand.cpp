@@ -13,7 +13,8 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this long (default: 1)"), cl::value_desc("SECONDS"), cl::init(1), cl::sub(benchCommand));
+static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this long (default: 1)"), cl::value_desc("SECONDS"), cl::init(1),
+    cl::sub(benchCommand));
 
 namespace {
 

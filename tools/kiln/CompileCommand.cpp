@@ -72,7 +72,7 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
   return files;
 }
 
-/// `first file: model and external data`, with blanks escaped as make wants it.
+/// `library: model and external data`, with blanks escaped as make wants it.
 static OutputFile makeDepfile(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
   auto escape = [](StringRef path) {
     std::string text;
@@ -108,7 +108,7 @@ static Error writeResult(Compilation &compilation, const CompileOptions &options
   if (depfile.empty())
     return Error::success();
   SmallString<128> first(outputFolder);
-  sys::path::append(first, files.back().path);
+  sys::path::append(first, files[files.size() > 1 ? 1 : 0].path); // the library, behind its header
   StringRef folder = sys::path::parent_path(depfile);
   return writeFiles(folder.empty() ? "." : folder, makeDepfile(compilation, options, first));
 }

@@ -7,23 +7,32 @@ using namespace llvm;
 
 namespace kiln {
 
-// clang-format off
 static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL.onnx"), cl::sub(compilingCommands));
-static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbols (default: made from the file name)"), cl::value_desc("NAME"), cl::sub(compilingCommands));
-static cl::list<std::string> target("target", cl::CommaSeparated, cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids; several: chosen at run time"), cl::value_desc("CPU,..."), cl::sub(compilingCommands));
+static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbols (default: made from the file name)"), cl::value_desc("NAME"),
+    cl::sub(compilingCommands));
+static cl::list<std::string> target("target", cl::CommaSeparated,
+    cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids; several: chosen at run time"),
+    cl::value_desc("CPU,..."), cl::sub(compilingCommands));
 static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static"), cl::value_desc("NAME=SIZE"), cl::sub(compilingCommands));
-static cl::list<std::string> shape("shape", cl::desc("Make an input's shape static; ? keeps a dimension"), cl::value_desc("INPUT=1x3x224x224"), cl::sub(compilingCommands));
+static cl::list<std::string> shape("shape", cl::desc("Make an input's shape static; ? keeps a dimension"), cl::value_desc("INPUT=1x3x224x224"),
+    cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
-static cl::list<std::string> inputRange("input-range", cl::desc("Promise that an input's values lie in a range"), cl::value_desc("INPUT=LO:HI"), cl::sub(compilingCommands));
+static cl::list<std::string> inputRange("input-range", cl::desc("Promise that an input's values lie in a range"), cl::value_desc("INPUT=LO:HI"),
+    cl::sub(compilingCommands));
 static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How exact functions such as exp must be"), cl::init(Accuracy::Default), cl::sub(compilingCommands),
-                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "the last bits count"), clEnumValN(Accuracy::Default, "default", "a few units in the last place"),
+                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "the last bits count"), clEnumValN(Accuracy::Default, "default",
+                                      "a few units in the last place"),
                                              clEnumValN(Accuracy::Fast, "fast", "speed counts more")));
-static cl::list<std::string> decompose("decompose", cl::CommaSeparated, cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."), cl::sub(compilingCommands));
-static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"), cl::sub(compilingCommands));
-static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the objects (default: built in)"), cl::value_desc("COMPILER"), cl::sub(compilingCommands));
-static cl::opt<unsigned> jobs("jobs", cl::desc("Translation units compiled at once (default: one for each CPU)"), cl::value_desc("N"), cl::init(0), cl::sub(compilingCommands));
+static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
+    cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
+    cl::sub(compilingCommands));
+static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
+    cl::sub(compilingCommands));
+static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the objects (default: built in)"), cl::value_desc("COMPILER"),
+    cl::sub(compilingCommands));
+static cl::opt<unsigned> jobs("jobs", cl::desc("Translation units compiled at once (default: one for each CPU)"), cl::value_desc("N"), cl::init(0),
+    cl::sub(compilingCommands));
 static cl::opt<bool> crash("debug-crash", cl::desc("Crash, to test what a crash does"), cl::Hidden, cl::sub(compilingCommands));
-// clang-format on
 
 static Error wrong(StringRef option, StringRef text, const Twine &expected) {
   return makeError("--" + option + "=" + text + ": expected " + expected);

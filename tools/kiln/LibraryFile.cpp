@@ -133,7 +133,8 @@ std::optional<LibraryDescription> readTable(const TableReader &reader, Place tab
   std::optional<Place> rows = reader.follow(table, offsetof(kiln_model_info, symbols));
   for (uint64_t i = 0; rows && i < count; ++i) {
     Place row = advance(*rows, i * sizeof(kiln_symbol_info));
-    std::optional<uint64_t> low = reader.readInteger(row, offsetof(kiln_symbol_info, min), 8), high = reader.readInteger(row, offsetof(kiln_symbol_info, max), 8);
+    std::optional<uint64_t> low = reader.readInteger(row, offsetof(kiln_symbol_info, min), 8), high = reader.readInteger(row,
+        offsetof(kiln_symbol_info, max), 8);
     if (!low || !high)
       break;
     library.symbols.push_back({reader.readString(row, offsetof(kiln_symbol_info, name)), int64_t(*low), int64_t(*high)});

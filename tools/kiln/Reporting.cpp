@@ -7,6 +7,7 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -80,6 +81,8 @@ void watchForCrashes(int argc, char **argv) {
     crashText += std::string(" '") + argv[i] + "'";
   crashText += "\n";
   sys::AddSignalHandler(onCrash, nullptr);
+  // A file that may not grow is a write error like a full disk, not a crash.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 //===- Compiling -----------------------------------------------------------===//

@@ -24,7 +24,8 @@ namespace kiln {
 static cl::opt<std::string> data("data", cl::desc("Folder with input_N.pb and output_N.pb, or with such folders (test_data_set_N)"), cl::value_desc("DIR"),
                                  cl::sub(verifyCommand));
 static cl::opt<double> rtol("rtol", cl::desc("Relative bound (default: 0.001)"), cl::value_desc("R"), cl::init(1e-3), cl::sub(verifyCommand));
-static cl::opt<double> atol("atol", cl::desc("Absolute bound (default: 1e-7 with --data, else 1e-5)"), cl::value_desc("A"), cl::init(-1), cl::sub(verifyCommand));
+static cl::opt<double> atol("atol", cl::desc("Absolute bound (default: 1e-7 with --data, else 1e-5)"), cl::value_desc("A"), cl::init(-1),
+    cl::sub(verifyCommand));
 
 namespace {
 
@@ -143,7 +144,8 @@ static int printVerdicts(ArrayRef<Verdict> verdicts) {
   }
   if (wantsJson())
     printJson(json::Object{{"outputs", std::move(list)}, {"wrong", int64_t(wrong)}});
-  else if (wrong)
+  outs().flush();
+  if (wrong && !wantsJson())
     WithColor::error(errs()) << wrong << " of " << verdicts.size() << " outputs are wrong\n";
   return wrong ? AtFault : Done;
 }

@@ -58,15 +58,17 @@ static int dispatch(int argc, char **argv) {
   if (!general && !findCommand(first))
     arguments.insert(arguments.begin() + 1, "compile");
   const Command *command = general ? nullptr : findCommand(arguments[1]);
-  std::string ending = command ? std::string("\n") + command->examples : "";
-  cl::extrahelp text(command ? ending : "\nkiln SUBCOMMAND --help says more; kiln MODEL.onnx means kiln compile MODEL.onnx.\n");
+  std::string ending = std::string("\n") + (command ? command->examples : "kiln SUBCOMMAND --help says more; kiln MODEL.onnx means kiln compile "
+      "MODEL.onnx.\n");
+  cl::extrahelp text(ending); // refers to the string
   cl::SetVersionPrinter(printVersion);
   cl::OptionCategory none("none");
   if (general)
     cl::HideUnrelatedOptions(none);
   std::string faults;
   raw_string_ostream os(faults);
-  if (!cl::ParseCommandLineOptions(int(arguments.size()), arguments.data(), "Kiln, an ahead-of-time compiler from ONNX to C++\n", &os, nullptr, nullptr, true)) {
+  if (!cl::ParseCommandLineOptions(int(arguments.size()), arguments.data(), "Kiln, an ahead-of-time compiler from ONNX to C++\n", &os, nullptr,
+      nullptr, true)) {
     errs() << faults;
     return WrongUsage;
   }

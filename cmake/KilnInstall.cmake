@@ -1,0 +1,22 @@
+# What `cmake --install` puts where: the compiler, the runtime, and the package that find_package(Kiln) finds.
+include(CMakePackageConfigHelpers)
+set(kilnPackageDir ${CMAKE_INSTALL_LIBDIR}/cmake/Kiln)
+
+install(TARGETS kiln_runtime kiln_headers EXPORT KilnTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT KilnTargets NAMESPACE Kiln:: DESTINATION ${kilnPackageDir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set_target_properties(kiln_runtime PROPERTIES EXPORT_NAME runtime)
+set_target_properties(kiln_headers PROPERTIES EXPORT_NAME headers)
+if(KILN_BUILD_COMPILER)
+  # LLVM lies in a folder of its own, which the loader does not search.
+  set_target_properties(kiln PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIRS}")
+  install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/KilnConfig.cmake.in ${PROJECT_BINARY_DIR}/package/KilnConfig.cmake
+                              INSTALL_DESTINATION ${kilnPackageDir} PATH_VARS CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/KilnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/kiln.pc.in ${PROJECT_BINARY_DIR}/package/kiln.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/KilnConfig.cmake ${PROJECT_BINARY_DIR}/package/KilnConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/KilnAddModel.cmake DESTINATION ${kilnPackageDir})
+install(FILES ${PROJECT_BINARY_DIR}/package/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
