@@ -122,16 +122,12 @@ static void replaceByView(Buffer &buffer, Value offset, Value workspace) {
 
 /// Sums the slots before the first launch. Sizes are pure functions of the symbols, so their computations move up.
 static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
-  OpBuilder b = OpBuilder::atBlockBegin(&block);
-  for (Operation &op : llvm::make_early_inc_range(block))
-    if (isa<arith::ArithDialect>(op.getDialect()) && op.getNumResults() == 1) {
-      op.moveBefore(&block, b.getInsertionPoint());
-    }
-  for (Operation &op : block)
-    if (!isa<arith::ArithDialect>(op.getDialect())) {
-      b.setInsertionPoint(&op);
-      break;
-    }
+  auto isArith = [](Operation &op) { return isa<arith::ArithDialect>(op.getDialect()); };
+  Operation *firstOther = &*llvm::find_if_not(block, isArith);
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(firstOther->getIterator(), block.end())))
+    if (isArith(op))
+      op.moveBefore(firstOther);
+  OpBuilder b(firstOther);
   Location loc = block.getParentOp()->getLoc();
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
   Value total = constant(staticBytes), mask = constant(alignment);
