@@ -48,10 +48,15 @@ private:
     groups[group].insert(op);
     owner[op] = group;
   }
-  void materialize(unsigned group);
+  void addLeftOver();
+  llvm::DenseSet<Value> wantedValues() const;
+  bool evictShared();
+  void materialize(unsigned group, const llvm::DenseSet<Value> &wanted);
 
   Block &block;
   std::vector<Members> groups;
+  /// The operation of each group that computes its result: the last of the epilogue.
+  std::vector<Operation *> roots;
   llvm::DenseMap<Operation *, unsigned> owner;
 };
 
@@ -110,6 +115,7 @@ void Grouping::addEpilogue(unsigned group) {
       return;
     last = users.front();
     take(last, group);
+    roots[group] = last;
   }
 }
 
@@ -146,7 +152,60 @@ void Grouping::addPrologue(unsigned group) {
   }
 }
 
-void Grouping::materialize(unsigned group) {
+/// Values that a group or an operation outside of all groups reads from memory.
+llvm::DenseSet<Value> Grouping::wantedValues() const {
+  llvm::DenseSet<Value> wanted;
+  for (const Members &members : groups)
+    for (Operation *member : members)
+      for (Value operand : member->getOperands())
+        if (!members.contains(operand.getDefiningOp()))
+          wanted.insert(operand);
+  for (Operation &op : block)
+    if (isStructure(&op))
+      wanted.insert(op.operand_begin(), op.operand_end());
+  return wanted;
+}
+
+/// A producer that a group computes on load may turn out to be wanted in memory by another one, by way of a view that both compute. It becomes
+/// a group of its own; what its old group computed only for it becomes free again. Returns whether there was one.
+bool Grouping::evictShared() {
+  llvm::DenseSet<Value> wanted = wantedValues();
+  for (unsigned group = 0, count = groups.size(); group < count; ++group) {
+    auto *shared = llvm::find_if(groups[group], [&](Operation *op) {
+      auto own = owner.find(op);
+      return op != roots[group] && own != owner.end() && own->second == group && op->getNumResults() == 1 && wanted.contains(op->getResult(0));
+    });
+    if (shared == groups[group].end())
+      continue;
+    Operation *evicted = *shared;
+    Members kept;
+    SmallVector<Operation *> work{roots[group], groups[group].front()};
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val();
+      if (op == evicted || !groups[group].contains(op) || !kept.insert(op))
+        continue;
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          work.push_back(producer);
+    }
+    Members ordered;
+    for (Operation *op : groups[group]) {
+      if (kept.contains(op))
+        ordered.insert(op);
+      else if (auto own = owner.find(op); own != owner.end() && own->second == group)
+        owner.erase(own);
+    }
+    groups[group] = ordered;
+    groups.emplace_back();
+    roots.push_back(evicted);
+    take(evicted, groups.size() - 1);
+    addPrologue(groups.size() - 1);
+    return true;
+  }
+  return false;
+}
+
+void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) {
   Members &members = groups[group];
   SmallVector<Operation *> ordered(members.begin(), members.end());
   llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -162,7 +221,7 @@ void Grouping::materialize(unsigned group) {
     // A kernel with several results writes them all, so that its own passes can count on every buffer.
     bool all = op->getNumResults() > 1;
     for (Value result : op->getResults())
-      if (all || llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+      if (all || wanted.contains(result))
         results.insert(result);
   }
   SmallVector<Location> locations;
@@ -210,16 +269,7 @@ static void copyReturnedValues(Block &block) {
   }
 }
 
-void Grouping::run() {
-  for (Operation &op : block)
-    if (!isStructure(&op) && !isPointwise(&op)) {
-      groups.emplace_back();
-      take(&op, groups.size() - 1);
-    }
-  for (unsigned group = 0; group < groups.size(); ++group)
-    addEpilogue(group);
-  for (unsigned group = 0; group < groups.size(); ++group)
-    addPrologue(group);
+void Grouping::addLeftOver() {
   // Consumers first: a producer whose only users are in one group has been taken by it when its turn comes.
   for (Operation &op : llvm::reverse(block)) {
     bool needed = isFree(&op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
@@ -231,11 +281,29 @@ void Grouping::run() {
     if (!needed)
       continue;
     groups.emplace_back();
+    roots.push_back(&op);
     take(&op, groups.size() - 1);
     addPrologue(groups.size() - 1);
   }
+}
+
+void Grouping::run() {
+  for (Operation &op : block)
+    if (!isStructure(&op) && !isPointwise(&op)) {
+      groups.emplace_back();
+      roots.push_back(&op);
+      take(&op, groups.size() - 1);
+    }
   for (unsigned group = 0; group < groups.size(); ++group)
-    materialize(group);
+    addEpilogue(group);
+  for (unsigned group = 0; group < groups.size(); ++group)
+    addPrologue(group);
+  do
+    addLeftOver();
+  while (evictShared());
+  llvm::DenseSet<Value> wanted = wantedValues();
+  for (unsigned group = 0; group < groups.size(); ++group)
+    materialize(group, wanted);
   // Grouped operations have no users left; generators and views that were computed on load go with them.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (!op.hasTrait<OpTrait::IsTerminator>() && !isa<GroupOp>(op) && op.use_empty())
