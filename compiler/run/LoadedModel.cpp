@@ -9,6 +9,8 @@
 #include "kiln/runtime.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
+#include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/TargetSelect.h"
@@ -54,7 +56,16 @@ LoadedModel::~LoadedModel() = default;
 llvm::Error LoadedModel::link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects) {
   using namespace llvm::orc;
   LLJITBuilder builder;
-  builder.setObjectLinkingLayerCreator([](ExecutionSession &session) { return std::make_unique<ObjectLinkingLayer>(session); });
+  // One reservation for all objects: code reaches the weights by 32-bit offsets, however large they are.
+  uint64_t bytes = uint64_t(64) << 20;
+  for (const std::unique_ptr<llvm::MemoryBuffer> &object : objects)
+    bytes += llvm::alignTo(object->getBufferSize(), uint64_t(1) << 20);
+  builder.setObjectLinkingLayerCreator([bytes](ExecutionSession &session) -> Expected<std::unique_ptr<ObjectLayer>> {
+    auto memory = MapperJITLinkMemoryManager::CreateWithMapper<InProcessMemoryMapper>(bytes);
+    if (!memory)
+      return memory.takeError();
+    return std::make_unique<ObjectLinkingLayer>(session, std::move(*memory));
+  });
   builder.setPlatformSetUp(setUpInactivePlatform); // no static constructors, no exceptions: nothing to set up
   auto created = builder.create();
   if (!created)
