@@ -30,6 +30,10 @@ class Case:
         shapes = [f"--shape={name}={'x'.join(map(str, shape))}" for name, shape in self.entry.get("shapes", {}).items()]
         return shapes + [f"--dim={name}={value}" for name, value in self.entry.get("dims", {}).items()]
 
+    def bound(self):
+        """Inputs that become constants, for models whose control flow hangs on them."""
+        return self.entry.get("bind", {})
+
     def digest(self):
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
