@@ -196,6 +196,10 @@ Value Node::pad(Value value, ArrayRef<AffineExpr> low, ArrayRef<AffineExpr> high
   for (size_t i = 0; i < to.size(); ++i)
     to[i] = to[i] + low[i] + high[i];
   SmallVector<int64_t> interior(to.size(), 0);
+  // Amounts beyond any tensor would overflow the sums of the result's shape.
+  for (AffineExpr amount : llvm::concat<const AffineExpr>(low, high))
+    if (auto number = dyn_cast<AffineConstantExpr>(amount); number && std::abs(number.getValue() / 2) > (int64_t(1) << 40))
+      (void)error("pads: " + Twine(number.getValue()) + " is too large");
   return make<nn::PadOp>(type(to, elementType(value)), value, fill, symbolMap(low), symbolMap(high), interior, mode);
 }
 

@@ -117,7 +117,9 @@ Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
 
 Value EntryBuilder::bufferOf(Value tensor) {
   tensor = seeThroughReshapes(tensor);
-  if (tensor.getDefiningOp<ConstantOp>())
+  // A constant without elements has no place among the weights: any buffer does.
+  bool isEmpty = getConstantDim(getNumElements(getDims(tensor.getType()), tensor.getContext())) == 0;
+  if (tensor.getDefiningOp<ConstantOp>() && !isEmpty)
     return weight(tensor, nullptr);
   Value &buffer = buffers[tensor];
   if (!buffer) {

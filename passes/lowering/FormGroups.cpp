@@ -30,6 +30,9 @@ namespace {
 
 using Members = llvm::SetVector<Operation *>;
 
+/// A group stops growing here: values are computed by recursion over its operations, and a longer chain gains nothing more.
+constexpr size_t largestGroup = 256;
+
 class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
@@ -123,7 +126,7 @@ void Grouping::addPrologue(unsigned group) {
   Operation *anchor = isPointwise(groups[group].front()) ? nullptr : groups[group].front();
   SmallVector<Operation *> work(groups[group].begin(), groups[group].end());
   llvm::SmallPtrSet<Operation *, 8> underViews;
-  while (!work.empty()) {
+  while (!work.empty() && groups[group].size() < largestGroup) {
     Operation *member = work.pop_back_val();
     bool limited = underViews.contains(member);
     for (OpOperand &operand : member->getOpOperands()) {
