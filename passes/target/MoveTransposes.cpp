@@ -5,6 +5,11 @@
 //
 // Sinking brings the change back to channels_first of one convolution to the change to channels_last of the next one, where they cancel.
 //
+// Both directions end, whatever the graph: each is one walk over the operations that the block has at its start, along the data for sinking and
+// against it for hoisting. A rewrite takes away the operation that is visited, and what it makes stands where the walk has been or is not
+// visited; the measure is the number of operations still to come. Nothing is lost by one walk: a decision to sink reads only what defines the
+// operands, a decision to hoist only the users, and both are final when their turn comes. A transpose that may not move stays where it is.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/target/MoveTransposes.h"
 #include "dialects/nn/ConstantData.h"
@@ -43,146 +48,155 @@ static bool isPermutable(Permutable op, int64_t rank) {
   });
 }
 
-namespace {
+static Value pushIntoSource(OpBuilder &builder, Value value);
 
-/// op(transpose(x), ...) -> transpose(op(x, ...)), when it takes away at least as many transposes as it adds.
-struct SinkThroughOp : OpInterfaceRewritePattern<Permutable> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+/// A transpose of the value, pushed into what it reads as far as that is free.
+static Value transposeFreely(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> permutation) {
+  return pushIntoSource(builder, makeTranspose(builder, loc, value, permutation));
+}
 
-  LogicalResult matchAndRewrite(Permutable op, PatternRewriter &rewriter) const override {
-    // A transpose is cheaper before a broadcast: HoistThroughBroadcast.
-    if (op->getNumResults() == 0 || isa<BroadcastToOp>(op))
-      return rewriter.notifyMatchFailure(op, "expected a result that is not broadcast");
-    int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
-    if (rank < 3 || !isPermutable(op, rank))
-      return rewriter.notifyMatchFailure(op, "expected operands of rank 3 or more, all alike");
-    SmallVector<int64_t> back = toChannelsFirst(rank), there = toChannelsLast(rank);
-    SmallPtrSet<Value, 4> removed, added;
-    for (Value operand : op->getOperands()) {
-      auto transpose = operand.getDefiningOp<TransposeOp>();
-      if (transpose && transpose.getPermutation() == ArrayRef(back))
-        removed.insert(operand);
-      else if (cast<RankedTensorType>(operand.getType()).getRank() == rank && movesData(operand, there))
-        added.insert(operand);
-    }
-    if (removed.empty() || added.size() >= removed.size())
-      return rewriter.notifyMatchFailure(op, "expected more transposed operands than others");
-    Operation *permuted = buildPermuted(rewriter, op, there);
-    SmallVector<Value> results;
-    for (Value result : permuted->getResults())
-      results.push_back(makeTranspose(rewriter, op.getLoc(), result, back));
-    rewriter.replaceOp(op, results);
-    return success();
+/// What has the same number everywhere, or counts, is built in the wanted order; a transpose of a broadcast is a broadcast of the smaller
+/// transpose, whatever the ranks are; transposes of transposes merge. Goes against the data only, so it ends.
+static Value pushIntoSource(OpBuilder &builder, Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  if (!transpose)
+    return value;
+  Value input = transpose.getInput();
+  if (input.getDefiningOp<TransposeOp>())
+    return transposeFreely(builder, transpose.getLoc(), input, transpose.getPermutation());
+  if (auto source = input.getDefiningOp<Permutable>(); source && source->getNumOperands() == 0)
+    return buildPermuted(builder, source, transpose.getPermutation())->getResult(cast<OpResult>(input).getResultNumber());
+  auto broadcast = input.getDefiningOp<BroadcastToOp>();
+  if (!broadcast)
+    return value;
+  DimExprs dims = getDims(broadcast.getInput().getType());
+  Value small = broadcast.getInput();
+  size_t added = transpose.getType().getRank() - dims.size();
+  if (added > 0) {
+    dims.insert(dims.begin(), added, builder.getAffineConstantExpr(1));
+    small = ReshapeOp::create(builder, broadcast.getLoc(), makeTensorType(dims, transpose.getType().getElementType()), small);
   }
-};
+  small = transposeFreely(builder, transpose.getLoc(), small, transpose.getPermutation());
+  return BroadcastToOp::create(builder, broadcast.getLoc(), transpose.getType(), small);
+}
+
+/// buildPermuted with operands that are transposed where it is cheapest.
+static Operation *permute(OpBuilder &builder, Permutable op, ArrayRef<int64_t> permutation) {
+  Operation *permuted = buildPermuted(builder, op, permutation);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(permuted);
+  for (auto [operand, original] : llvm::zip_equal(permuted->getOpOperands(), op->getOperands()))
+    if (operand.get() != original)
+      operand.set(pushIntoSource(builder, operand.get()));
+  return permuted;
+}
+
+/// op(transpose(x), ...) -> transpose(op(x, ...)), when it takes away more transposes than it adds.
+static bool sinkThroughOp(OpBuilder &builder, Permutable op) {
+  // A transpose is cheaper before a broadcast: pushIntoSource.
+  if (op->getNumResults() == 0 || isa<BroadcastToOp>(op))
+    return false;
+  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  if (rank < 3 || !isPermutable(op, rank))
+    return false;
+  SmallVector<int64_t> back = toChannelsFirst(rank), there = toChannelsLast(rank);
+  SmallPtrSet<Value, 4> removed, added;
+  for (Value operand : op->getOperands()) {
+    auto transpose = operand.getDefiningOp<TransposeOp>();
+    if (transpose && transpose.getPermutation() == ArrayRef(back))
+      removed.insert(operand);
+    else if (cast<RankedTensorType>(operand.getType()).getRank() == rank && movesData(operand, there))
+      added.insert(operand);
+  }
+  if (removed.empty() || added.size() >= removed.size())
+    return false;
+  Operation *permuted = permute(builder, op, there);
+  for (auto [old, result] : llvm::zip_equal(op->getResults(), permuted->getResults()))
+    old.replaceAllUsesWith(makeTranspose(builder, op.getLoc(), result, back));
+  return true;
+}
+
+static bool sinkThroughReshape(OpBuilder &builder, ReshapeOp reshape) {
+  auto transpose = reshape.getInput().getDefiningOp<TransposeOp>();
+  if (!transpose || isCheap(transpose.getInput()))
+    return false;
+  FailureOr<Value> sunk = sinkTransposeThroughReshape(builder, reshape, transpose);
+  if (failed(sunk))
+    return false;
+  reshape.getResult().replaceAllUsesWith(*sunk);
+  return true;
+}
+
+/// The only user of a result, if it is a transpose.
+static TransposeOp onlyTransposed(Operation *op) {
+  return op->getNumResults() == 1 && op->hasOneUse() ? dyn_cast<TransposeOp>(*op->user_begin()) : TransposeOp();
+}
 
 /// transpose(op(x, ...)) -> op(transpose(x), ...), likewise.
-struct HoistThroughOp : OpRewritePattern<TransposeOp> {
-  using OpRewritePattern::OpRewritePattern;
+static bool hoistThroughOp(OpBuilder &builder, Permutable op, TransposeOp transpose) {
+  int64_t rank = transpose.getType().getRank();
+  if (transpose.getPermutation() != ArrayRef(toChannelsLast(rank)) || isCheap(transpose.getInput()) || !isPermutable(op, rank))
+    return false;
+  SmallPtrSet<Value, 4> added;
+  for (Value operand : op->getOperands())
+    if (cast<RankedTensorType>(operand.getType()).getRank() == rank && movesData(operand, transpose.getPermutation()))
+      added.insert(operand);
+  if (added.size() > 1)
+    return false;
+  builder.setInsertionPoint(transpose);
+  transpose.getResult().replaceAllUsesWith(permute(builder, op, transpose.getPermutation())->getResult(0));
+  return true;
+}
 
-  LogicalResult matchAndRewrite(TransposeOp transpose, PatternRewriter &rewriter) const override {
-    int64_t rank = transpose.getType().getRank();
-    if (transpose.getPermutation() != ArrayRef(toChannelsLast(rank)) || isCheap(transpose.getInput()))
-      return rewriter.notifyMatchFailure(transpose, "expected a change to channels_last of a computed value");
-    auto op = transpose.getInput().getDefiningOp<Permutable>();
-    if (!op || !op->hasOneUse() || op->getNumResults() != 1 || !isPermutable(op, rank))
-      return rewriter.notifyMatchFailure(transpose, "expected an operand that commutes with it and has no other user");
-    SmallPtrSet<Value, 4> added;
-    for (Value operand : op->getOperands())
-      if (cast<RankedTensorType>(operand.getType()).getRank() == rank && movesData(operand, transpose.getPermutation()))
-        added.insert(operand);
-    if (added.size() > 1)
-      return rewriter.notifyMatchFailure(op, "expected at most one operand that would need a transpose");
-    rewriter.replaceOp(transpose, buildPermuted(rewriter, op, transpose.getPermutation())->getResults());
-    return success();
-  }
-};
+static bool hoistThroughReshape(OpBuilder &builder, ReshapeOp reshape, TransposeOp transpose) {
+  if (!reshape.getInput().getDefiningOp<TransposeOp>())
+    return false;
+  builder.setInsertionPoint(transpose);
+  FailureOr<Value> hoisted = hoistTransposeThroughReshape(builder, transpose, reshape);
+  if (failed(hoisted))
+    return false;
+  transpose.getResult().replaceAllUsesWith(*hoisted);
+  return true;
+}
 
-/// A transpose of a broadcast is a broadcast of the smaller transpose, whatever the ranks are.
-struct HoistThroughBroadcast : OpRewritePattern<TransposeOp> {
-  using OpRewritePattern::OpRewritePattern;
+static void eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
 
-  LogicalResult matchAndRewrite(TransposeOp transpose, PatternRewriter &rewriter) const override {
-    auto broadcast = transpose.getInput().getDefiningOp<BroadcastToOp>();
-    if (!broadcast)
-      return rewriter.notifyMatchFailure(transpose, "expected a broadcast operand");
-    DimExprs dims = getDims(broadcast.getInput().getType());
-    Value small = broadcast.getInput();
-    size_t added = transpose.getType().getRank() - dims.size();
-    if (added > 0) {
-      dims.insert(dims.begin(), added, rewriter.getAffineConstantExpr(1));
-      small = ReshapeOp::create(rewriter, broadcast.getLoc(), makeTensorType(dims, transpose.getType().getElementType()), small);
+void kiln::sinkTransposes(Block &block) {
+  OpBuilder builder(block.getParent()->getContext());
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    builder.setInsertionPoint(&op);
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      Value pushed = pushIntoSource(builder, transpose);
+      if (pushed != transpose.getResult())
+        transpose.getResult().replaceAllUsesWith(pushed);
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      sinkThroughReshape(builder, reshape);
+    } else if (auto permutable = dyn_cast<Permutable>(op)) {
+      sinkThroughOp(builder, permutable);
     }
-    small = makeTranspose(rewriter, transpose.getLoc(), small, transpose.getPermutation());
-    rewriter.replaceOpWithNewOp<BroadcastToOp>(transpose, transpose.getType(), small);
-    return success();
+    if (isOpTriviallyDead(&op))
+      op.erase();
   }
-};
-
-struct SinkThroughReshape : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ReshapeOp reshape, PatternRewriter &rewriter) const override {
-    auto transpose = reshape.getInput().getDefiningOp<TransposeOp>();
-    if (!transpose || isCheap(transpose.getInput()))
-      return rewriter.notifyMatchFailure(reshape, "expected a computed, transposed operand");
-    FailureOr<Value> sunk = sinkTransposeThroughReshape(rewriter, reshape, transpose);
-    if (failed(sunk))
-      return rewriter.notifyMatchFailure(reshape, "expected merged dimensions to be neighbours before the transpose");
-    rewriter.replaceOp(reshape, *sunk);
-    return success();
-  }
-};
-
-struct HoistThroughReshape : OpRewritePattern<TransposeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(TransposeOp transpose, PatternRewriter &rewriter) const override {
-    auto reshape = transpose.getInput().getDefiningOp<ReshapeOp>();
-    if (!reshape || !reshape->hasOneUse() || !reshape.getInput().getDefiningOp<TransposeOp>())
-      return rewriter.notifyMatchFailure(transpose, "expected a reshape of another transpose");
-    FailureOr<Value> hoisted = hoistTransposeThroughReshape(rewriter, transpose, reshape);
-    if (failed(hoisted))
-      return rewriter.notifyMatchFailure(transpose, "expected split dimensions to stay neighbours");
-    rewriter.replaceOp(transpose, *hoisted);
-    return success();
-  }
-};
-
-/// What has the same number everywhere, or counts, is built in the wanted order.
-struct TransposeOfGenerator : OpRewritePattern<TransposeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(TransposeOp transpose, PatternRewriter &rewriter) const override {
-    auto op = transpose.getInput().getDefiningOp<Permutable>();
-    if (!op || op->getNumOperands() != 0)
-      return rewriter.notifyMatchFailure(transpose, "expected an operation without operands");
-    rewriter.replaceOp(transpose, buildPermuted(rewriter, op, transpose.getPermutation())->getResults());
-    return success();
-  }
-};
-
-struct MergeTranspose : OpRewritePattern<TransposeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(TransposeOp transpose, PatternRewriter &rewriter) const override {
-    if (!transpose.getInput().getDefiningOp<TransposeOp>())
-      return rewriter.notifyMatchFailure(transpose, "expected a transposed operand");
-    rewriter.replaceOp(transpose, makeTranspose(rewriter, transpose.getLoc(), transpose.getInput(), transpose.getPermutation()));
-    return success();
-  }
-};
-
-} // namespace
-
-void kiln::populateSinkTransposePatterns(RewritePatternSet &patterns) {
-  patterns.add<SinkThroughOp, SinkThroughReshape>(patterns.getContext());
+  eraseUnused(block);
 }
 
-void kiln::populateHoistTransposePatterns(RewritePatternSet &patterns) {
-  patterns.add<HoistThroughOp, HoistThroughReshape>(patterns.getContext());
-}
-
-void kiln::populateMergeTransposePatterns(RewritePatternSet &patterns) {
-  patterns.add<MergeTranspose, TransposeOfGenerator, HoistThroughBroadcast>(patterns.getContext());
+void kiln::hoistTransposes(Block &block) {
+  OpBuilder builder(block.getParent()->getContext());
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    TransposeOp transpose = onlyTransposed(&op);
+    bool hoisted = false;
+    if (auto reshape = dyn_cast<ReshapeOp>(op))
+      hoisted = transpose && hoistThroughReshape(builder, reshape, transpose);
+    else if (auto permutable = dyn_cast<Permutable>(op))
+      hoisted = transpose && hoistThroughOp(builder, permutable, transpose);
+    if (hoisted)
+      transpose.erase();
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  }
+  eraseUnused(block);
 }

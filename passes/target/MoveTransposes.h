@@ -2,18 +2,16 @@
 #ifndef KILN_PASSES_TARGET_MOVETRANSPOSES_H
 #define KILN_PASSES_TARGET_MOVETRANSPOSES_H
 
-#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Value.h"
 
 namespace kiln {
 
-/// Patterns that move transposes to channels_first down through their users, as long as that makes no more of them.
-void populateSinkTransposePatterns(mlir::RewritePatternSet &patterns);
+/// Moves transposes to channels_first down through their users, as long as that makes no more of them. Visits each operation once.
+void sinkTransposes(mlir::Block &block);
 
-/// Patterns that move transposes to channels_last up through the operations that define their operands.
-void populateHoistTransposePatterns(mlir::RewritePatternSet &patterns);
-
-/// Patterns that merge transposes with each other and with what they read.
-void populateMergeTransposePatterns(mlir::RewritePatternSet &patterns);
+/// Moves transposes to channels_last up through the operations that define their operands. Visits each operation once.
+void hoistTransposes(mlir::Block &block);
 
 /// Whether a transpose of this value costs a pass over memory at run time.
 bool movesData(mlir::Value value, llvm::ArrayRef<int64_t> permutation);

@@ -165,3 +165,23 @@ module attributes {nn.constraints = affine_map<()[s0, s1] -> (s0 - s1)>} {
     return %5 : tensor<1x8x?x4xf32, #nn.dims<()[s0, s1] -> (1, 8, s1, 4)>>
   }
 }
+
+// -----
+
+// With three dimensions the change to channels_last is its own inverse, and one of a column moves nothing: sinking one through the addition
+// puts one on the constant, which looks as if it could sink in its turn.
+// CHECK-LABEL: module attributes {nn.transposes = 1 : i64}
+// CHECK-LABEL: func @bias_of_a_column
+// CHECK: nn.transpose %{{.*}} [0, 2, 3, 1] : tensor<1x4x1x2xf32>
+// CHECK: nn.conv
+// CHECK-NOT: nn.transpose
+// CHECK: nn.add
+// CHECK-NOT: nn.transpose
+// CHECK: return
+func.func @bias_of_a_column(%x: tensor<1x4x2xf32>, %w: tensor<8x4x2xf32>) -> tensor<1x8x1xf32> {
+  %bias = nn.constant dense<[[[1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0]]]> : tensor<1x8x1xf32>
+  %0 = nn.conv %x, %w strides [1] dilations [1] pads [0, 0] groups 1 layout channels_first
+    : tensor<1x4x2xf32>, tensor<8x4x2xf32> -> tensor<1x8x1xf32>
+  %1 = nn.add %0, %bias : tensor<1x8x1xf32>
+  return %1 : tensor<1x8x1xf32>
+}
