@@ -15,6 +15,7 @@
 #include "passes/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -49,6 +50,16 @@ struct DecomposeCompositesPass : kiln::impl::DecomposeCompositesBase<DecomposeCo
 
 } // namespace
 
+/// The names of all operations that can be split, for the user who misspelt one.
+static std::string listDecomposable(MLIRContext *context) {
+  SmallVector<StringRef> names;
+  for (RegisteredOperationName name : context->getRegisteredOperationsByDialect("nn"))
+    if (name.hasInterface<Decomposable>())
+      names.push_back(name.stripDialect());
+  llvm::sort(names);
+  return llvm::join(names, ", ");
+}
+
 static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> words) {
   Request request;
   for (StringRef word : words) {
@@ -59,7 +70,8 @@ static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> wo
     word.consume_front("nn.");
     auto name = RegisteredOperationName::lookup(("nn." + word).str(), module.getContext());
     if (!name)
-      return module.emitError() << "cannot decompose '" << word << "': no such operation; expected auto, all, none or names like softmax";
+      return module.emitError() << "cannot decompose '" << word << "': no such operation; expected auto, all, none or names among "
+                                << listDecomposable(module.getContext());
     if (!name->hasInterface<Decomposable>())
       return module.emitError() << "cannot decompose '" << word << "': it is not made of simpler operations";
     request.names.insert(word);

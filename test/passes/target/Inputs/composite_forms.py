@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Runs every composite whole and split, and compares the two with each other and with numpy: composite_forms.py FOLDER TARGET...
+
+All cases are outputs of one ONNX model. The composites that must be among them are those that kiln itself lists as registered.
+"""
+import math
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+INF, NAN = np.inf, np.nan
+DTYPES = {"f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "f2": TensorProto.FLOAT16}
+# Both forms differ in the order of a sum and in 1 / s against / s; halves are rounded between the parts.
+BOUND = {"f4": (2e-5, 2e-6), "f8": (1e-12, 1e-13), "f2": (6e-3, 4e-3)}
+random = np.random.default_rng(7)
+
+
+def special_rows(length):
+    """Rows that hold what breaks careless formulas."""
+    rows = random.standard_normal((10, length))
+    rows[1, length // 2] = NAN
+    rows[2, length // 3] = INF
+    rows[3, length // 3] = -INF
+    rows[4] *= 1e4
+    rows[5] = 0.125
+    rows[6] = -INF
+    rows[7] = 1e4
+    rows[8, 0], rows[8, -1] = INF, -INF
+    rows[9] = -1e4
+    return rows
+
+
+def along(axis, outer, length, inner):
+    """[outer, ..., inner] with the special rows along `axis` of three."""
+    rows = special_rows(length)[np.arange(outer * inner) % 10].reshape(outer, inner, length)
+    return np.moveaxis(rows, 2, axis)
+
+
+ROWS = {0: along(0, 4, 33, 5), 1: along(1, 4, 19, 13), 2: along(2, 2, 37, 10)}
+POINTS = np.concatenate([[NAN, INF, -INF, 0.0, -0.0, 1e4, -1e4, 88.5, -88.5, 104, -104, 1e-30, -1e-30, 3e-5, 0.5, -0.5, 1.5, -1.5, 3, -3],
+                         np.linspace(-12, 12, 180)])
+IMAGE = along(2, 6, 35, 1).reshape(1, 6, 5, 7)
+
+
+def softmax(x, axis):
+    e = np.exp(x - np.max(x, axis, keepdims=True))
+    return e / np.sum(e, axis, keepdims=True)
+
+
+def log_softmax(x, axis):
+    y = x - np.max(x, axis, keepdims=True)
+    return y - np.log(np.sum(np.exp(y), axis, keepdims=True))
+
+
+def hardmax(x, axis):
+    return np.moveaxis(np.eye(x.shape[axis])[np.argmax(x, axis)], -1, axis)
+
+
+def layer_norm(x, scale, bias, axis=-1):
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    centred = x - np.mean(x, axes, keepdims=True)
+    return centred / np.sqrt(np.mean(centred * centred, axes, keepdims=True) + 1e-5) * scale + bias
+
+
+def group_norm(x, scale, bias, groups):
+    rows = x.reshape(x.shape[0], groups, -1)
+    wide = (1, -1) + (1,) * (x.ndim - 2)
+    return layer_norm(rows, 1, 0).reshape(x.shape) * scale.reshape(wide) + bias.reshape(wide)
+
+
+def conv_transpose(x, w):
+    """Stride 2, kernel 2: the blocks do not overlap."""
+    n, _, h, width = x.shape
+    return np.einsum("nchw,cokl->nohkwl", x, w).reshape(n, w.shape[1], 2 * h, 2 * width)
+
+
+erf = np.vectorize(lambda v: math.erf(v) if v == v else NAN)
+softplus = lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+sigmoid = lambda x: 1 / (1 + np.exp(-x))
+f32 = lambda value: float(np.float32(value))
+
+# ONNX operator: (attributes, what it computes)
+ELEMENTWISE = {
+    "LeakyRelu": ({"alpha": 0.25}, lambda x: np.where(x < 0, 0.25 * x, x)),
+    "ThresholdedRelu": ({"alpha": 1.5}, lambda x: np.where(x > 1.5, x, 0.0)),
+    "Elu": ({"alpha": 0.5}, lambda x: np.where(x < 0, 0.5 * np.expm1(x), x)),
+    "Celu": ({"alpha": 2.0}, lambda x: np.maximum(x, 0) + np.minimum(2 * np.expm1(x / 2), 0)),
+    "Selu": ({"alpha": 1.5, "gamma": 1.25}, lambda x: 1.25 * np.where(x > 0, x, 1.5 * np.expm1(x))),
+    "Softplus": ({}, softplus),
+    "Softsign": ({}, lambda x: x / (1 + np.abs(x))),
+    "Mish": ({}, lambda x: x * np.tanh(softplus(x))),
+    "Swish": ({"alpha": 1.5}, lambda x: x * sigmoid(1.5 * x)),
+    "HardSigmoid": ({"alpha": 0.25, "beta": 0.5}, lambda x: np.maximum(0, np.minimum(1, 0.25 * x + 0.5))),
+    "HardSwish": ({}, lambda x: x * np.maximum(0, np.minimum(1, x / 6 + 0.5))),
+    "Gelu": ({}, lambda x: x * 0.5 * (1 + erf(x * math.sqrt(0.5)))),
+    "Gelu tanh": ({"approximate": "tanh"}, lambda x: x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))),
+    "Shrink": ({"lambd": 0.75, "bias": 0.5}, lambda x: np.where(x < -0.75, x + 0.5, np.where(x > 0.75, x - 0.5, np.where(x == x, 0, 0.0)))),
+}
+ROW_WISE = {"Softmax": softmax, "LogSoftmax": log_softmax, "Hardmax": hardmax}
+
+
+class Model:
+    """One graph; every case is an output of it."""
+
+    def __init__(self):
+        self.nodes, self.inputs, self.weights, self.outputs, self.arrays, self.expected = [], [], [], [], {}, {}
+
+    def input(self, array, dtype="f4", dims=None):
+        name = f"x{len(self.arrays)}"
+        self.arrays[name] = array.astype(dtype)
+        self.inputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or array.shape))
+        return name
+
+    def weight(self, array, dtype="f4"):
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(array.astype(dtype), name))
+        return name
+
+    def case(self, label, op, inputs, exact, dtype="f4", dims=None, **attributes):
+        name = f"{re.sub('[^a-z0-9]+', '_', label.lower())}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], name, **attributes))
+        self.outputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or exact.shape))
+        self.expected[name] = exact, dtype
+
+    def save(self, path):
+        graph = helper.make_graph(self.nodes, "forms", self.inputs, self.outputs, self.weights)
+        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 24)]), str(path))
+
+
+def add_row_cases(model, op, formula):
+    rounded = {axis: ROWS[axis].astype("f4").astype("f8") for axis in ROWS}
+    for axis, array in rounded.items():
+        dims = [f"{letter}{axis}" for letter in "ABC"]
+        model.case(op, op, [model.input(array)], formula(array, axis), axis=axis)
+        model.case(f"{op} dynamic", op, [model.input(array, dims=dims)], formula(array, axis), dims=dims, axis=axis - 3)
+    one = rounded[0][:1]
+    model.case(f"{op} one element", op, [model.input(one[:, :, :1])], formula(one[:, :, :1], 2), axis=-1)
+    for dtype in ("f8", "f2"):
+        array = special_rows(21).astype(dtype).astype("f8")
+        model.case(f"{op} {dtype}", op, [model.input(array, dtype)], formula(array, 1), dtype, axis=-1)
+
+
+def add_elementwise_cases(model, op, attributes, formula):
+    points = POINTS.astype("f4").astype("f8")
+    model.case(op, op.split()[0], [model.input(points)], formula(points), **attributes)
+    model.case(f"{op} dynamic", op.split()[0], [model.input(points[:103], dims=["P"])], formula(points[:103]), dims=["P"], **attributes)
+    halves = POINTS.astype("f2").astype("f8")
+    model.case(f"{op} half", op.split()[0], [model.input(halves, "f2")], formula(halves), "f2", **attributes)
+
+
+def add_norm_cases(model):
+    for axis, shape in ((-1, (37,)), (1, (10, 37))):
+        x, scale, bias = ROWS[2].astype("f4").astype("f8"), random.uniform(0.5, 2, shape).astype("f4"), random.standard_normal(shape).astype("f4")
+        weights = [model.weight(scale), model.weight(bias)]
+        rms = x / np.sqrt(np.mean(x * x, tuple(range(axis % 3, 3)), keepdims=True) + 1e-5) * scale
+        for dims in (None, ["R", 10, 37]):
+            model.case("LayerNorm", "LayerNormalization", [model.input(x, dims=dims), *weights], layer_norm(x, scale, bias, axis), dims=dims, axis=axis)
+            model.case("RMSNorm", "RMSNormalization", [model.input(x, dims=dims), weights[0]], rms, dims=dims, axis=axis)
+    single = ROWS[2][:, :, :1].astype("f4").astype("f8")
+    one = [model.weight(np.full(1, 2.0)), model.weight(np.full(1, 0.5))]
+    model.case("LayerNorm one element", "LayerNormalization", [model.input(single), *one], layer_norm(single, 2.0, 0.5))
+    x, scale, bias = IMAGE.astype("f4").astype("f8"), random.uniform(0.5, 2, 6).astype("f4"), random.standard_normal(6).astype("f4")
+    weights = [model.weight(scale), model.weight(bias)]
+    for dims in (None, ["I", 6, "H", "W"]):
+        model.case("GroupNorm", "GroupNormalization", [model.input(x, dims=dims), *weights], group_norm(x, scale, bias, 3), dims=dims, num_groups=3)
+        model.case("InstanceNorm", "InstanceNormalization", [model.input(x, dims=dims), *weights], group_norm(x, scale, bias, 6), dims=dims)
+
+
+def build():
+    model = Model()
+    for op, formula in ROW_WISE.items():
+        add_row_cases(model, op, formula)
+    for op, (attributes, formula) in ELEMENTWISE.items():
+        add_elementwise_cases(model, op, attributes, formula)
+    add_norm_cases(model)
+    x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
+    model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
+    return model
+
+
+def kiln(*arguments):
+    done = subprocess.run(["kiln", *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"kiln {' '.join(map(str, arguments[:3]))}: {done.stderr}")
+    return done.stdout
+
+
+def check_all_are_there(path):
+    """kiln names what it can split when it is asked for something that it cannot."""
+    refused = subprocess.run(["kiln", path, "--decompose=nothing", "--stop-after=target", "-o", "-"], capture_output=True, text=True)
+    listed = re.search(r"names among (.*)", refused.stderr)
+    registered = set(listed[1].split(", ")) if listed else set()
+    present = set(re.findall(r"= nn\.(\w+) ", kiln(path, "--stop-after=graph", "-o", "-")))
+    if not registered or registered - present:
+        sys.exit(f"composites without a case: {sorted(registered - present)} of {sorted(registered)}")
+    return len(registered)
+
+
+def describe_difference(got, exact, dtype):
+    relative, absolute = BOUND[dtype]
+    exact = exact.astype(dtype)
+    same = np.isclose(got.astype("f8"), exact.astype("f8"), relative, absolute, equal_nan=True) if got.shape == exact.shape else np.array([False])
+    if got.dtype == np.dtype(dtype) and same.all():
+        return None
+    at = np.unravel_index(np.argmin(same), same.shape)
+    return f"{got.dtype} {got.shape}, {np.sum(~same)} differ, first at {at}: {got[at]}, expected {exact[at]}"
+
+
+def main():
+    folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    with np.errstate(all="ignore"):
+        model = build()
+    model.save(folder / "forms.onnx")
+    inputs = []
+    for name, array in model.arrays.items():
+        np.save(folder / f"{name}.npy", array)
+        inputs += ["--input", f"{name}={folder / name}.npy"]
+    composites, faults = check_all_are_there(folder / "forms.onnx"), []
+    for target in targets:
+        for form in ("none", "all"):
+            kiln("run", folder / "forms.onnx", "--target", target, f"--decompose={form}", "--output-dir", folder / target / form, *inputs)
+        for name, (exact, dtype) in model.expected.items():
+            whole, parts = (np.load(folder / target / form / f"{name}.npy") for form in ("none", "all"))
+            with np.errstate(all="ignore"):
+                faults += [f"{target}: {name}: {what}: {text}" for what, text in (
+                    ("whole", describe_difference(whole, exact, dtype)), ("split", describe_difference(parts, exact, dtype)),
+                    ("split against whole", describe_difference(parts, whole, dtype))) if text]
+    print(*faults, sep="\n", end="\n" if faults else "")
+    if faults:
+        sys.exit(1)
+    print(f"{len(model.expected)} cases of {composites} composites right in both forms on {len(targets)} targets")
+
+
+if __name__ == "__main__":
+    main()
