@@ -83,6 +83,8 @@ Scalar Resampling::coordinate(AffineExpr at, unsigned i) const {
     return x / scale;
   if (mode == "align_corners")
     return select(outSize == one, zero, x * (inSize - one) / max(outSize - one, one));
+  if (mode == "tf_half_pixel_for_nn")
+    return (x + 0.5) / scale;
   if (mode == "pytorch_half_pixel")
     return select(outSize > one, halfPixel, zero);
   if (mode == "half_pixel_symmetric") {
