@@ -22,6 +22,8 @@ class Value:
     def __init__(self, proto):
         self.name = proto.name
         self.shape = [dim.dim_value for dim in proto.type.tensor_type.shape.dim]
+        self.has_shape = proto.type.tensor_type.HasField("shape")
+        self.element = proto.type.tensor_type.elem_type
 
 
 class Graph:
@@ -49,12 +51,34 @@ def widen(bits):
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def read(path):
+def as_declared(path, value, folder):
+    """The file of an input, or a copy with the right element type: older releases of the suite hold bfloat16 as uint16."""
+    if path.suffix != ".pb":
+        return path
+    proto = onnx.TensorProto()
+    try:
+        proto.ParseFromString(path.read_bytes())
+    except DecodeError:
+        return path
+    fits = len(proto.dims) == len(value.shape) and all(want in (0, have) for want, have in zip(value.shape, proto.dims))
+    if value.has_shape and not fits:
+        raise Unreadable(f"{path.name} has the shape {list(proto.dims)}, the model declares {value.shape} for '{value.name}'")
+    if (value.element, proto.data_type) != (onnx.TensorProto.BFLOAT16, onnx.TensorProto.UINT16):
+        return path
+    proto.data_type = value.element
+    copy = folder / path.name
+    copy.write_bytes(proto.SerializeToString())
+    return copy
+
+
+def read(path, declared=None):
     proto = onnx.TensorProto()
     try:
         proto.ParseFromString(path.read_bytes())
     except DecodeError:
         raise Unreadable(f"{path.name} holds no tensor")
+    if (declared, proto.data_type) == (onnx.TensorProto.BFLOAT16, onnx.TensorProto.UINT16):
+        proto.data_type = declared
     if proto.data_type not in TYPES:
         raise Unreadable(f"{path.name} has the element type {proto.data_type}, which the runner does not know")
     kind, field = TYPES[proto.data_type]
