@@ -15,7 +15,7 @@ using namespace mlir;
 namespace kiln::import {
 
 /// The format that this importer was written against.
-static constexpr int64_t newestIr = 14, newestOpset = 28, oldestOpset = 6;
+static constexpr int64_t newestIr = 14, newestOpset = 28;
 
 GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics)
     : context(context), options(options), file(file), diagnostics(diagnostics), builder(&context) {}
@@ -30,9 +30,6 @@ LogicalResult GraphImporter::readOpsets(Scope &scope, const onnx::OperatorSetIdP
       return diagnostics.error(where + ": opset version " + Twine(version) + " of domain '" + printable(domain) + "' is not valid");
     if (domain.empty() && version > newestOpset)
       return diagnostics.error(where + ": opset " + Twine(version) + " is newer than " + Twine(newestOpset) + ", the newest that is supported");
-    if (domain.empty() && version < oldestOpset)
-      return diagnostics.error(where + ": opset " + Twine(version) + " is older than " + Twine(oldestOpset) +
-                               ", the oldest that is supported; convert the model with onnx.version_converter");
     auto [entry, isNew] = scope.opsets.try_emplace(domain, version);
     if (!isNew && entry->second != version)
       return diagnostics.error(where + ": opset imports conflict: domain '" + printable(domain) + "' has versions " + Twine(entry->second) + " and " +

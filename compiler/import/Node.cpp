@@ -194,7 +194,7 @@ void Node::checkAllAsked() {
   if (inputs.size() > inputsAsked)
     (void)error("has " + Twine(inputs.size()) + " inputs, the operator takes at most " + Twine(inputsAsked));
   for (const Attribute &attribute : proto.attribute())
-    if (!asked.contains(attribute.name()))
+    if (!asked.contains(attribute.name()) && !(opset < 6 && attribute.name() == "consumed_inputs"))
       (void)error("unknown attribute '" + printable(attribute.name()) + "'");
 }
 

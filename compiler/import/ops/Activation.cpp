@@ -21,7 +21,9 @@ static LogicalResult thresholdedRelu(Node &node) {
 }
 
 static LogicalResult selu(Node &node) {
-  FloatAttr alpha = attribute(node, "alpha", 1.67326319217681884765625), gamma = attribute(node, "gamma", 1.05070102214813232421875);
+  // Opset 6 gave the defaults more digits.
+  FloatAttr alpha = attribute(node, "alpha", node.opset < 6 ? 1.6732f : 1.67326319217681884765625);
+  FloatAttr gamma = attribute(node, "gamma", node.opset < 6 ? 1.0507f : 1.05070102214813232421875);
   return node.result(node.unary<SeluOp>(node.input(0), alpha, gamma));
 }
 
@@ -65,18 +67,18 @@ template <typename Op> static LogicalResult alongAxis(Node &node) {
 ArrayRef<Operator> getActivationOperators() {
   static const Operator rows[] = {
       {"Celu", 12, Elements::Float, celu},
-      {"Elu", 6, Elements::Float, elu},
+      {"Elu", 1, Elements::Float, elu},
       {"Gelu", 20, Elements::Float, gelu},
-      {"HardSigmoid", 6, Elements::Float, hardSigmoid},
+      {"HardSigmoid", 1, Elements::Float, hardSigmoid},
       {"HardSwish", 14, Elements::Float, plain<HardSwishOp>},
       {"Hardmax", 1, Elements::Float, alongAxis<HardmaxOp>},
-      {"LeakyRelu", 6, Elements::Float, leakyRelu},
+      {"LeakyRelu", 1, Elements::Float, leakyRelu},
       {"LogSoftmax", 1, Elements::Float, alongAxis<LogSoftmaxOp>},
       {"Mish", 18, Elements::Float, plain<MishOp>},
-      {"Relu", 6, Elements::Signed, plain<ReluOp>},
-      {"Selu", 6, Elements::Float, selu},
+      {"Relu", 1, Elements::Signed, plain<ReluOp>},
+      {"Selu", 1, Elements::Float, selu},
       {"Shrink", 9, Elements::Number, shrink},
-      {"Sigmoid", 6, Elements::Float, plain<SigmoidOp>},
+      {"Sigmoid", 1, Elements::Float, plain<SigmoidOp>},
       {"Softmax", 1, Elements::Float, alongAxis<SoftmaxOp>},
       {"Softplus", 1, Elements::Float, plain<SoftplusOp>},
       {"Softsign", 1, Elements::Float, plain<SoftsignOp>},

@@ -26,7 +26,7 @@ static LogicalResult concat(Node &node) {
     values.push_back(node.input(i));
   if (values.empty())
     return node.error("has no inputs");
-  int64_t axis = node.axis(node.requireInt("axis"), node.rank(values.front()));
+  int64_t axis = node.axis(node.opset < 4 ? node.getInt("axis", 1) : node.requireInt("axis"), node.rank(values.front()));
   for (Value value : values)
     if (!node.failed() && node.elementType(value) != node.elementType(values.front()))
       return node.error("inputs have different element types");
@@ -134,6 +134,10 @@ static std::optional<DimExprs> declaredExtents(Node &node, int64_t axis) {
 
 /// The extents of the parts: given, or equal ones of which the last may be smaller.
 static std::optional<DimExprs> splitExtents(Node &node, AffineExpr size, int64_t axis) {
+  if (node.opset == 1 && node.hasInput(1)) { // of the type of the data
+    auto given = node.constantNumbers(1, "split");
+    return given ? std::optional(llvm::map_to_vector<6>(*given, [&](double extent) { return node.number(static_cast<int64_t>(extent)); })) : std::nullopt;
+  }
   if (node.opset >= 13 && node.hasInput(1))
     return node.isKnown(1) ? node.knownIntegers(1, "split") : declaredExtents(node, axis);
   DimExprs extents;
@@ -184,6 +188,26 @@ static LogicalResult split(Node &node) {
 }
 
 //===- Tile, Pad -----------------------------------------------------------===//
+
+/// Opset 1: one dimension, `axis`, is repeated `tiles` times; both are inputs.
+static LogicalResult tileAxis(Node &node) {
+  Value x = node.input(0);
+  auto given = node.constantNumbers(1, "tiles"), at = node.constantNumbers(2, "axis");
+  if (!given || !at)
+    return failure();
+  if (given->size() != 1 || at->size() != 1 || !(given->front() >= 1 && given->front() < endless) || !(std::abs(at->front()) < endless))
+    return node.error("expected one axis and one positive number of tiles");
+  int64_t axis = node.axis(static_cast<int64_t>(at->front()), node.rank(x)), tiles = static_cast<int64_t>(given->front());
+  if (node.failed())
+    return failure();
+  DimExprs dims = node.dims(x), apart = dims, joined = dims;
+  apart.insert(apart.begin() + axis, node.number(1));
+  DimExprs repeated = apart;
+  repeated[axis] = node.number(tiles);
+  joined[axis] = dims[axis] * tiles;
+  (void)node.type(joined, node.elementType(x));
+  return node.failed() ? failure() : node.result(node.reshape(node.broadcastTo(node.reshape(x, apart), repeated), joined));
+}
 
 /// Each dimension gets one of size `repeats` in front, and both become one.
 static LogicalResult tile(Node &node) {
@@ -245,7 +269,7 @@ static LogicalResult pad(Node &node) {
   std::optional<DimExprs> pads;
   if (node.opset < 11) {
     pads.emplace();
-    for (int64_t amount : node.findInts("pads").value_or(SmallVector<int64_t>()))
+    for (int64_t amount : node.findInts(node.opset < 2 ? "paddings" : "pads").value_or(SmallVector<int64_t>()))
       pads->push_back(node.number(amount));
   } else {
     pads = node.knownIntegers(1, "pads");
@@ -320,12 +344,13 @@ static LogicalResult spaceToDepth(Node &node) {
 
 ArrayRef<Operator> getDataMovementOperators() {
   static const Operator rows[] = {
-      {"Concat", 4, Elements::Any, concat},
+      {"Concat", 1, Elements::Any, concat},
       {"DepthToSpace", 1, Elements::Any, depthToSpace},
-      {"Pad", 2, Elements::Any, pad},
+      {"Pad", 1, Elements::Any, pad},
       {"Slice", 1, Elements::Any, slice},
       {"SpaceToDepth", 1, Elements::Any, spaceToDepth},
-      {"Split", 2, Elements::Any, split},
+      {"Split", 1, Elements::Any, split},
+      {"Tile", 1, Elements::Any, tileAxis, 5},
       {"Tile", 6, Elements::Any, tile},
       {"Transpose", 1, Elements::Any, transpose},
   };

@@ -14,21 +14,32 @@ template <typename Op> static LogicalResult unary(Node &node) { return node.resu
 
 template <typename Op> static LogicalResult binary(Node &node) { return node.result(node.binary<Op>(node.input(0), node.input(1))); }
 
-/// Opset 6: the second operand is broadcast only with `broadcast`, from dimension `axis` of the first on.
-template <typename Op> static LogicalResult binaryAtAxis(Node &node) {
+/// Up to opset 6: the second operand is broadcast only with `broadcast`, from dimension `axis` of the first on. Null after an error.
+static Value secondAtAxis(Node &node) {
   Value x = node.input(0), y = node.input(1);
   bool isBroadcast = node.getFlag("broadcast");
   DimExprs shape = node.dims(y);
   int64_t rank = node.rank(x), own = shape.size(), axis = node.getInt("axis", rank - own);
-  if (node.failed() || own > rank)
-    return node.error("the second operand has rank " + Twine(own) + ", the first " + Twine(rank));
-  if (axis < 0 || axis + own > rank)
-    return node.error("axis " + Twine(axis) + " is out of range for ranks " + Twine(rank) + " and " + Twine(own));
-  if (!isBroadcast && own != rank)
-    return node.error("the operands have different ranks, and attribute 'broadcast' is not set");
+  if (!node.failed() && own > rank)
+    (void)node.error("the second operand has rank " + Twine(own) + ", the first " + Twine(rank));
+  else if (!node.failed() && (axis < 0 || axis + own > rank))
+    (void)node.error("axis " + Twine(axis) + " is out of range for ranks " + Twine(rank) + " and " + Twine(own));
+  else if (!node.failed() && !isBroadcast && own != rank)
+    (void)node.error("the operands have different ranks, and attribute 'broadcast' is not set");
+  if (node.failed())
+    return {};
   shape.append(rank - own - axis, node.number(1));
-  y = node.broadcastTo(node.reshape(y, shape), node.dims(x));
-  return node.failed() ? failure() : node.result(node.binary<Op>(x, y));
+  return node.broadcastTo(node.reshape(y, shape), node.dims(x));
+}
+
+template <typename Op> static LogicalResult binaryAtAxis(Node &node) {
+  Value y = secondAtAxis(node);
+  return y ? node.result(node.binary<Op>(node.input(0), y)) : failure();
+}
+
+template <typename Op> static LogicalResult compareAtAxis(Node &node) {
+  Value y = secondAtAxis(node);
+  return y ? node.result(node.compare<Op>(node.input(0), y)) : failure();
 }
 
 template <typename Op> static LogicalResult compare(Node &node) { return node.result(node.compare<Op>(node.input(0), node.input(1))); }
@@ -91,10 +102,27 @@ static LogicalResult where(Node &node) {
   return node.failed() ? failure() : node.result(node.make<SelectOp>(x.getType(), condition, x, y));
 }
 
+/// complex128: the newest type when attributes held names.
+static constexpr int newestNamedType = 15;
+
+/// Up to opset 5 the attribute holds the type's name.
+static int64_t castTarget(Node &node) {
+  if (node.opset >= 6)
+    return node.requireInt("to");
+  std::string name = node.getString("to", "");
+  for (int type = 1; type <= newestNamedType; ++type)
+    if (StringRef(name).equals_insensitive(getDataTypeName(type)))
+      return type;
+  (void)node.error("attribute 'to' names no data type: '" + name + "'");
+  return 0;
+}
+
 static LogicalResult cast(Node &node) {
   node.ignore("saturate");
   node.ignore("round_mode");
-  int64_t to = node.requireInt("to");
+  int64_t to = castTarget(node);
+  if (node.failed())
+    return failure();
   Type element = to > INT32_MAX || to < 0 ? Type() : getElementType(static_cast<int>(to), node.context());
   bool isPacked = to == 21 || to == 22 || to >= 25;
   if (!element || isPacked)
@@ -148,11 +176,12 @@ static LogicalResult clip(Node &node) {
 }
 
 static constexpr Operator rows[] = {
-    {"Abs", 6, Elements::Number, unary<AbsOp>},
+    {"Abs", 1, Elements::Number, unary<AbsOp>},
     {"Acos", 7, Elements::Float, unary<AcosOp>},
     {"Acosh", 9, Elements::Float, unary<AcoshOp>},
-    {"Add", 6, Elements::Number, binaryAtAxis<AddOp>, 6},
+    {"Add", 1, Elements::Number, binaryAtAxis<AddOp>, 6},
     {"Add", 7, Elements::Number, binary<AddOp>},
+    {"And", 1, Elements::Bool, binaryAtAxis<AndOp>, 6},
     {"And", 7, Elements::Bool, binary<AndOp>},
     {"Asin", 7, Elements::Float, unary<AsinOp>},
     {"Asinh", 9, Elements::Float, unary<AsinhOp>},
@@ -163,48 +192,54 @@ static constexpr Operator rows[] = {
     {"BitwiseNot", 18, Elements::Integer, unary<NotOp>},
     {"BitwiseOr", 18, Elements::Integer, binary<OrOp>},
     {"BitwiseXor", 18, Elements::Integer, binary<XorOp>},
-    {"Cast", 6, Elements::Any, cast},
+    {"Cast", 1, Elements::Any, cast},
     {"CastLike", 15, Elements::Any, castLike},
-    {"Ceil", 6, Elements::Float, unary<CeilOp>},
-    {"Clip", 6, Elements::Number, clip},
+    {"Ceil", 1, Elements::Float, unary<CeilOp>},
+    {"Clip", 1, Elements::Number, clip},
     {"Cos", 7, Elements::Float, unary<CosOp>},
     {"Cosh", 9, Elements::Float, unary<CoshOp>},
-    {"Div", 6, Elements::Number, binaryAtAxis<DivOp>, 6},
+    {"Div", 1, Elements::Number, binaryAtAxis<DivOp>, 6},
     {"Div", 7, Elements::Number, binary<DivOp>},
+    {"Equal", 1, Elements::Any, compareAtAxis<EqualOp>, 6},
     {"Equal", 7, Elements::Any, compare<EqualOp>},
     {"Erf", 9, Elements::Number, unary<ErfOp>},
-    {"Exp", 6, Elements::Float, unary<ExpOp>},
-    {"Floor", 6, Elements::Float, unary<FloorOp>},
+    {"Exp", 1, Elements::Float, unary<ExpOp>},
+    {"Floor", 1, Elements::Float, unary<FloorOp>},
+    {"Greater", 1, Elements::Number, compareAtAxis<GreaterOp>, 6},
     {"Greater", 7, Elements::Number, compare<GreaterOp>},
     {"GreaterOrEqual", 12, Elements::Number, compare<GreaterEqualOp>},
     {"IsInf", 10, Elements::Float, isInf},
     {"IsNaN", 9, Elements::Float, isNan},
+    {"Less", 1, Elements::Number, compareAtAxis<LessOp>, 6},
     {"Less", 7, Elements::Number, compare<LessOp>},
     {"LessOrEqual", 12, Elements::Number, compare<LessEqualOp>},
-    {"Log", 6, Elements::Float, unary<LogOp>},
-    {"Max", 6, Elements::Number, variadic<MaximumOp>},
-    {"Mean", 6, Elements::Float, mean},
-    {"Min", 6, Elements::Number, variadic<MinimumOp>},
+    {"Log", 1, Elements::Float, unary<LogOp>},
+    {"Max", 1, Elements::Number, variadic<MaximumOp>},
+    {"Mean", 1, Elements::Float, mean},
+    {"Min", 1, Elements::Number, variadic<MinimumOp>},
     {"Mod", 10, Elements::Number, mod},
-    {"Mul", 6, Elements::Number, binaryAtAxis<MulOp>, 6},
+    {"Mul", 1, Elements::Number, binaryAtAxis<MulOp>, 6},
     {"Mul", 7, Elements::Number, binary<MulOp>},
-    {"Neg", 6, Elements::Signed, unary<NegOp>},
+    {"Neg", 1, Elements::Signed, unary<NegOp>},
     {"Not", 1, Elements::Bool, unary<NotOp>},
+    {"Or", 1, Elements::Bool, binaryAtAxis<OrOp>, 6},
     {"Or", 7, Elements::Bool, binary<OrOp>},
-    {"PRelu", 6, Elements::Number, prelu},
-    {"Pow", 1, Elements::Number, pow},
-    {"Reciprocal", 6, Elements::Float, unary<ReciprocalOp>},
+    {"PRelu", 1, Elements::Number, prelu},
+    {"Pow", 1, Elements::Number, binaryAtAxis<PowOp>, 6},
+    {"Pow", 7, Elements::Number, pow},
+    {"Reciprocal", 1, Elements::Float, unary<ReciprocalOp>},
     {"Round", 11, Elements::Float, unary<RoundOp>},
     {"Sign", 9, Elements::Number, unary<SignOp>},
     {"Sin", 7, Elements::Float, unary<SinOp>},
     {"Sinh", 9, Elements::Float, unary<SinhOp>},
-    {"Sqrt", 6, Elements::Float, unary<SqrtOp>},
-    {"Sub", 6, Elements::Number, binaryAtAxis<SubOp>, 6},
+    {"Sqrt", 1, Elements::Float, unary<SqrtOp>},
+    {"Sub", 1, Elements::Number, binaryAtAxis<SubOp>, 6},
     {"Sub", 7, Elements::Number, binary<SubOp>},
-    {"Sum", 6, Elements::Float, variadic<AddOp>},
+    {"Sum", 1, Elements::Float, variadic<AddOp>},
     {"Tan", 7, Elements::Float, unary<TanOp>},
-    {"Tanh", 6, Elements::Float, unary<TanhOp>},
+    {"Tanh", 1, Elements::Float, unary<TanhOp>},
     {"Where", 9, Elements::Bool, where},
+    {"Xor", 1, Elements::Bool, binaryAtAxis<XorOp>, 6},
     {"Xor", 7, Elements::Bool, binary<XorOp>},
 };
 

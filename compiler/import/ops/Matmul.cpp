@@ -52,7 +52,7 @@ static LogicalResult gemm(Node &node) {
   Value a = node.input(0), b = node.input(1);
   double alpha = node.getFloat("alpha", 1), beta = node.getFloat("beta", 1);
   bool transA = node.getFlag("transA"), transB = node.getFlag("transB");
-  // Opset 6 says whether C is broadcast; since then it always may be.
+  // Up to opset 6 it is said whether C is broadcast; since then it always may be.
   node.ignore("broadcast");
   if (!node.expectRank(a, 2, "A") || !node.expectRank(b, 2, "B"))
     return failure();
@@ -271,7 +271,7 @@ static LogicalResult einsum(Node &node) { return Einsum(node).run(); }
 ArrayRef<Operator> getMatmulOperators() {
   static const Operator rows[] = {
       {"Einsum", 12, Elements::Number, einsum},
-      {"Gemm", 6, Elements::Number, gemm},
+      {"Gemm", 1, Elements::Number, gemm},
       {"MatMul", 1, Elements::Number, matmul},
   };
   return rows;

@@ -177,9 +177,9 @@ static LogicalResult localResponseNorm(Node &node) {
 
 ArrayRef<Operator> getNormalizationOperators() {
   static const Operator rows[] = {
-      {"BatchNormalization", 6, Elements::Float, batchNorm},
+      {"BatchNormalization", 1, Elements::Float, batchNorm},
       {"GroupNormalization", 18, Elements::Float, groupNorm},
-      {"InstanceNormalization", 6, Elements::Float, instanceNorm},
+      {"InstanceNormalization", 1, Elements::Float, instanceNorm},
       {"LRN", 1, Elements::Float, localResponseNorm},
       {"LayerNormalization", 17, Elements::Float, layerNorm},
       {"LpNormalization", 1, Elements::Float, lpNorm},

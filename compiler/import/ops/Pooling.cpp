@@ -42,10 +42,13 @@ static LogicalResult averagePool(Node &node) {
   return node.result(node.make<AvgPoolOp>(pool->second, x, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst, includePad));
 }
 
+/// The exponent: a real number in opset 1.
+static double readExponent(Node &node) { return node.opset < 2 ? node.getFloat("p", 2) : static_cast<double>(node.getInt("p", 2)); }
+
 /// The p-th root of the sum of p-th powers: the mean of a window times its size.
 static LogicalResult lpPool(Node &node) {
   Value x = node.input(0);
-  double p = static_cast<double>(node.getInt("p", 2));
+  double p = readExponent(node);
   auto pool = readPool(node, x);
   if (!pool)
     return failure();
@@ -75,7 +78,7 @@ template <ReduceKind kind> static LogicalResult globalPool(Node &node) {
 
 static LogicalResult globalLpPool(Node &node) {
   Value x = node.input(0);
-  double p = static_cast<double>(node.getInt("p", 2));
+  double p = readExponent(node);
   auto axes = spatialAxes(node, x);
   if (!axes)
     return failure();
@@ -88,9 +91,9 @@ ArrayRef<Operator> getPoolingOperators() {
   static const Operator rows[] = {
       {"AveragePool", 1, Elements::Float, averagePool},
       {"GlobalAveragePool", 1, Elements::Float, globalPool<ReduceKind::Mean>},
-      {"GlobalLpPool", 2, Elements::Float, globalLpPool},
+      {"GlobalLpPool", 1, Elements::Float, globalLpPool},
       {"GlobalMaxPool", 1, Elements::Float, globalPool<ReduceKind::Max>},
-      {"LpPool", 2, Elements::Float, lpPool},
+      {"LpPool", 1, Elements::Float, lpPool},
       {"MaxPool", 1, Elements::Number, maxPool},
   };
   return rows;

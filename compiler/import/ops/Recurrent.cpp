@@ -58,6 +58,8 @@ bool Layer::read() {
   lengths = node.optionalInput(4);
   direction = node.getString("direction", "forward");
   batchFirst = node.getFlag("layout");
+  if (node.opset < 7) // all results may be asked for
+    node.ignore("output_sequence");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     (void)node.error("attribute 'direction' is '" + direction + "', expected forward, reverse or bidirectional");
   if (node.hasAttribute("clip"))
@@ -249,9 +251,9 @@ static LogicalResult rnn(Node &node) {
 
 ArrayRef<Operator> getRecurrentOperators() {
   static const Operator rows[] = {
-      {"GRU", 7, Elements::Float, gru},
-      {"LSTM", 7, Elements::Float, lstm},
-      {"RNN", 7, Elements::Float, rnn},
+      {"GRU", 1, Elements::Float, gru},
+      {"LSTM", 1, Elements::Float, lstm},
+      {"RNN", 1, Elements::Float, rnn},
   };
   return rows;
 }

@@ -166,6 +166,8 @@ static LogicalResult upsample(Node &node) {
   Value x = node.input(0);
   auto mode = readMode(node);
   auto scales = node.opset >= 9 ? node.constantNumbers(1, "scales") : node.findFloats("scales");
+  if (node.opset < 7)
+    scales = {1, 1, node.getFloat("height_scale", 0), node.getFloat("width_scale", 0)};
   if (!scales || node.failed() || static_cast<int64_t>(scales->size()) != node.rank(x))
     return node.error("scales do not have one entry for each dimension");
   auto target = fromScales(node, x, *scales, llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x))));
@@ -176,7 +178,7 @@ ArrayRef<Operator> getResizeOperators() {
   static const Operator rows[] = {
       {"Resize", 10, Elements::Number, upsample, 10},
       {"Resize", 11, Elements::Number, resize},
-      {"Upsample", 7, Elements::Number, upsample, 9},
+      {"Upsample", 1, Elements::Number, upsample, 9},
   };
   return rows;
 }

@@ -46,11 +46,22 @@ static LogicalResult reshapeChecked(Node &node, Value x, ArrayRef<AffineExpr> to
   return node.result(node.reshape(x, to));
 }
 
+/// Before opset 5 the shape is an attribute.
+static std::optional<DimExprs> shapeAttribute(Node &node) {
+  auto sizes = node.findInts("shape");
+  if (!sizes) {
+    (void)node.error("attribute 'shape' is missing");
+    return std::nullopt;
+  }
+  return llvm::map_to_vector<6>(*sizes, [&](int64_t size) { return node.number(size); });
+}
+
 static LogicalResult reshape(Node &node) {
   Value x = node.input(0);
   DimExprs from = node.dims(x), to;
-  auto declared = node.isKnown(1) ? std::nullopt : node.declaredDims();
-  auto target = declared ? declared : node.knownIntegers(1, "the shape");
+  bool isAttribute = node.opset < 5;
+  auto declared = isAttribute || node.isKnown(1) ? std::nullopt : node.declaredDims();
+  auto target = isAttribute ? shapeAttribute(node) : declared ? declared : node.knownIntegers(1, "the shape");
   bool allowZero = node.getFlag("allowzero");
   if (!target)
     return failure();
@@ -174,11 +185,11 @@ static LogicalResult dropout(Node &node) {
 
 ArrayRef<Operator> getShapeOperators() {
   static const Operator rows[] = {
-      {"Dropout", 6, Elements::Float, dropout},
+      {"Dropout", 1, Elements::Float, dropout},
       {"Expand", 8, Elements::Any, expand},
       {"Flatten", 1, Elements::Any, flatten},
       {"Identity", 1, Elements::Any, identity},
-      {"Reshape", 5, Elements::Any, reshape},
+      {"Reshape", 1, Elements::Any, reshape},
       {"Shape", 1, Elements::Any, shape},
       {"Size", 1, Elements::Any, size},
       {"Squeeze", 1, Elements::Any, squeeze},
