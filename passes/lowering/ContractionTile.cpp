@@ -84,16 +84,37 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   return next;
 }
 
-/// Long sums are made of sums of at most this many products: rounding errors grow with the length of a chain.
-static constexpr int64_t chainLength = 512;
+/// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
+static constexpr int64_t chainLength = 64;
 
-/// The length of equal blocks of a long reduction; 0 when there are none.
-static int64_t chooseBlock(AffineExpr extent) {
-  int64_t length = getConstantDim(extent).value_or(0);
-  for (int64_t blocks = (length + chainLength - 1) / chainLength; blocks > 1 && blocks <= length / 64; ++blocks)
-    if (length % blocks == 0)
-      return length / blocks;
-  return 0;
+/// How many iterations of a loop, each of so many products, make a block; 0 when the whole loop is one.
+static int64_t chooseBlock(AffineExpr extent, int64_t products) {
+  auto size = getConstantDim(extent);
+  int64_t longest = std::max<int64_t>(1, chainLength / products);
+  if (!size)
+    return longest;
+  if (*size <= longest)
+    return 0;
+  // Equal blocks if possible.
+  for (int64_t block = longest; 2 * block > longest; --block)
+    if (*size % block == 0)
+      return block;
+  return longest;
+}
+
+SmallVector<Value> TileEmitter::sumBlocks(AffineExpr extent, int64_t block, Panel panel, ValueRange carried, LoopBody body) const {
+  if (block == 0)
+    return k.loop(k.constant(0), extent, 1, "k", carried, body);
+  auto size = getConstantDim(extent);
+  return k.loop(k.constant(0), extent, block, "block", carried, [&](AffineExpr start, ValueRange sums) {
+    bool even = size && *size % block == 0;
+    AffineExpr count = even ? k.constant(block) : k.index(k.minimum(k.emitConstant(block), k.emit(extent - start)));
+    Values partial(sums.size(), k.number(element, 0, panel.lanes));
+    partial = k.loop(k.constant(0), count, 1, "k", partial, [&](AffineExpr i, ValueRange part) { return body(start + i, part); });
+    for (auto [sum, part] : llvm::zip_equal(sums, partial))
+      part = arith::AddFOp::create(k.builder(), k.loc(), sum, part);
+    return partial;
+  });
 }
 
 SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel,
@@ -101,17 +122,12 @@ SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<
   if (depth == reduction.size())
     return step(lhsAt, rowOffsets, rhsAt, panel, carried);
   const ReductionLoop &loop = reduction[depth];
-  if (int64_t block = depth + 1 == reduction.size() ? chooseBlock(loop.extent) : 0)
-    return k.loop(k.constant(0), loop.extent, block, "block", carried, [&](AffineExpr start, ValueRange sums) {
-      Values partial(sums.size(), k.number(element, 0, panel.lanes));
-      partial = k.loop(k.constant(0), k.constant(block), 1, "k", partial, [&](AffineExpr i, ValueRange inner) {
-        return step(lhsAt + (start + i) * loop.lhsStride, rowOffsets, rhsAt + (start + i) * loop.rhsStride, panel, inner);
-      });
-      for (auto [sum, part] : llvm::zip_equal(sums, partial))
-        part = arith::AddFOp::create(k.builder(), k.loc(), sum, part);
-      return partial;
-    });
-  return k.loop(k.constant(0), loop.extent, 1, "k", carried, [&](AffineExpr i, ValueRange sums) {
+  int64_t products = 1;
+  for (const ReductionLoop &inner : ArrayRef(reduction).drop_front(depth + 1))
+    products *= getConstantDim(inner.extent).value_or(chainLength + 1);
+  // Longer inner loops are cut themselves.
+  int64_t block = products <= chainLength ? chooseBlock(loop.extent, products) : 0;
+  return sumBlocks(loop.extent, block, panel, carried, [&](AffineExpr i, ValueRange sums) {
     return nest(depth + 1, lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, sums);
   });
 }
@@ -120,8 +136,8 @@ SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, 
   const ReductionLoop &loop = reduction.front();
   int64_t length = *getConstantDim(loop.extent) / count;
   Values sums(count * panel.vectors, k.number(element, 0, panel.lanes));
-  AffineExpr row = k.constant(0);
-  sums = k.loop(k.constant(0), k.constant(length), 1, "k", sums, [&](AffineExpr i, ValueRange carried) {
+  AffineExpr row = k.constant(0), extent = k.constant(length);
+  sums = sumBlocks(extent, chooseBlock(extent, 1), panel, sums, [&](AffineExpr i, ValueRange carried) {
     Values next;
     for (unsigned s = 0; s < count; ++s) {
       AffineExpr at = i + static_cast<int64_t>(s) * length;

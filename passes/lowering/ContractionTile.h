@@ -49,6 +49,9 @@ struct TileEmitter {
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
+  using LoopBody = llvm::function_ref<Values(mlir::AffineExpr i, mlir::ValueRange sums)>;
+  /// A loop over [0, extent) that adds to `carried`, in blocks with sums of their own unless `block` is 0.
+  Values sumBlocks(mlir::AffineExpr extent, int64_t block, Panel panel, mlir::ValueRange carried, LoopBody body) const;
   Values nest(unsigned depth, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel,
               mlir::ValueRange carried) const;
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;

@@ -12,10 +12,13 @@ class Module:
 
     def __init__(self):
         self.random = np.random.default_rng(7)
-        self.inputs, self.lines, self.expected = {}, [], []
+        self.inputs, self.lines, self.expected, self.long_sums = {}, [], [], []
 
     def array(self, *shape):
         return self.random.standard_normal(shape).astype(np.float32)
+
+    def positive(self, *shape):
+        return self.random.uniform(0, 1, shape).astype(np.float32)
 
     def input(self, array):
         name = f"x{len(self.inputs)}"
@@ -61,6 +64,20 @@ def add_product(module, rows, columns, depth, constant, batch=()):
     view = module.op(f"nn.transpose {source} {order} : {tensor(right)}", tensor(turned))
     exact = left.astype(np.float64) @ turned
     module.finish(module.op(f"nn.matmul {module.input(left)}, {view} : {tensor(left)}, {tensor(turned)}", tensor(exact)), exact)
+
+
+def add_long_sum(module, rows, depth, kernel):
+    """All terms are positive: a single chain of additions would be off by several times what is allowed."""
+    if kernel:
+        image, weight = module.positive(1, kernel, kernel + rows - 1, depth), module.positive(40, depth, kernel, kernel)
+        exact = convolve(image, weight, (1, 1), (1, 1), 1)
+        text = f"nn.conv {module.input(image)}, {module.constant(weight)} strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last"
+    else:
+        image, weight = module.positive(rows, depth), module.positive(depth, 40)
+        exact = image.astype(np.float64) @ weight
+        text = f"nn.matmul {module.input(image)}, {module.constant(weight)}"
+    module.long_sums.append(len(module.expected))
+    module.expected.append((module.op(f"{text} : {tensor(image)}, {tensor(weight)}", tensor(exact)), exact))
 
 
 def convolve(image, weight, strides, dilations, groups):
@@ -110,6 +127,8 @@ def build():
                  ((2, 30, 6), (20, 6, 3), (2,), (1,), 1),
                  ((1, 5, 6, 7, 4), (9, 4, 3, 2, 3), (1, 1, 2), (1, 2, 1), 1)]:
         add_convolution(module, *case)
+    for case in [(15, 4096, 0), (1, 4096, 0), (14, 4099, 0), (7, 450, 3)]:
+        add_long_sum(module, *case)
     return module
 
 
@@ -129,6 +148,8 @@ def main():
             error = np.abs(got - exact).max() / max(1.0, np.abs(exact).max())
             if got.shape != exact.shape or not error < 2e-6:
                 sys.exit(f"target {target}, case {i} of shape {exact.shape}: relative error {error}")
+            if i in module.long_sums and not np.sqrt(np.mean((got - exact) ** 2)) < 2e-7 * np.abs(exact).max():
+                sys.exit(f"target {target}, case {i}, a long sum: the errors add up")
             worst = max(worst, error)
     print(f"{len(module.expected)} cases right on {len(targets)} targets")
 
