@@ -192,7 +192,7 @@ def NN_ResizeOp : NN_Op<"resize", [Pure, DeclareOpInterfaceMethods<NN_Permutable
   }];
   let arguments = (ins NN_Tensor:$input, NN_ResizeModeAttr:$mode, StrAttr:$coordinates, StrAttr:$nearest, DenseF64ArrayAttr:$scales,
                        DefaultValuedOptionalAttr<F64Attr, "-0.75">:$cubic_coefficient, DefaultValuedOptionalAttr<BoolAttr, "false">:$exclude_outside,
-                       DefaultValuedOptionalAttr<F64Attr, "0.0">:$extrapolation_value, DefaultValuedOptionalAttr<BoolAttr, "false">:$antialias,
+                       DefaultValuedOptionalAttr<F64Attr, "0.0">:$extrapolation_value,
                        OptionalAttr<DenseF64ArrayAttr>:$roi);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{

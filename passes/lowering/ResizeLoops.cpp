@@ -22,8 +22,7 @@ using namespace nn;
 
 bool matchResizeLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
   reason = "resampling: taps once a coordinate, vectors over the dimensions behind";
-  auto op = dyn_cast_or_null<ResizeOp>(anchor);
-  return op && !op.getAntialias();
+  return isa_and_nonnull<ResizeOp>(anchor);
 }
 
 namespace {

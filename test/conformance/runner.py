@@ -29,6 +29,8 @@ CASES = {
     "not_supported": ("sys.exit('model.onnx: error: operator Foo (opset 13) is not supported')", "unsupported", "operator Foo"),
     "unknown": ("sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: unknown operator\")", "unsupported", "unknown operator"),
     "sequence": ("sys.exit(\"m.onnx: error: input 'x': its type is sequence, only tensors are supported\")", "unsupported", "only tensors"),
+    "bound": ("'--bind=n=2,3' in sys.argv or sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: axes is known only at run time\"); save(x)", "pass", ""),
+    "bound_in_vain": ("sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: axes is known only at run time\")", "unsupported", "axes"),
     "refused": ("sys.exit('model.onnx: error: node a (Foo): rank 3, expected 4')", "fail", "rank 3, expected 4"),
     "internal": ("print('error: unsupported state', file=sys.stderr); sys.exit(3)", "fail", "(exit status 3)"),
 }
@@ -47,12 +49,14 @@ exec((model.parent / "answer").read_text())
 
 def build(root):
     value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4])
-    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y/0"])], "g", [value("x")], [value("y/0")])
+    axes = helper.make_tensor_value_info("n", TensorProto.INT64, [2])
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y/0"])], "g", [value("x"), axes], [value("y/0")])
     for name, (answer, _, _) in CASES.items():
         case = root / "node" / name
         (case / "test_data_set_0").mkdir(parents=True)
         onnx.save(helper.make_model(graph), str(case / "model.onnx"))
         onnx.save_tensor(numpy_helper.from_array(X), str(case / "test_data_set_0/input_0.pb"))
+        onnx.save_tensor(numpy_helper.from_array(np.array([2, 3])), str(case / "test_data_set_0/input_1.pb"))
         onnx.save_tensor(numpy_helper.from_array(X), str(case / "test_data_set_0/output_0.pb"))
         (case / "answer").write_text(answer)
     (root / "kiln").write_text(COMPILER)
@@ -73,9 +77,10 @@ def main():
         done, results = run(root)
         for result in results:
             _, status, words = CASES[result["case"].split("/")[1]]
-            if result["status"] != status or words not in result["reason"]:
+            bound = ["n"] if result["case"].startswith("node/bound") else []
+            if result["status"] != status or words not in result["reason"] or result["bound"] != bound:
                 faults.append(f"expected {status} ({words}): {result}")
-        if len(results) != len(CASES) or done.stdout.splitlines()[-1] != "2 passed, 10 failed" or done.returncode != 1:
+        if len(results) != len(CASES) or done.stdout.splitlines()[-1] != "3 passed, 10 failed" or done.returncode != 1:
             faults.append(done.stdout + done.stderr)
         (root / "passing").write_text("node/right\nnode/within_bound\nnode/not_among_the_cases\n")
         done, results = run(root, "--baseline", root / "passing", "--filter", "*r*")

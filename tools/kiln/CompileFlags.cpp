@@ -97,7 +97,8 @@ Expected<CompileOptions> getCompileOptions() {
       return std::move(error);
   for (StringRef text : bind) {
     auto [input, value] = text.split('=');
-    if (input.empty() || value.empty())
+    // An input without elements is bound to nothing: INPUT=
+    if (input.empty() || !text.contains('='))
       return wrong("bind", text, "INPUT=NUMBER,...");
     options.bindings[input.str()] = value.str();
   }

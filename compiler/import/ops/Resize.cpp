@@ -1,6 +1,7 @@
 //===- Resize.cpp - Resize and Upsample --------------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/ConstantData.h"
 
 #include <cmath>
 
@@ -117,15 +118,97 @@ static std::optional<Target> readTarget(Node &node, Value x, ArrayRef<int64_t> a
   return std::nullopt;
 }
 
+//===- Antialiasing --------------------------------------------------------===//
+//
+// A filter that is as wide as the step between results reads many places; with known sizes it is a constant matrix for each dimension.
+//
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Filter {
+  ResizeMode mode;
+  std::string coordinates;
+  double cubicCoefficient;
+  bool excludeOutside;
+
+  double support() const { return mode == ResizeMode::Linear ? 1 : 2; }
+  double operator()(double distance) const {
+    double x = std::abs(distance), a = cubicCoefficient;
+    if (mode == ResizeMode::Linear)
+      return std::max(1 - x, 0.0);
+    if (x <= 1)
+      return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  }
+  /// The place in the input that result `at` stands for.
+  double coordinate(int64_t at, double scale, double in, double out) const {
+    double x = static_cast<double>(at), halfPixel = (x + 0.5) / scale - 0.5;
+    if (coordinates == "asymmetric")
+      return x / scale;
+    if (coordinates == "align_corners")
+      return out == 1 ? 0 : x * (in - 1) / (out - 1);
+    if (coordinates == "pytorch_half_pixel")
+      return out > 1 ? halfPixel : 0;
+    return coordinates == "half_pixel_symmetric" ? in / 2 * (1 - out / (scale * in)) + halfPixel : halfPixel;
+  }
+};
+} // namespace
+
+/// Column `o` of [in, out] holds what each place counts for result o; places outside count for the border.
+static SmallVector<double> filterMatrix(const Filter &filter, double scale, int64_t in, int64_t out) {
+  SmallVector<double> matrix(in * out, 0.0);
+  double width = std::min(scale, 1.0);
+  for (int64_t o = 0; o < out; ++o) {
+    double x = filter.coordinate(o, scale, static_cast<double>(in), static_cast<double>(out)), total = 0;
+    auto first = static_cast<int64_t>(std::ceil(x - filter.support() / width)), last = static_cast<int64_t>(std::floor(x + filter.support() / width));
+    for (int64_t place = first; place <= last; ++place) {
+      if (filter.excludeOutside && (place < 0 || place >= in))
+        continue;
+      double weight = filter(width * (static_cast<double>(place) - x));
+      matrix[std::clamp(place, int64_t(0), in - 1) * out + o] += weight;
+      total += weight;
+    }
+    for (int64_t place = 0; place < in; ++place)
+      matrix[place * out + o] /= total;
+  }
+  return matrix;
+}
+
+static Value resizeAntialiased(Node &node, Value x, const Target &target, const Filter &filter) {
+  constexpr int64_t largestMatrix = 1 << 24;
+  Type element = node.elementType(x), wide = element.isF64() ? element : Type(node.builder().getF32Type());
+  Value result = node.cast(x, wide);
+  for (int64_t axis = 0, rank = node.rank(x); axis < rank; ++axis) {
+    auto in = nn::getConstantDim(node.dims(x)[axis]), out = nn::getConstantDim(target.dims[axis]);
+    if (nn::provablyEqual(node.dims(x)[axis], target.dims[axis]) && target.scales[axis] == 1.0)
+      continue;
+    if (!in || !out || *in < 1 || *out < 1 || *in > largestMatrix / *out || filter.coordinates == "tf_crop_and_resize") {
+      (void)node.unsupported("antialiasing of symbolic, empty or huge dimensions, or with tf_crop_and_resize", "make the dimensions static with --dim");
+      return x;
+    }
+    SmallVector<double> matrix = filterMatrix(filter, target.scales[axis], *in, *out);
+    auto type = RankedTensorType::get({*in, *out}, wide);
+    Value weights = node.constant(wide.isF64() ? nn::makeConstantOf<double>(type, matrix)
+                                               : nn::makeConstantOf<float>(type, SmallVector<float>(matrix.begin(), matrix.end())));
+    SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    std::swap(swapped[axis], swapped.back());
+    result = node.transpose(node.matmul(node.transpose(result, swapped), weights), swapped);
+  }
+  return node.cast(result, element);
+}
+
 static Value build(Node &node, Value x, const Target &target, ResizeMode mode, StringRef coordinates, StringRef nearest) {
   OpBuilder &b = node.builder();
   RankedTensorType type = node.type(target.dims, node.elementType(x));
+  double cubicCoefficient = node.getFloat("cubic_coeff_a", -0.75);
+  bool excludeOutside = node.getFlag("exclude_outside"), antialias = node.getFlag("antialias");
   if (node.failed())
     return x;
+  if (antialias && mode != ResizeMode::Nearest)
+    return resizeAntialiased(node, x, target, {mode, coordinates.str(), cubicCoefficient, excludeOutside});
   return node.make<ResizeOp>(type, x, ResizeModeAttr::get(node.context(), mode), b.getStringAttr(coordinates), b.getStringAttr(nearest),
-                             b.getDenseF64ArrayAttr(target.scales), b.getF64FloatAttr(node.getFloat("cubic_coeff_a", -0.75)),
-                             b.getBoolAttr(node.getFlag("exclude_outside")), b.getF64FloatAttr(node.getFloat("extrapolation_value", 0)),
-                             b.getBoolAttr(node.getFlag("antialias")), DenseF64ArrayAttr());
+                             b.getDenseF64ArrayAttr(target.scales), b.getF64FloatAttr(cubicCoefficient),
+                             b.getBoolAttr(excludeOutside), b.getF64FloatAttr(node.getFloat("extrapolation_value", 0)), DenseF64ArrayAttr());
 }
 
 static std::optional<ResizeMode> readMode(Node &node) {

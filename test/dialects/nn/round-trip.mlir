@@ -167,7 +167,7 @@ func.func @movement(%x: tensor<4x6xf32>, %v: tensor<f32>, %i: tensor<2x6xi64>, %
   %9 = nn.scatter_elements %x, %i, %u axis 0 reduction max : tensor<4x6xf32>, tensor<2x6xi64>, tensor<2x6xf32>
   %10 = nn.scatter_nd %x, %p, %u reduction add : tensor<4x6xf32>, tensor<2x1xi64>, tensor<2x6xf32>
   %11 = nn.iota axis 1 : tensor<2x4xi64>
-  %12 = nn.resize %n mode linear coordinates "half_pixel" nearest "floor" scales [1.0, 1.0, 2.0, 2.0] {antialias = true} : tensor<1x3x4x4xf32> -> tensor<1x3x8x8xf32>
+  %12 = nn.resize %n mode linear coordinates "half_pixel" nearest "floor" scales [1.0, 1.0, 2.0, 2.0] {exclude_outside = true} : tensor<1x3x4x4xf32> -> tensor<1x3x8x8xf32>
   return
 }
 
