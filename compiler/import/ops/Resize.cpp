@@ -147,6 +147,8 @@ struct Filter {
       return x / scale;
     if (coordinates == "align_corners")
       return out == 1 ? 0 : x * (in - 1) / (out - 1);
+    if (coordinates == "tf_half_pixel_for_nn")
+      return (x + 0.5) / scale;
     if (coordinates == "pytorch_half_pixel")
       return out > 1 ? halfPixel : 0;
     return coordinates == "half_pixel_symmetric" ? in / 2 * (1 - out / (scale * in)) + halfPixel : halfPixel;
