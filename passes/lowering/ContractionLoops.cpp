@@ -52,59 +52,15 @@ std::optional<TracedView> traceLinearView(Value tensor) {
   return view;
 }
 
-namespace {
-/// Row dimensions, merged where everything walks them evenly.
-struct RowDim {
-  AffineExpr extent;
-  /// Place among the contraction's rows.
-  unsigned dim;
-  /// Stride in the left buffer.
-  AffineExpr lhsStride;
-};
-
-/// A piece of a dimension: `count` of it from `start` on.
-using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
-
-class ContractionEmitter {
-public:
-  ContractionEmitter(KernelBuilder &k, const Contraction &c)
-      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride} {}
-  LaunchInfo run();
-
-private:
-  void mergeRows();
-  void planBlocks();
-  void planChunks();
-  AffineExpr countBlocks() const;
-  void forBlock(AffineExpr block, BlockBody body) const;
-  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body) const;
-  void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
-  void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const;
-  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
-  void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
-  IndexExprs expand(ArrayRef<AffineExpr> rows) const;
-
-  KernelBuilder &k;
-  const Contraction &c;
-  TileEmitter tiles;
-  SmallVector<RowDim> rowDims;
-  /// The dim that blocks cut, and the rows of a unit of it: more than one when whole lines of a small image share a tile.
-  unsigned cut = 0;
-  int64_t unitRows = 1;
-  unsigned blockUnits = 1;
-  AffineExpr chunks;
-  int64_t chunkColumns = 0;
-};
-} // namespace
-
-IndexExprs ContractionEmitter::expand(ArrayRef<AffineExpr> rows) const {
+IndexExprs expandRows(KernelBuilder &k, const Contraction &c, ArrayRef<RowDim> rowDims, ArrayRef<AffineExpr> rows) {
   IndexExprs all(c.rows.size(), k.constant(0));
   for (auto [dim, i] : llvm::zip_equal(rowDims, rows))
     all[dim.dim] = i;
   return all;
 }
 
-void ContractionEmitter::mergeRows() {
+SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
+  SmallVector<RowDim> rowDims;
   IndexExprs batch, rows;
   for (size_t i = 0; i < c.batch.size(); ++i)
     batch.push_back(k.placeholder());
@@ -128,7 +84,50 @@ void ContractionEmitter::mergeRows() {
     else
       rowDims.push_back({c.rows[i], i, lhsStride});
   }
+  return rowDims;
 }
+
+LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> tasks) {
+  AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
+  for (const ReductionLoop &loop : c.reduction)
+    depth = depth * loop.extent;
+  AffineExpr bytes = (lhs * c.columns + depth * c.columns * getNumElements(c.batch, k.context())) * 4;
+  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * 2), simplifyDim(bytes)};
+}
+
+namespace {
+/// A piece of a dimension: `count` of it from `start` on.
+using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(KernelBuilder &k, const Contraction &c)
+      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride}, rowDims(mergeRows(k, c)) {}
+  LaunchInfo run();
+
+private:
+  void planBlocks();
+  void planChunks();
+  AffineExpr countBlocks() const;
+  void forBlock(AffineExpr block, BlockBody body) const;
+  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body) const;
+  void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
+  void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const;
+  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
+  void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
+
+  KernelBuilder &k;
+  const Contraction &c;
+  TileEmitter tiles;
+  SmallVector<RowDim> rowDims;
+  /// The dim that blocks cut, and the rows of a unit of it: more than one when whole lines of a small image share a tile.
+  unsigned cut = 0;
+  int64_t unitRows = 1;
+  unsigned blockUnits = 1;
+  AffineExpr chunks;
+  int64_t chunkColumns = 0;
+};
+} // namespace
 
 void ContractionEmitter::planBlocks() {
   cut = rowDims.size() - 1;
@@ -263,7 +262,7 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
         offset = offset + rowDims.back().lhsStride * row;
       }
       offsets.push_back(offset);
-      places.push_back(expand(at));
+      places.push_back(expandRows(k, c, rowDims, at));
     }
   AffineExpr rhsBase = c.rhsAt(batch) + column * c.panelStride;
   tiles.emit(c.lhsAt(batch, places.front()), offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
@@ -277,7 +276,6 @@ void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk,
 }
 
 LaunchInfo ContractionEmitter::run() {
-  mergeRows();
   planBlocks();
   planChunks();
   IndexExprs extents(c.batch);
@@ -291,11 +289,7 @@ LaunchInfo ContractionEmitter::run() {
     rows.resize(rowDims.size(), k.constant(0));
     forBlock(task.back(), [&](AffineExpr start, unsigned count) { emitBlock(batch, task[c.batch.size()], rows, start, count); });
   });
-  AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
-  for (const ReductionLoop &loop : c.reduction)
-    depth = depth * loop.extent;
-  AffineExpr bytes = (lhs * c.columns + depth * c.columns * getNumElements(c.batch, k.context())) * 4;
-  return LaunchInfo{countTasks(k, extents), simplifyDim(lhs * c.columns * depth * 2), simplifyDim(bytes)};
+  return contractionInfo(k, c, extents);
 }
 
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction) { return ContractionEmitter(k, contraction).run(); }

@@ -31,6 +31,22 @@ struct Contraction {
 /// Writes tasks of (columns that fit the cache) x (a block of rows).
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);
 
+/// The same for a right side that is computed: each task packs its columns before it multiplies.
+LaunchInfo lowerPackedContraction(KernelBuilder &k, const Contraction &contraction);
+
+/// Row dimensions, merged where everything walks them evenly.
+struct RowDim {
+  mlir::AffineExpr extent;
+  /// Place among the contraction's rows.
+  unsigned dim;
+  /// Stride in the left buffer.
+  mlir::AffineExpr lhsStride;
+};
+llvm::SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c);
+/// The contraction's row index for places in merged dimensions.
+IndexExprs expandRows(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, llvm::ArrayRef<mlir::AffineExpr> rows);
+LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<mlir::AffineExpr> tasks);
+
 /// A tensor seen through views: which block argument it is, and where.
 struct TracedView {
   unsigned argument;

@@ -2,7 +2,8 @@
 //
 // The left side is read in place, through transposes and slices. A constant right side is stored in panels
 //   [batch, column / NR, k, column % NR], NR = the tile's columns
-// so that the innermost loop reads it front to back; one that is computed is read in place.
+// so that the innermost loop reads it front to back. One that is computed is packed into such panels at run time (gemm_packed); where few rows
+// would not pay for that it is read in place.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
@@ -14,17 +15,10 @@ namespace kiln {
 
 using namespace nn;
 
-static bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
+/// Fewer rows do not pay for packing the right side.
+static constexpr int64_t fewRows = 16;
 
-bool matchGemmTiled(GroupOp, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto matmul = dyn_cast_or_null<MatmulOp>(anchor);
-  if (!matmul || !isF32(matmul.getLhs()) || !isF32(matmul.getRhs()) || !isF32(matmul.getResult()))
-    return false;
-  if (!traceLinearView(matmul.getLhs()) || !traceLinearView(matmul.getRhs()))
-    return false;
-  reason = "f32 product with linear operands: accumulators in registers";
-  return true;
-}
+static bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
 
 namespace {
 /// The dimensions of a product: those that select a right side, those that do not, and the rest.
@@ -86,16 +80,49 @@ static bool isLinearIndex(const TracedView &view, unsigned rank) {
   });
 }
 
-FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) {
-  auto op = cast<MatmulOp>(anchor);
-  TracedView lhs = *traceLinearView(op.getLhs()), rhs = *traceLinearView(op.getRhs());
-  MatmulDims dims(op, rhs);
-  DimExprs extents = getDims(op.getType());
-  AffineExpr depth = getDims(op.getLhs().getType()).back();
-  unsigned rhsRank = cast<RankedTensorType>(op.getRhs().getType()).getRank();
+namespace {
+/// A product of f32 with operands that are linear views of buffers.
+struct LinearMatmul {
+  MatmulOp op;
+  TracedView lhs, rhs;
+  MatmulDims dims;
+  unsigned rhsRank;
+  bool constantRhs;
+
+  static std::optional<LinearMatmul> match(GroupOp group, Operation *anchor) {
+    auto op = dyn_cast_or_null<MatmulOp>(anchor);
+    if (!op || !isF32(op.getLhs()) || !isF32(op.getRhs()) || !isF32(op.getResult()))
+      return std::nullopt;
+    auto lhs = traceLinearView(op.getLhs()), rhs = traceLinearView(op.getRhs());
+    if (!lhs || !rhs)
+      return std::nullopt;
+    bool constant = group.getInputs()[rhs->argument].getDefiningOp<ConstantOp>() != nullptr;
+    return LinearMatmul{op, *lhs, *rhs, MatmulDims(op, *rhs), static_cast<unsigned>(cast<RankedTensorType>(op.getRhs().getType()).getRank()),
+                        constant};
+  }
+  std::optional<int64_t> countRows() const {
+    AffineExpr count = getAffineConstantExpr(1, lhs.offset.getContext());
+    DimExprs extents = getDims(MatmulOp(op).getType());
+    for (unsigned dim : dims.rows)
+      count = count * extents[dim];
+    return getConstantDim(simplifyDim(count));
+  }
+  /// Whether the right side can be stored in panels at compile time.
+  bool isPackable() const {
+    DimExprs extents = getDims(MatmulOp(op).getRhs().getType());
+    auto isStatic = [&](unsigned dim) { return getConstantDim(extents[dim]).has_value(); };
+    return constantRhs && llvm::all_of(dims.batch, isStatic) && isStatic(rhsRank - 1) && isStatic(rhsRank - 2) && isLinearIndex(rhs, rhsRank);
+  }
+  Contraction contraction(KernelBuilder &k) const;
+};
+} // namespace
+
+Contraction LinearMatmul::contraction(KernelBuilder &k) const {
+  MatmulOp matmul = op;
+  DimExprs extents = getDims(matmul.getType());
   Contraction c;
-  c.result = op.getResult();
-  c.element = op.getType().getElementType();
+  c.result = matmul.getResult();
+  c.element = matmul.getType().getElementType();
   c.lhs = k.buffer(lhs.argument);
   c.rhs = k.buffer(rhs.argument);
   for (unsigned dim : dims.batch)
@@ -103,26 +130,50 @@ FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) {
   for (unsigned dim : dims.rows)
     c.rows.push_back(extents[dim]);
   c.columns = extents.back();
-  c.tile = chooseTile(k.target(), getConstantDim(getNumElements(c.rows, k.context())), getConstantDim(c.columns));
-  c.lhsAt = [&k, dims, offset = lhs.offset](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
+  c.tile = chooseTile(k.target(), countRows(), getConstantDim(c.columns));
+  c.lhsAt = [&k, dims = dims, offset = lhs.offset](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     return offset.replaceDims(dims.index(batch, rows, k.constant(0)));
   };
-  c.resultAt = [dims](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column) { return dims.index(batch, rows, column); };
-  c.reduction = {{depth, linearCoefficient(lhs.offset, dims.rank - 1), linearCoefficient(rhs.offset, rhsRank - 2)}};
-  auto columns = getConstantDim(c.columns), length = getConstantDim(depth);
-  bool staticBatch = llvm::all_of(c.batch, [](AffineExpr extent) { return getConstantDim(extent).has_value(); });
-  if (k.isConstant(rhs.argument) && columns && length && staticBatch && isLinearIndex(rhs, rhsRank)) {
-    packPanels(k, c, op.getRhs(), rhs, dims.batch, *length);
-    return lowerContraction(k, c);
-  }
-  c.rhsAt = [&k, dims, rhsRank, offset = rhs.offset](ArrayRef<AffineExpr> batch) {
+  c.rhsAt = [&k, dims = dims, rhsRank = rhsRank, offset = rhs.offset](ArrayRef<AffineExpr> batch) {
     IndexExprs at(rhsRank, k.constant(0));
     for (auto [dim, i] : llvm::zip_equal(dims.batch, batch))
       at[dim] = i;
     return offset.replaceDims(at);
   };
+  c.resultAt = [dims = dims](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column) { return dims.index(batch, rows, column); };
+  AffineExpr depth = getDims(matmul.getLhs().getType()).back();
+  c.reduction = {{depth, linearCoefficient(lhs.offset, dims.rank - 1), linearCoefficient(rhs.offset, rhsRank - 2)}};
   c.panelStride = c.laneStride = linearCoefficient(rhs.offset, rhsRank - 1);
+  return c;
+}
+
+bool matchGemmTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+  auto matmul = LinearMatmul::match(group, anchor);
+  if (!matmul)
+    return false;
+  reason = matmul->isPackable() ? "f32 product with constant weights: panels made at compile time, accumulators in registers"
+                                : "f32 product of few rows: both sides read in place, accumulators in registers";
+  return true;
+}
+
+FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) {
+  auto matmul = LinearMatmul::match(k.group(), anchor);
+  Contraction c = matmul->contraction(k);
+  if (matmul->isPackable())
+    packPanels(k, c, matmul->op.getRhs(), matmul->rhs, matmul->dims.batch, *getConstantDim(c.reduction.front().extent));
   return lowerContraction(k, c);
+}
+
+bool matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+  auto matmul = LinearMatmul::match(group, anchor);
+  if (!matmul || matmul->isPackable() || matmul->countRows().value_or(fewRows) < fewRows)
+    return false;
+  reason = "f32 product of computed operands: the right side is packed at run time, accumulators in registers";
+  return true;
+}
+
+FailureOr<LaunchInfo> lowerGemmPacked(KernelBuilder &k, Operation *anchor) {
+  return lowerPackedContraction(k, LinearMatmul::match(k.group(), anchor)->contraction(k));
 }
 
 } // namespace kiln
