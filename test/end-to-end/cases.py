@@ -1,6 +1,7 @@
 """The models that the end-to-end tests run: where they lie, the inputs they are given, and what of their outputs is kept."""
 
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -12,6 +13,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 KEPT_VALUES = 8192
 KEPT_VALUES_OF_ONE_OUTPUT = 4096
+#: The full matrix of ways to compile: (target, compiler, decompose, dims).
+FULL = [*itertools.product(["native", "x86-64-v3", "generic"], ["clang", "g++"], ["auto"], ["static"]),
+        *itertools.product(["native"], ["clang"], ["all", "none"], ["static"]),
+        *itertools.product(["native", "generic"], ["clang"], ["auto", "all"], ["dynamic"])]
 
 
 class Case:
@@ -25,20 +30,28 @@ class Case:
         self.path = next((folder / entry["file"] for folder in folders if (folder / entry["file"]).exists()), None)
         self.reference = HERE / "references" / f"{name}.npz"
 
-    def options(self):
-        """The options that make Kiln compile for exactly these inputs."""
+    def options(self, dynamic=False):
+        """The options that make Kiln compile for exactly the inputs of the first size, or for any."""
+        # Inputs that become constants, for models whose control flow hangs on them.
+        bound = [f"--bind={name}={value}" for name, value in self.entry.get("bind", {}).items()]
+        if dynamic:
+            return bound
         shapes = [f"--shape={name}={'x'.join(map(str, shape))}" for name, shape in self.entry.get("shapes", {}).items()]
-        return shapes + [f"--dim={name}={value}" for name, value in self.entry.get("dims", {}).items()]
+        return bound + shapes + [f"--dim={name}={value}" for name, value in self.entry.get("dims", {}).items()]
 
-    def bound(self):
-        """Inputs that become constants, for models whose control flow hangs on them."""
-        return self.entry.get("bind", {})
+    def is_dynamic(self):
+        return "dims" in self.entry or "sizes" in self.entry
+
+    def sizes(self):
+        """How many sizes of the dynamic dimensions are tried. The first is the entry's own."""
+        return 1 + len(self.entry.get("sizes", []))
 
     def digest(self):
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
-    def inputs(self):
+    def inputs(self, size=0):
         """{name: array}. RandomState's streams never change, so neither do the inputs."""
+        sizes = self.entry.get("sizes", [])[size - 1] if size else {**self.entry.get("dims", {}), **self.entry.get("shapes", {})}
         graph = onnx.load(str(self.path), load_external_data=False).graph
         weights = {weight.name for weight in graph.initializer}
         random = np.random.RandomState(2024)
@@ -47,8 +60,7 @@ class Case:
             if value.name in weights:
                 continue
             kind = value.type.tensor_type
-            dims = [self.entry.get("dims", {}).get(dim.dim_param, dim.dim_value) for dim in kind.shape.dim]
-            shape = self.entry.get("shapes", {}).get(value.name, dims)
+            shape = sizes.get(value.name, [sizes.get(dim.dim_param, dim.dim_value) for dim in kind.shape.dim])
             element = onnx.mapping.TENSOR_TYPE_TO_NP_TYPE[kind.elem_type]
             default = "normal" if element.kind == "f" else "0"
             arrays[value.name] = fill(self.entry.get("fill", {}).get(value.name, default), shape, random).astype(element)
@@ -86,11 +98,20 @@ def load():
     return {name: Case(name, entry) for name, entry in json.loads((HERE / "models.json").read_text()).items()}
 
 
-def summary(output, of):
+def summary(output, of, size=0):
     """What a reference keeps of one of `of` outputs: its shape, a fixed sample, and sums over all of it."""
     flat = output.reshape(-1)
-    limit = min(KEPT_VALUES_OF_ONE_OUTPUT, max(64, KEPT_VALUES // of))
+    limit = min(KEPT_VALUES_OF_ONE_OUTPUT, max(64, KEPT_VALUES // of)) // (8 if size else 1)
     places = np.arange(flat.size) if flat.size <= limit else np.random.RandomState(7).randint(0, flat.size, limit)
     wide = np.abs(flat.astype(np.float64))
     totals = [float(wide.max()), float(wide.sum())] if flat.size else [0.0, 0.0]
     return {"shape": np.array(output.shape, np.int64), "sample": flat[places], "totals": np.array(totals)}
+
+
+def everything(output):
+    """The same for an output that is kept whole."""
+    return {**summary(output, 1), "sample": output.reshape(-1)}
+
+
+def key(what, index, size):
+    return f"{what}_{index}" + (f"@{size}" if size else "")

@@ -1,0 +1,101 @@
+"""A model as a shared library, made by `kiln compile --emit=so` and called through its C interface."""
+
+import ctypes
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import numpy as np
+
+TYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8", 12: "u4", 13: "u8"}
+ALIGNMENT = 64
+POINTER = ctypes.c_void_p
+
+
+class SymbolInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("min", ctypes.c_int64), ("max", ctypes.c_int64)]
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("field", ctypes.c_char_p), ("dims", ctypes.POINTER(ctypes.c_int64)),
+                ("dim_texts", ctypes.POINTER(ctypes.c_char_p)), ("dim_symbols", ctypes.POINTER(ctypes.c_int32)), ("byte_size", ctypes.c_int64),
+                ("element_type", ctypes.c_int32), ("rank", ctypes.c_int32)]
+
+
+class ModelInfo(ctypes.Structure):
+    _fields_ = [("abi_version", ctypes.c_uint32), ("struct_size", ctypes.c_uint32), ("name", ctypes.c_char_p), ("target", ctypes.c_char_p),
+                ("inputs", ctypes.POINTER(TensorInfo)), ("outputs", ctypes.POINTER(TensorInfo)), ("symbols", ctypes.POINTER(SymbolInfo)),
+                ("weights_file", ctypes.c_char_p), ("num_inputs", ctypes.c_int32), ("num_outputs", ctypes.c_int32), ("num_symbols", ctypes.c_int32)]
+
+
+class Context(ctypes.Structure):
+    _fields_ = [("header", ctypes.c_uint32 * 4)] + [(name, POINTER) for name in ("parallel_for", "user", "on_kernel", "on_user", "allocate", "allocate_user")]
+
+
+@functools.lru_cache
+def runtime():
+    """The runtime of the build that has `kiln`, as a shared library."""
+    archive = pathlib.Path(shutil.which(kiln())).resolve().parents[1] / "runtime/libkiln_runtime.a"
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/runtime.so"
+        subprocess.run(["g++", "-shared", "-o", path, "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-pthread"], check=True)
+        return ctypes.CDLL(path)
+
+
+def kiln():
+    return os.environ.get("KILN", "kiln")
+
+
+class Library:
+    def __init__(self, model, options, folder):
+        command = [kiln(), "compile", str(model), "--name=model", "--emit=so", "-q", "-o", str(folder), *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}\nended with {done.returncode}\n{done.stderr[-3000:]}")
+        self.code = ctypes.CDLL(str(pathlib.Path(folder) / "libmodel.so"))
+        self.info = ModelInfo.in_dll(self.code, "model_info")
+
+    def run(self, inputs, threads):
+        """[(name, array)] of the outputs."""
+        tensors = self.info.inputs[:self.info.num_inputs]
+        arrays = [np.ascontiguousarray(inputs[tensor.name.decode()]) for tensor in tensors]
+        sizes = {}
+        for tensor, array in zip(tensors, arrays):
+            assert TYPES[tensor.element_type] == array.dtype.str[1:].replace("b1", "?") and tensor.rank == array.ndim, tensor.name
+            for axis, size in enumerate(array.shape):
+                if tensor.dims[axis] < 0:
+                    sizes.setdefault(tensor.dim_texts[axis].decode(), size)
+        symbols = [symbol.name.decode() for symbol in self.info.symbols[:self.info.num_symbols]]
+        fields = [re.sub(r"[^A-Za-z0-9_]", "_", symbol) for symbol in symbols]
+        dims = np.array([sizes[name] for name in fields], np.int64)
+        outputs = [np.empty([evaluate(tensor, axis, sizes) for axis in range(tensor.rank)], TYPES[tensor.element_type])
+                   for tensor in self.info.outputs[:self.info.num_outputs]]
+        self.call(dims, arrays, outputs, threads)
+        return [(tensor.name.decode(), output) for tensor, output in zip(self.info.outputs, outputs)]
+
+    def call(self, dims, arrays, outputs, threads):
+        dynamic = [dims.ctypes.data_as(POINTER)] if dims.size else []
+        measure = self.code.model_workspace_size
+        measure.restype = ctypes.c_size_t
+        memory = np.full(measure(*dynamic) + 2 * ALIGNMENT, 0xAB, np.uint8)
+        workspace = memory[-memory.ctypes.data % ALIGNMENT:]
+        pool, context = POINTER(), Context()
+        assert runtime().kiln_pool_create(threads, ctypes.byref(pool)) == 0
+        runtime().kiln_pool_context(pool, ctypes.byref(context))
+        places = [(POINTER * (len(tensors) + 1))(*[tensor.ctypes.data for tensor in tensors]) for tensors in (arrays, outputs)]
+        status = self.code.model_run(*dynamic, *places, workspace.ctypes.data_as(POINTER), ctypes.byref(context))
+        runtime().kiln_pool_destroy(pool)
+        if status:
+            raise RuntimeError(f"the model ended with status {status}")
+
+
+def evaluate(tensor, axis, sizes):
+    """An output's size, from texts such as `(batch + 1) floordiv 2`."""
+    if tensor.dims[axis] >= 0:
+        return tensor.dims[axis]
+    text = re.sub(r"floordiv|/", "//", tensor.dim_texts[axis].decode()).replace("mod", "%")
+    return eval(text, {"__builtins__": {}}, sizes)

@@ -1,0 +1,31 @@
+"""What ONNX Runtime computes: one thread, no graph optimisation. Needs `npm install onnxruntime-node@1.30.0`, and ORT_NODE=<its folder>."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import cases
+import numpy as np
+
+TYPES = {"f4": "float32", "f8": "float64", "i8": "int64", "i4": "int32", "u1": "uint8", "i1": "int8", "b1": "bool"}
+
+
+def available():
+    return "ORT_NODE" in os.environ
+
+
+def run(case, size=0):
+    """[(name, array)] of the model's outputs."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        job = {"module": os.environ["ORT_NODE"], "model": str(case.path), "folder": str(folder), "inputs": []}
+        for index, (name, array) in enumerate(case.inputs(size).items()):
+            np.ascontiguousarray(array).tofile(folder / f"in_{index}")
+            job["inputs"].append({"name": name, "type": TYPES[array.dtype.str[1:]], "dims": list(array.shape), "file": f"in_{index}"})
+        (folder / "job.json").write_text(json.dumps(job))
+        subprocess.run(["node", cases.HERE / "onnxruntime.mjs", folder / "job.json"], check=True)
+        kinds = {name: kind for kind, name in TYPES.items()}
+        results = json.loads((folder / "results.json").read_text())
+        return [(r["name"], np.fromfile(folder / r["file"], kinds[r["type"]].replace("b1", "?")).reshape(r["dims"])) for r in results]
