@@ -29,13 +29,20 @@ void FunctionPrinter::close(const Twine &text) {
   line(text);
 }
 
-StringRef locationName(Location loc) {
+static StringRef locationName(Location loc) {
   auto name = dyn_cast<NameLoc>(loc);
   return name && isIdentifier(name.getName()) ? name.getName().getValue() : StringRef();
 }
 
+StringRef givenName(Operation *op) {
+  Operation *function = op->getParentOp();
+  while (function && !isa<FunctionOpInterface, kernel::EntryOp>(function))
+    function = function->getParentOp();
+  return function && function->getLoc() == op->getLoc() ? StringRef() : locationName(op->getLoc());
+}
+
 std::string FunctionPrinter::nameOf(Value value, StringRef fallback) {
-  StringRef name = locationName(value.getLoc());
+  StringRef name = value.getDefiningOp() ? givenName(value.getDefiningOp()) : locationName(value.getLoc());
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
       if (auto attr = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kernel::nameAttrName))
@@ -64,6 +71,12 @@ static bool isRepeated(OpOperand &use) {
   return isa<scf::ForOp>(use.getOwner()) && (use.getOperandNumber() == 1 || use.getOperandNumber() == 2);
 }
 
+/// Whether C++ text says nothing of the operand: the size of a view.
+static bool isUnwritten(OpOperand &use) { return isa<memref::ViewOp>(use.getOwner()) && use.getOperandNumber() > 1; }
+
+/// Whether the user's text has the operand more than once.
+static bool isWrittenTwice(OpOperand &use) { return isa<vector::ExtractStridedSliceOp>(use.getOwner()); }
+
 void FunctionPrinter::planBlock(Block &block) {
   // The operation whose statement an operation's text is part of, and whether something is written behind a place.
   DenseMap<Operation *, Operation *> statement;
@@ -77,19 +90,19 @@ void FunctionPrinter::planBlock(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
     statement[&op] = &op;
     bool droppable = (isMemoryEffectFree(&op) || isLoad(&op)) && !op.hasTrait<OpTrait::IsTerminator>();
-    if (droppable && llvm::all_of(op.getUsers(), [&](Operation *user) { return dead.contains(user); })) {
+    if (droppable && llvm::all_of(op.getUses(), [&](OpOperand &use) { return dead.contains(use.getOwner()) || isUnwritten(use); })) {
       dead.insert(&op);
       continue;
     }
     if (op.getNumResults() != 1 || op.getNumRegions() || !droppable || !op.getResult(0).hasOneUse())
       continue;
     OpOperand &use = *op.getResult(0).use_begin();
-    if (use.getOwner()->getBlock() != &block || isa<MemRefType>(op.getResult(0).getType()))
+    if (use.getOwner()->getBlock() != &block || isa<MemRefType>(op.getResult(0).getType()) || isWrittenTwice(use))
       continue;
     Operation *place = statement[use.getOwner()];
     bool starts = isa<scf::ForOp>(use.getOwner()) && !isRepeated(use) && use.getOperandNumber() > 2;
     bool stays = isLoad(&op) && (writesBefore[place] != writesBefore[&op] || (place->getNumRegions() && !starts));
-    if (stays || !locationName(op.getLoc()).empty())
+    if (stays || !givenName(&op).empty())
       continue;
     inlined.insert(&op);
     statement[&op] = place;

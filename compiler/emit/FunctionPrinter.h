@@ -16,8 +16,9 @@
 
 namespace kiln {
 
-/// The name that a location gives: the names of ONNX nodes, which have parentheses, are none.
-llvm::StringRef locationName(mlir::Location loc);
+/// The name that an operation's location gives. The names of ONNX nodes, which have parentheses, are none, and neither is the name of the
+/// function around it, which its builder took for want of a better location.
+llvm::StringRef givenName(mlir::Operation *op);
 
 class FunctionPrinter {
 public:

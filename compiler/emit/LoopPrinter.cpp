@@ -75,7 +75,7 @@ LogicalResult FunctionPrinter::printFor(scf::ForOp loop) {
   std::string lower = text(loop.getLowerBound());
   Expression upper = expression(loop.getUpperBound()), step = expression(loop.getStep());
   scope.push();
-  StringRef given = locationName(loop.getLoc());
+  StringRef given = givenName(loop);
   std::string i = nameOf(loop.getInductionVar(), given.empty() ? loopName(loop) : given);
   names[loop.getInductionVar()] = i;
   std::string advance = step.text == "1" ? "++" + i : i + " += " + step.text;

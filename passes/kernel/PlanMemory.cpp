@@ -155,8 +155,12 @@ static void createSizeFunction(kernel::EntryOp entry, Value total, Value workspa
   function.setPrivate();
   Block *body = function.addEntryBlock();
   IRMapping map;
-  for (auto [from, to] : llvm::zip_equal(symbols, body->getArguments()))
+  auto names = entry->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>("nn.symbols");
+  for (auto [from, to] : llvm::zip_equal(symbols, body->getArguments())) {
     map.map(from, to);
+    if (names && to.getArgNumber() < names.size())
+      function.setArgAttr(to.getArgNumber(), kernel::nameAttrName, names[to.getArgNumber()]);
+  }
   b.setInsertionPointToEnd(body);
   for (Operation &op : block) {
     if (!isa<arith::ArithDialect>(op.getDialect()))

@@ -227,6 +227,16 @@ module attributes {nn.model = "ops", kernel.workspace_bytes = 0 : i64} {
     vector.store %r, %out[%c0] : memref<?xf32>, vector<8xf32>
     %low = vector.extract_strided_slice %v {offsets = [4], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
     vector.store %low, %out[%c8] : memref<?xf32>, vector<4xf32>
+    // The source is nobody else's: a load, a slice, a sum.
+    %c14 = arith.constant 14 : index
+    %c16 = arith.constant 16 : index
+    %wide = vector.load %in[%c0] : memref<?xf32>, vector<8xf32>
+    %half = vector.extract_strided_slice %wide {offsets = [4], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
+    %pair = vector.extract_strided_slice %half {offsets = [1], sizes = [2], strides = [1]} : vector<4xf32> to vector<2xf32>
+    vector.store %pair, %out[%c14] : memref<?xf32>, vector<2xf32>
+    %twice = arith.addf %n, %v : vector<8xf32>
+    %quarter = vector.extract_strided_slice %twice {offsets = [6], sizes = [2], strides = [1]} : vector<8xf32> to vector<2xf32>
+    vector.store %quarter, %out[%c16] : memref<?xf32>, vector<2xf32>
     %start = arith.constant 100.0 : f32
     %sum = vector.reduction <add>, %v, %start : vector<8xf32> into f32
     memref.store %sum, %out[%c12] : memref<?xf32>

@@ -61,13 +61,14 @@ static void halves() {
 }
 
 static void lanes() {
-  float in[16], out[14] = {};
+  float in[16], out[18] = {};
   for (int i = 0; i < 16; ++i)
     in[i] = float(i / 2);
   int32_t status = 0;
   ops_kernel_lanes(in, out, &status, 0, 1);
   EXPECT(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 3 && out[4] == 7 && out[7] == 148);
   EXPECT(out[8] == 4 && out[11] == 7 && out[12] == 128 && out[13] == 7 && status == 0);
+  EXPECT(out[14] == 2 && out[15] == 3 && out[16] == 10 && out[17] == 12);
   in[15] = 101;
   ops_kernel_lanes(in, out, &status, 0, 1);
   EXPECT(status == KILN_STATUS_INDEX_OUT_OF_BOUNDS);
