@@ -28,7 +28,16 @@ public:
 private:
   CompileStatus emit(ModelSources &sources);
   CompileStatus package(const ModelSources &sources);
+  CompileStatus addWeights(const std::string &triple);
+  /// What stands in every signature, whatever the target.
+  CompileStatus describeWeights(Signature &weights);
   void listSources(const ModelSources &sources);
+  std::vector<ModuleOp> modules() const {
+    std::vector<ModuleOp> all;
+    for (const TargetModule &target : result.targets)
+      all.push_back(*target.module);
+    return all;
+  }
   void step(const std::string &name) {
     if (options.progress)
       options.progress(name, done++, stepCount);
@@ -46,14 +55,14 @@ private:
 } // namespace
 
 /// The checksum of all weights together; they are written to a temporary file, because it reads them as one piece.
-static llvm::Expected<uint64_t> checksumWeights(ModuleOp module) {
+static llvm::Expected<uint64_t> checksumWeights(ArrayRef<ModuleOp> modules) {
   llvm::SmallString<128> path;
   int file;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile("kiln-weights", "bin", file, path))
     return llvm::createStringError(error, "cannot make a temporary file for the weights");
   auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove(path); });
   llvm::raw_fd_ostream out(file, true);
-  writeWeights(module, out);
+  writeWeights(modules, out);
   out.close();
   if (std::error_code error = out.error()) {
     out.clear_error();
@@ -65,29 +74,46 @@ static llvm::Expected<uint64_t> checksumWeights(ModuleOp module) {
   return kiln_checksum((*buffer)->getBufferStart(), (*buffer)->getBufferSize());
 }
 
+CompileStatus Driver::describeWeights(Signature &weights) {
+  auto bytes = placeWeights(modules());
+  if (failed(bytes))
+    return CompileStatus::Bug;
+  weights.weightsBytes = *bytes;
+  weights.externalWeights = options.externalWeights && *bytes;
+  if (!weights.externalWeights)
+    return CompileStatus::Done;
+  auto checksum = checksumWeights(modules());
+  if (checksum) {
+    weights.weightsChecksum = *checksum;
+    return CompileStatus::Done;
+  }
+  errors.push_back(toString(checksum.takeError()));
+  return CompileStatus::AtFault;
+}
+
 CompileStatus Driver::emit(ModelSources &sources) {
   step("emit");
   DiagnosticCollector diagnostics(*result.context, errors);
-  ModuleOp module = *result.module;
-  auto bytes = placeWeights(module);
-  auto read = failed(bytes) ? FailureOr<Signature>() : readSignature(module, options.name);
-  if (failed(read))
-    return CompileStatus::Bug;
-  signature = std::move(*read);
-  signature.weightsBytes = *bytes;
-  signature.externalWeights = options.externalWeights && *bytes;
-  if (signature.externalWeights) {
-    auto checksum = checksumWeights(module);
-    if (!checksum) {
-      errors.push_back(toString(checksum.takeError()));
-      return CompileStatus::AtFault;
-    }
-    signature.weightsChecksum = *checksum;
+  Signature weights;
+  if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
+    return status;
+  std::vector<Signature> signatures;
+  for (const TargetModule &target : result.targets) {
+    auto read = readSignature(*target.module, options.name);
+    if (failed(read))
+      return CompileStatus::Bug;
+    read->weightsBytes = weights.weightsBytes;
+    read->externalWeights = weights.externalWeights;
+    read->weightsChecksum = weights.weightsChecksum;
+    if (result.targets.size() > 1)
+      read->variant = makeIdentifier(target.name);
+    signatures.push_back(std::move(*read));
   }
-  auto printed = printSources(module, signature);
+  auto printed = printSources(signatures);
   if (failed(printed))
     return CompileStatus::Bug;
   sources = std::move(*printed);
+  signature = sources.signature;
   result.name = signature.name;
   listSources(sources);
   return CompileStatus::Done;
@@ -95,11 +121,11 @@ CompileStatus Driver::emit(ModelSources &sources) {
 
 void Driver::listSources(const ModelSources &sources) {
   result.header = {sources.header.name, sources.header.text, nullptr};
-  for (const SourceFile &file : makeSourceFolder(sources, signature, kernel::getTarget(*result.module)))
+  for (const SourceFile &file : makeSourceFolder(sources))
     result.sources.push_back({"src/" + file.name, file.text, nullptr});
   if (!signature.weightsBytes)
     return;
-  auto stream = [module = *result.module](llvm::raw_ostream &out) { writeWeights(module, out); };
+  auto stream = [all = modules()](llvm::raw_ostream &out) { writeWeights(all, out); };
   result.sources.push_back({"src/" + signature.weightsFile(), "", stream});
   if (signature.externalWeights)
     result.weights = {signature.weightsFile(), "", stream};
@@ -107,8 +133,7 @@ void Driver::listSources(const ModelSources &sources) {
 
 CompileStatus Driver::package(const ModelSources &sources) {
   step("package");
-  kernel::TargetAttr target = kernel::getTarget(*result.module);
-  auto objects = compileObjects(sources, target, {options.cxx, options.jobs});
+  auto objects = compileObjects(sources, {options.cxx, options.jobs});
   if (!objects) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
@@ -117,7 +142,10 @@ CompileStatus Driver::package(const ModelSources &sources) {
     result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
   if (!signature.weightsBytes || signature.externalWeights)
     return CompileStatus::Done;
-  std::string triple = tripleOf(target);
+  return addWeights(tripleOf(sources.units.front().target));
+}
+
+CompileStatus Driver::addWeights(const std::string &triple) {
   if (!canWriteDataObject(triple)) {
     errors.push_back("objects for " + triple + " cannot hold weights; use --weights=file");
     return CompileStatus::AtFault;
@@ -125,16 +153,12 @@ CompileStatus Driver::package(const ModelSources &sources) {
   OutputFile weights = {signature.name + "_weights.o", "", nullptr};
   llvm::raw_string_ostream out(weights.contents);
   weights.contents.reserve(signature.weightsBytes + 4096);
-  writeDataObject(out, triple, signature.name + "_weights", signature.weightsBytes, [&](llvm::raw_ostream &to) { writeWeights(*result.module, to); });
+  writeDataObject(out, triple, signature.name + "_weights", signature.weightsBytes, [&](llvm::raw_ostream &to) { writeWeights(modules(), to); });
   result.objects.push_back(std::move(weights));
   return CompileStatus::Done;
 }
 
 CompileStatus Driver::run() {
-  if (options.targets.size() != 1) {
-    errors.push_back("several targets in one library are not supported yet: name one");
-    return CompileStatus::AtFault;
-  }
   auto begin = [&](const std::string &name) { step(name); };
   CompileStatus status = makeKernels(options, result, errors, begin);
   bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);

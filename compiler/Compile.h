@@ -11,13 +11,19 @@
 
 namespace kiln {
 
+/// The model after the stages that were run, for one target. Before the target stage there is one for all targets.
+struct TargetModule {
+  std::string name;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
 /// What a compile has made so far. Stages that did not run leave their members empty.
 struct Compilation {
   std::unique_ptr<mlir::MLIRContext> context;
   /// Owns weights that the module borrows.
   std::shared_ptr<void> storage;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// The model's name as an identifier, and the resolved target's name.
+  std::vector<TargetModule> targets;
+  /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;
   /// Files read besides the model.
   std::vector<std::string> dependencies;

@@ -55,10 +55,12 @@ static void loadDialects(MLIRContext &context) {
                       scf::SCFDialect, vector::VectorDialect>();
 }
 
+static bool isIRFile(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
+
 static bool readIR(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   DiagnosticCollector diagnostics(*result.context, errors);
-  result.module = parseSourceFile<ModuleOp>(options.model, ParserConfig(result.context.get()));
-  return bool(result.module);
+  result.targets.front().module = parseSourceFile<ModuleOp>(options.model, ParserConfig(result.context.get()));
+  return bool(result.targets.front().module);
 }
 
 static bool importONNX(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
@@ -72,7 +74,7 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   if (failed(imported))
     return false;
   result.storage = imported->storage;
-  result.module = std::move(imported->module);
+  result.targets.front().module = std::move(imported->module);
   result.dependencies = imported->externalFiles;
   return true;
 }
@@ -85,52 +87,85 @@ static unsigned stagesDone(ModuleOp module) {
   return grouped ? 2 : 0;
 }
 
-static CompileStatus runStage(const Stage &stage, const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
-  PassManager passes(result.context.get());
+static CompileStatus runStage(const Stage &stage, ModuleOp module, const CompileOptions &options, std::vector<std::string> &errors) {
+  PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
   stage.build(passes, pipeline);
   if (!options.reproducer.empty())
     passes.enableCrashReproducerGeneration(options.reproducer);
-  DiagnosticCollector diagnostics(*result.context, errors);
-  if (succeeded(passes.run(*result.module)))
+  DiagnosticCollector diagnostics(*module.getContext(), errors);
+  if (succeeded(passes.run(module)))
     return CompileStatus::Done;
   return errors.empty() || diagnostics.sawBug() ? CompileStatus::Bug : CompileStatus::AtFault;
+}
+
+/// Reads the model into the first of `result.targets`, the only one for now.
+static bool readModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  result.targets.resize(1);
+  bool isIR = isIRFile(options.model);
+  if (isIR ? !readIR(options, result, errors) : !importONNX(options, result, errors))
+    return false;
+  if (auto name = (*result.targets.front().module)->getAttrOfType<StringAttr>("nn.model"))
+    result.name = options.name.empty() ? name.str() : options.name;
+  return true;
+}
+
+/// Gives the first module its target; IR that carries one keeps it: a test writes its own.
+static bool setTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &result, std::vector<std::string> &errors) {
+  ModuleOp module = *result.targets.front().module;
+  bool carries = module->hasAttr(kernel::targetAttrName);
+  if (carries && targets.size() > 1) {
+    errors.push_back("the IR is for the target '" + kernel::getTarget(module).getName().str() + "' already: name one target");
+    return false;
+  }
+  if (!carries)
+    module->setAttr(kernel::targetAttrName, targets.front());
+  result.targets.front().name = kernel::getTarget(module).getName().str();
+  result.target = result.targets.front().name;
+  for (kernel::TargetAttr target : targets.drop_front())
+    result.target += "," + target.getName().str();
+  return true;
+}
+
+/// One module for each target, from the one for all. The weights are the context's and are not copied.
+static void splitByTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &result) {
+  for (kernel::TargetAttr target : targets.drop_front()) {
+    auto module = cast<ModuleOp>((*result.targets.front().module)->clone());
+    module->setAttr(kernel::targetAttrName, target);
+    result.targets.push_back({target.getName().str(), module});
+  }
 }
 
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin) {
   result.context = std::make_unique<MLIRContext>();
   loadDialects(*result.context);
-  begin("import");
-  bool isIR = StringRef(options.model).ends_with(".mlir") || StringRef(options.model).ends_with(".mlirbc");
-  if (isIR ? !readIR(options, result, errors) : !importONNX(options, result, errors))
-    return CompileStatus::AtFault;
-  ModuleOp module = *result.module;
-  if (auto name = module->getAttrOfType<StringAttr>("nn.model"))
-    result.name = options.name.empty() ? name.str() : options.name;
-  kernel::TargetAttr target = makeTarget(result.context.get(), options.targets.front());
-  if (!target) {
-    std::string names;
-    for (const Target &known : getTargets())
-      names += (names.empty() ? "" : ", ") + known.name.str();
-    errors.push_back("unknown target '" + options.targets.front() + "', expected one of: " + names);
+  std::string error;
+  std::vector<kernel::TargetAttr> targets = makeTargets(result.context.get(), options.targets, error);
+  if (targets.empty()) {
+    errors.push_back(error);
     return CompileStatus::AtFault;
   }
-  // IR that carries its target keeps it: a test writes its own.
-  if (!module->hasAttr(kernel::targetAttrName))
-    module->setAttr(kernel::targetAttrName, target);
-  result.target = kernel::getTarget(module).getName().str();
+  begin("import");
+  if (!readModel(options, result, errors) || !setTarget(targets, result, errors))
+    return CompileStatus::AtFault;
+  unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
+  bool splits = targets.size() > 1;
   std::string stage = "import";
-  for (const Stage &next : getStages().drop_front(isIR ? stagesDone(module) : 0)) {
+  for (const Stage &next : getStages().drop_front(done)) {
     if (options.stopAfter == stage)
       return CompileStatus::Done;
+    if (next.forTarget && std::exchange(splits, false))
+      splitByTarget(targets, result);
     begin(next.name.str());
-    CompileStatus status = runStage(next, options, result, errors);
-    if (status != CompileStatus::Done)
-      return status;
+    for (TargetModule &target : result.targets)
+      if (CompileStatus status = runStage(next, *target.module, options, errors); status != CompileStatus::Done)
+        return status;
     stage = next.name.str();
   }
+  if (splits)
+    splitByTarget(targets, result);
   return CompileStatus::Done;
 }
 

@@ -14,8 +14,7 @@ namespace {
 /// Prints the body of NAME_run.
 class EntryBody : public FunctionPrinter {
 public:
-  EntryBody(ModuleOp module, const Signature &signature, const KernelNames &kernels)
-      : module(module), signature(signature), kernels(kernels) {}
+  EntryBody(const Signature &signature, const KernelNames &kernels) : module(signature.module()), signature(signature), kernels(kernels) {}
 
   LogicalResult print();
   std::vector<std::string> launchTable;
@@ -133,13 +132,26 @@ LogicalResult EntryBody::printStatement(Operation *op) {
   return FunctionPrinter::printStatement(op);
 }
 
+/// What a buffer is called: the last ONNX node whose result it holds.
+static std::string bufferName(Location loc) {
+  static constexpr size_t maxLength = 40;
+  StringRef node;
+  loc->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part); name && name.getName().getValue().ends_with(")"))
+      node = name.getName();
+    return WalkResult::advance();
+  });
+  std::string name = makeIdentifier(node.rsplit('(').first.take_back(maxLength));
+  return node.starts_with("#") || name.size() < 2 ? "buffer" : name;
+}
+
 LogicalResult EntryBody::printView(memref::ViewOp view) {
   std::string element = cppElementType(view.getType().getElementType());
   if (element.empty())
     return failure();
   Expression offset = expression(view.getByteShift());
   std::string place = text(view.getSource());
-  std::string name = nameOf(view.getResult(), "buffer");
+  std::string name = nameOf(view.getResult(), bufferName(view.getLoc()));
   std::string address = offset.text == "0" ? place : place + " + " + offset.at(Binding::Add);
   line(element + " *const " + name + " = reinterpret_cast<" + element + " *>(" + address + ");");
   define(view.getResult(), name);
@@ -202,14 +214,13 @@ static std::string printTask(func::FuncOp kernel, const std::string &name) {
          ", int64_t begin, int64_t end) {\n" + unpack + "  " + name + "(" + values + "begin, end);\n}\n\n";
 }
 
-static std::string declareWorkspaceSize(const Signature &signature) {
-  return "extern \"C\" size_t " + signature.name + "_workspace_size(" + (signature.hasDims() ? "const " + signature.name + "_dims *dims" : "") + ") {\n";
-}
+/// What stands before a function that programs call, or, for one of several targets, that only the choice calls.
+static std::string linkage(const Signature &signature) { return signature.variant.empty() ? "extern \"C\" " : "KILN_KERNEL "; }
 
 static FailureOr<std::string> printWorkspaceSize(const Signature &signature) {
-  std::string head = declareWorkspaceSize(signature);
+  std::string head = linkage(signature) + "size_t " + signature.workspaceFunction() + "(" + signature.dimsParameter() + ") {\n";
   if (signature.workspaceBytes)
-    return head + (signature.hasDims() ? "  (void)dims;\n" : "") + "  return " + signature.macro + "_WORKSPACE_SIZE;\n}\n";
+    return head + (signature.hasDims() ? "  (void)dims;\n" : "") + "  return " + std::to_string(*signature.workspaceBytes) + ";\n}\n";
   auto function = printIndexFunction(signature.workspaceSize, "workspace_bytes");
   if (failed(function))
     return failure();
@@ -219,32 +230,45 @@ static FailureOr<std::string> printWorkspaceSize(const Signature &signature) {
   return *function + "\n" + head + "  return dims ? static_cast<size_t>(workspace_bytes(" + llvm::join(arguments, ", ") + ")) : 0;\n}\n";
 }
 
-FailureOr<std::string> printEntrySource(ModuleOp module, const Signature &signature, const KernelNames &kernels) {
-  EntryBody body(module, signature, kernels);
+size_t countLaunches(const Signature &signature) {
+  size_t count = 0;
+  signature.entry.walk([&](kernel::LaunchOp) { ++count; });
+  return count;
+}
+
+FailureOr<std::string> printEntrySource(const Signature &signature, const KernelNames &kernels) {
+  EntryBody body(signature, kernels);
   if (failed(body.print()))
     return failure();
   auto workspace = printWorkspaceSize(signature);
   if (failed(workspace))
     return failure();
   const std::string &name = signature.name;
-  std::string text = "// The entry of model '" + makeCommentText(name) + "': checks, then kernels in order.\n#include \"" + name + ".h\"\n#include \"" + name +
-                     "_kernels.h\"\n#include \"kiln/lanes.h\"\n#include \"kiln/wrap.h\"\n\n";
+  std::string whose = "'" + makeCommentText(name) + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
+  std::string text = "// The entry of model " + whose + ": checks, then kernels in order.\n#include \"" + name + ".h\"\n#include \"" +
+                     signature.kernelHeader() + "\"\n#include \"kiln/lanes.h\"\n#include \"kiln/wrap.h\"\n\n";
   if (!signature.externalWeights && signature.weightsBytes)
     text += "KILN_KERNEL const unsigned char " + name + "_weights[" + std::to_string(signature.weightsBytes) + "];\n\n";
   text += "namespace {\n\n";
   llvm::StringSet<> done;
   signature.entry.walk([&](kernel::LaunchOp launch) {
     if (done.insert(launch.getKernel()).second)
-      text += printTask(module.lookupSymbol<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()));
+      text += printTask(signature.module().lookupSymbol<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()));
   });
   std::string count = std::to_string(body.launchTable.size());
   if (!body.launchTable.empty())
     text += "const kiln_kernel_info launches[" + count + "] = {\n";
   for (std::string &row : body.launchTable)
     text += "    {" + row.replace(row.find("COUNT"), 5, count) + "},\n";
-  text += (body.launchTable.empty() ? "" : "};\n\n") + printInfoTables(signature, body.launchTable.size()) + "\n} // namespace\n\n";
-  text += "extern \"C\" const kiln_model_info " + name + "_info = description;\n\n";
-  return text + *workspace + "\nextern \"C\" kiln_status " + name + "_run(" + signature.runParameters() + ") {\n" + body.body() + "}\n";
+  text += body.launchTable.empty() ? "" : "};\n\n";
+  if (signature.variant.empty())
+    text += printInfoTables(signature, body.launchTable.size());
+  text += "\n} // namespace\n\n";
+  if (signature.variant.empty())
+    text += "extern \"C\" const kiln_model_info " + name + "_info = description;\n\nextern \"C\" const char *" + name + "_target(void) { return " +
+            makeStringLiteral(signature.target) + "; }\n\n";
+  return text + *workspace + "\n" + linkage(signature) + "kiln_status " + signature.runFunction() + "(" + signature.runParameters() + ") {\n" +
+         body.body() + "}\n";
 }
 
 } // namespace kiln

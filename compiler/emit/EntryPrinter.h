@@ -10,11 +10,15 @@ namespace kiln {
 /// The C++ names of a module's kernels, by symbol.
 using KernelNames = llvm::StringMap<std::string>;
 
-/// The translation unit with NAME_run, NAME_workspace_size and NAME_info.
-mlir::FailureOr<std::string> printEntrySource(mlir::ModuleOp module, const Signature &signature, const KernelNames &kernels);
+/// The translation unit with NAME_run, NAME_workspace_size, NAME_target and NAME_info; of one of several targets with its own
+/// NAME_run_VARIANT and NAME_workspace_size_VARIANT only.
+mlir::FailureOr<std::string> printEntrySource(const Signature &signature, const KernelNames &kernels);
 
-/// The constant tables behind NAME_info.
+/// The constant tables behind NAME_info, inside a namespace without a name.
 std::string printInfoTables(const Signature &signature, size_t launches);
+
+/// Launches of one run.
+size_t countLaunches(const Signature &signature);
 
 } // namespace kiln
 

@@ -45,6 +45,7 @@ static std::string printSizes(const Signature &signature) {
 }
 
 static std::string printFunctions(const Signature &signature) {
+  bool several = StringRef(signature.target).contains(',');
   const std::string &name = signature.name, api = signature.macro + "_API ";
   std::string dims = signature.hasDims() ? "const " + name + "_dims *dims" : "void";
   std::string text = "/* Bytes of workspace that a run needs" + std::string(signature.hasDims() ? " with these dimensions" : "") + ". */\n" + api + "size_t " +
@@ -56,6 +57,9 @@ static std::string printFunctions(const Signature &signature) {
   text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never allocates,\n"
           " * locks, prints or aborts. */\n";
   text += api + "kiln_status " + name + "_run(" + signature.runParameters() + ");\n\n";
+  text += "/* The target that runs use" + std::string(several ? ": the best of " + makeCommentText(signature.target) + "\n"
+          " * that the CPU can run, found once in a process. NULL when it can run none: every run then ends with KILN_STATUS_UNSUPPORTED_CPU.\n"
+          " * The environment variable KILN_TARGET=NAME takes one of them instead" : "") + ". */\n" + api + "const char *" + name + "_target(void);\n\n";
   return text + "/* The signature as data. */\n" + api.substr(0, api.size() - 1) + " extern const kiln_model_info " + name + "_info;\n";
 }
 

@@ -16,8 +16,8 @@ using ObjectBytes = SmallVector<char, 0>;
 /// The stack of a compile thread: Clang recurses deeply on long expressions.
 static constexpr unsigned threadStackBytes = 64 << 20;
 
-Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, kernel::TargetAttr target, const ObjectOptions &options) {
-  SourceFile headers[] = {sources.header, sources.kernelHeader};
+Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, const ObjectOptions &options) {
+  std::vector<SourceFile> headers = sources.headers();
   std::optional<ExternalCompiler> external;
   if (!options.cxx.empty()) {
     auto compiler = ExternalCompiler::create(options.cxx, headers);
@@ -37,8 +37,8 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, ke
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t turn; (turn = next++) < count;) {
-      const SourceFile &unit = sources.units[order[turn]];
-      results[order[turn]].emplace(external ? external->compile(unit, target) : compileInProcess(unit, headers, target));
+      const TranslationUnit &unit = sources.units[order[turn]];
+      results[order[turn]].emplace(external ? external->compile(unit, unit.target) : compileInProcess(unit, headers, unit.target));
     }
   };
   unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());

@@ -21,8 +21,8 @@ struct ObjectOptions {
   unsigned threads = 0;
 };
 
-/// Compiles all units, several at a time. The order is that of the sources.
-llvm::Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, kernel::TargetAttr target, const ObjectOptions &options);
+/// Compiles all units, each for its target, several at a time. The order is that of the sources.
+llvm::Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, const ObjectOptions &options);
 
 } // namespace kiln
 

@@ -3,6 +3,7 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ArchiveWriter.h"
 
@@ -10,40 +11,60 @@ using namespace mlir;
 
 namespace kiln {
 
-/// `@NAME@`, `@UNITS@` and `@FLAGS@` stand for the model's.
-static constexpr StringLiteral sourceListTemplate = R"(# Builds the model @NAME@ and the Kiln runtime. Written by Kiln.
+/// `@NAME@` stands for the model's name, the other words for what is told where they are filled in.
+static constexpr StringLiteral projectTemplate = R"(# Builds the model @NAME@ and the Kiln runtime. Written by Kiln.
 cmake_minimum_required(VERSION 3.16)
-project(@NAME@ LANGUAGES CXX@LANGUAGE@)
+project(@NAME@ LANGUAGES CXX)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-add_library(@NAME@ STATIC
-@UNITS@)
-target_include_directories(@NAME@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime/include)
-# The optimization level is the last -O on the line; the text is unrolled already, and -ffast-math would break it.
-target_compile_options(@NAME@ PRIVATE $<$<COMPILE_LANGUAGE:CXX>:@FLAGS@>)
-@WEIGHTS@
+include(${CMAKE_CURRENT_SOURCE_DIR}/sources.cmake)
+add_library(@NAME@ STATIC ${@NAME@_SOURCES})
+target_include_directories(@NAME@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} PRIVATE ${@NAME@_INCLUDES})
+target_compile_options(@NAME@ PRIVATE ${@NAME@_OPTIONS})
+
 if(NOT TARGET kiln_runtime)
   add_subdirectory(runtime)
 endif()
 )";
 
-static constexpr StringLiteral weightsList =
-    R"(set_source_files_properties(@NAME@_weights.S PROPERTIES OBJECT_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/@NAME@_weights.bin
-                                           COMPILE_OPTIONS -I${CMAKE_CURRENT_SOURCE_DIR})
+static constexpr StringLiteral sourceListTemplate = R"(# The sources of model @NAME@ and how they are compiled, for any CMakeLists.txt. Written by Kiln.
+set(@NAME@_INCLUDES ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/runtime/include)
+# For all C++. The last -O counts; the text is unrolled already, and -ffast-math would break it.
+set(@NAME@_OPTIONS @OPTIONS@)
+set(@NAME@_SOURCES)
 )";
 
-static constexpr StringLiteral weightsAssembly = R"(/* The weights of model @NAME@ as read-only data. */
-    .section .rodata.@NAME@_weights, "a"
-    .balign 64
-    .globl @NAME@_weights
-    .hidden @NAME@_weights
-    .type @NAME@_weights, %object
-@NAME@_weights:
-    .incbin "@NAME@_weights.bin"
-    .size @NAME@_weights, . - @NAME@_weights
-    .section .note.GNU-stack, "", %progbits
+static constexpr StringLiteral unitsTemplate = R"(
+# For @TARGET@.
+set(@NAME@_UNITS
+@UNITS@)
+set_source_files_properties(${@NAME@_UNITS} PROPERTIES COMPILE_OPTIONS "@FLAGS@")
+list(APPEND @NAME@_SOURCES ${@NAME@_UNITS})
+)";
+
+/// LTO would hide the symbol from the archive's index.
+static constexpr StringLiteral weightsTemplate = R"(
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.cpp PROPERTIES
+  OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.bin COMPILE_OPTIONS -fno-lto
+  COMPILE_DEFINITIONS WEIGHTS_FILE="${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.bin")
+list(APPEND @NAME@_SOURCES ${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.cpp)
+)";
+
+static constexpr StringLiteral weightsUnit = R"(// The weights of model '@NAME@' as read-only data: the assembler takes them from a file.
+#ifndef WEIGHTS_FILE
+#define WEIGHTS_FILE "@NAME@_weights.bin"
+#endif
+__asm__(".section .rodata.@NAME@_weights, \"a\"\n"
+        ".balign 64\n"
+        ".globl @NAME@_weights\n"
+        ".hidden @NAME@_weights\n"
+        ".type @NAME@_weights, %object\n"
+        "@NAME@_weights:\n"
+        ".incbin \"" WEIGHTS_FILE "\"\n"
+        ".size @NAME@_weights, . - @NAME@_weights\n"
+        ".previous\n");
 )";
 
 static std::string replaceAll(std::string text, const std::vector<std::pair<StringRef, std::string>> &values) {
@@ -53,27 +74,32 @@ static std::string replaceAll(std::string text, const std::vector<std::pair<Stri
   return text;
 }
 
-std::vector<SourceFile> makeSourceFolder(const ModelSources &sources, const Signature &signature, kernel::TargetAttr target) {
-  std::vector<SourceFile> files = {sources.header, sources.kernelHeader};
+/// sources.cmake: the units of each target, with their options.
+static std::string printSourceList(const ModelSources &sources, bool embedded) {
+  const std::string &name = sources.signature.name;
+  std::vector<std::string> options = commonFlags();
+  options.push_back("-Wno-psabi");
+  std::string text = replaceAll(sourceListTemplate.str(), {{"@NAME@", name}, {"@OPTIONS@", llvm::join(options, " ")}});
+  llvm::MapVector<kernel::TargetAttr, std::string> units;
+  for (const TranslationUnit &unit : sources.units)
+    units[unit.target] += "\n  ${CMAKE_CURRENT_LIST_DIR}/" + unit.name;
+  for (auto &[target, list] : units)
+    text += replaceAll(unitsTemplate.str(), {{"@NAME@", name},
+                                             {"@TARGET@", target ? target.getName().str() : "any CPU"},
+                                             {"@UNITS@", list.substr(1)},
+                                             {"@FLAGS@", llvm::join(targetFlags(target), ";")}});
+  return embedded ? text + replaceAll(weightsTemplate.str(), {{"@NAME@", name}}) : text;
+}
+
+std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
+  const Signature &signature = sources.signature;
+  std::vector<SourceFile> files = sources.headers();
   files.insert(files.end(), sources.units.begin(), sources.units.end());
-  bool assembly = signature.weightsBytes && !signature.externalWeights;
-  std::string units;
-  for (const SourceFile &unit : sources.units)
-    units += "  " + unit.name + "\n";
-  if (assembly)
-    units += "  " + signature.name + "_weights.S\n";
-  std::vector<std::string> flags = commonFlags();
-  for (const std::string &flag : targetFlags(target))
-    flags.push_back(flag);
-  flags.push_back("-Wno-psabi");
-  std::vector<std::pair<StringRef, std::string>> values = {{"@WEIGHTS@", assembly ? weightsList.str() : ""},
-                                                           {"@NAME@", signature.name},
-                                                           {"@LANGUAGE@", assembly ? " ASM" : ""},
-                                                           {"@UNITS@", units.substr(0, units.size() - 1)},
-                                                           {"@FLAGS@", llvm::join(flags, ";")}};
-  files.push_back({"CMakeLists.txt", replaceAll(sourceListTemplate.str(), values)});
-  if (assembly)
-    files.push_back({signature.name + "_weights.S", replaceAll(weightsAssembly.str(), values)});
+  bool embedded = signature.weightsBytes && !signature.externalWeights;
+  files.push_back({"CMakeLists.txt", replaceAll(projectTemplate.str(), {{"@NAME@", signature.name}})});
+  files.push_back({"sources.cmake", printSourceList(sources, embedded)});
+  if (embedded)
+    files.push_back({signature.name + "_weights.cpp", replaceAll(weightsUnit.str(), {{"@NAME@", signature.name}})});
   for (const EmbeddedFile &file : embeddedFiles()) {
     bool header = file.path.starts_with("kiln/");
     if (!file.path.starts_with("builtin/"))

@@ -80,11 +80,28 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   return signature;
 }
 
+Signature mergeSignatures(ArrayRef<Signature> targets) {
+  Signature whole = targets.front();
+  if (targets.size() == 1)
+    return whole;
+  whole.variant.clear();
+  for (const Signature &target : targets.drop_front()) {
+    whole.target += "," + target.target;
+    bool known = whole.workspaceBytes && target.workspaceBytes;
+    whole.workspaceBytes = known ? std::make_optional(std::max(*whole.workspaceBytes, *target.workspaceBytes)) : std::nullopt;
+  }
+  return whole;
+}
+
 std::string Signature::runParameters() const {
   std::string text = hasDims() ? "const " + name + "_dims *dims, " : "";
   text += "const " + name + "_inputs *inputs, const " + name + "_outputs *outputs, ";
   text += externalWeights ? "const void *weights, " : "";
   return text + "void *workspace, const kiln_context *context";
+}
+
+std::string Signature::runArguments() const {
+  return std::string(hasDims() ? "dims, " : "") + "inputs, outputs, " + (externalWeights ? "weights, " : "") + "workspace, context";
 }
 
 std::string publicType(Type type) {

@@ -29,12 +29,16 @@ struct SignatureSymbol {
   int64_t max;
 };
 
-/// Everything that the generated header says, read from a module after the kernel stage.
+/// Everything that the generated header says, read from a module after the kernel stage. A library for several targets has one for each, and
+/// one of the whole (mergeSignatures) that belongs to no module.
 struct Signature {
   /// The prefix of all symbols, as an identifier and in upper case.
   std::string name;
   std::string macro;
+  /// The target's name; of the whole, all names with commas between them.
   std::string target;
+  /// What tells the symbols of one of several targets from the others': x86_64_v3. Empty when there is one target, and of the whole.
+  std::string variant;
   std::vector<SignatureTensor> inputs;
   std::vector<SignatureTensor> outputs;
   std::vector<SignatureSymbol> symbols;
@@ -49,13 +53,24 @@ struct Signature {
   bool externalWeights = false;
 
   bool hasDims() const { return !symbols.empty(); }
-  /// The types of NAME_run's parameters, in order.
+  mlir::ModuleOp module() const { return entry->getParentOfType<mlir::ModuleOp>(); }
+  /// `text` with the variant behind it, as the names of the target's own files and functions are made.
+  std::string variantOf(llvm::StringRef text) const { return text.str() + (variant.empty() ? "" : "_" + variant); }
+  /// The parameters of NAME_run and of NAME_workspace_size, and their names as arguments.
   std::string runParameters() const;
+  std::string runArguments() const;
+  std::string dimsParameter() const { return hasDims() ? "const " + name + "_dims *dims" : ""; }
+  std::string runFunction() const { return variantOf(name + "_run"); }
+  std::string workspaceFunction() const { return variantOf(name + "_workspace_size"); }
+  std::string kernelHeader() const { return variantOf(name) + "_kernels.h"; }
   std::string weightsFile() const { return name + "_weights.bin"; }
 };
 
 /// Reads the signature; reports what is missing in the module. An empty `name` means the module's own.
 mlir::FailureOr<Signature> readSignature(mlir::ModuleOp module, llvm::StringRef name);
+
+/// What a program sees of a library for these targets: one signature, and a workspace that is large enough for each.
+Signature mergeSignatures(llvm::ArrayRef<Signature> targets);
 
 /// The C type behind a pointer in the generated structs: bool is uint8_t, f16 and bf16 are uint16_t.
 std::string publicType(mlir::Type elementType);

@@ -1,5 +1,6 @@
 //===- Sources.cpp - The C++ text of a whole model -------------------------===//
 #include "compiler/emit/Sources.h"
+#include "compiler/emit/ChoicePrinter.h"
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
@@ -38,23 +39,23 @@ static std::vector<std::vector<size_t>> balance(ArrayRef<KernelText> kernels) {
 }
 
 static SourceFile printKernelHeader(ArrayRef<KernelText> kernels, const Signature &signature) {
-  std::string guard = signature.macro + "_KERNELS_H";
+  std::string guard = makeMacroName(signature.variantOf(signature.name)) + "_KERNELS_H";
   std::string text = "// The kernels of model '" + signature.name + "', for its own translation units.\n#ifndef " + guard + "\n#define " + guard +
                      "\n\n#include \"kiln/entry.h\"\n\n";
   for (const KernelText &kernel : kernels)
     text += kernel.declaration;
-  return {signature.name + "_kernels.h", text + "\n#endif // " + guard + "\n"};
+  return {signature.kernelHeader(), text + "\n#endif // " + guard + "\n"};
 }
 
-FailureOr<ModelSources> printSources(ModuleOp module, const Signature &signature) {
+/// The kernels of a module; failure after a report for each that has no C++ text.
+static FailureOr<std::vector<KernelText>> printKernels(const Signature &signature, KernelNames &names) {
   std::vector<KernelText> kernels;
-  KernelNames names;
   NameScope scope;
   bool complete = true;
-  for (auto function : module.getOps<func::FuncOp>()) {
+  for (auto function : signature.module().getOps<func::FuncOp>()) {
     if (function == signature.workspaceSize)
       continue;
-    std::string name = scope.unique(signature.name + "_kernel_" + makeIdentifier(function.getSymName()));
+    std::string name = scope.unique(signature.variantOf(signature.name + "_kernel") + "_" + makeIdentifier(function.getSymName()));
     auto text = printKernel(function, name);
     names[function.getSymName()] = name;
     complete &= succeeded(text);
@@ -63,21 +64,46 @@ FailureOr<ModelSources> printSources(ModuleOp module, const Signature &signature
   }
   if (!complete)
     return failure();
-  auto entry = printEntrySource(module, signature, names);
+  return kernels;
+}
+
+static LogicalResult printTarget(const Signature &signature, ModelSources &sources) {
+  KernelNames names;
+  auto kernels = printKernels(signature, names);
+  auto entry = failed(kernels) ? FailureOr<std::string>() : printEntrySource(signature, names);
   if (failed(entry))
     return failure();
-  ModelSources sources;
-  sources.header = {signature.name + ".h", printHeader(signature)};
-  sources.kernelHeader = printKernelHeader(kernels, signature);
-  sources.units.push_back({signature.name + "_run.cpp", *entry});
-  std::string includes = "#include \"" + sources.kernelHeader.name + "\"\n#include \"kiln/half.h\"\n#include \"kiln/lanes.h\"\n"
+  kernel::TargetAttr target = kernel::getTarget(signature.module());
+  std::string stem = signature.variantOf(signature.name);
+  sources.units.push_back({{stem + "_run.cpp", *entry}, target});
+  sources.kernelHeaders.push_back(printKernelHeader(*kernels, signature));
+  std::string includes = "#include \"" + signature.kernelHeader() + "\"\n#include \"kiln/half.h\"\n#include \"kiln/lanes.h\"\n"
                          "#include \"kiln/math.h\"\n#include \"kiln/vector.h\"\n#include \"kiln/wrap.h\"\n";
-  for (auto [i, unit] : llvm::enumerate(balance(kernels))) {
-    std::string text = "// Kernels of model '" + signature.name + "'.\n" + includes;
+  std::string whose = "'" + signature.name + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
+  for (auto [i, unit] : llvm::enumerate(balance(*kernels))) {
+    std::string text = "// Kernels of model " + whose + ".\n" + includes;
     for (size_t kernel : unit)
-      text += "\n" + kernels[kernel].definition;
-    sources.units.push_back({signature.name + "_kernels_" + std::to_string(i) + ".cpp", text});
+      text += "\n" + (*kernels)[kernel].definition;
+    sources.units.push_back({{stem + "_kernels_" + std::to_string(i) + ".cpp", text}, target});
   }
+  return success();
+}
+
+std::vector<SourceFile> ModelSources::headers() const {
+  std::vector<SourceFile> files = {header};
+  files.insert(files.end(), kernelHeaders.begin(), kernelHeaders.end());
+  return files;
+}
+
+FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
+  ModelSources sources;
+  sources.signature = mergeSignatures(targets);
+  sources.header = {sources.signature.name + ".h", printHeader(sources.signature)};
+  if (targets.size() > 1)
+    sources.units.push_back({{sources.signature.name + "_run.cpp", printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
+  for (const Signature &target : targets)
+    if (failed(printTarget(target, sources)))
+      return failure();
   return sources;
 }
 

@@ -11,17 +11,26 @@ struct SourceFile {
   std::string text;
 };
 
-/// NAME.h, and the translation units behind it.
-struct ModelSources {
-  SourceFile header;
-  /// Declarations of the kernels, for the translation units.
-  SourceFile kernelHeader;
-  /// The entry first, then the kernels.
-  std::vector<SourceFile> units;
+struct TranslationUnit : SourceFile {
+  /// What it is compiled for.
+  kernel::TargetAttr target;
 };
 
-/// Prints a module after the kernel stage. The text depends on nothing but the module and the signature.
-mlir::FailureOr<ModelSources> printSources(mlir::ModuleOp module, const Signature &signature);
+/// NAME.h, and the translation units behind it.
+struct ModelSources {
+  Signature signature;
+  SourceFile header;
+  /// Declarations of the kernels, for the translation units; one a target.
+  std::vector<SourceFile> kernelHeaders;
+  /// For each target the entry, then the kernels; before them the choice when there are several targets.
+  std::vector<TranslationUnit> units;
+
+  /// All headers that a unit may include.
+  std::vector<SourceFile> headers() const;
+};
+
+/// Prints a model after the kernel stage, for one target or several. The text depends on nothing but the modules and the signatures.
+mlir::FailureOr<ModelSources> printSources(llvm::ArrayRef<Signature> targets);
 
 } // namespace kiln
 

@@ -69,31 +69,56 @@ static LogicalResult verifyWeight(kernel::WeightOp weight) {
   return success();
 }
 
-FailureOr<int64_t> placeWeights(ModuleOp module) {
+namespace {
+/// The places given so far.
+class Places {
+public:
+  LogicalResult add(kernel::WeightOp weight);
   int64_t end = 0;
-  // By the hash of the bytes: the weights that were placed.
-  DenseMap<uint64_t, SmallVector<kernel::WeightOp, 1>> placed;
-  Builder builder(module.getContext());
-  for (auto weight : module.getOps<kernel::WeightOp>()) {
-    if (failed(verifyWeight(weight)))
-      return failure();
-    nn::ConstantData data(weight.getValue());
-    ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(data.bytes().data()), data.bytes().size());
-    SmallVector<kernel::WeightOp, 1> &candidates = placed[llvm::xxh3_64bits(bytes)];
-    auto same = [&](kernel::WeightOp other) {
-      bool sameForm = other.getPackAttr() == weight.getPackAttr() && storedBytes(other) == storedBytes(weight);
-      bool sameShape = !weight.getPack() || cast<ShapedType>(other.getValue().getType()).getShape() == cast<ShapedType>(weight.getValue().getType()).getShape();
-      return sameForm && sameShape && nn::ConstantData(other.getValue()).bytes() == data.bytes();
-    };
-    if (auto *twin = llvm::find_if(candidates, same); twin != candidates.end()) {
-      weight.setOffset(twin->getOffset());
-      continue;
-    }
-    weight.setOffset(end);
-    candidates.push_back(weight);
-    end += llvm::alignTo(storedBytes(weight), weightAlignment);
+
+private:
+  static bool isSame(kernel::WeightOp a, kernel::WeightOp b);
+  /// By the attributes, which modules of one context share: the bytes need not be read then.
+  DenseMap<std::pair<Attribute, Attribute>, kernel::WeightOp> byAttribute;
+  /// By the hash of the bytes.
+  DenseMap<uint64_t, SmallVector<kernel::WeightOp, 1>> byHash;
+};
+} // namespace
+
+bool Places::isSame(kernel::WeightOp a, kernel::WeightOp b) {
+  auto shape = [](kernel::WeightOp weight) { return cast<ShapedType>(weight.getValue().getType()).getShape(); };
+  bool sameForm = a.getPackAttr() == b.getPackAttr() && storedBytes(a) == storedBytes(b) && (!a.getPack() || shape(a) == shape(b));
+  return sameForm && nn::ConstantData(a.getValue()).bytes() == nn::ConstantData(b.getValue()).bytes();
+}
+
+LogicalResult Places::add(kernel::WeightOp weight) {
+  auto [known, isNew] = byAttribute.try_emplace({weight.getValueAttr(), weight.getPackAttr()}, weight);
+  if (!isNew) {
+    weight.setOffset(known->second.getOffset());
+    return success();
   }
-  return end;
+  if (failed(verifyWeight(weight)))
+    return failure();
+  nn::ConstantData data(weight.getValue());
+  ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(data.bytes().data()), data.bytes().size());
+  SmallVector<kernel::WeightOp, 1> &candidates = byHash[llvm::xxh3_64bits(bytes)];
+  if (auto *twin = llvm::find_if(candidates, [&](kernel::WeightOp other) { return isSame(weight, other); }); twin != candidates.end()) {
+    weight.setOffset(twin->getOffset());
+    return success();
+  }
+  weight.setOffset(end);
+  candidates.push_back(weight);
+  end += llvm::alignTo(storedBytes(weight), weightAlignment);
+  return success();
+}
+
+FailureOr<int64_t> placeWeights(ArrayRef<ModuleOp> modules) {
+  Places places;
+  for (ModuleOp module : modules)
+    for (auto weight : module.getOps<kernel::WeightOp>())
+      if (failed(places.add(weight)))
+        return failure();
+  return places.end;
 }
 
 //===- Writing --------------------------------------------------------------===//
@@ -203,20 +228,25 @@ static void writePacked(kernel::PackAttr pack, ArrayRef<int64_t> sourceShape, co
   }
 }
 
-void writeWeights(ModuleOp module, raw_ostream &out) {
+static void writeWeight(kernel::WeightOp weight, raw_ostream &out) {
+  nn::ConstantData data(weight.getValue());
+  if (auto pack = weight.getPack())
+    writePacked(*pack, cast<ShapedType>(weight.getValue().getType()).getShape(), data, out);
+  else
+    out.write(data.bytes().data(), data.bytes().size());
+  int64_t bytes = storedBytes(weight);
+  out.write_zeros(llvm::alignTo(bytes, weightAlignment) - bytes);
+}
+
+void writeWeights(ArrayRef<ModuleOp> modules, raw_ostream &out) {
   int64_t end = 0;
-  for (auto weight : module.getOps<kernel::WeightOp>()) {
-    if (static_cast<int64_t>(*weight.getOffset()) != end)
-      continue; // shares the place of an earlier one
-    nn::ConstantData data(weight.getValue());
-    if (auto pack = weight.getPack())
-      writePacked(*pack, cast<ShapedType>(weight.getValue().getType()).getShape(), data, out);
-    else
-      out.write(data.bytes().data(), data.bytes().size());
-    int64_t bytes = storedBytes(weight);
-    out.write_zeros(llvm::alignTo(bytes, weightAlignment) - bytes);
-    end += llvm::alignTo(bytes, weightAlignment);
-  }
+  for (ModuleOp module : modules)
+    for (auto weight : module.getOps<kernel::WeightOp>()) {
+      if (static_cast<int64_t>(*weight.getOffset()) != end)
+        continue; // shares the place of an earlier one
+      writeWeight(weight, out);
+      end += llvm::alignTo(storedBytes(weight), weightAlignment);
+    }
 }
 
 } // namespace kiln

@@ -10,12 +10,13 @@ namespace kiln {
 /// Bytes between the starts of weights are a multiple of this.
 inline constexpr int64_t weightAlignment = 64;
 
-/// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one. Returns the bytes of all together.
-mlir::FailureOr<int64_t> placeWeights(mlir::ModuleOp module);
+/// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one, also those of several modules: one model
+/// for several targets. Returns the bytes of all together.
+mlir::FailureOr<int64_t> placeWeights(llvm::ArrayRef<mlir::ModuleOp> modules);
 
 /// Writes all weights in the order of their offsets, each in the order that its `pack` says, with zeros between them. Never holds more than
 /// a megabyte of them.
-void writeWeights(mlir::ModuleOp module, llvm::raw_ostream &out);
+void writeWeights(llvm::ArrayRef<mlir::ModuleOp> modules, llvm::raw_ostream &out);
 
 } // namespace kiln
 

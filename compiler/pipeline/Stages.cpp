@@ -50,9 +50,9 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
 }
 
 static constexpr Stage stages[] = {
-    {"graph", buildGraph, "canonical nn operations; constants folded; composites whole"},
-    {"target", buildTarget, "only constants, reshapes and groups; every group names its kernel and the reason"},
-    {"kernel", buildKernel, "one function a kernel on flat buffers; every buffer has its place; an entry that launches them"},
+    {"graph", buildGraph, "canonical nn operations; constants folded; composites whole", false},
+    {"target", buildTarget, "only constants, reshapes and groups; every group names its kernel and the reason", true},
+    {"kernel", buildKernel, "one function a kernel on flat buffers; every buffer has its place; an entry that launches them", true},
 };
 
 ArrayRef<Stage> getStages() { return stages; }

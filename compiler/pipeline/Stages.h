@@ -23,6 +23,8 @@ struct Stage {
   void (*build)(mlir::OpPassManager &passes, const PipelineOptions &options);
   /// What holds of the IR afterwards.
   llvm::StringLiteral promise;
+  /// Whether the result depends on the target: a compile for several targets runs the stage for each.
+  bool forTarget;
 };
 
 /// graph, target, kernel: the stages between import and emission.

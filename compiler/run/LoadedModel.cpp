@@ -83,6 +83,10 @@ llvm::Error LoadedModel::link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> o
   };
   if (llvm::Error error = find("_info", info))
     return error;
+  const char *(*targetFunction)() = nullptr;
+  if (llvm::Error error = find("_target", targetFunction))
+    return error;
+  target = targetFunction();
   if (llvm::Error error = find("_workspace_size", workspaceFunction))
     return error;
   return find("_run", runFunction);
@@ -103,7 +107,9 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::ve
     return makeError("the model has ABI version " + Twine(model->info->abi_version) + ", expected " + Twine(KILN_ABI_VERSION));
   if (model->info->weights_file && !model->weights)
     return makeError("the model needs its weights file " + Twine(model->info->weights_file));
-  if (llvm::Error error = checkTarget(model->info->target))
+  if (!model->target)
+    return makeError("this machine can run none of the targets " + Twine(model->info->target) + (std::getenv("KILN_TARGET") ? " that KILN_TARGET allows" : ""));
+  if (llvm::Error error = checkTarget(model->target))
     return std::move(error);
   return std::move(model);
 }

@@ -22,6 +22,8 @@ public:
   ~LoadedModel();
 
   const kiln_model_info &getInfo() const { return *info; }
+  /// The target that runs here, of several that the model may be compiled for.
+  const char *getTarget() const { return target; }
   llvm::ArrayRef<kiln_tensor_info> getInputs() const { return {info->inputs, size_t(info->num_inputs)}; }
   llvm::ArrayRef<kiln_tensor_info> getOutputs() const { return {info->outputs, size_t(info->num_outputs)}; }
 
@@ -42,6 +44,7 @@ private:
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::unique_ptr<llvm::MemoryBuffer> weights;
   const kiln_model_info *info = nullptr;
+  const char *target = nullptr;
   void *runFunction = nullptr;
   void *workspaceFunction = nullptr;
 };

@@ -19,6 +19,13 @@ llvm::ArrayRef<Target> getTargets();
 /// The description of a target; null for an unknown name.
 kernel::TargetAttr makeTarget(mlir::MLIRContext *context, llvm::StringRef name);
 
+/// The descriptions of several targets for one library, in order. Empty with `error` set when a name is unknown or there twice, or when they
+/// are for CPUs of different architectures.
+std::vector<kernel::TargetAttr> makeTargets(mlir::MLIRContext *context, llvm::ArrayRef<std::string> names, std::string &error);
+
+/// Whether the targets can stand in one library; otherwise says why not.
+bool canShareLibrary(llvm::ArrayRef<kernel::TargetAttr> targets, std::string &error);
+
 /// The features of x86-64-v2, -v3 or -v4 (LLVM's names, which are also GCC's after -m); none for level 1.
 std::vector<llvm::StringRef> x86Features(unsigned level);
 

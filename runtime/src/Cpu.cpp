@@ -3,109 +3,83 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-#include <cpuid.h>
+#include "kiln/cpu.h"
 #elif defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
 namespace {
 
-struct Feature {
-  const char *name;
-  uint8_t source; // which word of Words has the bit
-  uint8_t bit;
-  uint8_t state; // registers the operating system must keep, see keptState()
-};
-
 #if defined(__x86_64__)
 
-// States of XCR0 that go together.
-enum : uint8_t { none = 0, avxState = 1, avx512State = 2, amxState = 4 };
-enum : uint8_t { leaf1C, leaf1D, leaf7B, leaf7C, leaf7D, leaf7s1A, extended1C, numWords };
-
-struct Words {
-  uint32_t word[numWords] = {};
-  uint8_t kept = none;
+struct Feature {
+  const char *name;
+  kiln::cpu::feature bit;
 };
 
 const Feature features[] = {
-    {"ssse3", leaf1C, 9, none},
-    {"sse4.1", leaf1C, 19, none},
-    {"sse4.2", leaf1C, 20, none},
-    {"movbe", leaf1C, 22, none},
-    {"popcnt", leaf1C, 23, none},
-    {"lzcnt", extended1C, 5, none},
-    {"bmi1", leaf7B, 3, none},
-    {"bmi2", leaf7B, 8, none},
-    {"avx", leaf1C, 28, avxState},
-    {"fma", leaf1C, 12, avxState},
-    {"f16c", leaf1C, 29, avxState},
-    {"avx2", leaf7B, 5, avxState},
-    {"avx_vnni", leaf7s1A, 4, avxState},
-    {"avx512f", leaf7B, 16, avx512State},
-    {"avx512dq", leaf7B, 17, avx512State},
-    {"avx512cd", leaf7B, 28, avx512State},
-    {"avx512bw", leaf7B, 30, avx512State},
-    {"avx512vl", leaf7B, 31, avx512State},
-    {"avx512_vnni", leaf7C, 11, avx512State},
-    {"avx512_bf16", leaf7s1A, 5, avx512State},
-    {"avx512_fp16", leaf7D, 23, avx512State},
-    {"amx_bf16", leaf7D, 22, amxState},
-    {"amx_tile", leaf7D, 24, amxState},
-    {"amx_int8", leaf7D, 25, amxState},
+    {"sse3", kiln::cpu::sse3},
+    {"ssse3", kiln::cpu::ssse3},
+    {"sse4.1", kiln::cpu::sse4_1},
+    {"sse4.2", kiln::cpu::sse4_2},
+    {"movbe", kiln::cpu::movbe},
+    {"popcnt", kiln::cpu::popcnt},
+    {"lzcnt", kiln::cpu::lzcnt},
+    {"bmi1", kiln::cpu::bmi},
+    {"bmi2", kiln::cpu::bmi2},
+    {"avx", kiln::cpu::avx},
+    {"fma", kiln::cpu::fma},
+    {"f16c", kiln::cpu::f16c},
+    {"avx2", kiln::cpu::avx2},
+    {"avx_vnni", kiln::cpu::avxvnni},
+    {"avx512f", kiln::cpu::avx512f},
+    {"avx512dq", kiln::cpu::avx512dq},
+    {"avx512cd", kiln::cpu::avx512cd},
+    {"avx512bw", kiln::cpu::avx512bw},
+    {"avx512vl", kiln::cpu::avx512vl},
+    {"avx512_vnni", kiln::cpu::avx512vnni},
+    {"avx512_bf16", kiln::cpu::avx512bf16},
+    {"avx512_fp16", kiln::cpu::avx512fp16},
+    {"avx512vbmi", kiln::cpu::avx512vbmi},
+    {"avx512_vbmi2", kiln::cpu::avx512vbmi2},
+    {"avx512ifma", kiln::cpu::avx512ifma},
+    {"avx512_bitalg", kiln::cpu::avx512bitalg},
+    {"avx512_vpopcntdq", kiln::cpu::avx512vpopcntdq},
+    {"gfni", kiln::cpu::gfni},
+    {"amx_tile", kiln::cpu::amx_tile},
+    {"amx_bf16", kiln::cpu::amx_bf16},
+    {"amx_int8", kiln::cpu::amx_int8},
 };
+static_assert(sizeof(features) / sizeof(Feature) == kiln::cpu::num_features, "every feature has a name");
 
-uint8_t keptState() {
-  uint32_t low, high;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  uint8_t kept = none;
-  if ((low & 0x6) == 0x6) // SSE and AVX registers
-    kept |= avxState;
-  if ((low & 0xe6) == 0xe6) // masks and both halves of the upper registers, too
-    kept |= avx512State;
-  if ((low & 0x60000) == 0x60000) // tile configuration and data
-    kept |= amxState;
-  return kept;
-}
+using Words = kiln::cpu::set;
 
-Words readWords() {
-  Words words;
-  uint32_t a, b, c, d;
-  if (__get_cpuid(1, &a, &b, &c, &d)) {
-    words.word[leaf1C] = c;
-    words.word[leaf1D] = d;
-    if (c & (uint32_t(1) << 27)) // the operating system uses XSAVE
-      words.kept = keptState();
-  }
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-    words.word[leaf7B] = b;
-    words.word[leaf7C] = c;
-    words.word[leaf7D] = d;
-    if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
-      words.word[leaf7s1A] = a;
-  }
-  if (__get_cpuid(0x80000001, &a, &b, &c, &d))
-    words.word[extended1C] = c;
-  return words;
-}
+Words readWords() { return kiln::cpu::read(); }
+
+bool isSet(Words have, const Feature &feature) { return have >> feature.bit & 1; }
 
 #else
 
 enum : uint8_t { hwcap, hwcap2, numWords };
 
+struct Feature {
+  const char *name;
+  uint8_t source; // which word of Words has the bit
+  uint8_t bit;
+};
+
 struct Words {
   uint64_t word[numWords] = {};
-  uint8_t kept = 0;
 };
 
 const Feature features[] = {
 #if defined(__aarch64__)
-    {"neon", hwcap, 1, 0}, {"fp16", hwcap, 10, 0},  {"dotprod", hwcap, 20, 0},
-    {"sve", hwcap, 22, 0}, {"i8mm", hwcap2, 13, 0}, {"bf16", hwcap2, 14, 0},
+    {"neon", hwcap, 1}, {"fp16", hwcap, 10},  {"dotprod", hwcap, 20},
+    {"sve", hwcap, 22}, {"i8mm", hwcap2, 13}, {"bf16", hwcap2, 14},
 #elif defined(__riscv)
-    {"v", hwcap, 'v' - 'a', 0},
+    {"v", hwcap, 'v' - 'a'},
 #endif
-    {"", 0, 63, 0}, // keeps the table from being empty
+    {"", 0, 63}, // keeps the table from being empty
 };
 
 Words readWords() {
@@ -117,12 +91,14 @@ Words readWords() {
   return words;
 }
 
+bool isSet(const Words &have, const Feature &feature) { return have.word[feature.source] >> feature.bit & 1; }
+
 #endif
 
 bool hasFeature(const Words &words, const char *name) {
   for (const Feature &feature : features)
     if (strcmp(feature.name, name) == 0)
-      return (words.word[feature.source] >> feature.bit & 1) && (words.kept & feature.state) == feature.state;
+      return isSet(words, feature);
   return false;
 }
 

@@ -22,12 +22,12 @@ static LogicalResult printAll(Operation *op, raw_ostream &out) {
   auto signature = module ? kiln::readSignature(module, "") : FailureOr<kiln::Signature>();
   if (failed(signature))
     return failure();
-  auto sources = kiln::printSources(module, *signature);
+  auto sources = kiln::printSources(*signature);
   if (failed(sources))
     return failure();
   auto print = [&](const kiln::SourceFile &file) { out << "//--- " << file.name << "\n" << file.text; };
-  print(sources->header);
-  print(sources->kernelHeader);
+  for (const kiln::SourceFile &header : sources->headers())
+    print(header);
   for (const kiln::SourceFile &unit : sources->units)
     print(unit);
   return success();

@@ -5,6 +5,7 @@
 #include "tools/kiln/Decisions.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
+#include "compiler/emit/Identifiers.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -39,7 +40,11 @@ static int printStage(const Compilation &compilation) {
     for (const OutputFile &source : compilation.sources)
       outs() << "//--- " << source.path << "\n" << source.contents;
   else
-    printIr(*compilation.module, outs(), /*whole=*/false);
+    for (const TargetModule &target : compilation.targets) {
+      if (compilation.targets.size() > 1)
+        outs() << "// -----\n// " << target.name << "\n";
+      printIr(*target.module, outs(), /*whole=*/false);
+    }
   return Done;
 }
 
@@ -64,10 +69,13 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
     append_range(files, compilation.sources);
   if (!compilation.weights.path.empty() && (wants("lib") || wants("obj") || wants("so")))
     files.push_back(compilation.weights);
-  if (wants("mlir")) {
-    files.push_back({compilation.name + ".mlir", "", nullptr});
+  for (const TargetModule &target : compilation.targets) {
+    if (!wants("mlir"))
+      break;
+    std::string variant = compilation.targets.size() > 1 ? "_" + makeIdentifier(target.name) : "";
+    files.push_back({compilation.name + variant + ".mlir", "", nullptr});
     raw_string_ostream os(files.back().contents);
-    printIr(*compilation.module, os, /*whole=*/true);
+    printIr(*target.module, os, /*whole=*/true);
   }
   return files;
 }
@@ -95,7 +103,7 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
                {"target", compilation.target},
                {"seconds", seconds},
                {"files", std::move(list)},
-               {"kernels", decisionsToJson(collectDecisions(*compilation.module))}});
+               {"kernels", decisionsToJson(collectDecisions(compilation))}});
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
       outs() << outputFolder << "/" << file.path << "  " << file.getSize() << " bytes\n";
@@ -137,7 +145,7 @@ int runCompile() {
   if (int status = compileOrReport(*options, compilation))
     return status;
   if (why)
-    printDecisions(*compilation.module);
+    printDecisions(compilation);
   if (!stopAfter.empty())
     return printStage(compilation);
   Expected<std::vector<OutputFile>> files = collectFiles(compilation, *options, kinds);

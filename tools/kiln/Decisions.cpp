@@ -30,33 +30,46 @@ static void collectNodes(Location location, llvm::SetVector<StringRef> &nodes) {
   });
 }
 
-std::vector<Decision> collectDecisions(ModuleOp module) {
-  std::vector<Decision> decisions;
+static void collectDecisions(ModuleOp module, const std::string &target, std::vector<Decision> &decisions) {
   module.walk([&](nn::GroupOp group) {
     llvm::SetVector<StringRef> nodes;
     group.getBody().walk([&](Operation *op) {
       if (!isa<nn::YieldOp>(op))
         collectNodes(op->getLoc(), nodes);
     });
-    decisions.push_back({llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), ""});
+    decisions.push_back({target, llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), ""});
   });
   for (auto kernel : module.getOps<func::FuncOp>())
     if (Attribute nodes = kernel->getAttr(kernel::nodesAttrName))
-      decisions.push_back({joinText(nodes), joinText(kernel->getAttr(kernel::algorithmAttrName)), joinText(kernel->getAttr(kernel::reasonAttrName)),
+      decisions.push_back({target, joinText(nodes), joinText(kernel->getAttr(kernel::algorithmAttrName)), joinText(kernel->getAttr(kernel::reasonAttrName)),
                            joinText(kernel->getAttr(kernel::shapesAttrName))});
+}
+
+std::vector<Decision> collectDecisions(const Compilation &compilation) {
+  std::vector<Decision> decisions;
+  for (const TargetModule &target : compilation.targets)
+    collectDecisions(*target.module, compilation.targets.size() > 1 ? target.name : "", decisions);
   return decisions;
 }
 
-void printDecisions(ModuleOp module) {
-  for (const Decision &decision : collectDecisions(module))
-    llvm::errs() << decision.nodes << ": " << decision.algorithm << (decision.reason.empty() ? "" : " - " + decision.reason) << "\n";
+std::string toLine(const Decision &decision) {
+  std::string target = decision.target.empty() ? "" : "[" + decision.target + "] ";
+  return target + decision.nodes + ": " + decision.algorithm + (decision.reason.empty() ? "" : " - " + decision.reason);
+}
+
+void printDecisions(const Compilation &compilation) {
+  for (const Decision &decision : collectDecisions(compilation))
+    llvm::errs() << toLine(decision) << "\n";
 }
 
 llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
   llvm::json::Array array;
-  for (const Decision &decision : decisions)
-    array.push_back(llvm::json::Object{
-        {"nodes", decision.nodes}, {"algorithm", decision.algorithm}, {"reason", decision.reason}, {"shapes", decision.shapes}});
+  for (const Decision &decision : decisions) {
+    llvm::json::Object object{{"nodes", decision.nodes}, {"algorithm", decision.algorithm}, {"reason", decision.reason}, {"shapes", decision.shapes}};
+    if (!decision.target.empty())
+      object["target"] = decision.target;
+    array.push_back(std::move(object));
+  }
   return array;
 }
 

@@ -2,7 +2,7 @@
 #ifndef KILN_TOOLS_KILN_DECISIONS_H
 #define KILN_TOOLS_KILN_DECISIONS_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "compiler/Compile.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
@@ -12,14 +12,19 @@ namespace kiln {
 
 /// A group or kernel: the ONNX nodes it computes, the algorithm and the reason.
 struct Decision {
+  /// Empty when there is one target.
+  std::string target;
   std::string nodes, algorithm, reason, shapes;
 };
 
-/// Groups after the target stage, kernels after the kernel stage, in order; nothing before.
-std::vector<Decision> collectDecisions(mlir::ModuleOp module);
+/// Groups after the target stage, kernels after the kernel stage, in order, target by target; nothing before.
+std::vector<Decision> collectDecisions(const Compilation &compilation);
 
 /// One line for each decision on stderr.
-void printDecisions(mlir::ModuleOp module);
+void printDecisions(const Compilation &compilation);
+
+/// `nodes: algorithm - reason`, behind the target when there are several.
+std::string toLine(const Decision &decision);
 
 llvm::json::Array decisionsToJson(llvm::ArrayRef<Decision> decisions);
 

@@ -6,6 +6,7 @@
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/Signature.h"
+#include "compiler/emit/Weights.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,7 +42,7 @@ static Description describe(const Compilation &compilation, const Signature &sig
     result.symbols.push_back(describeSymbol(symbol.onnxName, symbol.min, symbol.max));
   result.workspaceBytes = signature.workspaceBytes.value_or(-1);
   result.weightsBytes = signature.weightsBytes;
-  result.kernels = collectDecisions(*compilation.module);
+  result.kernels = collectDecisions(compilation);
   return result;
 }
 
@@ -95,7 +96,7 @@ static void printDescription(Description description) {
   for (auto &[name, count] : description.operators)
     outs() << "operator   " << name << " x " << count << "\n";
   for (const Decision &kernel : description.kernels)
-    outs() << "kernel     " << kernel.nodes << ": " << kernel.algorithm << (kernel.reason.empty() ? "" : " - " + kernel.reason) << "\n";
+    outs() << "kernel     " << toLine(kernel) << "\n";
 }
 
 static int inspectLibrary(const MemoryBuffer &file) {
@@ -116,12 +117,20 @@ static int inspectModel(CompileOptions options, int64_t fileBytes) {
   options.stopAfter = "kernel";
   if (int status = compileOrReport(options, lowered))
     return status;
-  auto signature = readSignature(*lowered.module, lowered.name);
-  if (failed(signature))
-    return report(makeError("the module has no signature after the kernel stage"), InternalError);
-  Description description = describe(lowered, *signature);
+  std::vector<Signature> signatures;
+  std::vector<mlir::ModuleOp> modules;
+  for (const TargetModule &target : lowered.targets) {
+    auto signature = readSignature(*target.module, lowered.name);
+    if (failed(signature))
+      return report(makeError("the module has no signature after the kernel stage"), InternalError);
+    signatures.push_back(std::move(*signature));
+    modules.push_back(*target.module);
+  }
+  Description description = describe(lowered, mergeSignatures(signatures));
+  auto weightsBytes = placeWeights(modules);
+  description.weightsBytes = succeeded(weightsBytes) ? *weightsBytes : 0;
   description.target = lowered.target;
-  description.operators = countOperators(*imported.module);
+  description.operators = countOperators(*imported.targets.front().module);
   description.fileBytes = fileBytes;
   printDescription(std::move(description));
   return Done;

@@ -12,7 +12,8 @@ namespace kiln {
 /// What kernels may ask about; other features do not change the code.
 static constexpr StringLiteral kernelFeatures[] = {
     "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "avx512f", "avx512bw", "avx512cd",
-    "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16", "avx512vbmi", "avxvnni", "amx-tile", "amx-bf16", "amx-int8"};
+    "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16", "avx512vbmi",
+    "avx512vbmi2", "avx512ifma", "avx512bitalg", "avx512vpopcntdq", "gfni", "avxvnni", "amx-tile", "amx-bf16", "amx-int8"};
 
 /// Bytes of a cache of the first CPU, as the kernel tells ("2048K"); `fallback` where it does not.
 static int64_t cacheBytes(unsigned index, int64_t fallback) {

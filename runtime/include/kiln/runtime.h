@@ -88,8 +88,9 @@ int64_t kiln_clock_ns(void);
 /* ---- CPU ------------------------------------------------------------------------------------------ */
 
 /* 1 when this CPU has the feature and the operating system keeps its registers, else 0; 0 for an unknown name.
- * Names: sse4.1 sse4.2 ssse3 popcnt avx avx2 fma f16c bmi1 bmi2 lzcnt movbe avx512f avx512bw avx512cd avx512dq avx512vl
- * avx512_vnni avx512_bf16 avx512_fp16 avx_vnni amx_tile amx_bf16 amx_int8; neon dotprod i8mm bf16 fp16 sve;
+ * Names: sse3 ssse3 sse4.1 sse4.2 popcnt avx avx2 fma f16c bmi1 bmi2 lzcnt movbe gfni avx512f avx512bw avx512cd avx512dq avx512vl
+ * avx512_vnni avx512_bf16 avx512_fp16 avx512vbmi avx512_vbmi2 avx512ifma avx512_bitalg avx512_vpopcntdq avx_vnni amx_tile amx_bf16
+ * amx_int8 (as /proc/cpuinfo has them, but sse4.1, sse4.2, sse3 and lzcnt); neon dotprod i8mm bf16 fp16 sve;
  * v (RISC-V). Any thread. */
 int kiln_cpu_supports(const char *feature);
 

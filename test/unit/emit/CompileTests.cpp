@@ -91,6 +91,23 @@ TEST_F(Compile, ForThisMachine) {
   expectRightNumbers();
 }
 
+TEST_F(Compile, ForSeveralTargets) {
+  options.targets = {"generic", "native"};
+  compile();
+  EXPECT_EQ(result.target, "generic,native");
+  ASSERT_EQ(result.targets.size(), 2u);
+  EXPECT_EQ(result.targets[1].name, "native");
+  expectRightNumbers();
+}
+
+TEST_F(Compile, SeveralTargetsWithWeightsInAFile) {
+  options.targets = {"native", "generic"};
+  options.externalWeights = true;
+  compile();
+  EXPECT_EQ(result.weights.getSize(), 64u); // both use the same
+  expectRightNumbers();
+}
+
 TEST_F(Compile, WeightsInAFile) {
   options.externalWeights = true;
   compile();

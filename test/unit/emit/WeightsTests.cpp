@@ -100,6 +100,26 @@ TEST_F(Weights, EqualOnesShareAPlace) {
   EXPECT_NE(*a.getOffset(), *other.getOffset());
 }
 
+TEST_F(Weights, ModulesShareWhatIsEqual) {
+  auto shared = add({4}), own = add({8}, {}, {}, 9);
+  OwningOpRef<ModuleOp> other = module->clone();
+  builder.setInsertionPointToEnd(other->getBody());
+  auto packed = add({4}, {4}, AffineMap::get(1, 0, {c(3) - d(0)}, &context));
+  ModuleOp modules[] = {*module, *other};
+  auto bytes = placeWeights(modules);
+  ASSERT_TRUE(succeeded(bytes));
+  EXPECT_EQ(*bytes, 192);
+  auto first = *other->getOps<kernel::WeightOp>().begin();
+  EXPECT_EQ(*first.getOffset(), *shared.getOffset());
+  EXPECT_EQ(*own.getOffset(), 64u);
+  EXPECT_EQ(*packed.getOffset(), 128u);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  writeWeights(modules, out);
+  ASSERT_EQ(text.size(), 192u);
+  EXPECT_EQ(text[128], 4);
+}
+
 TEST_F(Weights, PanelsOfColumns) { checkPack({5, 10}, {3, 5, 4}, AffineMap::get(3, 0, {d(1), d(0) * 4 + d(2)}, &context)); }
 TEST_F(Weights, PanelsOfATransposedMatrix) { checkPack({10, 5}, {3, 5, 4}, AffineMap::get(3, 0, {d(0) * 4 + d(2), d(1)}, &context)); }
 TEST_F(Weights, ReversedWithAMargin) { checkPack({7}, {12}, AffineMap::get(1, 0, {c(8) - d(0)}, &context)); }

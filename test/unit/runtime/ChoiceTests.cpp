@@ -1,0 +1,52 @@
+#include "kiln/choice.h"
+#include "kiln/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace {
+
+constexpr kiln::cpu::set have = 1, never = kiln::cpu::set(1) << 63;
+const kiln::target_row rows[3] = {{"future", never}, {"plain", 1}, {"other", 0}};
+
+TEST(Choice, TheFirstThatTheCpuCanRun) {
+  EXPECT_EQ(kiln::find_target(rows, 3, have, nullptr), 1);
+  EXPECT_EQ(kiln::find_target(rows, 3, 0, nullptr), 2);
+  EXPECT_EQ(kiln::find_target(rows, 3, never, nullptr), 0);
+  EXPECT_EQ(kiln::find_target(rows, 1, have, nullptr), -1);
+}
+
+TEST(Choice, ANameDecides) {
+  EXPECT_EQ(kiln::find_target(rows, 3, have, "other"), 2);
+  EXPECT_EQ(kiln::find_target(rows, 3, have, "future"), -1);
+  for (const char *meantForAnother : {"othe", "others", "", "x86-64-v3"})
+    EXPECT_EQ(kiln::find_target(rows, 3, have, meantForAnother), 1) << meantForAnother;
+}
+
+TEST(Choice, OnceInAProcess) {
+  const kiln::target_row mine[2] = {{"first", 0}, {"second", 0}};
+  unsetenv("KILN_TARGET");
+  int32_t kept = 0, none = 0;
+  EXPECT_EQ(kiln::choose_target(mine, 2, &kept), 0);
+  EXPECT_EQ(kiln::choose_target(rows, 1, &none), -1);
+  setenv("KILN_TARGET", "second", 1);
+  EXPECT_EQ(kiln::choose_target(mine, 2, &kept), 0);
+  EXPECT_EQ(kiln::choose_target(rows, 1, &none), -1);
+  int32_t other = 0;
+  EXPECT_EQ(kiln::choose_target(mine, 2, &other), 1);
+  unsetenv("KILN_TARGET");
+}
+
+#if defined(__x86_64__)
+TEST(CpuSet, HasWhatTheRuntimeSays) {
+  namespace cpu = kiln::cpu;
+  const cpu::set all = cpu::read();
+  EXPECT_EQ((all & cpu::with(cpu::avx2)) != 0, kiln_cpu_supports("avx2") != 0);
+  EXPECT_EQ((all & cpu::with(cpu::avx512f)) != 0, kiln_cpu_supports("avx512f") != 0);
+  EXPECT_EQ(cpu::with(), cpu::set(0));
+  EXPECT_EQ(cpu::with(cpu::sse3, cpu::sse4_1), cpu::set(5));
+}
+#endif
+
+} // namespace

@@ -1,0 +1,128 @@
+//===- TargetTests.cpp - The table of targets ------------------------------===//
+#include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/EmbeddedFiles.h"
+#include "compiler/emit/Identifiers.h"
+#include "compiler/target/Targets.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/TargetParser/Host.h"
+#include <gtest/gtest.h>
+#include <regex>
+
+using namespace kiln;
+using mlir::StringAttr;
+
+namespace {
+
+class Targets : public testing::Test {
+protected:
+  Targets() { context.loadDialect<kernel::KernelDialect>(); }
+  std::vector<std::string> featuresOf(llvm::StringRef name) {
+    std::vector<std::string> features;
+    for (auto feature : makeTarget(&context, name).getFeatures().getAsRange<StringAttr>())
+      features.push_back(feature.str());
+    return features;
+  }
+  std::string errorOf(std::vector<std::string> names) {
+    std::string error;
+    EXPECT_TRUE(makeTargets(&context, names, error).empty());
+    return error;
+  }
+  mlir::MLIRContext context;
+};
+
+TEST_F(Targets, EveryNameHasADescription) {
+  std::vector<std::string> names;
+  for (const Target &target : getTargets()) {
+    names.push_back(target.name.str());
+    EXPECT_FALSE(target.summary.empty());
+    kernel::TargetAttr attr = makeTarget(&context, target.name);
+    ASSERT_TRUE(attr) << names.back();
+    EXPECT_EQ(attr.getName(), target.name);
+    EXPECT_TRUE(attr.getVectorBits() == 128 || attr.getVectorBits() == 256 || attr.getVectorBits() == 512) << names.back();
+    EXPECT_GE(attr.getRegisters(), 16u);
+    EXPECT_GE(attr.getL1(), 16 << 10) << names.back();
+    EXPECT_GT(attr.getL2(), attr.getL1()) << names.back();
+    EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
+    EXPECT_FALSE(attr.getTriple().empty());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids"}));
+}
+
+TEST_F(Targets, LevelsContainEachOther) {
+  std::vector<std::string> smaller = featuresOf("generic");
+  EXPECT_TRUE(smaller.empty());
+  for (const char *name : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids"}) {
+    std::vector<std::string> larger = featuresOf(name);
+    EXPECT_GT(larger.size(), smaller.size()) << name;
+    for (const std::string &feature : smaller)
+      EXPECT_TRUE(llvm::is_contained(larger, feature)) << name << " lacks " << feature;
+    smaller = larger;
+  }
+}
+
+TEST_F(Targets, VectorUnitsFollowFromTheFeatures) {
+  auto unit = [&](llvm::StringRef name) {
+    kernel::TargetAttr attr = makeTarget(&context, name);
+    return std::make_pair(attr.getVectorBits(), attr.getRegisters());
+  };
+  EXPECT_EQ(unit("generic"), std::make_pair(128u, 16u));
+  EXPECT_EQ(unit("x86-64-v2"), std::make_pair(128u, 16u));
+  EXPECT_EQ(unit("x86-64-v3"), std::make_pair(256u, 16u));
+  EXPECT_EQ(unit("x86-64-v4"), std::make_pair(512u, 32u));
+  EXPECT_EQ(unit("sapphirerapids"), std::make_pair(512u, 32u));
+  EXPECT_TRUE(makeTarget(&context, "x86-64-v3").hasFeature("fma"));
+  EXPECT_FALSE(makeTarget(&context, "x86-64-v3").hasFeature("avx512f"));
+  EXPECT_TRUE(makeTarget(&context, "sapphirerapids").hasFeature("amx-bf16"));
+}
+
+TEST_F(Targets, NativeHasWhatTheMachineHas) {
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (const std::string &feature : featuresOf("native"))
+    EXPECT_TRUE(host.lookup(feature)) << feature;
+}
+
+// The choice at run time asks for each feature under its name there.
+TEST_F(Targets, TheRuntimeKnowsEveryFeature) {
+  std::string text = embeddedFile("kiln/cpu.h").str();
+  for (const Target &target : getTargets())
+    for (const std::string &feature : featuresOf(target.name))
+      EXPECT_TRUE(std::regex_search(text, std::regex("[ ,]" + makeIdentifier(feature) + ","))) << feature;
+}
+
+TEST_F(Targets, FlagsNameTheCpuAndTheFeatures) {
+  std::vector<std::string> flags = targetFlags(makeTarget(&context, "x86-64-v3"));
+  EXPECT_EQ(flags.front(), "-march=x86-64-v3");
+  EXPECT_TRUE(llvm::is_contained(flags, "-mavx2"));
+  EXPECT_FALSE(llvm::is_contained(flags, "-mprefer-vector-width=512"));
+  EXPECT_TRUE(llvm::is_contained(targetFlags(makeTarget(&context, "x86-64-v4")), "-mprefer-vector-width=512"));
+}
+
+TEST_F(Targets, SeveralInOrder) {
+  std::string error;
+  std::vector<kernel::TargetAttr> attrs = makeTargets(&context, {"x86-64-v3", "generic"}, error);
+  ASSERT_EQ(attrs.size(), 2u) << error;
+  EXPECT_EQ(attrs[0].getName(), "x86-64-v3");
+  EXPECT_EQ(attrs[1].getName(), "generic");
+}
+
+TEST_F(Targets, WrongNamesAreErrors) {
+  EXPECT_FALSE(makeTarget(&context, "vax"));
+  EXPECT_FALSE(makeTarget(&context, ""));
+  EXPECT_FALSE(makeTarget(&context, "X86-64-V3"));
+  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids");
+  EXPECT_EQ(errorOf({"generic", "x86-64-v2", "generic"}), "target 'generic' is named twice");
+  EXPECT_EQ(errorOf({}), "no target is named");
+}
+
+TEST_F(Targets, OneLibraryIsForOneArchitecture) {
+  auto make = [&](llvm::StringRef name, llvm::StringRef triple) {
+    return kernel::TargetAttr::get(&context, name, triple, "", 128, 16, 1 << 15, 1 << 20, 1 << 25, mlir::Builder(&context).getStrArrayAttr({}));
+  };
+  std::string error;
+  EXPECT_TRUE(canShareLibrary({make("a", "x86_64-pc-linux-gnu"), make("b", "x86_64-unknown-linux-gnu")}, error));
+  EXPECT_FALSE(canShareLibrary({make("a", "x86_64-unknown-linux-gnu"), make("b", "aarch64-unknown-linux-gnu")}, error));
+  EXPECT_EQ(error, "targets 'a' and 'b' are for CPUs of different architectures: compile them one by one");
+}
+
+} // namespace
