@@ -122,9 +122,9 @@ public:
   }
   template <typename Op, typename... Args> Value unary(Value x, Args &&...args) { return make<Op>(x.getType(), x, std::forward<Args>(args)...); }
   /// Element-wise on operands of equal element type, which are broadcast.
-  template <typename Op> Value binary(Value x, Value y) {
+  template <typename Op, typename... Args> Value binary(Value x, Value y, Args &&...args) {
     broadcast({&x, &y});
-    return make<Op>(x.getType(), x, y);
+    return make<Op>(x.getType(), x, y, std::forward<Args>(args)...);
   }
   template <typename Op> Value compare(Value x, Value y) {
     broadcast({&x, &y});

@@ -61,11 +61,11 @@ class NN_Compare<string mnemonic, string body>
 }
 
 // Element-wise composites: whole until the target decides, then either this text in one kernel or this text as separate operations.
-class NN_UnaryComposite<string mnemonic, string body, dag attributes = (ins)>
-    : NN_Unary<mnemonic, body, [DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>], attributes> {
-  let extraClassDefinition = [{
+class NN_ComposedElementwise<string body, string unpack> {
+  list<Trait> traits = [DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>];
+  code definition = [{
     ::mlir::Value $cppClass::buildScalar(::mlir::OpBuilder &builder, ::mlir::Location loc, ::mlir::ValueRange args) {
-      Scalar x(builder, loc, args[0], getX().getType());
+      }] # unpack # [{
       Scalar result = }] # body # [{;
       return result.value();
     }
@@ -75,6 +75,17 @@ class NN_UnaryComposite<string mnemonic, string body, dag attributes = (ins)>
     }
     bool $cppClass::hasFusedKernel(::kiln::kernel::TargetAttr) { return true; }
   }];
+}
+
+class NN_UnaryComposite<string mnemonic, string body, dag attributes = (ins)>
+    : NN_Unary<mnemonic, body, NN_ComposedElementwise<"", "">.traits, attributes> {
+  let extraClassDefinition = NN_ComposedElementwise<body, "Scalar x(builder, loc, args[0], getX().getType());">.definition;
+}
+
+class NN_BinaryComposite<string mnemonic, string body, dag attributes = (ins)>
+    : NN_Binary<mnemonic, body, NN_ComposedElementwise<"", "">.traits, attributes> {
+  let extraClassDefinition = NN_ComposedElementwise<body,
+      "Scalar x(builder, loc, args[0], getX().getType()); Scalar y(builder, loc, args[1], getY().getType());">.definition;
 }
 
 //===- Arithmetic ---------------------------------------------------------===//
