@@ -140,6 +140,7 @@ def NN_SoftplusOp : NN_UnaryComposite<"softplus", [{ max(x, 0.0) + log(exp(-abs(
 def NN_SoftsignOp : NN_UnaryComposite<"softsign", [{ x / (abs(x) + 1.0) }]>;
 def NN_MishOp : NN_UnaryComposite<"mish", [{ x * tanh(max(x, 0.0) + log(exp(-abs(x)) + 1.0)) }]>;
 def NN_SwishOp : NN_UnaryComposite<"swish", [{ x * sigmoid(x * getAlpha().convertToDouble()) }], (ins F64Attr:$alpha)>;
+def NN_SwigluOp : NN_BinaryComposite<"swiglu", [{ x * sigmoid(x * getAlpha().convertToDouble()) * y }], (ins F64Attr:$alpha)>;
 def NN_HardSigmoidOp : NN_UnaryComposite<"hard_sigmoid",
   [{ max(min(x * getAlpha().convertToDouble() + getBeta().convertToDouble(), 1.0), 0.0) }], (ins F64Attr:$alpha, F64Attr:$beta)>;
 def NN_HardSwishOp : NN_UnaryComposite<"hard_swish", [{ x * max(min(x * (1.0 / 6.0) + 0.5, 1.0), 0.0) }]>;

@@ -104,6 +104,7 @@ func.func @unary(%x: tensor<2x3xf32>) {
 // CHECK: nn.minimum
 // CHECK: nn.maximum
 // CHECK: nn.prelu
+// CHECK: nn.swiglu
 // CHECK: nn.and
 // CHECK: nn.or
 // CHECK: nn.xor
@@ -126,6 +127,7 @@ func.func @binary(%x: tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>, %i: tensor<4
   %7 = nn.minimum %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
   %8 = nn.maximum %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
   %9 = nn.prelu %x, %x : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
+  %10 = nn.swiglu %x, %x {alpha = 1.0} : tensor<?x3xf32, #nn.dims<()[s0] -> (s0, 3)>>
   %20 = nn.and %i, %i : tensor<4xui32>
   %21 = nn.or %i, %i : tensor<4xui32>
   %22 = nn.xor %i, %i : tensor<4xui32>

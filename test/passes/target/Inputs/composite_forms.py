@@ -129,7 +129,7 @@ class Model:
 
     def save(self, path):
         graph = helper.make_graph(self.nodes, "forms", self.inputs, self.outputs, self.weights)
-        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 24)]), str(path))
+        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 28)]), str(path))
 
 
 def add_row_cases(model, op, formula):
@@ -178,6 +178,8 @@ def build():
     for op, (attributes, formula) in ELEMENTWISE.items():
         add_elementwise_cases(model, op, attributes, formula)
     add_norm_cases(model)
+    gate, up = POINTS.astype("f4").astype("f8"), POINTS[::-1].astype("f4").astype("f8")
+    model.case("SwiGLU", "SwiGLU", [model.input(gate), model.input(up)], gate * sigmoid(1.5 * gate) * up, alpha=1.5)
     x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
     model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
     return model
