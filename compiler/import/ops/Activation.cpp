@@ -82,7 +82,7 @@ ArrayRef<Operator> getActivationOperators() {
       {"Softmax", 1, Elements::Float, alongAxis<SoftmaxOp>},
       {"Softplus", 1, Elements::Float, plain<SoftplusOp>},
       {"Softsign", 1, Elements::Float, plain<SoftsignOp>},
-      {"SwiGLU", 28, Elements::Float, [](Node &node) { return node.result(node.binary<SwigluOp>(node.input(0), node.input(1), attribute(node, "alpha", 1.0))); }},
+      {"SwiGLU", 28, Elements::Float, [](Node &node) { return node.result(node.binary<SwigluOp>(node.input(0), node.input(1), attribute(node, "alpha", 1))); }},
       {"Swish", 24, Elements::Float, swish},
       {"ThresholdedRelu", 10, Elements::Float, thresholdedRelu},
   };
