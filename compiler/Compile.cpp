@@ -1,6 +1,7 @@
 //===- Compile.cpp - From an ONNX file to a library ------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/IRPhases.h"
+#include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/ElfWriter.h"
 #include "compiler/emit/ExternalCompiler.h"
@@ -126,9 +127,10 @@ void Driver::listSources(const ModelSources &sources) {
   if (!signature.weightsBytes)
     return;
   auto stream = [all = modules()](llvm::raw_ostream &out) { writeWeights(all, out); };
-  result.sources.push_back({"src/" + signature.weightsFile(), "", stream});
+  uint64_t bytes = signature.weightsBytes;
+  result.sources.push_back({"src/" + signature.weightsFile(), "", stream, bytes});
   if (signature.externalWeights)
-    result.weights = {signature.weightsFile(), "", stream};
+    result.weights = {signature.weightsFile(), "", stream, bytes};
 }
 
 CompileStatus Driver::package(const ModelSources &sources) {
@@ -146,15 +148,18 @@ CompileStatus Driver::package(const ModelSources &sources) {
 }
 
 CompileStatus Driver::addWeights(const std::string &triple) {
-  if (!canWriteDataObject(triple)) {
+  if (!canMakeDataObject(triple)) {
     errors.push_back("objects for " + triple + " cannot hold weights; use --weights=file");
     return CompileStatus::AtFault;
   }
-  OutputFile weights = {signature.name + "_weights.o", "", nullptr};
-  llvm::raw_string_ostream out(weights.contents);
-  weights.contents.reserve(signature.weightsBytes + 4096);
-  writeDataObject(out, triple, signature.name + "_weights", signature.weightsBytes, [&](llvm::raw_ostream &to) { writeWeights(modules(), to); });
-  result.objects.push_back(std::move(weights));
+  DataObject object = makeDataObject(triple, signature.name + "_weights", signature.weightsBytes);
+  uint64_t bytes = object.bytes;
+  auto stream = [object = std::move(object), all = modules()](llvm::raw_ostream &out) {
+    out << object.head;
+    writeWeights(all, out);
+    out << object.tail;
+  };
+  result.objects.push_back({signature.name + "_weights.o", "", std::move(stream), bytes});
   return CompileStatus::Done;
 }
 
@@ -178,14 +183,21 @@ CompileStatus compileModel(const CompileOptions &options, Compilation &result, s
   return status;
 }
 
+static std::vector<ArchiveMember> listMembers(const Compilation &compilation) {
+  std::vector<ArchiveMember> members;
+  for (const OutputFile &object : compilation.objects) {
+    // What is written in one go is the weights.
+    std::vector<std::string> symbols = object.stream ? std::vector{compilation.name + "_weights"} : definedSymbols(object.contents);
+    members.push_back({object.path, object.getSize(), std::move(symbols), [&object](llvm::raw_ostream &out) { object.write(out); }});
+  }
+  return members;
+}
+
 OutputFile makeArchive(const Compilation &compilation) {
-  auto stream = [&compilation](llvm::raw_ostream &out) {
-    std::vector<std::pair<StringRef, StringRef>> objects;
-    for (const OutputFile &object : compilation.objects)
-      objects.emplace_back(object.path, object.contents);
-    llvm::cantFail(writeObjectArchive(out, objects));
-  };
-  return {"lib" + compilation.name + ".a", "", stream};
+  std::vector<ArchiveMember> members = listMembers(compilation);
+  uint64_t bytes = archiveBytes(members);
+  auto stream = [members = std::move(members)](llvm::raw_ostream &out) { writeArchive(out, members); };
+  return {"lib" + compilation.name + ".a", "", std::move(stream), bytes};
 }
 
 std::vector<OutputFile> makeBuildFiles(const Compilation &compilation) {
@@ -197,14 +209,14 @@ std::vector<OutputFile> makeBuildFiles(const Compilation &compilation) {
 
 OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOptions &options, std::vector<std::string> &errors) {
   OutputFile library = {"lib" + compilation.name + ".so", "", nullptr};
-  std::vector<SourceFile> objects;
-  for (const OutputFile &object : compilation.objects)
-    objects.push_back({object.path, object.contents});
-  auto linked = linkSharedLibrary(options.cxx.empty() ? "cc" : options.cxx, objects);
-  if (linked)
-    library.contents.assign(linked->begin(), linked->end());
-  else
+  auto linked = linkSharedLibrary(options.cxx.empty() ? "cc" : options.cxx, listMembers(compilation));
+  if (!linked) {
     errors.push_back(toString(linked.takeError()));
+    return library;
+  }
+  std::shared_ptr<llvm::MemoryBuffer> bytes = std::move(*linked);
+  library.stream = [bytes](llvm::raw_ostream &out) { out << bytes->getBuffer(); };
+  library.streamBytes = bytes->getBufferSize();
   return library;
 }
 

@@ -53,7 +53,7 @@ OutputFile makeArchive(const Compilation &compilation);
 /// NAME.pc and NAME-config.cmake, for pkg-config and CMake's find_package().
 std::vector<OutputFile> makeBuildFiles(const Compilation &compilation);
 
-/// The objects as a shared library: libNAME.so. Empty contents and a line in `errors` when the linker fails.
+/// The objects as a shared library: libNAME.so. An empty file and a line in `errors` when the linker fails.
 OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOptions &options, std::vector<std::string> &errors);
 
 } // namespace kiln

@@ -8,16 +8,6 @@ using namespace llvm;
 namespace kiln {
 
 namespace {
-/// Counts bytes and drops them.
-class CountingStream : public raw_ostream {
-public:
-  ~CountingStream() override { flush(); }
-
-private:
-  void write_impl(const char *, size_t size) override { count += size; }
-  uint64_t current_pos() const override { return count; }
-  uint64_t count = 0;
-};
 /// Writes to memory that is large enough.
 class FixedStream : public raw_ostream {
 public:
@@ -36,14 +26,6 @@ void OutputFile::write(raw_ostream &out) const {
     stream(out);
   else
     out << contents;
-}
-
-uint64_t OutputFile::getSize() const {
-  if (!stream)
-    return contents.size();
-  CountingStream counter;
-  stream(counter);
-  return counter.tell();
 }
 
 std::unique_ptr<MemoryBuffer> OutputFile::toBuffer() const {

@@ -28,7 +28,7 @@ static std::pair<uint16_t, uint32_t> machineOf(StringRef name) {
   }
 }
 
-bool canWriteDataObject(StringRef triple) { return machineOf(triple).first != 0; }
+bool canMakeDataObject(StringRef triple) { return machineOf(triple).first != 0; }
 
 /// The sections of the file, in the order of the section header table.
 enum Section { Null, Data, Stack, Symbols, Strings, Names, SectionCount };
@@ -57,7 +57,7 @@ static ELF::Elf64_Ehdr makeHeader(StringRef triple, uint64_t sectionTable) {
   return header;
 }
 
-void writeDataObject(raw_ostream &out, StringRef triple, StringRef symbol, uint64_t size, function_ref<void(raw_ostream &)> writeData) {
+DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
   constexpr uint64_t start = sizeof(ELF::Elf64_Ehdr); // 64 bytes: the data keep their alignment in the file
   std::string strings = std::string(1, '\0') + symbol.str() + std::string(1, '\0');
   std::string names(1, '\0');
@@ -99,8 +99,6 @@ void writeDataObject(raw_ostream &out, StringRef triple, StringRef symbol, uint6
 
   std::string head, tail;
   append(head, makeHeader(triple, sectionTable));
-  out << head;
-  writeData(out);
   uint64_t written = start + size;
   auto pad = [&](uint64_t to) { tail.resize(to - written, '\0'); };
   pad(table[Symbols].sh_offset);
@@ -111,7 +109,7 @@ void writeDataObject(raw_ostream &out, StringRef triple, StringRef symbol, uint6
   tail += names;
   pad(sectionTable);
   append(tail, table);
-  out << tail;
+  return {head, tail, head.size() + size + tail.size()};
 }
 
 } // namespace kiln

@@ -2,19 +2,23 @@
 #ifndef KILN_COMPILER_EMIT_ELFWRITER_H
 #define KILN_COMPILER_EMIT_ELFWRITER_H
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/raw_ostream.h"
+#include <string>
 
 namespace kiln {
 
-/// Whether writeDataObject can write objects for this target.
-bool canWriteDataObject(llvm::StringRef triple);
+/// Whether makeDataObject can make objects for this target.
+bool canMakeDataObject(llvm::StringRef triple);
 
-/// Writes a relocatable ELF file with one hidden read-only symbol over `size` bytes, aligned to 64. `writeData` writes the bytes, so that
-/// gigabytes never pass through an assembler or through memory.
-void writeDataObject(llvm::raw_ostream &out, llvm::StringRef triple, llvm::StringRef symbol, uint64_t size,
-                     llvm::function_ref<void(llvm::raw_ostream &)> writeData);
+/// What stands before and behind the data in a relocatable file, and the bytes of all three.
+struct DataObject {
+  std::string head, tail;
+  uint64_t bytes;
+};
+
+/// A relocatable ELF file with one hidden read-only symbol over `size` bytes, aligned to 64. The data themselves are written between head and
+/// tail, so that gigabytes pass neither through an assembler nor through memory.
+DataObject makeDataObject(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
 } // namespace kiln
 

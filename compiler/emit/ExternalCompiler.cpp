@@ -12,18 +12,22 @@ using namespace llvm;
 
 namespace kiln {
 
-static Error writeFile(const Twine &path, StringRef text) {
+static Error writeFile(const Twine &path, function_ref<void(raw_ostream &)> write) {
   std::error_code error;
   std::string name = path.str();
   sys::fs::create_directories(sys::path::parent_path(name));
   raw_fd_ostream out(name, error);
   if (!error) {
-    out << text;
+    write(out);
     out.close();
     error = out.error();
     out.clear_error();
   }
   return error ? createFileError(name, error) : Error::success();
+}
+
+static Error writeFile(const Twine &path, StringRef text) {
+  return writeFile(path, [&](raw_ostream &out) { out << text; });
 }
 
 static Expected<SmallVector<char, 0>> readFile(StringRef path) {
@@ -94,17 +98,24 @@ Expected<SmallVector<char, 0>> ExternalCompiler::compile(const SourceFile &unit,
   return readFile(object);
 }
 
-Expected<SmallVector<char, 0>> linkSharedLibrary(StringRef program, ArrayRef<SourceFile> objects) {
-  auto linker = ExternalCompiler::create(program, objects);
+Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, ArrayRef<ArchiveMember> objects) {
+  auto linker = ExternalCompiler::create(program, {});
   if (!linker)
     return linker.takeError();
-  auto library = inFolder(linker->folder, "library.so"), log = inFolder(linker->folder, "log");
-  std::vector<std::string> arguments = {"-shared", "-o", library.str().str()};
-  for (const SourceFile &object : objects)
+  auto path = inFolder(linker->folder, "library.so"), log = inFolder(linker->folder, "log");
+  std::vector<std::string> arguments = {"-shared", "-o", path.str().str()};
+  for (const ArchiveMember &object : objects) {
     arguments.push_back(inFolder(linker->folder, object.name).str().str());
+    if (Error error = writeFile(arguments.back(), object.write))
+      return std::move(error);
+  }
   if (Error error = linker->run(arguments, log))
     return std::move(error);
-  return readFile(library);
+  // The mapping outlives the file's name.
+  auto library = MemoryBuffer::getFile(path, false, false);
+  if (!library)
+    return createFileError(path, library.getError());
+  return std::move(*library);
 }
 
 } // namespace kiln

@@ -2,9 +2,12 @@
 #ifndef KILN_COMPILER_EMIT_EXTERNALCOMPILER_H
 #define KILN_COMPILER_EMIT_EXTERNALCOMPILER_H
 
+#include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/Sources.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
 
 namespace kiln {
 
@@ -24,14 +27,14 @@ public:
   llvm::Error run(llvm::ArrayRef<std::string> arguments, llvm::StringRef log) const;
 
 private:
-  friend llvm::Expected<llvm::SmallVector<char, 0>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<SourceFile> objects);
+  friend llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects);
   ExternalCompiler() = default;
   std::string program;
   std::string folder;
 };
 
 /// Links objects into a shared library with a compiler's driver.
-llvm::Expected<llvm::SmallVector<char, 0>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<SourceFile> objects);
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects);
 
 } // namespace kiln
 

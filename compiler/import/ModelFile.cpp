@@ -81,6 +81,31 @@ static StringRef otherFormat(ArrayRef<char> bytes) {
   return "";
 }
 
+namespace {
+/// A mapped file, whose pages go again when they have been read: a large model is in memory once, as protobuf's copy.
+class ReleasingStream : public google::protobuf::io::ZeroCopyInputStream {
+public:
+  explicit ReleasingStream(ArrayRef<char> bytes) : bytes(bytes), array(bytes.data(), static_cast<int>(bytes.size()), pieceBytes) {}
+  bool Next(const void **data, int *size) override {
+    bool more = array.Next(data, size);
+    size_t begin = more ? static_cast<const char *>(*data) - bytes.data() : bytes.size(), done = begin / pieceBytes * pieceBytes;
+    if (done > released)
+      madvise(const_cast<char *>(bytes.data()) + released, done - released, MADV_DONTNEED);
+    released = std::max(released, done);
+    return more;
+  }
+  void BackUp(int count) override { array.BackUp(count); }
+  bool Skip(int count) override { return array.Skip(count); }
+  int64_t ByteCount() const override { return array.ByteCount(); }
+
+private:
+  static constexpr int pieceBytes = 1 << 22;
+  ArrayRef<char> bytes;
+  google::protobuf::io::ArrayInputStream array;
+  size_t released = 0;
+};
+} // namespace
+
 static LogicalResult parse(ArrayRef<char> bytes, bool isText, onnx::ModelProto &model, Diagnostics &diagnostics) {
   using namespace google::protobuf;
   SilenceProtobuf silence;
@@ -88,7 +113,7 @@ static LogicalResult parse(ArrayRef<char> bytes, bool isText, onnx::ModelProto &
     return diagnostics.error("the file is empty");
   if (bytes.size() > INT32_MAX)
     return diagnostics.error("cannot parse a model file of more than 2 GiB; store its weights as external data");
-  io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  ReleasingStream stream(bytes);
   if (isText) {
     FirstError first;
     TextFormat::Parser parser;

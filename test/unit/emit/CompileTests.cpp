@@ -1,8 +1,11 @@
 //===- CompileTests.cpp - From IR to running objects -----------------------===//
 #include "compiler/Compile.h"
+#include "compiler/emit/ArchiveWriter.h"
 #include "compiler/run/LoadedModel.h"
 
 #include "llvm/Object/Archive.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include <gtest/gtest.h>
 
@@ -129,6 +132,38 @@ TEST_F(Compile, SameBytesTwice) {
   options.jobs = 1;
   EXPECT_EQ(compileModel(options, again, errors), CompileStatus::Done);
   EXPECT_EQ(first, makeArchive(again).toBuffer()->getBuffer().str());
+}
+
+/// The archive that LLVM's own writer makes of the same objects.
+TEST_F(Compile, TheArchiveIsLLVMs) {
+  options.name = "a_name_that_is_longer_than_the_header";
+  compile();
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  std::vector<llvm::NewArchiveMember> members;
+  for (const OutputFile &object : result.objects) {
+    objects.push_back(object.toBuffer());
+    members.emplace_back(llvm::MemoryBufferRef(objects.back()->getBuffer(), object.path));
+  }
+  std::string want;
+  llvm::raw_string_ostream out(want);
+  auto format = llvm::object::Archive::K_GNU;
+  ASSERT_FALSE(bool(llvm::writeArchiveToStream(out, members, llvm::SymtabWritingMode::NormalSymtab, format, true, false)));
+  OutputFile file = makeArchive(result);
+  EXPECT_EQ(file.getSize(), want.size());
+  EXPECT_TRUE(file.toBuffer()->getBuffer() == want);
+}
+
+TEST_F(Compile, AnArchiveOfMoreThan4GiBHasAWideIndex) {
+  auto none = [](llvm::raw_ostream &) {};
+  ArchiveMember members[] = {{"weights.o", uint64_t(5) << 30, {"weights"}, none}, {"code.o", 100, {"run"}, none}};
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  writeArchive(out, members);
+  EXPECT_EQ(archiveBytes(members), 8 + 60 + 8 * 3 + 12 + 60 + (uint64_t(5) << 30) + 60 + 100);
+  EXPECT_TRUE(llvm::StringRef(text).substr(8).starts_with("/SYM64/ "));
+  EXPECT_EQ(llvm::support::endian::read64be(text.data() + 68), 2u);
+  EXPECT_EQ(llvm::support::endian::read64be(text.data() + 76), 8u + 60 + 24 + 12);
+  EXPECT_EQ(llvm::support::endian::read64be(text.data() + 84), 8u + 60 + 24 + 12 + 60 + (uint64_t(5) << 30));
 }
 
 TEST_F(Compile, OnlyTheModelsOwnSymbols) {
