@@ -37,11 +37,11 @@ static std::string scalarType(Type element) {
   return (element.isUnsignedInteger() ? "uint" : "int") + std::to_string(integerWidth(element, false)) + "_t";
 }
 
-/// kiln::f32x8, or kiln::vec<float, 2> for a form without a name of its own.
+/// f32x8, which the translation unit takes out of kiln, or kiln::vec<float, 2> for a form without a name of its own.
 static std::string vectorName(char kind, unsigned bits, int64_t lanes, const std::string &lane) {
   int64_t total = bits * lanes;
   if (total == 128 || total == 256 || total == 512)
-    return "kiln::" + std::string(1, kind) + std::to_string(bits) + "x" + std::to_string(lanes);
+    return std::string(1, kind) + std::to_string(bits) + "x" + std::to_string(lanes);
   return "kiln::vec<" + lane + ", " + std::to_string(lanes) + ">";
 }
 

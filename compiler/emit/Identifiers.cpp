@@ -32,6 +32,12 @@ bool isIdentifier(StringRef text) {
   return all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
+bool isVectorName(StringRef text) {
+  unsigned bits, lanes;
+  bool isKind = text.consume_front("f") || text.consume_front("i") || text.consume_front("u");
+  return isKind && !text.consumeInteger(10, bits) && text.consume_front("x") && !text.getAsInteger(10, lanes) && (bits * lanes) % 128 == 0;
+}
+
 std::string makeIdentifier(StringRef text) {
   std::string name;
   for (char c : text) {
@@ -47,7 +53,7 @@ std::string makeIdentifier(StringRef text) {
     name.erase(0, 1);
   if (name.empty() || name == "_" || isDigit(name.front()))
     name = "x" + (name == "_" ? std::string() : name);
-  return reservedNames().contains(name) ? name + "_" : name;
+  return reservedNames().contains(name) || isVectorName(name) ? name + "_" : name;
 }
 
 std::string makeMacroName(StringRef identifier) { return identifier.upper(); }

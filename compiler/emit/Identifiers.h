@@ -15,6 +15,9 @@ std::string makeIdentifier(llvm::StringRef text);
 /// Whether the text is an identifier already.
 bool isIdentifier(llvm::StringRef text);
 
+/// Whether the text is the name of one of the kernel headers' vector types: f32x8, u8x16.
+bool isVectorName(llvm::StringRef text);
+
 /// The upper-case form, for macros.
 std::string makeMacroName(llvm::StringRef identifier);
 

@@ -6,7 +6,9 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include <numeric>
+#include <set>
 
 using namespace mlir;
 
@@ -47,6 +49,21 @@ static SourceFile printKernelHeader(ArrayRef<KernelText> kernels, const Signatur
   return {signature.kernelHeader(), text + "\n#endif // " + guard + "\n"};
 }
 
+/// `using kiln::f32x8;` for each vector type that a text names.
+static std::string useTypes(StringRef text) {
+  std::set<std::string> types;
+  for (size_t at = 0; (at = text.find_first_of("fiu", at)) != StringRef::npos; ++at) {
+    StringRef word = text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    bool begins = at == 0 || !(llvm::isAlnum(text[at - 1]) || text[at - 1] == '_');
+    if (begins && isVectorName(word))
+      types.insert(word.str());
+  }
+  std::string lines;
+  for (const std::string &type : types)
+    lines += "using kiln::" + type + ";\n";
+  return lines.empty() ? "" : "\n" + lines;
+}
+
 /// The kernels of a module; failure after a report for each that has no C++ text.
 static FailureOr<std::vector<KernelText>> printKernels(const Signature &signature, KernelNames &names) {
   std::vector<KernelText> kernels;
@@ -81,9 +98,10 @@ static LogicalResult printTarget(const Signature &signature, ModelSources &sourc
                          "#include \"kiln/math.h\"\n#include \"kiln/vector.h\"\n#include \"kiln/wrap.h\"\n";
   std::string whose = "'" + signature.name + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
   for (auto [i, unit] : llvm::enumerate(balance(*kernels))) {
-    std::string text = "// Kernels of model " + whose + ".\n" + includes;
+    std::string text;
     for (size_t kernel : unit)
       text += "\n" + (*kernels)[kernel].definition;
+    text = "// Kernels of model " + whose + ".\n" + includes + useTypes(text) + text;
     sources.units.push_back({{stem + "_kernels_" + std::to_string(i) + ".cpp", text}, target});
   }
   return success();

@@ -66,6 +66,13 @@ static void nameArgument(func::FuncOp kernel, unsigned argument, const Twine &na
     kernel.setArgAttr(argument, kernel::writtenAttrName, b.getUnitAttr());
 }
 
+/// Whether a group's input is a weight, under whatever shape.
+static bool isConstant(Value input) {
+  while (auto reshape = input.getDefiningOp<ReshapeOp>())
+    input = reshape.getInput();
+  return input.getDefiningOp<ConstantOp>() != nullptr;
+}
+
 static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbols, OpBuilder &b) {
   auto buffer = [&](Type type) -> Type { return MemRefType::get({ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(type))); };
   SmallVector<Type> types;
@@ -81,8 +88,12 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
   kernel.setPrivate();
   kernel.addEntryBlock();
   unsigned inputs = group.getInputs().size(), results = group.getNumResults(), position = 0;
-  for (unsigned i = 0; i < inputs; ++i)
-    nameArgument(kernel, position++, inputs == 1 ? Twine("in") : "in" + Twine(i), false);
+  unsigned constants = llvm::count_if(group.getInputs(), isConstant), variables = inputs - constants, named[2] = {0, 0};
+  for (Value input : group.getInputs()) {
+    bool constant = isConstant(input);
+    std::string number = (constant ? constants : variables) > 1 ? std::to_string(named[constant]++) : "";
+    nameArgument(kernel, position++, (constant ? "weight" : "in") + number, false);
+  }
   for (unsigned i = 0; i < results; ++i)
     nameArgument(kernel, position++, results == 1 ? Twine("out") : "out" + Twine(i), true);
   if (checks) {

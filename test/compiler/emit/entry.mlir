@@ -23,6 +23,7 @@
 // CHECK: reinterpret_cast<const int8_t *>(inputs->mask)
 
 // CHECK: //--- small_kernels_0.cpp
+// CHECK: using kiln::f32x16;
 // CHECK: // Mul_0(Mul), Relu_1(Relu)
 // CHECK-NEXT: // shapes: f32[batch,16]
 // CHECK-NEXT: // algorithm: rows of 16
@@ -30,8 +31,8 @@
 // CHECK-NEXT: void small_kernel_scale(const float *in, const float *weight, float *out, int64_t /*batch*/, int64_t begin, int64_t end) {
 // CHECK-NEXT: for (int64_t row = begin; row < end; ++row) {
 // CHECK-NEXT: const int64_t at = row * 16;
-// CHECK-NEXT: const kiln::f32x16 v = kiln::max<kiln::f32x16>(kiln::load<kiln::f32x16>(in + at) * kiln::load<kiln::f32x16>(weight), kiln::broadcast<kiln::f32x16>(0.0f));
-// CHECK-NEXT: kiln::store<kiln::f32x16>(out + at, v);
+// CHECK-NEXT: const f32x16 v = kiln::max<f32x16>(kiln::load<f32x16>(in + at) * kiln::load<f32x16>(weight), kiln::broadcast<f32x16>(0.0f));
+// CHECK-NEXT: kiln::store<f32x16>(out + at, v);
 module attributes {nn.model = "small", nn.symbols = ["batch"], nn.symbol_bounds = [array<i64: 1, 64>], kernel.workspace_bytes = 256 : i64} {
   kernel.weight @w0 : memref<16xf32> = dense<2.0> : tensor<16xf32> at 64
   func.func private @scale(%in: memref<?xf32> {kernel.name = "in"}, %w: memref<16xf32> {kernel.name = "weight"}, %out: memref<?xf32> {kernel.name = "out", kernel.written},
