@@ -36,7 +36,8 @@ Error writeFiles(StringRef folder, ArrayRef<OutputFile> files) {
     sys::path::append(path, file.path);
     StringRef parent = sys::path::parent_path(path);
     std::vector<std::string> missing = findMissingFolders(parent);
-    if (std::error_code error = sys::fs::create_directories(parent))
+    // As mkdir does: the umask alone takes permissions away.
+    if (std::error_code error = sys::fs::create_directories(parent, true, sys::fs::all_all))
       return makeError("cannot make the folder " + parent + ": " + error.message());
     made.insert(made.end(), missing.begin(), missing.end());
     Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(path + ".%%%%%%%%.part", 0666 & ~sys::fs::getUmask());

@@ -5,6 +5,9 @@
 // RUN: %gcc -std=c11 -Wall -Wextra -pedantic -Werror -I%t/out %S/Inputs/two-names.c %t/build/libfirst.a %t/out/libsecond.a -o %t/built && %t/built
 // RUN: %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/out/libfirst.a %t/out/libsecond.a -o %t/packaged && %t/packaged
 // RUN: %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/out/libfirst.so %t/out/libsecond.a -o %t/shared -Wl,-rpath,%t/out && %t/shared
+// Nothing of Kiln is needed: another place, an empty environment, another compiler.
+// RUN: mv %t/out/src %t/elsewhere && env -i PATH=/usr/bin:/bin %cmake -G Ninja -S %t/elsewhere -B %t/clang -DCMAKE_CXX_COMPILER=%clangxx -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" > %t/log
+// RUN: env -i PATH=/usr/bin:/bin %cmake --build %t/clang >> %t/log && %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/clang/libfirst.a %t/out/libsecond.a -o %t/moved && %t/moved
 // No allocation, no C++ library: nothing is undefined but what every C library has.
 // RUN: nm -u %t/out/libfirst.a | FileCheck %s --check-prefix=UNDEFINED --allow-empty
 // UNDEFINED-NOT: {{malloc|_Zn|__cxa|free}}
