@@ -5,7 +5,6 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Object/ArchiveWriter.h"
 
 using namespace mlir;
 
@@ -119,9 +118,14 @@ Libs: -L${prefix} -l@NAME@
 
 static constexpr StringLiteral cmakeConfigTemplate = R"(# find_package(@NAME@ CONFIG PATHS <this folder>) gives the target @NAME@::@NAME@. Written by Kiln.
 if(NOT TARGET @NAME@::@NAME@)
-  add_library(@NAME@::@NAME@ STATIC IMPORTED)
-  set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.a
-                                                  INTERFACE_INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR})
+  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.a)
+    add_library(@NAME@::@NAME@ STATIC IMPORTED)
+    set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.a)
+  else()
+    add_library(@NAME@::@NAME@ SHARED IMPORTED)
+    set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.so IMPORTED_NO_SONAME TRUE)
+  endif()
+  set_target_properties(@NAME@::@NAME@ PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR})
 endif()
 )";
 
@@ -129,13 +133,6 @@ std::vector<SourceFile> makeBuildFiles(StringRef name) {
   std::vector<std::pair<StringRef, std::string>> values = {{"@NAME@", name.str()}};
   return {{name.str() + ".pc", replaceAll(pkgConfigTemplate.str(), values)},
           {name.str() + "-config.cmake", replaceAll(cmakeConfigTemplate.str(), values)}};
-}
-
-llvm::Error writeObjectArchive(raw_ostream &out, ArrayRef<std::pair<StringRef, StringRef>> namedObjects) {
-  std::vector<llvm::NewArchiveMember> members;
-  for (auto [name, bytes] : namedObjects)
-    members.emplace_back(llvm::MemoryBufferRef(bytes, name));
-  return llvm::writeArchiveToStream(out, members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU, true, false);
 }
 
 } // namespace kiln

@@ -14,9 +14,6 @@ std::vector<SourceFile> makeSourceFolder(const ModelSources &sources);
 /// NAME.pc and NAME-config.cmake, which make a folder with the header and the library one that pkg-config and find_package() take.
 std::vector<SourceFile> makeBuildFiles(llvm::StringRef name);
 
-/// Writes objects as an archive. The same objects give the same bytes.
-llvm::Error writeObjectArchive(llvm::raw_ostream &out, llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> namedObjects);
-
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_PACKAGE_H
