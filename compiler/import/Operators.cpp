@@ -15,7 +15,8 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   for (ArrayRef<Operator> family :
        {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getElementwiseOperators(),
         getGatherOperators(), getGeneratorOperators(), getLossOperators(), getMatmulOperators(), getNormalizationOperators(), getPoolingOperators(),
-        getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(), getResizeOperators(), getShapeOperators()})
+        getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(), getResizeOperators(), getSamplingOperators(), getShapeOperators(),
+        getSignalOperators()})
     for (const Operator &row : family)
       index[row.name].push_back(&row);
   return index;

@@ -41,7 +41,9 @@ llvm::ArrayRef<Operator> getQuantizationOperators();
 llvm::ArrayRef<Operator> getReductionOperators();
 llvm::ArrayRef<Operator> getRecurrentOperators();
 llvm::ArrayRef<Operator> getResizeOperators();
+llvm::ArrayRef<Operator> getSamplingOperators();
 llvm::ArrayRef<Operator> getShapeOperators();
+llvm::ArrayRef<Operator> getSignalOperators();
 /// @}
 
 /// The row for an operator of this domain and opset. When there is none, null and `reason` says why.

@@ -2,6 +2,9 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Window.h"
+#include "dialects/nn/ConstantData.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -136,8 +139,76 @@ static LogicalResult convTranspose(Node &node) {
   return node.result(addBias(node, result, node.optionalInput(2)));
 }
 
+/// Adds overlapping blocks up where they came from: the transpose of a convolution whose weight picks one element of the block for each channel.
+static LogicalResult col2Im(Node &node) {
+  Value x = node.input(0);
+  auto image = node.constantIntegers(1, "image_shape"), block = node.constantIntegers(2, "block_shape");
+  if (!image || !block || !node.expectRank(x, 3, "the input"))
+    return failure();
+  size_t spatial = image->size();
+  SmallVector<int64_t> ones(spatial, 1), none(2 * spatial, 0);
+  SmallVector<int64_t> dilations = node.findInts("dilations").value_or(ones), strides = node.findInts("strides").value_or(ones);
+  SmallVector<int64_t> pads = node.findInts("pads").value_or(none);
+  int64_t size = std::accumulate(block->begin(), block->end(), int64_t(1), std::multiplies<>());
+  if (node.failed() || spatial < 1 || spatial > 3 || block->size() != spatial || dilations.size() != spatial || strides.size() != spatial ||
+      pads.size() != 2 * spatial || size < 1 || size > 65536 || llvm::any_of(llvm::concat<int64_t>(strides, dilations), [](int64_t n) { return n < 1; }))
+    return node.error("expected image_shape, block_shape, dilations, strides and pads of one to three positive numbers each");
+  DimExprs dims = node.dims(x), in{dims[0], dims[1]}, out{dims[0], nn::simplifyDim(dims[1].floorDiv(size))};
+  for (size_t i = 0; i < spatial; ++i) {
+    int64_t room = (*image)[i] + pads[i] + pads[spatial + i] - dilations[i] * ((*block)[i] - 1) - 1;
+    in.push_back(node.number(room < 0 ? 0 : room / strides[i] + 1));
+    out.push_back(node.number((*image)[i]));
+    // What the blocks do not reach lies outside the transpose's result, as if more had been cut off.
+    if (room >= 0)
+      pads[spatial + i] -= room % strides[i];
+  }
+  auto channels = nn::getConstantDim(out[1]);
+  if (!channels || !node.unify(dims[2], nn::getNumElements(ArrayRef(in).drop_front(2), node.context()), "the number of blocks does not fit the image"))
+    return node.error("the input's channels must be static, and its blocks as many as fit the image");
+  SmallVector<int64_t> shape = {*channels * size, 1};
+  llvm::append_range(shape, *block);
+  SmallVector<float> picks(*channels * size * size, 0.0f);
+  for (int64_t row = 0; row < *channels * size; ++row)
+    picks[row * size + row % size] = 1;
+  Value weight = node.cast(node.constant(nn::makeConstantOf<float>(RankedTensorType::get(shape, node.builder().getF32Type()), picks)), node.elementType(x));
+  RankedTensorType type = node.type(out, node.elementType(x));
+  x = node.reshape(x, in);
+  return node.failed() ? failure()
+                       : node.result(node.make<ConvTransposeOp>(type, x, weight, strides, dilations, pads, *channels, Layout::ChannelsFirst));
+}
+
+/// A depthwise convolution over time that sees the past only; the last inputs are the state for the next call.
+static LogicalResult causalConvWithState(Node &node) {
+  Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2), past = node.optionalInput(3);
+  std::string activation = node.getString("activation", "none");
+  if (activation != "none" && activation != "silu" && activation != "swish")
+    return node.error("attribute 'activation' is '" + activation + "', expected none, silu or swish");
+  if (!node.expectRank(x, 3, "the input") || !node.expectRank(weight, 3, "the weight"))
+    return failure();
+  DimExprs dims = node.dims(x), shape = node.dims(weight);
+  auto kernel = nn::getConstantDim(shape[2]), channels = nn::getConstantDim(dims[1]);
+  if (!kernel || !channels || *kernel < 1 || nn::getConstantDim(shape[0]) != channels || nn::getConstantDim(shape[1]) != 1)
+    return node.error("expected a weight [C, 1, K] with static sizes for an input [N, C, L]");
+  DimExprs state = {dims[0], dims[1], node.number(*kernel - 1)};
+  if (past && node.dims(past) != state)
+    return node.error("the past state does not have the shape [N, C, K - 1]");
+  Value window = *kernel == 1 ? x : node.concat({past ? past : node.splat(state, node.elementType(x), 0), x}, 2);
+  int64_t one[] = {1}, pads[] = {0, 0};
+  RankedTensorType type = node.type(dims, node.elementType(x));
+  if (node.failed() || node.elementType(weight) != node.elementType(x))
+    return node.error("input and weight have different element types");
+  Value result = node.make<ConvOp>(type, window, weight, one, one, pads, *channels, Layout::ChannelsFirst);
+  result = addBias(node, result, bias);
+  if (activation != "none")
+    result = node.unary<SwishOp>(result, node.builder().getF64FloatAttr(1));
+  (void)node.result(0, result);
+  return node.result(1, node.slice(window, 2, dims[2], node.number(*kernel - 1)));
+}
+
 ArrayRef<Operator> getConvolutionOperators() {
   static const Operator rows[] = {
+      {"CausalConvWithState", 27, Elements::Float, causalConvWithState},
+      {"Col2Im", 18, Elements::Float, col2Im},
       {"Conv", 1, Elements::Float, conv},
       {"ConvTranspose", 1, Elements::Float, convTranspose},
   };

@@ -342,8 +342,35 @@ static LogicalResult spaceToDepth(Node &node) {
   return node.result(node.reshape(x, {d[0], d[1] * (block * block), h, w}));
 }
 
+/// Cuts or pads each axis to a size, alike on both sides.
+static LogicalResult centerCropPad(Node &node) {
+  Value x = node.input(0);
+  auto sizes = node.constantIntegers(1, "the shape");
+  int64_t rank = node.rank(x);
+  SmallVector<int64_t> axes = node.findInts("axes").value_or(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+  if (!sizes || (node.axes(axes, rank), node.failed()) || sizes->size() != axes.size())
+    return node.error("the shape does not have one entry for each axis");
+  SmallVector<AffineExpr> low(rank, node.number(0)), high(rank, node.number(0));
+  for (auto [axis, size] : llvm::zip_equal(axes, *sizes)) {
+    axis = node.axis(axis, rank);
+    auto have = nn::getConstantDim(node.dims(x)[axis]);
+    if (!have)
+      return node.unsupported("a symbolic dimension", "make the dimension static with --dim");
+    if (size < 0)
+      return node.error("the shape has the negative entry " + Twine(size));
+    if (size < *have)
+      x = node.slice(x, axis, node.number((*have - size) / 2), node.number(size));
+    low[axis] = node.number(std::max<int64_t>(size - *have, 0) / 2);
+    high[axis] = node.number(std::max<int64_t>(size - *have, 0) - std::max<int64_t>(size - *have, 0) / 2);
+  }
+  if (node.failed() || llvm::all_of(high, [](AffineExpr amount) { return nn::getConstantDim(amount) == 0; }))
+    return node.result(x);
+  return node.result(node.pad(x, low, high, PadMode::Constant, node.splat({}, node.elementType(x), 0)));
+}
+
 ArrayRef<Operator> getDataMovementOperators() {
   static const Operator rows[] = {
+      {"CenterCropPad", 18, Elements::Any, centerCropPad},
       {"Concat", 1, Elements::Any, concat},
       {"DepthToSpace", 1, Elements::Any, depthToSpace},
       {"Pad", 1, Elements::Any, pad},

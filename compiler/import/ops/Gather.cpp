@@ -174,15 +174,61 @@ static LogicalResult compress(Node &node) {
   return node.result(node.make<GatherOp>(node.type(dims, node.elementType(x)), x, indices, axis));
 }
 
+/// The first sequence_lens[b] steps of each batch entry backwards, the others as they are.
+static LogicalResult reverseSequence(Node &node) {
+  Value x = node.input(0), lengths = node.input(1);
+  int64_t batch = node.getInt("batch_axis", 1), time = node.getInt("time_axis", 0);
+  if (batch + time != 1 || batch * time != 0 || node.rank(x) < 2 || !node.expectRank(lengths, 1, "sequence_lens"))
+    return node.error("expected batch_axis and time_axis to be 0 and 1, and an input of rank 2 or more");
+  DimExprs dims = node.dims(x), perBatch(dims.size(), node.number(1));
+  perBatch[batch] = node.dims(lengths)[0];
+  Value at = node.iota(dims, time, node.builder().getI64Type());
+  Value length = node.broadcastTo(node.reshape(node.cast(lengths, node.elementType(at)), perBatch), dims);
+  if (node.failed())
+    return failure();
+  Value reversed = node.binary<SubOp>(node.binary<SubOp>(length, 1.0), at);
+  Value places = node.make<SelectOp>(at.getType(), node.compare<LessOp>(at, length), reversed, at);
+  return node.result(node.make<GatherElementsOp>(x.getType(), x, places, time));
+}
+
+/// Writes an update into a cache, for each batch entry from its own place on; a circular one goes on at the front.
+static LogicalResult tensorScatter(Node &node) {
+  Value cache = node.input(0), update = node.input(1), starts = node.optionalInput(2);
+  std::string mode = node.getString("mode", "linear");
+  int64_t rank = node.rank(cache), axis = node.axis(node.getInt("axis", -2), rank);
+  if (mode != "linear" && mode != "circular")
+    return node.error("attribute 'mode' is '" + mode + "', expected linear or circular");
+  if (node.failed() || axis == 0 || !node.expectRank(update, rank, "the update") || node.elementType(update) != node.elementType(cache))
+    return node.error("expected an axis behind the batch, and an update of the cache's rank and element type");
+  DimExprs dims = node.dims(update), all = node.dims(cache), perBatch(rank, node.number(1));
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis && !node.unify(dims[i], all[i], "the update differs from the cache outside the axis: dimensions"))
+      return failure();
+  Value places = node.iota(dims, axis, node.builder().getI64Type());
+  if (starts && node.expectRank(starts, 1, "write_indices")) {
+    perBatch[0] = node.dims(starts)[0];
+    places = node.binary<AddOp>(places, node.broadcastTo(node.reshape(starts, perBatch), dims));
+  }
+  if (mode == "circular") {
+    Contents size = {{all[axis]}};
+    places = node.binary<ModOp>(places, materialize(node.builder(), node.loc, RankedTensorType::get({}, node.builder().getI64Type()), size));
+  }
+  if (node.failed())
+    return failure();
+  return node.result(node.make<ScatterElementsOp>(cache.getType(), cache, places, update, axis, ScatterReduction::None));
+}
+
 ArrayRef<Operator> getGatherOperators() {
   static const Operator rows[] = {
       {"Compress", 9, Elements::Any, compress},
       {"Gather", 1, Elements::Any, gather},
       {"GatherElements", 11, Elements::Any, gatherElements},
       {"GatherND", 11, Elements::Any, gatherNd},
+      {"ReverseSequence", 10, Elements::Any, reverseSequence},
       {"Scatter", 9, Elements::Any, scatterElements, 10},
       {"ScatterElements", 11, Elements::Any, scatterElements},
       {"ScatterND", 11, Elements::Any, scatterNd},
+      {"TensorScatter", 24, Elements::Any, tensorScatter},
   };
   return rows;
 }

@@ -10,13 +10,13 @@ import subprocess
 import sys
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+from onnx_cases import Model, describe_difference, kiln
 
 INF, NAN = np.inf, np.nan
-DTYPES = {"f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "f2": TensorProto.FLOAT16}
 # Both forms differ in the order of a sum and in 1 / s against / s; halves are rounded between the parts.
-BOUND = {"f4": (2e-5, 2e-6), "f8": (1e-12, 1e-13), "f2": (6e-3, 4e-3)}
+BOUNDS = {"f4": (2e-5, 2e-6), "f8": (1e-12, 1e-13), "f2": (6e-3, 4e-3)}
 random = np.random.default_rng(7)
 
 
@@ -104,34 +104,6 @@ ELEMENTWISE = {
 ROW_WISE = {"Softmax": softmax, "LogSoftmax": log_softmax, "Hardmax": hardmax}
 
 
-class Model:
-    """One graph; every case is an output of it."""
-
-    def __init__(self):
-        self.nodes, self.inputs, self.weights, self.outputs, self.arrays, self.expected = [], [], [], [], {}, {}
-
-    def input(self, array, dtype="f4", dims=None):
-        name = f"x{len(self.arrays)}"
-        self.arrays[name] = array.astype(dtype)
-        self.inputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or array.shape))
-        return name
-
-    def weight(self, array, dtype="f4"):
-        name = f"w{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(array.astype(dtype), name))
-        return name
-
-    def case(self, label, op, inputs, exact, dtype="f4", dims=None, **attributes):
-        name = f"{re.sub('[^a-z0-9]+', '_', label.lower())}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [name], name, **attributes))
-        self.outputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or exact.shape))
-        self.expected[name] = exact, dtype
-
-    def save(self, path):
-        graph = helper.make_graph(self.nodes, "forms", self.inputs, self.outputs, self.weights)
-        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 28)]), str(path))
-
-
 def add_row_cases(model, op, formula):
     rounded = {axis: ROWS[axis].astype("f4").astype("f8") for axis in ROWS}
     for axis, array in rounded.items():
@@ -185,13 +157,6 @@ def build():
     return model
 
 
-def kiln(*arguments):
-    done = subprocess.run(["kiln", *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"kiln {' '.join(map(str, arguments[:3]))}: {done.stderr}")
-    return done.stdout
-
-
 def check_all_are_there(path):
     """kiln names what it can split when it is asked for something that it cannot."""
     refused = subprocess.run(["kiln", path, "--decompose=nothing", "--stop-after=target", "-o", "-"], capture_output=True, text=True)
@@ -203,25 +168,12 @@ def check_all_are_there(path):
     return len(registered)
 
 
-def describe_difference(got, exact, dtype):
-    relative, absolute = BOUND[dtype]
-    exact = exact.astype(dtype)
-    same = np.isclose(got.astype("f8"), exact.astype("f8"), relative, absolute, equal_nan=True) if got.shape == exact.shape else np.array([False])
-    if got.dtype == np.dtype(dtype) and same.all():
-        return None
-    at = np.unravel_index(np.argmin(same), same.shape)
-    return f"{got.dtype} {got.shape}, {np.sum(~same)} differ, first at {at}: {got[at]}, expected {exact[at]}"
-
-
 def main():
     folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     with np.errstate(all="ignore"):
         model = build()
-    model.save(folder / "forms.onnx")
-    inputs = []
-    for name, array in model.arrays.items():
-        np.save(folder / f"{name}.npy", array)
-        inputs += ["--input", f"{name}={folder / name}.npy"]
+    model.save(folder / "forms.onnx", opset=28)
+    inputs = model.save_inputs(folder)
     composites, faults = check_all_are_there(folder / "forms.onnx"), []
     for target in targets:
         for form in ("none", "all"):
@@ -230,8 +182,8 @@ def main():
             whole, parts = (np.load(folder / target / form / f"{name}.npy") for form in ("none", "all"))
             with np.errstate(all="ignore"):
                 faults += [f"{target}: {name}: {what}: {text}" for what, text in (
-                    ("whole", describe_difference(whole, exact, dtype)), ("split", describe_difference(parts, exact, dtype)),
-                    ("split against whole", describe_difference(parts, whole, dtype))) if text]
+                    ("whole", describe_difference(whole, exact, dtype, BOUNDS)), ("split", describe_difference(parts, exact, dtype, BOUNDS)),
+                    ("split against whole", describe_difference(parts, whole, dtype, BOUNDS))) if text]
     print(*faults, sep="\n", end="\n" if faults else "")
     if faults:
         sys.exit(1)

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Runs operators that import writes with others and compares them with numpy: composed_operators.py FOLDER. All cases are outputs of one model."""
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+from onnx_cases import Model, describe_difference, kiln
+
+BOUNDS = {"f4": (1e-4, 2e-5), "f8": (1e-11, 1e-12)}
+random = np.random.default_rng(3)
+
+
+def normal(*shape):
+    return random.standard_normal(shape).astype("f4").astype("f8")
+
+
+def integers(model, *values):
+    return model.weight(np.array(values), "i8")
+
+
+def add_signal_cases(model):
+    """Windows, and transforms of even and odd lengths, cut and padded."""
+    n = np.arange(10)
+    for op, exact in (("HannWindow", np.sin(np.pi * n / 10) ** 2), ("HammingWindow", 25 / 46 - 21 / 46 * np.cos(2 * np.pi * n / 10)),
+                      ("BlackmanWindow", np.blackman(11)[:10])):
+        model.case(op, op, [model.weight(np.array(10), "i8")], exact)
+    model.case("HannWindow symmetric", "HannWindow", [model.weight(np.array(9), "i8")], np.hanning(9), periodic=0)
+    axis = model.weight(np.array(1), "i8")
+    parts = lambda z: np.stack([z.real, z.imag], -1)
+    for length, size in ((8, 8), (7, 7), (9, 6), (5, 8)):
+        real, both = normal(3, length, 4, 1), normal(3, length, 4, 2)
+        complex_ = both[..., 0] + 1j * both[..., 1]
+        points = model.weight(np.array(size), "i8")
+        model.case("DFT real", "DFT", [model.input(real), points, axis], parts(np.fft.fft(real[..., 0], size, 1)))
+        model.case("DFT onesided", "DFT", [model.input(real), points, axis], parts(np.fft.rfft(real[..., 0], size, 1)), onesided=1)
+        model.case("DFT complex", "DFT", [model.input(both), points, axis], parts(np.fft.fft(complex_, size, 1)))
+        model.case("DFT inverse", "DFT", [model.input(both), points, axis], parts(np.fft.ifft(complex_, size, 1)), inverse=1)
+        spectrum = np.fft.rfft(normal(3, size, 4), size, 1)
+        model.case("DFT to real", "DFT", [model.input(parts(spectrum)), points, axis], np.fft.irfft(spectrum, size, 1)[..., None], inverse=1, onesided=1)
+    signal, window = normal(2, 40, 1), np.hanning(16).astype("f4").astype("f8")
+    frames = np.stack([signal[:, 6 * i:6 * i + 16, 0] * window for i in range(5)], 1)
+    model.case("STFT", "STFT", [model.input(signal), model.weight(np.array(6), "i8"), model.weight(window)], parts(np.fft.rfft(frames, 16, 2)))
+
+
+def sample(image, y, x, padding):
+    """Bilinear, align_corners = 1, one channel image at real places."""
+    h, w = image.shape
+    if padding == "border":
+        y, x = np.clip(y, 0, h - 1), np.clip(x, 0, w - 1)
+    total = 0.0
+    for row in (int(np.floor(y)), int(np.floor(y)) + 1):
+        for column in (int(np.floor(x)), int(np.floor(x)) + 1):
+            inside = 0 <= row < h and 0 <= column < w
+            total += (1 - abs(y - row)) * (1 - abs(x - column)) * (image[row, column] if inside else 0)
+    return total
+
+
+def add_sampling_cases(model):
+    image, grid = normal(2, 3, 5, 6), random.uniform(-1.3, 1.3, (2, 4, 7, 2)).astype("f4").astype("f8")
+    for padding in ("zeros", "border"):
+        exact = np.array([[[[sample(image[b, c], (grid[b, i, j, 1] + 1) / 2 * 4, (grid[b, i, j, 0] + 1) / 2 * 5, padding) for j in range(7)]
+                            for i in range(4)] for c in range(3)] for b in range(2)])
+        for dims in (None, ["N", 3, "H", "W"]):
+            model.case(f"GridSample {padding}", "GridSample", [model.input(image, dims=dims), model.input(grid, dims=dims and ["N", "P", "Q", 2])],
+                       exact, dims=dims and ["N", 3, "P", "Q"], align_corners=1, padding_mode=padding, mode="linear")
+    theta = normal(2, 2, 3)
+    ys, xs = np.meshgrid(np.linspace(-1, 1, 4), np.linspace(-1, 1, 5), indexing="ij")
+    base = np.stack([xs, ys, np.ones_like(xs)], -1)
+    model.case("AffineGrid", "AffineGrid", [model.input(theta), integers(model, 2, 3, 4, 5)], np.einsum("hwk,njk->nhwj", base, theta), align_corners=1)
+    x = normal(1, 2, 8, 9)
+    model.case("Resize antialias", "Resize", [model.input(x), "", model.weight(np.array([1, 1, 0.5, 1 / 3]))],
+               resize_antialiased(resize_antialiased(x, 2, 4), 3, 3), mode="linear", antialias=1)
+
+
+def resize_antialiased(x, axis, size):
+    """A triangle as wide as the step between results, around the centre of each, inside the input only."""
+    length = x.shape[axis]
+    scale = size / length
+    matrix = np.zeros((length, size))
+    for o in range(size):
+        centre = (o + 0.5) / scale - 0.5
+        for place in range(-length, 2 * length):
+            matrix[np.clip(place, 0, length - 1), o] += max(0, 1 - abs(place - centre) * scale)
+    return np.moveaxis(np.tensordot(x, matrix / matrix.sum(0), (axis, 0)), -1, axis)
+
+
+def add_movement_cases(model):
+    x, lengths = normal(6, 3, 2), np.array([4, 1, 6])
+    exact = x.copy()
+    for b, n in enumerate(lengths):
+        exact[:n, b] = x[:n, b][::-1]
+    model.case("ReverseSequence", "ReverseSequence", [model.input(x), model.input(lengths, "i8")], exact)
+    cache, update, starts = normal(2, 3, 5, 4), normal(2, 3, 2, 4), np.array([4, 1])
+    exact = cache.copy()
+    for b in range(2):
+        for i in range(2):
+            exact[b, :, (starts[b] + i) % 5] = update[b, :, i]
+    model.case("TensorScatter", "TensorScatter", [model.input(cache), model.input(update), model.input(starts, "i8")], exact, mode="circular")
+    x = normal(7, 4, 3)
+    model.case("CenterCropPad", "CenterCropPad", [model.input(x), integers(model, 4, 9)], np.pad(x[1:5], [(0, 0), (2, 3), (0, 0)]), axes=[0, 1])
+    columns = normal(2, 2 * 6, 4 * 3)
+    exact = np.zeros((2, 2, 7 + 2, 6 + 1))
+    for c, row, column in np.ndindex(2, 2, 3):
+        block = columns[:, c * 6 + row * 3 + column].reshape(2, 4, 3)
+        exact[:, c, row:row + 8:2, column * 2:column * 2 + 3] += block
+    model.case("Col2Im", "Col2Im", [model.input(columns), integers(model, 7, 6), integers(model, 2, 3)], exact[:, :, 1:8, 1:7],
+               pads=[1, 1, 1, 0], strides=[2, 1], dilations=[1, 2])
+
+
+def add_causal_cases(model):
+    x, weight, past = normal(2, 4, 5), normal(4, 1, 3), normal(2, 4, 2)
+    window = np.concatenate([past, x], 2)
+    exact = sum(window[:, :, i:i + 5] * weight[:, 0, i, None] for i in range(3))
+    model.case("CausalConvWithState", "CausalConvWithState", [model.input(x), model.weight(weight), "", model.input(past)],
+               exact / (1 + np.exp(-exact)), activation="silu")
+
+
+def main():
+    folder, faults = pathlib.Path(sys.argv[1]), []
+    model = Model()
+    for add in (add_signal_cases, add_sampling_cases, add_movement_cases, add_causal_cases):
+        add(model)
+    model.save(folder / "numbers.onnx", opset=28)
+    kiln("run", folder / "numbers.onnx", "--target", "x86-64-v3", "--output-dir", folder / "out", *model.save_inputs(folder))
+    for name, (exact, dtype) in model.expected.items():
+        fault = describe_difference(np.load(folder / "out" / f"{name}.npy"), exact, dtype, BOUNDS)
+        faults += [f"{name}: {fault}"] if fault else []
+    print(*faults, sep="\n", end="\n" if faults else "")
+    if faults:
+        sys.exit(1)
+    print(f"{len(model.expected)} cases right")
+
+
+if __name__ == "__main__":
+    main()

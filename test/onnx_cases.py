@@ -1,0 +1,69 @@
+"""One ONNX model whose outputs are the cases of a test, so that many cases cost one compile: built, run through kiln, compared."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+DTYPES = {"f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "f2": TensorProto.FLOAT16, "i8": TensorProto.INT64, "i4": TensorProto.INT32,
+          "u1": TensorProto.UINT8, "i1": TensorProto.INT8, "?": TensorProto.BOOL}
+
+
+class Model:
+    """One graph; every case is an output of it."""
+
+    def __init__(self):
+        self.nodes, self.inputs, self.weights, self.outputs, self.arrays, self.expected = [], [], [], [], {}, {}
+
+    def input(self, array, dtype="f4", dims=None):
+        name = f"x{len(self.arrays)}"
+        self.arrays[name] = array.astype(dtype)
+        self.inputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or array.shape))
+        return name
+
+    def weight(self, array, dtype="f4"):
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(array.astype(dtype), name))
+        return name
+
+    def case(self, label, op, inputs, exact, dtype="f4", dims=None, **attributes):
+        name = f"{re.sub('[^a-z0-9]+', '_', label.lower())}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], name, **attributes))
+        self.outputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or exact.shape))
+        self.expected[name] = exact, dtype
+
+    def save(self, path, opset, domains=()):
+        graph = helper.make_graph(self.nodes, path.stem, self.inputs, self.outputs, self.weights)
+        imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(*domain) for domain in domains)]
+        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=imports), str(path))
+
+    def save_inputs(self, folder):
+        """The arguments with which `kiln run` reads them."""
+        arguments = []
+        for name, array in self.arrays.items():
+            np.save(folder / f"{name}.npy", array)
+            arguments += ["--input", f"{name}={folder / name}.npy"]
+        return arguments
+
+
+def kiln(*arguments):
+    done = subprocess.run(["kiln", *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"kiln {' '.join(map(str, arguments[:3]))}: {done.stderr}")
+    return done.stdout
+
+
+def describe_difference(got, exact, dtype, bounds):
+    """What is wrong with an output, or None; `bounds` has a relative and an absolute one for each element type, and integers are exact."""
+    relative, absolute = bounds.get(dtype, (0, 0))
+    exact = exact.astype(dtype)
+    same = np.isclose(got.astype("f8"), exact.astype("f8"), relative, absolute, equal_nan=True) if got.shape == exact.shape else np.array([False])
+    if got.dtype == np.dtype(dtype) and same.all():
+        return None
+    if got.shape != exact.shape:
+        return f"its shape is {got.shape}, expected {exact.shape}"
+    at = np.unravel_index(np.argmin(same), same.shape)
+    return f"{got.dtype} {got.shape}: {np.sum(~same)} differ, first at {at}: {got[at]}, expected {exact[at]}"
