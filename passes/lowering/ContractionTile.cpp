@@ -10,6 +10,7 @@
 #include "passes/lowering/ContractionTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
 
@@ -75,6 +76,9 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   for (unsigned v = 0; v < panel.vectors; ++v) {
     AffineExpr column = lane + static_cast<int64_t>(v) * panel.lanes;
     row.push_back(k.loadBuffer(rhs, element, right + column * laneStride, lanes));
+    // A few rows are bound by bandwidth: there is no latency to hide.
+    if (prefetch && rowOffsets.size() >= 4)
+      memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + prefetch)), false, 3, true);
   }
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
     Value a = k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);

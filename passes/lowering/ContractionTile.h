@@ -42,6 +42,8 @@ struct TileEmitter {
   llvm::SmallVector<ReductionLoop> reduction;
   /// How far apart neighbouring columns of the right side are.
   mlir::AffineExpr laneStride;
+  /// How many elements ahead the right side is asked for; 0: not at all.
+  int64_t prefetch = 0;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.

@@ -65,6 +65,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"gather_copy", matchGatherCopy, lowerGatherCopy},
       {"scatter_updates", matchScatterUpdates, lowerScatterUpdates},
       {"resize_loops", matchResizeLoops, lowerResizeLoops},
+      {"transpose_tiled", matchTransposeTiled, lowerTransposeTiled},
       {"loops", matchElementwiseLoops, lowerElementwiseLoops},
   };
   return table;

@@ -31,6 +31,7 @@ KILN_KERNEL(PadCopy);
 KILN_KERNEL(GatherCopy);
 KILN_KERNEL(ScatterUpdates);
 KILN_KERNEL(ResizeLoops);
+KILN_KERNEL(TransposeTiled);
 
 #undef KILN_KERNEL
 

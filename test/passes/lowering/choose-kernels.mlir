@@ -29,3 +29,16 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
     return %0, %1, %2 : tensor<16x5xf32>, tensor<3x5xf32>, tensor<3x6xf32>
   }
 }
+
+// -----
+
+// CHECK: nn.group({{.*}}) {kernel = "loops", reason = "element-wise{{.*}}"}
+// CHECK: nn.group({{.*}}) {kernel = "transpose_tiled", reason = "reads an operand across{{.*}}"}
+module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+  func.func @main(%a: tensor<9x8xf32>, %b: tensor<3x9xf32>) -> (tensor<8x9xf32>, tensor<9x3xf32>) {
+    %0 = nn.transpose %a [1, 0] : tensor<9x8xf32> -> tensor<8x9xf32>
+    %1 = nn.relu %0 : tensor<8x9xf32>
+    %2 = nn.transpose %b [1, 0] : tensor<3x9xf32> -> tensor<9x3xf32>
+    return %1, %2 : tensor<8x9xf32>, tensor<9x3xf32>
+  }
+}
