@@ -2,6 +2,7 @@
 #include "compiler/emit/ChoicePrinter.h"
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/KernelPrinter.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -44,8 +45,8 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
                      ".h\"\n#include \"kiln/choice.h\"\n#include \"kiln/entry.h\"\n\n";
   size_t launches = 0;
   for (const Signature &target : targets) {
-    text += "KILN_KERNEL size_t " + target.workspaceFunction() + "(" + target.dimsParameter() + ");\nKILN_KERNEL kiln_status " + target.runFunction() +
-            "(" + target.runParameters() + ");\n";
+    text += "KILN_KERNEL size_t " + target.workspaceFunction() + "(" + target.dimsParameter() + ");\n" +
+            printCall("KILN_KERNEL kiln_status " + target.runFunction(), target.runParameters()) + ";\n";
     launches = std::max(launches, countLaunches(target));
   }
   text += "\nnamespace {\n\n// The best first.\nconstexpr kiln::target_row targets[] = {\n";
@@ -61,7 +62,7 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
     text += size + " {\n" + (whole.hasDims() ? "  (void)dims;\n" : "") + "  return " + std::to_string(*whole.workspaceBytes) + ";\n}\n";
   else
     text += printForward(size, targets, "0", "dims", [](const Signature &target) { return target.workspaceFunction(); });
-  return text + "\n" + printForward("extern \"C\" kiln_status " + name + "_run(" + whole.runParameters() + ")", targets, "KILN_STATUS_UNSUPPORTED_CPU",
+  return text + "\n" + printForward(printCall("extern \"C\" kiln_status " + name + "_run", whole.runParameters()), targets, "KILN_STATUS_UNSUPPORTED_CPU",
                                     whole.runArguments(), [](const Signature &target) { return target.runFunction(); });
 }
 

@@ -267,7 +267,7 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
   if (signature.variant.empty())
     text += "extern \"C\" const kiln_model_info " + name + "_info = description;\n\nextern \"C\" const char *" + name + "_target(void) { return " +
             makeStringLiteral(signature.target) + "; }\n\n";
-  return text + *workspace + "\n" + linkage(signature) + "kiln_status " + signature.runFunction() + "(" + signature.runParameters() + ") {\n" +
+  return text + *workspace + "\n" + printCall(linkage(signature) + "kiln_status " + signature.runFunction(), signature.runParameters()) + " {\n" +
          body.body() + "}\n";
 }
 

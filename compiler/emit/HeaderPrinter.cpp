@@ -2,6 +2,7 @@
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/KernelPrinter.h"
 
 using namespace mlir;
 
@@ -56,7 +57,7 @@ static std::string printFunctions(const Signature &signature) {
     text += " * `weights` are the contents of the weights file: see kiln_weights_map() of the runtime, or read or map it yourself.\n";
   text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never allocates,\n"
           " * locks, prints or aborts. */\n";
-  text += api + "kiln_status " + name + "_run(" + signature.runParameters() + ");\n\n";
+  text += printCall(api + "kiln_status " + name + "_run", signature.runParameters()) + ";\n\n";
   text += "/* The target that runs use" + std::string(several ? ": the best of " + makeCommentText(signature.target) + "\n"
           " * that the CPU can run, found once in a process. NULL when it can run none: every run then ends with KILN_STATUS_UNSUPPORTED_CPU.\n"
           " * The environment variable KILN_TARGET=NAME takes one of them instead" : "") + ". */\n" + api + "const char *" + name + "_target(void);\n\n";

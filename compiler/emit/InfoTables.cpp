@@ -52,14 +52,27 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
     text += "};\n";
   }
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
+  uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
-  return text + "constexpr kiln_model_info description = {KILN_ABI_VERSION,\n    uint32_t(sizeof(kiln_model_info)),\n    " + makeStringLiteral(signature.name) +
-         ",\n    " + makeStringLiteral(signature.target) + ",\n    " + table(signature.inputs.empty(), "input_table") + ",\n    " +
-         table(signature.outputs.empty(), "output_table") + ",\n    " + table(!signature.hasDims(), "symbol_table") + ",\n    " + file + ",\n    " +
-         std::to_string(signature.inputs.size()) + ",\n    " + std::to_string(signature.outputs.size()) + ",\n    " +
-         std::to_string(signature.symbols.size()) + ",\n    " + std::to_string(launches) + ",\n    " +
-         std::to_string(signature.workspaceBytes.value_or(-1)) + ",\n    " + std::to_string(signature.weightsBytes) + ",\n    " +
-         std::to_string(signature.externalWeights ? signature.weightsChecksum : 0) + "ull};\n";
+  std::vector<std::pair<std::string, std::string>> fields = {{"abi_version", "KILN_ABI_VERSION"},
+                                                             {"struct_size", "uint32_t(sizeof(kiln_model_info))"},
+                                                             {"name", makeStringLiteral(signature.name)},
+                                                             {"target", makeStringLiteral(signature.target)},
+                                                             {"inputs", table(signature.inputs.empty(), "input_table")},
+                                                             {"outputs", table(signature.outputs.empty(), "output_table")},
+                                                             {"symbols", table(!signature.hasDims(), "symbol_table")},
+                                                             {"weights_file", file},
+                                                             {"num_inputs", std::to_string(signature.inputs.size())},
+                                                             {"num_outputs", std::to_string(signature.outputs.size())},
+                                                             {"num_symbols", std::to_string(signature.symbols.size())},
+                                                             {"num_kernels", std::to_string(launches)},
+                                                             {"workspace_size", std::to_string(signature.workspaceBytes.value_or(-1))},
+                                                             {"weights_size", std::to_string(signature.weightsBytes)},
+                                                             {"weights_checksum", std::to_string(checksum) + "ull"}};
+  text += "constexpr kiln_model_info description = {\n";
+  for (auto &[field, value] : fields)
+    text += "    /*" + field + "*/ " + value + ",\n";
+  return text + "};\n";
 }
 
 } // namespace kiln

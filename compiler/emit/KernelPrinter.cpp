@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace kiln {
 
-/// Columns of a comment.
-static constexpr size_t commentColumns = 110;
+/// Columns of a comment, and of a list of parameters.
+static constexpr size_t commentColumns = 110, parameterColumns = 140;
 
 std::string joinStrings(Attribute attr, StringRef separator) {
   if (auto text = dyn_cast_or_null<StringAttr>(attr))
@@ -36,6 +36,18 @@ std::string commentLines(StringRef label, StringRef text) {
     current += " " + makeCommentText(word);
   }
   return result + current + "\n";
+}
+
+std::string printCall(const std::string &head, ArrayRef<std::string> parameters) {
+  std::string text = head + "(";
+  size_t indent = text.size() - text.rfind('\n') - 1, column = indent;
+  for (auto [i, parameter] : llvm::enumerate(parameters)) {
+    bool fits = column + parameter.size() < parameterColumns || i == 0;
+    text += i == 0 ? "" : fits ? ", " : ",\n" + std::string(indent, ' ');
+    column = (fits ? column + 2 : indent) + parameter.size();
+    text += parameter;
+  }
+  return text + ")";
 }
 
 std::string parameterType(func::FuncOp kernel, unsigned argument) {
@@ -65,7 +77,7 @@ static std::string parameterFallback(func::FuncOp kernel, unsigned argument, boo
 }
 
 /// Prints a body and its parameters; those that the body does not mention have no name, so that no compiler warns.
-static FailureOr<std::pair<std::string, std::string>> printFunction(func::FuncOp function, bool tasks) {
+static FailureOr<std::pair<std::vector<std::string>, std::string>> printFunction(func::FuncOp function, bool tasks) {
   FunctionPrinter printer;
   for (BlockArgument argument : function.getArguments())
     printer.define(argument, printer.nameOf(argument, parameterFallback(function, argument.getArgNumber(), tasks)));
@@ -80,7 +92,7 @@ static FailureOr<std::pair<std::string, std::string>> printFunction(func::FuncOp
     std::string name = printer.expression(argument).text;
     parameters.push_back(declare(type, used ? name : "/*" + name + "*/"));
   }
-  return std::make_pair(llvm::join(parameters, ", "), printer.body());
+  return std::make_pair(parameters, printer.body());
 }
 
 static std::string heading(func::FuncOp kernel) {
@@ -103,8 +115,8 @@ FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) 
     types.push_back(parameterType(kernel, i));
   KernelText result;
   result.name = name;
-  result.declaration = "KILN_KERNEL void " + name + "(" + llvm::join(types, ", ") + ");\n";
-  result.definition = heading(kernel) + "void " + name + "(" + text->first + ") {\n" + text->second + "}\n";
+  result.declaration = printCall("KILN_KERNEL void " + name, types) + ";\n";
+  result.definition = heading(kernel) + printCall("void " + name, text->first) + " {\n" + text->second + "}\n";
   return result;
 }
 
@@ -114,7 +126,7 @@ FailureOr<std::string> printIndexFunction(func::FuncOp function, const std::stri
   auto text = printFunction(function, false);
   if (failed(text))
     return failure();
-  return "static int64_t " + name + "(" + text->first + ") {\n" + text->second + "}\n";
+  return printCall("static int64_t " + name, text->first) + " {\n" + text->second + "}\n";
 }
 
 } // namespace kiln

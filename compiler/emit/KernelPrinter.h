@@ -27,6 +27,9 @@ std::string parameterType(mlir::func::FuncOp kernel, unsigned argument);
 /// An array of strings, or one string, as a list.
 std::string joinStrings(mlir::Attribute attr, llvm::StringRef separator);
 
+/// `head(parameters)` with as many parameters on a line as fit.
+std::string printCall(const std::string &head, llvm::ArrayRef<std::string> parameters);
+
 /// Lines of `//` comment: `label` and the text, broken between words.
 std::string commentLines(llvm::StringRef label, llvm::StringRef text);
 

@@ -93,11 +93,16 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
   return whole;
 }
 
-std::string Signature::runParameters() const {
-  std::string text = hasDims() ? "const " + name + "_dims *dims, " : "";
-  text += "const " + name + "_inputs *inputs, const " + name + "_outputs *outputs, ";
-  text += externalWeights ? "const void *weights, " : "";
-  return text + "void *workspace, const kiln_context *context";
+std::vector<std::string> Signature::runParameters() const {
+  std::vector<std::string> parameters;
+  if (hasDims())
+    parameters.push_back(dimsParameter());
+  parameters.push_back("const " + name + "_inputs *inputs");
+  parameters.push_back("const " + name + "_outputs *outputs");
+  if (externalWeights)
+    parameters.push_back("const void *weights");
+  parameters.insert(parameters.end(), {"void *workspace", "const kiln_context *context"});
+  return parameters;
 }
 
 std::string Signature::runArguments() const {

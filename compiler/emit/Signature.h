@@ -57,7 +57,7 @@ struct Signature {
   /// `text` with the variant behind it, as the names of the target's own files and functions are made.
   std::string variantOf(llvm::StringRef text) const { return text.str() + (variant.empty() ? "" : "_" + variant); }
   /// The parameters of NAME_run and of NAME_workspace_size, and their names as arguments.
-  std::string runParameters() const;
+  std::vector<std::string> runParameters() const;
   std::string runArguments() const;
   std::string dimsParameter() const { return hasDims() ? "const " + name + "_dims *dims" : ""; }
   std::string runFunction() const { return variantOf(name + "_run"); }

@@ -24,6 +24,19 @@ Type memoryType(Type elementType) {
   return isa<FloatType>(elementType) ? elementType : computeType(elementType);
 }
 
+std::string formatNamed(AffineExpr expr, ArrayAttr symbols) {
+  std::string text = formatDim(expr), result;
+  for (size_t i = 0, end; i < text.size(); i = end) {
+    end = std::min(text.find_first_not_of("0123456789", i + 1), text.size());
+    unsigned symbol;
+    bool isSymbol = text[i] == 's' && symbols && !StringRef(text).slice(i + 1, end).getAsInteger(10, symbol) && symbol < symbols.size();
+    if (!isSymbol)
+      end = i + 1;
+    result += isSymbol ? cast<StringAttr>(symbols[symbol]).str() : text.substr(i, 1);
+  }
+  return result;
+}
+
 static MemRefType bufferType(Type tensorType) {
   auto count = getConstantDim(getNumElements(getDims(tensorType), tensorType.getContext()));
   return MemRefType::get({count ? *count : ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(tensorType)));
@@ -89,12 +102,13 @@ Value EntryBuilder::emit(AffineExpr expr) {
 }
 
 void EntryBuilder::addConstraints() {
-  auto constraints = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(constraintsAttrName);
+  auto model = main->getParentOfType<ModuleOp>();
+  auto constraints = model->getAttrOfType<ArrayAttr>(constraintsAttrName), names = model->getAttrOfType<ArrayAttr>(symbolsAttrName);
   for (Attribute attr : constraints ? constraints.getValue() : ArrayRef<Attribute>())
     for (AffineExpr expr : cast<AffineMapAttr>(attr).getValue().getResults()) {
       Value zero = arith::ConstantIndexOp::create(b, entry.getLoc(), 0);
       Value holds = arith::CmpIOp::create(b, entry.getLoc(), arith::CmpIPredicate::eq, emit(expr), zero);
-      kernel::CheckOp::create(b, entry.getLoc(), holds, "KILN_STATUS_DIMENSION_MISMATCH", formatDim(expr) + " = 0");
+      kernel::CheckOp::create(b, entry.getLoc(), holds, "KILN_STATUS_DIMENSION_MISMATCH", formatNamed(expr, names) + " = 0");
     }
 }
 
@@ -163,8 +177,10 @@ void EntryBuilder::launch(GroupOp group, func::FuncOp kernel, const LaunchInfo &
   int64_t flops = estimate(info.flops), bytes = estimate(info.bytes), tasks = estimate(info.tasks);
   bool parallel = tasks > 1 && (flops >= parallelFlops || bytes >= parallelBytes);
   auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
-  kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, emit(info.tasks),
-                           parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
+  auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, emit(info.tasks),
+                                         parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
+  // The kernel's own list grows when kernels of other groups are found to be the same.
+  launch->setAttr("nodes", kernel->getAttr(kernel::nodesAttrName));
 }
 
 void EntryBuilder::finish() {

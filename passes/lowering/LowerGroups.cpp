@@ -27,23 +27,6 @@ static void collectNodes(Location loc, llvm::SetVector<StringRef> &nodes) {
       collectNodes(part, nodes);
 }
 
-/// A dimension with the symbols' names from the model: `batch * 2` rather than `s0 * 2`.
-static std::string formatNamed(AffineExpr dim, ArrayAttr symbols) {
-  std::string text = formatDim(dim), result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    size_t end = text.find_first_not_of("0123456789", i + 1);
-    unsigned symbol;
-    bool isSymbol = text[i] == 's' && symbols && !StringRef(text).slice(i + 1, end).getAsInteger(10, symbol) && symbol < symbols.size();
-    if (!isSymbol) {
-      result += text[i];
-      continue;
-    }
-    result += cast<StringAttr>(symbols[symbol]).getValue();
-    i = std::min(end, text.size()) - 1;
-  }
-  return result;
-}
-
 static std::string describeShapes(GroupOp group, ArrayAttr symbols) {
   std::string text;
   llvm::raw_string_ostream stream(text);

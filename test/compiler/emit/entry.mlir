@@ -9,7 +9,8 @@
 // CHECK: typedef struct small_inputs {
 // CHECK-NEXT: const float *x_0; /* f32[batch,16], 'x:0' */
 // CHECK-NEXT: const uint8_t *mask; /* bool[batch] */
-// CHECK: SMALL_API kiln_status small_run(const small_dims *dims, const small_inputs *inputs, const small_outputs *outputs, void *workspace, const kiln_context *context);
+// CHECK: SMALL_API kiln_status small_run(const small_dims *dims, const small_inputs *inputs, const small_outputs *outputs, void *workspace,
+// CHECK-NEXT: const kiln_context *context);
 
 // CHECK: //--- small_run.cpp
 // CHECK: {"small", "scale", "Mul_0(Mul) Relu_1(Relu)", "rows of 16", 0, 2, 0, 100, 0},
