@@ -29,9 +29,10 @@ class Model:
         self.weights.append(numpy_helper.from_array(array.astype(dtype), name))
         return name
 
-    def case(self, label, op, inputs, exact, dtype="f4", dims=None, **attributes):
+    def case(self, label, op, inputs, exact, dtype="f4", dims=None, at=0, **attributes):
+        """Output `at` of a node is `exact`; its outputs before that are not used."""
         name = f"{re.sub('[^a-z0-9]+', '_', label.lower())}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [name], name, **attributes))
+        self.nodes.append(helper.make_node(op, inputs, [""] * at + [name], name, **attributes))
         self.outputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or exact.shape))
         self.expected[name] = exact, dtype
 

@@ -146,7 +146,7 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
     // What it reads comes from a node that is not supported: only say whether it is supported itself.
     node.unsupportedNode = true;
     std::string reason;
-    if (!function && domain.empty() && proto.op_type() != "If" && !findOperator(domain, proto.op_type(), node.opset, reason))
+    if (!function && !findControlFlow(domain, proto.op_type()) && !findOperator(domain, proto.op_type(), node.opset, reason))
       unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + ": " + reason);
     return bindOutputs(scope, node, where);
   }
@@ -155,8 +155,8 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
       converted = inlineFunction(scope, node, proto, *function);
     else if (opset == scope.opsets.end())
       converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
-    else if (domain.empty() && proto.op_type() == "If")
-      converted = inlineIf(scope, node, proto);
+    else if (ControlFlow control = findControlFlow(domain, proto.op_type()))
+      converted = (this->*control)(scope, node);
     else
       converted = convertNode(scope, node, proto, opset->second);
   }
@@ -172,7 +172,7 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
   return bindOutputs(scope, node, where);
 }
 
-//===- Functions and branches ----------------------------------------------===//
+//===- Functions -----------------------------------------------------------===//
 
 LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
   if (scope.depth >= options.limits.depth)
@@ -213,50 +213,6 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
     std::optional<Value> value = lookup(body, function.output(i), reason);
     if (!value)
       return node.error("output of function '" + printable(function.name()) + "': " + reason);
-    node.outputs[i] = *value;
-    node.unsupportedNode |= !*value;
-  }
-  return success();
-}
-
-LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node, const onnx::NodeProto &proto) {
-  const onnx::AttributeProto *thenBranch = node.find("then_branch", onnx::AttributeProto::GRAPH, "graph");
-  const onnx::AttributeProto *elseBranch = node.find("else_branch", onnx::AttributeProto::GRAPH, "graph");
-  if (!thenBranch || !elseBranch)
-    return node.error("attribute '" + StringRef(thenBranch ? "else_branch" : "then_branch") + "' is missing");
-  Value condition = node.input(0);
-  if (node.failed())
-    return failure();
-  auto type = cast<RankedTensorType>(condition.getType());
-  if (!type.getElementType().isInteger(1))
-    return node.error("the condition has element type " + describeType(type.getElementType()) + ", expected bool");
-  if (type.hasStaticShape() && type.getNumElements() != 1)
-    return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
-  auto known = getIntegerContents(condition);
-  if (!known || !nn::getConstantDim(known->front()))
-    return node.unsupported("the condition is known only at run time", "fix the input that it depends on with --bind input=value");
-  if (scope.depth >= options.limits.depth)
-    return node.error("branches are nested more than " + Twine(options.limits.depth) + " deep");
-  const onnx::GraphProto &graph = *nn::getConstantDim(known->front()) ? thenBranch->g() : elseBranch->g();
-  if (graph.output_size() != proto.output_size())
-    return node.error("the branch has " + Twine(graph.output_size()) + " outputs, the node " + Twine(proto.output_size()));
-  Scope body;
-  body.parent = &scope;
-  body.depth = scope.depth + 1;
-  body.opsets = scope.opsets;
-  body.prefix = scope.prefix;
-  if (failed(addInitializers(body, graph)))
-    return failure();
-  SmallVector<const onnx::NodeProto *> nodes;
-  for (const auto &inner : graph.node())
-    nodes.push_back(&inner);
-  if (failed(importNodes(body, nodes)))
-    return failure();
-  for (int i = 0; i < graph.output_size(); ++i) {
-    std::string reason;
-    std::optional<Value> value = lookup(body, graph.output(i).name(), reason);
-    if (!value)
-      return node.error("output of the branch: " + reason);
     node.outputs[i] = *value;
     node.unsupportedNode |= !*value;
   }

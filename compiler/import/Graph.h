@@ -62,7 +62,19 @@ private:
   mlir::LogicalResult importNode(Scope &scope, const onnx::NodeProto &proto, size_t index);
   mlir::LogicalResult convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
-  mlir::LogicalResult inlineIf(Scope &scope, Node &node, const onnx::NodeProto &proto);
+
+  /// @name If, Loop and Scan (ControlFlow.cpp)
+  /// @{
+  using ControlFlow = mlir::LogicalResult (GraphImporter::*)(Scope &scope, Node &node);
+  static ControlFlow findControlFlow(llvm::StringRef domain, llvm::StringRef name);
+  mlir::LogicalResult inlineIf(Scope &scope, Node &node);
+  mlir::LogicalResult unrollLoop(Scope &scope, Node &node);
+  mlir::LogicalResult unrollScan(Scope &scope, Node &node);
+  /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.
+  mlir::FailureOr<llvm::SmallVector<Value>> importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::ArrayRef<Value> arguments,
+                                                       const llvm::Twine &prefix);
+  /// @}
+
   mlir::LogicalResult gatherInputs(Scope &scope, Node &node, bool &isPoisoned);
   mlir::LogicalResult bindOutputs(Scope &scope, Node &node, llvm::StringRef where);
   mlir::LogicalResult checkDeclared(Scope &scope, llvm::StringRef name, Value value, llvm::StringRef where);

@@ -14,7 +14,8 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   StringMap<SmallVector<const Operator *, 1>> index;
   for (ArrayRef<Operator> family :
        {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getElementwiseOperators(),
-        getGatherOperators(), getGeneratorOperators(), getLossOperators(), getMatmulOperators(), getNormalizationOperators(), getPoolingOperators(),
+        getGatherOperators(), getGeneratorOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(),
+        getNormalizationOperators(), getPoolingOperators(),
         getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(), getResizeOperators(), getSamplingOperators(), getShapeOperators(),
         getSignalOperators()})
     for (const Operator &row : family)

@@ -33,6 +33,7 @@ llvm::ArrayRef<Operator> getDataMovementOperators();
 llvm::ArrayRef<Operator> getElementwiseOperators();
 llvm::ArrayRef<Operator> getGatherOperators();
 llvm::ArrayRef<Operator> getGeneratorOperators();
+llvm::ArrayRef<Operator> getLinearAttentionOperators();
 llvm::ArrayRef<Operator> getLossOperators();
 llvm::ArrayRef<Operator> getMatmulOperators();
 llvm::ArrayRef<Operator> getNormalizationOperators();

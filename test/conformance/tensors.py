@@ -48,7 +48,7 @@ class Tensor:
 
 
 def widen(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
+    return np.left_shift(bits.astype(np.uint32), np.uint32(16), dtype=np.uint32).reshape(bits.shape).view(np.float32)
 
 
 def as_declared(path, value, folder):

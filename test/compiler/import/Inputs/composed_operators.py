@@ -4,6 +4,7 @@ import pathlib
 import sys
 
 import numpy as np
+from onnx import TensorProto, helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 from onnx_cases import Model, describe_difference, kiln
@@ -117,10 +118,49 @@ def add_causal_cases(model):
                exact / (1 + np.exp(-exact)), activation="silu")
 
 
+def add_linear_attention_cases(model):
+    q, k, v, state = normal(2, 3, 4, 5), normal(2, 3, 2, 5), normal(2, 3, 2, 6), normal(2, 2, 5, 6)
+    decay, beta = -np.abs(normal(2, 3, 2, 5)), np.abs(normal(2, 3, 2))
+    past, outputs = state, []
+    for t in range(3):
+        state = state * np.exp(decay[:, t, :, :, None])
+        change = beta[:, t, :, None] * (v[:, t] - np.einsum("bhk,bhkv->bhv", k[:, t], state))
+        state = state + k[:, t, :, :, None] * change[:, :, None, :]
+        outputs.append(np.einsum("bhgk,bhkv->bhgv", q[:, t].reshape(2, 2, 2, 5), state).reshape(2, 24) * 0.5)
+    flat = [model.input(x.reshape(2, 3, -1)) for x in (q, k, v)] + [model.input(x) for x in (past, decay.reshape(2, 3, -1), beta)]
+    model.case("LinearAttention", "LinearAttention", flat, np.stack(outputs, 1), q_num_heads=4, kv_num_heads=2, scale=0.5)
+    model.case("LinearAttention state", "LinearAttention", flat, state, at=1, q_num_heads=4, kv_num_heads=2)
+
+
+def value(name, kind=TensorProto.FLOAT, shape=None):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def add_loop_cases(model):
+    """Sums of rows, backwards; and powers of two up to a limit, which the condition ends after four of ten steps."""
+    x = normal(3, 4, 2)
+    body = helper.make_graph([helper.make_node("Add", ["sum", "row"], ["next"], "add"), helper.make_node("Neg", ["next"], ["out"], "neg")],
+                             "rows", [value("sum"), value("row")], [value("next"), value("out")])
+    sums = np.cumsum(x[:, ::-1], 1)
+    model.case("Scan", "Scan", [model.weight(np.zeros((3, 2))), model.input(x)], sums[:, -1], body=body, num_scan_inputs=1, scan_input_axes=[1],
+               scan_input_directions=[1])
+    model.case("Scan rows", "Scan", [model.weight(np.zeros((3, 2))), model.input(x)], -sums[:, ::-1].transpose(0, 2, 1), at=1, body=body,
+               num_scan_inputs=1, scan_input_axes=[1], scan_input_directions=[1], scan_output_axes=[2], scan_output_directions=[1])
+    nodes = [helper.make_node("Add", ["i", "one"], ["count"], "count"), helper.make_node("Less", ["count", "four"], ["goes_on"], "less"),
+             helper.make_node("Add", ["power", "power"], ["twice"], "twice"), helper.make_node("Identity", ["twice"], ["row"], "row")]
+    constants = [helper.make_tensor("one", TensorProto.INT64, [], [1]), helper.make_tensor("four", TensorProto.INT64, [], [4])]
+    body = helper.make_graph(nodes, "powers", [value("i", TensorProto.INT64, []), value("holds", TensorProto.BOOL, []), value("power")],
+                             [value("goes_on", TensorProto.BOOL, []), value("twice"), value("row")], constants)
+    start = normal(2)
+    inputs = [model.weight(np.array(10), "i8"), model.weight(np.array(True), "?"), model.input(start)]
+    model.case("Loop", "Loop", inputs, start * 16, body=body)
+    model.case("Loop rows", "Loop", inputs, start * np.array([[2], [4], [8], [16]]), at=1, body=body)
+
+
 def main():
     folder, faults = pathlib.Path(sys.argv[1]), []
     model = Model()
-    for add in (add_signal_cases, add_sampling_cases, add_movement_cases, add_causal_cases):
+    for add in (add_signal_cases, add_sampling_cases, add_movement_cases, add_causal_cases, add_linear_attention_cases, add_loop_cases):
         add(model)
     model.save(folder / "numbers.onnx", opset=28)
     kiln("run", folder / "numbers.onnx", "--target", "x86-64-v3", "--output-dir", folder / "out", *model.save_inputs(folder))

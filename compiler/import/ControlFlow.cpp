@@ -1,0 +1,197 @@
+//===- ControlFlow.cpp - If, Loop and Scan as straight lines -----------------===//
+//
+// A branch is taken while the model is compiled, and a loop whose number of steps is known then is written out step by step.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/import/Graph.h"
+#include "compiler/import/onnx.pb.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+static constexpr int64_t mostSteps = 4096;
+
+GraphImporter::ControlFlow GraphImporter::findControlFlow(StringRef domain, StringRef name) {
+  if (!domain.empty())
+    return nullptr;
+  return name == "If" ? &GraphImporter::inlineIf : name == "Loop" ? &GraphImporter::unrollLoop : name == "Scan" ? &GraphImporter::unrollScan : nullptr;
+}
+
+FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, ArrayRef<Value> arguments,
+                                                        const Twine &prefix) {
+  if (scope.depth >= options.limits.depth)
+    return node.error("bodies are nested more than " + Twine(options.limits.depth) + " deep");
+  if (static_cast<int>(arguments.size()) != graph.input_size())
+    return node.error("the body has " + Twine(graph.input_size()) + " inputs, expected " + Twine(arguments.size()));
+  Scope body;
+  body.parent = &scope;
+  body.depth = scope.depth + 1;
+  body.opsets = scope.opsets;
+  body.prefix = printable((scope.prefix + prefix).str(), 120);
+  for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments))
+    body.values[input.name()] = argument;
+  if (failed(addInitializers(body, graph)))
+    return failure();
+  SmallVector<const onnx::NodeProto *> nodes;
+  for (const auto &inner : graph.node())
+    nodes.push_back(&inner);
+  if (failed(importNodes(body, nodes)))
+    return failure();
+  SmallVector<Value> results;
+  for (const auto &output : graph.output()) {
+    std::string reason;
+    std::optional<Value> value = lookup(body, output.name(), reason);
+    if (!value)
+      return node.error("output of the body: " + reason);
+    results.push_back(*value);
+    node.unsupportedNode |= !*value;
+  }
+  return results;
+}
+
+/// The number that a scalar is known to have.
+static std::optional<int64_t> knownScalar(Value value) {
+  auto contents = getIntegerContents(value);
+  return contents && contents->size() == 1 ? nn::getConstantDim(contents->front()) : std::nullopt;
+}
+
+LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node) {
+  const onnx::AttributeProto *thenBranch = node.find("then_branch", onnx::AttributeProto::GRAPH, "graph");
+  const onnx::AttributeProto *elseBranch = node.find("else_branch", onnx::AttributeProto::GRAPH, "graph");
+  if (!thenBranch || !elseBranch)
+    return node.error("attribute '" + StringRef(thenBranch ? "else_branch" : "then_branch") + "' is missing");
+  Value condition = node.input(0);
+  if (node.failed())
+    return failure();
+  auto type = cast<RankedTensorType>(condition.getType());
+  if (!type.getElementType().isInteger(1))
+    return node.error("the condition has an element type other than bool");
+  if (type.hasStaticShape() && type.getNumElements() != 1)
+    return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
+  auto known = knownScalar(condition);
+  if (!known)
+    return node.unsupported("the condition is known only at run time", "fix the input that it depends on with --bind input=value");
+  const onnx::GraphProto &graph = *known ? thenBranch->g() : elseBranch->g();
+  if (graph.output_size() != node.proto.output_size())
+    return node.error("the branch has " + Twine(graph.output_size()) + " outputs, the node " + Twine(node.proto.output_size()));
+  FailureOr<SmallVector<Value>> results = importBody(scope, node, graph, {}, "");
+  if (succeeded(results))
+    node.outputs.assign(results->begin(), results->end());
+  return failure(failed(results));
+}
+
+/// What each step gave, one behind the other along a new axis.
+static Value stack(Node &node, ArrayRef<Value> steps, int64_t axis) {
+  SmallVector<Value> rows;
+  for (Value step : steps) {
+    DimExprs dims = node.dims(step);
+    dims.insert(dims.begin() + axis, node.number(1));
+    rows.push_back(node.reshape(step, dims));
+  }
+  return node.concat(rows, axis);
+}
+
+/// For as long as the condition holds, which must be known before each step, and at most as often as the first input says.
+LogicalResult GraphImporter::unrollLoop(Scope &scope, Node &node) {
+  const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
+  if (!attribute || node.inputs.size() < 2)
+    return node.error("has no body, or less than two inputs");
+  const onnx::GraphProto &graph = attribute->g();
+  SmallVector<Value> carried(node.inputs.begin() + 2, node.inputs.end());
+  size_t results = carried.size();
+  if (llvm::is_contained(carried, Value()) || graph.output_size() < static_cast<int>(results) + 1 || graph.output_size() - 1 < node.proto.output_size())
+    return node.error("inputs, outputs and those of the body do not fit each other");
+  std::optional<int64_t> most = node.inputs[0] ? knownScalar(node.inputs[0]) : std::optional(std::numeric_limits<int64_t>::max());
+  Value condition = node.inputs[1];
+  std::vector<SmallVector<Value>> scanned(graph.output_size() - 1 - results);
+  for (int64_t step = 0;; ++step) {
+    auto goesOn = condition ? knownScalar(condition) : std::optional<int64_t>(1);
+    if (!most || !goesOn || step == mostSteps)
+      return node.unsupported("the number of steps is known only at run time, or is above " + Twine(mostSteps), "fix the input that it depends on with --bind");
+    if (step >= *most || !*goesOn)
+      break;
+    Contents number = {{node.number(step)}}, holds = {{node.number(1)}};
+    SmallVector<Value> arguments = {materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), number),
+                                    materialize(builder, node.loc, RankedTensorType::get({}, builder.getI1Type()), holds)};
+    llvm::append_range(arguments, carried);
+    FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, arguments, node.proto.name() + "[" + Twine(step) + "]/");
+    if (failed(values))
+      return failure();
+    if (node.unsupportedNode)
+      return success();
+    condition = values->front();
+    carried.assign(values->begin() + 1, values->begin() + 1 + results);
+    for (auto [rows, row] : llvm::zip_equal(scanned, ArrayRef(*values).drop_front(1 + results)))
+      rows.push_back(row);
+  }
+  SmallVector<Value> all = carried;
+  for (const SmallVector<Value> &rows : scanned) {
+    if (rows.empty())
+      return node.unsupported("a loop of no steps whose results are collected", "remove the loop");
+    all.push_back(stack(node, rows, 0));
+  }
+  all.resize(node.outputs.size());
+  node.outputs = all;
+  return failure(node.failed());
+}
+
+/// One entry of a list attribute for each of `count` values.
+static SmallVector<int64_t> readList(Node &node, StringRef name, size_t count) {
+  SmallVector<int64_t> list = node.findInts(name).value_or(SmallVector<int64_t>(count, 0));
+  if (list.size() != count)
+    (void)node.error("attribute '" + name + "' has " + Twine(list.size()) + " entries, expected " + Twine(count));
+  list.resize(count, 0);
+  return list;
+}
+
+/// One step for each slice of the scanned inputs.
+LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
+  const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
+  int64_t scans = node.requireInt("num_scan_inputs"), states = static_cast<int64_t>(node.inputs.size()) - scans;
+  if (!attribute || node.failed() || node.opset < 9)
+    return node.opset < 9 ? node.unsupported("Scan of opset 8", "convert the model with onnx.version_converter") : node.error("has no body");
+  const onnx::GraphProto &graph = attribute->g();
+  if (scans < 1 || states < 0 || llvm::is_contained(node.inputs, Value()) || graph.output_size() < states || graph.output_size() < node.proto.output_size())
+    return node.error("inputs, outputs and those of the body do not fit each other");
+  SmallVector<int64_t> axes = readList(node, "scan_input_axes", scans), backwards = readList(node, "scan_input_directions", scans);
+  SmallVector<int64_t> outAxes = readList(node, "scan_output_axes", graph.output_size() - states);
+  SmallVector<int64_t> outBackwards = readList(node, "scan_output_directions", graph.output_size() - states);
+  ArrayRef<Value> scanned = ArrayRef(node.inputs).drop_front(states);
+  std::optional<int64_t> steps;
+  for (auto [axis, value] : llvm::zip_equal(axes, scanned)) {
+    axis = node.axis(axis, node.rank(value));
+    auto size = node.failed() ? std::nullopt : nn::getConstantDim(node.dims(value)[axis]);
+    if (!size || *size < 1 || *size > mostSteps)
+      return node.unsupported("the number of steps is symbolic, zero or above " + Twine(mostSteps), "make the scanned dimension static with --dim");
+    if (steps.value_or(*size) != *size)
+      return node.error("scanned inputs have different lengths: " + Twine(*steps) + " and " + Twine(*size));
+    steps = size;
+  }
+  SmallVector<Value> carried(node.inputs.begin(), node.inputs.begin() + states);
+  std::vector<SmallVector<Value>> collected(outAxes.size());
+  for (int64_t step = 0; step < *steps; ++step) {
+    SmallVector<Value> arguments = carried;
+    for (auto [i, value] : llvm::enumerate(scanned)) {
+      DimExprs dims = node.dims(value);
+      dims.erase(dims.begin() + axes[i]);
+      arguments.push_back(node.reshape(node.slice(value, axes[i], node.number(backwards[i] ? *steps - 1 - step : step), node.number(1)), dims));
+    }
+    FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, arguments, node.proto.name() + "[" + Twine(step) + "]/");
+    if (failed(values))
+      return failure();
+    if (node.unsupportedNode)
+      return success();
+    carried.assign(values->begin(), values->begin() + states);
+    for (auto [rows, row] : llvm::zip_equal(collected, ArrayRef(*values).drop_front(states)))
+      rows.insert(outBackwards[&rows - collected.data()] ? rows.begin() : rows.end(), row);
+  }
+  SmallVector<Value> all = carried;
+  for (auto [axis, rows] : llvm::zip_equal(outAxes, collected))
+    all.push_back(stack(node, rows, node.axis(axis, node.rank(rows.front()) + 1)));
+  all.resize(node.outputs.size());
+  node.outputs = all;
+  return failure(node.failed());
+}
+
+} // namespace kiln::import
