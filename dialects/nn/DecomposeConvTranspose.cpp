@@ -1,4 +1,9 @@
 //===- DecomposeConvTranspose.cpp - ConvTranspose as pad and conv ----------===//
+//
+// In general: the input with zeros between its elements, convolved with the reversed kernel. Where the stride is the kernel's size no two
+// kernels overlap: each input element makes a patch of its own, a pointwise convolution with a channel for every place of the patch.
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 
@@ -33,9 +38,51 @@ static Value forwardWeight(OpBuilder &builder, ConvTransposeOp op) {
   return ReshapeOp::create(builder, op.getLoc(), makeTensorType(merged, element), swapped);
 }
 
+/// Whether the results of neighbouring input elements neither overlap nor leave gaps, and nothing is cut off.
+static bool makesPatches(ConvTransposeOp op) {
+  DimExprs input = getDims(op.getInput().getType()), output = getDims(op.getType()), kernel = getDims(op.getWeight().getType());
+  if (op.getGroups() != 1 || op.getLayout() != Layout::ChannelsFirst || llvm::any_of(op.getPads(), [](int64_t pad) { return pad != 0; }))
+    return false;
+  return llvm::all_of(llvm::seq<size_t>(2, input.size()), [&](size_t i) {
+    int64_t size = *getConstantDim(kernel[i]);
+    return op.getStrides()[i - 2] == size && (op.getDilations()[i - 2] == 1 || size == 1) && provablyEqual(output[i], input[i] * size);
+  });
+}
+
+/// [N, C, s...] -> pointwise -> [N, k... * M, s...] -> [N, k..., M, s...] -> [N, M, s0, k0, s1, k1, ...] -> [N, M, s0 * k0, ...]
+static Value makePatches(OpBuilder &builder, ConvTransposeOp op) {
+  DimExprs input = getDims(op.getInput().getType()), kernel = getDims(op.getWeight().getType());
+  int64_t spatial = input.size() - 2;
+  Type element = op.getType().getElementType();
+  SmallVector<int64_t> kernelFirst = llvm::to_vector(llvm::seq<int64_t>(2, spatial + 2));
+  kernelFirst.append({1, 0});
+  AffineExpr channels = getNumElements(ArrayRef(kernel).drop_front(1), op.getContext());
+  auto permuted = [&](Value value, ArrayRef<int64_t> order) -> Value {
+    DimExprs dims = getDims(value.getType()), moved;
+    for (int64_t dim : order)
+      moved.push_back(dims[dim]);
+    return TransposeOp::create(builder, op.getLoc(), makeTensorType(moved, element), value, order);
+  };
+  DimExprs pointwise{channels, kernel[0]}, wide{input[0], channels}, split{input[0]};
+  pointwise.append(spatial, getAffineConstantExpr(1, op.getContext()));
+  wide.append(input.begin() + 2, input.end());
+  split.append(kernel.begin() + 2, kernel.end());
+  split.push_back(kernel[1]);
+  split.append(input.begin() + 2, input.end());
+  Value weight = ReshapeOp::create(builder, op.getLoc(), makeTensorType(pointwise, element), permuted(op.getWeight(), kernelFirst));
+  SmallVector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0), order{0, spatial + 1};
+  Value product = ConvOp::create(builder, op.getLoc(), makeTensorType(wide, element), op.getInput(), weight, ones, ones, zeros, 1, op.getLayout());
+  for (int64_t i = 0; i < spatial; ++i)
+    order.append({spatial + 2 + i, 1 + i});
+  Value patches = ReshapeOp::create(builder, op.getLoc(), makeTensorType(split, element), product);
+  return ReshapeOp::create(builder, op.getLoc(), op.getType(), permuted(patches, order));
+}
+
 FailureOr<SmallVector<Value>> ConvTransposeOp::decompose(OpBuilder &builder) {
   if (!cast<RankedTensorType>(getWeight().getType()).hasStaticShape())
     return failure();
+  if (makesPatches(*this))
+    return SmallVector<Value>{makePatches(builder, *this)};
   DimExprs input = getDims(getInput().getType()), output = getDims(getType()), kernel = getDims(getWeight().getType());
   size_t rank = input.size(), spatial = rank - 2;
   size_t first = getLayout() == Layout::ChannelsFirst ? 2 : 1;

@@ -55,8 +55,20 @@ func.func @hardmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
 // CHECK-LABEL: func @conv_transpose
 // CHECK: nn.pad {{.*}} interior [0, 0, 1, 1] mode constant {form = "part of nn.conv_transpose: {{.*}}"}
 // CHECK: nn.conv {{.*}} strides [1, 1]
-func.func @conv_transpose(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x2x2xf32>) -> tensor<1x4x8x8xf32> {
+func.func @conv_transpose(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<1x4x9x9xf32> {
   %r = nn.conv_transpose %x, %w strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
-    : tensor<1x8x4x4xf32>, tensor<8x4x2x2xf32> -> tensor<1x4x8x8xf32>
-  return %r : tensor<1x4x8x8xf32>
+    : tensor<1x8x4x4xf32>, tensor<8x4x3x3xf32> -> tensor<1x4x9x9xf32>
+  return %r : tensor<1x4x9x9xf32>
+}
+
+// Kernels that lie side by side are patches of one pointwise convolution.
+// CHECK-LABEL: func @patches
+// CHECK-NOT: nn.pad
+// CHECK: nn.conv %arg0, {{.*}} : tensor<1x8x4x5xf32>, tensor<24x8x1x1xf32> -> tensor<1x24x4x5xf32>
+// CHECK: nn.transpose {{.*}} [0, 3, 4, 1, 5, 2] {{.*}} : tensor<1x2x3x4x4x5xf32> -> tensor<1x4x4x2x5x3xf32>
+// CHECK: nn.reshape {{.*}} -> tensor<1x4x8x15xf32>
+func.func @patches(%x: tensor<1x8x4x5xf32>, %w: tensor<8x4x2x3xf32>) -> tensor<1x4x8x15xf32> {
+  %r = nn.conv_transpose %x, %w strides [2, 3] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x5xf32>, tensor<8x4x2x3xf32> -> tensor<1x4x8x15xf32>
+  return %r : tensor<1x4x8x15xf32>
 }
