@@ -34,6 +34,9 @@ LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);
 /// The same for a right side that is computed: each task packs its columns before it multiplies.
 LaunchInfo lowerPackedContraction(KernelBuilder &k, const Contraction &contraction);
 
+/// The same for both operands contiguous along the reduction, and one column or few rows.
+LaunchInfo lowerDotContraction(KernelBuilder &k, const Contraction &contraction);
+
 /// Row dimensions, merged where everything walks them evenly.
 struct RowDim {
   mlir::AffineExpr extent;

@@ -45,6 +45,7 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
 ArrayRef<KernelRow> getKernelTable() {
   // The most special first; the first that matches wins.
   static const KernelRow table[] = {
+      {"gemm_dots", matchGemmDots, lowerGemmDots},
       {"gemm_packed", matchGemmPacked, lowerGemmPacked},
       {"gemm_tiled", matchGemmTiled, lowerGemmTiled},
       {"matmul_loops", matchMatmulLoops, lowerMatmulLoops},

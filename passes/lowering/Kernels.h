@@ -14,6 +14,7 @@ KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvLoops);
 KILN_KERNEL(ConvTiled);
 KILN_KERNEL(ElementwiseLoops);
+KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmPacked);
 KILN_KERNEL(GemmTiled);
 KILN_KERNEL(MatmulLoops);

@@ -164,6 +164,26 @@ FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) {
   return lowerContraction(k, c);
 }
 
+bool matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+  auto matmul = LinearMatmul::match(group, anchor);
+  if (!matmul || target.lanes(32) < 4)
+    return false;
+  DimExprs rhs = getDims(matmul->op.getRhs().getType());
+  bool oneColumn = getConstantDim(rhs.back()) == 1, fewComputed = !matmul->isPackable() && matmul->countRows().value_or(fewRows) < fewRows;
+  AffineExpr one = getAffineConstantExpr(1, group.getContext());
+  if (!(oneColumn || fewComputed) || linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) != one ||
+      linearCoefficient(matmul->rhs.offset, matmul->rhsRank - 2) != one)
+    return false;
+  reason = oneColumn ? "f32 product with one column: vectors along the sum" : "f32 product of few rows, both sides contiguous along the sum";
+  return true;
+}
+
+FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
+  Contraction c = LinearMatmul::match(k.group(), anchor)->contraction(k);
+  c.tile.lanes = k.target().lanes(32);
+  return lowerDotContraction(k, c);
+}
+
 bool matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
   auto matmul = LinearMatmul::match(group, anchor);
   if (!matmul || matmul->isPackable() || matmul->countRows().value_or(fewRows) < fewRows)

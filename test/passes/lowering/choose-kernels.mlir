@@ -20,13 +20,16 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 // CHECK: nn.group({{.*}}) {kernel = "gemm_packed", reason = "f32 product of computed operands{{.*}}"}
 // CHECK: nn.group({{.*}}) {kernel = "gemm_tiled", reason = "f32 product of few rows{{.*}}"}
 // CHECK: nn.group({{.*}}) {kernel = "gemm_tiled", reason = "f32 product with constant weights{{.*}}"}
+// CHECK: nn.group({{.*}}) {kernel = "gemm_dots", reason = "f32 product of few rows{{.*}}"}
 module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
-  func.func @main(%a: tensor<16x4xf32>, %b: tensor<3x4xf32>, %c: tensor<4x5xf32>) -> (tensor<16x5xf32>, tensor<3x5xf32>, tensor<3x6xf32>) {
+  func.func @main(%a: tensor<16x4xf32>, %b: tensor<3x4xf32>, %c: tensor<4x5xf32>) -> (tensor<16x5xf32>, tensor<3x5xf32>, tensor<3x6xf32>, tensor<3x16xf32>) {
     %w = nn.constant dense<1.0> : tensor<4x6xf32>
     %0 = nn.matmul %a, %c : tensor<16x4xf32>, tensor<4x5xf32> -> tensor<16x5xf32>
     %1 = nn.matmul %b, %c : tensor<3x4xf32>, tensor<4x5xf32> -> tensor<3x5xf32>
     %2 = nn.matmul %b, %w : tensor<3x4xf32>, tensor<4x6xf32> -> tensor<3x6xf32>
-    return %0, %1, %2 : tensor<16x5xf32>, tensor<3x5xf32>, tensor<3x6xf32>
+    %t = nn.transpose %a [1, 0] : tensor<16x4xf32> -> tensor<4x16xf32>
+    %3 = nn.matmul %b, %t : tensor<3x4xf32>, tensor<4x16xf32> -> tensor<3x16xf32>
+    return %0, %1, %2, %3 : tensor<16x5xf32>, tensor<3x5xf32>, tensor<3x6xf32>, tensor<3x16xf32>
   }
 }
 

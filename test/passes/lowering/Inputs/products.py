@@ -62,6 +62,10 @@ def build():
         add_product(module, (2, 3, 18, 20), (2, 3, 20, 34), turned)
         add_product(module, (2, 3, 18, 20), (1, 3, 20, 34), turned)
         add_product(module, (3, 10, 20), (20, 17), turned)  # a shared right side: the rows are merged
+    # Contiguous along the sum: one column, or few rows.
+    for left, right, turned in [((130, 70), (70, 1), False), ((2, 3, 5, 33), (2, 3, 33, 1), True), ((1, 100), (100, 66), True), ((3, 37), (37, 9), True),
+                                ((2, 3, 7, 16), (2, 3, 16, 130), True), ((2, 3, 1, 3), (1, 3, 3, 5), True)]:
+        add_product(module, left, right, (False, turned))
     return module
 
 
