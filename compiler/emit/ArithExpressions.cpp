@@ -87,8 +87,8 @@ static Expression writeBitwise(Operation *op, OperandText operand) {
     mask = constant.getValue();
   if (isBool && isa<arith::XOrIOp>(op) && mask && cast<IntegerAttr>(mask).getValue().isOne())
     return {"!" + operand(op->getOperand(0)).at(Binding::Primary), Binding::Unary};
-  if (isBool) // && and || would skip a side; neither side has an effect
-    text = text == "^" ? "!=" : text;
+  if (isBool) // neither side has an effect, so that one may be skipped; Clang warns of bitwise operators between bools
+    text = text == "^" ? "!=" : text == "&" ? "&&" : "||";
   Expression result = binary(op, text, Binding::Bitwise, operand);
   unsigned width = elementOf(op).isIndex() ? 64 : elementOf(op).getIntOrFloatBitWidth();
   // Narrow integers are promoted to int.

@@ -98,6 +98,18 @@ def load():
     return {name: Case(name, entry) for name, entry in json.loads((HERE / "models.json").read_text()).items()}
 
 
+def select(names):
+    """The cases of these names, or all. A name that ends in .json is a file like models.json whose models lie beside it."""
+    known = load()
+    for name in names or known:
+        if not name.endswith(".json"):
+            yield known[name]
+            continue
+        file = pathlib.Path(name).resolve()
+        for key, entry in json.loads(file.read_text()).items():
+            yield Case(key, {**entry, "file": str(file.parent / entry["file"])})
+
+
 def summary(output, of, size=0):
     """What a reference keeps of one of `of` outputs: its shape, a fixed sample, and sums over all of it."""
     flat = output.reshape(-1)

@@ -59,8 +59,8 @@ class Library:
         self.code = ctypes.CDLL(str(pathlib.Path(folder) / "libmodel.so"))
         self.info = ModelInfo.in_dll(self.code, "model_info")
 
-    def run(self, inputs, threads):
-        """[(name, array)] of the outputs."""
+    def bind(self, inputs):
+        """The values of the dynamic dimensions, and the inputs in the model's order."""
         tensors = self.info.inputs[:self.info.num_inputs]
         arrays = [np.ascontiguousarray(inputs[tensor.name.decode()]) for tensor in tensors]
         sizes = {}
@@ -69,12 +69,19 @@ class Library:
             for axis, size in enumerate(array.shape):
                 if tensor.dims[axis] < 0:
                     sizes.setdefault(tensor.dim_texts[axis].decode(), size)
-        symbols = [symbol.name.decode() for symbol in self.info.symbols[:self.info.num_symbols]]
-        fields = [re.sub(r"[^A-Za-z0-9_]", "_", symbol) for symbol in symbols]
-        dims = np.array([sizes[name] for name in fields], np.int64)
+        return [sizes[name] for name in self.symbols()], arrays
+
+    def symbols(self):
+        """As the texts of dimensions spell them."""
+        return [re.sub(r"[^A-Za-z0-9_]", "_", symbol.name.decode()) for symbol in self.info.symbols[:self.info.num_symbols]]
+
+    def run(self, inputs, threads):
+        """[(name, array)] of the outputs."""
+        dims, arrays = self.bind(inputs)
+        sizes = dict(zip(self.symbols(), dims))
         outputs = [np.empty([evaluate(tensor, axis, sizes) for axis in range(tensor.rank)], TYPES[tensor.element_type])
                    for tensor in self.info.outputs[:self.info.num_outputs]]
-        self.call(dims, arrays, outputs, threads)
+        self.call(np.array(dims, np.int64), arrays, outputs, threads)
         return [(tensor.name.decode(), output) for tensor, output in zip(self.info.outputs, outputs)]
 
     def call(self, dims, arrays, outputs, threads):
