@@ -13,6 +13,7 @@ static cl::list<std::string> dims("dim", cl::desc("Make a symbolic dimension sta
 static cl::list<std::string> shapes("shape", cl::desc("Give an input's shape"), cl::value_desc("input=1x3x224x224"));
 static cl::list<std::string> bindings("bind", cl::desc("Make an input a constant"), cl::value_desc("input=value"));
 static cl::opt<bool> locations("locations", cl::desc("Print locations"));
+static cl::opt<bool> whole("whole", cl::desc("Print large constants in full, for kiln-opt to go on with"));
 static cl::opt<bool> quiet("quiet", cl::desc("Print only the verdict on each model"));
 
 /// Splits at the last '=', because names may contain one.
@@ -58,7 +59,9 @@ static bool importOne(StringRef path) {
     return true;
   }
   mlir::OpPrintingFlags flags;
-  flags.elideLargeElementsAttrs(32).elideLargeResourceString(32).enableDebugInfo(locations, /*prettyForm=*/true);
+  if (!whole)
+    flags.elideLargeElementsAttrs(32).elideLargeResourceString(32);
+  flags.enableDebugInfo(locations, /*prettyForm=*/true);
   (*model->module).print(outs(), flags);
   return true;
 }

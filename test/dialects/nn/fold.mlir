@@ -34,3 +34,34 @@ func.func @forms(%x: tensor<1x3x1xf32>) -> (tensor<2xi64>, tensor<3x1x1xf32>, te
   %3 = nn.broadcast_to %c : tensor<1xf32> -> tensor<3x4xf32>
   return %0, %1, %2, %3 : tensor<2xi64>, tensor<3x1x1xf32>, tensor<2x4x3x5xf32>, tensor<3x4xf32>
 }
+
+// Two transposes that are not each other's inverse become one; a splat under another shape is a splat; what a reshape of a reshape says last counts.
+// CHECK-LABEL: func @merges
+// CHECK-DAG: %[[T:.*]] = nn.transpose %arg0 [2, 0, 1] : tensor<2x3x4xf32> -> tensor<4x2x3xf32>
+// CHECK-DAG: %[[S:.*]] = nn.splat 1.000000e+00 : f32 -> tensor<6xf32>
+// CHECK-DAG: %[[R:.*]] = nn.reshape %arg0 : tensor<2x3x4xf32> -> tensor<24xf32>
+// CHECK: return %[[T]], %[[S]], %[[R]]
+func.func @merges(%x: tensor<2x3x4xf32>) -> (tensor<4x2x3xf32>, tensor<6xf32>, tensor<24xf32>) {
+  %a = nn.transpose %x [1, 2, 0] : tensor<2x3x4xf32> -> tensor<3x4x2xf32>
+  %0 = nn.transpose %a [1, 2, 0] : tensor<3x4x2xf32> -> tensor<4x2x3xf32>
+  %s = nn.splat 1.0 : f32 -> tensor<2x3xf32>
+  %1 = nn.reshape %s : tensor<2x3xf32> -> tensor<6xf32>
+  %r = nn.reshape %x : tensor<2x3x4xf32> -> tensor<6x4xf32>
+  %2 = nn.reshape %r : tensor<6x4xf32> -> tensor<24xf32>
+  return %0, %1, %2 : tensor<4x2x3xf32>, tensor<6xf32>, tensor<24xf32>
+}
+
+// What looks alike but changes something stays.
+// CHECK-LABEL: func @stays
+// CHECK: nn.reduce sum %arg0 [0]
+// CHECK: nn.slice %arg0
+// CHECK: nn.pad %arg0
+// CHECK: nn.cast %arg0
+func.func @stays(%x: tensor<4x1xf32>) -> (tensor<1x1xf32>, tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x1xf64>) {
+  %v = nn.splat 0.0 : f32 -> tensor<f32>
+  %0 = nn.reduce sum %x [0] : tensor<4x1xf32> -> tensor<1x1xf32>
+  %1 = nn.slice %x starts affine_map<() -> (3, 0)> steps [-1, 1] : tensor<4x1xf32> -> tensor<4x1xf32>
+  %2 = nn.pad %x, %v low affine_map<() -> (0, 0)> high affine_map<() -> (0, 1)> interior [0, 0] mode constant : tensor<4x1xf32>, tensor<f32> -> tensor<4x2xf32>
+  %3 = nn.cast %x : tensor<4x1xf32> -> tensor<4x1xf64>
+  return %0, %1, %2, %3 : tensor<1x1xf32>, tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x1xf64>
+}

@@ -440,3 +440,95 @@ func.func @gru_sizes(%g: tensor<5x1x16xf32>, %r: tensor<12x4xf32>, %h: tensor<1x
     : (tensor<5x1x16xf32>, tensor<12x4xf32>, tensor<1x4xf32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>)
   return
 }
+
+// -----
+
+func.func @constant() {
+  // expected-error @below {{value has type 'tensor<2xf32>'}}
+  %0 = "nn.constant"() <{value = dense<1.0> : tensor<2xf32>}> : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @iota() {
+  // expected-error @below {{axis 2 is outside [0, 2)}}
+  %0 = nn.iota axis 2 : tensor<2x3xi64>
+  return
+}
+
+// -----
+
+func.func @elementwise_rank(%x: tensor<2xf32>, %y: tensor<2x1xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  %0 = "nn.add"(%x, %y) : (tensor<2xf32>, tensor<2x1xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @cast_shape(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same shape for all operands and results}}
+  %0 = nn.cast %x : tensor<2xf32> -> tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @hardmax_axis(%x: tensor<2x3xf32>) {
+  // expected-error @below {{axis -1 is outside [0, 2)}}
+  %0 = nn.hardmax %x axis -1 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @log_softmax_type(%x: tensor<2x3xi32>) {
+  // expected-error @below {{must be ranked tensor of floating-point numbers}}
+  %0 = nn.log_softmax %x axis 1 : tensor<2x3xi32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_scale(%x: tensor<2x3xf32>, %s: tensor<2xf32>) {
+  // expected-error @below {{dimension 0 of the scale is 2, expected 3}}
+  %0 = nn.rms_norm %x, %s axis 1 epsilon 1.0e-5 : tensor<2x3xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_ranks(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x2xf32>) {
+  // expected-error @below {{weight, input and result have different ranks}}
+  %0 = nn.conv_transpose %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x4x2xf32> -> tensor<1x4x5x5xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_groups(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x2x2xf32>) {
+  // expected-error @below {{expected at least one group}}
+  %0 = nn.conv_transpose %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 0 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x4x2x2xf32> -> tensor<1x4x5x5xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_input(%x: tensor<1x6x4x4xf32>, %w: tensor<8x4x2x2xf32>) {
+  // expected-error @below {{weight has 8 input channels, but the input has 6}}
+  %0 = nn.conv_transpose %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x6x4x4xf32>, tensor<8x4x2x2xf32> -> tensor<1x4x5x5xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_result(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x2x2xf32>) {
+  // expected-error @below {{the result's channels differ from the weight's}}
+  %0 = nn.conv_transpose %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x4xf32>, tensor<8x4x2x2xf32> -> tensor<1x5x5x5xf32>
+  return
+}
