@@ -111,7 +111,8 @@ FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) {
     c.batch.push_back(k.constant(shape.groups));
   c.rows.assign(shape.output.begin(), shape.output.end() - 1);
   c.columns = k.constant(shape.outPerGroup);
-  c.tile = chooseTile(k.target(), getConstantDim(getNumElements(c.rows, k.context())), shape.outPerGroup);
+  c.tile = chooseTile(k.target(), getConstantDim(getNumElements(c.rows, k.context())), shape.outPerGroup,
+                      getConstantDim(shape.input.back() * op.getStrides().back()));
   c.lhsAt = [&k, shape](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     IndexExprs at(rows);
     for (unsigned i = 0; i < shape.spatial; ++i)

@@ -130,7 +130,7 @@ Contraction LinearMatmul::contraction(KernelBuilder &k) const {
   for (unsigned dim : dims.rows)
     c.rows.push_back(extents[dim]);
   c.columns = extents.back();
-  c.tile = chooseTile(k.target(), countRows(), getConstantDim(c.columns));
+  c.tile = chooseTile(k.target(), countRows(), getConstantDim(c.columns), coefficientOf(lhs.offset, dims.rows.back()));
   c.lhsAt = [&k, dims = dims, offset = lhs.offset](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     return offset.replaceDims(dims.index(batch, rows, k.constant(0)));
   };

@@ -113,6 +113,7 @@ def build():
             add_product(module, rows, columns[(i + 3 * j + 1) % 6], 37, False)
     add_product(module, 1, 40, 700, True)  # several streams along the reduction
     add_product(module, 15, 33, 1030, True)  # a long reduction, in blocks
+    add_product(module, 20, 70, 1024, True)  # rows that would share a set of the cache
     add_product(module, 15, 33, 5, False, (2, 3))
     add_product(module, 15, 33, 5, True, (2, 3))
     for case in [((1, 9, 9, 5), (33, 5, 3, 3), (1, 1), (1, 1), 1),  # lines of the image share a tile
