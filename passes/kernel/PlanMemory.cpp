@@ -133,10 +133,15 @@ static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticByt
   Value total = constant(staticBytes), mask = constant(alignment);
   for (const std::vector<Buffer *> &slot : slots) {
     Value size;
+    llvm::DenseSet<std::pair<Value, int64_t>> known;
     for (Buffer *buffer : slot) {
-      Value bytes = arith::MulIOp::create(b, loc, buffer->alloc.getDynamicSizes().front(), constant(elementBytes(buffer->alloc.getType())));
-      size = size ? arith::MaxSIOp::create(b, loc, size, bytes).getResult() : bytes;
       offsets[buffer] = total;
+      Value count = buffer->alloc.getDynamicSizes().front();
+      int64_t width = elementBytes(buffer->alloc.getType());
+      if (!known.insert({count, width}).second)
+        continue;
+      Value bytes = arith::MulIOp::create(b, loc, count, constant(width));
+      size = size ? arith::MaxSIOp::create(b, loc, size, bytes).getResult() : bytes;
     }
     Value rounded = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::AddIOp::create(b, loc, size, constant(alignment - 1)), mask), mask);
     total = arith::AddIOp::create(b, loc, total, rounded);
