@@ -50,7 +50,7 @@ if shutil.which("g++"):
 if platform.machine() in ("x86_64", "AMD64"):
     config.available_features.add("x86-registered")
     flags = open("/proc/cpuinfo").read() if os.path.exists("/proc/cpuinfo") else ""
-    for feature in ("avx2", "avx512f"):
+    for feature in ("avx2", "avx512f", "amx_tile"):
         if feature in flags:
             config.available_features.add(feature)
 config.available_features.add(platform.machine())

@@ -108,7 +108,7 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::ve
   if (model->info->weights_file && !model->weights)
     return makeError("the model needs its weights file " + Twine(model->info->weights_file));
   if (!model->target)
-    return makeError("this machine can run none of the targets " + Twine(model->info->target) + (std::getenv("KILN_TARGET") ? " that KILN_TARGET allows" : ""));
+    return makeError("this machine can run none of the model's targets (" + Twine(model->info->target) + "), or not the one that KILN_TARGET names");
   if (llvm::Error error = checkTarget(model->target))
     return std::move(error);
   return std::move(model);

@@ -32,34 +32,28 @@ static cl::list<double> imageMean("image-mean", cl::CommaSeparated, cl::desc("Su
 static cl::list<double> imageStd("image-std", cl::CommaSeparated, cl::desc("Divisor after that; one value or one a channel"), cl::value_desc("S,..."),
                                  cl::sub(runningCommands));
 
-/// The weights file as a program would map it.
-static std::unique_ptr<MemoryBuffer> copyAligned(const OutputFile &file) {
-  auto buffer = WritableMemoryBuffer::getNewUninitMemBuffer(file.getSize(), file.path, Align(KILN_ALIGNMENT));
-  std::unique_ptr<MemoryBuffer> source = file.toBuffer();
-  llvm::copy(source->getBuffer(), buffer->getBufferStart());
-  return buffer;
-}
-
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
   std::unique_ptr<MemoryBuffer> weights;
+  std::string name;
   {
     Compilation compilation;
     if (int status = compileOrReport(options, compilation))
       return status;
     model.libraryBytes = makeArchive(compilation).getSize() + compilation.weights.getSize();
     model.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    for (OutputFile &object : compilation.objects)
-      objects.push_back(object.toBuffer());
+    name = compilation.name;
+    // Nothing refers to the compilation afterwards: it goes before the linker makes its copy of the weights.
+    for (const OutputFile &object : compilation.objects)
+      objects.push_back(object.stream ? object.toBuffer() : MemoryBuffer::getMemBufferCopy(object.contents, object.path));
     if (!compilation.weights.path.empty())
-      weights = copyAligned(compilation.weights);
-    // Links before the compilation goes: the buffers lie in it.
-    Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(compilation.name, std::move(objects), std::move(weights));
-    if (!loaded)
-      return report(loaded.takeError(), AtFault);
-    model.loaded = std::move(*loaded);
+      weights = compilation.weights.toBuffer();
   }
+  Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(name, std::move(objects), std::move(weights));
+  if (!loaded)
+    return report(loaded.takeError(), AtFault);
+  model.loaded = std::move(*loaded);
   return Done;
 }
 

@@ -1,4 +1,4 @@
-"""Compiles a model of 134 MB in a folder and prints the peak memory beyond that of a tiny model: at most 1.25 times its size."""
+"""Compiles a model of 134 MB in a folder and prints the peak memory beyond that of a tiny model, in times of its size."""
 import os
 import pathlib
 import shutil
@@ -22,7 +22,8 @@ def write(path, size, external):
 
 
 def peak(path, *options):
-    process = subprocess.Popen(["kiln", str(path), "-o", str(folder / "out"), "-q", *options])
+    command = ["run", "--input", "x0=ones", "--output-dir"] if "run" in options else ["compile", "-o"]
+    process = subprocess.Popen(["kiln", *command, str(folder / "out"), str(path), "-q", *[option for option in options if option != "run"]])
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
     shutil.rmtree(folder / "out")
@@ -41,9 +42,9 @@ if len(sys.argv) > 2:
 # In a process of its own: what a process forks into counts the memory that it had.
 subprocess.run([sys.executable, __file__, str(folder), "write"], check=True)
 total = 4 * 4 * SIZE * SIZE
-for name, file, options in [("in the file", "inside", ["--target=x86-64-v3"]), ("beside it", "beside", ["--target=x86-64-v3"]),
-                            ("two targets", "beside", ["--target=generic,x86-64-v3"])]:
+for name, file, most, options in [("in the file", "inside", 1.25, ["--target=x86-64-v3"]), ("beside it", "beside", 1.25, ["--target=x86-64-v3"]),
+                                  ("two targets", "beside", 1.25, ["--target=generic,x86-64-v3"]), ("compiled and run", "inside", 2.25, ["run"])]:
     more = peak(folder / f"{file}.onnx", *options) - peak(folder / "tiny.onnx", *options)
-    print(f"{name}: {more / total:.2f} times the model", "ok" if more <= 1.25 * total else "TOO MUCH")
+    print(f"{name}: {more / total:.2f} times the model", "ok" if more <= most * total else "TOO MUCH")
 for path in folder.glob("*side*"):
     path.unlink()
