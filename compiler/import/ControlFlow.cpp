@@ -1,10 +1,12 @@
-//===- ControlFlow.cpp - If, Loop and Scan as straight lines -----------------===//
+//===- ControlFlow.cpp - Operators with bodies as straight lines -------------===//
 //
 // A branch is taken while the model is compiled, and a loop whose number of steps is known then is written out step by step.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Graph.h"
 #include "compiler/import/onnx.pb.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -13,6 +15,8 @@ namespace kiln::import {
 static constexpr int64_t mostSteps = 4096;
 
 GraphImporter::ControlFlow GraphImporter::findControlFlow(StringRef domain, StringRef name) {
+  if (domain == "ai.onnx.preview" && name == "FlexAttention")
+    return &GraphImporter::buildFlexAttention;
   if (!domain.empty())
     return nullptr;
   return name == "If" ? &GraphImporter::inlineIf : name == "Loop" ? &GraphImporter::unrollLoop : name == "Scan" ? &GraphImporter::unrollScan : nullptr;
@@ -192,6 +196,49 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
   all.resize(node.outputs.size());
   node.outputs = all;
   return failure(node.failed());
+}
+
+/// softmax(scale * Q K^T) V, where bodies may change the scores before the softmax and the probabilities behind it.
+LogicalResult GraphImporter::buildFlexAttention(Scope &scope, Node &node) {
+  Value query = node.input(0), key = node.input(1), value = node.input(2);
+  // Replaces the value by what a body makes of it; a body that is not supported leaves it.
+  auto change = [&](StringRef name, Value &what) -> LogicalResult {
+    const onnx::AttributeProto *attribute = node.hasAttribute(name) ? node.find(name, onnx::AttributeProto::GRAPH, "graph") : nullptr;
+    if (!attribute || node.failed())
+      return failure(node.failed());
+    FailureOr<SmallVector<Value>> changed = importBody(scope, node, attribute->g(), {what}, node.proto.name() + "/");
+    if (failed(changed) || node.unsupportedNode)
+      return failure(failed(changed));
+    if (changed->size() != 1 || changed->front().getType() != what.getType())
+      return node.error("the body of '" + name + "' does not give what it gets");
+    what = changed->front();
+    return success();
+  };
+  for (Value operand : {query, key, value})
+    if (!node.failed() && (!isa<RankedTensorType>(operand.getType()) || !node.expectRank(operand, 4, "an input")))
+      return node.error("expected queries, keys and values [batch, heads, length, size]");
+  if (node.failed())
+    return failure();
+  DimExprs q = node.dims(query), k = node.dims(key);
+  auto heads = nn::getConstantDim(q[1]), groups = nn::getConstantDim(k[1]), size = nn::getConstantDim(q[3]);
+  if (!heads || !groups || !size || *groups < 1 || *heads % *groups || *size < 1)
+    return node.error("query heads must be a static multiple of key and value heads, and their size static");
+  // Query heads that share keys become rows of one product.
+  Type element = node.elementType(query), wide = element.isF64() ? element : Type(builder.getF32Type());
+  auto grouped = [&](Value x) {
+    DimExprs d = node.dims(x);
+    return node.reshape(x, {d[0], k[1], node.number(*heads / *groups) * d[2], d[3]});
+  };
+  auto apart = [&](Value x) { return node.reshape(x, {q[0], q[1], q[2], node.dims(x)[3]}); };
+  double scale = node.getFloat("scale", 1 / std::sqrt(static_cast<double>(*size)));
+  Value scores = apart(node.matmul(grouped(node.cast(query, wide)), node.transpose(node.cast(key, wide), {0, 1, 3, 2})));
+  scores = node.binary<nn::MulOp>(scores, scale);
+  if (failed(change("score_mod", scores)))
+    return failure();
+  Value shares = node.unary<nn::SoftmaxOp>(scores, builder.getI64IntegerAttr(3));
+  if (failed(change("prob_mod", shares)) || node.unsupportedNode)
+    return success(node.unsupportedNode);
+  return node.result(node.cast(apart(node.matmul(grouped(shares), node.cast(value, wide))), element));
 }
 
 } // namespace kiln::import

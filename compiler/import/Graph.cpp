@@ -95,6 +95,7 @@ static bool accepts(Elements elements, Type type) {
   bool isBool = type.isInteger(1);
   switch (elements) {
   case Elements::Any:
+  case Elements::Sequence:
     return true;
   case Elements::Number:
     return !isBool;
@@ -124,7 +125,10 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
   const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
   if (!row)
     return node.unsupported(reason, "export the model with other operators, or give this one as a model-local function");
-  if (!node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0])))
+  bool takesLists = row->elements == Elements::Sequence;
+  if (!takesLists && llvm::any_of(node.inputs, [](Value input) { return input && !isa<RankedTensorType>(input.getType()); }))
+    return node.error("an input is a sequence, expected a tensor");
+  if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0])))
     return node.error("element type " + describeType(node.elementType(node.inputs[0])) + " is not one that this operator takes");
   if (failed(row->convert(node)) || node.failed())
     return failure();
@@ -165,7 +169,7 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
       return failure();
     if (!node.isUnsupported())
       return diagnostics.error(where + ": " + node.message());
-    std::string element = node.hasInput(0) ? ", " + describeType(node.elementType(node.inputs[0])) : "";
+    std::string element = node.hasInput(0) && isa<RankedTensorType>(node.inputs[0].getType()) ? ", " + describeType(node.elementType(node.inputs[0])) : "";
     unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + element + ": " + node.message().str());
     node.outputs.assign(node.outputs.size(), Value());
   }

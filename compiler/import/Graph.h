@@ -63,13 +63,14 @@ private:
   mlir::LogicalResult convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
 
-  /// @name If, Loop and Scan (ControlFlow.cpp)
+  /// @name Operators with bodies (ControlFlow.cpp)
   /// @{
   using ControlFlow = mlir::LogicalResult (GraphImporter::*)(Scope &scope, Node &node);
   static ControlFlow findControlFlow(llvm::StringRef domain, llvm::StringRef name);
   mlir::LogicalResult inlineIf(Scope &scope, Node &node);
   mlir::LogicalResult unrollLoop(Scope &scope, Node &node);
   mlir::LogicalResult unrollScan(Scope &scope, Node &node);
+  mlir::LogicalResult buildFlexAttention(Scope &scope, Node &node);
   /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.
   mlir::FailureOr<llvm::SmallVector<Value>> importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::ArrayRef<Value> arguments,
                                                        const llvm::Twine &prefix);

@@ -242,6 +242,8 @@ LogicalResult GraphImporter::addInputs(Scope &scope, const onnx::GraphProto &gra
 
 LogicalResult GraphImporter::checkDeclared(Scope &scope, StringRef name, Value value, StringRef where) {
   const onnx::TypeProto *declared = scope.declared.lookup(name);
+  if (!isa<RankedTensorType>(value.getType()))
+    return success();
   if (!declared || !declared->has_tensor_type())
     return success();
   const auto &tensor = declared->tensor_type();
@@ -286,6 +288,8 @@ LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto 
       continue;
     if (output.has_type() && !output.type().has_tensor_type() && output.type().value_case() != onnx::TypeProto::VALUE_NOT_SET)
       return diagnostics.error(where + ": its type is " + kindOf(output.type()) + ", only tensors are supported");
+    if (!isa<RankedTensorType>(value->getType()))
+      return diagnostics.error(where + ": its type is sequence, only tensors are supported");
     if (failed(checkDeclared(scope, output.name(), *value, where)))
       return failure();
     values.push_back(*value);

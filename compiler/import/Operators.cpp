@@ -15,9 +15,8 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   for (ArrayRef<Operator> family :
        {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getElementwiseOperators(),
         getGatherOperators(), getGeneratorOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(),
-        getNormalizationOperators(), getPoolingOperators(),
-        getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(), getResizeOperators(), getSamplingOperators(), getShapeOperators(),
-        getSignalOperators()})
+        getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(),
+        getResizeOperators(), getSamplingOperators(), getSequenceOperators(), getShapeOperators(), getSignalOperators()})
     for (const Operator &row : family)
       index[row.name].push_back(&row);
   return index;

@@ -11,8 +11,8 @@ namespace kiln::import {
 
 class Node;
 
-/// Which element types the first input may have.
-enum class Elements { Any, Number, Float, Signed, Integer, Bool };
+/// Which element types the first input may have. Only operators of Sequence take lists of tensors.
+enum class Elements { Any, Number, Float, Signed, Integer, Bool, Sequence };
 
 /// One row an operator: from opset `since` to `until` the node is expressed by `convert`.
 struct Operator {
@@ -43,6 +43,7 @@ llvm::ArrayRef<Operator> getReductionOperators();
 llvm::ArrayRef<Operator> getRecurrentOperators();
 llvm::ArrayRef<Operator> getResizeOperators();
 llvm::ArrayRef<Operator> getSamplingOperators();
+llvm::ArrayRef<Operator> getSequenceOperators();
 llvm::ArrayRef<Operator> getShapeOperators();
 llvm::ArrayRef<Operator> getSignalOperators();
 /// @}

@@ -175,7 +175,11 @@ static LogicalResult dropout(Node &node) {
   Value x = node.input(0);
   if (Value training = node.optionalInput(2)) {
     auto known = getIntegerContents(training);
-    if (!known || nn::getConstantDim(known->front()) != 0)
+    auto ratio = node.hasInput(1) ? getContents(node.input(1)) : std::nullopt;
+    bool dropsNothing = ratio && ratio->size() == 1 && !ratio->front().expr && ratio->front().real == 0;
+    if (!known && !dropsNothing)
+      return node.unsupported("training_mode is known only at run time", "make it a constant");
+    if (!dropsNothing && nn::getConstantDim(known->front()) != 0)
       return node.unsupported("dropout in training mode", "export the model for inference");
   }
   if (node.hasOutput(1))

@@ -157,12 +157,39 @@ def add_loop_cases(model):
     model.case("Loop rows", "Loop", inputs, start * np.array([[2], [4], [8], [16]]), at=1, body=body)
 
 
+def add_sequence_cases(model):
+    """Lists are gone before anything runs: what comes out are slices and joins."""
+    x = normal(5, 3)
+    name, scalar = model.input(x), lambda number: model.weight(np.array(number), "i8")
+    nodes = [("SplitToSequence", [name, scalar(2)], "parts", {}), ("SequenceAt", ["parts", scalar(-1)], "last", {}),
+             ("SequenceInsert", ["parts", "last", scalar(0)], "more", {}), ("SequenceErase", ["more", scalar(1)], "less", {}),
+             ("SequenceConstruct", [name, name], "pair", {}), ("SequenceLength", ["more"], "count", {})]
+    model.nodes += [helper.make_node(op, inputs, [output], output, **attributes) for op, inputs, output, attributes in nodes]
+    model.case("ConcatFromSequence", "ConcatFromSequence", ["less"], np.concatenate([x[4:], x[2:4], x[4:]]), axis=0)
+    model.case("ConcatFromSequence new axis", "ConcatFromSequence", ["pair"], np.stack([x, x], 2), axis=-1, new_axis=1)
+    model.case("SequenceLength", "Identity", ["count"], np.array(4), "i8")
+    model.case("OptionalHasElement", "OptionalHasElement", [name], np.array(True), "?")
+    model.case("OptionalGetElement", "OptionalGetElement", [name], x)
+
+
+def add_flex_attention_cases(model):
+    q, k, v = normal(2, 4, 3, 8), normal(2, 2, 5, 8), normal(2, 2, 5, 6)
+    body = helper.make_graph([helper.make_node("Add", ["s", "s"], ["t"], "twice")], "double", [value("s")], [value("t")])
+    scores = np.einsum("bhld,bhsd->bhls", q, np.repeat(k, 2, 1)) * 0.5 * 2
+    shares = np.exp(scores - scores.max(3, keepdims=True))
+    exact = np.einsum("bhls,bhsd->bhld", shares / shares.sum(3, keepdims=True), np.repeat(v, 2, 1))
+    inputs = [model.input(x) for x in (q, k, v)]
+    model.case("FlexAttention", "FlexAttention", inputs, exact, domain="ai.onnx.preview", scale=0.5, score_mod=body)
+    model.case("FlexAttention shares", "FlexAttention", inputs, 2 * exact, domain="ai.onnx.preview", scale=1.0, prob_mod=body)
+
+
 def main():
     folder, faults = pathlib.Path(sys.argv[1]), []
     model = Model()
-    for add in (add_signal_cases, add_sampling_cases, add_movement_cases, add_causal_cases, add_linear_attention_cases, add_loop_cases):
+    for add in (add_signal_cases, add_sampling_cases, add_movement_cases, add_causal_cases, add_linear_attention_cases, add_loop_cases,
+                add_sequence_cases, add_flex_attention_cases):
         add(model)
-    model.save(folder / "numbers.onnx", opset=28)
+    model.save(folder / "numbers.onnx", opset=28, domains=[("ai.onnx.preview", 1)])
     kiln("run", folder / "numbers.onnx", "--target", "x86-64-v3", "--output-dir", folder / "out", *model.save_inputs(folder))
     for name, (exact, dtype) in model.expected.items():
         fault = describe_difference(np.load(folder / "out" / f"{name}.npy"), exact, dtype, BOUNDS)
