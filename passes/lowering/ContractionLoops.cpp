@@ -295,6 +295,17 @@ LaunchInfo ContractionEmitter::run() {
   return contractionInfo(k, c, extents);
 }
 
-LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction) { return ContractionEmitter(k, contraction).run(); }
+/// Says the tile where the algorithm is told: `gemm_tiled 14x32`, rows and columns.
+static void nameTile(KernelBuilder &k, TileShape tile) {
+  auto kernel = k.builder().getBlock()->getParent()->getParentOfType<func::FuncOp>();
+  auto algorithm = kernel ? kernel->getAttrOfType<StringAttr>(kernel::algorithmAttrName) : StringAttr();
+  if (algorithm)
+    kernel->setAttr(kernel::algorithmAttrName, k.builder().getStringAttr(algorithm.str() + " " + Twine(tile.rows) + "x" + Twine(tile.columns())));
+}
+
+LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction) {
+  nameTile(k, contraction.tile);
+  return ContractionEmitter(k, contraction).run();
+}
 
 } // namespace kiln
