@@ -23,6 +23,8 @@ bool matchReduceLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::strin
 }
 
 namespace {
+constexpr int64_t chainLength = 256;
+
 struct Reduction {
   KernelBuilder &k;
   mutable ReduceOp op;
@@ -57,12 +59,25 @@ struct Reduction {
       });
       return combineWith(carried, row);
     }
-    return k.loop(k.constant(0), reduced[depth].extent, 1, "r", carried, [&](AffineExpr i, ValueRange next) -> SmallVector<Value> {
+    auto inner = [&](AffineExpr i, ValueRange next) -> SmallVector<Value> {
       reducedAt.push_back(i);
       Value result = nest(keptAt, reducedAt, next.front(), lanes, vectorInner);
       reducedAt.pop_back();
       return {result};
+    };
+    AffineExpr extent = reduced[depth].extent;
+    if (!isLongSum(extent))
+      return k.loop(k.constant(0), extent, 1, "r", carried, inner).front();
+    return k.loop(k.constant(0), extent, chainLength, "block", carried, [&](AffineExpr start, ValueRange sum) -> SmallVector<Value> {
+      AffineExpr end = k.index(k.minimum(k.emit(start + chainLength), k.emit(extent)));
+      Value none = reductionIdentity(k, op.getKind(), element, lanes.count);
+      return {combineWith(sum.front(), k.loop(start, end, 1, "r", none, inner).front())};
     }).front();
+  }
+  /// Such a sum is made of sums of blocks: rounding errors grow with the length of a chain.
+  bool isLongSum(AffineExpr extent) const {
+    auto size = getConstantDim(extent);
+    return isa<FloatType>(element) && (op.getKind() == ReduceKind::Sum || op.getKind() == ReduceKind::Mean) && (!size || *size > 2 * chainLength);
   }
   Value finish(Value total, unsigned lanes) const {
     if (op.getKind() != ReduceKind::Mean)

@@ -80,6 +80,13 @@ def add_long_sum(module, rows, depth, kernel):
     module.expected.append((module.op(f"{text} : {tensor(image)}, {tensor(weight)}", tensor(exact)), exact))
 
 
+def add_long_reduction(module, shape, axis):
+    array = module.positive(*shape)
+    exact = array.astype(np.float64).sum(axis, keepdims=True)
+    module.long_sums.append(len(module.expected))
+    module.expected.append((module.op(f"nn.reduce sum {module.input(array)} [{axis}] : {tensor(array)}", tensor(exact)), exact))
+
+
 def convolve(image, weight, strides, dilations, groups):
     """channels_last without padding, in double precision."""
     kernel, outer = weight.shape[2:], weight.shape[0] // groups
@@ -130,6 +137,7 @@ def build():
         add_convolution(module, *case)
     for case in [(15, 4096, 0), (1, 4096, 0), (14, 4099, 0), (7, 450, 3)]:
         add_long_sum(module, *case)
+    add_long_reduction(module, (20001, 18), 0)
     return module
 
 
