@@ -81,6 +81,11 @@ CompileStatus Driver::describeWeights(Signature &weights) {
     return CompileStatus::Bug;
   weights.weightsBytes = *bytes;
   weights.externalWeights = options.externalWeights && *bytes;
+  if (!weights.externalWeights && *bytes > maxEmbeddedBytes) {
+    errors.push_back("the weights take " + std::to_string(*bytes) + " bytes, but at most " + std::to_string(maxEmbeddedBytes) +
+                     " can be embedded; use --weights=file");
+    return CompileStatus::AtFault;
+  }
   if (!weights.externalWeights)
     return CompileStatus::Done;
   auto checksum = checksumWeights(modules());

@@ -10,6 +10,9 @@ namespace kiln {
 /// Bytes between the starts of weights are a multiple of this.
 inline constexpr int64_t weightAlignment = 64;
 
+/// Embedded weights may have this many bytes: code reaches 2 GiB, and what else a program holds lies between the two.
+inline constexpr int64_t maxEmbeddedBytes = (int64_t(2) << 30) - (int64_t(128) << 20);
+
 /// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one, also those of several modules: one model
 /// for several targets. Returns the bytes of all together.
 mlir::FailureOr<int64_t> placeWeights(llvm::ArrayRef<mlir::ModuleOp> modules);

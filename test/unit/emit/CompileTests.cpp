@@ -180,6 +180,17 @@ TEST_F(Compile, OnlyTheModelsOwnSymbols) {
   EXPECT_GE(count, 5u); // run, workspace_size, info, weights, the kernel
 }
 
+TEST_F(Compile, WeightsBeyondTheReachOfCodeAreRefused) {
+  std::string text = model;
+  constexpr llvm::StringLiteral pack = "shape = [4], map = (i) -> (3 - i)";
+  text.replace(text.find(pack), pack.size(), "shape = [600000000], map = (i) -> (i)"); // zeros behind the four elements
+  std::error_code error;
+  llvm::raw_fd_ostream(path, error) << text;
+  EXPECT_EQ(compileModel(options, result, errors), CompileStatus::AtFault);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0], "the weights take 2400000000 bytes, but at most 2013265920 can be embedded; use --weights=file");
+}
+
 TEST_F(Compile, AMissingCompilerIsTheUsersFault) {
   options.cxx = "no-such-compiler";
   EXPECT_EQ(compileModel(options, result, errors), CompileStatus::AtFault);
