@@ -22,6 +22,8 @@ struct Compilation {
   std::unique_ptr<mlir::MLIRContext> context;
   /// Owns weights that the module borrows.
   std::shared_ptr<void> storage;
+  /// Results of @main that are the model's own outputs; values that it shows besides follow them.
+  unsigned outputs = 0;
   std::vector<TargetModule> targets;
   /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;

@@ -13,6 +13,18 @@ namespace kiln {
 
 enum class Accuracy { Strict, Default, Fast };
 
+/// What a compile shows of the values inside the model, besides its outputs. `kiln verify` compares two compiles that show the same.
+struct Observation {
+  /// ONNX names of values that become outputs, behind the model's own.
+  std::vector<std::string> values;
+  bool everything = false;
+  /// Where an observed value is used, it is an input: each part of the model computes from what the caller gives it.
+  bool cut = false;
+  /// A value that is made wrong on purpose, to test that this is found.
+  std::string fault;
+  bool any() const { return everything || !values.empty() || !fault.empty(); }
+};
+
 /// Every option of a compile. tools/kiln/CompileFlags.cpp has one line for each.
 struct CompileOptions {
   /// The ONNX file; or IR (.mlir, .mlirbc), which enters after the stage that it shows.
@@ -23,6 +35,8 @@ struct CompileOptions {
   std::vector<std::string> targets = {"native"};
   /// Named dimensions that become static.
   std::map<std::string, int64_t> dims;
+  /// The lowest and highest size of named dimensions that stay dynamic.
+  std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
   /// Inputs' shapes; -1 leaves a dimension as the model has it.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants: a number, or all elements separated by commas.
@@ -32,6 +46,9 @@ struct CompileOptions {
   Accuracy accuracy = Accuracy::Default;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
+  Observation observation;
+  /// The plainest form instead of the fastest: one operation a kernel, the least special kernels. What a compile is compared with.
+  bool plain = false;
   /// Weights go to a file of their own instead of into the object.
   bool externalWeights = false;
   /// A C++ compiler to make the objects with; empty: Clang's libraries, in process.

@@ -1,5 +1,6 @@
 //===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
 #include "compiler/IRPhases.h"
+#include "compiler/Observe.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
@@ -70,13 +71,15 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.dims = options.dims;
   import.shapes = options.shapes;
   import.bindings = options.bindings;
+  import.exposeNodes = options.observation.any();
   auto imported = importModel(*result.context, import, errors);
   if (failed(imported))
     return false;
   result.storage = imported->storage;
   result.targets.front().module = std::move(imported->module);
   result.dependencies = imported->externalFiles;
-  return true;
+  result.outputs = imported->outputs;
+  return !options.observation.any() || succeeded(observeValues(*result.targets.front().module, result.outputs, options.observation, errors));
 }
 
 /// The stages that IR from a file has behind it: what it holds tells.
@@ -91,6 +94,7 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, const Compile
   PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
+  pipeline.plain = options.plain;
   stage.build(passes, pipeline);
   if (!options.reproducer.empty())
     passes.enableCrashReproducerGeneration(options.reproducer);

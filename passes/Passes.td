@@ -16,10 +16,12 @@ def VerifyGraph : Pass<"nn-verify-graph", "mlir::ModuleOp"> {
 
 def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
   let summary = "Puts every operation into an nn.group: one anchor with its prologue and epilogue, or a chain of element-wise operations.";
+  let options = [Option<"fuse", "fuse", "bool", "true", "false: one operation a group">];
 }
 
 def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {
   let summary = "Writes into each group the kernel that the target's ordered list gives for it, its parameters and the reason.";
+  let options = [Option<"plainest", "plainest", "bool", "false", "take the last row that matches instead of the first: the least special kernel">];
 }
 
 def VerifyTarget : Pass<"nn-verify-target", "mlir::ModuleOp"> {

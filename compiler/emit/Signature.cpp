@@ -3,6 +3,7 @@
 #include "compiler/emit/Identifiers.h"
 
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NN.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -29,7 +30,7 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
 static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   std::vector<SignatureSymbol> symbols;
   auto names = module->getAttrOfType<ArrayAttr>("nn.symbols");
-  auto bounds = module->getAttrOfType<ArrayAttr>("nn.symbol_bounds");
+  auto bounds = module->getAttrOfType<ArrayAttr>(nn::symbolBoundsAttrName);
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
     StringRef text = cast<StringAttr>(name);

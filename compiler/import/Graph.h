@@ -56,6 +56,7 @@ private:
   mlir::LogicalResult bindInput(Scope &scope, llvm::StringRef name, mlir::RankedTensorType type, llvm::StringRef text);
   mlir::LogicalResult checkOptions(const onnx::GraphProto &graph);
   mlir::LogicalResult returnOutputs(Scope &scope, const onnx::GraphProto &graph);
+  void returnValues(llvm::ArrayRef<Value> outputs, const onnx::GraphProto &graph);
   void finishModule();
 
   mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
@@ -100,6 +101,13 @@ private:
   /// What the dialect's verifiers said about the operation just made.
   std::string verifierMessage;
   int64_t nodeCount = 0;
+
+  /// What nodes compute, in the order of the file; kept with `exposeNodes`.
+  struct NodeValue {
+    std::string name, node;
+    Value value;
+  };
+  std::vector<NodeValue> nodeValues;
 };
 
 /// How messages call a node: node 'conv_3' (Conv), or node #7 (Conv) without a name.

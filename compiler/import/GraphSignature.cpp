@@ -275,7 +275,6 @@ LogicalResult GraphImporter::checkDeclared(Scope &scope, StringRef name, Value v
 
 LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto &graph) {
   SmallVector<Value> values;
-  SmallVector<Type> types;
   llvm::StringSet<> seen;
   for (const onnx::ValueInfoProto &output : graph.output()) {
     std::string reason, where = "output '" + printable(output.name()) + "'";
@@ -293,17 +292,40 @@ LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto 
     if (failed(checkDeclared(scope, output.name(), *value, where)))
       return failure();
     values.push_back(*value);
-    types.push_back(value->getType());
   }
   if (graph.output_size() == 0)
     return diagnostics.error("the graph has no outputs");
   if (!unsupportedNodes.empty())
     return success();
-  func::ReturnOp::create(builder, function.getLoc(), values);
-  function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), types));
-  for (auto [i, output] : llvm::enumerate(graph.output()))
-    function.setResultAttr(i, nn::nameAttrName, builder.getStringAttr(output.name()));
+  returnValues(values, graph);
   return success();
+}
+
+void GraphImporter::returnValues(ArrayRef<Value> outputs, const onnx::GraphProto &graph) {
+  SmallVector<Value> values(outputs);
+  llvm::SmallPtrSet<Value, 16> returned(values.begin(), values.end());
+  SmallVector<const NodeValue *> exposed;
+  llvm::StringSet<> names;
+  for (NodeValue &value : nodeValues)
+    if (!getIntegerContents(value.value) && !value.value.getDefiningOp<nn::ConstantOp>() && returned.insert(value.value).second) {
+      // Two calls of a function may have no names of their own.
+      for (std::string stem = value.name; !names.insert(value.name).second;)
+        value.name = stem + "#" + std::to_string(exposed.size());
+      exposed.push_back(&value);
+      values.push_back(value.value);
+    }
+  func::ReturnOp::create(builder, function.getLoc(), values);
+  function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(values).getTypes()));
+  for (auto [i, output] : llvm::enumerate(graph.output())) {
+    function.setResultAttr(i, nn::nameAttrName, builder.getStringAttr(output.name()));
+    for (const NodeValue &value : nodeValues)
+      if (value.value == outputs[i])
+        function.setResultAttr(i, nn::nodeAttrName, builder.getStringAttr(value.node));
+  }
+  for (auto [i, value] : llvm::enumerate(exposed)) {
+    function.setResultAttr(outputs.size() + i, nn::nameAttrName, builder.getStringAttr(value->name));
+    function.setResultAttr(outputs.size() + i, nn::nodeAttrName, builder.getStringAttr(value->node));
+  }
 }
 
 //===- The module ----------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- Import.cpp - From an ONNX file to a module of nn operations ----------===//
 #include "compiler/import/Import.h"
 #include "compiler/import/Graph.h"
+#include "compiler/import/onnx.pb.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -30,6 +31,7 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   if (failed(module))
     return failure();
   ImportedModel model;
+  model.outputs = file->model().graph().output_size();
   model.externalFiles = file->externalPaths();
   model.storage = std::move(file);
   model.module = std::move(*module);

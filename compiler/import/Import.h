@@ -33,6 +33,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or as many as the input has elements, separated by commas.
   std::map<std::string, std::string> bindings;
+  /// Every value that a node computes becomes a result of @main, behind the model's outputs, with its node in the attribute `nn.node`.
+  bool exposeNodes = false;
   ImportLimits limits;
 };
 
@@ -40,6 +42,8 @@ struct ImportedModel {
   /// Owns the bytes of the weights, which the module only borrows: destroy it after the module.
   std::shared_ptr<void> storage;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Results of @main that are the model's outputs; with `exposeNodes` there are more.
+  unsigned outputs = 0;
   /// Files of external data, for dependency tracking.
   std::vector<std::string> externalFiles;
 };

@@ -9,9 +9,14 @@ using namespace mlir;
 
 namespace kiln {
 
-static void buildGraph(OpPassManager &passes, const PipelineOptions &) {
+static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  if (options.plain) {
+    passes.addPass(createFoldShapes());
+    passes.addPass(createVerifyGraph());
+    return;
+  }
   passes.addPass(createFoldShapes());
   passes.addPass(createFoldConstants());
   passes.addPass(createSimplifyDataMovement());
@@ -29,13 +34,15 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   DecomposeCompositesOptions form;
   form.decompose.assign(options.decompose.begin(), options.decompose.end());
   passes.addPass(createDecomposeComposites(form));
-  passes.addPass(createFoldConstants());
-  passes.addPass(createPropagateLayout());
-  passes.addPass(createFoldConstants());
-  passes.addPass(createCSEPass());
-  passes.addPass(createMaterializePadding());
-  passes.addPass(createFormGroups());
-  passes.addPass(createChooseKernels());
+  if (!options.plain) {
+    passes.addPass(createFoldConstants());
+    passes.addPass(createPropagateLayout());
+    passes.addPass(createFoldConstants());
+    passes.addPass(createCSEPass());
+    passes.addPass(createMaterializePadding());
+  }
+  passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
+  passes.addPass(createChooseKernels({/*plainest=*/options.plain}));
   passes.addPass(createVerifyTarget());
 }
 

@@ -14,6 +14,8 @@ namespace kiln {
 struct PipelineOptions {
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
+  /// The plainest form instead of the fastest: no rewriting beyond what later passes need, one operation a kernel, the least special kernels.
+  bool plain = false;
 };
 
 /// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, the crash reproducer and docs/generated/Pipeline.md read this table.

@@ -51,6 +51,14 @@ void compareElement(const Tensor &actual, const Tensor &expected, int64_t i, dou
 
 } // namespace
 
+double getLargest(const Tensor &tensor) {
+  double largest = 0;
+  for (int64_t i = 0; isFloat(tensor.getType()) && i < tensor.getNumElements(); ++i)
+    if (double value = std::fabs(tensor.getValue(i)); std::isfinite(value))
+      largest = std::max(largest, value);
+  return largest;
+}
+
 Comparison compare(const Tensor &actual, const Tensor &expected, double rtol, double atol) {
   Comparison result;
   result.elements = expected.getNumElements();
@@ -61,6 +69,8 @@ Comparison compare(const Tensor &actual, const Tensor &expected, double rtol, do
   }
   for (int64_t i = 0; i < result.elements; ++i)
     compareElement(actual, expected, i, rtol, atol, result);
+  if (double largest = getLargest(expected))
+    result.scaledError = result.maxAbsolute / largest;
   if (result.wrong)
     result.reason = std::to_string(result.wrong) + " of " + std::to_string(result.elements) + " values are off, " + result.reason;
   return result;

@@ -15,8 +15,13 @@ struct Comparison {
   double maxRelative = 0;
   /// In units in the last place of the expected value's type; 0 for integers.
   double maxUlp = 0;
+  /// The largest absolute error, relative to the largest finite expected value: what is left of a sum's error where terms cancel.
+  double scaledError = 0;
   bool agrees() const { return reason.empty(); }
 };
+
+/// The largest finite magnitude; 0 for integers.
+double getLargest(const Tensor &tensor);
 
 /// Types and dimensions must be equal, NaN and infinities in the same places, integers the same,
 /// and |actual - expected| <= atol + rtol * |expected| elsewhere.

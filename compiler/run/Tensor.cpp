@@ -122,6 +122,13 @@ llvm::Expected<Tensor> Tensor::create(ElementType type, llvm::ArrayRef<int64_t> 
   return std::move(tensor);
 }
 
+llvm::Expected<Tensor> Tensor::copy() const {
+  llvm::Expected<Tensor> result = create(type, dims);
+  if (result)
+    std::memcpy(result->getData(), getData(), getByteSize());
+  return result;
+}
+
 double Tensor::getValue(int64_t index) const {
   switch (type) {
   case KILN_ELEMENT_F32: return as<float>()[index];

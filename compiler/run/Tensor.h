@@ -28,6 +28,9 @@ public:
   /// All zeros. Fails when the type has no size here, a dimension is negative or the bytes do not fit into memory.
   static llvm::Expected<Tensor> create(ElementType type, llvm::ArrayRef<int64_t> dims);
 
+  /// Another tensor with the same bytes.
+  llvm::Expected<Tensor> copy() const;
+
   ElementType getType() const { return type; }
   llvm::ArrayRef<int64_t> getDims() const { return dims; }
   int64_t getNumElements() const { return numElements; }

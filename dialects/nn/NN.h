@@ -32,6 +32,10 @@ inline constexpr llvm::StringLiteral modelAttrName = "nn.model";
 inline constexpr llvm::StringLiteral symbolsAttrName = "nn.symbols";
 inline constexpr llvm::StringLiteral constraintsAttrName = "nn.constraints";
 inline constexpr llvm::StringLiteral nameAttrName = "nn.name";
+inline constexpr llvm::StringLiteral nodeAttrName = "nn.node";
+inline constexpr llvm::StringLiteral rangeAttrName = "nn.range";
+inline constexpr llvm::StringLiteral symbolBoundsAttrName = "nn.symbol_bounds";
+inline constexpr llvm::StringLiteral accuracyAttrName = "nn.accuracy";
 inline constexpr llvm::StringLiteral transposesAttrName = "nn.transposes";
 
 } // namespace kiln::nn

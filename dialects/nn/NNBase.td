@@ -20,9 +20,11 @@ def NN_Dialect : Dialect {
     when their expressions are.
 
     Module attributes: `nn.model` (the name that all external symbols bear), `nn.symbols` (names of the symbolic dimensions, in the order
-    of the affine symbols), `nn.constraints` (expressions that must be zero at run time), `nn.transposes`
+    of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` a symbol, when the user gave bounds), `nn.constraints` (expressions
+    that must be zero at run time), `nn.accuracy` (`strict` or `fast`, when the user asked for one), `nn.transposes`
     (how many transposes the choice of layouts left). `func.func @main` carries `nn.name` on its
-    arguments and results: the ONNX names.
+    arguments and results: the ONNX names; on arguments `nn.range` (two f64: what the user promises about the values); on results that
+    are shown for inspection `nn.node` (the ONNX node that computes them).
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

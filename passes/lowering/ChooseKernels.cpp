@@ -14,14 +14,17 @@ namespace kiln {
 #define GEN_PASS_DEF_CHOOSEKERNELS
 #include "passes/Passes.h.inc"
 
-static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target) {
+static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, bool plainest) {
   Operation *anchor = getAnchor(group);
-  for (const KernelRow &row : getKernelTable()) {
+  SmallVector<const KernelRow *> rows = llvm::to_vector(llvm::make_pointer_range(getKernelTable()));
+  if (plainest)
+    std::reverse(rows.begin(), rows.end());
+  for (const KernelRow *row : rows) {
     std::string reason;
-    if (!row.matches(group, anchor, target, reason))
+    if (!row->matches(group, anchor, target, reason))
       continue;
-    group.setKernel(row.name);
-    group.setReason(reason);
+    group.setKernel(row->name);
+    group.setReason(plainest ? "the least special kernel was asked for" : reason);
     return success();
   }
   InFlightDiagnostic error = group.emitError("no kernel of target '") << target.getName() << "' computes ";
@@ -30,6 +33,7 @@ static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target) 
 
 namespace {
 struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
+  using ChooseKernelsBase::ChooseKernelsBase;
   void runOnOperation() override {
     kernel::TargetAttr target = kernel::getTarget(getOperation());
     if (!target) {
@@ -37,7 +41,7 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
       return signalPassFailure();
     }
     bool ok = true;
-    getOperation().walk([&](nn::GroupOp group) { ok &= succeeded(chooseKernel(group, target)); });
+    getOperation().walk([&](nn::GroupOp group) { ok &= succeeded(chooseKernel(group, target, plainest)); });
     if (!ok)
       signalPassFailure();
   }

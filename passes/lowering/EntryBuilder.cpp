@@ -103,13 +103,15 @@ Value EntryBuilder::emit(AffineExpr expr) {
 
 void EntryBuilder::addConstraints() {
   auto model = main->getParentOfType<ModuleOp>();
-  auto constraints = model->getAttrOfType<ArrayAttr>(constraintsAttrName), names = model->getAttrOfType<ArrayAttr>(symbolsAttrName);
-  for (Attribute attr : constraints ? constraints.getValue() : ArrayRef<Attribute>())
-    for (AffineExpr expr : cast<AffineMapAttr>(attr).getValue().getResults()) {
-      Value zero = arith::ConstantIndexOp::create(b, entry.getLoc(), 0);
-      Value holds = arith::CmpIOp::create(b, entry.getLoc(), arith::CmpIPredicate::eq, emit(expr), zero);
-      kernel::CheckOp::create(b, entry.getLoc(), holds, "KILN_STATUS_DIMENSION_MISMATCH", formatNamed(expr, names) + " = 0");
-    }
+  auto names = model->getAttrOfType<ArrayAttr>(symbolsAttrName);
+  auto constraints = model->getAttrOfType<AffineMapAttr>(constraintsAttrName);
+  if (!constraints)
+    return;
+  for (AffineExpr expr : constraints.getValue().getResults()) {
+    Value zero = arith::ConstantIndexOp::create(b, entry.getLoc(), 0);
+    Value holds = arith::CmpIOp::create(b, entry.getLoc(), arith::CmpIPredicate::eq, emit(expr), zero);
+    kernel::CheckOp::create(b, entry.getLoc(), holds, "KILN_STATUS_DIMENSION_MISMATCH", formatNamed(expr, names) + " = 0");
+  }
 }
 
 Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {

@@ -35,7 +35,7 @@ constexpr size_t largestGroup = 256;
 
 class Grouping {
 public:
-  explicit Grouping(Block &block) : block(block) {}
+  Grouping(Block &block, bool fuse) : block(block), fuse(fuse) {}
   void run();
 
 private:
@@ -57,6 +57,7 @@ private:
   void materialize(unsigned group, const llvm::DenseSet<Value> &wanted);
 
   Block &block;
+  bool fuse;
   std::vector<Members> groups;
   /// The operation of each group that computes its result: the last of the epilogue.
   std::vector<Operation *> roots;
@@ -108,7 +109,7 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
 
 void Grouping::addEpilogue(unsigned group) {
   Operation *anchor = groups[group].front();
-  if (anchor->getNumResults() != 1 || !allowsEpilogue(anchor))
+  if (!fuse || anchor->getNumResults() != 1 || !allowsEpilogue(anchor))
     return;
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
   Operation *last = anchor;
@@ -124,7 +125,9 @@ void Grouping::addEpilogue(unsigned group) {
 
 void Grouping::addPrologue(unsigned group) {
   Operation *anchor = isPointwise(groups[group].front()) ? nullptr : groups[group].front();
-  SmallVector<Operation *> work(groups[group].begin(), groups[group].end());
+  SmallVector<Operation *> work;
+  if (fuse)
+    work.append(groups[group].begin(), groups[group].end());
   llvm::SmallPtrSet<Operation *, 8> underViews;
   while (!work.empty() && groups[group].size() < largestGroup) {
     Operation *member = work.pop_back_val();
@@ -315,10 +318,11 @@ void Grouping::run() {
 
 namespace {
 struct FormGroups : impl::FormGroupsBase<FormGroups> {
+  using FormGroupsBase::FormGroupsBase;
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       Block &block = function.getBody().front();
-      Grouping(block).run();
+      Grouping(block, fuse).run();
       sortTopologically(&block);
       copyReturnedValues(block);
     }

@@ -1,9 +1,7 @@
 //===- Decisions.cpp - What the compiler chose, and why --------------------===//
 #include "tools/kiln/Decisions.h"
 #include "dialects/kernel/Kernel.h"
-#include "dialects/nn/NN.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -21,23 +19,29 @@ static std::string joinText(Attribute attr) {
   return llvm::join(parts, " ");
 }
 
-/// The ONNX nodes behind a location.
-static void collectNodes(Location location, llvm::SetVector<StringRef> &nodes) {
+llvm::SetVector<StringRef> listNodes(Location location) {
+  llvm::SetVector<StringRef> nodes;
   location->walk([&](Location part) {
     if (auto name = dyn_cast<NameLoc>(part))
       nodes.insert(name.getName().getValue());
     return WalkResult::advance();
   });
+  return nodes;
+}
+
+Decision describeGroup(nn::GroupOp group) {
+  llvm::SetVector<StringRef> nodes;
+  group.getBody().walk([&](Operation *op) {
+    if (!isa<nn::YieldOp>(op))
+      nodes.insert_range(listNodes(op->getLoc()));
+  });
+  return {"", llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), ""};
 }
 
 static void collectDecisions(ModuleOp module, const std::string &target, std::vector<Decision> &decisions) {
   module.walk([&](nn::GroupOp group) {
-    llvm::SetVector<StringRef> nodes;
-    group.getBody().walk([&](Operation *op) {
-      if (!isa<nn::YieldOp>(op))
-        collectNodes(op->getLoc(), nodes);
-    });
-    decisions.push_back({target, llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), ""});
+    decisions.push_back(describeGroup(group));
+    decisions.back().target = target;
   });
   for (auto kernel : module.getOps<func::FuncOp>())
     if (Attribute nodes = kernel->getAttr(kernel::nodesAttrName))
@@ -75,7 +79,7 @@ llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
 
 std::map<std::string, unsigned> countOperators(ModuleOp module) {
   llvm::SetVector<StringRef> nodes;
-  module.walk([&](Operation *op) { collectNodes(op->getLoc(), nodes); });
+  module.walk([&](Operation *op) { nodes.insert_range(listNodes(op->getLoc())); });
   std::map<std::string, unsigned> counts;
   for (StringRef node : nodes) {
     size_t open = node.rfind('(');

@@ -3,6 +3,8 @@
 #define KILN_TOOLS_KILN_DECISIONS_H
 
 #include "compiler/Compile.h"
+#include "dialects/nn/NN.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
@@ -16,6 +18,12 @@ struct Decision {
   std::string target;
   std::string nodes, algorithm, reason, shapes;
 };
+
+/// The ONNX nodes behind a location, without repetition.
+llvm::SetVector<llvm::StringRef> listNodes(mlir::Location location);
+
+/// What the target stage decided for a group.
+Decision describeGroup(nn::GroupOp group);
 
 /// Groups after the target stage, kernels after the kernel stage, in order, target by target; nothing before.
 std::vector<Decision> collectDecisions(const Compilation &compilation);

@@ -1,14 +1,13 @@
 //===- VerifyCommand.cpp - kiln verify: are the numbers right? -------------===//
 //
-// With --data: against the outputs recorded in an ONNX backend test folder. Without: the model as asked for against the same model compiled
-// for any CPU with every composite split into simple operations, on filled inputs.
+// With --data: the library's outputs against those recorded in an ONNX backend test folder. Without, and to find out where recorded outputs
+// are missed: the results of its kernels against the plainest form of the same model (see NodeComparison.h).
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/run/Compare.h"
 #include "compiler/run/OnnxTensor.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
-#include "tools/kiln/ModelRun.h"
+#include "tools/kiln/NodeComparison.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,9 +22,15 @@ namespace kiln {
 
 static cl::opt<std::string> data("data", cl::desc("Folder with input_N.pb and output_N.pb, or with such folders (test_data_set_N)"), cl::value_desc("DIR"),
                                  cl::sub(verifyCommand));
-static cl::opt<double> rtol("rtol", cl::desc("Relative bound (default: 0.001)"), cl::value_desc("R"), cl::init(1e-3), cl::sub(verifyCommand));
-static cl::opt<double> atol("atol", cl::desc("Absolute bound (default: 1e-7 with --data, else 1e-5)"), cl::value_desc("A"), cl::init(-1),
-    cl::sub(verifyCommand));
+static cl::opt<double> rtol("rtol", cl::desc("Relative bound (default: 0.001; between nodes 0.01 for f16 and 0.05 for bf16)"), cl::value_desc("R"),
+                            cl::init(-1), cl::sub(verifyCommand));
+static cl::opt<double> atol("atol", cl::desc("Absolute bound (default: 1e-7 against files; between nodes a hundredth of the relative bound, of the "
+                                             "tensor's largest value)"),
+                            cl::value_desc("A"), cl::init(-1), cl::sub(verifyCommand));
+static cl::opt<std::string> nodes("nodes", cl::desc("What is compared with the reference: kernels (their results; the default without --data), all (every "
+                                                    "node, in kernels that end at each), none; auto: kernels when recorded outputs are missed"),
+                                  cl::value_desc("WHICH"), cl::init("auto"), cl::sub(verifyCommand));
+static cl::opt<std::string> wrongValue("debug-wrong", cl::desc("Make a value wrong, to test that it is found"), cl::Hidden, cl::sub(verifyCommand));
 
 namespace {
 
@@ -76,15 +81,8 @@ static Expected<std::vector<std::string>> findSets(StringRef folder) {
   return paths;
 }
 
-static Error runOn(const LoadedModel &model, ArrayRef<Tensor> inputs, const kiln_context &context, std::optional<Execution> &execution) {
-  Expected<Execution> prepared = Execution::prepare(model, inputs);
-  if (!prepared)
-    return prepared.takeError();
-  execution.emplace(std::move(*prepared));
-  return execution->run(&context);
-}
-
-static Error verifyAgainstData(const LoadedModel &model, const kiln_context &context, std::vector<Verdict> &verdicts) {
+/// Runs the library on each data set. Keeps the inputs of the first that goes wrong.
+static Error verifyAgainstData(const LoadedModel &model, const kiln_context &context, std::vector<Verdict> &verdicts, std::vector<Tensor> &wrongInputs) {
   Expected<std::vector<std::string>> sets = findSets(data);
   if (!sets)
     return sets.takeError();
@@ -95,85 +93,176 @@ static Error verifyAgainstData(const LoadedModel &model, const kiln_context &con
     Expected<std::vector<Tensor>> expected = readTensors(set, "output", model.getOutputs().size());
     if (!expected)
       return expected.takeError();
-    std::optional<Execution> execution;
-    if (Error error = runOn(model, *inputs, context, execution))
+    Expected<Execution> execution = Execution::prepare(model, *inputs);
+    Error error = execution ? execution->run(&context) : execution.takeError();
+    if (error)
       return makeError(set + ": " + toString(std::move(error)));
-    for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), *expected))
-      verdicts.push_back({sys::path::filename(set).str(), info.name, compare(got, want, rtol, atol < 0 ? 1e-7 : atol)});
+    bool wrong = false;
+    for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), *expected)) {
+      verdicts.push_back({sys::path::filename(set).str(), info.name, compare(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? 1e-7 : atol)});
+      wrong |= !verdicts.back().comparison.agrees();
+    }
+    if (wrongInputs.empty() && (wrong || nodes != "auto"))
+      wrongInputs = std::move(*inputs);
   }
   return Error::success();
 }
 
-static Error verifyAgainstReference(const LoadedModel &model, const LoadedModel &reference, const kiln_context &context, std::vector<Verdict> &verdicts) {
+/// The library itself against the form whose kernels were compared.
+static Error verifyLibrary(const LoadedModel &model, const NodeReport &nodes, ArrayRef<Tensor> inputs, const kiln_context &context,
+                           std::vector<Verdict> &verdicts) {
+  Expected<Execution> execution = Execution::prepare(model, inputs);
+  Error error = execution ? execution->run(&context) : execution.takeError();
+  if (error)
+    return error;
+  for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), nodes.execution->getOutputs().take_front(model.getOutputs().size())))
+    verdicts.push_back({"library", info.name, compare(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? 1e-5 : atol)});
+  return Error::success();
+}
+
+//===- Printing ------------------------------------------------------------===//
+
+static std::string formatErrors(const Comparison &comparison) {
+  std::string text;
+  raw_string_ostream os(text);
+  os << format(": %lld values, relative error %.3g, %.3g ulp, absolute %.3g (%.3g of the largest value)", (long long)comparison.elements,
+               comparison.maxRelative, comparison.maxUlp, comparison.maxAbsolute, comparison.scaledError);
+  if (!comparison.agrees())
+    os << "; " << comparison.reason;
+  return text;
+}
+
+static json::Object toJson(const Comparison &comparison) {
+  return json::Object{{"agrees", comparison.agrees()},        {"reason", comparison.reason},
+                      {"elements", comparison.elements},      {"wrong", comparison.wrong},
+                      {"max_absolute", comparison.maxAbsolute}, {"max_relative", comparison.maxRelative},
+                      {"max_ulp", comparison.maxUlp},         {"scaled_error", comparison.scaledError}};
+}
+
+static json::Array printNodes(ArrayRef<NodeVerdict> verdicts, StringRef indent) {
+  json::Array list;
+  for (const NodeVerdict &verdict : verdicts) {
+    bool agrees = verdict.comparison.agrees();
+    json::Object row = toJson(verdict.comparison);
+    row["value"] = verdict.value.name;
+    row["node"] = verdict.value.node;
+    row["kernel"] = verdict.algorithm;
+    row["kernel_nodes"] = json::Array(verdict.kernelNodes);
+    list.push_back(std::move(row));
+    if (wantsJson() || (verbosity() == 0 && agrees))
+      continue;
+    outs() << indent << (agrees ? "ok    " : "WRONG ") << verdict.value.name << " of " << (verdict.value.node.empty() ? "no node" : verdict.value.node)
+           << (verdict.algorithm.empty() ? "" : ", " + verdict.algorithm) << formatErrors(verdict.comparison) << "\n";
+  }
+  return list;
+}
+
+static json::Array printOutputs(ArrayRef<Verdict> verdicts) {
+  json::Array list;
+  for (const Verdict &verdict : verdicts) {
+    json::Object row = toJson(verdict.comparison);
+    row["set"] = verdict.set;
+    row["output"] = verdict.output;
+    list.push_back(std::move(row));
+    if (wantsJson() || (verbosity() == 0 && verdict.comparison.agrees()))
+      continue;
+    outs() << (verdict.comparison.agrees() ? "ok    " : "WRONG ") << verdict.set << " " << verdict.output << formatErrors(verdict.comparison) << "\n";
+  }
+  return list;
+}
+
+/// Where it goes wrong, in a sentence.
+static std::string locateFault(const NodeReport &report) {
+  auto isWrong = [](const NodeVerdict &verdict) { return !verdict.comparison.agrees(); };
+  auto first = find_if(report.verdicts, isWrong);
+  if (first == report.verdicts.end())
+    return "every kernel computes what the reference does from the same inputs";
+  std::string text = "the first wrong value is '" + first->value.name + "' of node " + first->value.node;
+  if (first->kernelNodes.size() > 1)
+    text += ", computed by one kernel with " + join(make_filter_range(first->kernelNodes, [&](auto &node) { return node != first->value.node; }), ", ");
+  if (report.inside.empty())
+    return text;
+  auto inside = find_if(report.inside, isWrong);
+  return text + (inside == report.inside.end() ? "; its nodes are right in kernels of their own: the fault is in computing them together"
+                                               : "; in kernels of their own the first wrong value is '" + inside->value.name + "' of node " +
+                                                     inside->value.node);
+}
+
+static int printReport(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
+  json::Object result;
+  result["outputs"] = printOutputs(outputs);
+  auto agrees = [](const auto &verdict) { return verdict.comparison.agrees(); };
+  size_t wrong = outputs.size() - count_if(outputs, agrees), wrongNodes = 0;
+  if (nodes) {
+    result["nodes"] = printNodes(nodes->verdicts, "");
+    json::Array hidden;
+    for (const ObservableValue &value : nodes->hidden)
+      hidden.push_back(json::Object{{"value", value.name}, {"node", value.node}});
+    result["hidden"] = std::move(hidden);
+    result["inside"] = printNodes(nodes->inside, "  ");
+    wrongNodes = nodes->verdicts.size() - count_if(nodes->verdicts, agrees);
+    auto worst = std::max_element(nodes->verdicts.begin(), nodes->verdicts.end(),
+                                   [](const NodeVerdict &a, const NodeVerdict &b) { return a.comparison.scaledError < b.comparison.scaledError; });
+    result["worst"] = nodes->verdicts.empty() ? "" : worst->value.name;
+    result["verdict"] = locateFault(*nodes);
+    if (!wantsJson() && verbosity() > 0 && !nodes->verdicts.empty())
+      outs() << nodes->verdicts.size() << " values compared, " << nodes->hidden.size() << " stay inside a kernel; largest error: "
+             << format("%.3g of the largest value", worst->comparison.scaledError) << " in " << worst->value.name << " of " << worst->value.node << "\n";
+  }
+  result["wrong"] = int64_t(wrong + wrongNodes);
+  if (wantsJson())
+    printJson(std::move(result));
+  outs().flush();
+  if (wantsJson())
+    return wrong + wrongNodes ? AtFault : Done;
+  if (wrong)
+    WithColor::error(errs()) << wrong << " of " << outputs.size() << " outputs are wrong\n";
+  if (wrongNodes)
+    WithColor::error(errs()) << wrongNodes << " of " << nodes->verdicts.size() << " values are wrong: " << locateFault(*nodes) << "\n";
+  else if (wrong && nodes)
+    WithColor::note(errs()) << locateFault(*nodes) << "\n";
+  return wrong + wrongNodes ? AtFault : Done;
+}
+
+//===- The command ---------------------------------------------------------===//
+
+static Expected<std::vector<Tensor>> makeGivenInputs(const LoadedModel &model) {
   Expected<InputSpecs> specs = getInputSpecs(model);
   if (!specs)
     return specs.takeError();
-  Expected<std::vector<Tensor>> inputs = makeInputs(model, *specs, "random");
-  if (!inputs)
-    return inputs.takeError();
-  std::optional<Execution> actual, expected;
-  if (Error error = runOn(model, *inputs, context, actual))
-    return error;
-  if (Error error = runOn(reference, *inputs, KILN_CONTEXT_INIT, expected))
-    return makeError("the reference: " + toString(std::move(error)));
-  for (auto [info, got, want] : zip_equal(model.getOutputs(), actual->getOutputs(), expected->getOutputs()))
-    verdicts.push_back({"", info.name, compare(got, want, rtol, atol < 0 ? 1e-5 : atol)});
-  return Error::success();
-}
-
-static int printVerdicts(ArrayRef<Verdict> verdicts) {
-  size_t wrong = count_if(verdicts, [](const Verdict &verdict) { return !verdict.comparison.agrees(); });
-  json::Array list;
-  for (const Verdict &verdict : verdicts) {
-    const Comparison &comparison = verdict.comparison;
-    list.push_back(json::Object{{"set", verdict.set},
-                                {"output", verdict.output},
-                                {"agrees", comparison.agrees()},
-                                {"reason", comparison.reason},
-                                {"elements", comparison.elements},
-                                {"wrong", comparison.wrong},
-                                {"max_absolute", comparison.maxAbsolute},
-                                {"max_relative", comparison.maxRelative},
-                                {"max_ulp", comparison.maxUlp}});
-    if (wantsJson() || (verbosity() == 0 && comparison.agrees()))
-      continue;
-    outs() << (comparison.agrees() ? "ok    " : "WRONG ") << (verdict.set.empty() ? "" : verdict.set + " ") << verdict.output
-           << format(": %lld values, relative error %.3g, %.3g ulp, absolute %.3g", (long long)comparison.elements, comparison.maxRelative,
-                     comparison.maxUlp, comparison.maxAbsolute)
-           << (comparison.agrees() ? "" : "; " + comparison.reason) << "\n";
-  }
-  if (wantsJson())
-    printJson(json::Object{{"outputs", std::move(list)}, {"wrong", int64_t(wrong)}});
-  outs().flush();
-  if (wrong && !wantsJson())
-    WithColor::error(errs()) << wrong << " of " << verdicts.size() << " outputs are wrong\n";
-  return wrong ? AtFault : Done;
+  return makeInputs(model, *specs, "random");
 }
 
 int runVerify() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
-  RunnableModel model, reference;
+  if (!is_contained({"auto", "kernels", "all", "none"}, StringRef(nodes)))
+    return report(makeError("--nodes=" + nodes + ": expected auto, kernels, all or none"), WrongUsage);
+  if (data.empty() && nodes == "none")
+    return report(makeError("--nodes=none leaves nothing to compare without --data DIR"), WrongUsage);
+  RunnableModel model;
   if (int status = loadOrReport(*options, model))
     return status;
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
   std::vector<Verdict> verdicts;
-  if (!data.empty()) {
-    if (Error error = verifyAgainstData(*model.loaded, (*pool)->context, verdicts))
+  std::vector<Tensor> inputs;
+  if (!data.empty())
+    if (Error error = verifyAgainstData(*model.loaded, (*pool)->context, verdicts, inputs))
       return report(std::move(error), AtFault);
-    return printVerdicts(verdicts);
-  }
-  options->targets = {"generic"};
-  options->decompose = {"all"};
-  options->name = std::string(model.loaded->getInfo().name) + "_reference";
-  if (int status = loadOrReport(*options, reference))
+  bool isWrong = !all_of(verdicts, [](const Verdict &verdict) { return verdict.comparison.agrees(); });
+  if (nodes == "none" || (nodes == "auto" && !data.empty() && !isWrong))
+    return printReport(verdicts, nullptr);
+  NodeReport found;
+  NodeRequest request{nodes == "all", rtol, atol, wrongValue};
+  if (int status = compareNodes(*options, request, makeGivenInputs, (*pool)->context, inputs, found))
     return status;
-  if (Error error = verifyAgainstReference(*model.loaded, *reference.loaded, (*pool)->context, verdicts))
-    return report(std::move(error), AtFault);
-  return printVerdicts(verdicts);
+  if (data.empty() && wrongValue.empty())
+    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, verdicts))
+      return report(std::move(error), AtFault);
+  return printReport(verdicts, &found);
 }
 
 } // namespace kiln

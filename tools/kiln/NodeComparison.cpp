@@ -1,0 +1,244 @@
+//===- NodeComparison.cpp - A model's values against its plainest form -----===//
+#include "tools/kiln/NodeComparison.h"
+#include "dialects/nn/NN.h"
+#include "tools/kiln/Commands.h"
+#include "tools/kiln/Decisions.h"
+#include "tools/kiln/Reporting.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace kiln {
+
+namespace {
+
+/// A kernel's result: the last node that went into it, and the kernel.
+struct KernelResult {
+  std::set<std::string> lastNodes;
+  std::string algorithm;
+  std::set<std::string> nodes;
+};
+
+std::set<std::string> nodesOf(mlir::Operation *op) {
+  std::set<std::string> nodes;
+  for (StringRef node : listNodes(op->getLoc()))
+    nodes.insert(node.str());
+  return nodes;
+}
+
+/// The kernels that a compile would make, without making objects, for the target that runs; empty: for all.
+int listKernels(CompileOptions options, StringRef runs, std::vector<KernelResult> &kernels) {
+  options.stopAfter = "target";
+  Compilation compilation;
+  if (int status = compileOrReport(options, compilation))
+    return status;
+  auto collect = [&](nn::GroupOp group) {
+    std::set<std::string> nodes;
+    for (mlir::Operation &op : group.getBody().front().without_terminator())
+      nodes.merge(nodesOf(&op));
+    for (mlir::Value result : group.getBody().front().getTerminator()->getOperands())
+      if (mlir::Operation *op = result.getDefiningOp())
+        kernels.push_back({nodesOf(op), describeGroup(group).algorithm, nodes});
+  };
+  for (const TargetModule &target : compilation.targets)
+    if (runs.empty() || target.name == runs)
+      target.module->walk(collect);
+  return Done;
+}
+
+/// One comparison on its way.
+class NodeComparer {
+public:
+  NodeComparer(const CompileOptions &options, const NodeRequest &request, const kiln_context &context)
+      : options(options), request(request), context(context) {}
+
+  int listAll();
+  int compareAt(const std::set<std::string> &names, MakeInputs makeInputs, std::vector<Tensor> &inputs, RunnableModel &model,
+                std::optional<Execution> &execution, std::vector<NodeVerdict> &verdicts);
+  std::set<std::string> kernelResults() const;
+  std::set<std::string> insideOf(const std::set<std::string> &nodes) const;
+
+  std::vector<ObservableValue> values;
+  std::vector<KernelResult> kernels;
+
+private:
+  CompileOptions observing(const std::set<std::string> &names) const;
+  int runReference(const CompileOptions &shown, const LoadedModel &model, const Execution &execution, ArrayRef<Tensor> inputs, RunnableModel &reference,
+                   std::vector<Tensor> &referenceInputs, std::optional<Execution> &expected);
+  const KernelResult *findKernel(ArrayRef<KernelResult> kernels, const ObservableValue &value) const;
+
+  const CompileOptions &options;
+  const NodeRequest &request;
+  const kiln_context &context;
+};
+
+} // namespace
+
+int NodeComparer::listAll() {
+  CompileOptions import = options;
+  import.stopAfter = "import";
+  import.observation.everything = true;
+  Compilation compilation;
+  import.targets.resize(1);
+  if (int status = compileOrReport(import, compilation))
+    return status;
+  values = listValues(*compilation.targets.front().module, compilation.outputs);
+  return listKernels(options, "", kernels);
+}
+
+const KernelResult *NodeComparer::findKernel(ArrayRef<KernelResult> kernels, const ObservableValue &value) const {
+  for (const KernelResult &kernel : kernels) {
+    // Folding gives a kernel's result the nodes that it stands for, too: the last one in the file is what it is.
+    std::string last;
+    for (const ObservableValue &candidate : values)
+      if (kernel.lastNodes.count(candidate.node))
+        last = candidate.node;
+    if (!last.empty() && last == value.node)
+      return &kernel;
+  }
+  return nullptr;
+}
+
+std::set<std::string> NodeComparer::kernelResults() const {
+  std::set<std::string> names;
+  for (const ObservableValue &value : values)
+    if (value.isOutput || request.everyNode || findKernel(kernels, value))
+      names.insert(value.name);
+  return names;
+}
+
+std::set<std::string> NodeComparer::insideOf(const std::set<std::string> &nodes) const {
+  std::set<std::string> names;
+  for (const ObservableValue &value : values)
+    if (nodes.count(value.node))
+      names.insert(value.name);
+  return names;
+}
+
+CompileOptions NodeComparer::observing(const std::set<std::string> &names) const {
+  CompileOptions shown = options;
+  shown.observation.values.assign(names.begin(), names.end());
+  return shown;
+}
+
+static Error runOn(const LoadedModel &model, ArrayRef<Tensor> inputs, const kiln_context &context, std::optional<Execution> &execution) {
+  Expected<Execution> prepared = Execution::prepare(model, inputs);
+  if (!prepared)
+    return prepared.takeError();
+  execution.emplace(std::move(*prepared));
+  return execution->run(&context);
+}
+
+int NodeComparer::runReference(const CompileOptions &shown, const LoadedModel &model, const Execution &execution, ArrayRef<Tensor> inputs,
+                               RunnableModel &reference, std::vector<Tensor> &referenceInputs, std::optional<Execution> &expected) {
+  CompileOptions plain = shown;
+  plain.plain = plain.observation.cut = true;
+  plain.targets = {"generic"};
+  plain.decompose = {"all"};
+  plain.name = std::string(model.getInfo().name) + "_reference";
+  if (int status = loadOrReport(plain, reference))
+    return status;
+  auto take = [&](const Tensor &tensor) -> Error {
+    Expected<Tensor> copy = tensor.copy();
+    if (!copy)
+      return copy.takeError();
+    referenceInputs.push_back(std::move(*copy));
+    return Error::success();
+  };
+  for (const Tensor &input : inputs)
+    if (Error error = take(input))
+      return report(std::move(error), AtFault);
+  for (const kiln_tensor_info &info : reference.loaded->getInputs().drop_front(inputs.size()))
+    for (auto [output, tensor] : zip_equal(model.getOutputs(), execution.getOutputs()))
+      if (StringRef(output.name) == info.name) {
+        if (Error error = take(tensor))
+          return report(std::move(error), AtFault);
+        break;
+      }
+  if (Error error = runOn(*reference.loaded, referenceInputs, KILN_CONTEXT_INIT, expected))
+    return report(makeError("the reference: " + toString(std::move(error))), AtFault);
+  return Done;
+}
+
+/// Bounds for one kernel's error: a few units in the last place an operation, and as many of the largest value where sums cancel.
+static Comparison compareValues(const Tensor &got, const Tensor &want, const NodeRequest &request) {
+  bool half = want.getType() == KILN_ELEMENT_F16, brain = want.getType() == KILN_ELEMENT_BF16;
+  double rtol = request.rtol >= 0 ? request.rtol : brain ? 5e-2 : half ? 1e-2 : 1e-3;
+  double atol = request.atol >= 0 ? request.atol : getLargest(want) * rtol * 1e-2;
+  return compare(got, want, rtol, atol);
+}
+
+int NodeComparer::compareAt(const std::set<std::string> &names, MakeInputs makeInputs, std::vector<Tensor> &inputs, RunnableModel &model,
+                            std::optional<Execution> &execution, std::vector<NodeVerdict> &verdicts) {
+  CompileOptions shown = observing(names), falsified = shown;
+  falsified.observation.fault = request.fault;
+  if (int status = loadOrReport(falsified, model))
+    return status;
+  if (inputs.empty()) {
+    Expected<std::vector<Tensor>> made = makeInputs(*model.loaded);
+    if (!made)
+      return report(made.takeError(), AtFault);
+    inputs = std::move(*made);
+  }
+  if (Error error = runOn(*model.loaded, inputs, context, execution))
+    return report(std::move(error), AtFault);
+  RunnableModel reference;
+  std::vector<Tensor> referenceInputs;
+  std::optional<Execution> expected;
+  if (int status = runReference(shown, *model.loaded, *execution, inputs, reference, referenceInputs, expected))
+    return status;
+  std::vector<KernelResult> shownKernels;
+  if (int status = listKernels(shown, model.loaded->getTarget(), shownKernels))
+    return status;
+  for (auto [info, got, want] : zip_equal(model.loaded->getOutputs(), execution->getOutputs(), expected->getOutputs())) {
+    auto value = find_if(values, [&, name = info.name](const ObservableValue &value) { return value.name == name; });
+    NodeVerdict verdict{*value, "", {}, compareValues(got, want, request)};
+    if (const KernelResult *kernel = findKernel(shownKernels, *value)) {
+      verdict.algorithm = kernel->algorithm;
+      verdict.kernelNodes = kernel->nodes;
+    }
+    verdicts.push_back(std::move(verdict));
+  }
+  return Done;
+}
+
+int compareNodes(const CompileOptions &options, const NodeRequest &request, MakeInputs makeInputs, const kiln_context &context,
+                 std::vector<Tensor> &inputs, NodeReport &report) {
+  NodeComparer comparer(options, request, context);
+  if (int status = comparer.listAll())
+    return status;
+  std::set<std::string> names = comparer.kernelResults();
+  if (int status = comparer.compareAt(names, makeInputs, inputs, report.model, report.execution, report.verdicts))
+    return status;
+  for (const ObservableValue &value : comparer.values)
+    if (!names.count(value.name))
+      report.hidden.push_back(value);
+  // In the file's order: the model's own outputs come last in a run.
+  auto position = [&](const NodeVerdict &verdict) {
+    return find_if(comparer.values, [&](const ObservableValue &value) { return value.name == verdict.value.name; }) - comparer.values.begin();
+  };
+  auto isOutput = [](const NodeVerdict &verdict) { return verdict.value.isOutput; };
+  llvm::sort(report.verdicts, [&](const NodeVerdict &a, const NodeVerdict &b) {
+    return std::make_pair(isOutput(a), position(a)) < std::make_pair(isOutput(b), position(b));
+  });
+  auto wrong = find_if(report.verdicts, [](const NodeVerdict &verdict) { return !verdict.comparison.agrees(); });
+  std::set<std::string> inside = wrong == report.verdicts.end() ? std::set<std::string>() : comparer.insideOf(wrong->kernelNodes);
+  if (inside.size() < 2)
+    return Done;
+  std::set<std::string> all = names;
+  all.insert(inside.begin(), inside.end());
+  if (all.size() == names.size())
+    return Done;
+  RunnableModel model;
+  std::optional<Execution> execution;
+  std::vector<NodeVerdict> verdicts;
+  if (int status = comparer.compareAt(all, makeInputs, inputs, model, execution, verdicts))
+    return status;
+  for (NodeVerdict &verdict : verdicts)
+    if (inside.count(verdict.value.name))
+      report.inside.push_back(std::move(verdict));
+  return Done;
+}
+
+} // namespace kiln
