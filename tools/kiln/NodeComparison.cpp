@@ -41,7 +41,7 @@ int listKernels(CompileOptions options, StringRef runs, std::vector<KernelResult
       if (mlir::Operation *op = result.getDefiningOp())
         kernels.push_back({nodesOf(op), describeGroup(group).algorithm, nodes});
   };
-  for (const TargetModule &target : compilation.targets)
+  for (TargetModule &target : compilation.targets)
     if (runs.empty() || target.name == runs)
       target.module->walk(collect);
   return Done;
