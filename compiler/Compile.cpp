@@ -1,5 +1,6 @@
 //===- Compile.cpp - From an ONNX file to a library ------------------------===//
 #include "compiler/Compile.h"
+#include "compiler/Description.h"
 #include "compiler/IRPhases.h"
 #include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/CompilerFlags.h"
@@ -12,6 +13,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -147,9 +149,14 @@ CompileStatus Driver::package(const ModelSources &sources) {
   }
   for (ObjectFile &object : *objects)
     result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
+  std::string triple = tripleOf(sources.units.front().target);
+  if (canMakeDataObject(triple)) {
+    std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(describe(result, signature))));
+    result.record = {signature.name + "_record.o", makeRecordObject(triple, recordSection, text), nullptr};
+  }
   if (!signature.weightsBytes || signature.externalWeights)
     return CompileStatus::Done;
-  return addWeights(tripleOf(sources.units.front().target));
+  return addWeights(triple);
 }
 
 CompileStatus Driver::addWeights(const std::string &triple) {
@@ -184,7 +191,7 @@ CompileStatus Driver::run() {
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   CompileStatus status = Driver(options, result, errors).run();
   if (status != CompileStatus::Done && errors.empty())
-    errors.push_back("internal error: a stage failed without saying why");
+    errors.push_back("a stage failed without saying why");
   return status;
 }
 
@@ -200,6 +207,9 @@ static std::vector<ArchiveMember> listMembers(const Compilation &compilation) {
 
 OutputFile makeArchive(const Compilation &compilation) {
   std::vector<ArchiveMember> members = listMembers(compilation);
+  const OutputFile &record = compilation.record;
+  if (!record.path.empty())
+    members.push_back({record.path, record.getSize(), {}, [&record](llvm::raw_ostream &out) { record.write(out); }});
   uint64_t bytes = archiveBytes(members);
   auto stream = [members = std::move(members)](llvm::raw_ostream &out) { writeArchive(out, members); };
   return {"lib" + compilation.name + ".a", "", std::move(stream), bytes};

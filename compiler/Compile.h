@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 #include <memory>
 
 namespace kiln {
@@ -27,6 +28,8 @@ struct Compilation {
   std::vector<TargetModule> targets;
   /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;
+  /// ONNX operators, with the number of nodes each.
+  std::map<std::string, int64_t> operators;
   /// Files read besides the model.
   std::vector<std::string> dependencies;
   /// After emit: NAME.h, and the C++ sources with everything that builds them, paths as `--emit=cpp` writes them.
@@ -34,6 +37,8 @@ struct Compilation {
   std::vector<OutputFile> sources;
   /// After package: the objects of the library, weights among them unless they are a file of their own.
   std::vector<OutputFile> objects;
+  /// An object for the archive only, which says what the library is (compiler/Description.h); an empty path when the target has none.
+  OutputFile record;
   /// NAME_weights.bin with `externalWeights`; an empty path otherwise.
   OutputFile weights;
 };

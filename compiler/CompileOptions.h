@@ -59,6 +59,8 @@ struct CompileOptions {
   std::string stopAfter;
   /// Where the IR and the failing passes go when a pass fails; empty: nowhere.
   std::string reproducer;
+  /// A stage whose first pass crashes, to test what a crash does.
+  std::string crashIn;
   /// Called at the start of each step with its name, done and total counts; may be empty.
   std::function<void(const std::string &step, unsigned done, unsigned total)> progress;
 };

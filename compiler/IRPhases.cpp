@@ -1,6 +1,8 @@
 //===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
 #include "compiler/IRPhases.h"
+#include "compiler/Decisions.h"
 #include "compiler/Observe.h"
+#include "compiler/Promises.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
@@ -13,7 +15,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -42,6 +46,9 @@ LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
     return success();
   std::string text = diagnostic.str();
   StringRef message = text;
+  // The pass manager's own word on every failure: whatever failed has said more.
+  if (message.starts_with("Failures have been detected while processing an MLIR pass pipeline"))
+    return success();
   // emitOpError begins with the operation, as in "'nn.conv' op expects ...": a model's fault is told in ONNX's words.
   bug |= message.contains("internal error") || (message.starts_with("'") && message.contains("' op "));
   std::string place = nodeOf(diagnostic.getLocation());
@@ -58,10 +65,28 @@ static void loadDialects(MLIRContext &context) {
 
 static bool isIRFile(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
 
+/// Printing leaves large constants out unless it is asked for all.
+static bool hasAllConstants(ModuleOp module) {
+  return !module
+              .walk([](Operation *op) {
+                for (NamedAttribute attr : op->getAttrDictionary())
+                  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr.getValue()); resource && !resource.getRawHandle().getBlob())
+                    return WalkResult::interrupt();
+                return WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 static bool readIR(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   DiagnosticCollector diagnostics(*result.context, errors);
   result.targets.front().module = parseSourceFile<ModuleOp>(options.model, ParserConfig(result.context.get()));
-  return bool(result.targets.front().module);
+  if (!result.targets.front().module)
+    return false;
+  bool needsData = options.stopAfter.empty() || options.stopAfter == "emit";
+  if (!needsData || hasAllConstants(*result.targets.front().module))
+    return true;
+  errors.push_back(options.model + ": constants were left out when this was printed; --emit=mlir writes them all");
+  return false;
 }
 
 static bool importONNX(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
@@ -90,29 +115,47 @@ static unsigned stagesDone(ModuleOp module) {
   return grouped ? 2 : 0;
 }
 
+namespace {
+struct CrashingInstrumentation : PassInstrumentation {
+  void runBeforePass(Pass *, Operation *) override { std::abort(); }
+};
+} // namespace
+
 static CompileStatus runStage(const Stage &stage, ModuleOp module, const CompileOptions &options, std::vector<std::string> &errors) {
   PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
   pipeline.plain = options.plain;
+  auto accuracy = module->getAttrOfType<StringAttr>(nn::accuracyAttrName);
+  pipeline.strict = accuracy && accuracy == "strict";
   stage.build(passes, pipeline);
   if (!options.reproducer.empty())
     passes.enableCrashReproducerGeneration(options.reproducer);
+  if (options.crashIn == stage.name)
+    passes.addInstrumentation(std::make_unique<CrashingInstrumentation>());
   DiagnosticCollector diagnostics(*module.getContext(), errors);
   if (succeeded(passes.run(module)))
     return CompileStatus::Done;
-  return errors.empty() || diagnostics.sawBug() ? CompileStatus::Bug : CompileStatus::AtFault;
+  if (errors.empty() || diagnostics.sawBug())
+    return CompileStatus::Bug;
+  // The model's fault needs no reproducer.
+  if (!options.reproducer.empty())
+    llvm::sys::fs::remove(options.reproducer);
+  return CompileStatus::AtFault;
 }
 
 /// Reads the model into the first of `result.targets`, the only one for now.
 static bool readModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   result.targets.resize(1);
   bool isIR = isIRFile(options.model);
+  if (isIR && !checkIROptions(options, errors))
+    return false;
   if (isIR ? !readIR(options, result, errors) : !importONNX(options, result, errors))
     return false;
   if (auto name = (*result.targets.front().module)->getAttrOfType<StringAttr>("nn.model"))
     result.name = options.name.empty() ? name.str() : options.name;
-  return true;
+  result.operators = countOperators(*result.targets.front().module);
+  return recordPromises(options, *result.targets.front().module, errors);
 }
 
 /// Gives the first module its target; IR that carries one keeps it: a test writes its own.

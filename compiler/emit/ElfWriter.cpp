@@ -57,7 +57,8 @@ static ELF::Elf64_Ehdr makeHeader(StringRef triple, uint64_t sectionTable) {
   return header;
 }
 
-DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
+/// One section of data, with a symbol over it unless `symbol` is empty.
+static DataObject makeObject(StringRef triple, const std::string &sectionName, uint64_t flags, uint64_t alignment, StringRef symbol, uint64_t size) {
   constexpr uint64_t start = sizeof(ELF::Elf64_Ehdr); // 64 bytes: the data keep their alignment in the file
   std::string strings = std::string(1, '\0') + symbol.str() + std::string(1, '\0');
   std::string names(1, '\0');
@@ -85,9 +86,10 @@ DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
     table[index].sh_addralign = alignment;
     at += bytes;
   };
-  section(Data, ".rodata." + symbol.str(), ELF::SHT_PROGBITS, ELF::SHF_ALLOC, size, 64);
+  section(Data, sectionName, ELF::SHT_PROGBITS, flags, size, alignment);
   section(Stack, ".note.GNU-stack", ELF::SHT_PROGBITS, 0, 0, 1);
-  section(Symbols, ".symtab", ELF::SHT_SYMTAB, 0, sizeof(symbols), 8);
+  uint64_t symbolBytes = symbol.empty() ? sizeof(symbols[0]) : sizeof(symbols);
+  section(Symbols, ".symtab", ELF::SHT_SYMTAB, 0, symbolBytes, 8);
   table[Symbols].sh_link = Strings;
   table[Symbols].sh_info = 1; // the first global symbol
   table[Symbols].sh_entsize = sizeof(ELF::Elf64_Sym);
@@ -102,7 +104,7 @@ DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
   uint64_t written = start + size;
   auto pad = [&](uint64_t to) { tail.resize(to - written, '\0'); };
   pad(table[Symbols].sh_offset);
-  append(tail, symbols);
+  tail.append(reinterpret_cast<const char *>(symbols), symbolBytes);
   pad(table[Strings].sh_offset);
   tail += strings;
   pad(table[Names].sh_offset);
@@ -110,6 +112,15 @@ DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
   pad(sectionTable);
   append(tail, table);
   return {head, tail, head.size() + size + tail.size()};
+}
+
+DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
+  return makeObject(triple, ".rodata." + symbol.str(), ELF::SHF_ALLOC, 64, symbol, size);
+}
+
+std::string makeRecordObject(StringRef triple, StringRef section, StringRef text) {
+  DataObject object = makeObject(triple, section.str(), ELF::SHF_EXCLUDE, 1, "", text.size());
+  return object.head + text.str() + object.tail;
 }
 
 } // namespace kiln

@@ -20,6 +20,9 @@ struct DataObject {
 /// tail, so that gigabytes pass neither through an assembler nor through memory.
 DataObject makeDataObject(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
+/// A relocatable ELF file whose only content is a section that linkers leave out of what they link.
+std::string makeRecordObject(llvm::StringRef triple, llvm::StringRef section, llvm::StringRef text);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_ELFWRITER_H

@@ -4,6 +4,8 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace mlir;
 
 namespace kiln {
@@ -13,6 +15,8 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
   for (const SignatureTensor &tensor : tensors) {
     std::string type = (isConst ? "const " : "") + publicType(tensor.type.getElementType()) + " *" + tensor.field + ";";
     std::string named = tensor.field == tensor.onnxName ? "" : ", '" + makeCommentText(tensor.onnxName) + "'";
+    if (tensor.range)
+      named += llvm::formatv(", values in [{0}, {1}]", tensor.range->first, tensor.range->second);
     text += "  " + type + " /* " + makeCommentText(shapeText(tensor, signature)) + named + " */\n";
   }
   if (tensors.empty())

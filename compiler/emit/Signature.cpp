@@ -10,9 +10,6 @@ using namespace mlir;
 
 namespace kiln {
 
-/// Bounds of a symbol that the module gives none for. The product of three such dimensions and an element size fits in 64 bits.
-static constexpr int64_t defaultMin = 0, defaultMax = 1 << 20;
-
 static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
   std::vector<SignatureTensor> tensors;
   NameScope fields;
@@ -23,6 +20,8 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
       return {};
     auto tensor = cast<RankedTensorType>(type.getValue());
     tensors.push_back({name.str(), fields.unique(makeIdentifier(name)), tensor, nn::getDims(tensor)});
+    if (auto range = entry.getAs<DenseF64ArrayAttr>("range"); range && range.size() == 2)
+      tensors.back().range = {range[0], range[1]};
   }
   return tensors;
 }
@@ -34,7 +33,7 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
     StringRef text = cast<StringAttr>(name);
-    SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultMin, defaultMax};
+    SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultSymbolMin, defaultSymbolMax};
     if (bounds && i < bounds.size())
       if (auto range = dyn_cast<DenseI64ArrayAttr>(bounds[i]); range && range.size() == 2)
         symbol.min = range[0], symbol.max = range[1];

@@ -19,7 +19,12 @@ struct SignatureTensor {
   std::string field;
   mlir::RankedTensorType type;
   nn::DimExprs dims;
+  /// What the user promised about the values.
+  std::optional<std::pair<double, double>> range = std::nullopt;
 };
+
+/// Bounds of a dimension without bounds of its own. The product of three such dimensions and an element size fits in 64 bits.
+inline constexpr int64_t defaultSymbolMin = 0, defaultSymbolMax = 1 << 20;
 
 /// A named dynamic dimension and the values it may take.
 struct SignatureSymbol {

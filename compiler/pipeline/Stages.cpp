@@ -22,7 +22,8 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSimplifyDataMovement());
   // Broadcasts now stand behind what is computed from them.
   passes.addPass(createFoldConstants());
-  passes.addPass(createFoldScales());
+  if (!options.strict)
+    passes.addPass(createFoldScales());
   passes.addPass(createCSEPass());
   passes.addPass(createRecognizeComposites());
   passes.addPass(createCanonicalizerPass());

@@ -16,6 +16,8 @@ struct PipelineOptions {
   std::vector<std::string> decompose = {"auto"};
   /// The plainest form instead of the fastest: no rewriting beyond what later passes need, one operation a kernel, the least special kernels.
   bool plain = false;
+  /// No rewriting that changes how results round.
+  bool strict = false;
 };
 
 /// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, the crash reproducer and docs/generated/Pipeline.md read this table.

@@ -55,7 +55,12 @@ static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b
     Attribute name = results ? main.getResultAttr(i, nn::nameAttrName) : main.getArgAttr(i, nn::nameAttrName);
     if (!name)
       name = b.getStringAttr((results ? "output" : "input") + Twine(i));
-    list.push_back(b.getDictionaryAttr({b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))}));
+    NamedAttrList entry;
+    entry.append("name", name);
+    entry.append("type", TypeAttr::get(type));
+    if (Attribute range = results ? Attribute() : main.getArgAttr(i, nn::rangeAttrName))
+      entry.append("range", range);
+    list.push_back(entry.getDictionary(b.getContext()));
   }
   return b.getArrayAttr(list);
 }

@@ -7,7 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <fstream>
-#include <sys/resource.h>
+#include <malloc.h>
 
 using namespace llvm;
 
@@ -63,20 +63,36 @@ static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, ki
   return speeds;
 }
 
-/// Lets the kernel count the peak anew: the compile is over, and its memory is freed.
-static void resetPeakMemory() { std::ofstream("/proc/self/clear_refs") << "5"; }
-
-static int64_t getPeakMemory() {
+/// A field of the process' status file, in bytes; 0 when there is none.
+static int64_t readStatus(StringRef field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (StringRef(line).starts_with("VmHWM:"))
-      return std::strtoll(line.c_str() + 6, nullptr, 10) * 1024;
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
+    if (StringRef(line).starts_with(field))
+      return std::strtoll(line.c_str() + field.size(), nullptr, 10) * 1024;
+  return 0;
 }
 
-static void printTable(const Latency &latency, int32_t threads, ArrayRef<KernelSpeed> kernels) {
+namespace {
+
+/// The memory that a run takes: what the process grows by while it makes the buffers and runs, and the library itself, which is there
+/// already. The compiler's memory, which a program with the library never sees, is given back or not counted.
+class MemoryMeter {
+public:
+  explicit MemoryMeter(size_t libraryBytes) : library(int64_t(libraryBytes)) {
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5"; // counts the peak anew
+    before = readStatus("VmRSS:");
+  }
+  int64_t getPeak() const { return library + std::max<int64_t>(readStatus("VmHWM:") - before, 0); }
+
+private:
+  int64_t library, before;
+};
+
+} // namespace
+
+static void printTable(const Latency &latency, int32_t threads, std::vector<KernelSpeed> kernels) {
+  llvm::stable_sort(kernels, [](const KernelSpeed &a, const KernelSpeed &b) { return a.milliseconds > b.milliseconds; });
   outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
   if (verbosity() == 0)
     return;
@@ -85,7 +101,8 @@ static void printTable(const Latency &latency, int32_t threads, ArrayRef<KernelS
     outs() << format("%10.4f %10.2f %10.2f  ", kernel.milliseconds, kernel.gflops, kernel.gbps) << kernel.name << ": " << kernel.nodes << "\n";
 }
 
-static json::Object toJson(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, ArrayRef<KernelSpeed> kernels) {
+static json::Object toJson(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, int64_t peakBytes,
+                           ArrayRef<KernelSpeed> kernels) {
   json::Array list;
   for (const KernelSpeed &kernel : kernels)
     list.push_back(json::Object{
@@ -101,7 +118,7 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"library_bytes", int64_t(model.libraryBytes)},
           {"weights_bytes", info.weights_size},
           {"workspace_bytes", int64_t(execution.getWorkspaceSize())},
-          {"rss_peak_bytes", getPeakMemory()},
+          {"rss_peak_bytes", peakBytes},
           {"kernels", std::move(list)}};
 }
 
@@ -115,13 +132,13 @@ int runBench() {
   Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
   if (!specs)
     return report(specs.takeError(), AtFault);
-  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "random");
+  MemoryMeter memory(model.libraryBytes);
+  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "random", *options);
   if (!inputs)
     return report(inputs.takeError(), AtFault);
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
-  resetPeakMemory();
   Expected<Execution> execution = Execution::prepare(*model.loaded, *inputs);
   if (!execution)
     return report(execution.takeError(), AtFault);
@@ -129,12 +146,13 @@ int runBench() {
   if (Error error = execution->run(&context)) // also warms up
     return report(std::move(error), AtFault);
   Latency latency = measure(*execution, context);
+  int64_t peakBytes = memory.getPeak();
   size_t profiled = std::clamp<size_t>(latency.runs / 4, 1, 200);
   Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled);
   if (!kernels)
     return report(kernels.takeError(), AtFault);
   if (wantsJson())
-    printJson(toJson(latency, model, *execution, (*pool)->threads, *kernels));
+    printJson(toJson(latency, model, *execution, (*pool)->threads, peakBytes, *kernels));
   else
     printTable(latency, (*pool)->threads, *kernels);
   return Done;

@@ -2,7 +2,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
-#include "tools/kiln/Decisions.h"
+#include "compiler/Decisions.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/Identifiers.h"

@@ -13,16 +13,20 @@ static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbol
 static cl::list<std::string> target("target", cl::CommaSeparated,
     cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids; several: chosen at run time"),
     cl::value_desc("CPU,..."), cl::sub(compilingCommands));
-static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static"), cl::value_desc("NAME=SIZE"), cl::sub(compilingCommands));
+static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or bound it; a run checks the bounds"),
+                                 cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(compilingCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make an input's shape static; ? keeps a dimension"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
-static cl::list<std::string> inputRange("input-range", cl::desc("Promise that an input's values lie in a range"), cl::value_desc("INPUT=LO:HI"),
-    cl::sub(compilingCommands));
-static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How exact functions such as exp must be"), cl::init(Accuracy::Default), cl::sub(compilingCommands),
-                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "the last bits count"), clEnumValN(Accuracy::Default, "default",
-                                      "a few units in the last place"),
-                                             clEnumValN(Accuracy::Fast, "fast", "speed counts more")));
+static cl::list<std::string> inputRange("input-range",
+                                        cl::desc("Promise that an input's values lie in a range. Written into the IR, the header and the library; kiln "
+                                                 "run, verify and bench check it and fill the input from it. No pass makes use of it yet"),
+                                        cl::value_desc("INPUT=LO:HI"), cl::sub(compilingCommands));
+static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how results round; written into the IR and the library"),
+                                  cl::init(Accuracy::Default), cl::sub(compilingCommands),
+                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "factors and biases are not folded into weights"),
+                                             clEnumValN(Accuracy::Default, "default", "folding that stays within a few units in the last place"),
+                                             clEnumValN(Accuracy::Fast, "fast", "the same as default so far: no kernel has a faster form yet")));
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
@@ -32,7 +36,8 @@ static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the obj
     cl::sub(compilingCommands));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Translation units compiled at once (default: one for each CPU)"), cl::value_desc("N"), cl::init(0),
     cl::sub(compilingCommands));
-static cl::opt<bool> crash("debug-crash", cl::desc("Crash, to test what a crash does"), cl::Hidden, cl::sub(compilingCommands));
+static cl::opt<std::string> crash("debug-crash", cl::desc("Crash at once or in a stage, to test what a crash does"), cl::Hidden, cl::ValueOptional,
+                                  cl::value_desc("STAGE"), cl::sub(compilingCommands));
 
 static Error wrong(StringRef option, StringRef text, const Twine &expected) {
   return makeError("--" + option + "=" + text + ": expected " + expected);
@@ -44,6 +49,25 @@ Expected<std::pair<std::string, int64_t>> parseDimension(StringRef option, Strin
   if (key.empty() || value.getAsInteger(10, number) || number < 0)
     return wrong(option, text, "NAME=SIZE");
   return std::make_pair(key.str(), number);
+}
+
+/// NAME=SIZE, or NAME=LO..HI, which leaves the dimension dynamic.
+static Error parseDim(StringRef text, CompileOptions &options) {
+  auto [key, value] = text.rsplit('=');
+  auto [low, high] = value.split("..");
+  int64_t first, last;
+  if (key.empty() || low.getAsInteger(10, first) || first < 0)
+    return wrong("dim", text, "NAME=SIZE or NAME=LO..HI");
+  bool bounded = value.contains("..");
+  if (bounded && (high.getAsInteger(10, last) || last < first))
+    return wrong("dim", text, "NAME=LO..HI with 0 <= LO <= HI");
+  if (bounded ? options.dims.count(key.str()) : options.dimBounds.count(key.str()))
+    return makeError("--dim=" + text + ": '" + key + "' cannot be static and have bounds");
+  if (bounded)
+    options.dimBounds[key.str()] = {first, last};
+  else
+    options.dims[key.str()] = first;
+  return Error::success();
 }
 
 static Error parseShape(StringRef text, CompileOptions &options) {
@@ -71,9 +95,10 @@ static Error parseRange(StringRef text, CompileOptions &options) {
 }
 
 Expected<CompileOptions> getCompileOptions() {
-  if (crash)
+  if (crash.getNumOccurrences() && crash.empty())
     abort();
   CompileOptions options;
+  options.crashIn = crash;
   options.model = model;
   options.name = name;
   if (!target.empty())
@@ -86,12 +111,9 @@ Expected<CompileOptions> getCompileOptions() {
   if (weights != "embed" && weights != "file")
     return wrong("weights", weights, "embed or file");
   options.externalWeights = weights == "file";
-  for (StringRef text : dim) {
-    auto parsed = parseDimension("dim", text);
-    if (!parsed)
-      return parsed.takeError();
-    options.dims[parsed->first] = parsed->second;
-  }
+  for (StringRef text : dim)
+    if (Error error = parseDim(text, options))
+      return std::move(error);
   for (StringRef text : shape)
     if (Error error = parseShape(text, options))
       return std::move(error);

@@ -99,8 +99,8 @@ Place advance(Place place, uint64_t bytes) {
 }
 
 /// Rows of kiln_tensor_info behind the pointer at `field`.
-std::vector<std::pair<std::string, std::string>> readTensors(const TableReader &reader, Place table, uint64_t field, uint64_t count) {
-  std::vector<std::pair<std::string, std::string>> tensors;
+std::vector<Description::Tensor> readTensors(const TableReader &reader, Place table, uint64_t field, uint64_t count) {
+  std::vector<Description::Tensor> tensors;
   std::optional<Place> rows = reader.follow(table, field);
   for (uint64_t i = 0; rows && i < count; ++i) {
     Place row = advance(*rows, i * sizeof(kiln_tensor_info));
@@ -114,17 +114,17 @@ std::vector<std::pair<std::string, std::string>> readTensors(const TableReader &
       std::string text = texts ? reader.readString(*texts, axis * 8) : "";
       shape.push_back(!text.empty() || !dims ? text : std::to_string(int64_t(reader.readInteger(*dims, axis * 8, 8).value_or(0))));
     }
-    tensors.emplace_back(reader.readString(row, offsetof(kiln_tensor_info, name)), formatSignature(ElementType(*type), shape));
+    tensors.push_back({reader.readString(row, offsetof(kiln_tensor_info, name)), formatSignature(ElementType(*type), shape)});
   }
   return tensors;
 }
 
-std::optional<LibraryDescription> readTable(const TableReader &reader, Place table) {
+std::optional<Description> readTable(const TableReader &reader, Place table) {
   auto integer = [&](size_t field, unsigned bytes) { return reader.readInteger(table, field, bytes); };
   std::optional<uint64_t> version = integer(offsetof(kiln_model_info, abi_version), 4), size = integer(offsetof(kiln_model_info, struct_size), 4);
   if (!version || *version != KILN_ABI_VERSION || !size || *size < sizeof(kiln_model_info))
     return std::nullopt;
-  LibraryDescription library;
+  Description library;
   library.name = reader.readString(table, offsetof(kiln_model_info, name));
   library.target = reader.readString(table, offsetof(kiln_model_info, target));
   library.inputs = readTensors(reader, table, offsetof(kiln_model_info, inputs), integer(offsetof(kiln_model_info, num_inputs), 4).value_or(0));
@@ -137,14 +137,26 @@ std::optional<LibraryDescription> readTable(const TableReader &reader, Place tab
         offsetof(kiln_symbol_info, max), 8);
     if (!low || !high)
       break;
-    library.symbols.push_back({reader.readString(row, offsetof(kiln_symbol_info, name)), int64_t(*low), int64_t(*high)});
+    library.dimensions.push_back({reader.readString(row, offsetof(kiln_symbol_info, name)), int64_t(*low), int64_t(*high)});
   }
   library.workspaceBytes = int64_t(integer(offsetof(kiln_model_info, workspace_size), 8).value_or(uint64_t(-1)));
   library.weightsBytes = int64_t(integer(offsetof(kiln_model_info, weights_size), 8).value_or(0));
   return library;
 }
 
-std::optional<LibraryDescription> readObject(const ObjectFile &object) {
+std::optional<Description> readRecord(const ObjectFile &object) {
+  for (SectionRef section : object.sections()) {
+    Expected<StringRef> name = section.getName(), contents = section.getContents();
+    bool found = name && contents && *name == recordSection;
+    std::optional<Description> record = found ? descriptionFromJson(*contents) : std::nullopt;
+    consumeError(joinErrors(name.takeError(), contents.takeError()));
+    if (record)
+      return record;
+  }
+  return std::nullopt;
+}
+
+std::optional<Description> readObject(const ObjectFile &object) {
   if (!object.isELF() || object.getBytesInAddress() != 8 || !object.isLittleEndian() || !object.isRelocatableObject())
     return std::nullopt;
   for (SymbolRef symbol : object.symbols()) {
@@ -157,7 +169,7 @@ std::optional<LibraryDescription> readObject(const ObjectFile &object) {
       continue;
     TableReader reader(object);
     std::optional<Place> table = reader.locate(symbol, 0);
-    std::optional<LibraryDescription> library = table ? readTable(reader, *table) : std::nullopt;
+    std::optional<Description> library = table ? readTable(reader, *table) : std::nullopt;
     if (library && library->name + "_info" == *name)
       return library;
   }
@@ -166,23 +178,28 @@ std::optional<LibraryDescription> readObject(const ObjectFile &object) {
 
 } // namespace
 
-Expected<LibraryDescription> readLibrary(MemoryBufferRef buffer) {
+Expected<Description> readLibrary(MemoryBufferRef buffer) {
   Expected<std::unique_ptr<Archive>> archive = Archive::create(buffer);
   if (!archive)
     return archive.takeError();
   Error fault = Error::success();
-  std::optional<LibraryDescription> library;
+  std::optional<Description> library, record;
   for (const Archive::Child &child : (*archive)->children(fault)) {
     Expected<std::unique_ptr<Binary>> binary = child.getAsBinary();
     if (!binary) {
       consumeError(binary.takeError());
       continue;
     }
-    if (auto *object = dyn_cast<ObjectFile>(binary->get()); object && !library)
+    auto *object = dyn_cast<ObjectFile>(binary->get());
+    if (object && !library)
       library = readObject(*object);
+    if (object && !record)
+      record = readRecord(*object);
   }
   if (fault)
     return std::move(fault);
+  if (record)
+    return *record;
   if (!library)
     return makeError("no library made by Kiln: it has no table of its signature");
   return *library;

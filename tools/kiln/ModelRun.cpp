@@ -9,7 +9,9 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <chrono>
+#include <cmath>
 
 using namespace llvm;
 
@@ -149,13 +151,37 @@ static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_in
   return tensor;
 }
 
-Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, StringRef fallback) {
+Error checkRanges(const LoadedModel &model, ArrayRef<Tensor> inputs, const CompileOptions &options) {
+  for (auto [info, tensor] : zip_equal(model.getInputs(), inputs)) {
+    auto range = options.inputRanges.find(info.name);
+    for (int64_t i = 0; range != options.inputRanges.end() && i < tensor.getNumElements(); ++i) {
+      double value = tensor.getValue(i);
+      auto [low, high] = range->second;
+      if (!(low <= value && value <= high))
+        return createStringError(std::errc::invalid_argument, "input '%s': value %g at %lld lies outside of --input-range=%s=%g:%g", info.name, value,
+                                 (long long)i, info.name, low, high);
+    }
+  }
+  return Error::success();
+}
+
+/// A filled input keeps the promise about it.
+static std::string chooseFill(StringRef fallback, const kiln_tensor_info &info, const CompileOptions &options) {
+  auto range = options.inputRanges.find(info.name);
+  bool isBounded = range != options.inputRanges.end() && std::isfinite(range->second.first) && std::isfinite(range->second.second);
+  if (fallback.empty() || !isBounded)
+    return fallback.str();
+  auto [low, high] = range->second;
+  return low == high ? formatv("{0}", low).str() : formatv("uniform:{0}:{1}", low, high).str();
+}
+
+Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, StringRef fallback, const CompileOptions &options) {
   std::vector<std::optional<Tensor>> tensors(model.getInputs().size());
   std::vector<std::optional<Fill>> fills(tensors.size());
   std::vector<std::string> missing;
   for (auto [index, info] : enumerate(model.getInputs())) {
     auto found = specs.find(info.name);
-    StringRef text = found == specs.end() ? fallback : StringRef(found->second);
+    std::string text = found == specs.end() ? chooseFill(fallback, info, options) : found->second;
     if (text.empty()) {
       missing.push_back("'" + std::string(info.name) + "'");
       continue;
@@ -183,6 +209,8 @@ Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSp
       return tensor.takeError();
     inputs.push_back(std::move(*tensor));
   }
+  if (Error error = checkRanges(model, inputs, options))
+    return std::move(error);
   return inputs;
 }
 

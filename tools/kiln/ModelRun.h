@@ -26,7 +26,11 @@ using InputSpecs = std::map<std::string, std::string>;
 llvm::Expected<InputSpecs> getInputSpecs(const LoadedModel &model);
 
 /// Reads or fills all inputs, in the model's order. Inputs without a spec get `fallback`, or are an error when it is empty.
-llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, llvm::StringRef fallback);
+/// Inputs with a range are filled from it, and what is given must lie in it.
+llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, llvm::StringRef fallback, const CompileOptions &options);
+
+/// Fails when a value lies outside of the range that the options promise for its input.
+llvm::Error checkRanges(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs, const CompileOptions &options);
 
 /// Reads a .npy, ONNX .pb or picture file for an input.
 llvm::Expected<Tensor> readInput(llvm::StringRef path, const kiln_tensor_info &info);

@@ -2,7 +2,7 @@
 #include "tools/kiln/NodeComparison.h"
 #include "dialects/nn/NN.h"
 #include "tools/kiln/Commands.h"
-#include "tools/kiln/Decisions.h"
+#include "compiler/Decisions.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -54,7 +54,7 @@ public:
       : options(options), request(request), context(context) {}
 
   int listAll();
-  int compareAt(const std::set<std::string> &names, MakeInputs makeInputs, std::vector<Tensor> &inputs, RunnableModel &model,
+  int compareAt(const std::set<std::string> &names, StringRef fault, MakeInputs makeInputs, std::vector<Tensor> &inputs, RunnableModel &model,
                 std::optional<Execution> &execution, std::vector<NodeVerdict> &verdicts);
   std::set<std::string> kernelResults() const;
   std::set<std::string> insideOf(const std::set<std::string> &nodes) const;
@@ -169,10 +169,10 @@ static Comparison compareValues(const Tensor &got, const Tensor &want, const Nod
   return compare(got, want, rtol, atol);
 }
 
-int NodeComparer::compareAt(const std::set<std::string> &names, MakeInputs makeInputs, std::vector<Tensor> &inputs, RunnableModel &model,
-                            std::optional<Execution> &execution, std::vector<NodeVerdict> &verdicts) {
+int NodeComparer::compareAt(const std::set<std::string> &names, StringRef fault, MakeInputs makeInputs, std::vector<Tensor> &inputs,
+                            RunnableModel &model, std::optional<Execution> &execution, std::vector<NodeVerdict> &verdicts) {
   CompileOptions shown = observing(names), falsified = shown;
-  falsified.observation.fault = request.fault;
+  falsified.observation.fault = fault.str();
   if (int status = loadOrReport(falsified, model))
     return status;
   if (inputs.empty()) {
@@ -209,7 +209,9 @@ int compareNodes(const CompileOptions &options, const NodeRequest &request, Make
   if (int status = comparer.listAll())
     return status;
   std::set<std::string> names = comparer.kernelResults();
-  if (int status = comparer.compareAt(names, makeInputs, inputs, report.model, report.execution, report.verdicts))
+  StringRef fault = request.fault;
+  bool onlyTogether = fault.consume_front("+");
+  if (int status = comparer.compareAt(names, fault, makeInputs, inputs, report.model, report.execution, report.verdicts))
     return status;
   for (const ObservableValue &value : comparer.values)
     if (!names.count(value.name))
@@ -233,7 +235,7 @@ int compareNodes(const CompileOptions &options, const NodeRequest &request, Make
   RunnableModel model;
   std::optional<Execution> execution;
   std::vector<NodeVerdict> verdicts;
-  if (int status = comparer.compareAt(all, makeInputs, inputs, model, execution, verdicts))
+  if (int status = comparer.compareAt(all, onlyTogether ? "" : fault, makeInputs, inputs, model, execution, verdicts))
     return status;
   for (NodeVerdict &verdict : verdicts)
     if (inside.count(verdict.value.name))

@@ -24,7 +24,7 @@ struct NodeRequest {
   bool everyNode = false;
   /// Relative and absolute bound; negative: by element type, the absolute one relative to the tensor's largest value.
   double rtol = -1, atol = -1;
-  /// A value to falsify.
+  /// A value to falsify; behind a `+` only in the library's own kernels.
   std::string fault;
 };
 

@@ -6,6 +6,7 @@
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -14,12 +15,15 @@ namespace kiln {
 
 static cl::opt<std::string> outputFolder("output-dir", cl::desc("Folder for NAME.npy of each output"), cl::value_desc("DIR"), cl::sub(runCommand));
 
-/// NAME.npy; characters outside [A-Za-z0-9_.-] become `_`.
-static std::string makeFileName(StringRef output) {
+/// NAME.npy; characters outside [A-Za-z0-9_.-] become `_`, and a name that another output has already gets a number.
+static std::string makeFileName(StringRef output, StringSet<> &taken) {
   std::string name = output.str();
   for (char &c : name)
     if (!isAlnum(c) && c != '_' && c != '.' && c != '-')
       c = '_';
+  std::string stem = name;
+  for (unsigned number = 2; !taken.insert(name).second; ++number)
+    name = stem + "_" + std::to_string(number);
   return name + ".npy";
 }
 
@@ -35,7 +39,7 @@ int runRun() {
   Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
   if (!specs)
     return report(specs.takeError(), AtFault);
-  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "");
+  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "", *options);
   if (!inputs)
     return report(inputs.takeError(), AtFault);
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
@@ -49,8 +53,9 @@ int runRun() {
 
   std::vector<OutputFile> files;
   json::Array list;
+  StringSet<> taken;
   for (auto [info, tensor] : zip_equal(model.loaded->getOutputs(), execution->getOutputs())) {
-    files.push_back({makeFileName(info.name), "", nullptr});
+    files.push_back({makeFileName(info.name, taken), "", nullptr});
     raw_string_ostream os(files.back().contents);
     writeNpy(os, tensor);
     list.push_back(json::Object{{"name", info.name}, {"file", files.back().path}, {"type", tensor.getSignature()}});

@@ -82,7 +82,8 @@ static Expected<std::vector<std::string>> findSets(StringRef folder) {
 }
 
 /// Runs the library on each data set. Keeps the inputs of the first that goes wrong.
-static Error verifyAgainstData(const LoadedModel &model, const kiln_context &context, std::vector<Verdict> &verdicts, std::vector<Tensor> &wrongInputs) {
+static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &options, const kiln_context &context, std::vector<Verdict> &verdicts,
+                               std::vector<Tensor> &wrongInputs) {
   Expected<std::vector<std::string>> sets = findSets(data);
   if (!sets)
     return sets.takeError();
@@ -90,6 +91,8 @@ static Error verifyAgainstData(const LoadedModel &model, const kiln_context &con
     Expected<std::vector<Tensor>> inputs = readTensors(set, "input", model.getInputs().size());
     if (!inputs)
       return inputs.takeError();
+    if (Error error = checkRanges(model, *inputs, options))
+      return makeError(set + ": " + toString(std::move(error)));
     Expected<std::vector<Tensor>> expected = readTensors(set, "output", model.getOutputs().size());
     if (!expected)
       return expected.takeError();
@@ -226,13 +229,6 @@ static int printReport(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
 
 //===- The command ---------------------------------------------------------===//
 
-static Expected<std::vector<Tensor>> makeGivenInputs(const LoadedModel &model) {
-  Expected<InputSpecs> specs = getInputSpecs(model);
-  if (!specs)
-    return specs.takeError();
-  return makeInputs(model, *specs, "random");
-}
-
 int runVerify() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
@@ -250,11 +246,17 @@ int runVerify() {
   std::vector<Verdict> verdicts;
   std::vector<Tensor> inputs;
   if (!data.empty())
-    if (Error error = verifyAgainstData(*model.loaded, (*pool)->context, verdicts, inputs))
+    if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, inputs))
       return report(std::move(error), AtFault);
   bool isWrong = !all_of(verdicts, [](const Verdict &verdict) { return verdict.comparison.agrees(); });
   if (nodes == "none" || (nodes == "auto" && !data.empty() && !isWrong))
     return printReport(verdicts, nullptr);
+  auto makeGivenInputs = [&](const LoadedModel &model) -> Expected<std::vector<Tensor>> {
+    Expected<InputSpecs> specs = getInputSpecs(model);
+    if (!specs)
+      return specs.takeError();
+    return makeInputs(model, *specs, "random", *options);
+  };
   NodeReport found;
   NodeRequest request{nodes == "all", rtol, atol, wrongValue};
   if (int status = compareNodes(*options, request, makeGivenInputs, (*pool)->context, inputs, found))

@@ -1,6 +1,6 @@
 //===- Decisions.h - What the compiler chose, and why ----------------------===//
-#ifndef KILN_TOOLS_KILN_DECISIONS_H
-#define KILN_TOOLS_KILN_DECISIONS_H
+#ifndef KILN_COMPILER_DECISIONS_H
+#define KILN_COMPILER_DECISIONS_H
 
 #include "compiler/Compile.h"
 #include "dialects/nn/NN.h"
@@ -37,8 +37,8 @@ std::string toLine(const Decision &decision);
 llvm::json::Array decisionsToJson(llvm::ArrayRef<Decision> decisions);
 
 /// The ONNX operators of a module after import, with the number of nodes each.
-std::map<std::string, unsigned> countOperators(mlir::ModuleOp module);
+std::map<std::string, int64_t> countOperators(mlir::ModuleOp module);
 
 } // namespace kiln
 
-#endif // KILN_TOOLS_KILN_DECISIONS_H
+#endif // KILN_COMPILER_DECISIONS_H

@@ -1,5 +1,5 @@
 //===- Decisions.cpp - What the compiler chose, and why --------------------===//
-#include "tools/kiln/Decisions.h"
+#include "compiler/Decisions.h"
 #include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -77,10 +77,10 @@ llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
   return array;
 }
 
-std::map<std::string, unsigned> countOperators(ModuleOp module) {
+std::map<std::string, int64_t> countOperators(ModuleOp module) {
   llvm::SetVector<StringRef> nodes;
   module.walk([&](Operation *op) { nodes.insert_range(listNodes(op->getLoc())); });
-  std::map<std::string, unsigned> counts;
+  std::map<std::string, int64_t> counts;
   for (StringRef node : nodes) {
     size_t open = node.rfind('(');
     if (open != StringRef::npos && node.ends_with(")"))

@@ -1,0 +1,117 @@
+//===- Description.cpp - What is known of a compiled model -----------------===//
+#include "compiler/Description.h"
+
+using namespace llvm;
+
+namespace kiln {
+
+static std::vector<Description::Tensor> describeTensors(ArrayRef<SignatureTensor> tensors, const Signature &signature) {
+  std::vector<Description::Tensor> result;
+  for (const SignatureTensor &tensor : tensors)
+    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range});
+  return result;
+}
+
+Description describe(const Compilation &compilation, const Signature &signature) {
+  Description result;
+  result.name = signature.name;
+  result.target = compilation.target;
+  if (auto accuracy = (*compilation.targets.front().module)->getAttrOfType<mlir::StringAttr>(nn::accuracyAttrName))
+    result.accuracy = accuracy.str();
+  result.inputs = describeTensors(signature.inputs, signature);
+  result.outputs = describeTensors(signature.outputs, signature);
+  for (const SignatureSymbol &symbol : signature.symbols)
+    result.dimensions.push_back({symbol.onnxName, symbol.min, symbol.max});
+  result.workspaceBytes = signature.workspaceBytes.value_or(-1);
+  result.weightsBytes = signature.weightsBytes;
+  result.operators = compilation.operators;
+  result.kernels = collectDecisions(compilation);
+  return result;
+}
+
+//===- JSON ----------------------------------------------------------------===//
+
+static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
+  json::Array list;
+  for (const Description::Tensor &tensor : tensors) {
+    json::Object row{{"name", tensor.name}, {"type", tensor.type}};
+    if (tensor.range)
+      // JSON has no infinity: null stands for a side without a bound.
+      row["range"] = json::Array{std::isfinite(tensor.range->first) ? json::Value(tensor.range->first) : json::Value(nullptr),
+                                 std::isfinite(tensor.range->second) ? json::Value(tensor.range->second) : json::Value(nullptr)};
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+json::Object toJson(const Description &description) {
+  json::Object operators;
+  for (auto &[name, count] : description.operators)
+    operators[name] = count;
+  json::Array dimensions;
+  for (const Description::Dimension &dimension : description.dimensions)
+    dimensions.push_back(json::Object{{"name", dimension.name}, {"min", dimension.min}, {"max", dimension.max}});
+  return json::Object{{"name", description.name},
+                      {"target", description.target},
+                      {"accuracy", description.accuracy},
+                      {"inputs", toJson(description.inputs)},
+                      {"outputs", toJson(description.outputs)},
+                      {"dimensions", std::move(dimensions)},
+                      {"weights_bytes", description.weightsBytes},
+                      {"workspace_bytes", description.workspaceBytes},
+                      {"file_bytes", description.fileBytes},
+                      {"operators", std::move(operators)},
+                      {"kernels", decisionsToJson(description.kernels)}};
+}
+
+/// Rows of objects, one call each; what is no such array counts as empty.
+static void forEachRow(const json::Object &object, StringRef key, function_ref<void(const json::Object &)> visit) {
+  if (const json::Array *list = object.getArray(key))
+    for (const json::Value &row : *list)
+      if (const json::Object *fields = row.getAsObject())
+        visit(*fields);
+}
+
+static std::string getText(const json::Object &object, StringRef key) { return object.getString(key).value_or("").str(); }
+
+static std::vector<Description::Tensor> readTensors(const json::Object &object, StringRef key) {
+  std::vector<Description::Tensor> tensors;
+  forEachRow(object, key, [&](const json::Object &row) {
+    tensors.push_back({getText(row, "name"), getText(row, "type")});
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (const json::Array *range = row.getArray("range"); range && range->size() == 2)
+      tensors.back().range = {(*range)[0].getAsNumber().value_or(-infinity), (*range)[1].getAsNumber().value_or(infinity)};
+  });
+  return tensors;
+}
+
+std::optional<Description> descriptionFromJson(StringRef text) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value) {
+    consumeError(value.takeError());
+    return std::nullopt;
+  }
+  const json::Object *object = value->getAsObject();
+  if (!object || !object->getString("name"))
+    return std::nullopt;
+  Description result;
+  result.name = getText(*object, "name");
+  result.target = getText(*object, "target");
+  result.accuracy = getText(*object, "accuracy");
+  result.inputs = readTensors(*object, "inputs");
+  result.outputs = readTensors(*object, "outputs");
+  forEachRow(*object, "dimensions", [&](const json::Object &row) {
+    result.dimensions.push_back({getText(row, "name"), row.getInteger("min").value_or(0), row.getInteger("max").value_or(0)});
+  });
+  result.weightsBytes = object->getInteger("weights_bytes").value_or(0);
+  result.workspaceBytes = object->getInteger("workspace_bytes").value_or(-1);
+  if (const json::Object *operators = object->getObject("operators"))
+    for (auto &[name, count] : *operators)
+      result.operators[name.str()] = count.getAsInteger().value_or(0);
+  forEachRow(*object, "kernels", [&](const json::Object &row) {
+    result.kernels.push_back({getText(row, "target"), getText(row, "nodes"), getText(row, "algorithm"), getText(row, "reason"), getText(row, "shapes")});
+  });
+  return result;
+}
+
+} // namespace kiln

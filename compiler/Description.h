@@ -1,0 +1,40 @@
+//===- Description.h - What is known of a compiled model -------------------===//
+#ifndef KILN_COMPILER_DESCRIPTION_H
+#define KILN_COMPILER_DESCRIPTION_H
+
+#include "compiler/Decisions.h"
+#include "compiler/emit/Signature.h"
+
+namespace kiln {
+
+/// What `kiln inspect` shows of a model or a library. A library carries it as JSON in a section that linkers leave out of programs.
+struct Description {
+  struct Tensor {
+    std::string name, type; // "f32[1,3]"
+    std::optional<std::pair<double, double>> range = std::nullopt;
+  };
+  struct Dimension {
+    std::string name;
+    int64_t min = 0, max = 0;
+  };
+  std::string name, target, accuracy = "default";
+  std::vector<Tensor> inputs, outputs;
+  std::vector<Dimension> dimensions;
+  /// A workspace of -1 depends on the dimensions.
+  int64_t weightsBytes = 0, workspaceBytes = -1, fileBytes = 0;
+  std::map<std::string, int64_t> operators;
+  std::vector<Decision> kernels;
+};
+
+/// After the kernel stage; `signature` is that of the whole library.
+Description describe(const Compilation &compilation, const Signature &signature);
+
+llvm::json::Object toJson(const Description &description);
+std::optional<Description> descriptionFromJson(llvm::StringRef text);
+
+/// The section of the archive member that holds the JSON.
+inline constexpr llvm::StringLiteral recordSection = ".kiln.record";
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_DESCRIPTION_H

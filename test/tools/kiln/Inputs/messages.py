@@ -1,0 +1,58 @@
+"""Runs commands that must fail, and checks their exit status and message. Usage: messages.py FOLDER"""
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+folder = pathlib.Path(sys.argv[1])
+np.save(folder / "x.npy", np.zeros((2, 4), np.float32))
+np.save(folder / "v3.npy", np.zeros(3, np.float32))
+np.save(folder / "v4.npy", np.zeros(4, np.float32))
+(folder / "bad.pb").write_bytes(b"\xff\xff")
+(folder / "p.pgm").write_bytes(b"P5 2 2 255\nabcd")
+(folder / "set").mkdir(exist_ok=True)
+(folder / "set" / "output_0.pb").write_bytes(b"\xff")
+RUN = ["run", "m.onnx", "--output-dir", "out"]
+CASES = [
+    # (arguments, exit status, message, extra environment)
+    (RUN + ["--input", "x"], 1, "--input x: expected NAME=VALUE"),
+    (RUN + ["--input", "x=none.npy"], 1, "none.npy: No such file or directory (expected a file, or values such as random:1, zeros or 0.5)"),
+    (RUN + ["--input", "x=bad.pb"], 1, "bad.pb: not an ONNX TensorProto"),
+    (RUN + ["--input", "x=p.pgm", "--image-scale=much"], 1, "--image-scale=much: expected a number or a fraction such as 1/255"),
+    (RUN + ["--input", "x=p.pgm", "--image-scale=1/0"], 1, "--image-scale=1/0: expected a number or a fraction"),
+    (RUN + ["--input", "x=p.pgm", "--image-layout=hwc"], 1, "image layout 'hwc' is not known"),
+    (RUN + ["--input", "x=zeros", "--run-dim", "N"], 1, "--run-dim=N: expected NAME=SIZE"),
+    (RUN + ["--input", "x=x.npy", "--threads=-1"], 1, "--threads=-1: "),
+    (RUN + ["--input", "x=x.npy", "--target=cray"], 1, "unknown target 'cray', expected"),
+    (RUN + ["--input", "x=x.npy", "--target=x86-64-v2,generic,x86-64-v2"], 1, ""),
+    (["run", "no-main.mlir", "--output-dir", "out"], None, "@main"),
+    (["run", "not.mlir", "--output-dir", "out"], 1, "not.mlir:1:"),
+    (["run", "dims.mlir", "--output-dir", "out", "--input", "x=v3.npy", "--input", "z=v4.npy", "--input", "w=v3.npy"], 1,
+     "dimension 0 of input 'z' is 4, but n * 2 is 6"),
+    (["run", "dims.mlir", "--output-dir", "out", "--input", "x=2", "--run-dim", "n=2", "--input", "z=0", "--input", "w=v3.npy", "--run-dim", "k=6"], 1,
+     "no input tells the dimension 'k'"),
+    (["verify", "m.onnx", "--data", "set"], 1, "input_0.pb: No such file or directory"),
+    (["verify", "m.onnx", "--data", "nowhere"], 1, "nowhere: No such file or directory"),
+    (["inspect", "nothing.a"], 1, "nothing.a: No such file or directory"),
+    (["bench", "m.onnx"], 1, "dimension 'N' has no size: give --run-dim N=N, or --dim to make it static"),
+    (["m.onnx", "-o", "out", "--cxx=/nowhere/c++"], 1, "/nowhere/c++"),
+    (["m.onnx", "-o", "out", "--cxx=false"], 1, "false"),
+    (["m.onnx", "-o", "out", "--cxx=c++"], 1, "cannot make a temporary folder for the compiler", {"TMPDIR": str(folder / "missing")}),
+    (["m.onnx", "-o", "out", "--shape", "=1"], 2, "--shape==1: expected INPUT=1x3x224x224"),
+    (["m.onnx", "-o", "out", "--dim", "N=-1"], 2, "--dim=N=-1: expected NAME=SIZE or NAME=LO..HI"),
+    (["m.onnx", "-o", "out", "--bind", "x=1,2", "--dim", "N=1"], 1, "--bind value '1,2' is not one number or 4 of them"),
+    (["verify"], 2, "Not enough positional command line arguments specified"),
+    (["bench", "m.onnx", "--min-time=soon"], 2, "'soon' value invalid for floating point argument"),
+]
+bad = []
+for arguments, status, message, *extra in CASES:
+    environment = {**os.environ, **(extra[0] if extra else {})}
+    done = subprocess.run(["kiln", *arguments], cwd=folder, capture_output=True, text=True, env=environment)
+    if (status is not None and done.returncode != status) or done.returncode == 0 or message not in done.stderr:
+        bad.append(f"kiln {' '.join(arguments)}: status {done.returncode}, expected {status}; expected '{message}', got:\n{done.stderr}")
+if (folder / "out").exists():
+    bad.append("a failed command left a folder behind")
+print("\n".join(bad) if bad else f"{len(CASES)} messages")
+sys.exit(1 if bad else 0)

@@ -1,0 +1,172 @@
+// Every message about a file, a fill or a dimension, each with an input that earns it.
+#include "compiler/import/onnx.pb.h"
+#include "compiler/run/DimText.h"
+#include "compiler/run/Fill.h"
+#include "compiler/run/Image.h"
+#include "compiler/run/LoadedModel.h"
+#include "compiler/run/Npy.h"
+#include "compiler/run/OnnxTensor.h"
+#include <gtest/gtest.h>
+#include <functional>
+#include <png.h>
+
+using namespace kiln;
+
+namespace {
+
+template <typename T> std::string faultOf(llvm::Expected<T> value) { return value ? "" : llvm::toString(value.takeError()); }
+
+/// What is read, and what must be in the message.
+struct Case {
+  std::string bytes, message;
+};
+
+void expectFaults(const std::vector<Case> &cases, const std::function<std::string(const std::string &)> &read) {
+  for (const Case &row : cases)
+    EXPECT_NE(read(row.bytes).find(row.message), std::string::npos) << "expected: " << row.message << "\ngot: " << read(row.bytes);
+}
+
+std::string npy(std::string header, std::string data = "", char version = 1) {
+  return std::string("\x93NUMPY") + version + '\0' + char(header.size()) + '\0' + header + data;
+}
+
+std::string png(uint32_t format) {
+  png_image image = {};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = image.height = 2;
+  image.format = format;
+  char pixels[64] = {};
+  png_alloc_size_t size = 0;
+  EXPECT_TRUE(png_image_write_get_memory_size(image, size, 0, pixels, 0, nullptr));
+  std::string bytes(size, '\0');
+  EXPECT_TRUE(png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels, 0, nullptr));
+  return bytes;
+}
+
+std::string proto(const std::function<void(onnx::TensorProto &)> &fill) {
+  onnx::TensorProto tensor;
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.add_dims(2);
+  fill(tensor);
+  return tensor.SerializeAsString();
+}
+
+} // namespace
+
+TEST(Messages, Npy) {
+  expectFaults(
+      {
+          {"what", "not a .npy file"},
+          {npy("{}", "", 9), "version 9.0 of the .npy format is not known"},
+          {"\x93NUMPY\x01" + std::string("\0\x50\0{", 4), "the .npy file is cut off"},
+          {"\x93NUMPY\x02" + std::string("\0\x50\0", 3), "the .npy file is cut off"},
+          {npy("[]"), "the header of the .npy file is no dictionary"},
+          {npy("{'shape': (a)}"), "the header of the .npy file is malformed near"},
+          {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} 1"), "the header of the .npy file goes on after its dictionary"},
+          {npy("{'descr': '<f4', 'shape': (2,)}"), "the header of the .npy file lacks descr, fortran_order or shape"},
+          {npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}"), "element type '>f4' is not supported: expected little-endian f2 f4 f8"},
+          {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,2)}"), "the .npy file is in Fortran order; save it with numpy.ascontiguousarray"},
+          {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "1234"), "the .npy file has 4 bytes of data, but f32[2] needs 8"},
+      },
+      [](const std::string &bytes) { return faultOf(readNpy(bytes)); });
+}
+
+TEST(Messages, Pictures) {
+  std::string whole = png(PNG_FORMAT_RGB);
+  expectFaults(
+      {
+          {"GIF89a", "not a PNG, PGM (P5) or PPM (P6) file"},
+          {whole.substr(0, 20), "the PNG file cannot be read:"},
+          {whole.substr(0, 50), "the PNG file cannot be read:"},
+          {png(PNG_FORMAT_LINEAR_RGB), "the PNG file has 16 bits a channel, expected 8"},
+          {"P6 2 x 255\n", "the header of the PPM file is malformed"},
+          {"P6 2 2 65535\n", "the PPM file has 16 bits a channel, expected 8"},
+          {"P6 20000 20000 255\n", "the PPM file has more than 2^28 pixels"},
+          {"P5 2 2 255\nabc", "the PPM file is cut off: 3 bytes of pixels, expected 4"},
+      },
+      [](const std::string &bytes) { return faultOf(readImage(bytes)); });
+
+  // A PNG whose header promises more than may be read.
+  std::string large = whole;
+  for (size_t at : {16, 20})
+    large.replace(at, 4, std::string("\0\1\0\0", 4));
+  EXPECT_NE(faultOf(readImage(large)), "");
+
+  Image image{2, 2, 3, std::vector<uint8_t>(12)};
+  auto fault = [&](std::vector<int64_t> dims, ImageOptions options) { return faultOf(makeTensor(image, KILN_ELEMENT_F32, dims, options)); };
+  ImageOptions strange, mean;
+  strange.layout = "hwc";
+  mean.mean = {1, 2};
+  EXPECT_NE(fault({1, 3, 2, 2}, strange).find("image layout 'hwc' is not known: expected nchw, nhwc, bgr-nchw or bgr-nhwc"), std::string::npos);
+  EXPECT_NE(fault({1, 3, 2, 2}, mean).find("the image's mean and standard deviation need one value or one for each of 3 channels"), std::string::npos);
+  EXPECT_NE(fault({2}, {}).find("an image goes into an input of rank 2 to 4, but this one has rank 1"), std::string::npos);
+  EXPECT_NE(fault({1, 3, 4, -1}, {}).find("a picture of 2x2 with 3 channels (nchw) does not fit [1,3,4,?]; Kiln does not resize"), std::string::npos);
+}
+
+TEST(Messages, OnnxTensors) {
+  expectFaults(
+      {
+          {"\xff\xff", "not an ONNX TensorProto"},
+          {proto([](auto &tensor) { tensor.set_data_location(onnx::TensorProto::EXTERNAL); }), "the tensor's data lie in another file"},
+          {proto([](auto &tensor) { tensor.add_dims(-1); }), "the tensor's dimensions do not fit its data"},
+          {proto([](auto &tensor) { tensor.add_dims(int64_t(1) << 40); }), "the tensor's dimensions do not fit its data"},
+          {proto([](auto &tensor) { tensor.add_float_data(1); }), "the tensor has 1 values, but f32[2] needs 2"},
+          {proto([](auto &tensor) { tensor.set_raw_data("1234"); }), "the tensor has 4 bytes of data, but f32[2] needs 8"},
+          {proto([](auto &tensor) { tensor.set_data_type(onnx::TensorProto::STRING); }), "tensors of string are not supported here"},
+      },
+      [](const std::string &bytes) { return faultOf(readOnnxTensor(bytes)); });
+}
+
+TEST(Messages, Tensors) {
+  auto fault = [](std::vector<int64_t> dims) { return faultOf(Tensor::create(KILN_ELEMENT_F64, dims)); };
+  EXPECT_EQ(fault({2, -3}), "a tensor cannot have the dimension -3");
+  EXPECT_EQ(fault({int64_t(1) << 40, int64_t(1) << 40}), "a tensor of that many elements does not fit into memory");
+  EXPECT_EQ(fault({int64_t(1) << 50}), "a tensor of that many elements does not fit into memory");
+}
+
+TEST(Messages, Fills) {
+  expectFaults(
+      {
+          {"random:x", "'random:x' is malformed: expected random or random:SEED"},
+          {"random:1:2", "expected random or random:SEED"},
+          {"normal:x", "'normal:x' is malformed: expected normal or normal:SD"},
+          {"uniform:1", "'uniform:1' is malformed: expected uniform:LO:HI with LO < HI"},
+          {"uniform:2:1", "expected uniform:LO:HI with LO < HI"},
+          {"randint:0:0", "expected randint:LO:HI with LO < HI"},
+          {"randint:0:1.5", "'randint:0:1.5' is malformed: expected two integers"},
+      },
+      [](const std::string &text) { return faultOf(parseFill(text)); });
+}
+
+TEST(Messages, Dimensions) {
+  DimLookup lookup = [](llvm::StringRef name) { return name == "n" ? std::optional<int64_t>(7) : std::nullopt; };
+  expectFaults(
+      {
+          {"n n", "dimension 'n n': unexpected 'n'"},
+          {"n / 0", "division by 0"},
+          {"(n", "expected ')'"},
+          {"n +", "expected a number or a name at ''"},
+          {"m", "dimension 'm' is not known"},
+          {"9223372036854775807 + n", "overflow"},
+          {"99999999999999999999", "overflow"},
+          {std::string(300, '-') + "n", "too deeply nested"},
+      },
+      [&](const std::string &text) { return faultOf(evaluateDim(text, lookup)); });
+}
+
+TEST(Messages, Objects) {
+  // An ELF header for another machine.
+  std::string object(64, '\0');
+  object.replace(0, 7, std::string("\x7f" "ELF\2\1\1", 7));
+  object[16] = 1;          // ET_REL
+  object[18] = char(0xB7); // EM_AARCH64
+  object[20] = 1;
+  object[52] = 64;
+  object[58] = 64;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  objects.push_back(llvm::MemoryBuffer::getMemBufferCopy(object));
+#if defined(__x86_64__)
+  EXPECT_NE(faultOf(LoadedModel::load("m", std::move(objects))).find("the model is compiled for aarch64, which this machine (x86_64) cannot run"),
+            std::string::npos);
+#endif
+}
