@@ -5,6 +5,7 @@
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/Weights.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,6 +41,16 @@ static void printDescription(const Description &description) {
     outs() << "operator   " << name << " x " << count << "\n";
   for (const Decision &kernel : description.kernels)
     outs() << "kernel     " << toLine(kernel) << "\n";
+}
+
+/// Options of a compile say nothing about a library that is there already: they are refused, not ignored.
+static Error refuseCompileOptions() {
+  std::vector<std::string> given;
+  for (auto &entry : cl::getRegisteredOptions(inspectCommand))
+    if (entry.second->getNumOccurrences() && !entry.second->isPositional() && !is_contained({"json", "v", "q"}, entry.first))
+      given.push_back(("--" + entry.first).str());
+  llvm::sort(given);
+  return given.empty() ? Error::success() : makeError(join(given, ", ") + " cannot change a library; it needs a model");
 }
 
 static int inspectLibrary(const MemoryBuffer &file) {
@@ -81,8 +92,11 @@ int runInspect() {
   if (!file)
     return report(makeError(options->model + ": " + file.getError().message()), AtFault);
   file_magic magic = identify_magic((*file)->getBuffer());
-  if (magic == file_magic::archive)
+  if (magic == file_magic::archive) {
+    if (Error error = refuseCompileOptions())
+      return report(std::move(error), WrongUsage);
     return inspectLibrary(**file);
+  }
   return inspectModel(*options, int64_t((*file)->getBufferSize()));
 }
 
