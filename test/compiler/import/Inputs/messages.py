@@ -169,7 +169,7 @@ CASES = [
     ("the condition has 2 elements, expected one", "bool[2] c, float[2] x", "y = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)"),
     ("the branch has 1 outputs, the node 2", "float[2] x",
      "y, z = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)", "bool c = {1}"),
-    ("output of the branch:", "float[2] x", "y = If<then_branch = g () => (b) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)", "bool c = {1}"),
+    ("output of the body:", "float[2] x", "y = If<then_branch = g () => (b) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)", "bool c = {1}"),
 ]
 
 
