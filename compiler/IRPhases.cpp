@@ -80,9 +80,11 @@ static bool hasAllConstants(ModuleOp module) {
 static bool readIR(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   DiagnosticCollector diagnostics(*result.context, errors);
   result.targets.front().module = parseSourceFile<ModuleOp>(options.model, ParserConfig(result.context.get()));
-  if (!result.targets.front().module)
-    return false;
-  bool needsData = options.stopAfter.empty() || options.stopAfter == "emit";
+  return bool(result.targets.front().module);
+}
+
+static bool checkConstants(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  bool needsData = isIRFile(options.model) && (options.stopAfter.empty() || options.stopAfter == "emit");
   if (!needsData || hasAllConstants(*result.targets.front().module))
     return true;
   errors.push_back(options.model + ": constants were left out when this was printed; --emit=mlir writes them all");
@@ -195,7 +197,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
     return CompileStatus::AtFault;
   }
   begin("import");
-  if (!readModel(options, result, errors) || !setTarget(targets, result, errors))
+  if (!readModel(options, result, errors) || !setTarget(targets, result, errors) || !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
   bool splits = targets.size() > 1;
