@@ -10,7 +10,8 @@ PATH = re.compile(rf"`(?:%?)((?:{ROOTS})/[\w./+-]+|[A-Z]\w+\.(?:cpp|h|td|md|txt)
 COMMAND = re.compile(rf"^ {{4,}}((?:{ROOTS})/[\w./-]+)", re.M)
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 # Options of CMake, lit, git and of the emitted project's own tools, and those of Kiln's own scripts, which their usage texts describe.
-OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo"}
+OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
+          "full", "live", "compilers", "dims", "results"}
 
 
 def offered(*command):
