@@ -85,6 +85,7 @@ private:
   std::optional<Value> lookup(Scope &scope, llvm::StringRef name, std::string &reason);
   AffineExpr symbol(llvm::StringRef name);
   void addConstraint(AffineExpr mustBeZero);
+  bool isConstraint(AffineExpr mustBeZero) const;
 
   mlir::MLIRContext &context;
   const ImportOptions &options;

@@ -67,11 +67,13 @@ AffineExpr GraphImporter::symbol(StringRef name) {
   return entry->second;
 }
 
+bool GraphImporter::isConstraint(AffineExpr mustBeZero) const {
+  return llvm::is_contained(constraints, nn::simplifyDim(mustBeZero)) || llvm::is_contained(constraints, nn::simplifyDim(mustBeZero * -1));
+}
+
 void GraphImporter::addConstraint(AffineExpr mustBeZero) {
-  mustBeZero = nn::simplifyDim(mustBeZero);
-  AffineExpr negative = nn::simplifyDim(mustBeZero * -1);
-  if (!llvm::is_contained(constraints, mustBeZero) && !llvm::is_contained(constraints, negative))
-    constraints.push_back(mustBeZero);
+  if (!isConstraint(mustBeZero))
+    constraints.push_back(nn::simplifyDim(mustBeZero));
 }
 
 //===- Inputs --------------------------------------------------------------===//

@@ -70,11 +70,14 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       dim = b[i];
       continue;
     }
-    if (!unify(dim, b[i], "shapes do not broadcast: dimensions"))
-      return std::nullopt;
-    // Of a symbol and a number that must agree, the number says more.
-    if (nn::getConstantDim(b[i]))
+    bool known = graph.isConstraint(dim - b[i]);
+    bool left = !known && nn::mayBroadcast(dim, b[i]), right = !known && nn::mayBroadcast(b[i], dim);
+    if (left && right)
+      dim = nn::getBroadcastSize(dim, b[i]);
+    else if (left) // a number is the result's size, whether the other is the same or 1
       dim = b[i];
+    else if (!right && !unify(dim, b[i], "shapes do not broadcast: dimensions"))
+      return std::nullopt;
   }
   return result;
 }
@@ -92,6 +95,10 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
     AffineExpr want = to[to.size() - own.size() + i];
     if (nn::getConstantDim(own[i]) == 1)
       continue;
+    if (nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want)) {
+      graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
+      continue;
+    }
     if (!unify(own[i], want, "shapes do not broadcast: dimensions"))
       return value;
     aligned[i] = want;

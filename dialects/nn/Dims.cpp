@@ -86,6 +86,28 @@ std::optional<int64_t> getConstantDim(AffineExpr expr) {
   return std::nullopt;
 }
 
+/// Beyond every size: (x + huge - 1) floordiv huge is 1 for x > 0, else 0, and divides no negative number.
+static constexpr int64_t huge = int64_t(1) << 40;
+
+bool mayBroadcast(AffineExpr from, AffineExpr to) {
+  auto size = getConstantDim(to);
+  return !getConstantDim(from) && (!size || *size > 1) && !provablyEqual(from, to);
+}
+
+AffineExpr getBroadcastSize(AffineExpr a, AffineExpr b) {
+  AffineExpr difference = simplifyDim(b - a);
+  return simplifyDim(a + difference * (difference + (huge - 1)).floorDiv(huge));
+}
+
+AffineExpr getBroadcastConstraint(AffineExpr from, AffineExpr to) { return (from - 1) * (from - to); }
+
+AffineExpr getBroadcastFactor(AffineExpr size) { return (size + (huge - 2)).floorDiv(huge); }
+
+bool isBroadcastFactor(AffineExpr expr) {
+  auto division = dyn_cast_or_null<AffineBinaryOpExpr>(expr);
+  return division && division.getKind() == AffineExprKind::FloorDiv && getConstantDim(division.getRHS()) == huge;
+}
+
 std::string formatDim(AffineExpr expr) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -37,6 +37,20 @@ bool provablyEqual(mlir::AffineExpr a, mlir::AffineExpr b);
 /// The value when it is a constant.
 std::optional<int64_t> getConstantDim(mlir::AffineExpr expr);
 
+/// Broadcasts that only run time decides: of two sizes that are not known to be equal, either may be 1.
+/// @{
+/// Whether a dimension of size `from` may be 1 or `to`.
+bool mayBroadcast(mlir::AffineExpr from, mlir::AffineExpr to);
+/// The larger size.
+mlir::AffineExpr getBroadcastSize(mlir::AffineExpr a, mlir::AffineExpr b);
+/// Zero when a dimension of size `from` fits a result of size `to`.
+mlir::AffineExpr getBroadcastConstraint(mlir::AffineExpr from, mlir::AffineExpr to);
+/// What an index is multiplied by: 0 for size 1, else 1.
+mlir::AffineExpr getBroadcastFactor(mlir::AffineExpr size);
+/// Whether getBroadcastFactor made the expression.
+bool isBroadcastFactor(mlir::AffineExpr expr);
+/// @}
+
 /// The expression as it stands in messages, for example `s0 + 1`.
 std::string formatDim(mlir::AffineExpr expr);
 

@@ -34,7 +34,12 @@ def NN_TransposeOp : NN_Op<"transpose", [Pure, DeclareOpInterfaceMethods<NN_Inde
 
 def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, NN_Permutable, DeclareOpInterfaceMethods<NN_IndexMap>]> {
   let summary = "Repeats dimensions of size one and adds leading ones: numpy broadcasting made explicit (ONNX Expand).";
-  let description = "```mlir\n%r = nn.broadcast_to %x : tensor<3x1xf32> -> tensor<2x3x4xf32>\n```";
+  let description = [{
+    A dynamic dimension may become one of another size: at run time it is 1 or that size, which `nn.constraints` demands.
+    ```mlir
+    %r = nn.broadcast_to %x : tensor<3x1xf32> -> tensor<2x3x4xf32>
+    ```
+  }];
   let arguments = (ins NN_Tensor:$input);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";

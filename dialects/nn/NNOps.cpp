@@ -75,9 +75,20 @@ AffineMap BroadcastToOp::getIndexMap() {
   DimExprs from = getDims(getInput().getType()), to = getDims(getType());
   size_t added = to.size() - from.size();
   SmallVector<AffineExpr> exprs;
-  for (auto [i, dim] : llvm::enumerate(from))
-    exprs.push_back(getConstantDim(dim) == 1 ? getAffineConstantExpr(0, getContext()) : getAffineDimExpr(added + i, getContext()));
-  return AffineMap::get(to.size(), 0, exprs, getContext());
+  unsigned numSymbols = 0;
+  for (auto [i, dim] : llvm::enumerate(from)) {
+    AffineExpr want = to[added + i], index = getAffineDimExpr(added + i, getContext());
+    if (getConstantDim(dim) == 1)
+      index = getAffineConstantExpr(0, getContext());
+    else if (mayBroadcast(dim, want))
+      index = index * getBroadcastFactor(dim);
+    exprs.push_back(index);
+    index.walk([&](AffineExpr e) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+        numSymbols = std::max(numSymbols, symbol.getPosition() + 1);
+    });
+  }
+  return AffineMap::get(to.size(), numSymbols, exprs, getContext());
 }
 
 AffineMap SliceOp::getIndexMap() {

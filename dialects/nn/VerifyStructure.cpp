@@ -67,7 +67,7 @@ LogicalResult BroadcastToOp::verify() {
     return emitOpError("lowers the rank");
   for (auto [i, dim] : llvm::enumerate(from)) {
     AffineExpr want = to[to.size() - from.size() + i];
-    if (getConstantDim(dim) != 1 && !provablyEqual(dim, want))
+    if (getConstantDim(dim) != 1 && !provablyEqual(dim, want) && !mayBroadcast(dim, want))
       return emitOpError() << "dimension " << i << " of size " << formatDim(dim) << " does not broadcast to " << formatDim(want);
   }
   return success();

@@ -238,9 +238,12 @@ struct BroadcastAfterScalar : OpInterfaceRewritePattern<ScalarBody> {
         continue;
       DimExprs own = getDims(broadcast.getInput().getType());
       rank = std::max(rank, own.size());
-      for (auto [i, dim] : llvm::enumerate(own))
+      for (auto [i, dim] : llvm::enumerate(own)) {
+        size_t at = full.size() - own.size() + i;
+        // Of sizes that only run time compares, the result's is the one all fit.
         if (getConstantDim(dim) != 1)
-          dims[full.size() - own.size() + i] = dim;
+          dims[at] = getConstantDim(dims[at]) == 1 || provablyEqual(dims[at], dim) ? dim : full[at];
+      }
     }
     if (rank == 0 || dims == full)
       return rewriter.notifyMatchFailure(op, "expected a dimension along which all operands are broadcast");

@@ -157,7 +157,8 @@ Value EntryBuilder::bufferOf(Value tensor) {
 static int64_t estimate(AffineExpr expr) {
   SmallVector<AffineExpr> typical(16, getAffineConstantExpr(typicalSymbol, expr.getContext()));
   auto constant = dyn_cast<AffineConstantExpr>(simplifyDim(expr.replaceSymbols(typical)));
-  return constant ? constant.getValue() : 0;
+  // A model may be fit for smaller sizes only: then an extent is negative here.
+  return constant ? std::max<int64_t>(constant.getValue(), 0) : 0;
 }
 
 void EntryBuilder::launch(GroupOp group, func::FuncOp kernel, const LaunchInfo &info, ArrayRef<kernel::PackAttr> packs) {

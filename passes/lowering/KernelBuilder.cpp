@@ -263,7 +263,17 @@ Value KernelBuilder::loadBuffer(Value buffer, Type elementType, AffineExpr offse
   std::optional<int64_t> stride = coefficientOf(offset, lanes.dim);
   if (stride == 0)
     return broadcast(scalar(offset), lanes.count);
-  if (!stride || memory.isInteger(8))
+  if (memory.isInteger(8))
+    return eachLane(lanes, offset, scalar);
+  if (AffineExpr factor = linearCoefficient(offset, lanes.dim); !stride && isBroadcastFactor(factor)) {
+    AffineExpr step = getAffineDimExpr(lanes.dim, context()), first = offset.replace(step, constant(0));
+    auto yield = [](OpBuilder &builder, Location loc, Value value) { scf::YieldOp::create(builder, loc, value); };
+    Value spreads = arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, emit(factor), emitConstant(0));
+    auto one = [&](OpBuilder &builder, Location loc) { yield(builder, loc, broadcast(scalar(first), lanes.count)); };
+    auto many = [&](OpBuilder &builder, Location loc) { yield(builder, loc, loadBuffer(buffer, elementType, first + step, lanes)); };
+    return scf::IfOp::create(b, location, spreads, one, many).getResult(0);
+  }
+  if (!stride)
     return eachLane(lanes, offset, scalar);
   auto type = VectorType::get(lanes.count, memory);
   Value at = emit(offset);

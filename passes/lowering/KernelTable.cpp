@@ -36,7 +36,8 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp>(anchor))
     return PrologueSupport::All;
   if (isa<GatherOp, GatherElementsOp, GatherNdOp>(anchor))
-    return operand == 0 ? PrologueSupport::Views : PrologueSupport::All;
+    // Slices are copied in runs: the source must hold them in one piece.
+    return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
   if (isa<MatmulOp>(anchor))
     return PrologueSupport::Views;
   return PrologueSupport::None;
