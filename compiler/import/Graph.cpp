@@ -1,5 +1,6 @@
 //===- Graph.cpp - Walks the model's nodes -----------------------------------===//
 #include "compiler/import/Graph.h"
+#include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
@@ -50,6 +51,16 @@ std::optional<Value> GraphImporter::lookup(Scope &scope, StringRef name, std::st
   return std::nullopt;
 }
 
+int64_t GraphImporter::narrowType(const Scope &scope, StringRef name) {
+  for (const Scope *at = &scope; at; at = at->parent) {
+    const onnx::TensorProto *tensor = at->initializers.lookup(name);
+    int64_t dataType = tensor ? tensor->data_type() : at->narrow.lookup(name);
+    if (isNarrowFloat(dataType) || narrowIntegerBits(dataType) > 0)
+      return dataType;
+  }
+  return 0;
+}
+
 LogicalResult GraphImporter::gatherInputs(Scope &scope, Node &node, bool &isPoisoned) {
   for (const std::string &name : node.proto.input()) {
     if (name.empty()) {
@@ -97,6 +108,7 @@ static bool accepts(Elements elements, Type type) {
   bool isBool = type.isInteger(1);
   switch (elements) {
   case Elements::Any:
+  case Elements::Narrow:
   case Elements::Sequence:
     return true;
   case Elements::Number:
@@ -156,6 +168,12 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
       unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + ": " + reason);
     return bindOutputs(scope, node, where);
   }
+  bool isConversion = false;
+  if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
+    isConversion = row->elements == Elements::Narrow;
+  for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
+    if (isNarrowFloat(node.narrowType(i)))
+      converted = node.unsupported("an input of type " + getDataTypeName(node.narrowType(i)), "convert it with Cast or DequantizeLinear first");
   if (succeeded(converted)) {
     if (function)
       converted = inlineFunction(scope, node, proto, *function);

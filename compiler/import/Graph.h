@@ -27,6 +27,8 @@ struct Scope {
   llvm::StringMap<const onnx::TensorProto *> initializers;
   llvm::StringMap<const onnx::SparseTensorProto *> sparseInitializers;
   llvm::StringMap<const onnx::TypeProto *> declared;
+  /// The data types of values whose bytes need one to be understood (NarrowTypes.h); those of others may be there, too.
+  llvm::StringMap<int64_t> narrow;
   /// Inside a function: the attributes of the call.
   llvm::StringMap<const onnx::AttributeProto *> attributes;
   bool isFunction = false;
@@ -83,6 +85,8 @@ private:
 
   /// The value of that name as seen from `scope`; nullopt when there is none. An initializer becomes a constant here.
   std::optional<Value> lookup(Scope &scope, llvm::StringRef name, std::string &reason);
+  /// The narrow data type of the value of that name, or 0.
+  static int64_t narrowType(const Scope &scope, llvm::StringRef name);
   AffineExpr symbol(llvm::StringRef name);
   void addConstraint(AffineExpr mustBeZero);
   bool isConstraint(AffineExpr mustBeZero) const;

@@ -1,5 +1,6 @@
 //===- GraphSignature.cpp - The model's header, inputs and outputs -----------===//
 #include "compiler/import/Graph.h"
+#include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ConstantData.h"
@@ -119,8 +120,8 @@ FailureOr<RankedTensorType> GraphImporter::inputType(const onnx::ValueInfoProto 
   if (!input.type().has_tensor_type())
     return diagnostics.error(where + "its type is " + kindOf(input.type()) + ", only tensors are supported");
   const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
-  Type element = getElementType(tensor.elem_type(), &context);
-  if (!element || (tensor.elem_type() >= onnx::TensorProto::UINT4 && tensor.elem_type() != onnx::TensorProto::BFLOAT16))
+  Type element = getStorageType(tensor.elem_type(), &context);
+  if (!element)
     return diagnostics.error(where + "element type " + getDataTypeName(tensor.elem_type()) + " is not supported");
   auto given = options.shapes.find(input.name());
   bool isGiven = given != options.shapes.end();
@@ -200,6 +201,7 @@ LogicalResult GraphImporter::addInput(Scope &scope, const onnx::ValueInfoProto &
   FailureOr<RankedTensorType> type = inputType(input);
   if (failed(type))
     return failure();
+  scope.narrow[input.name()] = input.type().tensor_type().elem_type();
   if (auto bound = options.bindings.find(input.name()); bound != options.bindings.end())
     return bindInput(scope, input.name(), *type, bound->second);
   Location loc = NameLoc::get(StringAttr::get(&context, printable(input.name())));
@@ -250,8 +252,9 @@ LogicalResult GraphImporter::checkDeclared(Scope &scope, StringRef name, Value v
     return success();
   const auto &tensor = declared->tensor_type();
   auto type = cast<RankedTensorType>(value.getType());
-  Type element = getElementType(tensor.elem_type(), &context);
-  if (element && element != type.getElementType()) {
+  Type element = getStorageType(tensor.elem_type(), &context);
+  bool isCode = isNarrowFloat(tensor.elem_type()) || isNarrowFloat(narrowType(scope, name));
+  if ((element && element != type.getElementType()) || (isCode && tensor.elem_type() != narrowType(scope, name))) {
     std::string text;
     llvm::raw_string_ostream(text) << type.getElementType();
     return diagnostics.error(where + ": '" + printable(name) + "' has element type " + text + ", but the model declares type " +

@@ -1,6 +1,7 @@
 //===- Node.cpp - What the file says of a node -------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Graph.h"
+#include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ConstantData.h"
@@ -167,6 +168,14 @@ std::optional<SmallVector<std::string>> Node::findStrings(StringRef name) {
   return SmallVector<std::string>(attribute->strings().begin(), attribute->strings().end());
 }
 
+int64_t Node::narrowType(unsigned i) { return hasInput(i) ? graph.narrowType(scope, proto.input(i)) : 0; }
+
+LogicalResult Node::narrowResult(Value value, int64_t dataType) {
+  if (proto.output_size() > 0)
+    scope.narrow[proto.output(0)] = dataType;
+  return result(value);
+}
+
 ElementsAttr Node::findTensor(StringRef name) {
   if (llvm::any_of(proto.attribute(), [&](const Attribute &a) { return a.name() == name && a.type() == Attribute::SPARSE_TENSOR; })) {
     const Attribute *sparse = find(name, Attribute::SPARSE_TENSOR, "sparse tensor");
@@ -181,6 +190,10 @@ ElementsAttr Node::findTensor(StringRef name) {
     return {};
   std::string why;
   ElementsAttr value = readTensor(attribute->t(), graph.file, graph.options.limits, context(), why);
+  if (value && isNarrowFloat(attribute->t().data_type())) {
+    why = "element type " + getDataTypeName(attribute->t().data_type()) + " is not supported";
+    value = {};
+  }
   if (!value)
     (void)error("attribute '" + name + "': " + why);
   return value;

@@ -44,6 +44,8 @@ public:
   }
   /// Input `i`; an error and some value when it is missing.
   Value input(unsigned i);
+  /// The narrow data type of input `i` (NarrowTypes.h), or 0.
+  int64_t narrowType(unsigned i);
   /// Input `i` or null.
   Value optionalInput(unsigned i) { return hasInput(i) ? inputs[i] : Value(); }
   /// @}
@@ -81,6 +83,8 @@ public:
   /// @{
   mlir::LogicalResult result(Value value) { return result(0, value); }
   mlir::LogicalResult result(unsigned i, Value value);
+  /// A result whose bytes are of a narrow data type, or of an ordinary one.
+  mlir::LogicalResult narrowResult(Value value, int64_t dataType);
   llvm::ArrayRef<Value> results() const { return outputs; }
   /// @}
 

@@ -17,6 +17,8 @@ struct DataType {
   /// Bits of an element in raw bytes; 0: not supported.
   int bits;
   Type (*type)(Builder &);
+  /// Its bytes are codes, which no operator computes with.
+  bool isCode = false;
 };
 } // namespace
 
@@ -39,13 +41,13 @@ static const DataType &getDataType(int id) {
       {"complex64", 0, nullptr},
       {"complex128", 0, nullptr},
       {"bfloat16", 16, [](Builder &b) -> Type { return b.getBF16Type(); }},
-      {"float8e4m3fn", 0, nullptr},
-      {"float8e4m3fnuz", 0, nullptr},
-      {"float8e5m2", 0, nullptr},
-      {"float8e5m2fnuz", 0, nullptr},
+      {"float8e4m3fn", 8, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
+      {"float8e4m3fnuz", 8, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
+      {"float8e5m2", 8, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
+      {"float8e5m2fnuz", 8, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
       {"uint4", 4, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
       {"int4", 4, [](Builder &b) -> Type { return b.getIntegerType(8); }},
-      {"float4e2m1", 0, nullptr},
+      {"float4e2m1", 4, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
       {"float8e8m0", 0, nullptr},
       {"uint2", 2, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
       {"int2", 2, [](Builder &b) -> Type { return b.getIntegerType(8); }},
@@ -54,6 +56,12 @@ static const DataType &getDataType(int id) {
 }
 
 Type getElementType(int dataType, MLIRContext *context) {
+  Builder builder(context);
+  const DataType &type = getDataType(dataType);
+  return type.bits && !type.isCode ? type.type(builder) : Type();
+}
+
+Type getStorageType(int dataType, MLIRContext *context) {
   Builder builder(context);
   const DataType &type = getDataType(dataType);
   return type.bits ? type.type(builder) : Type();
@@ -66,7 +74,7 @@ std::string getDataTypeName(int dataType) {
 
 /// The static type of the tensor, after its shape has proven sane.
 static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const ImportLimits &limits, MLIRContext *context, std::string &reason) {
-  Type element = getElementType(dataType, context);
+  Type element = getStorageType(dataType, context);
   if (!element)
     reason = "element type " + getDataTypeName(dataType) + " is not supported";
   else if (static_cast<int64_t>(dims.size()) > limits.rank)

@@ -15,6 +15,9 @@ namespace kiln::import {
 /// The element type of an ONNX data type, or null when Kiln has none for it.
 mlir::Type getElementType(int dataType, mlir::MLIRContext *context);
 
+/// The same, and bytes for the types whose elements are codes (NarrowTypes.h).
+mlir::Type getStorageType(int dataType, mlir::MLIRContext *context);
+
 /// The data type as ONNX spells it, for messages.
 std::string getDataTypeName(int dataType);
 

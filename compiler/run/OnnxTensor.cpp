@@ -2,6 +2,7 @@
 #include "compiler/run/OnnxTensor.h"
 #include "compiler/import/onnx.pb.h"
 #include <cstring>
+#include <optional>
 
 using llvm::Twine;
 
@@ -35,6 +36,54 @@ static llvm::Error copyTypedData(const onnx::TensorProto &proto, Tensor &tensor)
   }
 }
 
+namespace {
+/// An element type of at most 8 bits of which a model takes one byte an element: the number, or the code of a float.
+struct Packing {
+  int bits;
+  bool isSigned;
+};
+} // namespace
+
+static std::optional<Packing> findPacking(int dataType) {
+  switch (dataType) {
+  case KILN_ELEMENT_F8E4M3FN:
+  case KILN_ELEMENT_F8E4M3FNUZ:
+  case KILN_ELEMENT_F8E5M2:
+  case KILN_ELEMENT_F8E5M2FNUZ:
+    return Packing{8, false};
+  case KILN_ELEMENT_U4:
+  case KILN_ELEMENT_F4E2M1:
+    return Packing{4, false};
+  case KILN_ELEMENT_I4:
+    return Packing{4, true};
+  case 25: // uint2 and int2, which no model has in its signature
+    return Packing{2, false};
+  case 26:
+    return Packing{2, true};
+  }
+  return std::nullopt;
+}
+
+/// Elements in the low bits first, in raw bytes or in a field of one byte each.
+static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing packing, llvm::ArrayRef<int64_t> dims) {
+  std::string bytes = proto.raw_data();
+  for (int32_t byte : proto.int32_data())
+    bytes.push_back(static_cast<char>(byte));
+  int perByte = 8 / packing.bits, mask = (1 << packing.bits) - 1;
+  int64_t count = 1;
+  for (int64_t dim : dims)
+    count *= dim;
+  if (static_cast<int64_t>(bytes.size()) != (count + perByte - 1) / perByte)
+    return makeError("the tensor has " + Twine(bytes.size()) + " bytes of data, but its " + Twine(count) + " elements need " +
+                     Twine((count + perByte - 1) / perByte));
+  llvm::Expected<Tensor> tensor = Tensor::create(packing.isSigned ? KILN_ELEMENT_I8 : KILN_ELEMENT_U8, dims);
+  for (int64_t i = 0; tensor && i < count; ++i) {
+    int value = (static_cast<unsigned char>(bytes[i / perByte]) >> (i % perByte * packing.bits)) & mask;
+    tensor->getData()[i] = static_cast<char>(packing.isSigned && value > mask / 2 ? value - mask - 1 : value);
+  }
+  return tensor;
+}
+
 llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
   onnx::TensorProto proto;
   if (bytes.size() > size_t(INT32_MAX) || !proto.ParseFromArray(bytes.data(), int(bytes.size())))
@@ -42,11 +91,14 @@ llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
     return makeError("the tensor's data lie in another file, which is not supported here");
   llvm::SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
-  // Before any memory is taken: each element needs at least a byte of the file.
-  int64_t count = 1;
+  std::optional<Packing> packing = findPacking(proto.data_type());
+  // Before any memory is taken: a byte of the file holds so many elements at most.
+  int64_t count = 1, most = int64_t(bytes.size()) * (packing ? 8 / packing->bits : 1);
   for (int64_t dim : dims)
-    if (dim < 0 || (dim > 0 && count > int64_t(bytes.size()) / dim) || (count *= dim) < 0)
+    if (dim < 0 || (dim > 0 && count > most / dim) || (count *= dim) < 0)
       return makeError("the tensor's dimensions do not fit its data");
+  if (packing)
+    return unpack(proto, *packing, dims);
   llvm::Expected<Tensor> tensor = Tensor::create(ElementType(proto.data_type()), dims);
   if (!tensor)
     return tensor;

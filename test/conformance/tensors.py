@@ -10,6 +10,8 @@ TYPES = {
     6: ("i4", "int32_data"), 7: ("i8", "int64_data"), 9: ("?", "int32_data"), 10: ("f2", "int32_data"), 11: ("f8", "double_data"),
     12: ("u4", "uint64_data"), 13: ("u8", "uint64_data"), 14: ("c8", "float_data"), 15: ("c16", "double_data"), 16: ("bf16", "int32_data"),
 }
+# Types that share bytes, the first element in the lowest bits, and floats that are held as their codes -> (bits, signed).
+PACKED = {17: (8, False), 18: (8, False), 19: (8, False), 20: (8, False), 21: (4, False), 22: (4, True), 23: (4, False), 25: (2, False), 26: (2, True)}
 # One step of these types is wider than the suite's own bound allows for.
 COARSE = {"f2": 2.0**-10, "bf16": 2.0**-7}
 
@@ -71,6 +73,15 @@ def as_declared(path, value, folder):
     return copy
 
 
+def unpack(proto):
+    """One number or code a byte, as kiln takes and gives them."""
+    bits, is_signed = PACKED[proto.data_type]
+    stored = np.frombuffer(proto.raw_data, np.uint8) if proto.HasField("raw_data") else np.array(proto.int32_data, np.int64).astype(np.uint8)
+    parts = np.stack([(stored >> shift) & (2**bits - 1) for shift in range(0, 8, bits)], -1).reshape(-1)
+    array = parts[: np.prod(proto.dims, dtype=np.int64)].reshape(tuple(proto.dims)).astype(np.int64)
+    return Tensor(np.where(array >= 2 ** (bits - 1), array - 2**bits, array).astype(np.int8) if is_signed else array.astype(np.uint8), "packed")
+
+
 def read(path, declared=None):
     proto = onnx.TensorProto()
     try:
@@ -79,6 +90,8 @@ def read(path, declared=None):
         raise Unreadable(f"{path.name} holds no tensor")
     if (declared, proto.data_type) == (onnx.TensorProto.BFLOAT16, onnx.TensorProto.UINT16):
         proto.data_type = declared
+    if proto.data_type in PACKED:
+        return unpack(proto)
     if proto.data_type not in TYPES:
         raise Unreadable(f"{path.name} has the element type {proto.data_type}, which the runner does not know")
     kind, field = TYPES[proto.data_type]

@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - Arithmetic, comparison, logic, conversion -----------===//
+#include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
@@ -117,24 +118,41 @@ static int64_t castTarget(Node &node) {
   return 0;
 }
 
-static LogicalResult cast(Node &node) {
-  node.ignore("saturate");
+static LogicalResult convert(Node &node, int64_t to) {
+  bool saturates = node.getFlag("saturate", true);
   node.ignore("round_mode");
+  Value x = node.input(0);
+  if (int64_t from = node.narrowType(0); isNarrowFloat(from) && from != to)
+    x = decodeNarrowFloat(node, x, from);
+  if (node.failed() || to == node.narrowType(0))
+    return node.failed() ? failure() : node.narrowResult(x, to);
+  if (isNarrowFloat(to))
+    return node.narrowResult(encodeNarrowFloat(node, x, to, saturates), to);
+  if (narrowIntegerBits(to) > 0)
+    return node.narrowResult(wrapNarrowInteger(node, x, to), to);
+  return node.result(node.cast(x, getElementType(static_cast<int>(to), node.context())));
+}
+
+static LogicalResult cast(Node &node) {
   int64_t to = castTarget(node);
   if (node.failed())
     return failure();
-  Type element = to > INT32_MAX || to < 0 ? Type() : getElementType(static_cast<int>(to), node.context());
-  bool isPacked = to == 21 || to == 22 || to >= 25;
-  if (!element || isPacked)
-    return to > 0 && to <= 26 ? node.unsupported("conversion to " + getDataTypeName(to), "keep the tensor in a wider type")
-                              : node.error("attribute 'to' names no data type: " + Twine(to));
-  return node.result(node.cast(node.input(0), element));
+  if (to < 1 || to > 26)
+    return node.error("attribute 'to' names no data type: " + Twine(to));
+  if (!getElementType(static_cast<int>(to), node.context()) && !isNarrowFloat(to))
+    return node.unsupported("conversion to " + getDataTypeName(static_cast<int>(to)), "keep the tensor in a wider type");
+  return convert(node, to);
 }
 
 static LogicalResult castLike(Node &node) {
+  if (int64_t like = node.narrowType(1))
+    return convert(node, like);
+  Value x = node.input(0);
+  if (int64_t from = node.narrowType(0); isNarrowFloat(from))
+    x = decodeNarrowFloat(node, x, from);
   node.ignore("saturate");
   node.ignore("round_mode");
-  return node.result(node.cast(node.input(0), node.elementType(node.input(1))));
+  return node.result(node.cast(x, node.elementType(node.input(1))));
 }
 
 static LogicalResult prelu(Node &node) {
@@ -192,8 +210,8 @@ static constexpr Operator rows[] = {
     {"BitwiseNot", 18, Elements::Integer, unary<NotOp>},
     {"BitwiseOr", 18, Elements::Integer, binary<OrOp>},
     {"BitwiseXor", 18, Elements::Integer, binary<XorOp>},
-    {"Cast", 1, Elements::Any, cast},
-    {"CastLike", 15, Elements::Any, castLike},
+    {"Cast", 1, Elements::Narrow, cast},
+    {"CastLike", 15, Elements::Narrow, castLike},
     {"Ceil", 1, Elements::Float, unary<CeilOp>},
     {"Clip", 1, Elements::Number, clip},
     {"Cos", 7, Elements::Float, unary<CosOp>},

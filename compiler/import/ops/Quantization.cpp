@@ -1,4 +1,5 @@
 //===- Quantization.cpp - Integers that stand for real numbers ---------------===//
+#include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
@@ -40,9 +41,9 @@ static Value spread(Node &node, Value parameter, Value x, int64_t axis, int64_t 
 }
 
 /// Real numbers to the nearest integer of the type, ties to even, after adding the zero point.
-static Value toInteger(Node &node, Value scaled, Value zeroPoint, Type to) {
+static Value toInteger(Node &node, Value scaled, Value zeroPoint, Type to, int64_t narrowBits = 0) {
   auto integer = cast<IntegerType>(to);
-  int64_t bits = integer.getWidth();
+  int64_t bits = narrowBits ? narrowBits : integer.getWidth();
   double low = integer.isUnsigned() ? 0 : -std::ldexp(1.0, bits - 1), high = std::ldexp(1.0, integer.isUnsigned() ? bits : bits - 1) - 1;
   Value rounded = node.unary<RoundOp>(scaled);
   if (zeroPoint)
@@ -59,17 +60,20 @@ static bool isQuantized(Type type) {
 static LogicalResult quantizeLinear(Node &node) {
   Value x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
   int64_t axis = node.getInt("axis", 1), block = node.getInt("block_size", 0), dtype = node.getInt("output_dtype", 0);
-  node.ignore("saturate");
+  bool saturates = node.getFlag("saturate", true);
   node.ignore("precision");
-  bool isPacked = dtype > 16;
+  int64_t narrow = zeroPoint ? node.narrowType(2) : dtype > 16 ? dtype : 0;
   Type byDefault = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : Type(node.builder().getIntegerType(8, false));
   Type to = zeroPoint ? node.elementType(zeroPoint) : byDefault;
-  if (isPacked || !isQuantized(to))
-    return node.unsupported("quantization to other types than 8 and 16 bit integers", "use uint8 or int8");
+  if (!isNarrowFloat(narrow) && !isQuantized(to))
+    return node.unsupported("quantization to other types than integers of at most 16 bits and narrow floats", "use uint8 or int8");
   Type real = node.builder().getF32Type();
   Value scaled = node.binary<DivOp>(node.cast(x, real), spread(node, node.cast(scale, real), x, axis, block));
+  // The zero point of a narrow float only names the type: it must be zero.
+  if (isNarrowFloat(narrow))
+    return node.failed() ? failure() : node.narrowResult(encodeNarrowFloat(node, scaled, narrow, saturates), narrow);
   Value offset = zeroPoint ? spread(node, node.cast(zeroPoint, real), x, axis, block) : Value();
-  return node.failed() ? failure() : node.result(toInteger(node, scaled, offset, to));
+  return node.failed() ? failure() : node.narrowResult(toInteger(node, scaled, offset, to, narrowIntegerBits(narrow)), narrow);
 }
 
 static LogicalResult dequantizeLinear(Node &node) {
@@ -78,8 +82,9 @@ static LogicalResult dequantizeLinear(Node &node) {
   Type real = node.builder().getF32Type(), to = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : node.elementType(scale);
   if (!to || !isa<FloatType>(to) || !isa<IntegerType>(node.elementType(x)))
     return node.unsupported("dequantization between these types", "use integers and float");
-  Value integer = node.cast(x, node.builder().getI32Type());
-  if (zeroPoint)
+  int64_t narrow = node.narrowType(0);
+  Value integer = isNarrowFloat(narrow) ? decodeNarrowFloat(node, x, narrow) : node.cast(x, node.builder().getI32Type());
+  if (zeroPoint && !isNarrowFloat(narrow))
     integer = node.binary<SubOp>(integer, spread(node, node.cast(zeroPoint, node.builder().getI32Type()), x, axis, block));
   Value result = node.binary<MulOp>(node.cast(integer, real), spread(node, node.cast(scale, real), x, axis, block));
   return node.failed() ? failure() : node.result(node.cast(result, to));
@@ -185,12 +190,12 @@ static LogicalResult qLinearConv(Node &node) {
 ArrayRef<Operator> getQuantizationOperators() {
   static const Operator rows[] = {
       {"ConvInteger", 10, Elements::Integer, convInteger},
-      {"DequantizeLinear", 10, Elements::Integer, dequantizeLinear},
+      {"DequantizeLinear", 10, Elements::Narrow, dequantizeLinear},
       {"DynamicQuantizeLinear", 11, Elements::Float, dynamicQuantizeLinear},
       {"MatMulInteger", 10, Elements::Integer, matMulInteger},
       {"QLinearConv", 10, Elements::Integer, qLinearConv},
       {"QLinearMatMul", 10, Elements::Integer, qLinearMatMul},
-      {"QuantizeLinear", 10, Elements::Number, quantizeLinear},
+      {"QuantizeLinear", 10, Elements::Narrow, quantizeLinear},
   };
   return rows;
 }

@@ -165,7 +165,7 @@ static LogicalResult expand(Node &node) {
   return dims ? node.result(node.broadcastTo(x, *dims)) : failure();
 }
 
-static LogicalResult identity(Node &node) { return node.result(node.input(0)); }
+static LogicalResult identity(Node &node) { return node.narrowResult(node.input(0), node.narrowType(0)); }
 
 /// Inference only: the mask, when somebody wants it, keeps everything.
 static LogicalResult dropout(Node &node) {
@@ -192,7 +192,7 @@ ArrayRef<Operator> getShapeOperators() {
       {"Dropout", 1, Elements::Float, dropout},
       {"Expand", 8, Elements::Any, expand},
       {"Flatten", 1, Elements::Any, flatten},
-      {"Identity", 1, Elements::Any, identity},
+      {"Identity", 1, Elements::Narrow, identity},
       {"Reshape", 1, Elements::Any, reshape},
       {"Shape", 1, Elements::Any, shape},
       {"Size", 1, Elements::Any, size},

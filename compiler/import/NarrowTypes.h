@@ -1,0 +1,28 @@
+//===- NarrowTypes.h - Element types that nothing computes with -------------===//
+//
+// A tensor of one of ONNX's types of 8 bits and less that are no ordinary integers is held with one byte an element: the number itself of a
+// narrow integer, the code of a narrow float. What a byte means is known by the name of the value (Node::narrowType), and conversions ask for it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_COMPILER_IMPORT_NARROWTYPES_H
+#define KILN_COMPILER_IMPORT_NARROWTYPES_H
+
+#include "compiler/import/Node.h"
+
+namespace kiln::import {
+
+/// float8 of four kinds and float4: held as codes.
+bool isNarrowFloat(int64_t dataType);
+/// Bits of a 4- or 2-bit integer, 0 of anything else.
+int narrowIntegerBits(int64_t dataType);
+
+/// The numbers (f32) that codes of a narrow float mean.
+Value decodeNarrowFloat(Node &node, Value codes, int64_t dataType);
+/// The codes of numbers, rounded to nearest even; what is too large becomes the largest number, or infinity or NaN.
+Value encodeNarrowFloat(Node &node, Value numbers, int64_t dataType, bool saturates);
+/// The low bits of numbers, which are truncated first.
+Value wrapNarrowInteger(Node &node, Value numbers, int64_t dataType);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_NARROWTYPES_H
