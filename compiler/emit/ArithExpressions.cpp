@@ -223,31 +223,58 @@ static Expression writeNarrow(Operation *op, OperandText operand) {
   return convert(cppType(to), true, "-(" + bit.text + ")");
 }
 
+/// How the kernel headers call a type that is only stored; empty for one that is computed with.
+static StringRef storage(Type type) { return type.isF16() ? "f16" : type.isBF16() ? "bf16" : ""; }
+
 static Expression writeFloatConversion(Operation *op, OperandText operand) {
   Value from = op->getOperand(0);
   Type source = getElementTypeOrSelf(from.getType()), target = elementOf(op);
   std::string to = cppType(op->getResult(0).getType());
-  auto storage = [](Type type) { return type.isF16() ? "f16" : type.isBF16() ? "bf16" : ""; };
-  if (StringRef(storage(source)).size() && StringRef(storage(target)).size())
+  if (!storage(source).empty() && !storage(target).empty())
     return {};
   bool vector = isCppVector(from.getType());
   Type f32 = Float32Type::get(op->getContext());
   if (auto form = dyn_cast<VectorType>(from.getType()))
     f32 = form.clone(f32);
-  if (StringRef(storage(source)).size()) {
-    Expression wide = callOn(std::string(storage(source)) + "_to_f32", cppType(from.getType()), from, operand);
+  if (!storage(source).empty()) {
+    Expression wide = callOn((storage(source) + "_to_f32").str(), cppType(from.getType()), from, operand);
     return target.isF64() ? convert(to, vector, wide.text) : wide;
   }
-  if (StringRef(storage(target)).size()) {
+  if (!storage(target).empty()) {
     std::string text = operand(from).text;
     if (source.isF64()) // by way of float
       text = convert(cppType(f32), vector, text).text;
-    return call(std::string("kiln::f32_to_") + storage(target) + "<" + cppType(f32) + ">", {text});
+    return call(("kiln::f32_to_" + storage(target) + "<").str() + cppType(f32) + ">", {text});
   }
   return convert(to, isCppVector(op->getResult(0).getType()), operand(from).text);
 }
 
+/// Canonical forms convert between integers and halves at once; the text goes by way of float.
+static Expression writeHalfConversion(Operation *op, OperandText operand) {
+  Value from = op->getOperand(0);
+  Type source = getElementTypeOrSelf(from.getType()), target = elementOf(op), f32 = Float32Type::get(op->getContext());
+  if (auto form = dyn_cast<VectorType>(from.getType()))
+    f32 = form.clone(f32);
+  bool vector = isCppVector(from.getType());
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && !storage(source).empty()) {
+    std::string wide = callOn((storage(source) + "_to_f32").str(), cppType(from.getType()), from, operand).text;
+    std::string name = cppType(op->getResult(0).getType());
+    if (isa<arith::FPToSIOp>(op))
+      return call("kiln::saturate<" + name + ">", {wide});
+    std::string whole = call("kiln::saturate<" + cppUnsignedType(op->getResult(0).getType()) + ">", {wide}).text;
+    return vector ? call("kiln::bitcast<" + name + ">", {whole}) : Expression{name + "(" + whole + ")"};
+  }
+  if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || storage(target).empty())
+    return {};
+  bool isNegated = isa<arith::SIToFPOp>(op) && source.isInteger(1) && !vector;
+  std::string whole = isa<arith::UIToFPOp>(op) ? unsignedOperand(from, operand) : isNegated ? "-int32_t(" + operand(from).text + ")" : operand(from).text;
+  std::string wide = convert(cppType(f32), vector, whole).text;
+  return call(("kiln::f32_to_" + storage(target) + "<").str() + cppType(f32) + ">", {wide});
+}
+
 static Expression writeConversion(Operation *op, OperandText operand) {
+  if (Expression half = writeHalfConversion(op, operand); !half.text.empty())
+    return half;
   Type to = op->getResult(0).getType();
   bool vector = isCppVector(to);
   std::string name = cppType(to);

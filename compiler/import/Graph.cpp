@@ -172,8 +172,8 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
   if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
     isConversion = row->elements == Elements::Narrow;
   for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
-    if (isNarrowFloat(node.narrowType(i)))
-      converted = node.unsupported("an input of type " + getDataTypeName(node.narrowType(i)), "convert it with Cast or DequantizeLinear first");
+    if (int64_t narrow = node.inputs[i] ? narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
+      converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
   if (succeeded(converted)) {
     if (function)
       converted = inlineFunction(scope, node, proto, *function);

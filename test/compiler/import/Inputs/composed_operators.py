@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 from onnx_cases import Model, describe_difference, kiln
 
-BOUNDS = {"f4": (1e-4, 2e-5), "f8": (1e-11, 1e-12)}
+BOUNDS = {"f2": (0, 0), "f4": (1e-4, 2e-5), "f8": (1e-11, 1e-12)}
 random = np.random.default_rng(3)
 
 
@@ -183,11 +183,25 @@ def add_flex_attention_cases(model):
     model.case("FlexAttention shares", "FlexAttention", inputs, 2 * exact, domain="ai.onnx.preview", scale=1.0, prob_mod=body)
 
 
+def add_narrow_cases(model):
+    """To a narrow type and back: the nearest of its numbers. And integers to halves, which are only stored."""
+    steps = np.array([(1 + m / 8) * 2.0**e for e in range(-6, 9) for m in range(8)][:-1] + [m / 8 * 2.0**-6 for m in range(8)])
+    numbers = np.concatenate([steps, -steps])
+    x = np.concatenate([normal(50), normal(20) * 100, [0, 448, -448, 1e6, -np.inf, 2.0**-10 * 1.5]])
+    nearest = numbers[np.argmin(np.abs(np.clip(x, -448, 448)[:, None] - numbers), 1)]
+    model.nodes.append(helper.make_node("Cast", [model.input(x)], ["codes"], "codes", to=17))
+    model.case("Cast float8e4m3fn", "Cast", ["codes"], nearest, to=1)
+    whole = np.arange(-20, 20)
+    model.nodes.append(helper.make_node("Cast", [model.input(whole, "i4")], ["nibbles"], "nibbles", to=22))
+    model.case("Cast int4", "Cast", ["nibbles"], (whole + 8) % 16 - 8, to=1)
+    model.case("Cast int8 to half", "Cast", [model.input(whole, "i1")], whole, "f2", to=10)
+
+
 def main():
     folder, faults = pathlib.Path(sys.argv[1]), []
     model = Model()
     for add in (add_signal_cases, add_sampling_cases, add_movement_cases, add_causal_cases, add_linear_attention_cases, add_loop_cases,
-                add_sequence_cases, add_flex_attention_cases):
+                add_sequence_cases, add_flex_attention_cases, add_narrow_cases):
         add(model)
     model.save(folder / "numbers.onnx", opset=28, domains=[("ai.onnx.preview", 1)])
     kiln("run", folder / "numbers.onnx", "--target", "x86-64-v3", "--output-dir", folder / "out", *model.save_inputs(folder))
