@@ -130,6 +130,8 @@ static LogicalResult convTranspose(Node &node) {
     padToShape(node, *window, in, extra, outputShape, automatic != "SAME_LOWER");
   if (!node.unify(in[1], shape[0], "the weight has a different number of input channels than the input"))
     return failure();
+  in[1] = shape[0];
+  x = node.reshape(x, in);
   for (size_t i = 0; i < spatial; ++i)
     out.push_back((in[2 + i] - 1) * window->strides[i] + (extra[i] + window->reach(i) - window->begin(i) - window->end(i)));
   RankedTensorType type = node.type(out, node.elementType(x));
