@@ -72,11 +72,12 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
     }
     bool known = graph.isConstraint(dim - b[i]);
     bool left = !known && nn::mayBroadcast(dim, b[i]), right = !known && nn::mayBroadcast(b[i], dim);
-    if (left && right)
+    // Sizes that the model computes, as along the paths of a feature pyramid, are meant to be equal.
+    if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(b[i]))
       dim = nn::getBroadcastSize(dim, b[i]);
-    else if (left) // a number is the result's size, whether the other is the same or 1
+    else if (left && !right)
       dim = b[i];
-    else if (!right && !unify(dim, b[i], "shapes do not broadcast: dimensions"))
+    else if (left == right && !unify(dim, b[i], "shapes do not broadcast: dimensions"))
       return std::nullopt;
   }
   return result;
@@ -95,7 +96,7 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
     AffineExpr want = to[to.size() - own.size() + i];
     if (nn::getConstantDim(own[i]) == 1)
       continue;
-    if (nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want)) {
+    if (nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want) && (nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]))) {
       graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
       continue;
     }

@@ -140,10 +140,12 @@ TEST_F(Compile, TheArchiveIsLLVMs) {
   compile();
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   std::vector<llvm::NewArchiveMember> members;
-  for (const OutputFile &object : result.objects) {
+  auto add = [&](const OutputFile &object) {
     objects.push_back(object.toBuffer());
     members.emplace_back(llvm::MemoryBufferRef(objects.back()->getBuffer(), object.path));
-  }
+  };
+  llvm::for_each(result.objects, add);
+  add(result.record);
   std::string want;
   llvm::raw_string_ostream out(want);
   auto format = llvm::object::Archive::K_GNU;
