@@ -9,9 +9,7 @@
 #include "test/benchmark/Rounds.h"
 #include <cstring>
 #include <dlfcn.h>
-#include <memory>
 
-using namespace llvm;
 using namespace kiln::rounds;
 
 namespace {
@@ -39,7 +37,7 @@ enum Slot {
 class Session {
 public:
   Session(const char *library, const char *model, int threads);
-  void addInput(StringRef name, kiln::Tensor tensor);
+  void addInput(const Input &input);
   void run();
 
 private:
@@ -51,7 +49,6 @@ private:
   void *const *table = nullptr;
   Object session = nullptr, memory = nullptr;
   std::vector<const char *> names;
-  std::vector<std::unique_ptr<kiln::Tensor>> tensors;
   std::vector<Object> values, results;
   std::vector<char *> outputs;
 };
@@ -82,13 +79,11 @@ Session::Session(const char *library, const char *model, int threads) {
     call(SessionGetOutputName, session, i, allocator, &outputs[i]);
 }
 
-void Session::addInput(StringRef name, kiln::Tensor tensor) {
-  names.push_back(strdup(name.str().c_str()));
-  tensors.push_back(std::make_unique<kiln::Tensor>(std::move(tensor)));
-  kiln::Tensor &kept = *tensors.back();
-  ArrayRef<int64_t> dims = kept.getDims();
+void Session::addInput(const Input &input) {
+  names.push_back(input.name.c_str());
   values.push_back(nullptr);
-  call(CreateTensorWithData, memory, static_cast<void *>(kept.getData()), kept.getByteSize(), dims.data(), dims.size(), int(kept.getType()), &values.back());
+  call(CreateTensorWithData, memory, static_cast<void *>(input.data.get()), input.bytes, input.dims.data(), input.dims.size(), input.elementType,
+       &values.back());
 }
 
 void Session::run() {
@@ -102,11 +97,12 @@ void Session::run() {
 int main(int argc, char **argv) {
   if (argc < 4)
     fail("usage: onnxruntime_rounds LIBRARY MODEL.onnx THREADS INPUT=FILE.npy...");
+  std::vector<Input> inputs;
+  for (int i = 4; i < argc; ++i)
+    inputs.push_back(readInput(argv[i]));
   double start = getMilliseconds();
   Session session(argv[1], argv[2], std::atoi(argv[3]));
-  for (const char *argument : ArrayRef(argv + 4, argc - 4)) {
-    auto [name, tensor] = readInput(argument);
-    session.addInput(name, std::move(tensor));
-  }
+  for (const Input &input : inputs)
+    session.addInput(input);
   return answerRequests(start, [&] { session.run(); });
 }

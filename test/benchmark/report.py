@@ -1,0 +1,94 @@
+"""What a race of models is told as: lines of a table, a Markdown table, and a chart. The same results give the same text."""
+
+import math
+import re
+
+BEGIN, END = "<!-- results: generated -->", "<!-- end of results -->"
+COLOURS = {1: "#c2410c", 2: "#fdba74"}
+COLUMNS = [("model", 20), ("threads", 7), ("Kiln ms", 10), ("ORT ms", 10), ("T", 6), ("range", 12), ("load ms", 8), ("page-in", 8), ("ORT", 7), ("peak MB", 8),
+           ("ORT", 6), ("compile s", 9)]
+
+
+def header():
+    return " ".join(f"{name:{'<' if name == 'model' else '>'}{width}}" for name, width in COLUMNS)
+
+
+def line(r):
+    spread = f"{r['ratio_min']:.2f}-{r['ratio_max']:.2f}"
+    return (f"{r['model']:20} {r['threads']:7} {r['kiln_ms']:10.4f} {r['onnxruntime_ms']:10.4f} {r['ratio']:6.2f} {spread:>12} {r['kiln_load_ms']:8.1f} "
+            f"{r['page_in_ms']:8.1f} {r['onnxruntime_load_ms']:7.0f} {r['kiln_peak_mb']:8.0f} {r['onnxruntime_peak_mb']:6.0f} {r['compile_s']:9.1f}")
+
+
+def mean(results):
+    return math.exp(sum(math.log(r["ratio"]) for r in results) / len(results))
+
+
+def by_model(results):
+    """{model: {threads: result}}, in the order of the race."""
+    models = {}
+    for r in results:
+        models.setdefault(r["model"], {})[r["threads"]] = r
+    return models
+
+
+def markdown(report):
+    results = report["results"]
+    counts = sorted({r["threads"] for r in results})
+    head = ["model", *(f"{what}, {n} thread{'s' * (n > 1)}" for n in counts for what in ("Kiln ms", "ORT ms", "T")), "load ms", "ORT", "peak MB", "ORT", "library MB",
+            "compile s"]
+    lines = [f"Measured on: {report['machine']}.", "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for model, by_threads in by_model(results).items():
+        cells = [model]
+        for n in counts:
+            r = by_threads.get(n)
+            cells += [f"{r['kiln_ms']:.4g}", f"{r['onnxruntime_ms']:.4g}", f"{r['ratio']:.2f}"] if r else ["", "", ""]
+        r = next(iter(by_threads.values()))
+        cells += [f"{r['kiln_load_ms']:.1f}", f"{r['onnxruntime_load_ms']:.0f}", f"{r['kiln_peak_mb']:.0f}", f"{r['onnxruntime_peak_mb']:.0f}",
+                  f"{r['library_bytes'] / 1e6:.1f}", f"{r['compile_s']:.1f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    means = ", ".join(f"{mean([r for r in results if r['threads'] == n]):.2f} at {n} thread{'s' * (n > 1)}" for n in counts)
+    return "\n".join([*lines, "", f"Geometric mean of T: {means}.", ""])
+
+
+def write_markdown(path, report):
+    """Puts the results between the two marks of a page."""
+    text = path.read_text()
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"{path} lacks '{BEGIN}' and '{END}'")
+    path.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{markdown(report)}{END}", text, flags=re.S))
+
+
+def svg(report):
+    """Bars from 1 to T on a logarithmic axis: twice as fast is as long to the right as half as fast to the left."""
+    models = by_model(report["results"])
+    counts = sorted({r["threads"] for r in report["results"]})
+    row, bar, left, width, top = 10 * len(counts) + 8, 9, 150, 560, 46
+    logs = [math.log2(r["ratio"]) for r in report["results"]]
+    low, high = min(-0.5, math.floor(2 * min(logs)) / 2), max(1, math.ceil(2 * max(logs)) / 2)
+    bottom = top + row * len(models)
+
+    def x(log):
+        return left + width * (log - low) / (high - low)
+
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 60}" height="{bottom + 30}" font-family="sans-serif" font-size="11">',
+           '<rect width="100%" height="100%" fill="#ffffff"/>',
+           f'<text x="{left}" y="16" font-size="13">T = ONNX Runtime\'s time / Kiln\'s (right of 1: Kiln is faster)</text>']
+    for index, n in enumerate(counts):
+        at = left + 90 * index
+        out += [f'<rect x="{at}" y="24" width="10" height="10" fill="{COLOURS.get(n, "#a8a29e")}"/>', f'<text x="{at + 14}" y="33">{n} thread{"s" * (n > 1)}</text>']
+    for half in range(math.ceil(2 * low), math.floor(2 * high) + 1):
+        if half % 2 == 0:
+            at, strong = x(half / 2), half == 0
+            out += [f'<line x1="{at:.1f}" y1="{top - 4}" x2="{at:.1f}" y2="{bottom}" stroke="{"#1c1917" if strong else "#e7e5e4"}"/>',
+                    f'<text x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{2 ** (half / 2):g}</text>']
+    for index, (model, by_threads) in enumerate(models.items()):
+        y = top + row * index
+        out.append(f'<text x="{left - 6}" y="{y + row / 2 + 4:.1f}" text-anchor="end">{model}</text>')
+        for place, n in enumerate(counts):
+            if n not in by_threads:
+                continue
+            log, level = math.log2(by_threads[n]["ratio"]), y + 4 + 10 * place
+            begin, end = sorted((x(0), x(log)))
+            out += [f'<rect x="{begin:.1f}" y="{level}" width="{end - begin:.1f}" height="{bar}" fill="{COLOURS.get(n, "#a8a29e")}"/>',
+                    f'<text x="{end + 3:.1f}" y="{level + 8}" font-size="9">{by_threads[n]["ratio"]:.2f}</text>']
+    return "\n".join([*out, "</svg>", ""])
