@@ -57,3 +57,7 @@ config.available_features.add(platform.machine())
 for tool in ("qemu-aarch64", "node"):
     if shutil.which(tool):
         config.available_features.add(tool)
+# Programs that only `ninja benchmarks` builds.
+for program in ("kiln_rounds", "kernel_benchmark"):
+    if os.path.exists(os.path.join(config.kiln_binary_dir, "bin", program)):
+        config.available_features.add(program)

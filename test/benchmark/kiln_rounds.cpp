@@ -6,38 +6,14 @@
 // first result how long it takes to have all pages of the library, which are mostly weights, mapped.
 //
 //===----------------------------------------------------------------------===//
-#include "kiln/runtime.h"
+#include "test/benchmark/LoadedLibrary.h"
 #include "test/benchmark/Rounds.h"
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 using namespace kiln::rounds;
-
-using RunFunction = kiln_status (*)(const void *const *, void *const *, void *, const kiln_context *);
-
-namespace {
-
-struct Model {
-  const kiln_model_info *info = nullptr;
-  RunFunction run = nullptr;
-};
-
-} // namespace
-
-static Model load(const char *path, const std::string &name) {
-  void *library = dlopen(path, RTLD_NOW);
-  Model model;
-  model.info = library ? static_cast<const kiln_model_info *>(dlsym(library, (name + "_info").c_str())) : nullptr;
-  model.run = model.info ? reinterpret_cast<RunFunction>(dlsym(library, (name + "_run").c_str())) : nullptr;
-  if (!model.run)
-    fail(dlerror());
-  if (model.info->num_symbols)
-    fail("the model has dynamic dimensions");
-  return model;
-}
 
 /// Milliseconds that reading one byte of each page of a file takes.
 static double measurePageIn(const char *path) {
@@ -80,7 +56,10 @@ int main(int argc, char **argv) {
       fail("cannot start threads");
     kiln_pool_context(pool, &context);
   }
-  Model model = load(argv[1], argv[2]);
+  std::string error;
+  kiln::LoadedLibrary model = kiln::loadLibrary(argv[1], argv[2], error);
+  if (!model.run)
+    fail(error);
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
   std::vector<Buffer> buffers;
