@@ -141,10 +141,11 @@ Machine probeMachine(const kiln_context &context, unsigned vectorBits) {
 }
 
 double getRoofline(const Machine &machine, double flops, double bytes) {
+  double seconds = flops / machine.peak;
   for (const MemoryLevel &level : machine.levels)
     if (bytes <= double(level.bytes))
-      return bytes > 0 ? std::min(machine.peak, level.bandwidth * flops / bytes) : machine.peak;
-  return machine.peak;
+      return std::max(seconds, bytes / level.bandwidth);
+  return seconds;
 }
 
 } // namespace kiln

@@ -32,7 +32,7 @@ void spinFma(unsigned vectorBits, int64_t steps);
 /// Measures for about a tenth of a second, with the context's threads.
 Machine probeMachine(const kiln_context &context, unsigned vectorBits);
 
-/// Operations a second that a kernel of this many operations and bytes can reach: the peak, or what the level brings that holds its bytes.
+/// The least number of seconds for this many operations and bytes: at the peak, or at the bandwidth of the nearest level that holds the bytes.
 double getRoofline(const Machine &machine, double flops, double bytes);
 
 } // namespace kiln

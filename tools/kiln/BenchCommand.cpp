@@ -1,4 +1,5 @@
 //===- BenchCommand.cpp - kiln bench: latency, and the speed of kernels ----===//
+#include "compiler/run/MachineProbe.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"
@@ -26,6 +27,8 @@ struct Latency {
 struct KernelSpeed {
   std::string name, nodes;
   double milliseconds = 0, gflops = 0, gbps = 0;
+  /// The least time that the machine allows, as a part of the time taken.
+  double roofline = 0;
 };
 
 } // namespace
@@ -44,7 +47,7 @@ static Latency measure(const Execution &execution, const kiln_context &context) 
 }
 
 /// A pass of its own: the hook costs time.
-static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, kiln_context context, int32_t kernels, size_t runs) {
+static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, kiln_context context, int32_t kernels, size_t runs, const Machine &machine) {
   kiln_profiler *profiler = nullptr;
   if (kiln_status status = kiln_profiler_create(std::max(kernels, 1), &profiler))
     return makeError(kiln_status_string(status));
@@ -56,8 +59,9 @@ static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, ki
     kiln_profile_entry entry;
     if (kiln_profiler_entry(profiler, i, &entry) || entry.calls == 0)
       continue;
-    double total = std::max<double>(1, double(entry.total_ns));
-    speeds.push_back({entry.name, entry.nodes, total * 1e-6 / double(entry.calls), double(entry.flops) / total, double(entry.bytes) / total});
+    double total = std::max<double>(1, double(entry.total_ns)), calls = double(entry.calls);
+    double least = getRoofline(machine, double(entry.flops) / calls, double(entry.bytes) / calls) * calls * 1e9;
+    speeds.push_back({entry.name, entry.nodes, total * 1e-6 / calls, double(entry.flops) / total, double(entry.bytes) / total, least / total});
   }
   kiln_profiler_destroy(profiler);
   return speeds;
@@ -91,22 +95,28 @@ private:
 
 } // namespace
 
-static void printTable(const Latency &latency, int32_t threads, std::vector<KernelSpeed> kernels) {
+static void printTable(const Latency &latency, int32_t threads, const Machine &machine, std::vector<KernelSpeed> kernels) {
   llvm::stable_sort(kernels, [](const KernelSpeed &a, const KernelSpeed &b) { return a.milliseconds > b.milliseconds; });
   outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
   if (verbosity() == 0)
     return;
-  outs() << format("%10s %10s %10s  kernel\n", "ms", "GFLOP/s", "GB/s");
+  outs() << format("measured here: %.0f GFLOP/s;", machine.peak * 1e-9);
+  for (const MemoryLevel &level : machine.levels)
+    outs() << " " << level.name << format(" %.0f", level.bandwidth * 1e-9);
+  outs() << " GB/s\n" << format("%10s %10s %10s %9s  kernel\n", "ms", "GFLOP/s", "GB/s", "roofline");
   for (const KernelSpeed &kernel : kernels)
-    outs() << format("%10.4f %10.2f %10.2f  ", kernel.milliseconds, kernel.gflops, kernel.gbps) << kernel.name << ": " << kernel.nodes << "\n";
+    outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel.milliseconds, kernel.gflops, kernel.gbps, kernel.roofline * 100) << kernel.name << ": " << kernel.nodes << "\n";
 }
 
 static json::Object toJson(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, int64_t peakBytes,
-                           ArrayRef<KernelSpeed> kernels) {
-  json::Array list;
+                           const Machine &machine, ArrayRef<KernelSpeed> kernels) {
+  json::Array list, levels;
+  for (const MemoryLevel &level : machine.levels)
+    levels.push_back(json::Object{{"name", level.name}, {"gbps", level.bandwidth * 1e-9}});
   for (const KernelSpeed &kernel : kernels)
     list.push_back(json::Object{
-        {"name", kernel.name}, {"nodes", kernel.nodes}, {"ms", kernel.milliseconds}, {"gflops", kernel.gflops}, {"gbps", kernel.gbps}});
+        {"name", kernel.name}, {"nodes", kernel.nodes}, {"ms", kernel.milliseconds}, {"gflops", kernel.gflops}, {"gbps", kernel.gbps},
+        {"roofline", kernel.roofline}});
   const kiln_model_info &info = model.loaded->getInfo();
   return json::Object{{"median_ms", latency.median},
           {"min_ms", latency.min},
@@ -119,6 +129,8 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"weights_bytes", info.weights_size},
           {"workspace_bytes", int64_t(execution.getWorkspaceSize())},
           {"rss_peak_bytes", peakBytes},
+          {"peak_gflops", machine.peak * 1e-9},
+          {"bandwidth", std::move(levels)},
           {"kernels", std::move(list)}};
 }
 
@@ -147,14 +159,16 @@ int runBench() {
     return report(std::move(error), AtFault);
   Latency latency = measure(*execution, context);
   int64_t peakBytes = memory.getPeak();
+  auto bits = model.vectorBits.find(model.loaded->getTarget());
+  Machine machine = probeMachine(context, bits == model.vectorBits.end() ? 128 : bits->second);
   size_t profiled = std::clamp<size_t>(latency.runs / 4, 1, 200);
-  Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled);
+  Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled, machine);
   if (!kernels)
     return report(kernels.takeError(), AtFault);
   if (wantsJson())
-    printJson(toJson(latency, model, *execution, (*pool)->threads, peakBytes, *kernels));
+    printJson(toJson(latency, model, *execution, (*pool)->threads, peakBytes, machine, *kernels));
   else
-    printTable(latency, (*pool)->threads, *kernels);
+    printTable(latency, (*pool)->threads, machine, *kernels);
   return Done;
 }
 

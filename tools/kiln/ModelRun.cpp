@@ -5,6 +5,7 @@
 #include "compiler/run/Image.h"
 #include "compiler/run/Npy.h"
 #include "compiler/run/OnnxTensor.h"
+#include "dialects/kernel/Kernel.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/Reporting.h"
@@ -46,6 +47,9 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     model.libraryBytes = makeArchive(compilation).getSize() + compilation.weights.getSize();
     model.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     name = compilation.name;
+    for (const TargetModule &target : compilation.targets)
+      if (kernel::TargetAttr attribute = kernel::getTarget(*target.module))
+        model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
     // Nothing refers to the compilation afterwards: it goes before the linker makes its copy of the weights.
     for (const OutputFile &object : compilation.objects)
       objects.push_back(object.stream ? object.toBuffer() : MemoryBuffer::getMemBufferCopy(object.contents, object.path));

@@ -14,6 +14,8 @@ struct RunnableModel {
   std::unique_ptr<LoadedModel> loaded;
   double compileSeconds = 0;
   size_t libraryBytes = 0;
+  /// Of the vectors that its target has; by the target's name.
+  std::map<std::string, unsigned> vectorBits;
 };
 
 /// Compiles and loads. Reports what went wrong and returns the exit status.
