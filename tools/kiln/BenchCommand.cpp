@@ -47,7 +47,8 @@ static Latency measure(const Execution &execution, const kiln_context &context) 
 }
 
 /// A pass of its own: the hook costs time.
-static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, kiln_context context, int32_t kernels, size_t runs, const Machine &machine) {
+static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, kiln_context context, int32_t kernels, size_t runs,
+                                                  const Machine &machine) {
   kiln_profiler *profiler = nullptr;
   if (kiln_status status = kiln_profiler_create(std::max(kernels, 1), &profiler))
     return makeError(kiln_status_string(status));
@@ -104,8 +105,10 @@ static void printTable(const Latency &latency, int32_t threads, const Machine &m
   for (const MemoryLevel &level : machine.levels)
     outs() << " " << level.name << format(" %.0f", level.bandwidth * 1e-9);
   outs() << " GB/s\n" << format("%10s %10s %10s %9s  kernel\n", "ms", "GFLOP/s", "GB/s", "roofline");
-  for (const KernelSpeed &kernel : kernels)
-    outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel.milliseconds, kernel.gflops, kernel.gbps, kernel.roofline * 100) << kernel.name << ": " << kernel.nodes << "\n";
+  for (const KernelSpeed &kernel : kernels) {
+    outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel.milliseconds, kernel.gflops, kernel.gbps, kernel.roofline * 100);
+    outs() << kernel.name << ": " << kernel.nodes << "\n";
+  }
 }
 
 static json::Object toJson(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, int64_t peakBytes,
