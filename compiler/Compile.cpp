@@ -142,13 +142,16 @@ void Driver::listSources(const ModelSources &sources) {
 
 CompileStatus Driver::package(const ModelSources &sources) {
   step("package");
-  auto objects = compileObjects(sources, {options.cxx, options.jobs});
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit});
   if (!objects) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
   }
-  for (ObjectFile &object : *objects)
+  for (ObjectFile &object : *objects) {
+    ++result.units;
+    result.cachedUnits += object.cached;
     result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
+  }
   std::string triple = tripleOf(sources.units.front().target);
   if (canMakeDataObject(triple)) {
     std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(describe(result, signature))));

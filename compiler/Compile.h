@@ -37,6 +37,8 @@ struct Compilation {
   std::vector<OutputFile> sources;
   /// After package: the objects of the library, weights among them unless they are a file of their own.
   std::vector<OutputFile> objects;
+  /// Translation units that the objects were made from, and those of them that came from the cache.
+  unsigned units = 0, cachedUnits = 0;
   /// An object for the archive only, which says what the library is (compiler/Description.h); an empty path when the target has none.
   OutputFile record;
   /// NAME_weights.bin with `externalWeights`; an empty path otherwise.

@@ -55,6 +55,9 @@ struct CompileOptions {
   std::string cxx;
   /// Threads that compile translation units; 0: one for each CPU.
   unsigned jobs = 0;
+  /// Where objects are kept for later compiles, and the bytes that it may hold; empty: nowhere.
+  std::string cacheFolder;
+  uint64_t cacheLimit = 0;
   /// The last stage to run: import, graph, target, kernel, emit; empty: all.
   std::string stopAfter;
   /// Where the IR and the failing passes go when a pass fails; empty: nowhere.

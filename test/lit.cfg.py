@@ -21,6 +21,9 @@ for variable in ("HOME", "CCACHE_DIR", "KILN_TARGET"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 
+# What a test compiles, it compiles itself.
+config.environment["KILN_CACHE"] = "off"
+
 substitutions = {
     "%kiln_cxx": config.cxx,
     "%kiln_cc": config.cc,

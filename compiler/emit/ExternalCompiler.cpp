@@ -84,6 +84,17 @@ Error ExternalCompiler::run(ArrayRef<std::string> arguments, StringRef log) cons
   return createStringError(inconvertibleErrorCode(), "'" + program + "' failed" + (message.empty() ? "" : " (" + message + ")") + ":\n" + said);
 }
 
+std::string ExternalCompiler::identify() const {
+  auto path = inFolder(folder, "version");
+  std::optional<StringRef> streams[] = {StringRef(""), StringRef(path), StringRef("")};
+  sys::ExecuteAndWait(program, {program, "--version"}, std::nullopt, streams);
+  auto said = readFile(path);
+  sys::fs::file_status status;
+  sys::fs::status(program, status);
+  std::string version = said ? std::string(said->begin(), said->end()) : (consumeError(said.takeError()), "");
+  return program + "\n" + std::to_string(status.getSize()) + "\n" + version;
+}
+
 Expected<SmallVector<char, 0>> ExternalCompiler::compile(const SourceFile &unit, kernel::TargetAttr target) const {
   auto source = inFolder(folder, unit.name), object = inFolder(folder, unit.name + ".o"), log = inFolder(folder, unit.name + ".log");
   if (Error error = writeFile(source, unit.text))

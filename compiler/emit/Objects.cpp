@@ -1,8 +1,12 @@
 //===- Objects.cpp - The translation units of a model as objects -----------===//
 #include "compiler/emit/Objects.h"
 #include "compiler/emit/ClangCompiler.h"
+#include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/ExternalCompiler.h"
+#include "compiler/emit/ObjectCache.h"
 
+#include "clang/Basic/Version.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include <atomic>
 #include <thread>
@@ -11,22 +15,83 @@ using namespace llvm;
 
 namespace kiln {
 
-using ObjectBytes = SmallVector<char, 0>;
-
 /// The stack of a compile thread: Clang recurses deeply on long expressions.
 static constexpr unsigned threadStackBytes = 64 << 20;
 
-Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, const ObjectOptions &options) {
-  std::vector<SourceFile> headers = sources.headers();
+namespace {
+
+/// One model's units on their way to objects.
+class UnitCompiler {
+public:
+  UnitCompiler(const ModelSources &sources, const ObjectOptions &options)
+      : sources(sources), headers(sources.headers()), cache(options.cacheFolder, options.cacheLimit) {}
+  Error prepare(const ObjectOptions &options);
+
+  /// Any number of threads may call this at once.
+  Expected<ObjectFile> compile(const TranslationUnit &unit) const;
+
+  const ModelSources &sources;
+  const std::vector<SourceFile> headers;
+  const ObjectCache cache;
+
+private:
+  std::string makeKey(const TranslationUnit &unit) const;
+
   std::optional<ExternalCompiler> external;
+  /// The compiler and the headers that come with it, for the keys of the cache.
+  std::string identity;
+};
+
+} // namespace
+
+Error UnitCompiler::prepare(const ObjectOptions &options) {
   if (!options.cxx.empty()) {
     auto compiler = ExternalCompiler::create(options.cxx, headers);
     if (!compiler)
       return compiler.takeError();
     external.emplace(std::move(*compiler));
   }
+  if (!cache.isEnabled())
+    return Error::success();
+  std::string compiler = external ? external->identify() : "built in " + clang::getClangFullVersion();
+  std::vector<StringRef> pieces = {"object 1", KILN_VERSION, compiler};
+  for (const EmbeddedFile &file : embeddedFiles())
+    if (file.path.starts_with("kiln/") || file.path.starts_with("builtin/"))
+      pieces.insert(pieces.end(), {file.path, file.text});
+  identity = ObjectCache::makeKey(pieces);
+  return Error::success();
+}
+
+std::string UnitCompiler::makeKey(const TranslationUnit &unit) const {
+  std::vector<std::string> flags = external ? commonFlags() : frontendArguments(unit.target);
+  if (external)
+    append_range(flags, targetFlags(unit.target));
+  std::vector<StringRef> pieces = {identity, unit.name, unit.text};
+  pieces.insert(pieces.end(), flags.begin(), flags.end());
+  for (const SourceFile &header : headers)
+    if (unit.includes(header.name))
+      pieces.insert(pieces.end(), {header.name, header.text});
+  return ObjectCache::makeKey(pieces);
+}
+
+Expected<ObjectFile> UnitCompiler::compile(const TranslationUnit &unit) const {
+  std::string name = StringRef(unit.name).drop_back(3).str() + "o";
+  std::string key = cache.isEnabled() ? makeKey(unit) : "";
+  if (auto found = cache.find(key))
+    return ObjectFile{std::move(name), std::move(*found), true};
+  auto object = external ? external->compile(unit, unit.target) : compileInProcess(unit, headers, unit.target);
+  if (!object)
+    return object.takeError();
+  cache.insert(key, *object);
+  return ObjectFile{std::move(name), std::move(*object), false};
+}
+
+Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, const ObjectOptions &options) {
+  UnitCompiler compiler(sources, options);
+  if (Error error = compiler.prepare(options))
+    return std::move(error);
   size_t count = sources.units.size();
-  std::vector<std::optional<Expected<ObjectBytes>>> results(count);
+  std::vector<std::optional<Expected<ObjectFile>>> results(count);
   // The largest units first: the last one to finish is then a small one.
   std::vector<size_t> order(count);
   for (size_t i = 0; i < count; ++i)
@@ -36,10 +101,8 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
   });
   std::atomic<size_t> next = 0;
   auto work = [&] {
-    for (size_t turn; (turn = next++) < count;) {
-      const TranslationUnit &unit = sources.units[order[turn]];
-      results[order[turn]].emplace(external ? external->compile(unit, unit.target) : compileInProcess(unit, headers, unit.target));
-    }
+    for (size_t turn; (turn = next++) < count;)
+      results[order[turn]].emplace(compiler.compile(sources.units[order[turn]]));
   };
   unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> workers;
@@ -50,14 +113,16 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
 
   std::vector<ObjectFile> objects;
   Error errors = Error::success();
-  for (size_t i = 0; i < count; ++i) {
-    if (!*results[i])
-      errors = joinErrors(std::move(errors), results[i]->takeError());
+  for (std::optional<Expected<ObjectFile>> &result : results) {
+    if (!*result)
+      errors = joinErrors(std::move(errors), result->takeError());
     else
-      objects.push_back({StringRef(sources.units[i].name).drop_back(3).str() + "o", std::move(**results[i])});
+      objects.push_back(std::move(**result));
   }
   if (errors)
     return std::move(errors);
+  if (!all_of(objects, [](const ObjectFile &object) { return object.cached; }))
+    compiler.cache.evict();
   return objects;
 }
 

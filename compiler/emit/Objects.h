@@ -12,6 +12,8 @@ struct ObjectFile {
   /// `small_run.o`.
   std::string name;
   llvm::SmallVector<char, 0> bytes;
+  /// Comes from the cache.
+  bool cached = false;
 };
 
 struct ObjectOptions {
@@ -19,9 +21,13 @@ struct ObjectOptions {
   std::string cxx;
   /// 0: one for each CPU.
   unsigned threads = 0;
+  /// Where objects are kept for later compiles; empty: nowhere.
+  std::string cacheFolder;
+  /// Bytes that the cache may hold.
+  uint64_t cacheLimit = 0;
 };
 
-/// Compiles all units, each for its target, several at a time. The order is that of the sources.
+/// Compiles all units, each for its target, several at a time, or takes them from the cache. The order is that of the sources.
 llvm::Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, const ObjectOptions &options);
 
 } // namespace kiln

@@ -14,6 +14,9 @@ struct SourceFile {
 struct TranslationUnit : SourceFile {
   /// What it is compiled for.
   kernel::TargetAttr target;
+
+  /// Whether its text includes one of the model's headers.
+  bool includes(llvm::StringRef header) const { return llvm::StringRef(text).contains(("#include \"" + header + "\"").str()); }
 };
 
 /// NAME.h, and the translation units behind it.

@@ -103,6 +103,8 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
                {"target", compilation.target},
                {"seconds", seconds},
                {"files", std::move(list)},
+               {"units", compilation.units},
+               {"cached_units", compilation.cachedUnits},
                {"kernels", decisionsToJson(collectDecisions(compilation))}});
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)

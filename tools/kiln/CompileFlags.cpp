@@ -2,6 +2,8 @@
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/run/Tensor.h"
 #include "tools/kiln/Commands.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 
 using namespace llvm;
 
@@ -36,6 +38,7 @@ static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the obj
     cl::sub(compilingCommands));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Translation units compiled at once (default: one for each CPU)"), cl::value_desc("N"), cl::init(0),
     cl::sub(compilingCommands));
+static cl::opt<bool> noCache("no-cache", cl::desc("Neither take objects from the kernel cache nor keep them there"), cl::sub(compilingCommands));
 static cl::opt<std::string> crash("debug-crash", cl::desc("Crash at once or in a stage, to test what a crash does"), cl::Hidden, cl::ValueOptional,
                                   cl::value_desc("STAGE"), cl::sub(compilingCommands));
 
@@ -94,6 +97,32 @@ static Error parseRange(StringRef text, CompileOptions &options) {
   return Error::success();
 }
 
+/// $KILN_CACHE_DIR, or the user's folder for caches; empty when there is none.
+static std::string findCacheFolder() {
+  if (std::optional<std::string> folder = sys::Process::GetEnv("KILN_CACHE_DIR"))
+    return *folder;
+  SmallString<128> path;
+  if (!sys::path::cache_directory(path))
+    return "";
+  sys::path::append(path, "kiln");
+  return std::string(path);
+}
+
+/// The cache as the environment has it: KILN_CACHE=off, KILN_CACHE_DIR, KILN_CACHE_LIMIT in MB.
+static Error setCache(CompileOptions &options) {
+  constexpr uint64_t defaultLimit = 512;
+  std::string state = sys::Process::GetEnv("KILN_CACHE").value_or("on"), limit = sys::Process::GetEnv("KILN_CACHE_LIMIT").value_or("");
+  if (state != "on" && state != "off")
+    return makeError("KILN_CACHE=" + state + ": expected on or off");
+  uint64_t megabytes = defaultLimit;
+  if (!limit.empty() && (StringRef(limit).getAsInteger(10, megabytes) || megabytes > UINT64_MAX >> 20))
+    return makeError("KILN_CACHE_LIMIT=" + limit + ": expected a number of megabytes");
+  options.cacheLimit = megabytes << 20;
+  if (state == "on" && !noCache)
+    options.cacheFolder = findCacheFolder();
+  return Error::success();
+}
+
 Expected<CompileOptions> getCompileOptions() {
   if (crash.getNumOccurrences() && crash.empty())
     abort();
@@ -108,6 +137,8 @@ Expected<CompileOptions> getCompileOptions() {
   options.accuracy = accuracy;
   options.cxx = cxx;
   options.jobs = jobs;
+  if (Error error = setCache(options))
+    return std::move(error);
   if (weights != "embed" && weights != "file")
     return wrong("weights", weights, "embed or file");
   options.externalWeights = weights == "file";

@@ -98,6 +98,8 @@ int compileOrReport(CompileOptions options, Compilation &result) {
   CompileStatus status = compileModel(options, result, errors);
   if (shows)
     clearSteps();
+  if (status == CompileStatus::Done && verbosity() > 1 && result.units)
+    errs() << result.cachedUnits << " of " << result.units << " translation units from the cache\n";
   if (status == CompileStatus::Done)
     return Done;
   if (status == CompileStatus::AtFault)

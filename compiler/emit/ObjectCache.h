@@ -1,0 +1,40 @@
+//===- ObjectCache.h - Objects of earlier compiles, on disk ----------------===//
+#ifndef KILN_COMPILER_EMIT_OBJECTCACHE_H
+#define KILN_COMPILER_EMIT_OBJECTCACHE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace kiln {
+
+/// A folder of objects, each under the hash of all that it was made from. Any number of threads and processes may use one at once: an entry appears
+/// whole or not at all, and one that is damaged counts as missing. A folder that cannot be read or written is as good as an empty one.
+class ObjectCache {
+public:
+  /// An empty folder: nothing is kept. `limit` is in bytes.
+  ObjectCache(llvm::StringRef folder, uint64_t limit) : folder(folder), limit(limit) {}
+
+  bool isEnabled() const { return !folder.empty(); }
+
+  /// The key of an object that is made from these pieces of text.
+  static std::string makeKey(llvm::ArrayRef<llvm::StringRef> pieces);
+
+  std::optional<llvm::SmallVector<char, 0>> find(llvm::StringRef key) const;
+  void insert(llvm::StringRef key, llvm::ArrayRef<char> object) const;
+
+  /// Removes what was not used for the longest time, until the folder holds no more than the limit.
+  void evict() const;
+
+private:
+  std::string pathOf(llvm::StringRef key) const;
+
+  std::string folder;
+  uint64_t limit;
+};
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_OBJECTCACHE_H
