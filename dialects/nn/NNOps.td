@@ -9,6 +9,7 @@ include "dialects/nn/NNElementwiseOps.td"
 include "dialects/nn/NNDataMovementOps.td"
 include "dialects/nn/NNReductionOps.td"
 include "dialects/nn/NNContractionOps.td"
+include "dialects/nn/NNAttentionOps.td"
 include "dialects/nn/NNNormalizationOps.td"
 include "dialects/nn/NNRecurrentOps.td"
 

@@ -38,6 +38,7 @@ Product flattenProduct(mlir::Value root);
 mlir::Location chainLocation(mlir::Operation *root, mlir::ValueRange inputs);
 
 void populateActivationPatterns(mlir::RewritePatternSet &patterns);
+void populateAttentionPatterns(mlir::RewritePatternSet &patterns);
 void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace kiln

@@ -9,7 +9,7 @@
 //
 //   %r = nn.softmax %x axis 1
 //
-// The patterns are in RecognizeActivations.cpp and RecognizeNormalizations.cpp; here is what they ask of chains.
+// The patterns are in RecognizeActivations.cpp, RecognizeNormalizations.cpp and RecognizeAttention.cpp; here is what they ask of chains.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -99,6 +99,7 @@ struct RecognizeCompositesPass : kiln::impl::RecognizeCompositesBase<RecognizeCo
     RewritePatternSet patterns(&getContext());
     populateActivationPatterns(patterns);
     populateNormalizationPatterns(patterns);
+    populateAttentionPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

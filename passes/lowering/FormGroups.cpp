@@ -93,7 +93,8 @@ static bool keepsScratchType(Operation *anchor, Operation *op) {
 
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   Operation *anchor = groups[group].front();
-  if (!isFree(op) || !isa<ScalarBody>(op) || !keepsScratchType(anchor, op))
+  bool movesStore = isa<TransposeOp>(op) && storesAnywhere(anchor);
+  if (!isFree(op) || !(isa<ScalarBody>(op) || movesStore) || !keepsScratchType(anchor, op))
     return false;
   for (Value operand : op->getOperands()) {
     Operation *def = operand.getDefiningOp();

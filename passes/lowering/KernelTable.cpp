@@ -31,6 +31,8 @@ bool allowsEpilogue(Operation *anchor) {
   return !isa<ScatterElementsOp, ScatterNdOp>(anchor);
 }
 
+bool storesAnywhere(Operation *anchor) { return isa<AttentionOp>(anchor); }
+
 PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   // Operands that are read once or twice an element compute their producers on the way.
   if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp>(anchor))
@@ -38,7 +40,7 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   if (isa<GatherOp, GatherElementsOp, GatherNdOp>(anchor))
     // Slices are copied in runs: the source must hold them in one piece.
     return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
-  if (isa<MatmulOp>(anchor))
+  if (isa<MatmulOp, AttentionOp>(anchor))
     return PrologueSupport::Views;
   return PrologueSupport::None;
 }
@@ -46,6 +48,7 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
 ArrayRef<KernelRow> getKernelTable() {
   // The most special first; the first that matches wins.
   static const KernelRow table[] = {
+      {"attention_rows", matchAttentionRows, lowerAttentionRows},
       {"gemm_dots", matchGemmDots, lowerGemmDots},
       {"gemm_packed", matchGemmPacked, lowerGemmPacked},
       {"gemm_tiled", matchGemmTiled, lowerGemmTiled},

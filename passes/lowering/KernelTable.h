@@ -33,6 +33,9 @@ bool checksValues(mlir::Operation *anchor);
 /// Whether element-wise operations may run on the anchor's value before its only store.
 bool allowsEpilogue(mlir::Operation *anchor);
 
+/// Whether the anchor's kernel can store its value through transposes that follow it.
+bool storesAnywhere(mlir::Operation *anchor);
+
 /// Whether the anchor may compute producers of operand `operand` while it loads: element-wise ones (each element is loaded once or so),
 /// or only views.
 enum class PrologueSupport { None, Views, All };

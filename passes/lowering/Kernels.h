@@ -10,6 +10,7 @@ namespace kiln {
   bool match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);        \
   mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
+KILN_KERNEL(AttentionRows);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvLoops);
 KILN_KERNEL(ConvTiled);

@@ -53,6 +53,9 @@ private:
   Value causalBias();
   Value paddingBias();
   Value minusInfinityWhere(Value condition);
+  Value zeroWhereHidden(Value x);
+  Value whole(double scale, bool causal);
+  Value parts(double scale, double softcap, bool canHideAll);
   void addBias(Value more) { bias = !bias ? more : more ? node.binary<AddOp>(bias, more) : bias; }
 
   Node &node;
@@ -117,11 +120,51 @@ Value Attention::paddingBias() {
   return minusInfinityWhere(node.compare<GreaterEqualOp>(node.iota({one, one, one, keys}, 3, i64), length));
 }
 
+/// A row that sees nothing weighs nothing, instead of NaN.
+Value Attention::zeroWhereHidden(Value x) {
+  Value most = node.reduce(ReduceKind::Max, bias, {node.rank(bias) - 1}, /*keep=*/true);
+  Value isHidden = node.broadcastTo(node.compare<EqualOp>(most, node.splatLike(most, -HUGE_VAL)), node.dims(x));
+  return node.make<SelectOp>(x.getType(), isHidden, node.splatLike(x, 0), x);
+}
+
+/// As one operation: nobody reads the scores.
+Value Attention::whole(double scale, bool causal) {
+  DimExprs scores = node.dims(query), result = scores;
+  scores.back() = keys;
+  result.back() = node.dims(value).back();
+  Value spread = bias ? node.broadcastTo(bias, scores) : Value();
+  OpBuilder &b = node.builder();
+  return node.make<AttentionOp>(node.type(result, element), query, key, value, spread, Value(), b.getF64FloatAttr(scale),
+                                causal ? b.getUnitAttr() : UnitAttr(), b.getF64FloatAttr(-HUGE_VAL));
+}
+
+/// As its parts, of which output 3 is one.
+Value Attention::parts(double scale, double softcap, bool canHideAll) {
+  // The root of the scale on both sides, so that the product of half floats does not overflow.
+  double root = std::sqrt(scale);
+  int64_t mode = node.getInt("qk_matmul_output_mode", 0);
+  Value scores = node.matmul(node.binary<MulOp>(query, root), node.transpose(node.binary<MulOp>(key, root), {0, 1, 3, 2})), raw = scores;
+  if (softcap != 0)
+    scores = node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap);
+  Value capped = scores;
+  if (bias && !node.failed())
+    scores = node.binary<AddOp>(scores, node.broadcastTo(bias, node.dims(scores)));
+  if (node.failed())
+    return scores;
+  Value weights = node.unary<SoftmaxOp>(scores, node.builder().getI64IntegerAttr(3));
+  if (canHideAll)
+    weights = zeroWhereHidden(weights);
+  if (node.hasOutput(3))
+    (void)node.result(3, mode == 0 ? raw : mode == 1 ? capped : mode == 2 ? scores : weights);
+  return node.matmul(weights, value);
+}
+
 LogicalResult Attention::run() {
-  int64_t queryHeads = node.getInt("q_num_heads", 0), keyHeads = node.getInt("kv_num_heads", 0), mode = node.getInt("qk_matmul_output_mode", 0);
+  int64_t queryHeads = node.getInt("q_num_heads", 0), keyHeads = node.getInt("kv_num_heads", 0);
   bool isCausal = node.getFlag("is_causal"), isFlat = node.rank(node.input(0)) == 3;
   double softcap = node.getFloat("softcap", 0);
   node.ignore("softmax_precision");
+  node.ignore("qk_matmul_output_mode");
   query = splitHeads(node, node.input(0), queryHeads, "Q");
   key = splitHeads(node, node.input(1), keyHeads, "K");
   value = splitHeads(node, node.input(2), keyHeads, "V");
@@ -140,36 +183,21 @@ LogicalResult Attention::run() {
   double scale = node.hasAttribute("scale") || !size || *size == 0 ? node.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(*size));
   key = repeatHeads(node, key, q[1]);
   value = repeatHeads(node, value, q[1]);
-  // The root of the scale on both sides, so that the product of half floats does not overflow.
-  double root = std::sqrt(scale);
-  Value scores = node.matmul(node.binary<MulOp>(query, root), node.transpose(node.binary<MulOp>(key, root), {0, 1, 3, 2}));
-  Value raw = scores;
-  if (softcap != 0)
-    scores = node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap);
-  Value capped = scores;
   addBias(maskBias());
-  bool canHideAll = static_cast<bool>(bias) || node.hasInput(6);
-  if (isCausal)
+  bool canHideAll = static_cast<bool>(bias) || node.hasInput(6), isWhole = softcap == 0 && !node.hasOutput(3) && scale > 0;
+  bool causal = isCausal && isWhole && !canHideAll && nn::provablyEqual(keys, past + queries);
+  if (isCausal && !causal)
     addBias(causalBias());
   addBias(paddingBias());
-  if (bias && !node.failed())
-    scores = node.binary<AddOp>(scores, node.broadcastTo(bias, node.dims(scores)));
   if (node.failed())
     return failure();
-  Value weights = node.unary<SoftmaxOp>(scores, node.builder().getI64IntegerAttr(3));
-  if (canHideAll) {
-    // A row that sees nothing weighs nothing, instead of NaN.
-    Value most = node.reduce(ReduceKind::Max, bias, {node.rank(bias) - 1}, /*keep=*/true);
-    Value isHidden = node.broadcastTo(node.compare<EqualOp>(most, node.splatLike(most, -HUGE_VAL)), node.dims(weights));
-    weights = node.make<SelectOp>(weights.getType(), isHidden, node.splatLike(weights, 0), weights);
-  }
-  Value result = node.matmul(weights, value);
+  Value result = isWhole ? whole(scale, causal) : parts(scale, softcap, canHideAll);
+  if (isWhole && canHideAll && !node.failed())
+    result = zeroWhereHidden(result);
   if (isFlat && !node.failed()) {
     DimExprs d = node.dims(result);
     result = node.reshape(node.transpose(result, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
   }
-  if (node.hasOutput(3))
-    (void)node.result(3, mode == 0 ? raw : mode == 1 ? capped : mode == 2 ? scores : weights);
   return node.result(result);
 }
 

@@ -425,6 +425,64 @@ func.func @layer_norm(%x: tensor<2x8xf32>, %s: tensor<4xf32>) {
 
 // -----
 
+func.func @attention_ranks(%q: tensor<2x4x8xf32>, %k: tensor<5x8xf32>) {
+  // expected-error @below {{expected query, key and value of one rank >= 2; got ranks 3, 2 and 2}}
+  %0 = nn.attention query(%q) key(%k) value(%k) scale 1.0 : (tensor<2x4x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<2x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_types(%q: tensor<4x8xf32>, %k: tensor<5x8xf16>) {
+  // expected-error @below {{expected operands of the result's element type}}
+  %0 = nn.attention query(%q) key(%k) value(%k) scale 1.0 : (tensor<4x8xf32>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_head(%q: tensor<4x8xf32>, %k: tensor<5x7xf32>) {
+  // expected-error @below {{dimension 1 of the key is 7, expected 8}}
+  %0 = nn.attention query(%q) key(%k) value(%k) scale 1.0 : (tensor<4x8xf32>, tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<4x7xf32>
+  return
+}
+
+// -----
+
+func.func @attention_values(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>, %v: tensor<6x8xf32>) {
+  // expected-error @below {{dimension 0 of the value is 6, expected 5}}
+  %0 = nn.attention query(%q) key(%k) value(%v) scale 1.0 : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_bias(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>, %b: tensor<1x5xf32>) {
+  // expected-error @below {{dimension 0 of the bias is 1, expected 4}}
+  %0 = nn.attention query(%q) key(%k) value(%k) bias(%b) scale 1.0
+    : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<1x5xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_keep(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>, %m: tensor<4x4xi1>) {
+  // expected-error @below {{dimension 1 of keep is 4, expected 5}}
+  %0 = nn.attention query(%q) key(%k) value(%k) keep(%m) scale 1.0
+    : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<4x4xi1>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_result(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>) {
+  // expected-error @below {{dimension 0 of the result is 5, expected 4}}
+  %0 = nn.attention query(%q) key(%k) value(%k) scale 1.0 : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return
+}
+
+// -----
+
 func.func @lstm_activations(%g: tensor<5x1x16xf32>, %r: tensor<16x4xf32>, %h: tensor<1x4xf32>) {
   // expected-error @below {{expected three activations}}
   %y, %a, %b = nn.lstm gates(%g) recurrence(%r) hidden(%h) cell(%h) activations ["Sigmoid"]

@@ -188,7 +188,10 @@ func.func @movement(%x: tensor<4x6xf32>, %v: tensor<f32>, %i: tensor<2x6xi64>, %
 // CHECK: nn.hardmax
 // CHECK: nn.layer_norm
 // CHECK: nn.rms_norm
-func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8x8xf32>, %w: tensor<8x4x2x2xf32>, %t: tensor<4x2x2x2xf32>, %s: tensor<8xf32>) {
+// CHECK: nn.attention query(%{{.*}}) key(%{{.*}}) value(%{{.*}}) bias(%{{.*}}) keep(%{{.*}}) scale 1.250000e-01 causal {fill = -1.000000e+04 : f64}
+// CHECK: nn.attention query(%{{.*}}) key(%{{.*}}) value(%{{.*}}) scale 1.000000e+00 :
+func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8x8xf32>, %w: tensor<8x4x2x2xf32>, %t: tensor<4x2x2x2xf32>, %s: tensor<8xf32>,
+                   %u: tensor<2x8x4xf32>) {
   %0 = nn.matmul %x, %y : tensor<2x4x8xf32>, tensor<8x16xf32> -> tensor<2x4x16xf32>
   %1 = nn.conv %n, %w strides [1, 1] dilations [1, 1] pads [0, 0, 1, 1] groups 1 layout channels_first : tensor<1x4x8x8xf32>, tensor<8x4x2x2xf32> -> tensor<1x8x8x8xf32>
   %2 = nn.conv_transpose %n, %t strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first : tensor<1x4x8x8xf32>, tensor<4x2x2x2xf32> -> tensor<1x2x16x16xf32>
@@ -203,6 +206,11 @@ func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8
   %12 = nn.hardmax %x axis 1 : tensor<2x4x8xf32>
   %13 = nn.layer_norm %x, %s, %s axis 2 epsilon 1.0e-5 : tensor<2x4x8xf32>, tensor<8xf32>, tensor<8xf32>
   %14 = nn.rms_norm %x, %s axis 2 epsilon 1.0e-5 : tensor<2x4x8xf32>, tensor<8xf32>
+  %15 = nn.matmul %x, %u : tensor<2x4x8xf32>, tensor<2x8x4xf32> -> tensor<2x4x4xf32>
+  %16 = nn.less %15, %15 : tensor<2x4x4xf32> -> tensor<2x4x4xi1>
+  %17 = nn.attention query(%x) key(%x) value(%15) bias(%15) keep(%16) scale 0.125 causal {fill = -10000.0 : f64}
+    : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xi1>) -> tensor<2x4x4xf32>
+  %18 = nn.attention query(%x) key(%x) value(%x) scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return
 }
 

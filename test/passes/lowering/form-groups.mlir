@@ -56,3 +56,18 @@ func.func @prologue(%x: tensor<4x4xf32>, %scale: tensor<4x4xf32>, %mask: tensor<
 func.func @copy(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %x, %x : tensor<4xf32>, tensor<4xf32>
 }
+
+// Heads that are split and joined around attention cost no copy: transposes on both sides are in its group.
+// CHECK-LABEL: func @attention
+// CHECK-COUNT-1: nn.group
+// CHECK: nn.transpose
+// CHECK: nn.attention
+// CHECK: nn.transpose
+// CHECK: nn.relu
+func.func @attention(%q: tensor<1x4x2x8xf32>, %k: tensor<1x2x6x8xf32>) -> tensor<1x4x2x8xf32> {
+  %t = nn.transpose %q [0, 2, 1, 3] : tensor<1x4x2x8xf32> -> tensor<1x2x4x8xf32>
+  %a = nn.attention query(%t) key(%k) value(%k) scale 1.0 : (tensor<1x2x4x8xf32>, tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32>) -> tensor<1x2x4x8xf32>
+  %u = nn.transpose %a [0, 2, 1, 3] : tensor<1x2x4x8xf32> -> tensor<1x4x2x8xf32>
+  %r = nn.relu %u : tensor<1x4x2x8xf32>
+  return %r : tensor<1x4x2x8xf32>
+}

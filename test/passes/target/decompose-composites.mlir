@@ -72,3 +72,30 @@ func.func @patches(%x: tensor<1x8x4x5xf32>, %w: tensor<8x4x2x3xf32>) -> tensor<1
     : tensor<1x8x4x5xf32>, tensor<8x4x2x3xf32> -> tensor<1x4x8x15xf32>
   return %r : tensor<1x4x8x15xf32>
 }
+
+// CHECK-LABEL: func @attention
+// FUSED: nn.attention {{.*}} {form = "fused: the target has a kernel for it"}
+// SOME: nn.attention
+// ALL: %[[KT:.*]] = nn.transpose %arg1 [0, 2, 1]
+// ALL: %[[S:.*]] = nn.matmul %arg0, %[[KT]] {form = "part of nn.attention: --decompose=all"}
+// ALL: %[[SCALED:.*]] = nn.mul %[[S]],
+// ALL: %[[KEEP:.*]] = nn.less_equal
+// ALL: nn.select %{{.*}}, %[[SCALED]],
+// ALL: nn.add {{.*}}, %arg3
+// ALL: nn.reduce max
+// ALL: nn.matmul {{.*}}, %arg2 {form = "part of nn.attention: --decompose=all"}
+func.func @attention(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x5xf32>, %b: tensor<2x4x6xf32>) -> tensor<2x4x5xf32> {
+  %r = nn.attention query(%q) key(%k) value(%v) bias(%b) scale 0.125 causal
+    : (tensor<2x4x8xf32>, tensor<2x6x8xf32>, tensor<2x6x5xf32>, tensor<2x4x6xf32>) -> tensor<2x4x5xf32>
+  return %r : tensor<2x4x5xf32>
+}
+
+// Halves have no kernel; the scale is split so that the product stays in range.
+// CHECK-LABEL: func @attention_of_halves
+// CHECK-NOT: = nn.attention
+// CHECK-COUNT-2: nn.mul
+// CHECK: nn.matmul
+func.func @attention_of_halves(%q: tensor<4x8xf16>, %k: tensor<6x8xf16>) -> tensor<4x8xf16> {
+  %r = nn.attention query(%q) key(%k) value(%k) scale 0.25 : (tensor<4x8xf16>, tensor<6x8xf16>, tensor<6x8xf16>) -> tensor<4x8xf16>
+  return %r : tensor<4x8xf16>
+}

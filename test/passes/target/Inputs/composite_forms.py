@@ -143,6 +143,19 @@ def add_norm_cases(model):
         model.case("InstanceNorm", "InstanceNormalization", [model.input(x, dims=dims), *weights], group_norm(x, scale, bias, 6), dims=dims)
 
 
+def add_attention_cases(model):
+    """Queries with special values: each spoils its own row, and no other."""
+    query, key, value = (random.standard_normal((2, 3, length, 16)).astype("f4").astype("f8") for length in (10, 19, 19))
+    query[0, 1] = special_rows(16)
+    for dtype in ("f4", "f2"):
+        small = [array.astype(dtype).astype("f8") for array in (query, key, value)]
+        exact = softmax(small[0] @ np.swapaxes(small[1], 2, 3) * 0.25, 3) @ small[2]
+        for dims in (None, ["Q", 3, 10, 16]) if dtype == "f4" else (None,):
+            others = [["Q", 3, 19, 16] if dims else None] * 2
+            inputs = [model.input(array, dtype, shape) for array, shape in zip(small, [dims, *others])]
+            model.case("Attention", "Attention", inputs, exact, dtype, dims=dims)
+
+
 def build():
     model = Model()
     for op, formula in ROW_WISE.items():
@@ -152,6 +165,7 @@ def build():
     add_norm_cases(model)
     gate, up = POINTS.astype("f4").astype("f8"), POINTS[::-1].astype("f4").astype("f8")
     model.case("SwiGLU", "SwiGLU", [model.input(gate), model.input(up)], gate * sigmoid(1.5 * gate) * up, alpha=1.5)
+    add_attention_cases(model)
     x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
     model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
     return model

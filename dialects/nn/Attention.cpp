@@ -1,0 +1,129 @@
+//===- Attention.cpp - Attention: its verifier and what it is made of ------===//
+//
+//   %r = nn.attention query(%q) key(%k) value(%v) bias(%b) scale 0.125
+//
+// is (shortened)
+//
+//   %s = nn.matmul %q, (nn.transpose %k)
+//   %p = nn.softmax (%s * 0.125 + %b) axis last
+//   %r = nn.matmul %p, %v
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+#include "dialects/nn/Permute.h"
+#include "dialects/nn/Verify.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+DimExprs AttentionOp::getScoreDims() {
+  DimExprs dims = getDims(getQuery().getType());
+  dims.back() = getDims(getKey().getType()).rbegin()[1];
+  return dims;
+}
+
+LogicalResult AttentionOp::verify() {
+  DimExprs query = getDims(getQuery().getType()), key = getDims(getKey().getType()), value = getDims(getValue().getType());
+  Type element = getElementTypeOrSelf(getType());
+  for (Value operand : {getQuery(), getKey(), getValue(), getBias()})
+    if (operand && getElementTypeOrSelf(operand) != element)
+      return emitOpError("expected operands of the result's element type");
+  if (query.size() < 2 || key.size() != query.size() || value.size() != query.size())
+    return emitOpError() << "expected query, key and value of one rank >= 2; got ranks " << query.size() << ", " << key.size() << " and "
+                         << value.size();
+  DimExprs expected = query;
+  expected.rbegin()[1] = key.rbegin()[1];
+  if (failed(verifyDims(*this, getKey().getType(), expected, "the key")))
+    return failure();
+  expected.back() = value.back();
+  if (failed(verifyDims(*this, getValue().getType(), expected, "the value")))
+    return failure();
+  DimExprs scores = getScoreDims();
+  if (getBias() && failed(verifyDims(*this, getBias().getType(), scores, "the bias")))
+    return failure();
+  if (getKeep() && failed(verifyDims(*this, getKeep().getType(), scores, "keep")))
+    return failure();
+  query.back() = value.back();
+  return verifyDims(*this, getType(), query, "the result");
+}
+
+namespace {
+/// Builds the steps between the two products.
+struct ScoreBuilder {
+  OpBuilder &builder;
+  mutable AttentionOp op;
+  RankedTensorType type;
+
+  template <typename OpTy, typename... Args> Value make(Type result, Args... args) const {
+    return OpTy::create(builder, op.getLoc(), result, args...);
+  }
+  Value number(RankedTensorType like, double value) const { return make<SplatOp>(like, FloatAttr::get(type.getElementType(), value)); }
+  Value scaled(Value x, double factor) const {
+    auto like = cast<RankedTensorType>(x.getType());
+    return make<MulOp>(like, x, number(like, factor));
+  }
+  Value fillWhere(Value keep, Value scores) const { return make<SelectOp>(type, keep, scores, number(type, op.getFill().convertToDouble())); }
+
+  /// Whether the key's place is not after the query's, for all pairs of them.
+  Value causalKeep() const {
+    DimExprs dims = op.getScoreDims();
+    unsigned rank = dims.size();
+    Type integer = builder.getI32Type();
+    RankedTensorType square = makeTensorType({dims[rank - 2], dims[rank - 1]}, integer);
+    Value row = make<IotaOp>(square, int64_t(0)), column = make<IotaOp>(square, int64_t(1));
+    AffineExpr past = simplifyDim(dims[rank - 1] - dims[rank - 2]);
+    if (past != builder.getAffineConstantExpr(0)) {
+      auto map = AffineMap::get(0, getNumSymbols(past), past);
+      Value offset = make<DimValuesOp>(RankedTensorType::get({}, integer), map);
+      row = make<AddOp>(square, row, make<BroadcastToOp>(square, offset));
+    }
+    Value keep = make<LessEqualOp>(withElementType(square, builder.getI1Type()), column, row);
+    return make<BroadcastToOp>(makeTensorType(dims, builder.getI1Type()), keep);
+  }
+  static unsigned getNumSymbols(AffineExpr expr) {
+    unsigned count = 0;
+    expr.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        count = std::max(count, symbol.getPosition() + 1);
+    });
+    return count;
+  }
+};
+} // namespace
+
+FailureOr<SmallVector<Value>> AttentionOp::decompose(OpBuilder &builder) {
+  DimExprs dims = getScoreDims();
+  int64_t rank = dims.size();
+  ScoreBuilder b{builder, *this, makeTensorType(dims, getElementTypeOrSelf(getType()))};
+  auto turned = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(turned[rank - 1], turned[rank - 2]);
+  double scale = getScale().convertToDouble();
+  Value query = getQuery(), key = getKey();
+  if (getElementTypeOrSelf(getType()).getIntOrFloatBitWidth() < 32 && scale > 0) {
+    // The root of the scale on both sides, so that the product of half floats does not overflow.
+    query = b.scaled(query, std::sqrt(scale));
+    key = b.scaled(key, std::sqrt(scale));
+    scale = 1.0;
+  }
+  Value scores = b.make<MatmulOp>(b.type, query, makeTranspose(builder, getLoc(), key, turned));
+  if (scale != 1.0)
+    scores = b.scaled(scores, scale);
+  if (getCausal())
+    scores = b.fillWhere(b.causalKeep(), scores);
+  if (getKeep())
+    scores = b.fillWhere(getKeep(), scores);
+  if (getBias())
+    scores = b.make<AddOp>(b.type, scores, getBias());
+  Value weights = b.make<SoftmaxOp>(b.type, scores, builder.getI64IntegerAttr(rank - 1));
+  return SmallVector<Value>{b.make<MatmulOp>(getType(), weights, getValue())};
+}
+
+/// The kernel holds a row of the result in registers and small arrays.
+bool AttentionOp::hasFusedKernel(kernel::TargetAttr) {
+  auto size = getConstantDim(getDims(getQuery().getType()).back()), width = getConstantDim(getDims(getType()).back());
+  return getElementTypeOrSelf(getType()).isF32() && size && width && *size > 0 && *width > 0 && *size <= 256 && *width <= 256;
+}

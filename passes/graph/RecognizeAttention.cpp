@@ -1,0 +1,176 @@
+//===- RecognizeAttention.cpp - Products around a softmax ------------------===//
+//
+//   %s = nn.matmul %q, (nn.transpose %k)
+//   %p = nn.softmax (%s / 8.0 + %mask) axis last
+//   %r = nn.matmul %p, %v
+//
+// becomes
+//
+//   %r = nn.attention query(%q) key(%k) value(%v) bias(%mask) scale 0.125
+//
+// The scale may stand at the scores, the queries or the keys. A mask is added, or selects; one that is a lower triangle of constants is causal.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/Permute.h"
+#include "passes/graph/ChainMatching.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+namespace {
+/// What stands between the two products, read from the softmax backwards.
+struct Scores {
+  Value bias, keep;
+  double scale = 1.0, fill = -HUGE_VAL;
+  bool causal = false, negated = false;
+  MatmulOp product;
+
+  LogicalResult match(PatternRewriter &rewriter, Operation *root, Value scores);
+
+private:
+  bool takeBias(Operation *op, Value &value);
+  bool takeMask(Operation *op, Value &value);
+};
+} // namespace
+
+/// Takes `value * number` or `value / number` apart, whatever else uses it.
+static bool stripFactor(Value &value, double &scale) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<MulOp, DivOp>(op))
+    return false;
+  for (unsigned side : {1, 0}) {
+    auto number = getSplatNumber(op->getOperand(side));
+    if (!number || (isa<DivOp>(op) && (side == 0 || *number == 0)))
+      continue;
+    scale = isa<DivOp>(op) ? scale / *number : scale * *number;
+    value = op->getOperand(1 - side);
+    return true;
+  }
+  return false;
+}
+
+/// Whether a score's way back leads to a product without other users.
+static bool leadsToProduct(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.hasOneUse() || !isa<MatmulOp, AddOp, MulOp, DivOp, SelectOp>(op))
+    return false;
+  return isa<MatmulOp>(op) || llvm::count_if(op->getOperands(), leadsToProduct) == 1;
+}
+
+/// Of `scores + mask`, the mask. Only the outermost addend: one that is scaled itself would have to be scaled apart.
+bool Scores::takeBias(Operation *op, Value &value) {
+  auto add = dyn_cast<AddOp>(op);
+  if (!add || bias || keep || causal || scale != 1.0)
+    return false;
+  bool first = leadsToProduct(add.getX()), second = leadsToProduct(add.getY());
+  if (first == second)
+    return false;
+  bias = first ? add.getY() : add.getX();
+  value = first ? add.getX() : add.getY();
+  return true;
+}
+
+/// Whether the mask is true exactly where the key's place is not after the query's: a slice of a constant triangle whose rows begin at the past.
+static bool isCausal(Value keep) {
+  keep = skipBroadcast(keep);
+  auto slice = keep.getDefiningOp<SliceOp>();
+  Value source = slice ? slice.getInput() : keep;
+  auto constant = source.getDefiningOp<ConstantOp>();
+  DimExprs dims = getDims(keep.getType());
+  int64_t rank = dims.size();
+  if (!constant || rank < 2)
+    return false;
+  AffineExpr first = getAffineConstantExpr(0, keep.getContext()), past = first;
+  if (slice) {
+    past = slice.getStarts().getResult(rank - 2);
+    if (slice.getStarts().getResult(rank - 1) != first || llvm::any_of(slice.getSteps().take_back(2), [](int64_t step) { return step != 1; }))
+      return false;
+  }
+  if (!provablyEqual(dims[rank - 1], dims[rank - 2] + past))
+    return false;
+  auto type = cast<RankedTensorType>(source.getType());
+  int64_t rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
+  if (type.getNumElements() != rows * columns || rows * columns > (1 << 26))
+    return false;
+  ConstantData data(constant.getValue());
+  ArrayRef<char> bytes = data.bytes();
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      if ((bytes[i * columns + j] != 0) != (j <= i))
+        return false;
+  return true;
+}
+
+/// Of `keep ? scores : number`, or the other way around, the mask and the number.
+bool Scores::takeMask(Operation *op, Value &value) {
+  auto select = dyn_cast<SelectOp>(op);
+  if (!select || keep || causal || scale != 1.0)
+    return false;
+  auto ifTrue = getSplatNumber(select.getX()), ifFalse = getSplatNumber(select.getY());
+  if (ifTrue.has_value() == ifFalse.has_value())
+    return false;
+  fill = ifTrue ? *ifTrue : *ifFalse;
+  value = ifTrue ? select.getY() : select.getX();
+  Value condition = select.getCondition();
+  auto inverse = condition.getDefiningOp<NotOp>();
+  negated = static_cast<bool>(ifTrue) && !inverse;
+  if (ifTrue && inverse)
+    condition = inverse.getX();
+  causal = !negated && isCausal(condition);
+  if (!causal)
+    keep = condition;
+  return true;
+}
+
+LogicalResult Scores::match(PatternRewriter &rewriter, Operation *root, Value scores) {
+  if (!leadsToProduct(scores))
+    return rewriter.notifyMatchFailure(root, "expected scores from one product, without other users");
+  while (!(product = scores.getDefiningOp<MatmulOp>())) {
+    Operation *op = scores.getDefiningOp();
+    if (!takeBias(op, scores) && !takeMask(op, scores) && !stripFactor(scores, scale))
+      return rewriter.notifyMatchFailure(root, "expected at most a scale, a mask and an addend, in this order, between product and softmax");
+  }
+  return success();
+}
+
+namespace {
+struct Attention : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    auto softmax = op.getLhs().getDefiningOp<SoftmaxOp>();
+    int64_t rank = cast<RankedTensorType>(op.getLhs().getType()).getRank();
+    if (!softmax || !softmax->hasOneUse() || static_cast<int64_t>(softmax.getAxis()) != rank - 1)
+      return rewriter.notifyMatchFailure(op, "expected a softmax along the last axis, without other users, on the left");
+    if (cast<RankedTensorType>(op.getRhs().getType()).getRank() != rank)
+      return rewriter.notifyMatchFailure(op, "expected values for each place of the batch");
+    Scores scores;
+    if (failed(scores.match(rewriter, op, softmax.getInput())))
+      return failure();
+    Value query = scores.product.getLhs(), key = scores.product.getRhs();
+    if (cast<RankedTensorType>(key.getType()).getRank() != rank)
+      return rewriter.notifyMatchFailure(op, "expected keys for each place of the batch");
+    auto turn = key.getDefiningOp<TransposeOp>();
+    Value unscaled = turn ? turn.getInput() : key;
+    stripFactor(query, scores.scale);
+    if (stripFactor(unscaled, scores.scale))
+      key = turn ? makeTranspose(rewriter, turn.getLoc(), unscaled, turn.getPermutation()) : unscaled;
+    SmallVector<Value> inputs{query, key, op.getRhs()};
+    Location loc = chainLocation(op, inputs);
+    auto turned = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    std::swap(turned[rank - 1], turned[rank - 2]);
+    key = makeTranspose(rewriter, loc, key, turned);
+    if (scores.negated)
+      scores.keep = NotOp::create(rewriter, loc, scores.keep.getType(), scores.keep);
+    rewriter.replaceOpWithNewOp<AttentionOp>(op, op.getType(), query, key, op.getRhs(), scores.bias, scores.keep,
+                                             rewriter.getF64FloatAttr(scores.scale), scores.causal ? rewriter.getUnitAttr() : UnitAttr(),
+                                             rewriter.getF64FloatAttr(scores.fill))
+        ->setLoc(loc);
+    return success();
+  }
+};
+} // namespace
+
+void kiln::populateAttentionPatterns(RewritePatternSet &patterns) { patterns.add<Attention>(patterns.getContext()); }

@@ -1,0 +1,134 @@
+// RUN: kiln-opt %s --nn-recognize-composites --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func @plain
+// CHECK-NEXT: %[[R:.*]] = nn.attention query(%arg0) key(%arg1) value(%arg2) scale 1.250000e-01
+// CHECK-NEXT: return %[[R]]
+func.func @plain(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x5xf32>) -> tensor<2x4x5xf32> {
+  %t = nn.transpose %k [0, 2, 1] : tensor<2x6x8xf32> -> tensor<2x8x6xf32>
+  %s = nn.matmul %q, %t : tensor<2x4x8xf32>, tensor<2x8x6xf32> -> tensor<2x4x6xf32>
+  %c = nn.splat 8.0 : f32 -> tensor<2x4x6xf32>
+  %d = nn.div %s, %c : tensor<2x4x6xf32>
+  %p = nn.softmax %d axis 2 : tensor<2x4x6xf32>
+  %r = nn.matmul %p, %v : tensor<2x4x6xf32>, tensor<2x6x5xf32> -> tensor<2x4x5xf32>
+  return %r : tensor<2x4x5xf32>
+}
+
+// -----
+
+// The scale on both sides, heads that are split on the way, a mask to add, sizes known at run time.
+// CHECK-LABEL: func @masked
+// CHECK: %[[Q:.*]] = nn.transpose %arg0 [0, 2, 1, 3]
+// CHECK: %[[V:.*]] = nn.transpose %arg2 [0, 2, 1, 3]
+// CHECK: %[[B:.*]] = nn.broadcast_to %arg3
+// CHECK: %[[K:.*]] = nn.transpose %arg1 [0, 2, 1, 3]
+// CHECK: nn.attention query(%[[Q]]) key(%[[K]]) value(%[[V]]) bias(%[[B]]) scale 2.500000e-01
+// CHECK-NOT: nn.matmul
+func.func @masked(%q: tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>>, %k: tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>>,
+                  %v: tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>>, %m: tensor<1x1x1x?xf32, #nn.dims<()[s0] -> (1, 1, 1, s0)>>)
+    -> tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>> {
+  %qt = nn.transpose %q [0, 2, 1, 3] : tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>> -> tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>
+  %vt = nn.transpose %v [0, 2, 1, 3] : tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>> -> tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>
+  %c = nn.splat 0.5 : f32 -> tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>
+  %qs = nn.mul %qt, %c : tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>
+  %e = nn.splat 0.5 : f32 -> tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>>
+  %ks = nn.mul %e, %k : tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>>
+  %kt = nn.transpose %ks [0, 2, 3, 1] : tensor<1x?x2x8xf32, #nn.dims<()[s0] -> (1, s0, 2, 8)>> -> tensor<1x2x8x?xf32, #nn.dims<()[s0] -> (1, 2, 8, s0)>>
+  %s = nn.matmul %qs, %kt : tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>, tensor<1x2x8x?xf32, #nn.dims<()[s0] -> (1, 2, 8, s0)>>
+    -> tensor<1x2x?x?xf32, #nn.dims<()[s0] -> (1, 2, s0, s0)>>
+  %b = nn.broadcast_to %m : tensor<1x1x1x?xf32, #nn.dims<()[s0] -> (1, 1, 1, s0)>> -> tensor<1x2x?x?xf32, #nn.dims<()[s0] -> (1, 2, s0, s0)>>
+  %a = nn.add %b, %s : tensor<1x2x?x?xf32, #nn.dims<()[s0] -> (1, 2, s0, s0)>>
+  %p = nn.softmax %a axis 3 : tensor<1x2x?x?xf32, #nn.dims<()[s0] -> (1, 2, s0, s0)>>
+  %r = nn.matmul %p, %vt : tensor<1x2x?x?xf32, #nn.dims<()[s0] -> (1, 2, s0, s0)>>, tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>
+    -> tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>
+  return %r : tensor<1x2x?x8xf32, #nn.dims<()[s0] -> (1, 2, s0, 8)>>
+}
+
+// -----
+
+// A slice of a triangle that begins where the past ends: no mask is read.
+// CHECK-LABEL: func @causal
+// CHECK-NOT: keep
+// CHECK: nn.attention query(%arg0) key(%arg1) value(%arg1) scale 1.000000e+00 causal {fill = -1.000000e+04 : f64}
+func.func @causal(%q: tensor<1x2x8xf32>, %k: tensor<1x3x8xf32>) -> tensor<1x2x8xf32> {
+  %m = nn.constant dense<[[[true, false, false, false], [true, true, false, false], [true, true, true, false], [true, true, true, true]]]> : tensor<1x4x4xi1>
+  %l = nn.slice %m starts affine_map<() -> (0, 1, 0)> steps [1, 1, 1] : tensor<1x4x4xi1> -> tensor<1x2x3xi1>
+  %t = nn.transpose %k [0, 2, 1] : tensor<1x3x8xf32> -> tensor<1x8x3xf32>
+  %s = nn.matmul %q, %t : tensor<1x2x8xf32>, tensor<1x8x3xf32> -> tensor<1x2x3xf32>
+  %f = nn.splat -10000.0 : f32 -> tensor<1x2x3xf32>
+  %w = nn.select %l, %s, %f : tensor<1x2x3xi1>, tensor<1x2x3xf32>
+  %p = nn.softmax %w axis 2 : tensor<1x2x3xf32>
+  %r = nn.matmul %p, %k : tensor<1x2x3xf32>, tensor<1x3x8xf32> -> tensor<1x2x8xf32>
+  return %r : tensor<1x2x8xf32>
+}
+
+// -----
+
+// The same mask at another place is one like any other; one that hides is turned around.
+// CHECK-LABEL: func @selected
+// CHECK: %[[L:.*]] = nn.slice
+// CHECK: %[[N:.*]] = nn.not %[[L]]
+// CHECK: nn.attention query(%arg0) key(%arg1) value(%arg1) keep(%[[N]]) scale 1.000000e+00 :
+func.func @selected(%q: tensor<1x2x8xf32>, %k: tensor<1x3x8xf32>) -> tensor<1x2x8xf32> {
+  %m = nn.constant dense<[[[true, false, false, false], [true, true, false, false], [true, true, true, false], [true, true, true, true]]]> : tensor<1x4x4xi1>
+  %l = nn.slice %m starts affine_map<() -> (0, 2, 0)> steps [1, 1, 1] : tensor<1x4x4xi1> -> tensor<1x2x3xi1>
+  %t = nn.transpose %k [0, 2, 1] : tensor<1x3x8xf32> -> tensor<1x8x3xf32>
+  %s = nn.matmul %q, %t : tensor<1x2x8xf32>, tensor<1x8x3xf32> -> tensor<1x2x3xf32>
+  %f = nn.splat 0xFF800000 : f32 -> tensor<1x2x3xf32>
+  %w = nn.select %l, %f, %s : tensor<1x2x3xi1>, tensor<1x2x3xf32>
+  %p = nn.softmax %w axis 2 : tensor<1x2x3xf32>
+  %r = nn.matmul %p, %k : tensor<1x2x3xf32>, tensor<1x3x8xf32> -> tensor<1x2x8xf32>
+  return %r : tensor<1x2x8xf32>
+}
+
+// -----
+
+// The weights are a result as well.
+// CHECK-LABEL: func @weights_used
+// CHECK-NOT: nn.attention
+// CHECK: return
+func.func @weights_used(%q: tensor<2x4x8xf32>, %t: tensor<2x8x6xf32>, %v: tensor<2x6x5xf32>) -> (tensor<2x4x5xf32>, tensor<2x4x6xf32>) {
+  %s = nn.matmul %q, %t : tensor<2x4x8xf32>, tensor<2x8x6xf32> -> tensor<2x4x6xf32>
+  %p = nn.softmax %s axis 2 : tensor<2x4x6xf32>
+  %r = nn.matmul %p, %v : tensor<2x4x6xf32>, tensor<2x6x5xf32> -> tensor<2x4x5xf32>
+  return %r, %p : tensor<2x4x5xf32>, tensor<2x4x6xf32>
+}
+
+// -----
+
+// Another operation reads the scores.
+// CHECK-LABEL: func @scores_used
+// CHECK-NOT: nn.attention
+// CHECK: return
+func.func @scores_used(%q: tensor<2x4x8xf32>, %t: tensor<2x8x6xf32>, %v: tensor<2x6x5xf32>) -> (tensor<2x4x5xf32>, tensor<2x4x6xf32>) {
+  %s = nn.matmul %q, %t : tensor<2x4x8xf32>, tensor<2x8x6xf32> -> tensor<2x4x6xf32>
+  %e = nn.exp %s : tensor<2x4x6xf32>
+  %p = nn.softmax %s axis 2 : tensor<2x4x6xf32>
+  %r = nn.matmul %p, %v : tensor<2x4x6xf32>, tensor<2x6x5xf32> -> tensor<2x4x5xf32>
+  return %r, %e : tensor<2x4x5xf32>, tensor<2x4x6xf32>
+}
+
+// -----
+
+// Along the queries; the softmax on the right; a mask that is scaled with the scores; a shared right side.
+// CHECK-LABEL: func @other_forms
+// CHECK-NOT: nn.attention
+// CHECK: return
+func.func @other_forms(%q: tensor<2x4x8xf32>, %t: tensor<2x8x4xf32>, %v: tensor<2x4x5xf32>, %m: tensor<2x4x4xf32>, %w: tensor<4x5xf32>)
+    -> (tensor<2x4x5xf32>, tensor<2x4x4xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>) {
+  %s0 = nn.matmul %q, %t : tensor<2x4x8xf32>, tensor<2x8x4xf32> -> tensor<2x4x4xf32>
+  %p0 = nn.softmax %s0 axis 1 : tensor<2x4x4xf32>
+  %r0 = nn.matmul %p0, %v : tensor<2x4x4xf32>, tensor<2x4x5xf32> -> tensor<2x4x5xf32>
+  %s1 = nn.matmul %q, %t : tensor<2x4x8xf32>, tensor<2x8x4xf32> -> tensor<2x4x4xf32>
+  %p1 = nn.softmax %s1 axis 2 : tensor<2x4x4xf32>
+  %r1 = nn.matmul %m, %p1 : tensor<2x4x4xf32>, tensor<2x4x4xf32> -> tensor<2x4x4xf32>
+  %s2 = nn.matmul %q, %t : tensor<2x4x8xf32>, tensor<2x8x4xf32> -> tensor<2x4x4xf32>
+  %a2 = nn.add %s2, %m : tensor<2x4x4xf32>
+  %c2 = nn.splat 0.5 : f32 -> tensor<2x4x4xf32>
+  %m2 = nn.mul %a2, %c2 : tensor<2x4x4xf32>
+  %p2 = nn.softmax %m2 axis 2 : tensor<2x4x4xf32>
+  %r2 = nn.matmul %p2, %v : tensor<2x4x4xf32>, tensor<2x4x5xf32> -> tensor<2x4x5xf32>
+  %s3 = nn.matmul %q, %t : tensor<2x4x8xf32>, tensor<2x8x4xf32> -> tensor<2x4x4xf32>
+  %p3 = nn.softmax %s3 axis 2 : tensor<2x4x4xf32>
+  %r3 = nn.matmul %p3, %w : tensor<2x4x4xf32>, tensor<4x5xf32> -> tensor<2x4x5xf32>
+  return %r0, %r1, %r2, %r3 : tensor<2x4x5xf32>, tensor<2x4x4xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>
+}
