@@ -24,6 +24,10 @@ def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {
   let options = [Option<"plainest", "plainest", "bool", "false", "take the last row that matches instead of the first: the least special kernel">];
 }
 
+def PlaceResults : Pass<"nn-place-results", "mlir::ModuleOp"> {
+  let summary = "Lets kernels write straight into concatenations and padded tensors: their results are places of the larger buffer.";
+}
+
 def VerifyTarget : Pass<"nn-verify-target", "mlir::ModuleOp"> {
   let summary = "Checks the promise of the target stage: constants, reshapes and groups only, each group with its kernel and reason.";
 }

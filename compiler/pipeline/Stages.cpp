@@ -44,6 +44,8 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   }
   passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
   passes.addPass(createChooseKernels({/*plainest=*/options.plain}));
+  if (!options.plain)
+    passes.addPass(createPlaceResults());
   passes.addPass(createVerifyTarget());
 }
 

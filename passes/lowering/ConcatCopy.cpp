@@ -2,11 +2,12 @@
 //
 //   for each index before the axis: for each operand: copy its run from the axis on, computing its producers on the way
 //
-// With nothing before the axis each operand is a task of its own.
+// With nothing before the axis each operand is a task of its own. Operands that their producers put in place are left out (see Places.h).
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -45,27 +46,31 @@ FailureOr<LaunchInfo> lowerConcatCopy(KernelBuilder &k, Operation *anchor) {
   Concatenation concatenation{k, op};
   DimExprs dims = getDims(op.getType());
   IndexExprs outer = keepDims(k, dims, 0, op.getAxis());
-  auto inputs = llvm::to_vector(op.getInputs());
-  auto forEachOperand = [&](function_ref<void(unsigned, Value, AffineExpr)> body) {
-    AffineExpr start = k.constant(0);
-    for (auto [i, operand] : llvm::enumerate(inputs)) {
-      body(i, operand, start);
-      start = simplifyDim(start + getDim(operand.getType(), op.getAxis()));
+  // Operands still to be copied, and where each begins.
+  SmallVector<Value> inputs;
+  IndexExprs starts;
+  AffineExpr end = k.constant(0);
+  for (Value operand : op.getInputs()) {
+    if (!isa<BlockArgument>(operand) || !isInPlace(k.group(), cast<BlockArgument>(operand).getArgNumber())) {
+      inputs.push_back(operand);
+      starts.push_back(end);
     }
-  };
+    end = simplifyDim(end + getDim(operand.getType(), op.getAxis()));
+  }
   if (getConstantDim(getNumElements(outer, k.context())) == 1) {
     IndexExprs zeros(dims.size(), k.constant(0));
     AffineExpr count = k.constant(inputs.size());
     k.taskLoop(count, [&](ArrayRef<AffineExpr> task) {
-      forEachOperand([&](unsigned i, Value operand, AffineExpr start) {
+      for (auto [i, operand] : llvm::enumerate(inputs)) {
         Value isThis = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, k.emit(task.front()), k.emitConstant(i));
-        k.branch(isThis, [&] { concatenation.copy(operand, start, zeros); });
-      });
+        k.branch(isThis, [&, start = starts[i], source = operand] { concatenation.copy(source, start, zeros); });
+      }
     });
     return moveInfo(k, count);
   }
   AffineExpr tasks = forEachTask(k, outer, mergedReads(k, inputs), [&](ArrayRef<AffineExpr> at) {
-    forEachOperand([&](unsigned, Value operand, AffineExpr start) { concatenation.copy(operand, start, at); });
+    for (auto [operand, start] : llvm::zip_equal(inputs, starts))
+      concatenation.copy(operand, start, at);
   });
   return moveInfo(k, tasks);
 }

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/Places.h"
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,10 +33,8 @@ std::optional<TracedView> traceViews(Value tensor, ArrayRef<AffineExpr> at) {
     index = source;
     tensor = op->getOperand(0);
   }
-  AffineExpr offset = getAffineConstantExpr(0, tensor.getContext());
-  for (auto [dim, i] : llvm::zip_equal(getDims(tensor.getType()), index))
-    offset = offset * dim + i;
-  return TracedView{cast<BlockArgument>(tensor).getArgNumber(), index, offset};
+  auto argument = cast<BlockArgument>(tensor);
+  return TracedView{argument.getArgNumber(), index, getElementOffset(argument, index)};
 }
 
 std::optional<TracedView> traceLinearView(Value tensor) {
@@ -68,8 +67,10 @@ SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
     rows.push_back(k.placeholder());
   SmallVector<AffineExpr> offsets{c.lhsAt(batch, rows)};
   IndexExprs at = c.resultAt(batch, rows, k.placeholder());
-  for (Value yielded : k.group().getTerminator()->getOperands())
+  for (Value yielded : k.group().getTerminator()->getOperands()) {
     k.collectOffsets(yielded, at, offsets);
+    k.collectStores(yielded, at, offsets);
+  }
   auto stride = [&](AffineExpr offset, unsigned i) { return linearCoefficient(offset, cast<AffineDimExpr>(rows[i]).getPosition()); };
   for (unsigned i = 0; i < c.rows.size(); ++i) {
     if (getConstantDim(c.rows[i]) == 1 && (i + 1 < c.rows.size() || !rowDims.empty()))

@@ -2,6 +2,7 @@
 #include "passes/lowering/EntryBuilder.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/lowering/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -80,6 +81,7 @@ EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main
     symbols.push_back(block.addArgument(b.getIndexType(), loc));
   b.setInsertionPointToEnd(&block);
   module.setInsertionPoint(entry);
+  findHolders();
   addConstraints();
 }
 
@@ -119,6 +121,13 @@ void EntryBuilder::addConstraints() {
   }
 }
 
+void EntryBuilder::findHolders() {
+  for (auto group : main.getBody().front().getOps<GroupOp>())
+    for (auto [i, input] : llvm::enumerate(group.getInputs()))
+      if (isInPlace(group, i))
+        holders[seeThroughReshapes(input)] = group.getResult(0);
+}
+
 Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
   ElementsAttr value = tensor.getDefiningOp<ConstantOp>().getValue();
   MemRefType type = bufferType(tensor.getType());
@@ -138,6 +147,8 @@ Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
 
 Value EntryBuilder::bufferOf(Value tensor) {
   tensor = seeThroughReshapes(tensor);
+  while (Value holder = holders.lookup(tensor))
+    tensor = holder;
   // A constant without elements has no place among the weights: any buffer does.
   bool isEmpty = getConstantDim(getNumElements(getDims(tensor.getType()), tensor.getContext())) == 0;
   if (tensor.getDefiningOp<ConstantOp>() && !isEmpty)

@@ -24,6 +24,7 @@ public:
 
 private:
   mlir::Value bufferOf(mlir::Value tensor);
+  void findHolders();
   mlir::Value weight(mlir::Value tensor, kernel::PackAttr pack);
   mlir::Value emit(mlir::AffineExpr expr);
   void addConstraints();
@@ -35,6 +36,8 @@ private:
   llvm::SmallVector<mlir::Value> symbols;
   /// The cell that all kernels that check values share; null until one needs it.
   mlir::Value status;
+  /// The value whose buffer a value lies in, for values that are not dense in one of their own.
+  llvm::DenseMap<mlir::Value, mlir::Value> holders;
   /// Buffers of tensors, reshapes seen through.
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, mlir::StringAttr> weights;

@@ -2,6 +2,7 @@
 #include "passes/lowering/KernelBuilder.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/lowering/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -196,6 +197,16 @@ AffineExpr KernelBuilder::linearize(ArrayRef<AffineExpr> dims, ArrayRef<AffineEx
   return simplifyAffineExpr(offset, loopValues.size(), symbols.size());
 }
 
+AffineExpr KernelBuilder::elementOffset(BlockArgument argument, ArrayRef<AffineExpr> at) const {
+  return simplifyAffineExpr(getElementOffset(argument, at), loopValues.size(), symbols.size());
+}
+
+AffineExpr KernelBuilder::resultOffset(unsigned result, ArrayRef<AffineExpr> at) const {
+  if (AffineMap place = getPlace(groupOp, GroupOp(groupOp).getInputs().size() + result))
+    return simplifyAffineExpr(place.getResult(0).replaceDims(at), loopValues.size(), symbols.size());
+  return linearize(getDims(GroupOp(groupOp).getResult(result).getType()), at);
+}
+
 Value KernelBuilder::number(Type elementType, double value, unsigned lanes) {
   Type type = computeType(elementType);
   TypedAttr attr = isa<FloatType>(type) ? TypedAttr(FloatAttr::get(type, value))
@@ -320,7 +331,7 @@ Value KernelBuilder::value(Value tensor, ArrayRef<AffineExpr> at, Lanes lanes) {
 Value KernelBuilder::compute(Value tensor, ArrayRef<AffineExpr> at, Lanes lanes) {
   Type element = getElementTypeOrSelf(tensor.getType());
   if (auto argument = dyn_cast<BlockArgument>(tensor))
-    return loadBuffer(buffer(argument.getArgNumber()), element, linearize(getDims(tensor.getType()), at), lanes);
+    return loadBuffer(buffer(argument.getArgNumber()), element, elementOffset(argument, at), lanes);
   Operation *op = tensor.getDefiningOp();
   if (auto splat = dyn_cast<SplatOp>(op)) {
     auto attr = splat.getValue();
@@ -394,12 +405,12 @@ Value KernelBuilder::dimValue(DimValuesOp op, ArrayRef<AffineExpr> at, Lanes lan
 
 void KernelBuilder::store(unsigned result, Value computed, ArrayRef<AffineExpr> at, Lanes lanes) {
   Type type = groupOp.getResult(result).getType();
-  storeBuffer(resultBuffer(result), getElementTypeOrSelf(type), linearize(getDims(type), at), computed, lanes);
+  storeBuffer(resultBuffer(result), getElementTypeOrSelf(type), resultOffset(result, at), computed, lanes);
 }
 
 Value KernelBuilder::loadResult(unsigned result, ArrayRef<AffineExpr> at, Lanes lanes) {
   Type type = groupOp.getResult(result).getType();
-  return loadBuffer(resultBuffer(result), getElementTypeOrSelf(type), linearize(getDims(type), at), lanes);
+  return loadBuffer(resultBuffer(result), getElementTypeOrSelf(type), resultOffset(result, at), lanes);
 }
 
 void KernelBuilder::storeResults(Value anchorResult, Value computed, ArrayRef<AffineExpr> at, Lanes lanes) {
@@ -418,7 +429,7 @@ void KernelBuilder::storeResults(Value anchorResult, Value computed, ArrayRef<Af
 
 std::optional<BufferAccess> KernelBuilder::access(Value tensor, ArrayRef<AffineExpr> at) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
-    return BufferAccess{argument.getArgNumber(), linearize(getDims(tensor.getType()), at)};
+    return BufferAccess{argument.getArgNumber(), elementOffset(argument, at)};
   auto view = dyn_cast<IndexMap>(tensor.getDefiningOp());
   AffineMap map = view ? view.getIndexMap() : AffineMap();
   if (!map)

@@ -112,6 +112,11 @@ public:
 
   /// Every place that `tensor` at `at` reads: buffer offsets and, for nn.iota, coordinates. For merging loops.
   void collectOffsets(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SmallVectorImpl<mlir::AffineExpr> &offsets);
+  /// The offsets that the group's results which lie inside larger buffers have at an index: they may go on unevenly. For merging loops.
+  void collectStores(mlir::Value yielded, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SmallVectorImpl<mlir::AffineExpr> &offsets);
+  /// The element of its buffer that a block argument has at an index, wherever its producer put it.
+  mlir::AffineExpr elementOffset(mlir::BlockArgument argument, llvm::ArrayRef<mlir::AffineExpr> at) const;
+  mlir::AffineExpr resultOffset(unsigned result, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// The row-major offset of an index into dims.
   mlir::AffineExpr linearize(llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// Lanes for the group's element types: the vector unit's for 32-bit elements, 1 when other types take part.

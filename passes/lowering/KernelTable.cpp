@@ -49,13 +49,13 @@ ArrayRef<KernelRow> getKernelTable() {
   // The most special first; the first that matches wins.
   static const KernelRow table[] = {
       {"attention_rows", matchAttentionRows, lowerAttentionRows},
-      {"gemm_dots", matchGemmDots, lowerGemmDots},
-      {"gemm_packed", matchGemmPacked, lowerGemmPacked},
-      {"gemm_tiled", matchGemmTiled, lowerGemmTiled},
-      {"matmul_loops", matchMatmulLoops, lowerMatmulLoops},
-      {"conv_depthwise", matchConvDepthwise, lowerConvDepthwise},
-      {"conv_tiled", matchConvTiled, lowerConvTiled},
-      {"conv_loops", matchConvLoops, lowerConvLoops},
+      {"gemm_dots", matchGemmDots, lowerGemmDots, PlaceSupport::Operands},
+      {"gemm_packed", matchGemmPacked, lowerGemmPacked, PlaceSupport::Operands},
+      {"gemm_tiled", matchGemmTiled, lowerGemmTiled, PlaceSupport::Operands},
+      {"matmul_loops", matchMatmulLoops, lowerMatmulLoops, PlaceSupport::Operands},
+      {"conv_depthwise", matchConvDepthwise, lowerConvDepthwise, PlaceSupport::Sides},
+      {"conv_tiled", matchConvTiled, lowerConvTiled, PlaceSupport::Sides},
+      {"conv_loops", matchConvLoops, lowerConvLoops, PlaceSupport::Operands},
       {"softmax_rows", matchSoftmaxRows, lowerSoftmaxRows},
       {"layer_norm_rows", matchLayerNormRows, lowerLayerNormRows},
       {"lstm_steps", matchLstmSteps, lowerLstmSteps},
@@ -63,17 +63,24 @@ ArrayRef<KernelRow> getKernelTable() {
       {"arg_reduce_scan", matchArgReduceScan, lowerArgReduceScan},
       {"cumulative_scan", matchCumulativeScan, lowerCumulativeScan},
       {"top_k_insertion", matchTopKInsertion, lowerTopKInsertion},
-      {"pool_windows", matchPoolWindows, lowerPoolWindows},
-      {"reduce_loops", matchReduceLoops, lowerReduceLoops},
-      {"concat_copy", matchConcatCopy, lowerConcatCopy},
-      {"pad_copy", matchPadCopy, lowerPadCopy},
-      {"gather_copy", matchGatherCopy, lowerGatherCopy},
+      {"pool_windows", matchPoolWindows, lowerPoolWindows, PlaceSupport::Operands},
+      {"reduce_loops", matchReduceLoops, lowerReduceLoops, PlaceSupport::Operands},
+      {"concat_copy", matchConcatCopy, lowerConcatCopy, PlaceSupport::Operands},
+      {"pad_copy", matchPadCopy, lowerPadCopy, PlaceSupport::Operands},
+      {"gather_copy", matchGatherCopy, lowerGatherCopy, PlaceSupport::Results},
       {"scatter_updates", matchScatterUpdates, lowerScatterUpdates},
-      {"resize_loops", matchResizeLoops, lowerResizeLoops},
-      {"transpose_tiled", matchTransposeTiled, lowerTransposeTiled},
-      {"loops", matchElementwiseLoops, lowerElementwiseLoops},
+      {"resize_loops", matchResizeLoops, lowerResizeLoops, PlaceSupport::Operands},
+      {"transpose_tiled", matchTransposeTiled, lowerTransposeTiled, PlaceSupport::Results},
+      {"loops", matchElementwiseLoops, lowerElementwiseLoops, PlaceSupport::Operands},
   };
   return table;
+}
+
+const KernelRow *findKernelRow(StringRef name) {
+  for (const KernelRow &row : getKernelTable())
+    if (row.name == name)
+      return &row;
+  return nullptr;
 }
 
 } // namespace kiln

@@ -7,6 +7,17 @@
 
 namespace kiln {
 
+/// What may lie inside of larger buffers (see Places.h) when a kernel computes a group. Each level has those before it.
+enum class PlaceSupport {
+  None,
+  /// The results: every store goes through storeResults or store, at indices that merge no more than mergeLoops or mergeRows allow.
+  Results,
+  /// Inputs that only element-wise operations and views read.
+  Sides,
+  /// The anchor's operands: they are read through value, access or traceViews only.
+  Operands,
+};
+
 /// One way to compute a group. The first row of the table that matches wins.
 struct KernelRow {
   /// The implementation's name: nn.group's `kernel` attribute and the stem of the kernel function.
@@ -16,10 +27,14 @@ struct KernelRow {
   bool (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);
   /// Writes the kernel. Decides nothing that `matches` has decided.
   mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
+  PlaceSupport places = PlaceSupport::None;
 };
 
 /// All implementations, the most special first.
 llvm::ArrayRef<KernelRow> getKernelTable();
+
+/// The row of that name; null when there is none.
+const KernelRow *findKernelRow(llvm::StringRef name);
 
 /// The one operation of a group that is neither a view, element-wise, nor a generator of values; null when there is none.
 mlir::Operation *getAnchor(nn::GroupOp group);

@@ -1,5 +1,6 @@
 //===- LoopMerging.cpp - Neighbouring dimensions as one loop ---------------===//
 #include "passes/lowering/LoopMerging.h"
+#include "passes/lowering/Places.h"
 
 using namespace mlir;
 
@@ -36,7 +37,7 @@ std::optional<int64_t> coefficientOf(AffineExpr expr, unsigned dim) {
 
 void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets) {
   if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-    offsets.push_back(linearize(getDims(tensor.getType()), at));
+    offsets.push_back(elementOffset(argument, at));
     return;
   }
   Operation *op = tensor.getDefiningOp();
@@ -71,6 +72,12 @@ void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, SmallV
     collectOffsets(operand, at, offsets);
 }
 
+void KernelBuilder::collectStores(Value yielded, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets) {
+  for (auto [i, value] : llvm::enumerate(groupOp.getTerminator()->getOperands()))
+    if (value == yielded && getPlace(groupOp, groupOp.getInputs().size() + i))
+      offsets.push_back(resultOffset(i, at));
+}
+
 SmallVector<MergedLoop> mergeLoops(KernelBuilder &builder, ArrayRef<AffineExpr> dims, ArrayRef<bool> reduced, ArrayRef<Value> tensors) {
   IndexExprs at;
   for (size_t i = 0; i < dims.size(); ++i)
@@ -80,8 +87,10 @@ SmallVector<MergedLoop> mergeLoops(KernelBuilder &builder, ArrayRef<AffineExpr> 
   for (size_t i = 0; i < reduced.size(); ++i)
     if (reduced[i])
       keptAt[i] = builder.constant(0);
-  for (auto [i, tensor] : llvm::enumerate(tensors))
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
     builder.collectOffsets(tensor, i == 0 ? at : keptAt, offsets);
+    builder.collectStores(tensor, i == 0 ? at : keptAt, offsets);
+  }
   auto position = [&](unsigned i) { return cast<AffineDimExpr>(at[i]).getPosition(); };
   auto mergeable = [&](unsigned outer, unsigned inner, AffineExpr extent) {
     return llvm::all_of(offsets, [&](AffineExpr offset) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/EntryBuilder.h"
+#include "passes/lowering/Places.h"
 
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -96,15 +97,8 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
   return kernel;
 }
 
-static const KernelRow *findRow(StringRef name) {
-  for (const KernelRow &row : getKernelTable())
-    if (row.name == name)
-      return &row;
-  return nullptr;
-}
-
 static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbols, OpBuilder &kernels, EntryBuilder &entry) {
-  const KernelRow *row = group.getKernel() ? findRow(*group.getKernel()) : nullptr;
+  const KernelRow *row = group.getKernel() ? findKernelRow(*group.getKernel()) : nullptr;
   if (!row)
     return group.emitError("expected a group with a known kernel; got ") << group.getKernelAttr();
   func::FuncOp kernel = createKernel(group, (row->name + "_" + Twine(number)).str(), symbols, kernels);
@@ -132,7 +126,7 @@ struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
     unsigned number = 0;
     for (Operation &op : main.getBody().front()) {
       if (auto group = dyn_cast<GroupOp>(op)) {
-        if (failed(lowerGroup(group, number++, symbols, kernels, entry)))
+        if (!needsNoKernel(group) && failed(lowerGroup(group, number++, symbols, kernels, entry)))
           return signalPassFailure();
       } else if (!isa<ConstantOp, ReshapeOp, func::ReturnOp>(op)) {
         op.emitError("expected only constants, reshapes and groups before lowering");

@@ -7,11 +7,12 @@
 //   out[.., the rest]  = border
 //
 // A border element of the modes edge, reflect and wrap is read at its own source coordinate. Interior padding and pads that are not
-// constant in d go element by element.
+// constant in d go element by element. An input that its producer put in place is left out (see Places.h): only the border is written.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -43,6 +44,10 @@ struct Padding {
 
   AffineExpr low(unsigned i) const { return op.getLow().getResult(i); }
   AffineExpr high(unsigned i) const { return op.getHigh().getResult(i); }
+  bool inPlace() const {
+    auto argument = dyn_cast<BlockArgument>(op.getInput());
+    return argument && isInPlace(k.group(), argument.getArgNumber());
+  }
   bool isPadded(unsigned i) const { return getConstantDim(low(i)) != 0 || getConstantDim(high(i)) != 0 || op.getInterior()[i] != 0; }
   Value compare(arith::CmpIPredicate predicate, Value x, Value y) const { return arith::CmpIOp::create(k.builder(), k.loc(), predicate, x, y); }
   /// x modulo a positive n, never negative.
@@ -145,6 +150,8 @@ void Padding::border(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start,
 
 /// Places [start, start + count) of `dim`, which hold the input from `from` on when all earlier coordinates lie inside.
 void Padding::copy(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, AffineExpr from, AffineExpr count, const Source &source) const {
+  if (inPlace())
+    return;
   IndexExprs dims = keepDims(k, out, dim, out.size());
   dims[dim] = count;
   forEachIndex(k, dims, mergedReads(k, op.getInput()), [&](ArrayRef<AffineExpr> inner, Lanes lanes) {
@@ -189,7 +196,12 @@ FailureOr<LaunchInfo> lowerPadCopy(KernelBuilder &k, Operation *anchor) {
     return moveInfo(k, k.constant(1));
   }
   AffineExpr tasks = forEachTask(k, keepDims(k, padding.out, 0, dim), {}, [&](ArrayRef<AffineExpr> at) { padding.row(at, dim); });
-  return moveInfo(k, tasks);
+  LaunchInfo info = moveInfo(k, tasks);
+  if (padding.inPlace()) {
+    AffineExpr border = getNumElements(padding.out, k.context()) - getNumElements(padding.in, k.context());
+    info = {tasks, simplifyDim(border), simplifyDim(border * 4)};
+  }
+  return info;
 }
 
 } // namespace kiln

@@ -1,0 +1,68 @@
+//===- Places.cpp - Values that lie inside larger buffers ------------------===//
+#include "passes/lowering/Places.h"
+#include "passes/lowering/KernelTable.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+static constexpr llvm::StringLiteral placesAttrName = "nn.places", inPlaceAttrName = "nn.in_place";
+
+AffineMap getPlace(GroupOp group, unsigned value) {
+  auto places = group->getAttrOfType<ArrayAttr>(placesAttrName);
+  auto place = places ? dyn_cast<AffineMapAttr>(places[value]) : AffineMapAttr();
+  return place ? place.getValue() : AffineMap();
+}
+
+void setPlace(GroupOp group, unsigned value, AffineMap place) {
+  Builder b(group.getContext());
+  SmallVector<Attribute> places(group.getInputs().size() + group.getNumResults(), b.getUnitAttr());
+  if (auto known = group->getAttrOfType<ArrayAttr>(placesAttrName))
+    places.assign(known.begin(), known.end());
+  places[value] = AffineMapAttr::get(place);
+  group->setAttr(placesAttrName, b.getArrayAttr(places));
+}
+
+bool isInPlace(GroupOp group, unsigned input) {
+  auto inputs = group->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName);
+  return inputs && llvm::is_contained(inputs.asArrayRef(), input);
+}
+
+void setInPlace(GroupOp group, unsigned input) {
+  SmallVector<int64_t> inputs;
+  if (auto known = group->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName))
+    inputs.assign(known.asArrayRef().begin(), known.asArrayRef().end());
+  inputs.push_back(input);
+  group->setAttr(inPlaceAttrName, DenseI64ArrayAttr::get(group.getContext(), inputs));
+}
+
+bool needsNoKernel(GroupOp group) {
+  auto inputs = group->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName);
+  return inputs && inputs.size() == static_cast<int64_t>(group.getInputs().size()) && isa<ConcatOp>(getAnchor(group));
+}
+
+AffineMap getDenseMap(ArrayRef<AffineExpr> dims, MLIRContext *context) {
+  AffineExpr offset = getAffineConstantExpr(0, context);
+  for (auto [i, dim] : llvm::enumerate(dims))
+    offset = offset * dim + getAffineDimExpr(i, context);
+  unsigned symbols = 0;
+  offset.walk([&](AffineExpr expr) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      symbols = std::max(symbols, symbol.getPosition() + 1);
+  });
+  return AffineMap::get(dims.size(), symbols, simplifyAffineExpr(offset, dims.size(), symbols));
+}
+
+AffineExpr getElementOffset(BlockArgument argument, ArrayRef<AffineExpr> at) {
+  auto group = cast<GroupOp>(argument.getOwner()->getParentOp());
+  AffineMap place = getPlace(group, argument.getArgNumber());
+  if (!place)
+    place = getDenseMap(getDims(argument.getType()), argument.getContext());
+  return place.getResult(0).replaceDims(at);
+}
+
+} // namespace kiln
