@@ -76,13 +76,15 @@ private:
   using Batch = ArrayRef<AffineExpr>;
   void planSizes();
   void emitTask(Batch batch, AffineExpr chunk);
+  AffineExpr countVisibleKeys();
   void emitBlock(Batch batch, KeyBlock keys);
   void packQueries(Batch batch);
-  void packPanel(Batch batch, AffineExpr first);
+  void packPanel(Batch batch, AffineExpr first, unsigned vectors);
   void packSquares(ArrayRef<AffineExpr> keys, AffineExpr to);
   void packElements(ArrayRef<AffineExpr> keys, AffineExpr to, int64_t from);
   void packValues(Batch batch, KeyBlock keys);
   void emitScores(Batch batch, KeyBlock keys);
+  void emitPanel(Batch batch, KeyBlock keys, AffineExpr first, unsigned vectors);
   void emitDots(Batch batch, KeyBlock keys);
   void adjustScores(Batch batch, KeyBlock keys, AffineExpr row, AffineExpr at);
   Value adjust(Batch batch, AffineExpr row, AffineExpr key, Value score, Lanes across);
@@ -228,8 +230,8 @@ void AttentionEmitter::packElements(ArrayRef<AffineExpr> keys, AffineExpr to, in
 }
 
 /// panel[d, i] = key[first + i, d]. The last key stands in for those that do not exist.
-void AttentionEmitter::packPanel(Batch batch, AffineExpr first) {
-  k.loop(k.constant(0), k.constant(panelWidth), lanes, "lane", [&](AffineExpr v) {
+void AttentionEmitter::packPanel(Batch batch, AffineExpr first, unsigned vectors) {
+  k.loop(k.constant(0), k.constant(vectors * lanes), lanes, "lane", [&](AffineExpr v) {
     IndexExprs keys;
     for (int64_t i = 0; i < lanes; ++i) {
       AffineExpr place = k.index(k.minimum(k.emit(first + v + i), k.emit(keyCount - 1)));
@@ -257,18 +259,27 @@ void AttentionEmitter::packValues(Batch batch, KeyBlock keys) {
 //===- Scores --------------------------------------------------------------===//
 
 void AttentionEmitter::emitScores(Batch batch, KeyBlock keys) {
+  AffineExpr whole = fix(simplifyDim((keys.count + lanes - 1).floorDiv(panelWidth) * panelWidth)), end = roundUp(keys.count, lanes);
+  if (whole != k.constant(0))
+    k.loop(k.constant(0), whole, panelWidth, "key", [&](AffineExpr first) { emitPanel(batch, keys, first, 2); });
+  // A tail of one vector is worth a narrower tile.
+  if (whole != end)
+    k.loop(whole, end, panelWidth, "key", [&](AffineExpr first) { emitPanel(batch, keys, first, 1); });
+}
+
+/// scores[rows, first + i] for the keys of so many vectors.
+void AttentionEmitter::emitPanel(Batch batch, KeyBlock keys, AffineExpr first, unsigned vectors) {
   TileEmitter tiles{k, queryRows, panel, element, {{k.constant(depth), k.constant(1), k.constant(panelWidth)}}, k.constant(1)};
-  k.loop(k.constant(0), keys.count, panelWidth, "key", [&](AffineExpr first) {
-    packPanel(batch, keys.first + first);
-    forTiles([&](AffineExpr row, unsigned count) {
-      SmallVector<AffineExpr> offsets;
-      for (int64_t r = 0; r < count; ++r)
-        offsets.push_back(k.constant(r * depth));
-      AffineExpr to = k.index(k.emit(row * scoreStride + first));
-      tiles.emit(row * depth, offsets, k.constant(0), Panel{2, lanes, 2 * lanes}, [&](unsigned r, unsigned column, Value value, unsigned) {
-        AffineExpr lane = this->lane();
-        store(scores, to + (r * scoreStride + column) + lane, value, lanesAt(lane));
-      });
+  packPanel(batch, keys.first + first, vectors);
+  forTiles([&](AffineExpr row, unsigned count) {
+    SmallVector<AffineExpr> offsets;
+    for (int64_t r = 0; r < count; ++r)
+      offsets.push_back(k.constant(r * depth));
+    AffineExpr to = k.index(k.emit(row * scoreStride + first));
+    Panel columns{vectors, lanes, vectors * lanes};
+    tiles.emit(row * depth, offsets, k.constant(0), columns, [&](unsigned r, unsigned column, Value value, unsigned) {
+      AffineExpr lane = this->lane();
+      store(scores, to + (r * scoreStride + column) + lane, value, lanesAt(lane));
     });
   });
 }
@@ -476,6 +487,15 @@ void AttentionEmitter::emitBlock(Batch batch, KeyBlock keys) {
   ifRowsAre(false, [&] { emitSums(batch, keys, true); });
 }
 
+/// The keys that the task's last row sees: those after it weigh nothing.
+AffineExpr AttentionEmitter::countVisibleKeys() {
+  bool weighNothing = op.getCausal() && op.getFill().isInfinity() && op.getFill().isNegative();
+  if (!weighNothing || simplifyDim(queries.ceilDiv(maxRows)) == k.constant(1))
+    return keyCount;
+  Value seen = k.minimum(k.emit(keyCount), k.emit(firstRow + rows + keyCount - queries));
+  return k.index(arith::MaxSIOp::create(k.builder(), k.loc(), seen, k.emitConstant(0)));
+}
+
 void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
   AffineExpr chunks = simplifyDim(queries.ceilDiv(maxRows));
   // Equal blocks of rows.
@@ -497,19 +517,20 @@ void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
     valueRows = alloca(maxKeys * sumStride);
   tops = alloca(rowCapacity), totals = alloca(rowCapacity), factors = alloca(rowCapacity);
   packQueries(batch);
+  AffineExpr visible = countVisibleKeys();
   if (oneBlock) {
-    emitBlock(batch, {k.constant(0), keyCount});
+    emitBlock(batch, {k.constant(0), visible});
     return emitResult(batch);
   }
-  auto fill = [&](Value buffer, int64_t size, double with) {
-    k.loop(k.constant(0), k.constant(size), lanes, "i", [&](AffineExpr i) { store(buffer, i, k.number(element, with, lanes), lanesAt(i)); });
+  auto fill = [&](Value buffer, AffineExpr size, double with) {
+    k.loop(k.constant(0), size, lanes, "i", [&](AffineExpr i) { store(buffer, i, k.number(element, with, lanes), lanesAt(i)); });
   };
-  fill(sums, rowCapacity * sumStride, 0);
-  fill(tops, rowCapacity, lowest);
-  fill(factors, rowCapacity, lowest);
-  fill(totals, rowCapacity, 0);
-  k.loop(k.constant(0), keyCount, maxKeys, "block", [&](AffineExpr first) {
-    emitBlock(batch, {first, k.index(k.minimum(k.emitConstant(maxKeys), k.emit(keyCount - first)))});
+  fill(sums, fix(paddedRows * sumStride), 0);
+  fill(tops, k.constant(rowCapacity), lowest);
+  fill(factors, k.constant(rowCapacity), lowest);
+  fill(totals, k.constant(rowCapacity), 0);
+  k.loop(k.constant(0), visible, maxKeys, "block", [&](AffineExpr first) {
+    emitBlock(batch, {first, k.index(k.minimum(k.emitConstant(maxKeys), k.emit(visible - first)))});
   });
   emitResult(batch);
 }

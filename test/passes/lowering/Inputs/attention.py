@@ -98,7 +98,7 @@ def build():
         add_case(module, sizes, (2, 3) if i % 3 else (1,), turned=i % 3 == 1)
         bias = random.standard_normal((1, 1, *sizes[:2])).astype(np.float32) * 3
         add_case(module, sizes, (1, 2), bias=bias[..., :1, :] if i % 2 else bias)
-    for sizes in [(20, 20, 16, 16), (1, 40, 16, 16), (9, 300, 32, 32), (30, 601, 32, 32)]:
+    for sizes in [(20, 20, 16, 16), (1, 40, 16, 16), (9, 300, 32, 32), (30, 601, 32, 32), (300, 310, 8, 8), (270, 600, 8, 8)]:
         add_case(module, sizes, (1, 2), causal=True)
         add_case(module, sizes, (2, 1), causal=True, fill=-4.0, turned=True)
         keep = random.random((2, 1, *sizes[:2])) < 0.7
