@@ -14,6 +14,15 @@ def VerifyGraph : Pass<"nn-verify-graph", "mlir::ModuleOp"> {
 
 //===- target: decisions ----------------------------------------------------===//
 
+def ChooseWinograd : Pass<"nn-choose-winograd", "mlir::ModuleOp"> {
+  let summary = "Makes 3x3 convolutions Winograd's where the cost model says that is faster; transforms their weights.";
+  let description = [{
+    Takes channels_last convolutions of stride 1 without padding, with constant f32 weights and static extents. The choice between the direct
+    form, F(2x2) and F(4x4) follows passes/lowering/WinogradPlan.h; `tile` forces one of the latter.
+  }];
+  let options = [Option<"tile", "tile", "int64_t", "0", "2 or 4: that tile for every convolution that can have it; 0: what is fastest">];
+}
+
 def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
   let summary = "Puts every operation into an nn.group: one anchor with its prologue and epilogue, or a chain of element-wise operations.";
   let options = [Option<"fuse", "fuse", "bool", "true", "false: one operation a group">];

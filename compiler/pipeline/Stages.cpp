@@ -41,6 +41,8 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     passes.addPass(createFoldConstants());
     passes.addPass(createCSEPass());
     passes.addPass(createMaterializePadding());
+    if (!options.strict)
+      passes.addPass(createChooseWinograd());
   }
   passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
   passes.addPass(createChooseKernels({/*plainest=*/options.plain}));

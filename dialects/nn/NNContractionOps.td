@@ -40,6 +40,41 @@ def NN_ConvOp : NN_Op<"conv", [Pure]> {
   let hasVerifier = 1;
 }
 
+def NN_WinogradFilterOp : NN_Op<"winograd_filter", [Pure]> {
+  let summary = "The filters of a 3x3 convolution as nn.winograd_conv multiplies with them.";
+  let description = [{
+    [out, in, 3, 3] -> [(tile + 2)^2, panels, rows, width]: transformed (dialects/nn/Winograd.h), in panels of `width` output channels, of which the
+    last is filled up with zeros. Rows beyond the input channels are undefined; they keep places from sharing the sets of the first-level cache.
+    Made by --nn-choose-winograd, and run with the model: the library holds the filters as they are in the file, which is a quarter of this.
+    ```mlir
+    %u = nn.winograd_filter %w tile 4 : tensor<40x16x3x3xf32> -> tensor<36x2x17x32xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$weight, I64Attr:$tile);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$weight `tile` $tile attr-dict `:` type($weight) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_WinogradConvOp : NN_Op<"winograd_conv", [Pure]> {
+  let summary = "A 3x3 convolution of stride 1 by Winograd's minimal filtering, F(tile x tile, 3x3) (Lavin and Gray, arXiv:1509.09308).";
+  let description = [{
+    The input is [N, H, W, C] with its padding in it, the result [N, H - 2, W - 2, out channels]. The weight is a convolution's, [out channels, C, 3, 3],
+    or what nn.winograd_filter makes of it. `tile` is 2 or 4. Made by --nn-choose-winograd.
+    ```mlir
+    %r = nn.winograd_conv %x, %u tile 4 : tensor<1x30x30x16xf32>, tensor<36x2x17x32xf32> -> tensor<1x28x28x40xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, NN_Tensor:$weight, I64Attr:$tile);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input `,` $weight `tile` $tile attr-dict `:` type($input) `,` type($weight) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether the weight is a convolution's.
+    bool hasPlainWeight() { return getWeight().getType().getShape().drop_front(2) == ::llvm::ArrayRef<int64_t>{3, 3}; }
+  }];
+}
+
 def NN_ConvTransposeOp : NN_Op<"conv_transpose", [Pure, DeclareOpInterfaceMethods<NN_Decomposable>]> {
   let summary = "The transpose (gradient) of a convolution: ONNX ConvTranspose. The bias is a following nn.add.";
   let description = [{

@@ -109,6 +109,39 @@ LogicalResult ConvOp::verify() {
                        getPads(), false);
 }
 
+static LogicalResult verifyTile(Operation *op, int64_t tile) {
+  return tile == 2 || tile == 4 ? success() : op->emitOpError() << "expected tile 2 or 4, got " << tile;
+}
+
+LogicalResult WinogradFilterOp::verify() {
+  ArrayRef<int64_t> weight = getWeight().getType().getShape(), result = getType().getShape();
+  int64_t tile = getTile();
+  if (failed(verifyTile(*this, tile)))
+    return failure();
+  if (weight.size() != 4 || weight[2] != 3 || weight[3] != 3)
+    return emitOpError() << "expected a weight of out x in x 3 x 3, got " << getWeight().getType();
+  bool fits = result.size() == 4 && result[0] == (tile + 2) * (tile + 2) && result[2] >= weight[1] && result[3] > 0 &&
+              result[1] == (weight[0] + result[3] - 1) / result[3];
+  return fits ? success() : emitOpError() << "the result " << getType() << " does not hold the filters in panels";
+}
+
+LogicalResult WinogradConvOp::verify() {
+  int64_t tile = getTile();
+  if (failed(verifyTile(*this, tile)))
+    return failure();
+  DimExprs expected = getDims(getInput().getType());
+  ArrayRef<int64_t> weight = getWeight().getType().getShape();
+  if (expected.size() != 4 || weight.size() != 4 || getType().getRank() != 4)
+    return emitOpError("expected an input, a weight and a result of rank 4");
+  auto in = getConstantDim(expected[3]), out = getConstantDim(getDims(getType())[3]);
+  bool fits = in && out && (hasPlainWeight() ? weight[0] == *out && weight[1] == *in
+                                             : weight[0] == (tile + 2) * (tile + 2) && weight[2] >= *in && weight[1] == (*out + weight[3] - 1) / weight[3]);
+  if (!fits)
+    return emitOpError() << "the weight " << getWeight().getType() << " does not fit the channels of input and result";
+  expected = {expected[0], expected[1] - 2, expected[2] - 2, getDims(getType())[3]};
+  return verifyDims(*this, getType(), expected, "the result");
+}
+
 LogicalResult ConvTransposeOp::verify() {
   if (failed(verifyWindow(*this, getInput().getType(), getStrides(), getDilations(), getPads())))
     return failure();

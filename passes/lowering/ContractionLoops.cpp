@@ -244,13 +244,7 @@ void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExp
 
 void ContractionEmitter::storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset,
                                     unsigned lanes) const {
-  unsigned dim = cast<AffineDimExpr>(column).getPosition();
-  auto at = [&](unsigned lane) { return c.resultAt(batch, rows, column + (offset + lane)); };
-  if (lanes == 1 || k.vectorLanes() > 1)
-    return k.storeResults(c.result, value, at(0), Lanes{dim, lanes});
-  // The epilogue has types that do not run in vectors.
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    k.storeResults(c.result, vector::ExtractOp::create(k.builder(), k.loc(), value, static_cast<int64_t>(lane)), at(lane), Lanes{dim, 1});
+  k.storeLanes(c.result, value, c.resultAt(batch, rows, column + offset), Lanes{cast<AffineDimExpr>(column).getPosition(), lanes});
 }
 
 void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const {

@@ -92,11 +92,8 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   return next;
 }
 
-/// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
-static constexpr int64_t chainLength = 64;
-
 /// How many iterations of a loop, each of so many products, make a block; 0 when the whole loop is one.
-static int64_t chooseBlock(AffineExpr extent, int64_t products) {
+static int64_t chooseBlock(AffineExpr extent, int64_t products, int64_t chainLength) {
   auto size = getConstantDim(extent);
   int64_t longest = std::max<int64_t>(1, chainLength / products);
   if (!size)
@@ -134,7 +131,7 @@ SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<
   for (const ReductionLoop &inner : ArrayRef(reduction).drop_front(depth + 1))
     products *= getConstantDim(inner.extent).value_or(chainLength + 1);
   // Longer inner loops are cut themselves.
-  int64_t block = products <= chainLength ? chooseBlock(loop.extent, products) : 0;
+  int64_t block = products <= chainLength ? chooseBlock(loop.extent, products, chainLength) : 0;
   return sumBlocks(loop.extent, block, panel, carried, [&](AffineExpr i, ValueRange sums) {
     return nest(depth + 1, lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, sums);
   });
@@ -145,7 +142,7 @@ SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, 
   int64_t length = *getConstantDim(loop.extent) / count;
   Values sums(count * panel.vectors, k.number(element, 0, panel.lanes));
   AffineExpr row = k.constant(0), extent = k.constant(length);
-  sums = sumBlocks(extent, chooseBlock(extent, 1), panel, sums, [&](AffineExpr i, ValueRange carried) {
+  sums = sumBlocks(extent, chooseBlock(extent, 1, chainLength), panel, sums, [&](AffineExpr i, ValueRange carried) {
     Values next;
     for (unsigned s = 0; s < count; ++s) {
       AffineExpr at = i + static_cast<int64_t>(s) * length;

@@ -106,15 +106,7 @@ struct Depthwise {
     for (auto [pixel, sum] : llvm::enumerate(sums)) {
       IndexExprs at(out);
       at.append({x + pixel, channel});
-      if (lanes.count == 1 || k.vectorLanes() > 1) {
-        k.storeResults(op.getResult(), sum, at, lanes);
-        continue;
-      }
-      // The epilogue has types that do not run in vectors.
-      for (int64_t lane = 0; lane < static_cast<int64_t>(lanes.count); ++lane) {
-        at.back() = channel + lane;
-        k.storeResults(op.getResult(), vector::ExtractOp::create(k.builder(), k.loc(), sum, lane), at, Lanes{lanes.dim, 1});
-      }
+      k.storeLanes(op.getResult(), sum, at, lanes);
     }
   }
   /// A line in blocks as even as can be.

@@ -172,7 +172,9 @@ static int64_t estimate(AffineExpr expr) {
   return constant ? std::max<int64_t>(constant.getValue(), 0) : 0;
 }
 
-void EntryBuilder::launch(GroupOp group, func::FuncOp kernel, const LaunchInfo &info, ArrayRef<kernel::PackAttr> packs) {
+void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, const LaunchInfo &info) {
+  GroupOp group = builder.group();
+  ArrayRef<kernel::PackAttr> packs = builder.packs();
   SmallVector<Value> operands;
   for (auto [i, input] : llvm::enumerate(group.getInputs()))
     operands.push_back(packs[i] ? weight(seeThroughReshapes(input), packs[i]) : bufferOf(input));
@@ -185,6 +187,16 @@ void EntryBuilder::launch(GroupOp group, func::FuncOp kernel, const LaunchInfo &
       status = cell;
     }
     operands.push_back(status);
+  }
+  if (int64_t elements = builder.scratchElements()) {
+    AffineExpr count = simplifyDim(info.tasks * elements);
+    auto type = cast<MemRefType>(kernel.getArgumentTypes()[operands.size()]);
+    SmallVector<Value> sizes;
+    if (auto size = getConstantDim(count))
+      type = MemRefType::get({*size}, type.getElementType());
+    else
+      sizes.push_back(emit(count));
+    operands.push_back(memref::AllocOp::create(b, group.getLoc(), type, sizes));
   }
   llvm::append_range(operands, symbols);
   // Kernels take buffers of any size.

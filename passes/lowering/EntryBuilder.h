@@ -18,8 +18,8 @@ class EntryBuilder {
 public:
   explicit EntryBuilder(mlir::func::FuncOp main);
 
-  /// Launches `kernel` for a group, whose packed inputs are stored as `packs` say.
-  void launch(nn::GroupOp group, mlir::func::FuncOp kernel, const LaunchInfo &info, llvm::ArrayRef<kernel::PackAttr> packs);
+  /// Launches the kernel that `builder` wrote for its group.
+  void launch(const KernelBuilder &builder, mlir::func::FuncOp kernel, const LaunchInfo &info);
   void finish();
 
 private:

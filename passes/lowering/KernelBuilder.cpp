@@ -190,6 +190,20 @@ void KernelBuilder::packConstant(unsigned argument, kernel::PackAttr pack) {
   argumentPacks[argument] = pack;
 }
 
+Value KernelBuilder::scratch(Type elementType, int64_t elements) {
+  assert(scratchSize == 0 && "one scratch a kernel");
+  scratchSize = elements;
+  unsigned position = kernel.getNumArguments() - 2 - symbols.size();
+  auto attrs = b.getDictionaryAttr({b.getNamedAttr(kernel::nameAttrName, b.getStringAttr("scratch")),
+                                    b.getNamedAttr(kernel::writtenAttrName, b.getUnitAttr())});
+  bool inserted = succeeded(kernel.insertArgument(position, MemRefType::get({ShapedType::kDynamic}, elementType), attrs, location));
+  assert(inserted && "a private function takes any argument");
+  (void)inserted;
+  return kernel.getArgument(position);
+}
+
+AffineExpr KernelBuilder::scratchStart() { return index(kernel.getArguments().drop_back().back()) * scratchSize; }
+
 AffineExpr KernelBuilder::linearize(ArrayRef<AffineExpr> dims, ArrayRef<AffineExpr> at) const {
   AffineExpr offset = constant(0);
   for (auto [dim, i] : llvm::zip_equal(dims, at))
@@ -425,6 +439,17 @@ void KernelBuilder::storeResults(Value anchorResult, Value computed, ArrayRef<Af
   if (anchorResult)
     overrides.erase(anchorResult);
   values.clear();
+}
+
+void KernelBuilder::storeLanes(Value anchorResult, Value computed, ArrayRef<AffineExpr> at, Lanes lanes) {
+  if (lanes.count == 1 || lanesForGroup > 1)
+    return storeResults(anchorResult, computed, at, lanes);
+  for (int64_t lane = 0; lane < lanes.count; ++lane) {
+    IndexExprs place;
+    for (AffineExpr expr : at)
+      place.push_back(shiftDim(expr, lanes.dim, lane));
+    storeResults(anchorResult, vector::ExtractOp::create(b, location, computed, lane), place, Lanes{lanes.dim, 1});
+  }
 }
 
 std::optional<BufferAccess> KernelBuilder::access(Value tensor, ArrayRef<AffineExpr> at) {

@@ -83,6 +83,8 @@ public:
   void setValue(mlir::Value tensor, mlir::Value computed) { overrides[tensor] = computed; values.clear(); }
   /// Stores the group's results at an index; `anchorResult` is replaced by `computed` in the epilogue. Dims of the result as in the op.
   void storeResults(mlir::Value anchorResult, mlir::Value computed, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes = {});
+  /// The same for lanes along the last index, element by element where the epilogue has types that do not run in vectors.
+  void storeLanes(mlir::Value anchorResult, mlir::Value computed, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes);
   /// Stores one group result (by number) as it is, without an epilogue; its dims are `getDims` of the result type.
   void store(unsigned result, mlir::Value computed, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes = {});
   /// Loads what `store` put there before.
@@ -109,6 +111,13 @@ public:
   /// Stores that constant in another order; from now on the buffer has `pack`'s shape.
   void packConstant(unsigned argument, kernel::PackAttr pack);
   llvm::ArrayRef<kernel::PackAttr> packs() const { return argumentPacks; }
+
+  /// Memory of the kernel's own: `elements` for each task that may run at the same time as others, in the workspace. At most one a kernel.
+  /// A call for tasks [begin, end) uses the part of task `begin`, so that one thread works in one part, which stays in its cache.
+  mlir::Value scratch(mlir::Type elementType, int64_t elements);
+  /// Where this call's part begins.
+  mlir::AffineExpr scratchStart();
+  int64_t scratchElements() const { return scratchSize; }
 
   /// Every place that `tensor` at `at` reads: buffer offsets and, for nn.iota, coordinates. For merging loops.
   void collectOffsets(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SmallVectorImpl<mlir::AffineExpr> &offsets);
@@ -139,6 +148,7 @@ private:
   llvm::SmallVector<mlir::Value> loopValues;
   llvm::SmallVector<mlir::Value> symbols;
   mlir::Value status;
+  int64_t scratchSize = 0;
   llvm::SmallVector<kernel::PackAttr> argumentPacks;
   unsigned lanesForGroup;
   llvm::DenseMap<mlir::Value, mlir::Value> overrides;

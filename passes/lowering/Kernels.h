@@ -34,6 +34,9 @@ KILN_KERNEL(GatherCopy);
 KILN_KERNEL(ScatterUpdates);
 KILN_KERNEL(ResizeLoops);
 KILN_KERNEL(TransposeTiled);
+KILN_KERNEL(WinogradColumns);
+KILN_KERNEL(WinogradFilters);
+KILN_KERNEL(WinogradTiles);
 
 #undef KILN_KERNEL
 

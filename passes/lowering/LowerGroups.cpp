@@ -107,7 +107,7 @@ static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbol
   if (failed(launch))
     return group.emitError("kernel '") << row->name << "' does not lower this group";
   func::ReturnOp::create(builder.builder(), group.getLoc());
-  entry.launch(group, kernel, *launch, builder.packs());
+  entry.launch(builder, kernel, *launch);
   return success();
 }
 

@@ -26,7 +26,7 @@ static cl::list<std::string> inputRange("input-range",
                                         cl::value_desc("INPUT=LO:HI"), cl::sub(compilingCommands));
 static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how results round; written into the IR and the library"),
                                   cl::init(Accuracy::Default), cl::sub(compilingCommands),
-                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "factors and biases are not folded into weights"),
+                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "factors and biases are not folded into weights, no Winograd convolution"),
                                              clEnumValN(Accuracy::Default, "default", "folding that stays within a few units in the last place"),
                                              clEnumValN(Accuracy::Fast, "fast", "the same as default so far: no kernel has a faster form yet")));
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,

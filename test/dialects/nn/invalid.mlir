@@ -355,6 +355,46 @@ func.func @conv_groups(%x: tensor<1x4x8x8xf32>, %w: tensor<3x2x1x1xf32>) {
 
 // -----
 
+func.func @winograd_tile(%w: tensor<8x8x3x3xf32>) {
+  // expected-error @below {{expected tile 2 or 4, got 3}}
+  %0 = nn.winograd_filter %w tile 3 : tensor<8x8x3x3xf32> -> tensor<25x1x9x16xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_window(%w: tensor<8x8x5x5xf32>) {
+  // expected-error @below {{expected a weight of out x in x 3 x 3}}
+  %0 = nn.winograd_filter %w tile 4 : tensor<8x8x5x5xf32> -> tensor<36x1x9x16xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_panels(%w: tensor<24x8x3x3xf32>) {
+  // expected-error @below {{does not hold the filters in panels}}
+  %0 = nn.winograd_filter %w tile 4 : tensor<24x8x3x3xf32> -> tensor<36x1x9x16xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_channels(%x: tensor<1x8x8x4xf32>, %w: tensor<8x8x3x3xf32>) {
+  // expected-error @below {{does not fit the channels of input and result}}
+  %0 = nn.winograd_conv %x, %w tile 4 : tensor<1x8x8x4xf32>, tensor<8x8x3x3xf32> -> tensor<1x6x6x8xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_rank(%x: tensor<8x8x8xf32>, %w: tensor<8x8x3x3xf32>) {
+  // expected-error @below {{expected an input, a weight and a result of rank 4}}
+  %0 = nn.winograd_conv %x, %w tile 4 : tensor<8x8x8xf32>, tensor<8x8x3x3xf32> -> tensor<6x6x8xf32>
+  return
+}
+
+// -----
+
 func.func @conv_extent(%x: tensor<1x4x8x8xf32>, %w: tensor<2x4x3x3xf32>) {
   // expected-error @below {{the result has 8 places in spatial dimension 0, expected 6}}
   %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first

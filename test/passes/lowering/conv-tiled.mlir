@@ -1,10 +1,10 @@
 // RUN: kiln-opt %s -kiln-target -kiln-kernel | FileCheck %s
 
 // Two lines of seven pixels share a tile; of the window's loops, columns and channels (3 * 16) are one.
-// CHECK: kernel.weight @{{.*}} packed <shape = [1, 3, 3, 16, 32], map = (d0, d1, d2, d3, d4) -> (d0 * 32 + d4, d3, d1, d2)>
+// CHECK: kernel.weight @{{.*}} packed <shape = [1, 2, 3, 16, 32], map = (d0, d1, d2, d3, d4) -> (d0 * 32 + d4, d3, d1, d2)>
 // CHECK: kernel.weight @{{.*}} packed <shape = [3, 3, 32], map = (d0, d1, d2) -> (d2, 0, d0, d1)>
 // CHECK-LABEL: func.func private @conv_tiled_0
-// CHECK-DAG: %[[KH:.*]] = arith.constant 3 : index
+// CHECK-DAG: %[[KH:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[TAPS:.*]] = arith.constant 48 : index
 // CHECK: %{{.*}}:28 = scf.for %{{.*}} to %[[KH]]
 // CHECK: %{{.*}}:28 = scf.for %{{.*}} to %[[TAPS]]
@@ -17,13 +17,13 @@
 // CHECK: scf.yield
 module attributes {nn.model = "m", kernel.target = #kernel.target<name = "wide", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v4",
     vector_bits = 512, registers = 32, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx512f"]>} {
-  func.func @main(%x: tensor<1x9x9x16xf32> {nn.name = "x"}) -> (tensor<1x5x5x32xf32> {nn.name = "y"}) {
-    %w = nn.constant dense<1.0> : tensor<32x16x3x3xf32>
+  func.func @main(%x: tensor<1x9x9x16xf32> {nn.name = "x"}) -> (tensor<1x6x5x32xf32> {nn.name = "y"}) {
+    %w = nn.constant dense<1.0> : tensor<32x16x2x3xf32>
     %d = nn.constant dense<1.0> : tensor<32x1x3x3xf32>
     %c = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
-      : tensor<1x9x9x16xf32>, tensor<32x16x3x3xf32> -> tensor<1x7x7x32xf32>
+      : tensor<1x9x9x16xf32>, tensor<32x16x2x3xf32> -> tensor<1x8x7x32xf32>
     %r = nn.conv %c, %d strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 32 layout channels_last
-      : tensor<1x7x7x32xf32>, tensor<32x1x3x3xf32> -> tensor<1x5x5x32xf32>
-    return %r : tensor<1x5x5x32xf32>
+      : tensor<1x8x7x32xf32>, tensor<32x1x3x3xf32> -> tensor<1x6x5x32xf32>
+    return %r : tensor<1x6x5x32xf32>
   }
 }

@@ -1,0 +1,139 @@
+//===- WinogradColumns.cpp - Winograd's convolution of few tiles -----------===//
+//
+//   input[place, tile, c] = (B' patch B)[place]                       all tiles, once a thread
+//   for each panel of output channels:
+//     for each part of the input channels:
+//       filter[place, c, o] = (G filter G')[place]                    in the second-level cache
+//       for each place: product[place, tile, o] += input * filter
+//     for each tile: result pixels = A' product A, then the epilogue
+//
+// Where a feature map is small the filters are large: they come from memory as they are in the file, a quarter of what they become.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Kernels.h"
+#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/WinogradLoops.h"
+#include "passes/lowering/WinogradPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Elements of a cache line.
+static constexpr int64_t cacheLine = 16;
+
+bool matchWinogradColumns(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  auto conv = dyn_cast_or_null<WinogradConvOp>(anchor);
+  if (!conv || !conv.hasPlainWeight() || !isa<BlockArgument>(conv.getInput()))
+    return false;
+  auto weight = dyn_cast<BlockArgument>(conv.getWeight());
+  if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+    return false;
+  reason = describeWinograd(conv) + "; few tiles: filters are transformed on the way";
+  return true;
+}
+
+namespace {
+class ColumnsEmitter {
+public:
+  ColumnsEmitter(KernelBuilder &k, WinogradConvOp op);
+  LaunchInfo run();
+
+private:
+  void transformInput() const;
+  void emitPanel(AffineExpr panel, int64_t columns) const;
+  void multiply(AffineExpr panel, AffineExpr part, int64_t columns, bool first) const;
+
+  /// One row more than a part has keeps places from sharing the sets of the first-level cache.
+  int64_t placeStride() const { return (plan.depth + 1) * width; }
+
+  KernelBuilder &k;
+  WinogradLoops loops;
+  WinogradPlan plan;
+  FilterTransform transform;
+  Value weight;
+  /// Columns of a panel.
+  int64_t width;
+  /// Where the transformed filters of a part lie in the scratch.
+  AffineExpr filters;
+};
+} // namespace
+
+ColumnsEmitter::ColumnsEmitter(KernelBuilder &k, WinogradConvOp op)
+    : k(k), loops(k, op), plan(planWinograd(k.target(), getExtents(loops.input, loops.output), loops.tile, true)),
+      transform(k, loops.tile, loops.element, plan.shape.columns()), width(plan.shape.columns()) {
+  unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
+  k.packConstant(argument, packFilters(k.context(), loops.out, loops.in, width));
+  weight = k.buffer(argument);
+  int64_t slots = loops.places * plan.blockTiles, inputs = slots * plan.inputStride, products = slots * width;
+  Value scratch = k.scratch(loops.element, inputs + products + loops.places * placeStride());
+  AffineExpr start = k.index(k.emit(k.scratchStart()));
+  loops.scratch = {scratch, start, start + inputs, plan.blockTiles, plan.inputStride, width};
+  filters = start + (inputs + products);
+}
+
+void ColumnsEmitter::transformInput() const {
+  int64_t tiles = *getConstantDim(loops.tiles);
+  k.loop(k.constant(0), k.constant(plan.blockTiles), 1, "slot", [&](AffineExpr slot) {
+    // The last tile stands in for those that fill up the register tile.
+    AffineExpr number = tiles == plan.blockTiles ? slot : k.index(k.minimum(k.emit(slot), k.emitConstant(tiles - 1)));
+    loops.transformTile(number, slot, plan.shape.lanes);
+  });
+}
+
+void ColumnsEmitter::multiply(AffineExpr panel, AffineExpr part, int64_t columns, bool first) const {
+  AffineExpr channel = k.index(k.emit(part * plan.depth));
+  k.loop(k.constant(0), k.constant(plan.depth), 1, "c", [&](AffineExpr c) {
+    AffineExpr from = k.index(k.emit((panel * loops.in + channel + c) * (9 * width)));
+    // The next part's filters arrive from memory while this part's products are computed.
+    for (int64_t line = 0; line < 9 * width; line += cacheLine)
+      memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(from + (plan.depth * 9 * width + line)), false, 2, true);
+    transform.emit(weight, from, loops.scratch.buffer, filters + c * width, placeStride());
+  });
+  SmallVector<ReductionLoop> reduction{{k.constant(plan.depth), k.constant(1), k.constant(width)}};
+  TileEmitter emitter{k, loops.scratch.buffer, loops.scratch.buffer, loops.element, reduction, k.constant(1), /*prefetch=*/0, winogradChain};
+  int64_t lanes = plan.shape.lanes, vectors = (columns + lanes - 1) / lanes;
+  Panel shape{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};
+  k.loop(k.constant(0), k.constant(loops.places), 1, "place", [&](AffineExpr place) {
+    AffineExpr rhs = k.index(k.emit(filters + place * placeStride()));
+    k.loop(k.constant(0), k.constant(plan.blockTiles), plan.shape.rows, "row", [&](AffineExpr row) {
+      loops.multiplyTile(emitter, place, row, plan.shape.rows, channel, rhs, k.constant(0), shape, !first);
+    });
+  });
+}
+
+void ColumnsEmitter::emitPanel(AffineExpr panel, int64_t columns) const {
+  multiply(panel, k.constant(0), columns, true);
+  if (plan.depth < loops.in)
+    k.loop(k.constant(1), k.constant(loops.in / plan.depth), 1, "part", [&](AffineExpr part) { multiply(panel, part, columns, false); });
+  AffineExpr first = k.index(k.emit(panel * width));
+  k.loop(k.constant(0), loops.tiles, 1, "tile",
+         [&](AffineExpr tile) { loops.finishTile(tile, tile, first, k.constant(columns), true, plan.shape.lanes); });
+}
+
+LaunchInfo ColumnsEmitter::run() {
+  int64_t panels = (loops.out + width - 1) / width, rest = loops.out % width;
+  AffineExpr tasks = k.constant(std::min(mostWinogradTasks, panels));
+  auto compare = [&](AffineExpr panel, arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(panel), k.emitConstant(panels - 1));
+  };
+  transformInput();
+  k.taskLoop({tasks}, [&](ArrayRef<AffineExpr> task) {
+    forShare(k, task.front(), k.constant(panels), tasks, "panel", [&](AffineExpr panel) {
+      if (rest == 0 || panels == 1)
+        return emitPanel(panel, rest ? rest : width);
+      k.branch(compare(panel, arith::CmpIPredicate::slt), [&] { emitPanel(panel, width); });
+      k.branch(compare(panel, arith::CmpIPredicate::eq), [&] { emitPanel(panel, rest); });
+    });
+  });
+  return loops.info(tasks);
+}
+
+FailureOr<LaunchInfo> lowerWinogradColumns(KernelBuilder &k, Operation *anchor) { return ColumnsEmitter(k, cast<WinogradConvOp>(anchor)).run(); }
+
+} // namespace kiln

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Runs Winograd's convolution in both forms and sizes with `kiln run` and compares with numpy: winograd.py FOLDER TARGET..."""
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+from contractions import Module, convolve, tensor
+
+
+def add(module, image, out, tile, width=None):
+    """`width`: columns of a panel of transformed filters; None when the kernel transforms them."""
+    image = module.array(*image)
+    weight = module.array(out, image.shape[3], 3, 3) / np.float32(np.sqrt(9 * image.shape[3]))
+    exact = convolve(image, weight, (1, 1), (1, 1), 1)
+    filters, form = module.constant(weight), tensor(weight)
+    if width:
+        packed = f"tensor<{(tile + 2) ** 2}x{-(-out // width)}x{image.shape[3] + 1}x{width}xf32>"
+        filters, form = module.op(f"nn.winograd_filter {filters} tile {tile} : {form}", packed), packed
+    module.finish(module.op(f"nn.winograd_conv {module.input(image)}, {filters} tile {tile} : {tensor(image)}, {form}", tensor(exact)), exact)
+
+
+def build():
+    module = Module()
+    for tile in (2, 4):
+        add(module, (1, 30, 30, 32), 40, tile, 32)  # several blocks of tiles, the last panel narrow
+        add(module, (2, 9, 12, 16), 64, tile, 32)  # tiles beyond the last line and pixel
+        add(module, (1, 5, 6, 37), 33, tile, 32)  # fewer tiles than a register tile has rows; channels that are no whole vectors
+        add(module, (1, 16, 16, 64), 32, tile)  # one panel, or several
+        add(module, (2, 9, 10, 16), 83, tile)  # a narrow last panel
+        add(module, (1, 9, 9, 288), 70, tile)  # several parts of the input channels
+    return module
+
+
+def main():
+    folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    module = build()
+    (folder / "winograd.mlir").write_text(module.text())
+    inputs = []
+    for name, array in module.inputs.items():
+        np.save(folder / f"{name}.npy", array)
+        inputs += ["--input", f"{name}={folder / name}.npy"]
+    for target in targets:
+        outputs = []
+        for threads in ("1", "2"):
+            out = folder / target / threads
+            subprocess.run(["kiln", "run", folder / "winograd.mlir", "--target", target, "--threads", threads, "--output-dir", out, *inputs], check=True)
+            outputs.append([np.load(out / f"y{i}.npy") for i in range(len(module.expected))])
+        for i, (_, exact) in enumerate(module.expected):
+            got = outputs[0][i]
+            error = np.abs(got - exact).max() / np.abs(exact).max()
+            if got.shape != exact.shape or not error < 2e-6:
+                sys.exit(f"target {target}, case {i} of shape {exact.shape}: error {error} of the largest value")
+            if got.tobytes() != outputs[1][i].tobytes():
+                sys.exit(f"target {target}, case {i}: two threads compute something else")
+    print(f"{len(module.expected)} cases right on {len(targets)} targets")
+
+
+if __name__ == "__main__":
+    main()
