@@ -211,45 +211,43 @@ LogicalResult LayerNormOp::verify() {
 
 LogicalResult RmsNormOp::verify() { return verifyNormalized(*this, getInput().getType(), getAxis(), getScale().getType(), "the scale"); }
 
-/// The results of a recurrent layer and the optional lengths against gates [T, B, G*H] and hidden [B, H].
-static LogicalResult verifyStates(Operation *op, Type gates, Type hidden, Type states, ArrayRef<Type> last, Value lengths) {
-  DimExprs g = getDims(gates), h = getDims(hidden);
-  if (failed(verifyDims(op, states, {g[0], h[0], h[1]}, "the states")))
+/// Checks a recurrent layer: gates [T, B, D*G*H], recurrence [D, H, G*H], hidden [D, B, H]; the states and all that are like `hidden`.
+template <typename Op>
+static LogicalResult verifyRecurrent(Op op, int64_t gateCount, size_t activations, ArrayRef<Value> likeHidden) {
+  DimExprs g = getDims(op.getGates().getType()), r = getDims(op.getRecurrence().getType()), h = getDims(op.getHidden().getType());
+  if (op.getActivations().size() != activations)
+    return op.emitOpError() << "expected " << activations << " activations";
+  if (g.size() != 3 || r.size() != 3 || h.size() != 3)
+    return op.emitOpError("expected gates [T, B, D*G*H], recurrence [D, H, G*H] and hidden [D, B, H]");
+  auto directions = getConstantDim(h[0]);
+  if (directions != 1 && directions != 2)
+    return op.emitOpError("expected one or two directions");
+  if (*directions == 2 && op.getReverse())
+    return op.emitOpError("expected no 'reverse' on two directions: the second is the reverse one");
+  if (!provablyEqual(g[2], h[2] * (gateCount * *directions)) || !provablyEqual(r[0], h[0]) || !provablyEqual(r[1], h[2]) ||
+      !provablyEqual(r[2], h[2] * gateCount) || !provablyEqual(g[1], h[1]))
+    return op.emitOpError() << "sizes disagree: gates " << op.getGates().getType() << ", recurrence " << op.getRecurrence().getType() << ", hidden "
+                            << op.getHidden().getType();
+  if (failed(verifyDims(op, op.getStates().getType(), {g[0], h[0], h[1], h[2]}, "the states")))
     return failure();
-  for (Type type : last)
-    if (failed(verifyDims(op, type, h, "a last state")))
+  for (Value value : likeHidden)
+    if (failed(verifyDims(op, value.getType(), h, "a state")))
       return failure();
-  return lengths ? verifyDims(op, lengths.getType(), {h[0]}, "the lengths") : success();
+  return op.getLengths() ? verifyDims(op, op.getLengths().getType(), {h[1]}, "the lengths") : success();
 }
 
-static LogicalResult verifyRecurrent(Operation *op, Type gates, Type recurrence, Type hidden, int64_t gateCount) {
-  DimExprs g = getDims(gates), r = getDims(recurrence), h = getDims(hidden);
-  if (g.size() != 3 || r.size() != 2 || h.size() != 2)
-    return op->emitOpError("expected gates [T, B, G*H], recurrence [G*H, H] and hidden [B, H]");
-  if (!provablyEqual(g[2], h[1] * gateCount) || !provablyEqual(r[0], g[2]) || !provablyEqual(r[1], h[1]) || !provablyEqual(g[1], h[0]))
-    return op->emitOpError() << "sizes disagree: gates " << gates << ", recurrence " << recurrence << ", hidden " << hidden;
-  return success();
-}
+LogicalResult RnnOp::verify() { return verifyRecurrent(*this, 1, 1, {getLastHidden()}); }
 
 LogicalResult LstmOp::verify() {
-  if (getActivations().size() != 3)
-    return emitOpError("expected three activations");
-  if (failed(verifyRecurrent(*this, getGates().getType(), getRecurrence().getType(), getHidden().getType(), 4)))
+  if (failed(verifyRecurrent(*this, 4, 3, {getCell(), getLastHidden(), getLastCell()})))
     return failure();
   DimExprs hidden = getDims(getHidden().getType());
-  if (getPeephole() && failed(verifyDims(*this, getPeephole().getType(), {hidden[1] * 3}, "the peephole")))
-    return failure();
-  return verifyStates(*this, getGates().getType(), getHidden().getType(), getStates().getType(),
-                      {getCell().getType(), getLastHidden().getType(), getLastCell().getType()}, getLengths());
+  return getPeephole() ? verifyDims(*this, getPeephole().getType(), {hidden[0], hidden[2] * 3}, "the peephole") : success();
 }
 
 LogicalResult GruOp::verify() {
-  if (getActivations().size() != 2)
-    return emitOpError("expected two activations");
-  if (failed(verifyRecurrent(*this, getGates().getType(), getRecurrence().getType(), getHidden().getType(), 3)))
+  if (failed(verifyRecurrent(*this, 3, 2, {getLastHidden()})))
     return failure();
   DimExprs hidden = getDims(getHidden().getType());
-  if (getRecurrenceBias() && failed(verifyDims(*this, getRecurrenceBias().getType(), {hidden[1]}, "the recurrence bias")))
-    return failure();
-  return verifyStates(*this, getGates().getType(), getHidden().getType(), getStates().getType(), {getLastHidden().getType()}, getLengths());
+  return getRecurrenceBias() ? verifyDims(*this, getRecurrenceBias().getType(), {hidden[0], hidden[2]}, "the recurrence bias") : success();
 }

@@ -42,6 +42,9 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
     return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
   if (isa<MatmulOp, AttentionOp>(anchor))
     return PrologueSupport::Views;
+  // The states before the first step are read once.
+  if (isa<RnnOp, LstmOp, GruOp>(anchor))
+    return operand == 2 || (operand == 3 && isa<LstmOp>(anchor)) ? PrologueSupport::All : PrologueSupport::None;
   return PrologueSupport::None;
 }
 
@@ -63,6 +66,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"layer_norm_rows", matchLayerNormRows, lowerLayerNormRows},
       {"lstm_steps", matchLstmSteps, lowerLstmSteps},
       {"gru_steps", matchGruSteps, lowerGruSteps},
+      {"rnn_steps", matchRnnSteps, lowerRnnSteps},
       {"arg_reduce_scan", matchArgReduceScan, lowerArgReduceScan},
       {"cumulative_scan", matchCumulativeScan, lowerCumulativeScan},
       {"top_k_insertion", matchTopKInsertion, lowerTopKInsertion},

@@ -25,6 +25,7 @@ KILN_KERNEL(LayerNormRows);
 KILN_KERNEL(PoolWindows);
 KILN_KERNEL(LstmSteps);
 KILN_KERNEL(GruSteps);
+KILN_KERNEL(RnnSteps);
 KILN_KERNEL(ArgReduceScan);
 KILN_KERNEL(CumulativeScan);
 KILN_KERNEL(TopKInsertion);

@@ -1,8 +1,17 @@
-//===- RecurrentCell.cpp - What LSTM and GRU kernels share -----------------===//
+//===- RecurrentCell.cpp - What the recurrent kernels share ----------------===//
+//
+//   for each direction and tile of batch rows (a task):
+//     for each step, for each block of units:   sums[row][gate] = sum over i of h[row][i] * R[i, gate, block];   the cell's formulas on them
+//
+// The weights of a block lie gate beside gate: one pass over h feeds all gates, and one pass over R feeds all rows of a tile. A single row is
+// bound by how fast R comes from the cache, so the blocks are walked to and fro: what the last step used last is used first.
+//
+//===----------------------------------------------------------------------===//
 #include "passes/lowering/RecurrentCell.h"
-#include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -10,48 +19,80 @@ namespace kiln {
 
 using namespace nn;
 
-/// Accumulators per gate: with three or four gates enough chains to hide the latency of an addition.
-static constexpr int64_t chains = 2;
+/// Sums that run side by side: enough to hide the latency of a multiply-add.
+static constexpr int64_t wantedSums = 8;
+/// Elements of one state of a tile: it stays in the first-level cache and on the stack.
+static constexpr int64_t largestScratch = 4096;
 
-RecurrentCell::RecurrentCell(KernelBuilder &k, Value recurrence, int64_t gates)
-    : k(k), recurrence(recurrence), gates(gates), element(getElementTypeOrSelf(recurrence.getType())), lanes(k.target().lanes(32)) {
-  hidden = *getConstantDim(getDim(recurrence.getType(), 1));
-  auto argument = dyn_cast<BlockArgument>(recurrence);
-  packed = argument && k.isConstant(argument.getArgNumber()) && element.isF32();
-  while (lanes > 1 && (hidden % lanes || !packed))
+/// Results of the group that all recurrent layers have.
+enum { States, Hidden };
+
+RecurrentCell::RecurrentCell(KernelBuilder &k, const RecurrentLayer &layer)
+    : k(k), layer(layer), element(getElementTypeOrSelf(layer.recurrence.getType())), lanes(element.isF32() ? k.target().lanes(32) : 1) {
+  DimExprs gates = getDims(layer.gates.getType()), state = getDims(layer.hidden.getType());
+  steps = gates[0];
+  batch = gates[1];
+  directions = *getConstantDim(state[0]);
+  hidden = *getConstantDim(state[2]);
+  tileRows = chooseRows();
+  auto argument = dyn_cast<BlockArgument>(layer.recurrence);
+  packed = argument && k.isConstant(argument.getArgNumber()) && lanes > 1 && hidden >= 4;
+  // Narrow layers waste less in narrow vectors.
+  while (packed && lanes > 4 && hidden <= lanes / 2)
     lanes /= 2;
-  if (lanes < 4)
-    lanes = 1;
-  packed &= lanes > 1;
-  if (!packed)
-    return;
-  // [block, i, gate, lane] <- R[gate * hidden + block * lanes + lane, i]
-  MLIRContext *context = k.context();
-  AffineExpr block, i, gate, lane;
-  bindDims(context, block, i, gate, lane);
-  auto map = AffineMap::get(4, 0, {gate * hidden + block * lanes + lane, i}, context);
-  k.packConstant(argument.getArgNumber(), kernel::PackAttr::get(context, {hidden / lanes, hidden, gates, static_cast<int64_t>(lanes)}, map));
+  if (packed)
+    packRecurrence();
+  next = makeScratch();
 }
+
+/// Rows share what is loaded of R; their sums, the weights and an element of the state fill the registers.
+unsigned RecurrentCell::chooseRows() const {
+  int64_t most = k.target().getRegisters() >= 32 ? 16 / layer.gateCount : 8 / layer.gateCount;
+  most = std::clamp<int64_t>(most, 1, std::max<int64_t>(largestScratch / hidden, 1));
+  auto size = getConstantDim(batch);
+  if (!size || *size == 0)
+    return std::min<int64_t>(most, 4);
+  int64_t tiles = (*size + most - 1) / most;
+  return (*size + tiles - 1) / tiles;
+}
+
+void RecurrentCell::packRecurrence() {
+  MLIRContext *context = k.context();
+  AffineExpr d, block, i, gate, lane;
+  bindDims(context, d, block, i, gate, lane);
+  int64_t width = lanes, blocks = (hidden + width - 1) / width;
+  // Lanes beyond the last unit hold what follows; their sums are dropped.
+  SmallVector<AffineExpr> source{d, i, gate * hidden + block * width + lane};
+  SmallVector<int64_t> shape{directions, blocks, hidden, layer.gateCount, width};
+  auto map = AffineMap::get(5, 0, source, context);
+  if (layer.gatesApart) {
+    map = map.replaceDimsAndSymbols({d, i, gate, block, lane}, {}, 5, 0);
+    shape = {directions, layer.gateCount, blocks, hidden, width};
+  }
+  k.packConstant(cast<BlockArgument>(layer.recurrence).getArgNumber(), kernel::PackAttr::get(context, shape, map));
+}
+
+//===- Values --------------------------------------------------------------===//
 
 bool knowsActivations(ArrayAttr names) {
   static constexpr llvm::StringLiteral known[] = {"Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "ThresholdedRelu"};
   return llvm::all_of(names, [](Attribute name) { return llvm::is_contained(known, cast<StringAttr>(name).getValue()); });
 }
 
-Scalar RecurrentCell::activate(StringAttr name, const Scalar &x) const {
-  StringRef f = name.getValue();
+Scalar RecurrentCell::activateUnclipped(unsigned which, const Scalar &x) const {
+  StringRef f = cast<StringAttr>(layer.activations[which]).getValue();
   if (f == "Sigmoid")
     return sigmoid(x);
   if (f == "Tanh")
     return tanh(x);
   if (f == "Relu")
-    return max(x, 0.0);
+    return max(x, x.like(0.0));
   if (f == "HardSigmoid")
-    return max(min(x * 0.2 + 0.5, 1.0), 0.0);
+    return max(min(x * 0.2 + 0.5, x.like(1.0)), x.like(0.0));
   if (f == "Softsign")
     return x / (abs(x) + 1.0);
   if (f == "Softplus")
-    return max(x, 0.0) + log(exp(-abs(x)) + 1.0);
+    return max(x, x.like(0.0)) + log(exp(-abs(x)) + 1.0);
   if (f == "Elu")
     return select(x < 0.0, exp(x) - 1.0, x);
   if (f == "LeakyRelu")
@@ -60,64 +101,217 @@ Scalar RecurrentCell::activate(StringAttr name, const Scalar &x) const {
   return select(x > 1.0, x, x.like(0.0));
 }
 
-Scalar RecurrentCell::clip(const Scalar &x, const std::optional<APFloat> &limit) const {
-  if (!limit)
-    return x;
-  double bound = limit->convertToDouble();
-  return min(max(x, -bound), bound);
+Scalar RecurrentCell::activate(unsigned which, const Scalar &x) const {
+  if (!layer.clip)
+    return activateUnclipped(which, x);
+  double bound = layer.clip->convertToDouble();
+  return activateUnclipped(which, min(max(x, x.like(-bound)), x.like(bound)));
 }
+
+Scalar RecurrentCell::gate(const RowTile &tile, unsigned row, int64_t number, AffineExpr j, Lanes at) const {
+  AffineExpr column = tile.direction * (layer.gateCount * hidden) + number * hidden + j;
+  return scalar(k.value(layer.gates, {tile.times[row], tile.rows[row], column}, at));
+}
+
+Value RecurrentCell::hiddenAt(const RowTile &tile, unsigned row, AffineExpr i, Lanes at) const {
+  return k.loadBuffer(k.resultBuffer(Hidden), element, tile.hidden[row] + i, at);
+}
+
+Value RecurrentCell::makeScratch() const {
+  auto type = MemRefType::get({static_cast<int64_t>(tileRows) * hidden}, element);
+  return memref::AllocaOp::create(k.builder(), k.loc(), type, ValueRange(), ValueRange(), k.builder().getI64IntegerAttr(64));
+}
+
+void RecurrentCell::setHidden(unsigned row, AffineExpr j, Value value, Lanes at) const { k.storeBuffer(next, element, scratchAt(row, j), value, at); }
+
+Value RecurrentCell::keepInactive(const RowTile &tile, unsigned row, Value value, Value old) const {
+  return tile.active.empty() ? value : Value(arith::SelectOp::create(k.builder(), k.loc(), tile.active[row], value, old));
+}
+
+//===- Units ---------------------------------------------------------------===//
+
+static Lanes along(AffineExpr j, unsigned count) { return Lanes{cast<AffineDimExpr>(j).getPosition(), count}; }
 
 void RecurrentCell::copyUnits(function_ref<void(AffineExpr, Lanes)> body) const { k.vectorLoop(k.constant(hidden), lanes, "unit", body); }
 
-void RecurrentCell::eachBlock(function_ref<void(AffineExpr, Lanes, unsigned)> body) const {
-  k.loop(k.constant(0), k.constant(hidden), lanes, "unit",
-         [&](AffineExpr j) { body(j, Lanes{cast<AffineDimExpr>(j).getPosition(), lanes}, hidden / lanes); });
-}
-
-void RecurrentCell::steps(AffineExpr count, bool reverse, Value lengths, AffineExpr b, unsigned states,
-                          function_ref<void(AffineExpr)> body) const {
-  k.loop(k.constant(0), count, 1, "step", [&](AffineExpr step) {
-    AffineExpr t = k.index(k.emit(reverse ? count - 1 - step : step));
-    if (!lengths)
-      return body(t);
-    Value length = arith::IndexCastOp::create(k.builder(), k.loc(), k.builder().getIndexType(), k.value(lengths, {b}));
-    Value inside = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::slt, k.emit(t), length);
-    k.branch(inside, [&] { body(t); });
-    Value outside = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::sge, k.emit(t), length);
-    k.branch(outside, [&] {
-      copyUnits([&](AffineExpr j, Lanes at) { k.store(states, k.number(element, 0, at.count), {t, b, j}, at); });
-    });
-  });
-}
-
-Value RecurrentCell::weight(AffineExpr j, AffineExpr i, int64_t gate, Lanes at) const {
+Value RecurrentCell::weight(const RowTile &tile, AffineExpr j, AffineExpr i, int64_t gate, Lanes at) const {
   if (!packed)
-    return k.value(recurrence, {j + gate * hidden, i}, at);
-  Value buffer = k.buffer(cast<BlockArgument>(recurrence).getArgNumber());
-  AffineExpr offset = j * (hidden * gates) + (i * gates + gate) * static_cast<int64_t>(lanes);
+    return k.value(layer.recurrence, {tile.direction, i, j + gate * hidden}, at);
+  int64_t width = lanes, count = layer.gateCount, gateSize = llvm::alignTo(hidden, width) * hidden;
+  AffineExpr offset = tile.direction * (count * gateSize);
+  offset = layer.gatesApart ? offset + gate * gateSize + j * hidden + i * width : offset + j * (hidden * count) + (i * count + gate) * width;
   // The lanes of a block lie side by side: the vector runs along the stored lane, whatever the unit's place.
   AffineExpr lane = k.index(k.emit(offset));
-  return k.loadBuffer(buffer, element, lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), at.count});
+  return k.loadBuffer(k.buffer(cast<BlockArgument>(layer.recurrence).getArgNumber()), element, lane, along(lane, at.count));
 }
 
-SmallVector<Value> RecurrentCell::products(AffineExpr j, Lanes at, ArrayRef<int64_t> wanted, function_ref<Value(AffineExpr)> state) const {
-  auto step = [&](AffineExpr i, ValueRange carried, int64_t part, SmallVectorImpl<Value> &next) {
-    Scalar h = scalar(k.broadcast(state(i), at.count));
-    for (auto [n, gate] : llvm::enumerate(wanted))
-      next.push_back((h * scalar(weight(j, i, gate, at)) + scalar(carried[part * wanted.size() + n])).value());
+/// Products of all rows of the tile, row by row.
+SmallVector<Value> RecurrentCell::products(const RowTile &tile, AffineExpr j, Lanes at, ArrayRef<int64_t> wanted, State state) const {
+  int64_t sums = tile.rows.size() * wanted.size();
+  int64_t chains = std::clamp<int64_t>(wantedSums / sums, 1, hidden), whole = hidden / chains * chains;
+  auto add = [&](AffineExpr i, MutableArrayRef<Value> carried) {
+    SmallVector<Value> weights = llvm::map_to_vector(wanted, [&](int64_t gate) { return weight(tile, j, i, gate, at); });
+    for (unsigned row = 0; row < tile.rows.size(); ++row) {
+      Scalar h = scalar(k.broadcast(state(row, i), at.count));
+      for (auto [n, w] : llvm::enumerate(weights)) {
+        Value &sum = carried[row * wanted.size() + n];
+        sum = (h * scalar(w) + scalar(sum)).value();
+      }
+    }
   };
-  int64_t width = hidden % chains == 0 ? chains : 1;
-  SmallVector<Value> init(width * wanted.size(), k.number(element, 0, at.count));
-  SmallVector<Value> sums = k.loop(k.constant(0), k.constant(hidden), width, "i", init, [&](AffineExpr i, ValueRange carried) {
-    SmallVector<Value> next;
-    for (int64_t part = 0; part < width; ++part)
-      step(part == 0 ? i : k.index(k.emit(i + part)), carried, part, next);
+  SmallVector<Value> init(chains * sums, k.number(element, 0, at.count));
+  SmallVector<Value> all = k.loop(k.constant(0), k.constant(whole), chains, "i", init, [&](AffineExpr i, ValueRange carried) {
+    SmallVector<Value> next(carried);
+    for (int64_t chain = 0; chain < chains; ++chain)
+      add(chain == 0 ? i : k.index(k.emit(i + chain)), MutableArrayRef(next).slice(chain * sums, sums));
     return next;
   });
-  SmallVector<Value> totals(sums.begin(), sums.begin() + wanted.size());
-  for (size_t n = 0; width > 1 && n < wanted.size(); ++n)
-    totals[n] = (scalar(totals[n]) + scalar(sums[wanted.size() + n])).value();
-  return totals;
+  for (int64_t i = whole; i < hidden; ++i)
+    add(k.constant(i), MutableArrayRef(all).slice((i - whole) * sums, sums));
+  for (int64_t width = llvm::PowerOf2Ceil(chains) / 2; width > 0; width /= 2)
+    for (int64_t n = 0; n < width * sums && n + width * sums < static_cast<int64_t>(all.size()); ++n)
+      all[n] = (scalar(all[n]) + scalar(all[n + width * sums])).value();
+  all.truncate(sums);
+  return all;
+}
+
+/// Lanes [first, first + count) of a vector.
+static Value cut(KernelBuilder &k, Value vector, int64_t first, int64_t count) {
+  if (count == 1)
+    return vector::ExtractOp::create(k.builder(), k.loc(), vector, first);
+  return vector::ExtractStridedSliceOp::create(k.builder(), k.loc(), vector, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
+}
+
+void RecurrentCell::eachUnit(const RowTile &tile, ArrayRef<int64_t> wanted, State state, Finish finish) const {
+  auto block = [&](AffineExpr j, Lanes at) {
+    SmallVector<Value> all = products(tile, j, at, wanted, state);
+    for (unsigned row = 0; row < tile.rows.size(); ++row)
+      finish(row, j, at, ArrayRef(all).slice(row * wanted.size(), wanted.size()));
+  };
+  if (!packed)
+    return copyUnits(block);
+  int64_t width = lanes, whole = hidden / width * width;
+  k.loop(k.constant(0), k.constant(whole), width, "unit", [&](AffineExpr unit) {
+    Value there = k.emit(unit), back = k.emit(k.constant(whole - width) - unit);
+    Value isBack = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::ne, tile.parity, k.emitConstant(0));
+    AffineExpr j = whole == width ? unit : k.index(arith::SelectOp::create(k.builder(), k.loc(), isBack, back, there));
+    block(j, along(j, lanes));
+  });
+  if (whole == hidden)
+    return;
+  // The last units have a whole block of weights, but no whole vectors in other buffers.
+  AffineExpr tail = k.index(k.emitConstant(whole));
+  SmallVector<Value> all = products(tile, tail, along(tail, lanes), wanted, state);
+  for (int64_t done = whole, piece = width / 2; done < hidden; piece = std::max<int64_t>(piece / 2, 1)) {
+    if (piece > 1 && (piece < 4 || done + piece > hidden))
+      continue;
+    AffineExpr j = k.index(k.emitConstant(done));
+    for (unsigned row = 0; row < tile.rows.size(); ++row) {
+      auto sums = llvm::map_to_vector(ArrayRef(all).slice(row * wanted.size(), wanted.size()),
+                                      [&](Value sum) { return cut(k, sum, done - whole, piece); });
+      finish(row, j, along(j, piece), sums);
+    }
+    done += piece;
+  }
+}
+
+//===- Steps ---------------------------------------------------------------===//
+
+void RecurrentCell::setTimes(RowTile &tile, Value backwards, AffineExpr step, ArrayRef<Value> lengths) const {
+  OpBuilder &b = k.builder();
+  Location loc = k.loc();
+  for (unsigned row = 0; row < tile.rows.size(); ++row) {
+    Value forward = k.emit(step), time = forward;
+    if (backwards || layer.reverse) {
+      AffineExpr end = lengths.empty() ? steps : k.index(lengths[row]);
+      time = k.emit(end - 1 - step);
+      if (lengths.size() > 1)
+        time = arith::MaxSIOp::create(b, loc, time, k.emitConstant(0));
+      if (backwards)
+        time = arith::SelectOp::create(b, loc, backwards, time, forward);
+    }
+    tile.times.push_back(k.index(time));
+    if (lengths.size() > 1) {
+      tile.active.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, forward, lengths[row]));
+      time = arith::SelectOp::create(b, loc, tile.active.back(), time, forward);
+    }
+    tile.targets.push_back(k.index(time));
+  }
+}
+
+/// The new hidden states go to their places once all units have used the old ones.
+void RecurrentCell::commit(const RowTile &tile) const {
+  copyUnits([&](AffineExpr j, Lanes at) {
+    for (unsigned row = 0; row < tile.rows.size(); ++row) {
+      Value value = k.loadBuffer(next, element, scratchAt(row, j), at), zero = k.number(element, 0, at.count);
+      Value kept = tile.active.empty() ? value : keepInactive(tile, row, value, hiddenAt(tile, row, j, at));
+      k.storeBuffer(k.resultBuffer(Hidden), element, tile.hidden[row] + j, kept, at);
+      k.store(States, keepInactive(tile, row, value, zero), {tile.targets[row], tile.direction, tile.rows[row], j}, at);
+    }
+  });
+}
+
+void RecurrentCell::walk(AffineExpr direction, AffineExpr first, unsigned count, function_ref<void(const RowTile &)> start,
+                         function_ref<void(const RowTile &)> step) {
+  RowTile tile;
+  tile.direction = direction;
+  SmallVector<Value> lengths;
+  AffineExpr limit = steps;
+  for (unsigned row = 0; row < count; ++row) {
+    tile.rows.push_back(row == 0 ? first : k.index(k.emit(first + row)));
+    tile.hidden.push_back(k.index(k.emit((direction * batch + tile.rows.back()) * hidden)));
+    if (!layer.lengths)
+      continue;
+    OpBuilder &b = k.builder();
+    Value length = arith::IndexCastOp::create(b, k.loc(), b.getIndexType(), k.value(layer.lengths, {tile.rows.back()}));
+    lengths.push_back(k.minimum(arith::MaxSIOp::create(b, k.loc(), length, k.emitConstant(0)), k.emit(steps)));
+    limit = k.index(row == 0 ? lengths[0] : Value(arith::MaxSIOp::create(b, k.loc(), k.emit(limit), lengths[row])));
+  }
+  Value backwards;
+  if (directions == 2)
+    backwards = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::ne, k.emit(direction), k.emitConstant(0));
+  start(tile);
+  k.loop(k.constant(0), limit, 1, "step", [&](AffineExpr number) {
+    RowTile now = tile;
+    setTimes(now, backwards, number, lengths);
+    now.parity = k.emit(number % 2);
+    step(now);
+    commit(now);
+  });
+  if (layer.lengths)
+    k.loop(limit, steps, 1, "step", [&](AffineExpr t) {
+      copyUnits([&](AffineExpr j, Lanes at) {
+        for (AffineExpr row : tile.rows)
+          k.store(States, k.number(element, 0, at.count), {t, direction, row, j}, at);
+      });
+    });
+}
+
+LaunchInfo RecurrentCell::run(function_ref<void(const RowTile &)> start, function_ref<void(const RowTile &)> step) {
+  int64_t count = tileRows;
+  AffineExpr tiles = simplifyDim(batch.ceilDiv(count));
+  auto rows = getConstantDim(batch);
+  auto begin = [&](const RowTile &tile) {
+    copyUnits([&](AffineExpr j, Lanes at) {
+      for (auto [row, number] : llvm::zip_equal(tile.hidden, tile.rows))
+        k.storeBuffer(k.resultBuffer(Hidden), element, row + j, k.value(layer.hidden, {tile.direction, number, j}, at), at);
+    });
+    start(tile);
+  };
+  k.taskLoop({k.constant(directions), tiles}, [&](ArrayRef<AffineExpr> task) {
+    AffineExpr first = k.index(k.emit(task[1] * count));
+    if (count == 1 || (rows && *rows % count == 0))
+      return walk(task[0], first, count, begin, step);
+    // Static batches are split evenly, so few rows are left to go one by one.
+    auto is = [&](arith::CmpIPredicate predicate) {
+      return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(first + count), k.emit(batch));
+    };
+    k.branch(is(arith::CmpIPredicate::sle), [&] { walk(task[0], first, count, begin, step); });
+    k.branch(is(arith::CmpIPredicate::sgt),
+             [&] { k.loop(first, batch, 1, "row", [&](AffineExpr row) { walk(task[0], row, 1, begin, step); }); });
+  });
+  AffineExpr products = steps * (directions * layer.gateCount * hidden * hidden);
+  return LaunchInfo{simplifyDim(tiles * directions), simplifyDim(products * batch * 2), simplifyDim(products * tiles * 4)};
 }
 
 } // namespace kiln

@@ -8,26 +8,39 @@ using namespace kiln::nn;
 namespace kiln::import {
 
 namespace {
+/// Some directions of a node that one operation computes.
+struct Part {
+  int64_t first, count;
+};
+
 /// What the recurrent operators share. One instance serves all directions of a node.
 class Layer {
 public:
   Layer(Node &node, int64_t gates, ArrayRef<StringRef> defaults) : node(node), gates(gates), defaults(defaults) {}
 
   bool read();
-  int64_t numDirections() const { return direction == "bidirectional" ? 2 : 1; }
-  bool isReverse(int64_t d) const { return direction == "reverse" || d == 1; }
-  /// Row `d` of an operand [directions, ...], without that dimension; null when the operand is absent.
-  Value ofDirection(Value operand, int64_t d);
-  /// The state before the first step, [batch, hidden].
-  Value initialState(unsigned input, int64_t d);
-  /// X * W^T + bias for all steps, [steps, batch, gates * hidden].
-  Value inputGates(int64_t d, Value bias);
-  /// Activations of direction `d`.
-  ArrayAttr activations(int64_t d);
+  /// Both directions together when they have the same activations, else one by one.
+  SmallVector<Part> parts();
+  UnitAttr isReverse(Part part) {
+    bool backwards = part.count == 1 && (direction == "reverse" || part.first == 1);
+    return backwards ? node.builder().getUnitAttr() : UnitAttr();
+  }
+  /// The part's rows of an operand [directions, ...]; null when the operand is absent.
+  Value rowsOf(Part part, Value operand);
+  /// The state before the first step, [directions, batch, hidden].
+  Value initialState(Part part, unsigned input);
+  /// R transposed: [directions, hidden, gates * hidden].
+  Value recurrenceOf(Part part) { return node.transpose(rowsOf(part, recurrence), {0, 2, 1}); }
+  /// X * W^T + bias for all steps, [steps, batch, directions * gates * hidden].
+  Value inputGates(Part part, Value bias);
+  /// The two halves of B, [directions, gates * hidden] each.
+  std::pair<Value, Value> biases(Part part);
+  ArrayAttr activations(Part part);
+  RankedTensorType statesType(Part part);
   LogicalResult finish(ArrayRef<Value> states, ArrayRef<Value> hidden, ArrayRef<Value> cells);
 
   Node &node;
-  int64_t gates, hidden = 0;
+  int64_t gates, hidden = 0, directions = 1;
   ArrayRef<StringRef> defaults;
   std::string direction;
   bool batchFirst = false;
@@ -37,6 +50,9 @@ public:
 
 private:
   bool checkShape(Value value, ArrayRef<AffineExpr> want, StringRef what);
+  bool checkShapes();
+  bool readActivations();
+  /// Of each direction in turn.
   SmallVector<std::string> names;
 };
 } // namespace
@@ -62,16 +78,18 @@ bool Layer::read() {
     node.ignore("output_sequence");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     (void)node.error("attribute 'direction' is '" + direction + "', expected forward, reverse or bidirectional");
+  directions = direction == "bidirectional" ? 2 : 1;
   if (node.hasAttribute("clip"))
     clip = node.builder().getF64FloatAttr(node.getFloat("clip", 0));
   if (node.hasAttribute("activation_alpha") || node.hasAttribute("activation_beta"))
     (void)node.unsupported("activation_alpha and activation_beta", "use activations without parameters");
-  names = node.findStrings("activations").value_or(SmallVector<std::string>());
-  if (!node.expectRank(x, 3, "X") || !node.expectRank(weight, 3, "W") || !node.expectRank(recurrence, 3, "R"))
+  if (!readActivations() || !node.expectRank(x, 3, "X") || !node.expectRank(weight, 3, "W") || !node.expectRank(recurrence, 3, "R"))
     return false;
   auto size = nn::getConstantDim(node.dims(recurrence)[2]);
   if (!size)
     (void)node.unsupported("a symbolic hidden size", "make it static with --dim");
+  else if (*size == 0)
+    (void)node.error("the hidden size is 0");
   hidden = node.getInt("hidden_size", size.value_or(1));
   if (size && hidden != *size)
     (void)node.error("attribute 'hidden_size' is " + Twine(hidden) + ", but R has " + Twine(*size) + " columns");
@@ -82,76 +100,92 @@ bool Layer::read() {
     x = node.transpose(x, {1, 0, 2});
   DimExprs dims = node.dims(x);
   steps = dims[0], batch = dims[1], features = dims[2];
-  AffineExpr directions = node.number(numDirections()), rows = node.number(gates * hidden), h = node.number(hidden);
-  return checkShape(weight, {directions, rows, features}, "W") && checkShape(recurrence, {directions, rows, h}, "R") &&
-         checkShape(bias, {directions, node.number(2 * gates * hidden)}, "B") && checkShape(lengths, {batch}, "sequence_lens") &&
-         checkShape(node.optionalInput(5), batchFirst ? DimExprs{batch, directions, h} : DimExprs{directions, batch, h}, "initial_h");
+  return checkShapes();
 }
 
-Value Layer::ofDirection(Value operand, int64_t d) {
-  if (!operand)
-    return {};
-  DimExprs dims = node.dims(operand);
-  dims.erase(dims.begin());
-  return node.reshape(node.slice(operand, 0, node.number(d), node.number(1)), dims);
+bool Layer::checkShapes() {
+  AffineExpr d = node.number(directions), rows = node.number(gates * hidden), h = node.number(hidden);
+  DimExprs state = batchFirst ? DimExprs{batch, d, h} : DimExprs{d, batch, h};
+  bool fit = checkShape(weight, {d, rows, features}, "W") && checkShape(recurrence, {d, rows, h}, "R") &&
+             checkShape(bias, {d, node.number(2 * gates * hidden)}, "B") && checkShape(lengths, {batch}, "sequence_lens") &&
+             checkShape(node.optionalInput(5), state, "initial_h");
+  // Only LSTM has more.
+  return fit && (gates != 4 || (checkShape(node.optionalInput(6), state, "initial_c") && checkShape(node.optionalInput(7), {d, node.number(3 * hidden)}, "P")));
 }
 
-Value Layer::initialState(unsigned input, int64_t d) {
+bool Layer::readActivations() {
+  static constexpr llvm::StringLiteral known[] = {"Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "ThresholdedRelu"};
+  size_t each = defaults.size();
+  auto given = node.findStrings("activations").value_or(SmallVector<std::string>());
+  if (!given.empty() && given.size() != each * directions)
+    return succeeded(node.error("attribute 'activations' has " + Twine(given.size()) + " entries, expected " + Twine(each * directions)));
+  for (size_t i = 0; i < each * directions; ++i) {
+    names.push_back(given.empty() ? defaults[i % each].str() : given[i]);
+    if (!llvm::is_contained(known, names.back()))
+      (void)node.unsupported("activation '" + names.back() + "'", "use one of " + llvm::join(ArrayRef(known), ", "));
+  }
+  return !node.failed();
+}
+
+SmallVector<Part> Layer::parts() {
+  size_t each = defaults.size();
+  if (directions == 1 || ArrayRef(names).take_front(each) == ArrayRef(names).drop_front(each))
+    return {Part{0, directions}};
+  return {Part{0, 1}, Part{1, 1}};
+}
+
+ArrayAttr Layer::activations(Part part) {
+  SmallVector<StringRef> chosen;
+  for (const std::string &name : ArrayRef(names).slice(part.first * defaults.size(), defaults.size()))
+    chosen.push_back(name);
+  return node.builder().getStrArrayAttr(chosen);
+}
+
+Value Layer::rowsOf(Part part, Value operand) {
+  return !operand || part.count == directions ? operand : node.slice(operand, 0, node.number(part.first), node.number(part.count));
+}
+
+Value Layer::initialState(Part part, unsigned input) {
   Value given = node.optionalInput(input);
   if (!given)
-    return node.splat({batch, node.number(hidden)}, node.elementType(x), 0);
-  if (batchFirst)
-    given = node.transpose(given, {1, 0, 2});
-  return node.reshape(ofDirection(given, d), {batch, node.number(hidden)});
+    return node.splat({node.number(part.count), batch, node.number(hidden)}, node.elementType(x), 0);
+  return rowsOf(part, batchFirst ? node.transpose(given, {1, 0, 2}) : given);
 }
 
-Value Layer::inputGates(int64_t d, Value bias) {
-  AffineExpr rows = node.number(gates * hidden);
-  Value w = node.transpose(ofDirection(weight, d), {1, 0});
-  Value flat = node.matmul(node.reshape(x, {steps * batch, features}), w);
-  Value all = node.reshape(flat, {steps, batch, rows});
-  return bias ? node.binary<AddOp>(all, node.broadcastTo(bias, node.dims(all))) : all;
+Value Layer::inputGates(Part part, Value bias) {
+  AffineExpr columns = node.number(part.count * gates * hidden);
+  Value w = node.transpose(node.reshape(rowsOf(part, weight), {columns, features}), {1, 0});
+  Value all = node.matmul(node.reshape(x, {steps * batch, features}), w);
+  if (bias)
+    all = node.binary<AddOp>(all, node.reshape(bias, {columns}));
+  return node.reshape(all, {steps, batch, columns});
 }
 
-ArrayAttr Layer::activations(int64_t d) {
-  SmallVector<StringRef> chosen(defaults);
-  size_t each = defaults.size();
-  if (!names.empty() && names.size() != each * numDirections())
-    (void)node.error("attribute 'activations' has " + Twine(names.size()) + " entries, expected " + Twine(each * numDirections()));
-  for (size_t i = 0; i < each && !names.empty() && !node.failed(); ++i) {
-    chosen[i] = names[d * each + i];
-    if (!llvm::is_contained({StringRef("Sigmoid"), StringRef("Tanh"), StringRef("Relu")}, chosen[i]))
-      (void)node.unsupported("activation '" + chosen[i] + "'", "use Sigmoid, Tanh or Relu");
-  }
-  return node.builder().getStrArrayAttr(chosen);
+std::pair<Value, Value> Layer::biases(Part part) {
+  Value b = rowsOf(part, bias);
+  if (!b)
+    return {};
+  AffineExpr half = node.number(gates * hidden);
+  return {node.slice(b, 1, node.number(0), half), node.slice(b, 1, half, half)};
+}
+
+RankedTensorType Layer::statesType(Part part) {
+  return node.type({steps, node.number(part.count), batch, node.number(hidden)}, node.elementType(x));
 }
 
 /// Y [steps, directions, batch, hidden] and the last states [directions, batch, hidden], or with the batch first.
 LogicalResult Layer::finish(ArrayRef<Value> states, ArrayRef<Value> last, ArrayRef<Value> cells) {
-  AffineExpr one = node.number(1), h = node.number(hidden);
-  auto join = [&](ArrayRef<Value> parts, DimExprs shape, int64_t axis, ArrayRef<int64_t> batchFirstOrder) {
-    SmallVector<Value> shaped;
-    for (Value part : parts)
-      shaped.push_back(node.reshape(part, shape));
-    Value joined = node.concat(shaped, axis);
-    return batchFirst ? node.transpose(joined, batchFirstOrder) : joined;
-  };
   if (node.failed())
     return failure();
-  (void)node.result(0, join(states, {steps, one, batch, h}, 1, {2, 0, 1, 3}));
-  (void)node.result(1, join(last, {one, batch, h}, 0, {1, 0, 2}));
+  auto join = [&](ArrayRef<Value> parts, int64_t axis, ArrayRef<int64_t> batchFirstOrder) {
+    Value joined = parts.size() == 1 ? parts.front() : node.concat(parts, axis);
+    return batchFirst ? node.transpose(joined, batchFirstOrder) : joined;
+  };
+  (void)node.result(0, join(states, 1, {2, 0, 1, 3}));
+  (void)node.result(1, join(last, 0, {1, 0, 2}));
   if (!cells.empty())
-    (void)node.result(2, join(cells, {one, batch, h}, 0, {1, 0, 2}));
+    (void)node.result(2, join(cells, 0, {1, 0, 2}));
   return success(!node.failed());
-}
-
-/// Both halves of B, [gates * hidden] each.
-static std::pair<Value, Value> splitBias(Layer &layer, int64_t d) {
-  Value b = layer.ofDirection(layer.bias, d);
-  if (!b)
-    return {};
-  AffineExpr half = layer.node.number(layer.gates * layer.hidden);
-  return {layer.node.slice(b, 0, layer.node.number(0), half), layer.node.slice(b, 0, half, half)};
 }
 
 static LogicalResult lstm(Node &node) {
@@ -162,22 +196,31 @@ static LogicalResult lstm(Node &node) {
     return failure();
   SmallVector<Value> states, hidden, cells;
   OpBuilder &b = node.builder();
-  for (int64_t d = 0; d < layer.numDirections() && !node.failed(); ++d) {
-    auto [wb, rb] = splitBias(layer, d);
-    Value gates = layer.inputGates(d, wb ? node.binary<AddOp>(wb, rb) : Value());
-    Value h0 = layer.initialState(5, d), c0 = layer.initialState(6, d), peephole = layer.ofDirection(node.optionalInput(7), d);
-    ArrayAttr activations = layer.activations(d);
-    Value recurrence = layer.ofDirection(layer.recurrence, d);
+  for (Part part : layer.parts()) {
+    auto [wb, rb] = layer.biases(part);
+    Value gates = layer.inputGates(part, wb ? node.binary<AddOp>(wb, rb) : Value()), recurrence = layer.recurrenceOf(part);
+    Value h0 = layer.initialState(part, 5), c0 = layer.initialState(part, 6), peephole = layer.rowsOf(part, node.optionalInput(7));
+    Type all = layer.statesType(part);
     if (node.failed())
       return failure();
-    Type element = node.elementType(layer.x), all = node.type({layer.steps, layer.batch, node.number(layer.hidden)}, element);
-    auto op = LstmOp::create(b, node.loc, TypeRange{all, h0.getType(), c0.getType()}, gates, recurrence, h0, c0, peephole, layer.lengths, activations,
-                             layer.isReverse(d) ? b.getUnitAttr() : UnitAttr(), inputForget ? b.getUnitAttr() : UnitAttr(), layer.clip);
+    auto op = LstmOp::create(b, node.loc, TypeRange{all, h0.getType(), c0.getType()}, gates, recurrence, h0, c0, peephole, layer.lengths,
+                             layer.activations(part), layer.isReverse(part), inputForget ? b.getUnitAttr() : UnitAttr(), layer.clip);
     states.push_back(op.getStates());
     hidden.push_back(op.getLastHidden());
     cells.push_back(op.getLastCell());
   }
   return layer.finish(states, hidden, cells);
+}
+
+/// Both biases of a GRU for `gates`, and what is left for the reset gate to multiply.
+static std::pair<Value, Value> gruBiases(Layer &layer, Part part, bool linear) {
+  Node &node = layer.node;
+  auto [wb, rb] = layer.biases(part);
+  if (!wb || !linear)
+    return {wb ? node.binary<AddOp>(wb, rb) : Value(), Value()};
+  AffineExpr two = node.number(2 * layer.hidden), one = node.number(layer.hidden), zero = node.number(0);
+  Value none = node.splat({node.number(part.count), one}, node.elementType(rb), 0);
+  return {node.binary<AddOp>(wb, node.concat({node.slice(rb, 1, zero, two), none}, 1)), node.slice(rb, 1, two, one)};
 }
 
 static LogicalResult gru(Node &node) {
@@ -188,65 +231,39 @@ static LogicalResult gru(Node &node) {
     return failure();
   SmallVector<Value> states, hidden;
   OpBuilder &b = node.builder();
-  int64_t size = layer.hidden;
-  for (int64_t d = 0; d < layer.numDirections() && !node.failed(); ++d) {
-    auto [wb, rb] = splitBias(layer, d);
-    Value sum = wb, hiddenBias;
-    if (wb) {
-      // The recurrent bias of the hidden gate stays apart: the reset gate multiplies it.
-      AffineExpr two = node.number(2 * size), one = node.number(size), zero = node.number(0);
-      hiddenBias = node.slice(rb, 0, two, one);
-      sum = node.binary<AddOp>(wb, node.concat({node.slice(rb, 0, zero, two), node.splat({one}, node.elementType(rb), 0)}, 0));
-    }
-    Value gates = layer.inputGates(d, sum), h0 = layer.initialState(5, d), recurrence = layer.ofDirection(layer.recurrence, d);
-    ArrayAttr activations = layer.activations(d);
+  for (Part part : layer.parts()) {
+    auto [sum, hiddenBias] = gruBiases(layer, part, linear);
+    Value gates = layer.inputGates(part, sum), h0 = layer.initialState(part, 5), recurrence = layer.recurrenceOf(part);
+    Type all = layer.statesType(part);
     if (node.failed())
       return failure();
-    Type all = node.type({layer.steps, layer.batch, node.number(size)}, node.elementType(layer.x));
-    auto op = GruOp::create(b, node.loc, TypeRange{all, h0.getType()}, gates, recurrence, h0, hiddenBias, layer.lengths, activations,
-                            layer.isReverse(d) ? b.getUnitAttr() : UnitAttr(), linear ? b.getUnitAttr() : UnitAttr(), layer.clip);
+    auto op = GruOp::create(b, node.loc, TypeRange{all, h0.getType()}, gates, recurrence, h0, hiddenBias, layer.lengths, layer.activations(part),
+                            layer.isReverse(part), linear ? b.getUnitAttr() : UnitAttr(), layer.clip);
     states.push_back(op.getStates());
     hidden.push_back(op.getLastHidden());
   }
   return layer.finish(states, hidden, {});
 }
 
-/// Steps that are written out one after the other.
-static constexpr int64_t unrollLimit = 256;
-
-static Value activate(Node &node, StringRef name, Value x) {
-  return name == "Sigmoid" ? node.unary<SigmoidOp>(x) : name == "Relu" ? node.unary<ReluOp>(x) : node.unary<TanhOp>(x);
-}
-
-/// The plain recurrence has no operation of its own: its steps are written out.
 static LogicalResult rnn(Node &node) {
   static const StringRef defaults[] = {"Tanh"};
   Layer layer(node, 1, defaults);
   if (!layer.read())
     return failure();
-  auto steps = nn::getConstantDim(layer.steps);
-  if (!steps || *steps > unrollLimit || layer.lengths || layer.clip)
-    return node.unsupported("a symbolic or large number of steps, sequence_lens or clip", "make the sequence length static with --dim, or use GRU or LSTM");
-  SmallVector<Value> states, last;
-  AffineExpr one = node.number(1), h = node.number(layer.hidden);
-  for (int64_t d = 0; d < layer.numDirections() && !node.failed(); ++d) {
-    auto [wb, rb] = splitBias(layer, d);
-    Value gates = layer.inputGates(d, wb ? node.binary<AddOp>(wb, rb) : Value()), state = layer.initialState(5, d);
-    Value recurrence = node.transpose(layer.ofDirection(layer.recurrence, d), {1, 0});
-    StringRef activation = cast<StringAttr>(layer.activations(d)[0]).getValue();
-    SmallVector<Value> all(*steps);
-    for (int64_t i = 0; i < *steps && !node.failed(); ++i) {
-      int64_t t = layer.isReverse(d) ? *steps - 1 - i : i;
-      Value gate = node.reshape(node.slice(gates, 0, node.number(t), one), {layer.batch, h});
-      state = activate(node, activation, node.binary<AddOp>(gate, node.matmul(state, recurrence)));
-      all[t] = node.reshape(state, {one, layer.batch, h});
-    }
-    if (node.failed() || all.empty())
-      return node.error("there are no steps");
-    states.push_back(node.concat(all, 0));
-    last.push_back(state);
+  SmallVector<Value> states, hidden;
+  for (Part part : layer.parts()) {
+    auto [wb, rb] = layer.biases(part);
+    Value gates = layer.inputGates(part, wb ? node.binary<AddOp>(wb, rb) : Value());
+    Value h0 = layer.initialState(part, 5), recurrence = layer.recurrenceOf(part);
+    Type all = layer.statesType(part);
+    if (node.failed())
+      return failure();
+    auto op = RnnOp::create(node.builder(), node.loc, TypeRange{all, h0.getType()}, gates, recurrence, h0, layer.lengths, layer.activations(part),
+                            layer.isReverse(part), layer.clip);
+    states.push_back(op.getStates());
+    hidden.push_back(op.getLastHidden());
   }
-  return layer.finish(states, last, {});
+  return layer.finish(states, hidden, {});
 }
 
 ArrayRef<Operator> getRecurrentOperators() {

@@ -523,19 +523,37 @@ func.func @attention_result(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>) {
 
 // -----
 
-func.func @lstm_activations(%g: tensor<5x1x16xf32>, %r: tensor<16x4xf32>, %h: tensor<1x4xf32>) {
-  // expected-error @below {{expected three activations}}
+func.func @lstm_activations(%g: tensor<5x1x16xf32>, %r: tensor<1x4x16xf32>, %h: tensor<1x1x4xf32>) {
+  // expected-error @below {{expected 3 activations}}
   %y, %a, %b = nn.lstm gates(%g) recurrence(%r) hidden(%h) cell(%h) activations ["Sigmoid"]
-    : (tensor<5x1x16xf32>, tensor<16x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
+    : (tensor<5x1x16xf32>, tensor<1x4x16xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>)
   return
 }
 
 // -----
 
-func.func @gru_sizes(%g: tensor<5x1x16xf32>, %r: tensor<12x4xf32>, %h: tensor<1x4xf32>) {
+func.func @gru_sizes(%g: tensor<5x1x16xf32>, %r: tensor<1x4x12xf32>, %h: tensor<1x1x4xf32>) {
   // expected-error @below {{sizes disagree}}
   %y, %a = nn.gru gates(%g) recurrence(%r) hidden(%h) activations ["Sigmoid", "Tanh"]
-    : (tensor<5x1x16xf32>, tensor<12x4xf32>, tensor<1x4xf32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>)
+    : (tensor<5x1x16xf32>, tensor<1x4x12xf32>, tensor<1x1x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @rnn_reverse(%g: tensor<5x1x8xf32>, %r: tensor<2x4x4xf32>, %h: tensor<2x1x4xf32>) {
+  // expected-error @below {{expected no 'reverse' on two directions}}
+  %y, %a = nn.rnn gates(%g) recurrence(%r) hidden(%h) activations ["Tanh"] reverse
+    : (tensor<5x1x8xf32>, tensor<2x4x4xf32>, tensor<2x1x4xf32>) -> (tensor<5x2x1x4xf32>, tensor<2x1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @rnn_directions(%g: tensor<5x1x12xf32>, %r: tensor<3x4x4xf32>, %h: tensor<3x1x4xf32>) {
+  // expected-error @below {{expected one or two directions}}
+  %y, %a = nn.rnn gates(%g) recurrence(%r) hidden(%h) activations ["Tanh"]
+    : (tensor<5x1x12xf32>, tensor<3x4x4xf32>, tensor<3x1x4xf32>) -> (tensor<5x3x1x4xf32>, tensor<3x1x4xf32>)
   return
 }
 

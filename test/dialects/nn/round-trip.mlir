@@ -223,9 +223,12 @@ func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8
 // CHECK-LABEL: func @recurrent
 // CHECK: nn.lstm
 // CHECK: nn.gru
-func.func @recurrent(%g: tensor<5x1x16xf32>, %r: tensor<16x4xf32>, %h: tensor<1x4xf32>, %k: tensor<5x1x12xf32>, %q: tensor<12x4xf32>, %b: tensor<4xf32>, %p: tensor<12xf32>, %l: tensor<1xi32>) {
-  %0, %1, %2 = nn.lstm gates(%g) recurrence(%r) hidden(%h) cell(%h) peephole(%p) lengths(%l) activations ["Sigmoid", "Tanh", "Tanh"] reverse : (tensor<5x1x16xf32>, tensor<16x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<12xf32>, tensor<1xi32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
-  %3, %4 = nn.gru gates(%k) recurrence(%q) hidden(%h) recurrence_bias(%b) activations ["Sigmoid", "Tanh"] linear_before_reset : (tensor<5x1x12xf32>, tensor<12x4xf32>, tensor<1x4xf32>, tensor<4xf32>) -> (tensor<5x1x4xf32>, tensor<1x4xf32>)
+// CHECK: nn.rnn
+func.func @recurrent(%g: tensor<5x1x16xf32>, %r: tensor<1x4x16xf32>, %h: tensor<1x1x4xf32>, %k: tensor<5x1x24xf32>, %q: tensor<2x4x12xf32>, %b: tensor<2x4xf32>,
+                     %p: tensor<1x12xf32>, %l: tensor<1xi32>, %i: tensor<2x1x4xf32>, %m: tensor<5x1x4xf32>, %s: tensor<1x4x4xf32>) {
+  %0, %1, %2 = nn.lstm gates(%g) recurrence(%r) hidden(%h) cell(%h) peephole(%p) lengths(%l) activations ["Sigmoid", "Tanh", "Tanh"] reverse : (tensor<5x1x16xf32>, tensor<1x4x16xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x12xf32>, tensor<1xi32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>)
+  %3, %4 = nn.gru gates(%k) recurrence(%q) hidden(%i) recurrence_bias(%b) activations ["Sigmoid", "Tanh"] linear_before_reset : (tensor<5x1x24xf32>, tensor<2x4x12xf32>, tensor<2x1x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x1x4xf32>, tensor<2x1x4xf32>)
+  %5, %6 = nn.rnn gates(%m) recurrence(%s) hidden(%h) activations ["Tanh"] : (tensor<5x1x4xf32>, tensor<1x4x4xf32>, tensor<1x1x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>)
   return
 }
 
