@@ -109,10 +109,6 @@ private:
   void store(Value buffer, AffineExpr at, Value value, Lanes across = {}) { k.storeBuffer(buffer, element, at, value, across); }
   Scalar scalar(Value value) { return Scalar(k.builder(), k.loc(), value, element); }
   Scalar number(double value, unsigned count = 1) { return scalar(k.number(element, value, count)); }
-  Value larger(Value x, Value y) {
-    Value isLarger = arith::CmpFOp::create(k.builder(), k.loc(), arith::CmpFPredicate::OGT, x, y);
-    return arith::SelectOp::create(k.builder(), k.loc(), isLarger, x, y);
-  }
 
   KernelBuilder &k;
   AttentionOp op;
@@ -370,7 +366,7 @@ void AttentionEmitter::adjustScores(Batch batch, KeyBlock keys, AffineExpr row, 
 Value AttentionEmitter::findTop(AffineExpr at, AffineExpr padded) {
   Value init = k.number(element, -std::numeric_limits<double>::infinity(), lanes);
   Value top = k.loop(k.constant(0), padded, lanes, "i", init, [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
-    return {larger(load(scores, at + i, lanesAt(i)), carried.front())};
+    return {larger(k, load(scores, at + i, lanesAt(i)), carried.front())};
   }).front();
   return reduceLanes(k, ReduceKind::Max, top);
 }
@@ -397,7 +393,7 @@ void AttentionEmitter::emitSoftmax(Batch batch, KeyBlock keys) {
         store(scores, at + i, k.number(element, -std::numeric_limits<double>::infinity()));
       });
     Value top = findTop(at, padded);
-    store(oneBlock ? tops : factors, row, oneBlock ? top : larger(top, load(tops, row)));
+    store(oneBlock ? tops : factors, row, oneBlock ? top : larger(k, top, load(tops, row)));
   });
   if (!oneBlock)
     rescaleTotals();

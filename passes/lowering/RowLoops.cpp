@@ -47,6 +47,11 @@ Value combine(KernelBuilder &k, ReduceKind kind, Type elementType, Value x, Valu
   llvm_unreachable("all kinds handled");
 }
 
+Value larger(KernelBuilder &k, Value x, Value y) {
+  Value isLarger = arith::CmpFOp::create(k.builder(), k.loc(), arith::CmpFPredicate::OGT, x, y);
+  return arith::SelectOp::create(k.builder(), k.loc(), isLarger, x, y);
+}
+
 Value reduceLanes(KernelBuilder &k, ReduceKind kind, Value vector) {
   if (!isa<VectorType>(vector.getType()))
     return vector;
@@ -61,43 +66,53 @@ Value reduceLanes(KernelBuilder &k, ReduceKind kind, Value vector) {
   return vector::ReductionOp::create(k.builder(), k.loc(), combining, vector);
 }
 
-Value reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr extent, unsigned lanes,
-                function_ref<Value(AffineExpr, Lanes)> body) {
-  auto lanesAt = [](AffineExpr i, unsigned count) { return Lanes{cast<AffineDimExpr>(i).getPosition(), count}; };
-  Value total = reductionIdentity(k, kind, elementType, 1);
+/// One loop of a row's reduction: `width` accumulators for each value, combined at its end into scalars that are added to `totals`.
+static void reducePart(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr from, AffineExpr to, unsigned lanes, unsigned width,
+                       SmallVectorImpl<Value> &totals, function_ref<SmallVector<Value>(AffineExpr, Lanes)> body) {
+  unsigned count = totals.size();
+  SmallVector<Value> sums(width * count, reductionIdentity(k, kind, elementType, lanes));
+  sums = k.loop(from, to, width * lanes, "i", sums, [&](AffineExpr i, ValueRange carried) {
+    SmallVector<Value> next;
+    for (unsigned part = 0; part < width; ++part) {
+      AffineExpr at = part == 0 ? i : k.index(k.emit(i + part * lanes));
+      for (auto [value, sum] : llvm::zip_equal(body(at, Lanes{cast<AffineDimExpr>(at).getPosition(), lanes}), carried.slice(part * count, count)))
+        next.push_back(combine(k, kind, elementType, sum, value));
+    }
+    return next;
+  });
+  for (; sums.size() > count; sums.resize(sums.size() / 2))
+    for (size_t i = 0; i < sums.size() / 2; ++i)
+      sums[i] = combine(k, kind, elementType, sums[i], sums[i + sums.size() / 2]);
+  for (auto [total, sum] : llvm::zip_equal(totals, sums))
+    total = combine(k, kind, elementType, total, reduceLanes(k, kind, sum));
+}
+
+SmallVector<Value> reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr extent, unsigned lanes, unsigned count,
+                             function_ref<SmallVector<Value>(AffineExpr, Lanes)> body) {
+  SmallVector<Value> totals(count, reductionIdentity(k, kind, elementType, 1));
   AffineExpr done = k.constant(0);
   auto size = getConstantDim(extent);
-  if (lanes > 1) {
-    unsigned count = !size || *size >= 2 * accumulators * lanes ? accumulators : 1;
-    for (unsigned width : {count, 1u}) {
-      AffineExpr covered = simplifyDim((extent.floorDiv(width * lanes)) * (width * lanes));
-      auto start = getConstantDim(done), stop = getConstantDim(covered);
-      if (width == 1 && count > 1 && start && stop && *start == *stop)
-        break;
-      SmallVector<Value> init(width, reductionIdentity(k, kind, elementType, lanes));
-      SmallVector<Value> sums = k.loop(done, covered, width * lanes, "i", init, [&](AffineExpr i, ValueRange carried) {
-        SmallVector<Value> next;
-        for (unsigned part = 0; part < width; ++part) {
-          AffineExpr at = part == 0 ? i : k.index(k.emit(i + part * lanes));
-          next.push_back(combine(k, kind, elementType, carried[part], body(at, lanesAt(at, lanes))));
-        }
-        return next;
-      });
-      for (; sums.size() > 1; sums.resize(sums.size() / 2))
-        for (size_t i = 0; i < sums.size() / 2; ++i)
-          sums[i] = combine(k, kind, elementType, sums[i], sums[i + sums.size() / 2]);
-      total = combine(k, kind, elementType, total, reduceLanes(k, kind, sums.front()));
-      done = covered;
-      if (count == 1)
-        break;
-    }
+  unsigned most = !size || *size >= 2 * accumulators * lanes ? accumulators : 1;
+  for (unsigned width = lanes > 1 ? most : 0; width > 0; width = width == most && most > 1 ? 1 : 0) {
+    AffineExpr covered = simplifyDim(extent.floorDiv(width * lanes) * (width * lanes));
+    if (covered != done || width == most)
+      reducePart(k, kind, elementType, done, covered, lanes, width, totals, body);
+    done = covered;
   }
-  auto start = getConstantDim(done);
-  if (start && size && *start == *size)
-    return total;
-  return k.loop(done, extent, 1, "i", total, [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
-    return {combine(k, kind, elementType, carried.front(), body(i, lanesAt(i, 1)))};
-  }).front();
+  if (done == extent)
+    return totals;
+  return k.loop(done, extent, 1, "i", totals, [&](AffineExpr i, ValueRange carried) {
+    SmallVector<Value> next;
+    for (auto [value, sum] : llvm::zip_equal(body(i, Lanes{cast<AffineDimExpr>(i).getPosition(), 1}), carried))
+      next.push_back(combine(k, kind, elementType, sum, value));
+    return next;
+  });
+}
+
+Value reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr extent, unsigned lanes,
+                function_ref<Value(AffineExpr, Lanes)> body) {
+  auto one = [&](AffineExpr i, Lanes across) { return SmallVector<Value>{body(i, across)}; };
+  return reduceRow(k, kind, elementType, extent, lanes, 1, one).front();
 }
 
 AffineExpr countTasks(KernelBuilder &k, ArrayRef<AffineExpr> extents) { return getNumElements(extents, k.context()); }

@@ -10,6 +10,8 @@ namespace kiln {
 mlir::Value reductionIdentity(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementType, unsigned lanes);
 /// x (+) y for scalars or vectors; max and min propagate NaN. Mean combines as sum.
 mlir::Value combine(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementType, mlir::Value x, mlir::Value y);
+/// The larger of two floats, in one instruction; y when x is NaN.
+mlir::Value larger(KernelBuilder &k, mlir::Value x, mlir::Value y);
 /// All lanes of a vector combined in a fixed order.
 mlir::Value reduceLanes(KernelBuilder &k, nn::ReduceKind kind, mlir::Value vector);
 
@@ -17,6 +19,9 @@ mlir::Value reduceLanes(KernelBuilder &k, nn::ReduceKind kind, mlir::Value vecto
 /// The order of combination depends on the extent and the lanes only. Returns a scalar.
 mlir::Value reduceRow(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementType, mlir::AffineExpr extent, unsigned lanes,
                       llvm::function_ref<mlir::Value(mlir::AffineExpr, Lanes)> body);
+/// The same for `count` values at once.
+llvm::SmallVector<mlir::Value> reduceRow(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementType, mlir::AffineExpr extent, unsigned lanes,
+                                         unsigned count, llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::AffineExpr, Lanes)> body);
 
 /// How a composite along some dimensions of a tensor is walked: tasks over the kept dimensions, and either rows that are contiguous in
 /// memory (the vector runs along the row) or columns (the vector runs across neighbouring rows).

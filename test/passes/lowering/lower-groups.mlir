@@ -17,8 +17,8 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
   // CHECK: return
   // CHECK-LABEL: kernel.entry @run
   // CHECK: kernel.launch @softmax_rows_0({{.*}}) tasks(%c4)
-  func.func @main(%x: tensor<4x64xf32> {nn.name = "x"}) -> (tensor<4x64xf32> {nn.name = "y"}) {
-    %s = nn.softmax %x axis 1 : tensor<4x64xf32>
-    return %s : tensor<4x64xf32>
+  func.func @main(%x: tensor<4x640xf32> {nn.name = "x"}) -> (tensor<4x640xf32> {nn.name = "y"}) {
+    %s = nn.softmax %x axis 1 : tensor<4x640xf32>
+    return %s : tensor<4x640xf32>
   }
 }

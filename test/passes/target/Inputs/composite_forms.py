@@ -38,9 +38,11 @@ def special_rows(length):
 def along(axis, outer, length, inner):
     """[outer, ..., inner] with the special rows along `axis` of three."""
     rows = special_rows(length)[np.arange(outer * inner) % 10].reshape(outer, inner, length)
-    return np.moveaxis(rows, 2, axis)
+    return np.ascontiguousarray(np.moveaxis(rows, 2, axis))
 
 
+# Several blocks of columns, and rows too long for registers.
+LARGE = {1: along(1, 1, 19, 1300), 2: along(2, 2, 700, 5)}
 ROWS = {0: along(0, 4, 33, 5), 1: along(1, 4, 19, 13), 2: along(2, 2, 37, 10)}
 POINTS = np.concatenate([[NAN, INF, -INF, 0.0, -0.0, 1e4, -1e4, 88.5, -88.5, 104, -104, 1e-30, -1e-30, 3e-5, 0.5, -0.5, 1.5, -1.5, 3, -3],
                          np.linspace(-12, 12, 180)])
@@ -110,6 +112,8 @@ def add_row_cases(model, op, formula):
         dims = [f"{letter}{axis}" for letter in "ABC"]
         model.case(op, op, [model.input(array)], formula(array, axis), axis=axis)
         model.case(f"{op} dynamic", op, [model.input(array, dims=dims)], formula(array, axis), dims=dims, axis=axis - 3)
+    for axis, array in LARGE.items():
+        model.case(f"{op} large", op, [model.input(array)], formula(array.astype("f4").astype("f8"), axis), axis=axis)
     one = rounded[0][:1]
     model.case(f"{op} one element", op, [model.input(one[:, :, :1])], formula(one[:, :, :1], 2), axis=-1)
     for dtype in ("f8", "f2"):
