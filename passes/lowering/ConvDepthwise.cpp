@@ -53,7 +53,7 @@ struct Depthwise {
     for (unsigned i = 0; i < spatial; ++i)
       at[i + 1] = (i + 1 < spatial ? at[i + 1] * op.getStrides()[i] : at[i + 1]) + taps[i] * op.getDilations()[i];
     at.push_back(channel);
-    return k.linearize(inputDims, at);
+    return k.elementOffset(cast<BlockArgument>(op.getInput()), at);
   }
   AffineExpr weightAt(ArrayRef<AffineExpr> taps, AffineExpr channel) const {
     IndexExprs dims, at(taps);

@@ -35,11 +35,10 @@ struct ConvShape {
   unsigned spatial;
   int64_t groups, inPerGroup, outPerGroup;
   SmallVector<int64_t> kernel;
-  DimExprs input, output;
+  DimExprs output;
 
   explicit ConvShape(ConvOp conv)
-      : op(conv), spatial(conv.getStrides().size()), groups(conv.getGroups()), input(getDims(conv.getInput().getType())),
-        output(getDims(conv.getType())) {
+      : op(conv), spatial(conv.getStrides().size()), groups(conv.getGroups()), output(getDims(conv.getType())) {
     ArrayRef<int64_t> weight = cast<RankedTensorType>(conv.getWeight().getType()).getShape();
     outPerGroup = weight[0] / groups;
     inPerGroup = weight[1];
@@ -89,13 +88,12 @@ static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape)
 static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShape &shape, int64_t width) {
   SmallVector<ReductionLoop> loops;
   ArrayRef<int64_t> dilations = ConvOp(shape.op).getDilations();
-  AffineExpr pixel = shape.input.back();
+  auto input = cast<BlockArgument>(ConvOp(shape.op).getInput());
   int64_t packed = shape.inPerGroup * width;
-  loops.push_back({k.constant(shape.inPerGroup), k.constant(1), k.constant(width)});
+  loops.push_back({k.constant(shape.inPerGroup), k.elementStride(input, shape.spatial + 1), k.constant(width)});
   for (unsigned i = shape.spatial; i-- > 0;) {
-    loops.insert(loops.begin(), {k.constant(shape.kernel[i]), simplifyDim(pixel * dilations[i]), k.constant(packed)});
+    loops.insert(loops.begin(), {k.constant(shape.kernel[i]), simplifyDim(k.elementStride(input, i + 1) * dilations[i]), k.constant(packed)});
     packed *= shape.kernel[i];
-    pixel = pixel * shape.input[i + 1];
   }
   return mergeReduction(loops);
 }
@@ -106,19 +104,20 @@ FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) {
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
-  c.lhs = k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber());
+  auto input = cast<BlockArgument>(op.getInput());
+  c.lhs = k.buffer(input.getArgNumber());
   if (shape.groups > 1)
     c.batch.push_back(k.constant(shape.groups));
   c.rows.assign(shape.output.begin(), shape.output.end() - 1);
   c.columns = k.constant(shape.outPerGroup);
   c.tile = chooseTile(k.target(), getConstantDim(getNumElements(c.rows, k.context())), shape.outPerGroup,
-                      getConstantDim(shape.input.back() * op.getStrides().back()));
-  c.lhsAt = [&k, shape](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
+                      getConstantDim(simplifyDim(k.elementStride(input, shape.spatial) * op.getStrides().back())));
+  c.lhsAt = [&k, shape, input](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     IndexExprs at(rows);
     for (unsigned i = 0; i < shape.spatial; ++i)
       at[i + 1] = at[i + 1] * ConvOp(shape.op).getStrides()[i];
     at.push_back(batch.empty() ? k.constant(0) : batch.front() * shape.inPerGroup);
-    return k.linearize(shape.input, at);
+    return k.elementOffset(input, at);
   };
   c.resultAt = [shape](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column) {
     IndexExprs at(rows);

@@ -215,6 +215,13 @@ AffineExpr KernelBuilder::elementOffset(BlockArgument argument, ArrayRef<AffineE
   return simplifyAffineExpr(getElementOffset(argument, at), loopValues.size(), symbols.size());
 }
 
+AffineExpr KernelBuilder::elementStride(BlockArgument argument, unsigned dim) const {
+  IndexExprs at;
+  for (unsigned i = 0, rank = cast<RankedTensorType>(argument.getType()).getRank(); i < rank; ++i)
+    at.push_back(getAffineDimExpr(i, context()));
+  return linearCoefficient(getElementOffset(argument, at), dim);
+}
+
 AffineExpr KernelBuilder::resultOffset(unsigned result, ArrayRef<AffineExpr> at) const {
   if (AffineMap place = getPlace(groupOp, GroupOp(groupOp).getInputs().size() + result))
     return simplifyAffineExpr(place.getResult(0).replaceDims(at), loopValues.size(), symbols.size());

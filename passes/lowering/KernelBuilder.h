@@ -125,6 +125,8 @@ public:
   void collectStores(mlir::Value yielded, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SmallVectorImpl<mlir::AffineExpr> &offsets);
   /// The element of its buffer that a block argument has at an index, wherever its producer put it.
   mlir::AffineExpr elementOffset(mlir::BlockArgument argument, llvm::ArrayRef<mlir::AffineExpr> at) const;
+  /// How far apart neighbours along dimension `dim` lie.
+  mlir::AffineExpr elementStride(mlir::BlockArgument argument, unsigned dim) const;
   mlir::AffineExpr resultOffset(unsigned result, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// The row-major offset of an index into dims.
   mlir::AffineExpr linearize(llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::AffineExpr> at) const;
