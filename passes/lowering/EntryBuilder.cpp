@@ -122,10 +122,13 @@ void EntryBuilder::addConstraints() {
 }
 
 void EntryBuilder::findHolders() {
-  for (auto group : main.getBody().front().getOps<GroupOp>())
+  for (auto group : main.getBody().front().getOps<GroupOp>()) {
+    if (isView(group))
+      holders[group.getResult(0)] = group.getInputs().front();
     for (auto [i, input] : llvm::enumerate(group.getInputs()))
       if (isInPlace(group, i))
         holders[seeThroughReshapes(input)] = group.getResult(0);
+  }
 }
 
 Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
@@ -148,7 +151,7 @@ Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
 Value EntryBuilder::bufferOf(Value tensor) {
   tensor = seeThroughReshapes(tensor);
   while (Value holder = holders.lookup(tensor))
-    tensor = holder;
+    tensor = seeThroughReshapes(holder);
   // A constant without elements has no place among the weights: any buffer does.
   bool isEmpty = getConstantDim(getNumElements(getDims(tensor.getType()), tensor.getContext())) == 0;
   if (tensor.getDefiningOp<ConstantOp>() && !isEmpty)

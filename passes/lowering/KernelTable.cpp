@@ -77,6 +77,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"gather_copy", matchGatherCopy, lowerGatherCopy, PlaceSupport::Results},
       {"scatter_updates", matchScatterUpdates, lowerScatterUpdates},
       {"resize_loops", matchResizeLoops, lowerResizeLoops, PlaceSupport::Operands},
+      {"interleave_loops", matchInterleaveLoops, lowerInterleaveLoops},
       {"transpose_tiled", matchTransposeTiled, lowerTransposeTiled, PlaceSupport::Results},
       {"loops", matchElementwiseLoops, lowerElementwiseLoops, PlaceSupport::Operands},
   };

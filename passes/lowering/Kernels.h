@@ -34,6 +34,7 @@ KILN_KERNEL(PadCopy);
 KILN_KERNEL(GatherCopy);
 KILN_KERNEL(ScatterUpdates);
 KILN_KERNEL(ResizeLoops);
+KILN_KERNEL(InterleaveLoops);
 KILN_KERNEL(TransposeTiled);
 KILN_KERNEL(WinogradColumns);
 KILN_KERNEL(WinogradFilters);

@@ -8,8 +8,11 @@
 // store there. What is left of the group is the border, and operands that could not be placed. Consumers are visited first, so that a
 // concatenation that is padded is itself a box of the padded tensor, and its operands are boxes of that box.
 //
+// The other way round, a slice that its readers could not compute while they load is a box of its source: they read it there.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/KernelTable.h"
 #include "passes/lowering/Places.h"
 
@@ -100,6 +103,25 @@ struct MovedUse {
 };
 } // namespace
 
+/// The place of a view's result when its input has `place`: null when it is not linear.
+static AffineMap viewPlace(GroupOp group, AffineMap place) {
+  Value result = group.getTerminator()->getOperand(0);
+  unsigned rank = cast<RankedTensorType>(result.getType()).getRank(), symbols = place.getNumSymbols();
+  SmallVector<AffineExpr> at;
+  for (unsigned i = 0; i < rank; ++i)
+    at.push_back(getAffineDimExpr(i, group.getContext()));
+  std::optional<TracedView> view = traceViews(result, at);
+  if (!view)
+    return AffineMap();
+  for (AffineExpr expr : view->at)
+    symbols = std::max(symbols, countSymbols(expr));
+  AffineExpr offset = simplifyAffineExpr(place.getResult(0).replaceDims(view->at), rank, symbols);
+  for (unsigned i = 0; i < rank; ++i)
+    if (!linearCoefficient(offset, i))
+      return AffineMap();
+  return AffineMap::get(rank, symbols, offset);
+}
+
 /// All uses of `value` by groups, reshapes seen through; false when one cannot follow. `holder` is the group that will hold the value.
 static bool collectUses(Value value, AffineMap place, GroupOp holder, SmallVectorImpl<MovedUse> &uses) {
   for (OpOperand &use : value.getUses()) {
@@ -110,6 +132,13 @@ static bool collectUses(Value value, AffineMap place, GroupOp holder, SmallVecto
       continue;
     }
     auto group = dyn_cast<GroupOp>(use.getOwner());
+    if (group && isView(group)) {
+      AffineMap part = viewPlace(group, place);
+      uses.push_back({group, use.getOperandNumber(), place});
+      if (!part || !collectUses(group.getResult(0), part, holder, uses))
+        return false;
+      continue;
+    }
     if (!group || (group != holder && !readsAnywhere(group, use.getOperandNumber())))
       return false;
     uses.push_back({group, use.getOperandNumber(), place});
@@ -150,10 +179,7 @@ static AffineMap boxPlace(GroupOp group, ArrayRef<AffineExpr> start) {
   unsigned symbols = whole.getNumSymbols();
   for (auto [i, first] : llvm::enumerate(start)) {
     at.push_back(getAffineDimExpr(i, group.getContext()) + first);
-    first.walk([&](AffineExpr expr) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-        symbols = std::max(symbols, symbol.getPosition() + 1);
-    });
+    symbols = std::max(symbols, countSymbols(first));
   }
   AffineExpr offset = simplifyAffineExpr(whole.getResult(0).replaceDims(at), start.size(), symbols);
   return AffineMap::get(start.size(), symbols, offset);
@@ -204,13 +230,46 @@ static void placeResults(GroupOp group) {
   group.setReason(rest);
 }
 
+/// Whether vectors along the last dimension read neighbours.
+static bool runsAlongLast(AffineMap place, Type type) {
+  DimExprs dims = getDims(type);
+  for (unsigned i = dims.size(); i-- > 0;)
+    if (getConstantDim(dims[i]) != 1)
+      return linearCoefficient(place.getResult(0), i) == getAffineConstantExpr(1, place.getContext());
+  return true;
+}
+
+/// Lets all readers of a slice read its source.
+static void viewSource(GroupOp group) {
+  Value source = group.getInputs().size() == 1 ? group.getInputs().front() : Value();
+  auto isMoved = [](Operation &op) { return isa<IndexMap, YieldOp>(op); };
+  if (!source || getPlace(group, 1) || !llvm::all_of(group.getBody().front(), isMoved))
+    return;
+  while (auto reshape = source.getDefiningOp<ReshapeOp>())
+    source = reshape.getInput();
+  AffineMap place = getPlace(group, 0);
+  if (!place)
+    place = getDenseMap(getDims(group.getInputs().front().getType()), group.getContext());
+  AffineMap part = viewPlace(group, place);
+  SmallVector<MovedUse> uses;
+  if (!part || source.getDefiningOp<ConstantOp>() || !runsAlongLast(part, group.getResult(0).getType()) ||
+      !collectUses(group.getResult(0), part, GroupOp(), uses))
+    return;
+  for (const MovedUse &use : uses)
+    setPlace(use.group, use.input, use.place);
+  setView(group);
+  group.setReason("its readers find it in its source: nothing to do");
+}
+
 namespace {
 struct PlaceResults : impl::PlaceResultsBase<PlaceResults> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (Operation &op : llvm::reverse(function.getBody().front()))
-        if (auto group = dyn_cast<GroupOp>(op))
+        if (auto group = dyn_cast<GroupOp>(op)) {
           placeResults(group);
+          viewSource(group);
+        }
   }
 };
 } // namespace

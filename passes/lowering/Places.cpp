@@ -10,7 +10,7 @@ namespace kiln {
 
 using namespace nn;
 
-static constexpr llvm::StringLiteral placesAttrName = "nn.places", inPlaceAttrName = "nn.in_place";
+static constexpr llvm::StringLiteral placesAttrName = "nn.places", inPlaceAttrName = "nn.in_place", viewAttrName = "nn.view";
 
 AffineMap getPlace(GroupOp group, unsigned value) {
   auto places = group->getAttrOfType<ArrayAttr>(placesAttrName);
@@ -40,20 +40,30 @@ void setInPlace(GroupOp group, unsigned input) {
   group->setAttr(inPlaceAttrName, DenseI64ArrayAttr::get(group.getContext(), inputs));
 }
 
+bool isView(GroupOp group) { return group->hasAttr(viewAttrName); }
+void setView(GroupOp group) { group->setAttr(viewAttrName, UnitAttr::get(group.getContext())); }
+
 bool needsNoKernel(GroupOp group) {
+  if (isView(group))
+    return true;
   auto inputs = group->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName);
   return inputs && inputs.size() == static_cast<int64_t>(group.getInputs().size()) && isa<ConcatOp>(getAnchor(group));
+}
+
+unsigned countSymbols(AffineExpr expr) {
+  unsigned symbols = 0;
+  expr.walk([&](AffineExpr part) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      symbols = std::max(symbols, symbol.getPosition() + 1);
+  });
+  return symbols;
 }
 
 AffineMap getDenseMap(ArrayRef<AffineExpr> dims, MLIRContext *context) {
   AffineExpr offset = getAffineConstantExpr(0, context);
   for (auto [i, dim] : llvm::enumerate(dims))
     offset = offset * dim + getAffineDimExpr(i, context);
-  unsigned symbols = 0;
-  offset.walk([&](AffineExpr expr) {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-      symbols = std::max(symbols, symbol.getPosition() + 1);
-  });
+  unsigned symbols = countSymbols(offset);
   return AffineMap::get(dims.size(), symbols, simplifyAffineExpr(offset, dims.size(), symbols));
 }
 

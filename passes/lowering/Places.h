@@ -20,8 +20,14 @@ void setPlace(nn::GroupOp group, unsigned value, mlir::AffineMap place);
 /// Whether the group's kernel finds input `input` already inside of its result.
 bool isInPlace(nn::GroupOp group, unsigned input);
 void setInPlace(nn::GroupOp group, unsigned input);
-/// Whether that holds for all that the group would do: its result is complete without a kernel.
+/// Whether the group only looks at a part of its input, or in another order: its result lies in its input's buffer (`nn.view`).
+bool isView(nn::GroupOp group);
+void setView(nn::GroupOp group);
+/// Whether nothing is left to do for the group: it is a view, or all of its inputs are in place.
 bool needsNoKernel(nn::GroupOp group);
+
+/// One more than the highest symbol of an expression.
+unsigned countSymbols(mlir::AffineExpr expr);
 
 /// The row-major map of a dense value of these dimensions.
 mlir::AffineMap getDenseMap(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::MLIRContext *context);
