@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_COMPILEOPTIONS_H
 #define KILN_COMPILER_COMPILEOPTIONS_H
 
+#include "compiler/Profile.h"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,6 +50,9 @@ struct CompileOptions {
   Observation observation;
   /// The plainest form instead of the fastest: one operation a kernel, the least special kernels. What a compile is compared with.
   bool plain = false;
+  /// A file of measured choices, and choices that go before those of the file.
+  std::string profile;
+  std::vector<ProfileEntry> choices;
   /// Weights go to a file of their own instead of into the object.
   bool externalWeights = false;
   /// A C++ compiler to make the objects with; empty: Clang's libraries, in process.

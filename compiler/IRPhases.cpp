@@ -2,6 +2,7 @@
 #include "compiler/IRPhases.h"
 #include "compiler/Decisions.h"
 #include "compiler/Observe.h"
+#include "compiler/Profile.h"
 #include "compiler/Promises.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
@@ -186,6 +187,24 @@ static void splitByTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &res
   }
 }
 
+/// Gives each target's module the measured choices for it.
+static bool attachProfiles(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  std::vector<ProfileEntry> entries;
+  if (!options.profile.empty()) {
+    result.dependencies.push_back(options.profile);
+    llvm::Expected<std::vector<ProfileEntry>> read = readProfile(options.profile);
+    if (!read) {
+      errors.push_back("--profile: " + toString(read.takeError()));
+      return false;
+    }
+    entries = std::move(*read);
+  }
+  entries.insert(entries.end(), options.choices.begin(), options.choices.end());
+  for (TargetModule &target : result.targets)
+    attachProfile(*target.module, entries);
+  return true;
+}
+
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin) {
   result.context = std::make_unique<MLIRContext>();
@@ -200,6 +219,10 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!readModel(options, result, errors) || !setTarget(targets, result, errors) || !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
+  if (done > 1 && !options.profile.empty()) {
+    errors.push_back("--profile: " + options.model + " has its kernels chosen already");
+    return CompileStatus::AtFault;
+  }
   bool splits = targets.size() > 1;
   std::string stage = "import";
   for (const Stage &next : getStages().drop_front(done)) {
@@ -207,6 +230,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       return CompileStatus::Done;
     if (next.forTarget && std::exchange(splits, false))
       splitByTarget(targets, result);
+    if (next.name == "target" && !attachProfiles(options, result, errors))
+      return CompileStatus::AtFault;
     begin(next.name.str());
     for (TargetModule &target : result.targets)
       if (CompileStatus status = runStage(next, *target.module, options, errors); status != CompileStatus::Done)

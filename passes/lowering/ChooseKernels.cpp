@@ -3,9 +3,11 @@
 //   nn.group(%x) : ... { nn.softmax }
 // becomes
 //   nn.group(%x) {kernel = "softmax_rows", reason = "kept whole: ..."} : ... { nn.softmax }
+// unless the module has a profile of measured choices, which goes first.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/lowering/CostModel.h"
 #include "passes/lowering/KernelTable.h"
 
 using namespace mlir;
@@ -13,6 +15,24 @@ using namespace mlir;
 namespace kiln {
 #define GEN_PASS_DEF_CHOOSEKERNELS
 #include "passes/Passes.h.inc"
+
+/// Takes the kernel that the profile names for this work, with its parameters. False when there is none, or when it does not fit here.
+static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, DictionaryAttr profile) {
+  auto choice = profile ? profile.getAs<DictionaryAttr>(describeWork(group)) : DictionaryAttr();
+  auto algorithm = choice ? choice.getAs<StringAttr>(algorithmChoiceName) : StringAttr();
+  if (!algorithm)
+    return false;
+  const KernelRow *row = llvm::find_if(getKernelTable(), [&](const KernelRow &row) { return row.name == algorithm.getValue(); });
+  std::string reason;
+  if (row == getKernelTable().end() || !row->matches(group, getAnchor(group), target, reason))
+    return false;
+  group.setKernel(row->name);
+  group.setReason("profile: measured to be the fastest; " + reason);
+  for (StringRef parameter : {tileChoiceName, chunkChoiceName})
+    if (Attribute value = choice.get(parameter))
+      group->setAttr(parameter, value);
+  return true;
+}
 
 static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, bool plainest) {
   Operation *anchor = getAnchor(group);
@@ -41,7 +61,12 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
       return signalPassFailure();
     }
     bool ok = true;
-    getOperation().walk([&](nn::GroupOp group) { ok &= succeeded(chooseKernel(group, target, plainest)); });
+    auto profile = plainest ? DictionaryAttr() : getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
+    getOperation().walk([&](nn::GroupOp group) {
+      ok &= chooseMeasured(group, target, profile) || succeeded(chooseKernel(group, target, plainest));
+    });
+    // It has served.
+    getOperation()->removeAttr(profileAttrName);
     if (!ok)
       signalPassFailure();
   }

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/CostModel.h"
 #include "passes/lowering/Places.h"
 #include "passes/lowering/RowLoops.h"
 
@@ -184,8 +185,8 @@ void ContractionEmitter::planChunks() {
   if (!isStatic)
     depth = 512;
   int64_t width = c.tile.columns(), panelBytes = depth * width * 4;
-  // Half of the second-level cache, the rest is for the rows. One block of rows reuses nothing: a panel a task.
-  int64_t panels = std::max<int64_t>(1, k.target().getL2() / 2 / panelBytes);
+  // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
+  int64_t panels = std::max<int64_t>(1, chooseChunkBytes(k.group(), k.target()) / panelBytes);
   if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
     panels = std::max<int64_t>(1, 32768 / panelBytes);
   if (auto columns = getConstantDim(c.columns)) {

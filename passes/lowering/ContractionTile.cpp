@@ -12,40 +12,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 
 namespace kiln {
 
 using namespace nn;
-
-/// Rows this far apart, in elements, lie in one set of the first-level cache, which holds 8 to 12 lines: a tall tile would read each line
-/// of its left side from the second level once for every element. Nine rows of twelve ways are already slow in one run of two.
-static constexpr int64_t setStride = 1024;
-
-TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride) {
-  unsigned lanes = std::max(1u, target.lanes(32));
-  bool manyRegisters = target.getRegisters() >= 32, shareSet = rowStride && *rowStride > 0 && *rowStride % setStride == 0;
-  // Narrow results waste less in narrow vectors.
-  if (columns && *columns < static_cast<int64_t>(lanes))
-    lanes = llvm::bit_ceil(static_cast<unsigned>(*columns));
-  // The accumulators, one row of the right side and one broadcast element fill the registers.
-  TileShape tile = manyRegisters ? TileShape{14, 2, lanes} : TileShape{6, 2, lanes};
-  if (rows && *rows == 1)
-    tile = {1, 2, lanes};
-  else if (rows && *rows <= 4)
-    tile = manyRegisters ? TileShape{4, 6, lanes} : TileShape{4, 3, lanes};
-  else if (manyRegisters && (shareSet || (rows && *rows <= 8)))
-    tile = {8, 3, lanes};
-  if (!columns)
-    return tile;
-  unsigned wanted = static_cast<unsigned>(std::min<int64_t>((*columns + lanes - 1) / lanes, tile.vectors));
-  if (wanted == 1 && tile.vectors > 1 && tile.rows > 1 && !shareSet)
-    tile.rows = manyRegisters ? 28 : 12;
-  tile.vectors = wanted;
-  return tile;
-}
 
 SmallVector<ReductionLoop> mergeReduction(ArrayRef<ReductionLoop> loops) {
   SmallVector<ReductionLoop> merged;

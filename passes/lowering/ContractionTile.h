@@ -14,10 +14,6 @@ struct TileShape {
   unsigned columns() const { return vectors * lanes; }
 };
 
-/// The tile for a product with so many rows and columns; `rowStride`: elements from one row of the left side to the next (nullopt: known at
-/// run time only).
-TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride);
-
 /// One loop of the reduction; the strides are in elements of the left and the right buffer.
 struct ReductionLoop {
   mlir::AffineExpr extent;

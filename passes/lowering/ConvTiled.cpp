@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/CostModel.h"
 #include "passes/lowering/Kernels.h"
 
 using namespace mlir;
@@ -110,7 +111,7 @@ FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) {
     c.batch.push_back(k.constant(shape.groups));
   c.rows.assign(shape.output.begin(), shape.output.end() - 1);
   c.columns = k.constant(shape.outPerGroup);
-  c.tile = chooseTile(k.target(), getConstantDim(getNumElements(c.rows, k.context())), shape.outPerGroup,
+  c.tile = chooseTile(k.group(), k.target(), getConstantDim(getNumElements(c.rows, k.context())), shape.outPerGroup,
                       getConstantDim(simplifyDim(k.elementStride(input, shape.spatial) * op.getStrides().back())));
   c.lhsAt = [&k, shape, input](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     IndexExprs at(rows);

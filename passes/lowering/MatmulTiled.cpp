@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/CostModel.h"
 #include "passes/lowering/Kernels.h"
 
 using namespace mlir;
@@ -130,7 +131,7 @@ Contraction LinearMatmul::contraction(KernelBuilder &k) const {
   for (unsigned dim : dims.rows)
     c.rows.push_back(extents[dim]);
   c.columns = extents.back();
-  c.tile = chooseTile(k.target(), countRows(), getConstantDim(c.columns), coefficientOf(lhs.offset, dims.rows.back()));
+  c.tile = chooseTile(k.group(), k.target(), countRows(), getConstantDim(c.columns), coefficientOf(lhs.offset, dims.rows.back()));
   c.lhsAt = [&k, dims = dims, offset = lhs.offset](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     return offset.replaceDims(dims.index(batch, rows, k.constant(0)));
   };

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/WinogradPlan.h"
+#include "passes/lowering/CostModel.h"
 
 namespace kiln {
 

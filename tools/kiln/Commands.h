@@ -14,17 +14,19 @@ inline llvm::cl::SubCommand compileCommand("compile", "Compile a model to a stat
 inline llvm::cl::SubCommand runCommand("run", "Compile a model, run it once in this process and write its outputs");
 inline llvm::cl::SubCommand verifyCommand("verify", "Compare a model's outputs with recorded ones, or two ways to compile it");
 inline llvm::cl::SubCommand benchCommand("bench", "Measure latency, and the speed of each kernel");
+inline llvm::cl::SubCommand tuneCommand("tune", "Measure alternatives of each kernel and write a profile for later compiles");
 inline llvm::cl::SubCommand inspectCommand("inspect", "Show the signature, operators, sizes and decisions of a model or a library");
 inline llvm::cl::SubCommand completionCommand("completion", "Print the completion script of a shell: bash or zsh");
 
 /// The subcommands that compile a model, and those that run one.
-inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &inspectCommand};
-inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand};
+inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &tuneCommand, &inspectCommand};
+inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand};
 
 int runCompile();
 int runRun();
 int runVerify();
 int runBench();
+int runTune();
 int runInspect();
 int runCompletion();
 

@@ -38,6 +38,7 @@ static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the obj
     cl::sub(compilingCommands));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Translation units compiled at once (default: one for each CPU)"), cl::value_desc("N"), cl::init(0),
     cl::sub(compilingCommands));
+static cl::opt<std::string> profile("profile", cl::desc("Measured choices of kernels, from kiln tune"), cl::value_desc("FILE"), cl::sub(compilingCommands));
 static cl::opt<bool> noCache("no-cache", cl::desc("Neither take objects from the kernel cache nor keep them there"), cl::sub(compilingCommands));
 static cl::opt<std::string> crash("debug-crash", cl::desc("Crash at once or in a stage, to test what a crash does"), cl::Hidden, cl::ValueOptional,
                                   cl::value_desc("STAGE"), cl::sub(compilingCommands));
@@ -136,6 +137,7 @@ Expected<CompileOptions> getCompileOptions() {
     options.decompose.assign(decompose.begin(), decompose.end());
   options.accuracy = accuracy;
   options.cxx = cxx;
+  options.profile = profile;
   options.jobs = jobs;
   if (Error error = setCache(options))
     return std::move(error);

@@ -20,9 +20,9 @@ namespace kiln {
 
 static cl::list<std::string> input("input", cl::desc("An input's values: a file (.npy, .pb, .png, .ppm), or random:SEED, normal[:SD], uniform:LO:HI, "
                                                      "randint:LO:HI, arange, zeros, ones, a number"),
-                                   cl::value_desc("NAME=VALUE"), cl::sub(runCommand), cl::sub(benchCommand), cl::sub(verifyCommand));
+                                   cl::value_desc("NAME=VALUE"), cl::sub(runningCommands));
 static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension, for inputs that are filled"), cl::value_desc("NAME=SIZE"),
-                                    cl::sub(runCommand), cl::sub(benchCommand), cl::sub(verifyCommand));
+                                    cl::sub(runningCommands));
 static cl::opt<uint64_t> seed("seed", cl::desc("Seed of inputs that are filled (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(runningCommands));
 static cl::opt<int> threads("threads", cl::desc("Threads that run the model; 0: one for each CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));

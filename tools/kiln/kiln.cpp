@@ -31,6 +31,10 @@ static constexpr Command commands[] = {
      "EXAMPLES:\n\n"
      "  kiln bench model.onnx --dim batch=1 --threads 4\n"
      "  kiln bench model.onnx --input ids=randint:0:30000 --min-time 3 --json\n"},
+    {&tuneCommand, runTune,
+     "EXAMPLES:\n\n"
+     "  kiln tune model.onnx --dim batch=1 -o model.profile\n"
+     "  kiln model.onnx --dim batch=1 --profile model.profile -o out\n"},
     {&inspectCommand, runInspect,
      "EXAMPLES:\n\n"
      "  kiln inspect model.onnx\n"

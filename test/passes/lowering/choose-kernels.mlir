@@ -45,3 +45,23 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
     return %1, %2 : tensor<8x9xf32>, tensor<9x3xf32>
   }
 }
+
+// -----
+
+// What was measured goes first: a kernel that is not the first that matches, and its tile. An entry whose kernel does not fit changes nothing, and the
+// attribute is gone afterwards.
+// CHECK: module attributes {
+// CHECK-NOT: kernel.profile
+// CHECK: nn.group({{.*}}) {chunk = 4096 : i64, kernel = "matmul_loops", reason = "profile: measured to be the fastest; {{.*}}", tile = array<i64: 3, 1>}
+// CHECK: nn.group({{.*}}) {kernel = "gemm_tiled", reason = "f32 product with constant weights{{.*}}"}
+module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>,
+    kernel.profile = {"matmul f32[3, 4] f32[4, 6]* -> f32[3, 6] relu" = {algorithm = "matmul_loops", tile = array<i64: 3, 1>, chunk = 4096 : i64},
+                      "matmul f32[5, 4] f32[4, 6]* -> f32[5, 6]" = {algorithm = "softmax_rows"}}} {
+  func.func @main(%a: tensor<3x4xf32>, %b: tensor<5x4xf32>) -> (tensor<3x6xf32>, tensor<5x6xf32>) {
+    %w = nn.constant dense<1.0> : tensor<4x6xf32>
+    %0 = nn.matmul %a, %w : tensor<3x4xf32>, tensor<4x6xf32> -> tensor<3x6xf32>
+    %1 = nn.relu %0 : tensor<3x6xf32>
+    %2 = nn.matmul %b, %w : tensor<5x4xf32>, tensor<4x6xf32> -> tensor<5x6xf32>
+    return %1, %2 : tensor<3x6xf32>, tensor<5x6xf32>
+  }
+}

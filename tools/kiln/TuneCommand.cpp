@@ -1,0 +1,279 @@
+//===- TuneCommand.cpp - kiln tune: measured choices of kernels ------------===//
+//
+// Each alternative is measured inside the whole model: variant n of the model takes the n-th choice for every piece of work that has one. A few variants
+// and the model's own choices run in turns, round by round, and a choice is judged by its ratio to the model's own in the same round.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/NN.h"
+#include "passes/lowering/CostModel.h"
+#include "tools/kiln/Commands.h"
+#include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/ModelRun.h"
+#include "tools/kiln/OutputFiles.h"
+#include "tools/kiln/Reporting.h"
+#include "compiler/Decisions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include <set>
+
+using namespace llvm;
+
+namespace kiln {
+
+static cl::opt<std::string> output("o", cl::desc("The profile to write"), cl::value_desc("FILE"), cl::Required, cl::sub(tuneCommand));
+static cl::opt<unsigned> rounds("rounds", cl::desc("Turns of each variant (default: 7)"), cl::value_desc("N"), cl::init(7), cl::sub(tuneCommand));
+static cl::opt<double> minGain("min-gain", cl::desc("Part of its time that a choice must save to be taken (default: 0.03)"), cl::value_desc("PART"),
+                               cl::init(0.03), cl::sub(tuneCommand));
+
+/// Variants of the model that are loaded at a time, besides the model's own: each has its weights.
+static constexpr size_t variantsAtOnce = 3;
+/// Seconds of one turn, and runs that it has at least.
+static constexpr double turn = 0.03;
+static constexpr size_t minRuns = 3;
+/// Microseconds below which the clock says nothing of a kernel.
+static constexpr double shortest = 1;
+
+namespace {
+
+/// What several groups compute alike.
+struct Work {
+  std::string name;
+  SmallVector<KernelChoice> choices;
+  /// The ONNX nodes of each launch.
+  std::set<std::string> nodes;
+  /// For each choice, the ratios of its times to those of the model's own choice, and the latter's microseconds.
+  std::vector<std::vector<double>> ratios;
+  std::vector<double> own;
+};
+
+/// The model compiled with some choices.
+struct Variant {
+  RunnableModel model;
+  std::vector<Tensor> inputs;
+  std::optional<Execution> execution;
+  kiln_profiler *profiler = nullptr;
+  ~Variant() { kiln_profiler_destroy(profiler); }
+};
+
+} // namespace
+
+static double median(std::vector<double> values) {
+  llvm::sort(values);
+  return values.empty() ? 0 : (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// The distinct pieces of work of a model that can be done in several ways, and the target.
+static int collectWork(CompileOptions options, std::vector<Work> &works, std::string &target) {
+  options.stopAfter = "target";
+  Compilation compilation;
+  if (int status = compileOrReport(options, compilation))
+    return status;
+  kernel::TargetAttr attribute = kernel::getTarget(*compilation.targets.front().module);
+  target = describeTarget(attribute);
+  std::map<std::string, Work> found;
+  compilation.targets.front().module->walk([&](nn::GroupOp group) {
+    SmallVector<KernelChoice> choices = listChoices(group, attribute);
+    if (choices.size() < 2)
+      return;
+    Work &work = found[describeWork(group)];
+    work.choices = std::move(choices);
+    SetVector<StringRef> nodes = listNodes(group.getLoc());
+    work.nodes.insert(join(nodes, " "));
+  });
+  for (auto &[name, work] : found) {
+    works.push_back(std::move(work));
+    works.back().name = name;
+    works.back().ratios.resize(works.back().choices.size());
+  }
+  return Done;
+}
+
+static ProfileEntry makeEntry(const std::string &target, const Work &work, size_t choice) {
+  const KernelChoice &chosen = work.choices[choice];
+  return {target, work.name, chosen.algorithm.str(), chosen.tile, chosen.chunk};
+}
+
+/// Compiles the model with choice number `choice` wherever there is one.
+static int prepare(CompileOptions options, const std::string &target, ArrayRef<Work> works, size_t choice, std::unique_ptr<Variant> &variant) {
+  for (const Work &work : works)
+    if (choice < work.choices.size())
+      options.choices.push_back(makeEntry(target, work, choice));
+  variant = std::make_unique<Variant>();
+  if (int status = loadOrReport(options, variant->model))
+    return status;
+  const LoadedModel &loaded = *variant->model.loaded;
+  Expected<InputSpecs> specs = getInputSpecs(loaded);
+  if (!specs)
+    return report(specs.takeError(), AtFault);
+  Expected<std::vector<Tensor>> inputs = makeInputs(loaded, *specs, "random", options);
+  if (!inputs)
+    return report(inputs.takeError(), AtFault);
+  variant->inputs = std::move(*inputs);
+  Expected<Execution> execution = Execution::prepare(loaded, variant->inputs);
+  if (!execution)
+    return report(execution.takeError(), AtFault);
+  variant->execution.emplace(std::move(*execution));
+  if (kiln_status status = kiln_profiler_create(std::max(loaded.getInfo().num_kernels, 1), &variant->profiler))
+    return report(makeError(kiln_status_string(status)), AtFault);
+  kiln_context context = KILN_CONTEXT_INIT;
+  if (Error error = variant->execution->run(&context))
+    return report(std::move(error), AtFault);
+  return Done;
+}
+
+/// Microseconds of the fastest of some runs for the launches of each set of nodes: what disturbs a run only makes it longer.
+static std::map<std::string, double> measure(Variant &variant, kiln_context context) {
+  kiln_profiler_reset(variant.profiler);
+  kiln_profiler_attach(variant.profiler, &context);
+  variant.execution->call(&context); // brings its weights back into the caches
+  kiln_profiler_reset(variant.profiler);
+  int64_t begin = kiln_clock_ns();
+  for (size_t runs = 0; runs < minRuns || double(kiln_clock_ns() - begin) < turn * 1e9; ++runs)
+    variant.execution->call(&context);
+  std::map<std::string, double> times;
+  for (int32_t i = 0; i < kiln_profiler_count(variant.profiler); ++i) {
+    kiln_profile_entry entry;
+    if (!kiln_profiler_entry(variant.profiler, i, &entry) && entry.calls)
+      times[entry.nodes] += double(entry.min_ns) * 1e-3;
+  }
+  return times;
+}
+
+static double sumOf(const Work &work, const std::map<std::string, double> &times) {
+  double sum = 0;
+  for (const std::string &nodes : work.nodes)
+    if (auto found = times.find(nodes); found != times.end())
+      sum += found->second;
+  return sum;
+}
+
+/// Runs the model's own choices and the variants in turns, and adds their ratios to `works`. `first` is the choice of the first variant.
+static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t first, const kiln_context &context, MutableArrayRef<Work> works) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::vector<std::map<std::string, double>> times(variants.size());
+    for (size_t i = 0; i < variants.size(); ++i) {
+      size_t place = (i + round) % variants.size();
+      times[place] = measure(*variants[place], context);
+    }
+    for (Work &work : works) {
+      double own = sumOf(work, times.front());
+      if (own <= 0)
+        continue;
+      work.own.push_back(own);
+      for (size_t i = 1; i < variants.size() && first + i - 1 < work.choices.size(); ++i)
+        work.ratios[first + i - 1].push_back(sumOf(work, times[i]) / own);
+    }
+  }
+}
+
+/// The entries for what is faster than the model's own choice.
+static std::vector<ProfileEntry> judge(ArrayRef<Work> works, const std::string &target) {
+  std::vector<ProfileEntry> entries;
+  for (const Work &work : works) {
+    size_t best = 0;
+    double ratio = 1 - minGain;
+    for (size_t choice = 1; choice < work.choices.size(); ++choice)
+      if (double measured = median(work.ratios[choice]); measured > 0 && measured < ratio)
+        best = choice, ratio = measured;
+    if (best == 0 || median(work.own) < shortest)
+      continue;
+    entries.push_back(makeEntry(target, work, best));
+    entries.back().defaultMicroseconds = median(work.own);
+    entries.back().microseconds = median(work.own) * ratio;
+  }
+  return entries;
+}
+
+/// Milliseconds of a whole run with the model's own choices, and with those of the profile.
+static std::pair<double, double> compare(ArrayRef<std::unique_ptr<Variant>> variants, const kiln_context &context) {
+  std::vector<double> times[2];
+  for (unsigned round = 0; round < rounds; ++round)
+    for (unsigned i = 0; i < 2; ++i) {
+      unsigned place = (i + round) % 2;
+      int64_t begin = kiln_clock_ns(), best = INT64_MAX;
+      for (size_t runs = 0; runs < minRuns || double(kiln_clock_ns() - begin) < turn * 1e9; ++runs) {
+        int64_t start = kiln_clock_ns();
+        variants[place]->execution->call(&context);
+        best = std::min(best, kiln_clock_ns() - start);
+      }
+      times[place].push_back(double(best) * 1e-6);
+    }
+  return {median(times[0]), median(times[1])};
+}
+
+static void printEntries(ArrayRef<ProfileEntry> entries, size_t works, std::pair<double, double> milliseconds) {
+  if (wantsJson()) {
+    printJson(json::Object{{"profile", output}, {"works", int64_t(works)}, {"entries", int64_t(entries.size())}, {"default_ms", milliseconds.first},
+                           {"ms", milliseconds.second}});
+    return;
+  }
+  if (verbosity() == 0)
+    return;
+  outs() << format("a run takes %.4f ms with the profile, %.4f ms without\n", milliseconds.second, milliseconds.first);
+  outs() << entries.size() << " of " << works << " pieces of work have a faster kernel than the one chosen without a profile\n";
+  for (const ProfileEntry &entry : entries) {
+    outs() << format("%10.1f us, was %10.1f us  ", entry.microseconds, entry.defaultMicroseconds) << entry.algorithm;
+    if (entry.tile)
+      outs() << " " << entry.tile->first << "x" << entry.tile->second << " vectors";
+    if (entry.chunk)
+      outs() << " chunks of " << *entry.chunk << " bytes";
+    outs() << "  " << entry.work << "\n";
+  }
+}
+
+/// New entries in place of those of the profile that was given for the same work.
+static Error writeProfile(const CompileOptions &options, ArrayRef<Work> works, const std::string &target, std::vector<ProfileEntry> entries) {
+  if (!options.profile.empty()) {
+    Expected<std::vector<ProfileEntry>> old = readProfile(options.profile);
+    if (!old)
+      return old.takeError();
+    for (ProfileEntry &entry : *old)
+      if (entry.target != target || none_of(works, [&](const Work &work) { return work.name == entry.work; }))
+        entries.push_back(std::move(entry));
+  }
+  StringRef folder = sys::path::parent_path(output);
+  return writeFiles(folder.empty() ? "." : folder, OutputFile{std::string(sys::path::filename(output)), printProfile(std::move(entries)), nullptr});
+}
+
+int runTune() {
+  Expected<CompileOptions> options = getCompileOptions();
+  if (!options)
+    return report(options.takeError(), WrongUsage);
+  if (options->targets.size() > 1)
+    return report(makeError("--target: tune for one target at a time"), WrongUsage);
+  // The profile says what was measured before; what it says of this model is measured anew.
+  CompileOptions plain = *options;
+  plain.profile.clear();
+  std::vector<Work> works;
+  std::string target;
+  if (int status = collectWork(plain, works, target))
+    return status;
+  Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
+  if (!pool)
+    return report(pool.takeError(), AtFault);
+  size_t choices = 1;
+  for (const Work &work : works)
+    choices = std::max(choices, work.choices.size());
+  std::vector<std::unique_ptr<Variant>> variants(1);
+  if (int status = prepare(plain, target, {}, 0, variants.front()))
+    return status;
+  for (size_t first = 1; first < choices; first += variantsAtOnce) {
+    variants.resize(1);
+    for (size_t choice = first; choice < std::min(choices, first + variantsAtOnce); ++choice)
+      if (int status = prepare(plain, target, works, choice, variants.emplace_back()))
+        return status;
+    race(variants, first, (*pool)->context, works);
+  }
+  std::vector<ProfileEntry> entries = judge(works, target);
+  if (Error error = writeProfile(*options, works, target, entries))
+    return report(std::move(error), AtFault);
+  variants.resize(1);
+  plain.choices = entries;
+  if (int status = prepare(plain, target, {}, 0, variants.emplace_back()))
+    return status;
+  printEntries(entries, works.size(), compare(variants, (*pool)->context));
+  return Done;
+}
+
+} // namespace kiln
