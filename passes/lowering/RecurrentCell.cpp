@@ -310,8 +310,10 @@ LaunchInfo RecurrentCell::run(function_ref<void(const RowTile &)> start, functio
     k.branch(is(arith::CmpIPredicate::sgt),
              [&] { k.loop(first, batch, 1, "row", [&](AffineExpr row) { walk(task[0], row, 1, begin, step); }); });
   });
-  AffineExpr products = steps * (directions * layer.gateCount * hidden * hidden);
-  return LaunchInfo{simplifyDim(tiles * directions), simplifyDim(products * batch * 2), simplifyDim(products * tiles * 4)};
+  // The inputs' products and the states come once; the weights stay in the cache.
+  int64_t weights = directions * layer.gateCount * hidden * hidden;
+  AffineExpr moved = steps * batch * (directions * (layer.gateCount + 1) * hidden) + weights;
+  return LaunchInfo{simplifyDim(tiles * directions), simplifyDim(steps * batch * (2 * weights)), simplifyDim(moved * 4)};
 }
 
 } // namespace kiln
