@@ -171,6 +171,85 @@ struct Attention : OpRewritePattern<MatmulOp> {
     return success();
   }
 };
+
+/// Keys and values of few heads that are repeated for groups of query heads: the groups become a dimension of their own, along which keys and
+/// values are broadcast, which copies nothing.
+struct GroupedHeads : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// [batch, heads, group, length, size] of a value [batch, heads * group, length, size] that repeats each head.
+  static BroadcastToOp repeatedHeads(Value value) {
+    auto reshape = value.getDefiningOp<ReshapeOp>();
+    auto broadcast = reshape ? reshape.getInput().getDefiningOp<BroadcastToOp>() : nullptr;
+    if (!broadcast)
+      return nullptr;
+    DimExprs merged = getDims(reshape.getType()), to = getDims(broadcast.getType()), from = getDims(broadcast.getInput().getType());
+    if (merged.size() != 4 || to.size() != 5 || from.size() != 5 || getConstantDim(from[2]) != 1)
+      return nullptr;
+    DimExprs one = to, joined{to[0], simplifyDim(to[1] * to[2]), to[3], to[4]};
+    one[2] = from[2];
+    return one == from && joined == merged ? broadcast : nullptr;
+  }
+
+  /// The value with its heads in groups; null when its broadcast mixes them.
+  static Value splitHeads(PatternRewriter &rewriter, Value value, AffineExpr heads, AffineExpr group) {
+    Type element = getElementTypeOrSelf(value.getType());
+    auto split = [&](Value from, DimExprs dims) -> Value {
+      AffineExpr one = rewriter.getAffineConstantExpr(1);
+      dims.insert(dims.begin(), 4 - dims.size(), one);
+      bool shared = dims[1] == one;
+      if (!shared && !provablyEqual(dims[1], heads * group))
+        return nullptr;
+      DimExprs to{dims[0], shared ? one : heads, shared ? one : group, dims[2], dims[3]};
+      return ReshapeOp::create(rewriter, value.getLoc(), makeTensorType(to, element), from);
+    };
+    if (auto broadcast = value.getDefiningOp<BroadcastToOp>()) {
+      DimExprs to = getDims(value.getType());
+      Value small = split(broadcast.getInput(), getDims(broadcast.getInput().getType()));
+      auto wide = makeTensorType({to[0], heads, group, to[2], to[3]}, element);
+      return small ? Value(BroadcastToOp::create(rewriter, value.getLoc(), wide, small)) : Value();
+    }
+    Value reshaped = split(value, getDims(value.getType()));
+    return reshaped ? sinkTranspose(rewriter, reshaped) : reshaped;
+  }
+
+  /// Transposes behind a reshape are views of the attention's group, those before it copies.
+  static Value sinkTranspose(PatternRewriter &rewriter, Value value) {
+    auto reshape = value.getDefiningOp<ReshapeOp>();
+    auto inner = reshape ? reshape.getInput().getDefiningOp<TransposeOp>() : nullptr;
+    FailureOr<Value> sunk = failure();
+    if (inner)
+      sunk = sinkTransposeThroughReshape(rewriter, reshape, inner);
+    return succeeded(sunk) ? *sunk : value;
+  }
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    auto key = repeatedHeads(op.getKey()), value = repeatedHeads(op.getValue());
+    DimExprs dims = key ? getDims(key.getType()) : DimExprs();
+    if (!key || !value || getDims(value.getType())[1] != dims[1])
+      return rewriter.notifyMatchFailure(op, "expected keys and values that repeat the same heads");
+    auto split = [&](Value x) { return x ? splitHeads(rewriter, x, dims[1], dims[2]) : Value(); };
+    Value query = split(op.getQuery()), bias = split(op.getBias()), keep = split(op.getKeep());
+    if (!query || (op.getBias() && !bias) || (op.getKeep() && !keep))
+      return failure();
+    DimExprs result = getDims(query.getType());
+    result.back() = getDims(value.getType()).back();
+    auto spread = [&](BroadcastToOp heads) -> Value {
+      return BroadcastToOp::create(rewriter, heads.getLoc(), heads.getType(), sinkTranspose(rewriter, heads.getInput()));
+    };
+    auto grouped = AttentionOp::create(rewriter, op.getLoc(), makeTensorType(result, op.getType().getElementType()), query, spread(key),
+                                       spread(value), bias, keep, op.getScaleAttr(), op.getCausalAttr(), op.getFillAttr());
+    auto joined = ReshapeOp::create(rewriter, op.getLoc(), op.getType(), grouped);
+    auto outer = op->hasOneUse() ? dyn_cast<TransposeOp>(*op->user_begin()) : TransposeOp();
+    rewriter.replaceOp(op, joined);
+    if (!outer)
+      return success();
+    rewriter.setInsertionPoint(outer);
+    if (auto hoisted = hoistTransposeThroughReshape(rewriter, outer, joined); succeeded(hoisted))
+      rewriter.replaceOp(outer, *hoisted);
+    return success();
+  }
+};
 } // namespace
 
-void kiln::populateAttentionPatterns(RewritePatternSet &patterns) { patterns.add<Attention>(patterns.getContext()); }
+void kiln::populateAttentionPatterns(RewritePatternSet &patterns) { patterns.add<Attention, GroupedHeads>(patterns.getContext()); }

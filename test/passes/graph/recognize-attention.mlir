@@ -132,3 +132,28 @@ func.func @other_forms(%q: tensor<2x4x8xf32>, %t: tensor<2x8x4xf32>, %v: tensor<
   %r3 = nn.matmul %p3, %w : tensor<2x4x4xf32>, tensor<4x5xf32> -> tensor<2x4x5xf32>
   return %r0, %r1, %r2, %r3 : tensor<2x4x5xf32>, tensor<2x4x4xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>
 }
+
+// -----
+
+// Two heads of keys for four of queries: nothing is repeated in memory, and the transposes around stay views.
+// CHECK-LABEL: func @grouped
+// CHECK-DAG: %[[Q:.*]] = nn.transpose %{{.*}} [0, 2, 3, 1, 4] : tensor<1x5x2x2x8xf32> -> tensor<1x2x2x5x8xf32>
+// CHECK-DAG: %[[B:.*]] = nn.broadcast_to %{{.*}} : tensor<1x1x1x1x6xf32> -> tensor<1x2x2x5x6xf32>
+// CHECK-DAG: %[[K:.*]] = nn.broadcast_to %{{.*}} : tensor<1x2x1x6x8xf32> -> tensor<1x2x2x6x8xf32>
+// CHECK: %[[A:.*]] = nn.attention query(%[[Q]]) key(%[[K]]) value(%{{.*}}) bias(%[[B]]) scale 5.000000e-01 :
+// CHECK: %[[T:.*]] = nn.transpose %[[A]] [0, 3, 1, 2, 4]
+// CHECK: nn.reshape %[[T]] : tensor<1x5x2x2x8xf32> -> tensor<1x5x4x8xf32>
+module {
+  func.func @grouped(%q: tensor<1x5x4x8xf32>, %k: tensor<1x6x2x8xf32>, %m: tensor<1x1x1x6xf32>) -> tensor<1x5x4x8xf32> {
+    %qt = nn.transpose %q [0, 2, 1, 3] : tensor<1x5x4x8xf32> -> tensor<1x4x5x8xf32>
+    %kt = nn.transpose %k [0, 2, 1, 3] : tensor<1x6x2x8xf32> -> tensor<1x2x6x8xf32>
+    %u = nn.reshape %kt : tensor<1x2x6x8xf32> -> tensor<1x2x1x6x8xf32>
+    %w = nn.broadcast_to %u : tensor<1x2x1x6x8xf32> -> tensor<1x2x2x6x8xf32>
+    %h = nn.reshape %w : tensor<1x2x2x6x8xf32> -> tensor<1x4x6x8xf32>
+    %b = nn.broadcast_to %m : tensor<1x1x1x6xf32> -> tensor<1x4x5x6xf32>
+    %a = nn.attention query(%qt) key(%h) value(%h) bias(%b) scale 0.5
+      : (tensor<1x4x5x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x5x6xf32>) -> tensor<1x4x5x8xf32>
+    %r = nn.transpose %a [0, 2, 1, 3] : tensor<1x4x5x8xf32> -> tensor<1x5x4x8xf32>
+    return %r : tensor<1x5x4x8xf32>
+  }
+}

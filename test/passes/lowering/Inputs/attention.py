@@ -54,20 +54,25 @@ def attention(query, key, value, scale, bias=None, keep=None, causal=False, fill
     return weights / weights.sum(-1, keepdims=True) @ value
 
 
-def add_case(module, sizes, batch, turned=False, **options):
+def add_case(module, sizes, batch, turned=False, grouped=False, **options):
     queries, keys, depth, width = sizes
     shapes = {"query": (*batch, queries, depth), "key": (*batch, keys, depth), "value": (*batch, keys, width)}
     arrays = {name: 2 * module.array(*shape) for name, shape in shapes.items()}
     scale = options.pop("scale", depth ** -0.5)
-    exact = attention(*arrays.values(), scale, **options)
     order = [0, 2, 1, 3]
     parts, types = [], []
     for name, array in arrays.items():
-        operand = module.input(np.ascontiguousarray(array.transpose(order)) if turned else array)
+        shared = grouped and name != "query"
+        if shared:
+            arrays[name] = array = np.repeat(array[:, :, :1], batch[2], 2)
+        operand = module.input(np.ascontiguousarray(array[:, :, :1] if shared else array.transpose(order) if turned else array))
+        if shared:
+            operand = module.op(f"nn.broadcast_to {operand} : {tensor(array[:, :, :1])}", tensor(array))
         if turned:
             operand = module.op(f"nn.transpose {operand} {order} : {tensor(array.transpose(order))}", tensor(array))
         parts.append(f"{name}({operand})")
         types.append(tensor(array))
+    exact = attention(*arrays.values(), scale, **options)
     form = f"tensor<{''.join(f'{size}x' for size in (*batch, queries, keys))}f32>"
     for name in ("bias", "keep"):
         if options.get(name) is None:
@@ -105,6 +110,8 @@ def build():
         keep[..., 0] = True
         add_case(module, sizes, (2, 2), keep=keep)
         add_case(module, sizes, (2, 2), keep=keep, fill=-3.0, bias=random.standard_normal((1, 2, 1, sizes[1])).astype(np.float32))
+    add_case(module, (20, 33, 16, 16), (1, 2, 3), grouped=True)
+    add_case(module, (3, 40, 16, 16), (2, 2, 4), grouped=True, causal=True)
     # A block of keys that a row does not see at all, and a row that sees none: NaN.
     hidden = np.zeros((1, 1, 4, 700), np.float32)
     hidden[..., :2, :350] = hidden[..., 2, 350:] = hidden[..., 3, :] = -np.inf
