@@ -24,7 +24,7 @@ static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, Diction
     return false;
   const KernelRow *row = llvm::find_if(getKernelTable(), [&](const KernelRow &row) { return row.name == algorithm.getValue(); });
   std::string reason;
-  if (row == getKernelTable().end() || !row->matches(group, getAnchor(group), target, reason))
+  if (row == getKernelTable().end() || !row->fits(group, target, reason))
     return false;
   group.setKernel(row->name);
   group.setReason("profile: measured to be the fastest; " + reason);
@@ -41,7 +41,7 @@ static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, 
     std::reverse(rows.begin(), rows.end());
   for (const KernelRow *row : rows) {
     std::string reason;
-    if (!row->matches(group, anchor, target, reason))
+    if (!row->fits(group, target, reason))
       continue;
     group.setKernel(row->name);
     group.setReason(plainest ? "the least special kernel was asked for" : reason);

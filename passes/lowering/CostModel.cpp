@@ -116,7 +116,7 @@ SmallVector<KernelChoice> listChoices(GroupOp group, kernel::TargetAttr target) 
     return choices;
   for (const KernelRow &row : getKernelTable()) {
     std::string reason;
-    if (row.matches(group, anchor, target, reason))
+    if (row.fits(group, target, reason))
       choices.push_back({row.name, {}, {}});
   }
   // The last one is for what nothing better fits.

@@ -5,6 +5,7 @@
 //   %s = nn.add %c, %b1                          %b1 = nn.broadcast_to %b
 //   %r = nn.relu %s                              ... nn.yield %r }
 //
+// 0. Convolutions that gain by running line by line together become one group (ConvStrips.h).
 // 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
 // 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
 //    this is their only use.
@@ -12,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/lowering/ConvStrips.h"
 #include "passes/lowering/KernelTable.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -44,9 +46,16 @@ private:
   /// Cheap enough to be computed again by each user.
   static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
   bool dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const;
-  void addEpilogue(unsigned group);
+  void addStrips();
+  void addEpilogue(unsigned group, Operation *last);
   bool fitsEpilogue(Operation *op, unsigned group) const;
   void addPrologue(unsigned group);
+  unsigned addGroup(Operation *root) {
+    groups.emplace_back();
+    roots.push_back(root);
+    take(root, groups.size() - 1);
+    return groups.size() - 1;
+  }
   void take(Operation *op, unsigned group) {
     groups[group].insert(op);
     owner[op] = group;
@@ -108,12 +117,12 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   return true;
 }
 
-void Grouping::addEpilogue(unsigned group) {
+/// Adds the element-wise operations that follow `last`, a member of the group.
+void Grouping::addEpilogue(unsigned group, Operation *last) {
   Operation *anchor = groups[group].front();
   if (!fuse || anchor->getNumResults() != 1 || !allowsEpilogue(anchor))
     return;
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
-  Operation *last = anchor;
   while (true) {
     llvm::SmallSetVector<Operation *, 4> users(last->user_begin(), last->user_end());
     if (users.size() != 1 || !fitsEpilogue(users.front(), group))
@@ -121,6 +130,34 @@ void Grouping::addEpilogue(unsigned group) {
     last = users.front();
     take(last, group);
     roots[group] = last;
+  }
+}
+
+/// Groups of several anchors: convolutions that run line by line together.
+void Grouping::addStrips() {
+  kernel::TargetAttr target = kernel::getTarget(block.getParentOp());
+  for (Operation &op : block) {
+    auto expand = dyn_cast<ConvOp>(op);
+    std::optional<StripChain> chain = expand && fuse && isFree(expand) ? findStripChain(expand, target) : std::nullopt;
+    if (!chain)
+      continue;
+    unsigned group = addGroup(expand);
+    addEpilogue(group, expand);
+    // An epilogue that could not be had leaves the expansion alone.
+    if (roots[group] != (chain->pad ? chain->pad.getInput() : chain->depthwise.getInput()).getDefiningOp())
+      continue;
+    if (chain->pad)
+      take(chain->pad, group);
+    auto add = [&](ConvOp conv) {
+      take(conv, group);
+      roots[group] = conv;
+      addEpilogue(group, conv);
+    };
+    add(chain->depthwise);
+    Value filtered = roots[group]->getResult(0);
+    auto project = filtered.hasOneUse() ? dyn_cast<ConvOp>(*filtered.user_begin()) : ConvOp();
+    if (project && project.getInput() == filtered && isStripProjection(project))
+      add(project);
   }
 }
 
@@ -203,10 +240,7 @@ bool Grouping::evictShared() {
         owner.erase(own);
     }
     groups[group] = ordered;
-    groups.emplace_back();
-    roots.push_back(evicted);
-    take(evicted, groups.size() - 1);
-    addPrologue(groups.size() - 1);
+    addPrologue(addGroup(evicted));
     return true;
   }
   return false;
@@ -287,22 +321,17 @@ void Grouping::addLeftOver() {
     });
     if (!needed)
       continue;
-    groups.emplace_back();
-    roots.push_back(&op);
-    take(&op, groups.size() - 1);
-    addPrologue(groups.size() - 1);
+    addPrologue(addGroup(&op));
   }
 }
 
 void Grouping::run() {
+  addStrips();
   for (Operation &op : block)
-    if (!isStructure(&op) && !isPointwise(&op)) {
-      groups.emplace_back();
-      roots.push_back(&op);
-      take(&op, groups.size() - 1);
-    }
+    if (isFree(&op) && !isPointwise(&op))
+      addGroup(&op);
   for (unsigned group = 0; group < groups.size(); ++group)
-    addEpilogue(group);
+    addEpilogue(group, groups[group].front());
   for (unsigned group = 0; group < groups.size(); ++group)
     addPrologue(group);
   do

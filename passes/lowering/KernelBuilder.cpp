@@ -202,7 +202,9 @@ Value KernelBuilder::scratch(Type elementType, int64_t elements) {
   return kernel.getArgument(position);
 }
 
-AffineExpr KernelBuilder::scratchStart() { return index(kernel.getArguments().drop_back().back()) * scratchSize; }
+AffineExpr KernelBuilder::firstTask() { return index(kernel.getArguments().drop_back().back()); }
+
+AffineExpr KernelBuilder::scratchStart() { return firstTask() * scratchSize; }
 
 AffineExpr KernelBuilder::linearize(ArrayRef<AffineExpr> dims, ArrayRef<AffineExpr> at) const {
   AffineExpr offset = constant(0);

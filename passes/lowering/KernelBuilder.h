@@ -115,6 +115,8 @@ public:
   /// Memory of the kernel's own: `elements` for each task that may run at the same time as others, in the workspace. At most one a kernel.
   /// A call for tasks [begin, end) uses the part of task `begin`, so that one thread works in one part, which stays in its cache.
   mlir::Value scratch(mlir::Type elementType, int64_t elements);
+  /// The first task of this call.
+  mlir::AffineExpr firstTask();
   /// Where this call's part begins.
   mlir::AffineExpr scratchStart();
   int64_t scratchElements() const { return scratchSize; }

@@ -22,6 +22,11 @@ Operation *getAnchor(GroupOp group) {
   return nullptr;
 }
 
+bool KernelRow::fits(GroupOp group, kernel::TargetAttr target, std::string &reason) const {
+  bool several = llvm::count_if(group.getBody().front().without_terminator(), [](Operation &op) { return !isPointwise(&op); }) > 1;
+  return several == severalAnchors && matches(group, getAnchor(group), target, reason);
+}
+
 bool checksValues(Operation *anchor) {
   return isa_and_nonnull<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(anchor);
 }
@@ -56,6 +61,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"gemm_packed", matchGemmPacked, lowerGemmPacked, PlaceSupport::Operands},
       {"gemm_tiled", matchGemmTiled, lowerGemmTiled, PlaceSupport::Operands},
       {"matmul_loops", matchMatmulLoops, lowerMatmulLoops, PlaceSupport::Operands},
+      {"conv_strips", matchConvStrips, lowerConvStrips, PlaceSupport::Operands, /*severalAnchors=*/true},
       {"winograd_columns", matchWinogradColumns, lowerWinogradColumns, PlaceSupport::Operands},
       {"winograd_tiles", matchWinogradTiles, lowerWinogradTiles, PlaceSupport::Operands},
       {"winograd_filters", matchWinogradFilters, lowerWinogradFilters},

@@ -28,6 +28,11 @@ struct KernelRow {
   /// Writes the kernel. Decides nothing that `matches` has decided.
   mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
   PlaceSupport places = PlaceSupport::None;
+  /// Whether it computes groups of several anchors.
+  bool severalAnchors = false;
+
+  /// What `matches` says, for a group with as many anchors as the kernel computes.
+  bool fits(nn::GroupOp group, kernel::TargetAttr target, std::string &reason) const;
 };
 
 /// All implementations, the most special first.

@@ -13,6 +13,7 @@ namespace kiln {
 KILN_KERNEL(AttentionRows);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvLoops);
+KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
 KILN_KERNEL(ElementwiseLoops);
 KILN_KERNEL(GemmDots);

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Runs inverted residual blocks with `kiln run` and compares with numpy: strips.py FOLDER TARGET..."""
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+from contractions import Module, convolve, tensor
+
+
+def convolution(module, value, image, out, size, stride, groups):
+    """relu(conv + bias) of channels_last `image`, which is `value` in the module."""
+    weight = module.array(out, image.shape[3] // groups, size, size) / np.float32(np.sqrt(size * size * image.shape[3] / groups))
+    bias = module.array(out)
+    exact = convolve(image, weight, (stride, stride), (1, 1), groups)
+    text = f"nn.conv {value}, {module.constant(weight)} strides [{stride}, {stride}] dilations [1, 1] pads [0, 0, 0, 0] groups {groups} layout channels_last"
+    result = module.op(f"{text} : {tensor(image)}, {tensor(weight)}", tensor(exact))
+    spread = module.op(f"nn.broadcast_to {module.constant(bias)} : {tensor(bias)}", tensor(exact))
+    total = module.op(f"nn.add {result}, {spread} : {tensor(exact)}", None)
+    return module.op(f"nn.relu {total} : {tensor(exact)}", None), np.maximum(exact + bias, 0)
+
+
+def pad(module, value, image, low, high):
+    exact = np.pad(image, [(0, 0), (low, high), (low, high), (0, 0)])
+    zero = module.op("nn.splat 0.000000e+00 : f32 -> tensor<f32>", None)
+    amounts = [f"affine_map<() -> (0, {amount}, {amount}, 0)>" for amount in (low, high)]
+    text = f"nn.pad {value}, {zero} low {amounts[0]} high {amounts[1]} interior [0, 0, 0, 0] mode constant : {tensor(image)}, tensor<f32>"
+    return module.op(text, tensor(exact)), exact
+
+
+def add(module, shape, wide, size, stride, border, out):
+    """Expansion, depthwise convolution and, when `out` is not 0, projection; with the input added when the shapes allow."""
+    image = module.array(*shape)
+    value = source = module.input(image)
+    value, exact = convolution(module, value, image.astype(np.float64), wide, 1, 1, 1)
+    if any(border):
+        value, exact = pad(module, value, exact, *border)
+    value, exact = convolution(module, value, exact, wide, size, stride, wide)
+    if out:
+        value, exact = convolution(module, value, exact, out, 1, 1, 1)
+    if exact.shape == image.shape:
+        value, exact = module.op(f"nn.add {value}, {source} : {tensor(exact)}", None), exact + image
+    module.expected.append((value, exact))
+
+
+def build():
+    module = Module()
+    add(module, (1, 62, 65, 9), 72, 3, 1, (1, 1), 9)
+    add(module, (2, 61, 57, 8), 84, 5, 2, (1, 2), 40)
+    add(module, (1, 70, 71, 5), 60, 3, 2, (0, 1), 0)
+    add(module, (1, 60, 64, 16), 96, 3, 1, (0, 0), 20)
+    return module
+
+
+def main():
+    folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    module = build()
+    (folder / "strips.mlir").write_text(module.text())
+    inputs = []
+    for name, array in module.inputs.items():
+        np.save(folder / f"{name}.npy", array)
+        inputs += ["--input", f"{name}={folder / name}.npy"]
+    for target in targets:
+        outputs = []
+        for threads in ("1", "3"):
+            out = folder / target / threads
+            subprocess.run(["kiln", "run", folder / "strips.mlir", "--target", target, "--threads", threads, "--output-dir", out, *inputs], check=True)
+            outputs.append([np.load(out / f"y{i}.npy") for i in range(len(module.expected))])
+        for i, (_, exact) in enumerate(module.expected):
+            got = outputs[0][i]
+            error = np.abs(got - exact).max() / np.abs(exact).max()
+            if got.shape != exact.shape or not error < 2e-6:
+                sys.exit(f"target {target}, case {i} of shape {exact.shape}: error {error} of the largest value")
+            if got.tobytes() != outputs[1][i].tobytes():
+                sys.exit(f"target {target}, case {i}: three threads compute something else")
+    print(f"{len(module.expected)} cases right on {len(targets)} targets")
+
+
+if __name__ == "__main__":
+    main()
