@@ -32,6 +32,8 @@ using namespace nn;
 static constexpr int64_t fewKeys = 256, manyKeys = 512, manyRows = 128, fewRows = 64;
 /// Below this, rows read the keys where they are: packing pays only when several tiles share it.
 static constexpr int64_t rowsOfDots = 8;
+/// The arrays lie on the stack of the thread that runs the task, and together take no more elements than this.
+static constexpr int64_t mostElements = 65536;
 /// Tiles of the last rows.
 static constexpr int64_t smallTile = 4;
 /// Less than all scores; its exp is zero against any of them, and unlike minus infinity it can be subtracted from itself.
@@ -160,11 +162,16 @@ void AttentionEmitter::planSizes() {
     }
   }
   rowCapacity = round(maxRows + smallTile, std::max<int64_t>(lanes, smallTile));
-  // Rows a power of two apart would meet in one set of the first-level cache.
-  scoreStride = maxKeys + 16;
   AffineExpr one = k.constant(1);
   packsValues = lanes > 1 && (width % lanes != 0 || value.columnStride != one);
   sumStride = round(width, lanes);
+  int64_t perKey = rowCapacity + (packsValues ? sumStride : 0), others = rowCapacity * (depth + sumStride + 16) + depth * panelWidth;
+  if (int64_t fitting = std::max((mostElements - others) / perKey, panelWidth) / panelWidth * panelWidth; fitting < maxKeys) {
+    maxKeys = std::min(fitting, fewKeys);
+    oneBlock = false;
+  }
+  // Rows a power of two apart would meet in one set of the first-level cache.
+  scoreStride = maxKeys + 16;
   allowsDots = lanes >= 4 && key.columnStride == one && depth % lanes == 0;
 }
 
