@@ -1,6 +1,8 @@
 // The thread pool. One word, `region`, tells the workers everything they need to decide: its upper bits count
-// regions, its lower bits say how many threads take part in the current one. A worker with a part runs it and
-// counts down `pending`; a worker without one never reads the rest, so the caller need not wait for it.
+// regions, its lower bits say how many threads take part in the current one. A worker with a part claims it, runs
+// it and counts down `pending`; a worker without one never reads the rest, so the caller need not wait for it. Parts
+// that nobody has claimed when the caller is done with its own are the caller's, too: a worker that still wakes up,
+// or that the system does not let run, holds nobody up.
 #include "kiln/runtime.h"
 
 #include "Park.h"
@@ -31,7 +33,8 @@ void watchForks() { pthread_atfork(nullptr, nullptr, countFork); }
 struct Worker {
   kiln_pool *pool;
   pthread_t thread;
-  int32_t id; // 1 ... numThreads-1; the caller of a region is 0
+  int32_t id;       // 1 ... numThreads-1; the caller of a region is 0
+  uint64_t claimed; // the last region whose part `id` is taken
 };
 
 } // namespace
@@ -76,6 +79,13 @@ void runPart(kiln_pool *pool, int64_t part, int64_t parts) {
   pool->task(pool->arg, begin, begin + size + (part < rest ? 1 : 0));
 }
 
+// Takes a worker's part of `region` for the calling thread, which then must run it; false when it is taken. Claims only
+// grow, so a worker that comes late gets nothing, and reads nothing of a later region.
+bool claimPart(Worker *worker, uint64_t region) {
+  uint64_t last = __atomic_load_n(&worker->claimed, __ATOMIC_RELAXED);
+  return last < region && __atomic_compare_exchange_n(&worker->claimed, &last, region, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 // Returns the new value of pool->region, which was `seen`: spins for a while, then sleeps.
 uint64_t awaitRegion(kiln_pool *pool, uint64_t seen, int32_t id) {
   for (int32_t spin = 0; spin < pool->spins; ++spin) {
@@ -102,7 +112,7 @@ void *work(void *argument) {
     uint64_t parts = seen & partsMask;
     if (parts == shutDown)
       return nullptr;
-    if (uint64_t(worker->id) >= parts)
+    if (uint64_t(worker->id) >= parts || !claimPart(worker, seen))
       continue;
     runPart(pool, worker->id, int64_t(parts));
     if (__atomic_fetch_sub(&pool->pending, 1, __ATOMIC_SEQ_CST) == callerAsleep + 1)
@@ -147,6 +157,11 @@ void parallelFor(void *user, int64_t tasks, kiln_task task, void *arg) {
   __atomic_store_n(&pool->pending, uint64_t(parts - 1), __ATOMIC_RELAXED);
   announce(pool, uint64_t(parts), wakeMask(parts));
   runPart(pool, 0, parts);
+  for (int64_t part = 1; part < parts; ++part)
+    if (claimPart(&pool->workers[part], pool->region)) {
+      runPart(pool, part, parts);
+      __atomic_sub_fetch(&pool->pending, 1, __ATOMIC_SEQ_CST);
+    }
   awaitWorkers(pool);
   __atomic_store_n(&pool->busy, 0, __ATOMIC_RELEASE);
 }

@@ -167,6 +167,27 @@ TEST(Pool, IdleWorkersSleep) {
   EXPECT_TRUE(visits.allEqual(2));
 }
 
+struct Takers {
+  static void note(void *arg, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      static_cast<Takers *>(arg)->thread[i] = std::this_thread::get_id();
+  }
+  std::thread::id thread[4];
+};
+
+TEST(Pool, CallerTakesPartsOfSleepers) {
+  Pool pool(4);
+  int taken = 0;
+  for (int i = 0; i < 20 && taken == 0; ++i) {
+    usleep(20000); // the workers sleep, and waking up takes longer than these tasks
+    Takers takers;
+    pool.run(4, Takers::note, &takers);
+    for (int task = 1; task < 4; ++task)
+      taken += takers.thread[task] == std::this_thread::get_id();
+  }
+  EXPECT_GT(taken, 0);
+}
+
 void sleepOneTask(void *, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i)
     if (i == 3)
