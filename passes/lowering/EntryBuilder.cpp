@@ -13,9 +13,9 @@ namespace kiln {
 
 using namespace nn;
 
-/// Work below this is not worth waking a second thread (about 5 us of one core).
-static constexpr int64_t parallelFlops = 200000;
-static constexpr int64_t parallelBytes = 100000;
+/// Work below this is not worth waking a second thread: what one core does in about 5 us, for each lane of its vectors and from its own caches.
+static constexpr int64_t parallelFlopsOfLane = 32000;
+static constexpr int64_t parallelBytes = 250000;
 /// What a symbol counts as in estimates.
 static constexpr int64_t typicalSymbol = 64;
 
@@ -209,7 +209,9 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
       operand = memref::CastOp::create(b, group.getLoc(), any, operand);
     }
   int64_t flops = estimate(info.flops), bytes = estimate(info.bytes), tasks = estimate(info.tasks);
-  bool parallel = tasks > 1 && (flops >= parallelFlops || bytes >= parallelBytes);
+  kernel::TargetAttr target = kernel::getTarget(group);
+  int64_t lanes = target ? std::max(1u, target.lanes(32)) : 1;
+  bool parallel = tasks > 1 && (flops >= parallelFlopsOfLane * lanes || bytes >= parallelBytes);
   auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
   auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, emit(info.tasks),
                                          parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
