@@ -1,9 +1,10 @@
 """What a race of models is told as: lines of a table, a Markdown table, and a chart. The same results give the same text."""
 
 import math
+import os
+import pathlib
 import re
 
-BEGIN, END = "<!-- results: generated -->", "<!-- end of results -->"
 COLOURS = {1: "#c2410c", 2: "#fdba74"}
 COLUMNS = [("model", 20), ("threads", 7), ("Kiln ms", 10), ("ORT ms", 10), ("T", 6), ("range", 12), ("load ms", 8), ("page-in", 8), ("ORT", 7), ("peak MB", 8),
            ("ORT", 6), ("compile s", 9)]
@@ -50,12 +51,34 @@ def markdown(report):
     return "\n".join([*lines, "", f"Geometric mean of T: {means}.", ""])
 
 
-def write_markdown(path, report):
-    """Puts the results between the two marks of a page."""
+def write_markdown(path, name, content):
+    """Puts text between the two marks of this name on a page."""
+    begin, end = f"<!-- {name}: generated -->", f"<!-- end of {name} -->"
     text = path.read_text()
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{path} lacks '{BEGIN}' and '{END}'")
-    path.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{markdown(report)}{END}", text, flags=re.S))
+    if begin not in text or end not in text:
+        raise ValueError(f"{path} lacks '{begin}' and '{end}'")
+    path.write_text(re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{content}{end}", text, flags=re.S))
+
+
+def kernels_markdown(report):
+    lines = [f"Measured on: {report['machine']}.", "", "| shape | Kiln us | GFLOP/s | % of peak | oneDNN us | ratio | oneDNN's way |", "|---|---|---|---|---|---|---|"]
+    for r in report["results"]:
+        speed = f"{r['gflops']:.1f} | {100 * r['of_peak']:.0f}" if r["gflops"] else " | "
+        lines.append(f"| {r['shape']} | {r['kiln_us']:.4g} | {speed} | {r['onednn_us']:.4g} | {r['ratio']:.2f} | {r['onednn']} |")
+    return "\n".join([*lines, "", kernels_summary(report["results"]), ""])
+
+
+def kernels_summary(results):
+    ahead, near = (sum(r["ratio"] >= bound for r in results) for bound in (1, 0.95))
+    return (f"{ahead} of {len(results)} at least as fast as oneDNN, {near} at least 0.95 times as fast; "
+            f"the lowest ratio is {min(r['ratio'] for r in results):.2f}.")
+
+
+def describe_machine():
+    """Its processor, and the threads that a measurement may use."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "an unknown processor")
+    return f"{name}, {len(os.sched_getaffinity(0))} CPUs"
 
 
 def svg(report):
