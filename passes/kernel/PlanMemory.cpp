@@ -4,12 +4,15 @@
 //   launch @k0(%x, %a)                       =>    launch @k0(%x, %a)
 //   %b = memref.alloc() : memref<256xf32>          %b = memref.view %workspace[%c1024]
 //
-// A buffer lives from its first launch to its last. Static sizes: largest first, each at the lowest offset free during its life. With symbolic
+// A buffer lives from its first launch to its last; a result takes over the buffer of an input that dies where it is computed, if its kernel
+// allows that (`kernel.overwrites`). Static sizes: the best of several greedy orders (PackBuffers.h). With symbolic
 // sizes offsets are sums: buffers whose lives are apart share a slot of the larger size, computed when the entry runs, and
 // func @workspace_size computes the same sum for the caller.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/kernel/PackBuffers.h"
+#include "passes/lowering/Places.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -24,17 +27,22 @@ namespace kiln {
 static constexpr int64_t alignment = 64;
 
 namespace {
-struct Buffer {
-  memref::AllocOp alloc;
-  int64_t first, last;
-  /// Bytes rounded up to the alignment; -1 when symbolic.
-  int64_t bytes;
-  int64_t offset = 0;
-  bool livesWith(const Buffer &other) const { return first <= other.last && other.first <= last; }
+/// One or several allocations in one place; `bytes` are rounded up to the alignment, -1 when symbolic.
+struct Buffer : PackedBuffer {
+  SmallVector<memref::AllocOp, 1> allocs;
+
+  Value count() const {
+    memref::AllocOp alloc = allocs.front();
+    return alloc.getDynamicSizes().empty() ? Value() : alloc.getDynamicSizes().front();
+  }
+  int64_t width() const;
+  bool hasSizeOf(const Buffer &other) const { return bytes == other.bytes && (bytes >= 0 || (count() == other.count() && width() == other.width())); }
 };
 } // namespace
 
 static int64_t elementBytes(MemRefType type) { return (type.getElementTypeBitWidth() + 7) / 8; }
+
+int64_t Buffer::width() const { return elementBytes(memref::AllocOp(allocs.front()).getType()); }
 
 /// Positions of the launches that use a buffer, casts seen through.
 static void findUses(Value buffer, const llvm::DenseMap<Operation *, int64_t> &positions, Buffer &life) {
@@ -49,6 +57,35 @@ static void findUses(Value buffer, const llvm::DenseMap<Operation *, int64_t> &p
   }
 }
 
+/// A launch's result takes over the buffer of an input that dies there, where its kernel allows that.
+static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int64_t> &positions, std::vector<Buffer> &buffers) {
+  llvm::DenseMap<Operation *, Buffer *> owners;
+  for (Buffer &buffer : buffers)
+    owners[buffer.allocs.front()] = &buffer;
+  auto ownerOf = [&](Value operand) {
+    while (auto cast = operand.getDefiningOp<memref::CastOp>())
+      operand = cast.getSource();
+    auto alloc = operand.getDefiningOp<memref::AllocOp>();
+    return alloc ? owners.lookup(alloc) : nullptr;
+  };
+  for (auto launch : block.getOps<kernel::LaunchOp>()) {
+    auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(overwritesAttrName);
+    for (int64_t i = 0; pairs && i < pairs.size(); i += 2) {
+      Buffer *input = ownerOf(launch.getOperands_()[pairs[i]]), *result = ownerOf(launch.getOperands_()[pairs[i + 1]]);
+      int64_t now = positions.lookup(launch);
+      if (!input || !result || input == result || input->last != now || result->first != now || !input->hasSizeOf(*result))
+        continue;
+      for (memref::AllocOp alloc : result->allocs)
+        owners[alloc] = input;
+      input->allocs.append(result->allocs);
+      input->last = result->last;
+      result->allocs.clear();
+      break;
+    }
+  }
+  llvm::erase_if(buffers, [](const Buffer &buffer) { return buffer.allocs.empty(); });
+}
+
 static std::vector<Buffer> collectBuffers(Block &block) {
   llvm::DenseMap<Operation *, int64_t> positions;
   for (Operation &op : block)
@@ -57,37 +94,14 @@ static std::vector<Buffer> collectBuffers(Block &block) {
   for (auto alloc : block.getOps<memref::AllocOp>()) {
     MemRefType type = alloc.getType();
     int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * elementBytes(type), alignment) : -1;
-    buffers.push_back({alloc, INT64_MAX, -1, bytes});
+    buffers.push_back({{INT64_MAX, -1, bytes}, {alloc}});
     findUses(alloc, positions, buffers.back());
     // The status cell is read when the run ends.
     if (alloc->hasAttr(kernel::statusAttrName))
       buffers.back().last = INT64_MAX;
   }
+  mergeOverwritten(block, positions, buffers);
   return buffers;
-}
-
-/// Offsets for static sizes; returns the total.
-static int64_t planStatic(std::vector<Buffer *> buffers) {
-  llvm::stable_sort(buffers, [](const Buffer *a, const Buffer *b) { return a->bytes > b->bytes; });
-  int64_t total = 0;
-  std::vector<Buffer *> placed;
-  for (Buffer *buffer : buffers) {
-    std::vector<Buffer *> rivals;
-    for (Buffer *other : placed)
-      if (buffer->livesWith(*other))
-        rivals.push_back(other);
-    llvm::sort(rivals, [](const Buffer *a, const Buffer *b) { return a->offset < b->offset; });
-    int64_t offset = 0;
-    for (const Buffer *rival : rivals) {
-      if (offset + buffer->bytes <= rival->offset)
-        break;
-      offset = std::max(offset, rival->offset + rival->bytes);
-    }
-    buffer->offset = offset;
-    total = std::max(total, offset + buffer->bytes);
-    placed.push_back(buffer);
-  }
-  return total;
 }
 
 /// Slots for symbolic sizes: a buffer takes the first slot that is free during its life, preferring one that holds the same size.
@@ -98,7 +112,7 @@ static std::vector<std::vector<Buffer *>> planSlots(ArrayRef<Buffer *> buffers) 
     for (auto &slot : slots) {
       if (llvm::any_of(slot, [&](Buffer *other) { return buffer->livesWith(*other); }))
         continue;
-      bool same = slot.front()->alloc.getDynamicSizes() == buffer->alloc.getDynamicSizes();
+      bool same = slot.front()->count() == buffer->count();
       if (same || !best)
         best = &slot;
       if (same)
@@ -111,13 +125,13 @@ static std::vector<std::vector<Buffer *>> planSlots(ArrayRef<Buffer *> buffers) 
   return slots;
 }
 
-static void replaceByView(Buffer &buffer, Value offset, Value workspace) {
-  OpBuilder b(buffer.alloc);
+static void replaceByView(memref::AllocOp alloc, Value offset, Value workspace) {
+  OpBuilder b(alloc);
   if (offset.getDefiningOp())
-    b.setInsertionPointAfter(buffer.alloc);
-  auto view = memref::ViewOp::create(b, buffer.alloc.getLoc(), buffer.alloc.getType(), workspace, offset, buffer.alloc.getDynamicSizes());
-  buffer.alloc.replaceAllUsesWith(view.getResult());
-  buffer.alloc.erase();
+    b.setInsertionPointAfter(alloc);
+  auto view = memref::ViewOp::create(b, alloc.getLoc(), alloc.getType(), workspace, offset, alloc.getDynamicSizes());
+  alloc.replaceAllUsesWith(view.getResult());
+  alloc.erase();
 }
 
 /// Sums the slots before the first launch. Sizes are pure functions of the symbols, so their computations move up.
@@ -136,8 +150,8 @@ static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticByt
     llvm::DenseSet<std::pair<Value, int64_t>> known;
     for (Buffer *buffer : slot) {
       offsets[buffer] = total;
-      Value count = buffer->alloc.getDynamicSizes().front();
-      int64_t width = elementBytes(buffer->alloc.getType());
+      Value count = buffer->count();
+      int64_t width = buffer->width();
       if (!known.insert({count, width}).second)
         continue;
       Value bytes = arith::MulIOp::create(b, loc, count, constant(width));
@@ -175,6 +189,13 @@ static void createSizeFunction(kernel::EntryOp entry, Value total, Value workspa
   func::ReturnOp::create(b, entry.getLoc(), map.lookup(total));
 }
 
+/// `kernel.workspace_lower_bound`: the most bytes that are alive during one launch.
+static void setWorkspace(ModuleOp module, int64_t bytes, int64_t lowerBound) {
+  Builder b(module.getContext());
+  module->setAttr("kernel.workspace_bytes", b.getI64IntegerAttr(bytes));
+  module->setAttr("kernel.workspace_lower_bound", b.getI64IntegerAttr(lowerBound));
+}
+
 static void planEntry(kernel::EntryOp entry) {
   Block &block = entry.getBody().front();
   BlockArgument workspace;
@@ -187,7 +208,10 @@ static void planEntry(kernel::EntryOp entry) {
   std::vector<Buffer *> fixed, symbolic;
   for (Buffer &buffer : buffers)
     (buffer.bytes >= 0 ? fixed : symbolic).push_back(&buffer);
-  int64_t staticBytes = planStatic(fixed);
+  std::vector<PackedBuffer> packed;
+  for (Buffer *buffer : fixed)
+    packed.push_back(*buffer);
+  int64_t staticBytes = packBuffers(packed);
   OpBuilder b(entry.getContext());
   llvm::MapVector<Buffer *, Value> offsets;
   Value total;
@@ -196,13 +220,15 @@ static void planEntry(kernel::EntryOp entry) {
   if (total)
     createSizeFunction(entry, total, workspace);
   else
-    entry->getParentOfType<ModuleOp>()->setAttr("kernel.workspace_bytes", b.getI64IntegerAttr(staticBytes));
-  for (Buffer *buffer : fixed) {
-    b.setInsertionPoint(buffer->alloc);
-    replaceByView(*buffer, arith::ConstantIndexOp::create(b, buffer->alloc.getLoc(), buffer->offset), workspace);
-  }
+    setWorkspace(entry->getParentOfType<ModuleOp>(), staticBytes, getLiveBytes(packed));
+  for (auto [buffer, place] : llvm::zip_equal(fixed, packed))
+    for (memref::AllocOp alloc : buffer->allocs) {
+      b.setInsertionPoint(alloc);
+      replaceByView(alloc, arith::ConstantIndexOp::create(b, alloc.getLoc(), place.offset), workspace);
+    }
   for (auto [buffer, offset] : offsets)
-    replaceByView(*buffer, offset, workspace);
+    for (memref::AllocOp alloc : buffer->allocs)
+      replaceByView(alloc, offset, workspace);
 }
 
 namespace {

@@ -201,6 +201,10 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
       sizes.push_back(emit(count));
     operands.push_back(memref::AllocOp::create(b, group.getLoc(), type, sizes));
   }
+  SmallVector<int64_t> overwrites;
+  for (unsigned input : getOverwritable(group))
+    if (llvm::count(operands, operands[input]) == 1)
+      overwrites.append({input, static_cast<int64_t>(group.getInputs().size())});
   llvm::append_range(operands, symbols);
   // Kernels take buffers of any size.
   for (Value &operand : operands)
@@ -215,6 +219,8 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
   auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
   auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, emit(info.tasks),
                                          parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
+  if (!overwrites.empty())
+    launch->setAttr(overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
   // The kernel's own list grows when kernels of other groups are found to be the same.
   launch->setAttr("nodes", kernel->getAttr(kernel::nodesAttrName));
 }

@@ -18,6 +18,17 @@ enum class PlaceSupport {
   Operands,
 };
 
+/// Which inputs a kernel's result may overwrite, given that they have its dimensions and type and nobody needs them afterwards.
+enum class OverwriteSupport {
+  None,
+  /// Inputs that only element-wise operations behind the anchor read: each element is read right before the store to its index, and no
+  /// task stores to an index twice.
+  Sides,
+  /// What the anchor's first operand is computed from, element by element: a row is read by the task that stores it, every element before
+  /// the first store to its index.
+  Rows,
+};
+
 /// One way to compute a group. The first row of the table that matches wins.
 struct KernelRow {
   /// The implementation's name: nn.group's `kernel` attribute and the stem of the kernel function.
@@ -28,6 +39,7 @@ struct KernelRow {
   /// Writes the kernel. Decides nothing that `matches` has decided.
   mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
   PlaceSupport places = PlaceSupport::None;
+  OverwriteSupport overwrites = OverwriteSupport::None;
   /// Whether it computes groups of several anchors.
   bool severalAnchors = false;
 

@@ -261,15 +261,31 @@ static void viewSource(GroupOp group) {
   group.setReason("its readers find it in its source: nothing to do");
 }
 
+/// What is computed from constants only (transformed filters) is computed when it is needed: it lives no longer than it must, and is in the
+/// cache.
+static void delayConstants(Block &block) {
+  auto isConstant = [](Value input) { return input.getDefiningOp<ConstantOp>() != nullptr; };
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (!isa<GroupOp>(op) || op.use_empty() || !llvm::all_of(op.getOperands(), isConstant))
+      continue;
+    Operation *first = *op.user_begin();
+    for (Operation *user : op.getUsers())
+      first = user->isBeforeInBlock(first) ? user : first;
+    op.moveBefore(first);
+  }
+}
+
 namespace {
 struct PlaceResults : impl::PlaceResultsBase<PlaceResults> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      delayConstants(function.getBody().front());
       for (Operation &op : llvm::reverse(function.getBody().front()))
         if (auto group = dyn_cast<GroupOp>(op)) {
           placeResults(group);
           viewSource(group);
         }
+    }
   }
 };
 } // namespace

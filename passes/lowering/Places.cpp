@@ -50,6 +50,37 @@ bool needsNoKernel(GroupOp group) {
   return inputs && inputs.size() == static_cast<int64_t>(group.getInputs().size()) && isa<ConcatOp>(getAnchor(group));
 }
 
+/// Whether all that becomes of `value` stays at its index, on the side of the anchor that `support` speaks of.
+static bool staysAtIndex(Value value, Operation *anchor, const DimExprs &dims, OverwriteSupport support) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (user == anchor)
+      return support == OverwriteSupport::Rows && use.getOperandNumber() == 0;
+    if (isa<YieldOp>(user))
+      return support == OverwriteSupport::Sides;
+    return isa<ScalarBody>(user) && getDims(user->getResult(0).getType()) == dims && staysAtIndex(user->getResult(0), anchor, dims, support);
+  });
+}
+
+SmallVector<unsigned> getOverwritable(GroupOp group) {
+  const KernelRow *row = findKernelRow(group.getKernel().value_or(""));
+  SmallVector<unsigned> inputs;
+  if (!row || row->overwrites == OverwriteSupport::None || group.getNumResults() != 1 || getPlace(group, group.getInputs().size()))
+    return inputs;
+  Operation *anchor = getAnchor(group);
+  Type type = group.getResult(0).getType();
+  DimExprs dims = getDims(type);
+  // Rows along another dimension than the last are walked side by side.
+  if (row->overwrites == OverwriteSupport::Rows)
+    if (auto axis = anchor->getAttrOfType<IntegerAttr>("axis"); isa<SoftmaxOp, LogSoftmaxOp>(anchor) && axis.getInt() + 1 != static_cast<int64_t>(dims.size()))
+      return inputs;
+  for (BlockArgument argument : group.getBody().getArguments())
+    if (argument.getType() == type && !argument.use_empty() && !getPlace(group, argument.getArgNumber()) &&
+        staysAtIndex(argument, anchor, dims, row->overwrites))
+      inputs.push_back(argument.getArgNumber());
+  return inputs;
+}
+
 unsigned countSymbols(AffineExpr expr) {
   unsigned symbols = 0;
   expr.walk([&](AffineExpr part) {

@@ -26,6 +26,11 @@ void setView(nn::GroupOp group);
 /// Whether nothing is left to do for the group: it is a view, or all of its inputs are in place.
 bool needsNoKernel(nn::GroupOp group);
 
+/// The inputs whose buffers the group's result may take over, when they are dense and not needed afterwards.
+llvm::SmallVector<unsigned> getOverwritable(nn::GroupOp group);
+/// On a launch: pairs of operand numbers, an input and the result that may overwrite it.
+inline constexpr llvm::StringLiteral overwritesAttrName = "kernel.overwrites";
+
 /// One more than the highest symbol of an expression.
 unsigned countSymbols(mlir::AffineExpr expr);
 

@@ -1,7 +1,7 @@
 // RUN: kiln-opt %s --split-input-file --kernel-plan-memory | FileCheck %s
 
 // %a and %c never live together: they share the first place. %b lives with both.
-// CHECK: module attributes {kernel.workspace_bytes = 2048 : i64}
+// CHECK: module attributes {kernel.workspace_bytes = 2048 : i64, kernel.workspace_lower_bound = 2048 : i64}
 // CHECK: memref.view %{{.*}}[%c0][]
 // CHECK: memref.view %{{.*}}[%c1024][]
 // CHECK: memref.view %{{.*}}[%c0_{{.*}}][]

@@ -1,0 +1,113 @@
+//===- PackBuffers.cpp - Buffers of known size in one arena ----------------===//
+//
+// Greedy: one buffer after the other, each at the lowest offset that is free during its life. What counts is the order; several are tried
+// (large first, long-lived first, those of the fullest time first), then buffers at the top of the best arena come first, again and again.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/PackBuffers.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include <map>
+
+using namespace llvm;
+
+namespace kiln {
+
+/// Comparisons of buffers that improving may cost.
+static constexpr int64_t improvementBudget = 40'000'000;
+static constexpr int64_t mostImprovements = 300;
+
+using Order = SmallVector<PackedBuffer *>;
+
+/// Places the buffers in this order.
+static int64_t place(ArrayRef<PackedBuffer *> order) {
+  int64_t total = 0;
+  SmallVector<PackedBuffer *> placed;
+  for (PackedBuffer *buffer : order) {
+    // `placed` is sorted by offset.
+    int64_t offset = 0;
+    for (const PackedBuffer *rival : placed) {
+      if (!buffer->livesWith(*rival))
+        continue;
+      if (offset + buffer->bytes <= rival->offset)
+        break;
+      offset = std::max(offset, rival->offset + rival->bytes);
+    }
+    buffer->offset = offset;
+    total = std::max(total, offset + buffer->bytes);
+    placed.insert(llvm::upper_bound(placed, buffer, [](auto *a, auto *b) { return a->offset < b->offset; }), buffer);
+  }
+  return total;
+}
+
+/// Bytes alive at each time at which that changes.
+static std::map<int64_t, int64_t> liveBytes(ArrayRef<PackedBuffer> buffers) {
+  std::map<int64_t, int64_t> changes, live;
+  for (const PackedBuffer &buffer : buffers) {
+    changes[buffer.first] += buffer.bytes;
+    if (buffer.last != INT64_MAX)
+      changes[buffer.last + 1] -= buffer.bytes;
+  }
+  int64_t now = 0;
+  for (auto [time, change] : changes)
+    live[time] = now += change;
+  return live;
+}
+
+int64_t getLiveBytes(ArrayRef<PackedBuffer> buffers) {
+  int64_t most = 0;
+  for (auto [time, bytes] : liveBytes(buffers))
+    most = std::max(most, bytes);
+  return most;
+}
+
+int64_t packBuffers(MutableArrayRef<PackedBuffer> buffers) {
+  std::map<int64_t, int64_t> live = liveBytes(buffers);
+  // How full the arena is in a buffer's life, at most.
+  auto pressure = [&](const PackedBuffer *buffer) {
+    int64_t most = 0;
+    for (auto it = live.lower_bound(buffer->first); it != live.end() && it->first <= buffer->last; ++it)
+      most = std::max(most, it->second);
+    return most;
+  };
+  auto life = [](const PackedBuffer *buffer) { return std::min<int64_t>(buffer->last - buffer->first, 1 << 20) + 1; };
+  using Key = std::pair<int64_t, int64_t>;
+  const std::function<Key(const PackedBuffer *)> keys[] = {
+      [&](const PackedBuffer *b) { return Key(b->bytes, life(b)); },
+      [&](const PackedBuffer *b) { return Key(pressure(b), b->bytes); },
+      [&](const PackedBuffer *b) { return Key(life(b), b->bytes); },
+      [&](const PackedBuffer *b) { return Key(b->bytes / 1024 * life(b), b->bytes); },
+      [&](const PackedBuffer *b) { return Key(-b->first, b->bytes); },
+      [&](const PackedBuffer *b) { return Key(b->last, b->bytes); },
+  };
+  int64_t bound = getLiveBytes(buffers), best = INT64_MAX;
+  Order bestOrder, order;
+  for (PackedBuffer &buffer : buffers)
+    order.push_back(&buffer);
+  Order given = order;
+  for (const auto &key : keys) {
+    order = given;
+    DenseMap<PackedBuffer *, Key> values;
+    for (PackedBuffer *buffer : order)
+      values[buffer] = key(buffer);
+    llvm::stable_sort(order, [&](PackedBuffer *a, PackedBuffer *b) { return values[a] > values[b]; });
+    if (int64_t total = place(order); total < best) {
+      best = total;
+      bestOrder = order;
+    }
+  }
+  order = bestOrder;
+  int64_t rounds = std::min<int64_t>(mostImprovements, improvementBudget / (static_cast<int64_t>(buffers.size() * buffers.size()) + 1));
+  for (int64_t total = place(order); best > bound && rounds-- > 0;) {
+    std::stable_partition(order.begin(), order.end(), [&](PackedBuffer *buffer) { return buffer->offset + buffer->bytes == total; });
+    total = place(order);
+    if (total < best) {
+      best = total;
+      bestOrder = order;
+    }
+  }
+  return place(bestOrder);
+}
+
+} // namespace kiln
