@@ -46,8 +46,12 @@ void setView(GroupOp group) { group->setAttr(viewAttrName, UnitAttr::get(group.g
 bool needsNoKernel(GroupOp group) {
   if (isView(group))
     return true;
-  auto inputs = group->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName);
-  return inputs && inputs.size() == static_cast<int64_t>(group.getInputs().size()) && isa<ConcatOp>(getAnchor(group));
+  // Operands that the group computes itself are still to be written.
+  auto concat = dyn_cast_or_null<ConcatOp>(getAnchor(group));
+  return concat && llvm::all_of(concat.getInputs(), [&](Value operand) {
+           auto argument = dyn_cast<BlockArgument>(operand);
+           return argument && isInPlace(group, argument.getArgNumber());
+         });
 }
 
 /// Whether all that becomes of `value` stays at its index, on the side of the anchor that `support` speaks of.
