@@ -61,9 +61,28 @@ std::string toLine(const Decision &decision) {
   return target + decision.nodes + ": " + decision.algorithm + (decision.reason.empty() ? "" : " - " + decision.reason);
 }
 
+MemoryUse describeMemory(const Compilation &compilation) {
+  MemoryUse use;
+  auto take = [](ModuleOp module, StringRef name, int64_t &most) {
+    if (auto value = module->getAttrOfType<IntegerAttr>(name))
+      most = std::max(most, value.getInt());
+  };
+  for (const TargetModule &target : compilation.targets) {
+    take(*target.module, nn::transposesAttrName, use.layoutConversions);
+    take(*target.module, "kernel.workspace_bytes", use.workspaceBytes);
+    take(*target.module, "kernel.workspace_lower_bound", use.workspaceLowerBound);
+  }
+  return use;
+}
+
 void printDecisions(const Compilation &compilation) {
   for (const Decision &decision : collectDecisions(compilation))
     llvm::errs() << toLine(decision) << "\n";
+  MemoryUse use = describeMemory(compilation);
+  if (use.layoutConversions >= 0)
+    llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";
+  if (use.workspaceBytes >= 0)
+    llvm::errs() << "workspace: " << use.workspaceBytes << " bytes, " << use.workspaceLowerBound << " alive at one time\n";
 }
 
 llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {

@@ -28,7 +28,16 @@ Decision describeGroup(nn::GroupOp group);
 /// Groups after the target stage, kernels after the kernel stage, in order, target by target; nothing before.
 std::vector<Decision> collectDecisions(const Compilation &compilation);
 
-/// One line for each decision on stderr.
+/// What a compiled model moves and needs; -1 where the stages have not come to that, or where dimensions decide.
+struct MemoryUse {
+  /// Transposes that move data at run time, at the graph's inputs and outputs or inside.
+  int64_t layoutConversions = -1;
+  /// The arena, and the most bytes alive at one time: no arena is smaller.
+  int64_t workspaceBytes = -1, workspaceLowerBound = -1;
+};
+MemoryUse describeMemory(const Compilation &compilation);
+
+/// One line for each decision on stderr, and one for the memory.
 void printDecisions(const Compilation &compilation);
 
 /// `nodes: algorithm - reason`, behind the target when there are several.

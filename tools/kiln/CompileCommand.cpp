@@ -95,6 +95,7 @@ static OutputFile makeDepfile(const Compilation &compilation, const CompileOptio
 }
 
 static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> files, double seconds) {
+  MemoryUse use = describeMemory(compilation);
   if (wantsJson()) {
     json::Array list;
     for (const OutputFile &file : files)
@@ -105,6 +106,9 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
                {"files", std::move(list)},
                {"units", compilation.units},
                {"cached_units", compilation.cachedUnits},
+               {"layout_conversions", use.layoutConversions},
+               {"workspace_bytes", use.workspaceBytes},
+               {"workspace_lower_bound", use.workspaceLowerBound},
                {"kernels", decisionsToJson(collectDecisions(compilation))}});
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
