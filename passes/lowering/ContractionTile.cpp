@@ -70,7 +70,8 @@ static int64_t chooseBlock(AffineExpr extent, int64_t products, int64_t chainLen
   int64_t longest = std::max<int64_t>(1, chainLength / products);
   if (!size)
     return longest;
-  if (*size <= longest)
+  // A little more than one chain is not worth a second set of sums.
+  if (2 * *size <= 3 * longest)
     return 0;
   // Equal blocks if possible.
   for (int64_t block = longest; 2 * block > longest; --block)
