@@ -141,19 +141,44 @@ def build():
     return module
 
 
+def save_inputs(module, folder):
+    """Writes the inputs and returns what `kiln run` is told of them."""
+    arguments = []
+    for name, array in module.inputs.items():
+        np.save(folder / f"{name}.npy", array)
+        arguments += ["--input", f"{name}={folder / name}.npy"]
+    return arguments
+
+
+def run(module, path, target, output, arguments):
+    """The outputs that the module at `path` computes."""
+    subprocess.run(["kiln", "run", path, "--target", target, "--output-dir", output, *arguments], check=True)
+    return [np.load(output / f"y{i}.npy") for i in range(len(module.expected))]
+
+
+def compare_on_threads(module, name, folder, targets, threads):
+    """Runs FOLDER/NAME.mlir on one and on so many threads: the results are right and the same bytes."""
+    (folder / f"{name}.mlir").write_text(module.text())
+    inputs = save_inputs(module, folder)
+    for target in targets:
+        single, several = (run(module, folder / f"{name}.mlir", target, folder / target / count, ["--threads", count, *inputs]) for count in ("1", str(threads)))
+        for i, (_, exact) in enumerate(module.expected):
+            error = np.abs(single[i] - exact).max() / np.abs(exact).max()
+            if single[i].shape != exact.shape or not error < 2e-6:
+                sys.exit(f"target {target}, case {i} of shape {exact.shape}: error {error} of the largest value")
+            if single[i].tobytes() != several[i].tobytes():
+                sys.exit(f"target {target}, case {i}: {threads} threads compute something else")
+    print(f"{len(module.expected)} cases right on {len(targets)} targets")
+
+
 def main():
     folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     module, worst = build(), 0.0
     (folder / "contractions.mlir").write_text(module.text())
-    inputs = []
-    for name, array in module.inputs.items():
-        np.save(folder / f"{name}.npy", array)
-        inputs += ["--input", f"{name}={folder / name}.npy"]
+    inputs = save_inputs(module, folder)
     for target in targets:
-        command = ["kiln", "run", folder / "contractions.mlir", "--target", target, "--output-dir", folder / target, *inputs]
-        subprocess.run(command, check=True)
-        for i, (_, exact) in enumerate(module.expected):
-            got = np.load(folder / target / f"y{i}.npy")
+        outputs = run(module, folder / "contractions.mlir", target, folder / target, inputs)
+        for i, ((_, exact), got) in enumerate(zip(module.expected, outputs)):
             error = np.abs(got - exact).max() / max(1.0, np.abs(exact).max())
             if got.shape != exact.shape or not error < 2e-6:
                 sys.exit(f"target {target}, case {i} of shape {exact.shape}: relative error {error}")

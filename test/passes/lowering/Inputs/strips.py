@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Runs inverted residual blocks with `kiln run` and compares with numpy: strips.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
-from contractions import Module, convolve, tensor
+from contractions import Module, compare_on_threads, convolve, tensor
 
 
 def convolution(module, value, image, out, size, stride, groups):
@@ -52,29 +51,5 @@ def build():
     return module
 
 
-def main():
-    folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    module = build()
-    (folder / "strips.mlir").write_text(module.text())
-    inputs = []
-    for name, array in module.inputs.items():
-        np.save(folder / f"{name}.npy", array)
-        inputs += ["--input", f"{name}={folder / name}.npy"]
-    for target in targets:
-        outputs = []
-        for threads in ("1", "3"):
-            out = folder / target / threads
-            subprocess.run(["kiln", "run", folder / "strips.mlir", "--target", target, "--threads", threads, "--output-dir", out, *inputs], check=True)
-            outputs.append([np.load(out / f"y{i}.npy") for i in range(len(module.expected))])
-        for i, (_, exact) in enumerate(module.expected):
-            got = outputs[0][i]
-            error = np.abs(got - exact).max() / np.abs(exact).max()
-            if got.shape != exact.shape or not error < 2e-6:
-                sys.exit(f"target {target}, case {i} of shape {exact.shape}: error {error} of the largest value")
-            if got.tobytes() != outputs[1][i].tobytes():
-                sys.exit(f"target {target}, case {i}: three threads compute something else")
-    print(f"{len(module.expected)} cases right on {len(targets)} targets")
-
-
 if __name__ == "__main__":
-    main()
+    compare_on_threads(build(), "strips", pathlib.Path(sys.argv[1]), sys.argv[2:], 3)
