@@ -9,8 +9,7 @@ using namespace mlir;
 
 namespace kiln::nn {
 
-/// 1 + the highest symbol used: the canonical symbol count of an encoding.
-static unsigned countSymbols(ArrayRef<AffineExpr> exprs) {
+unsigned countSymbols(ArrayRef<AffineExpr> exprs) {
   unsigned count = 0;
   for (AffineExpr expr : exprs)
     expr.walk([&](AffineExpr e) {

@@ -28,6 +28,9 @@ mlir::RankedTensorType makeTensorType(llvm::ArrayRef<mlir::AffineExpr> dims, mli
 /// The same type with another element type.
 mlir::RankedTensorType withElementType(mlir::Type type, mlir::Type elementType);
 
+/// One more than the highest symbol used: the canonical symbol count of an encoding.
+unsigned countSymbols(llvm::ArrayRef<mlir::AffineExpr> exprs);
+
 /// Simplifies an expression over symbols only.
 mlir::AffineExpr simplifyDim(mlir::AffineExpr expr);
 

@@ -291,15 +291,9 @@ void AttentionEmitter::emitPanel(Batch batch, KeyBlock keys, AffineExpr first, u
 static Value sumEachVector(KernelBuilder &k, SmallVector<Value> vectors) {
   int64_t lanes = vectors.size();
   for (int64_t bit = 1; bit < lanes; bit *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      low.push_back(lane & bit ? lanes + lane - bit : lane);
-      high.push_back(lane & bit ? lanes + lane : lane + bit);
-    }
     SmallVector<Value> next;
     for (size_t i = 0; i < vectors.size(); i += 2) {
-      Value a = vector::ShuffleOp::create(k.builder(), k.loc(), vectors[i], vectors[i + 1], low);
-      Value b = vector::ShuffleOp::create(k.builder(), k.loc(), vectors[i], vectors[i + 1], high);
+      auto [a, b] = exchangeLanes(k, vectors[i], vectors[i + 1], bit);
       next.push_back(arith::AddFOp::create(k.builder(), k.loc(), a, b));
     }
     vectors = next;

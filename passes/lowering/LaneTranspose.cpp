@@ -16,23 +16,24 @@ using namespace mlir;
 
 namespace kiln {
 
+std::pair<Value, Value> exchangeLanes(KernelBuilder &k, Value a, Value b, int64_t bit) {
+  int64_t lanes = cast<VectorType>(a.getType()).getNumElements();
+  SmallVector<int64_t> low, high;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    low.push_back(lane & bit ? lanes + lane - bit : lane);
+    high.push_back(lane & bit ? lanes + lane : lane + bit);
+  }
+  Value without = vector::ShuffleOp::create(k.builder(), k.loc(), a, b, low);
+  return {without, vector::ShuffleOp::create(k.builder(), k.loc(), a, b, high)};
+}
+
 SmallVector<Value> transposeLanes(KernelBuilder &k, ArrayRef<Value> rows) {
   SmallVector<Value> block(rows);
   int64_t lanes = rows.size();
-  for (int64_t bit = 1; bit < lanes; bit *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      low.push_back(lane & bit ? lanes + lane - bit : lane);
-      high.push_back(lane & bit ? lanes + lane : lane + bit);
-    }
-    for (int64_t row = 0; row < lanes; ++row) {
-      if (row & bit)
-        continue;
-      Value a = block[row], b = block[row + bit];
-      block[row] = vector::ShuffleOp::create(k.builder(), k.loc(), a, b, low);
-      block[row + bit] = vector::ShuffleOp::create(k.builder(), k.loc(), a, b, high);
-    }
-  }
+  for (int64_t bit = 1; bit < lanes; bit *= 2)
+    for (int64_t row = 0; row < lanes; ++row)
+      if (!(row & bit))
+        std::tie(block[row], block[row + bit]) = exchangeLanes(k, block[row], block[row + bit], bit);
   return block;
 }
 

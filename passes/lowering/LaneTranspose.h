@@ -6,6 +6,9 @@
 
 namespace kiln {
 
+/// Lane l of `a` and `b` where l lacks `bit` beside those where it has it: {a0, b0, a2, b2, ...} and {a1, b1, a3, b3, ...} for bit 1.
+std::pair<mlir::Value, mlir::Value> exchangeLanes(KernelBuilder &k, mlir::Value a, mlir::Value b, int64_t bit);
+
 /// The columns of as many vectors as each has lanes (a power of two).
 llvm::SmallVector<mlir::Value> transposeLanes(KernelBuilder &k, llvm::ArrayRef<mlir::Value> rows);
 

@@ -85,15 +85,6 @@ SmallVector<unsigned> getOverwritable(GroupOp group) {
   return inputs;
 }
 
-unsigned countSymbols(AffineExpr expr) {
-  unsigned symbols = 0;
-  expr.walk([&](AffineExpr part) {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-      symbols = std::max(symbols, symbol.getPosition() + 1);
-  });
-  return symbols;
-}
-
 AffineMap getDenseMap(ArrayRef<AffineExpr> dims, MLIRContext *context) {
   AffineExpr offset = getAffineConstantExpr(0, context);
   for (auto [i, dim] : llvm::enumerate(dims))

@@ -31,9 +31,6 @@ llvm::SmallVector<unsigned> getOverwritable(nn::GroupOp group);
 /// On a launch: pairs of operand numbers, an input and the result that may overwrite it.
 inline constexpr llvm::StringLiteral overwritesAttrName = "kernel.overwrites";
 
-/// One more than the highest symbol of an expression.
-unsigned countSymbols(mlir::AffineExpr expr);
-
 /// The row-major map of a dense value of these dimensions.
 mlir::AffineMap getDenseMap(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::MLIRContext *context);
 
