@@ -1,11 +1,11 @@
 //===- Tensor.cpp - A tensor in memory -------------------------------------===//
 #include "compiler/run/Tensor.h"
+#include "kiln/runtime.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -93,7 +93,7 @@ bool isFloat(ElementType type) {
   return type == KILN_ELEMENT_F32 || type == KILN_ELEMENT_F64 || type == KILN_ELEMENT_F16 || type == KILN_ELEMENT_BF16;
 }
 
-void Tensor::Free::operator()(char *pointer) const { std::free(pointer); }
+void Tensor::Free::operator()(char *pointer) const { kiln_workspace_destroy(pointer, size); }
 
 llvm::Expected<Tensor> Tensor::create(ElementType type, llvm::ArrayRef<int64_t> dims) {
   unsigned width = kiln::getByteSize(type);
@@ -113,10 +113,11 @@ llvm::Expected<Tensor> Tensor::create(ElementType type, llvm::ArrayRef<int64_t> 
   tensor.type = type;
   tensor.dims.assign(dims.begin(), dims.end());
   tensor.numElements = count;
-  size_t allocated = llvm::alignTo(size_t(total) + guardSize, KILN_ALIGNMENT);
-  tensor.bytes.reset(static_cast<char *>(std::aligned_alloc(KILN_ALIGNMENT, allocated)));
-  if (!tensor.bytes)
+  size_t allocated = size_t(total) + guardSize;
+  void *memory;
+  if (kiln_workspace_create(allocated, &memory) != KILN_STATUS_OK)
     return makeError("out of memory: a tensor needs " + llvm::Twine(total) + " bytes");
+  tensor.bytes = std::unique_ptr<char, Free>(static_cast<char *>(memory), Free(allocated));
   std::memset(tensor.bytes.get(), 0, size_t(total));
   std::memset(tensor.bytes.get() + total, guardByte, guardSize);
   return std::move(tensor);

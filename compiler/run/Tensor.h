@@ -56,7 +56,10 @@ public:
 
 private:
   struct Free {
+    Free() : size(0) {}
+    explicit Free(size_t size) : size(size) {}
     void operator()(char *pointer) const;
+    size_t size;
   };
 
   ElementType type = KILN_ELEMENT_UNDEFINED;

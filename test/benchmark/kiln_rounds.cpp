@@ -86,9 +86,11 @@ int main(int argc, char **argv) {
     inputs.push_back(findInput(given, model.info->inputs[i]));
   for (int i = 0; i < model.info->num_outputs; ++i)
     outputs.push_back(buffers.emplace_back(allocate(model.info->outputs[i].byte_size)).get());
-  Buffer workspace = allocate(model.info->workspace_size);
+  void *workspace;
+  if (kiln_workspace_create(size_t(model.info->workspace_size), &workspace))
+    fail("out of memory");
   auto run = [&] {
-    if (kiln_status status = model.run(inputs.data(), outputs.data(), workspace.get(), &context))
+    if (kiln_status status = model.run(inputs.data(), outputs.data(), workspace, &context))
       fail(kiln_status_string(status));
   };
   return answerRequests(start, run, pageIn);

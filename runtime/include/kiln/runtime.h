@@ -1,5 +1,5 @@
-/* The Kiln runtime, libkiln_runtime.a: threads, profiling, CPU features and weights files for programs that
- * run compiled models. Optional: a model itself needs none of it. C ABI, C11 and C++17.
+/* The Kiln runtime, libkiln_runtime.a: workspaces, threads, profiling, CPU features and weights files for
+ * programs that run compiled models. Optional: a model itself needs none of it. C ABI, C11 and C++17.
  *
  * No function prints, aborts or sets a signal handler. A NULL argument where an object is needed gives
  * KILN_STATUS_NULL_POINTER (or does nothing in functions that return nothing). */
@@ -14,6 +14,17 @@ extern "C" {
 
 /* A lower-case sentence part for a status: "workspace is not aligned". Constant, any thread, never NULL. */
 const char *kiln_status_string(kiln_status status);
+
+/* ---- Workspaces ------------------------------------------------------------------------------------ */
+
+/* Memory for NAME_run(), aligned to KILN_ALIGNMENT, its contents unspecified. From 4 MiB on it lies in pages of its own that the
+ * system is advised to make huge ones (MADV_HUGEPAGE), which shortens the first run by most of the time that first touches
+ * take. `size` is NAME_WORKSPACE_SIZE or NAME_workspace_size(); 0 is allowed. The caller owns *workspace and ends it with
+ * kiln_workspace_destroy(). Fails with OUT_OF_MEMORY, and then *workspace is NULL. Any thread. */
+kiln_status kiln_workspace_create(size_t size, void **workspace);
+
+/* Frees a workspace; NULL is allowed. `size` must be the one that it was created with. No run may be using it. */
+void kiln_workspace_destroy(void *workspace, size_t size);
 
 /* ---- Threads ------------------------------------------------------------------------------------- */
 
