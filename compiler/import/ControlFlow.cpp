@@ -1,6 +1,7 @@
 //===- ControlFlow.cpp - Operators with bodies as straight lines -------------===//
 //
-// A branch is taken while the model is compiled, and a loop whose number of steps is known then is written out step by step.
+// A branch whose condition is known is taken while the model is compiled; of others both become straight lines that an nn.choose joins. A loop
+// whose number of steps is known is written out step by step.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Graph.h"
@@ -13,6 +14,8 @@ using namespace mlir;
 namespace kiln::import {
 
 static constexpr int64_t mostSteps = 4096;
+/// Of a loop that run time may end before: each step is launched under a condition of its own.
+static constexpr int64_t mostGuardedSteps = 64;
 
 GraphImporter::ControlFlow GraphImporter::findControlFlow(StringRef domain, StringRef name) {
   if (domain == "ai.onnx.preview" && name == "FlexAttention")
@@ -74,15 +77,65 @@ LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node) {
   if (type.hasStaticShape() && type.getNumElements() != 1)
     return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
   auto known = knownScalar(condition);
+  for (const onnx::GraphProto *graph : {&thenBranch->g(), &elseBranch->g()})
+    if ((!known || (graph == &thenBranch->g()) == (*known != 0)) && graph->output_size() != node.proto.output_size())
+      return node.error("the branch has " + Twine(graph->output_size()) + " outputs, the node " + Twine(node.proto.output_size()));
   if (!known)
-    return node.unsupported("the condition is known only at run time", "fix the input that it depends on with --bind input=value");
+    return chooseBranch(scope, node, thenBranch->g(), elseBranch->g());
   const onnx::GraphProto &graph = *known ? thenBranch->g() : elseBranch->g();
-  if (graph.output_size() != node.proto.output_size())
-    return node.error("the branch has " + Twine(graph.output_size()) + " outputs, the node " + Twine(node.proto.output_size()));
   FailureOr<SmallVector<Value>> results = importBody(scope, node, graph, {}, "");
   if (succeeded(results))
     node.outputs.assign(results->begin(), results->end());
   return failure(failed(results));
+}
+
+static std::string describeShape(const DimExprs &dims) {
+  std::string text = "[";
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(dims, stream, [&](AffineExpr dim) { stream << nn::formatDim(dim); });
+  return text + "]";
+}
+
+/// One of two values, as run time tells; null after a mistake. `what` says what is the matter when their shapes differ.
+static Value joinValues(Node &node, Value condition, Value then, Value otherwise, StringRef what) {
+  static constexpr StringLiteral wayOut = "fix the input that it depends on with --bind input=value";
+  if (!isa<RankedTensorType>(then.getType()) || !isa<RankedTensorType>(otherwise.getType())) {
+    (void)node.unsupported("a sequence depends on a condition that is known only at run time", wayOut);
+    return {};
+  }
+  if (node.elementType(then) != node.elementType(otherwise)) {
+    (void)node.error("the two values for one output have different element types");
+    return {};
+  }
+  DimExprs dims = node.dims(then), others = node.dims(otherwise);
+  auto areEqual = [](auto pair) { return nn::provablyEqual(std::get<0>(pair), std::get<1>(pair)); };
+  if (dims.size() != others.size() || !llvm::all_of(llvm::zip(dims, others), areEqual)) {
+    (void)node.unsupported(what + ", " + describeShape(dims) + " and " + describeShape(others) + ", and the condition is known only at run time", wayOut);
+    return {};
+  }
+  return node.make<nn::ChooseOp>(then.getType(), condition, then, node.reshape(otherwise, dims));
+}
+
+/// Both branches in straight line. What only one of them needs runs only where it is taken (passes/lowering/Guards.h).
+LogicalResult GraphImporter::chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
+  Value condition = node.reshape(node.input(0), {});
+  size_t checks = constraints.size();
+  ++conditional;
+  FailureOr<SmallVector<Value>> then = importBody(scope, node, thenBranch, {}, "");
+  FailureOr<SmallVector<Value>> otherwise = failure();
+  if (succeeded(then))
+    otherwise = importBody(scope, node, elseBranch, {}, "");
+  --conditional;
+  if (failed(otherwise) || node.unsupportedNode)
+    return failure(failed(otherwise));
+  if (constraints.size() != checks) {
+    constraints.resize(checks, AffineExpr());
+    return node.unsupported("a branch needs dimensions to be equal that are not known to be, and the condition is known only at run time",
+                            "make the dimensions static with --dim");
+  }
+  for (size_t i = 0; i < then->size() && !node.failed(); ++i)
+    node.outputs[i] = joinValues(node, condition, (*then)[i], (*otherwise)[i], "its branches give different shapes");
+  return failure(node.failed());
 }
 
 /// What each step gave, one behind the other along a new axis.
@@ -96,44 +149,97 @@ static Value stack(Node &node, ArrayRef<Value> steps, int64_t axis) {
   return node.concat(rows, axis);
 }
 
-/// For as long as the condition holds, which must be known before each step, and at most as often as the first input says.
+/// The arguments of a loop's body in a step.
+static SmallVector<Value> stepArguments(Node &node, int64_t step, ArrayRef<Value> carried) {
+  OpBuilder &builder = node.builder();
+  Contents number = {{node.number(step)}}, holds = {{node.number(1)}};
+  SmallVector<Value> arguments = {materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), number),
+                                  materialize(builder, node.loc, RankedTensorType::get({}, builder.getI1Type()), holds)};
+  llvm::append_range(arguments, carried);
+  return arguments;
+}
+
+/// What a loop of no steps collects: nothing, in the shape that the body says.
+LogicalResult GraphImporter::collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, SmallVectorImpl<Value> &carried) {
+  size_t results = carried.size(), checks = constraints.size();
+  ++conditional;
+  FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, stepArguments(node, 0, carried), node.proto.name() + "[0]/");
+  --conditional;
+  // The step does not happen, so nothing needs to hold for it.
+  constraints.resize(checks, AffineExpr());
+  if (failed(values) || node.unsupportedNode)
+    return failure(failed(values));
+  for (Value row : ArrayRef(*values).drop_front(1 + results)) {
+    if (!isa<RankedTensorType>(row.getType()))
+      return node.error("the body gives a sequence to collect");
+    DimExprs dims = node.dims(row);
+    dims.insert(dims.begin(), node.number(0));
+    carried.push_back(node.splat(dims, node.elementType(row), 0));
+  }
+  return success();
+}
+
+/// One step of a loop that run time may have ended before: then the state stays what it is. `alive` says whether it goes on.
+LogicalResult GraphImporter::takeStep(Scope &scope, Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state) {
+  size_t checks = constraints.size(), results = state.carried.size();
+  conditional += static_cast<bool>(state.alive);
+  FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, stepArguments(node, step, state.carried), node.proto.name() + "[" + Twine(step) + "]/");
+  conditional -= static_cast<bool>(state.alive);
+  if (failed(values) || node.unsupportedNode)
+    return failure(failed(values));
+  if (state.alive && constraints.size() != checks) {
+    constraints.resize(checks, AffineExpr());
+    return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time",
+                            "make the dimensions static with --dim");
+  }
+  state.condition = values->front();
+  for (size_t i = 0; i < results && !node.failed(); ++i) {
+    Value next = (*values)[1 + i];
+    state.carried[i] = state.alive ? joinValues(node, state.alive, next, state.carried[i], "a step changes a shape") : next;
+  }
+  for (auto [rows, row] : llvm::zip_equal(state.scanned, ArrayRef(*values).drop_front(1 + results)))
+    rows.push_back(row);
+  return failure(node.failed());
+}
+
+/// For as long as the condition holds, and at most as often as the first input says. A condition that only run time knows becomes that of
+/// each of the steps.
 LogicalResult GraphImporter::unrollLoop(Scope &scope, Node &node) {
   const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
   if (!attribute || node.inputs.size() < 2)
     return node.error("has no body, or less than two inputs");
   const onnx::GraphProto &graph = attribute->g();
-  SmallVector<Value> carried(node.inputs.begin() + 2, node.inputs.end());
-  size_t results = carried.size();
-  if (llvm::is_contained(carried, Value()) || graph.output_size() < static_cast<int>(results) + 1 || graph.output_size() - 1 < node.proto.output_size())
+  LoopState state;
+  state.carried.assign(node.inputs.begin() + 2, node.inputs.end());
+  size_t results = state.carried.size();
+  if (llvm::is_contained(state.carried, Value()) || graph.output_size() < static_cast<int>(results) + 1 || graph.output_size() - 1 < node.proto.output_size())
     return node.error("inputs, outputs and those of the body do not fit each other");
   std::optional<int64_t> most = node.inputs[0] ? knownScalar(node.inputs[0]) : std::optional(std::numeric_limits<int64_t>::max());
-  Value condition = node.inputs[1];
-  std::vector<SmallVector<Value>> scanned(graph.output_size() - 1 - results);
+  state.condition = node.inputs[1];
+  state.scanned.resize(graph.output_size() - 1 - results);
   for (int64_t step = 0;; ++step) {
-    auto goesOn = condition ? knownScalar(condition) : std::optional<int64_t>(1);
-    if (!most || !goesOn || step == mostSteps)
+    auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
+    bool isGuarded = !goesOn || state.alive;
+    if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty())))
       return node.unsupported("the number of steps is known only at run time, or is above " + Twine(mostSteps), "fix the input that it depends on with --bind");
-    if (step >= *most || !*goesOn)
+    if (step >= *most || (goesOn && !*goesOn))
       break;
-    Contents number = {{node.number(step)}}, holds = {{node.number(1)}};
-    SmallVector<Value> arguments = {materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), number),
-                                    materialize(builder, node.loc, RankedTensorType::get({}, builder.getI1Type()), holds)};
-    llvm::append_range(arguments, carried);
-    FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, arguments, node.proto.name() + "[" + Twine(step) + "]/");
-    if (failed(values))
+    if (!goesOn) {
+      Value condition = node.reshape(state.condition, {});
+      state.alive = state.alive ? node.make<nn::ChooseOp>(condition.getType(), state.alive, condition, state.alive) : condition;
+    }
+    if (failed(takeStep(scope, node, graph, step, state)))
       return failure();
     if (node.unsupportedNode)
       return success();
-    condition = values->front();
-    carried.assign(values->begin() + 1, values->begin() + 1 + results);
-    for (auto [rows, row] : llvm::zip_equal(scanned, ArrayRef(*values).drop_front(1 + results)))
-      rows.push_back(row);
   }
-  SmallVector<Value> all = carried;
-  for (const SmallVector<Value> &rows : scanned) {
-    if (rows.empty())
-      return node.unsupported("a loop of no steps whose results are collected", "remove the loop");
-    all.push_back(stack(node, rows, 0));
+  SmallVector<Value> all = state.carried;
+  if (!state.scanned.empty() && state.scanned.front().empty()) {
+    if (failed(collectNothing(scope, node, graph, all)) || node.unsupportedNode)
+      return failure(!node.unsupportedNode);
+  } else {
+    for (const SmallVector<Value> &rows : state.scanned)
+      all.push_back(stack(node, rows, 0));
   }
   all.resize(node.outputs.size());
   node.outputs = all;

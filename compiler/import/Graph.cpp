@@ -87,7 +87,7 @@ LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef whe
       return diagnostics.error(where + ": output '" + printable(name) + "' is already defined; every name may be given once (SSA), this is a duplicate");
     if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
       return failure();
-    if (options.exposeNodes && node.outputs[i])
+    if (options.exposeNodes && node.outputs[i] && conditional == 0)
       nodeValues.push_back({scope.prefix + name, cast<NameLoc>(node.loc).getName().str(), node.outputs[i]});
   }
   return success();

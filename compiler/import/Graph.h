@@ -71,6 +71,17 @@ private:
   using ControlFlow = mlir::LogicalResult (GraphImporter::*)(Scope &scope, Node &node);
   static ControlFlow findControlFlow(llvm::StringRef domain, llvm::StringRef name);
   mlir::LogicalResult inlineIf(Scope &scope, Node &node);
+  mlir::LogicalResult chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch);
+  /// A loop between two of its steps.
+  struct LoopState {
+    llvm::SmallVector<Value> carried;
+    Value condition;
+    /// Whether the steps so far all happened; null: they do.
+    Value alive;
+    std::vector<llvm::SmallVector<Value>> scanned;
+  };
+  mlir::LogicalResult takeStep(Scope &scope, Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state);
+  mlir::LogicalResult collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::SmallVectorImpl<Value> &carried);
   mlir::LogicalResult unrollLoop(Scope &scope, Node &node);
   mlir::LogicalResult unrollScan(Scope &scope, Node &node);
   mlir::LogicalResult buildFlexAttention(Scope &scope, Node &node);
@@ -106,6 +117,8 @@ private:
   /// What the dialect's verifiers said about the operation just made.
   std::string verifierMessage;
   int64_t nodeCount = 0;
+  /// How many bodies around the present node run time may skip.
+  int64_t conditional = 0;
 
   /// What nodes compute, in the order of the file; kept with `exposeNodes`.
   struct NodeValue {

@@ -60,6 +60,15 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return forward && getInput().getType() == getType() ? getInput() : Value();
 }
 
+OpFoldResult ChooseOp::fold(FoldAdaptor adaptor) {
+  if (getThen() == getOtherwise())
+    return getThen();
+  auto known = dyn_cast_or_null<ElementsAttr>(adaptor.getCondition());
+  if (!known)
+    return {};
+  return ConstantData(known).asInt(0) ? getThen() : getOtherwise();
+}
+
 OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? getInputs().front() : Value(); }
 
 //===- Index maps ----------------------------------------------------------===//

@@ -50,6 +50,22 @@ def NN_DimValuesOp : NN_Op<"dim_values", [Pure]> {
   let hasFolder = 1;
 }
 
+def NN_ChooseOp : NN_Op<"choose", [Pure, AllTypesMatch<["then", "otherwise", "result"]>]> {
+  let summary = "One of two tensors, by a condition that run time knows; what only the other one needs is not computed.";
+  let description = [{
+    Both branches of an ONNX If stand before it in straight line. Which operations a branch alone needs follows from their uses, and the
+    entry puts the launches of their kernels under the condition (passes/lowering/Guards.h).
+    ```mlir
+    %r = nn.choose %c ? %a : %b : tensor<i1>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[I1], "bool">:$condition, NN_Tensor:$then, NN_Tensor:$otherwise);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$condition `?` $then `:` $otherwise attr-dict `:` type($condition) `,` type($result)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
 def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
   let summary = "Operations that become one kernel.";
   let description = [{

@@ -31,6 +31,11 @@ LogicalResult GroupOp::verify() {
   return success();
 }
 
+LogicalResult ChooseOp::verify() {
+  auto type = getCondition().getType();
+  return type.getRank() == 0 ? success() : emitOpError() << "expected a condition of rank 0, got " << type;
+}
+
 LogicalResult ReshapeOp::verify() {
   AffineExpr from = getNumElements(getDims(getInput().getType()), getContext());
   AffineExpr to = getNumElements(getDims(getType()), getContext());

@@ -68,7 +68,7 @@ static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int
     auto alloc = operand.getDefiningOp<memref::AllocOp>();
     return alloc ? owners.lookup(alloc) : nullptr;
   };
-  for (auto launch : block.getOps<kernel::LaunchOp>()) {
+  block.walk([&](kernel::LaunchOp launch) {
     auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(overwritesAttrName);
     for (int64_t i = 0; pairs && i < pairs.size(); i += 2) {
       Buffer *input = ownerOf(launch.getOperands_()[pairs[i]]), *result = ownerOf(launch.getOperands_()[pairs[i + 1]]);
@@ -82,14 +82,14 @@ static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int
       result->allocs.clear();
       break;
     }
-  }
+  });
   llvm::erase_if(buffers, [](const Buffer &buffer) { return buffer.allocs.empty(); });
 }
 
 static std::vector<Buffer> collectBuffers(Block &block) {
   llvm::DenseMap<Operation *, int64_t> positions;
-  for (Operation &op : block)
-    positions[&op] = positions.size();
+  // Branches one behind the other: what one writes the other does not read.
+  block.walk<WalkOrder::PreOrder>([&](Operation *op) { positions[op] = positions.size(); });
   std::vector<Buffer> buffers;
   for (auto alloc : block.getOps<memref::AllocOp>()) {
     MemRefType type = alloc.getType();
@@ -136,10 +136,15 @@ static void replaceByView(memref::AllocOp alloc, Value offset, Value workspace) 
 
 /// Sums the slots before the first launch. Sizes are pure functions of the symbols, so their computations move up.
 static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
-  auto isArith = [](Operation &op) { return isa<arith::ArithDialect>(op.getDialect()); };
-  Operation *firstOther = &*llvm::find_if_not(block, isArith);
+  // Conditions that are loaded stay where they are.
+  llvm::SmallPtrSet<Operation *, 16> sizes;
+  auto isSize = [&](Operation &op) {
+    bool known = llvm::all_of(op.getOperands(), [&](Value operand) { return !operand.getDefiningOp() || sizes.contains(operand.getDefiningOp()); });
+    return isa<arith::ArithDialect>(op.getDialect()) && known && sizes.insert(&op).second;
+  };
+  Operation *firstOther = &*llvm::find_if_not(block, isSize);
   for (Operation &op : llvm::make_early_inc_range(llvm::make_range(firstOther->getIterator(), block.end())))
-    if (isArith(op))
+    if (isSize(op))
       op.moveBefore(firstOther);
   OpBuilder b(firstOther);
   Location loc = block.getParentOp()->getLoc();

@@ -43,12 +43,6 @@ static MemRefType bufferType(Type tensorType) {
   return MemRefType::get({count ? *count : ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(tensorType)));
 }
 
-static Value seeThroughReshapes(Value tensor) {
-  while (auto reshape = tensor.getDefiningOp<ReshapeOp>())
-    tensor = reshape.getInput();
-  return tensor;
-}
-
 static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b) {
   SmallVector<Attribute> list;
   TypeRange types = results ? main.getResultTypes() : main.getArgumentTypes();
@@ -122,6 +116,9 @@ void EntryBuilder::addConstraints() {
 }
 
 void EntryBuilder::findHolders() {
+  for (auto choose : main.getBody().front().getOps<ChooseOp>())
+    for (Value branch : {choose.getThen(), choose.getOtherwise()})
+      holders[seeThroughReshapes(branch)] = choose.getResult();
   for (auto group : main.getBody().front().getOps<GroupOp>()) {
     if (isView(group))
       holders[group.getResult(0)] = group.getInputs().front();
@@ -175,22 +172,93 @@ static int64_t estimate(AffineExpr expr) {
   return constant ? std::max<int64_t>(constant.getValue(), 0) : 0;
 }
 
-void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, const LaunchInfo &info) {
+//===- Conditions ----------------------------------------------------------===//
+
+/// Whether a condition that a kernel has computed is what the literal says.
+Value EntryBuilder::test(OpBuilder &at, const Literal &literal) {
+  Location loc = literal.condition.getLoc();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&entry.getBody().front());
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), none = arith::ConstantIntOp::create(b, loc, 0, 8);
+  Value byte = memref::LoadOp::create(at, loc, bufferOf(literal.condition), zero);
+  return arith::CmpIOp::create(at, loc, literal.holds ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq, byte, none);
+}
+
+/// Whether all literals are true; a condition is looked at only when those before it are, as it may not have been computed otherwise.
+Value EntryBuilder::testAll(OpBuilder &at, ArrayRef<Literal> path) {
+  Location loc = entry.getLoc();
+  Value first = test(at, path.front());
+  if (path.size() == 1)
+    return first;
+  auto branch = scf::IfOp::create(at, loc, TypeRange(b.getI1Type()), first, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder inside = OpBuilder::atBlockEnd(branch.thenBlock()), otherwise = OpBuilder::atBlockEnd(branch.elseBlock());
+  scf::YieldOp::create(inside, loc, testAll(inside, path.drop_front()));
+  scf::YieldOp::create(otherwise, loc, ValueRange(arith::ConstantIntOp::create(otherwise, loc, 0, 1)));
+  return branch.getResult(0);
+}
+
+/// The block behind the conditions of `path`. Branches that are open are gone on with.
+Block *EntryBuilder::enterPath(const Path &path) {
+  size_t common = 0;
+  while (common < std::min(path.size(), open.size()) && open[common].literal == path[common])
+    ++common;
+  bool isOpposite = common < std::min(path.size(), open.size()) && open[common].literal.condition == path[common].condition &&
+                    open[common].block == open[common].op.thenBlock();
+  open.truncate(common + isOpposite);
+  if (isOpposite)
+    open.back() = {path[common], open.back().op, open.back().op.elseBlock()};
+  for (const Literal &literal : ArrayRef(path).drop_front(open.size())) {
+    OpBuilder at = open.empty() ? OpBuilder::atBlockEnd(&entry.getBody().front()) : OpBuilder::atBlockTerminator(open.back().block);
+    auto branch = scf::IfOp::create(at, literal.condition.getLoc(), test(at, literal), /*withElseRegion=*/true);
+    open.push_back({literal, branch, branch.thenBlock()});
+  }
+  // Buffers and sizes belong to no branch.
+  b.setInsertionPoint(open.front().op);
+  return open.back().block;
+}
+
+/// The block for what is needed when `guard` holds. Afterwards `b` makes what stands in no branch.
+Block *EntryBuilder::enter(const Guard &guard) {
+  Block *block = &entry.getBody().front();
+  if (guard.size() == 1 && !guard.front().empty())
+    return enterPath(guard.front());
+  open.clear();
+  b.setInsertionPointToEnd(block);
+  if (guard.size() < 2)
+    return block;
+  Value any;
+  for (const Path &path : guard) {
+    Value all = testAll(b, path);
+    any = any ? arith::OrIOp::create(b, entry.getLoc(), any, all).getResult() : all;
+  }
+  auto branch = scf::IfOp::create(b, entry.getLoc(), any, /*withElseRegion=*/false);
+  b.setInsertionPoint(branch);
+  return branch.thenBlock();
+}
+
+//===- Launches ------------------------------------------------------------===//
+
+/// The cell in which kernels that check values report a fault.
+Value EntryBuilder::getStatus(Location loc) {
+  if (!status) {
+    auto cell = memref::AllocOp::create(b, loc, MemRefType::get({1}, b.getI32Type()));
+    cell->setAttr(kernel::statusAttrName, b.getUnitAttr());
+    status = cell;
+  }
+  return status;
+}
+
+void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, const LaunchInfo &info, const Guard &guard) {
   GroupOp group = builder.group();
+  Block *block = enter(guard);
   ArrayRef<kernel::PackAttr> packs = builder.packs();
   SmallVector<Value> operands;
   for (auto [i, input] : llvm::enumerate(group.getInputs()))
     operands.push_back(packs[i] ? weight(seeThroughReshapes(input), packs[i]) : bufferOf(input));
   for (Value result : group.getResults())
     operands.push_back(bufferOf(result));
-  if (checksValues(getAnchor(group))) {
-    if (!status) {
-      auto cell = memref::AllocOp::create(b, group.getLoc(), MemRefType::get({1}, b.getI32Type()));
-      cell->setAttr(kernel::statusAttrName, b.getUnitAttr());
-      status = cell;
-    }
-    operands.push_back(status);
-  }
+  if (checksValues(getAnchor(group)))
+    operands.push_back(getStatus(group.getLoc()));
   if (int64_t elements = builder.scratchElements()) {
     AffineExpr count = simplifyDim(info.tasks * elements);
     auto type = cast<MemRefType>(kernel.getArgumentTypes()[operands.size()]);
@@ -217,7 +285,10 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
   int64_t lanes = target ? std::max(1u, target.lanes(32)) : 1;
   bool parallel = tasks > 1 && (flops >= parallelFlopsOfLane * lanes || bytes >= parallelBytes);
   auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
-  auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, emit(info.tasks),
+  Value count = emit(info.tasks);
+  if (!block->empty() && block->back().hasTrait<OpTrait::IsTerminator>())
+    b.setInsertionPoint(&block->back());
+  auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, count,
                                          parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
   if (!overwrites.empty())
     launch->setAttr(overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));

@@ -2,7 +2,9 @@
 #ifndef KILN_PASSES_LOWERING_ENTRYBUILDER_H
 #define KILN_PASSES_LOWERING_ENTRYBUILDER_H
 
+#include "passes/lowering/Guards.h"
 #include "passes/lowering/KernelTable.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace kiln {
@@ -18,8 +20,8 @@ class EntryBuilder {
 public:
   explicit EntryBuilder(mlir::func::FuncOp main);
 
-  /// Launches the kernel that `builder` wrote for its group.
-  void launch(const KernelBuilder &builder, mlir::func::FuncOp kernel, const LaunchInfo &info);
+  /// Launches the kernel that `builder` wrote for its group, when `guard` holds.
+  void launch(const KernelBuilder &builder, mlir::func::FuncOp kernel, const LaunchInfo &info, const Guard &guard);
   void finish();
 
 private:
@@ -28,12 +30,25 @@ private:
   mlir::Value weight(mlir::Value tensor, kernel::PackAttr pack);
   mlir::Value emit(mlir::AffineExpr expr);
   void addConstraints();
+  mlir::Value getStatus(mlir::Location loc);
+  mlir::Block *enter(const Guard &guard);
+  mlir::Block *enterPath(const Path &path);
+  mlir::Block *openIf(mlir::Value condition);
+  mlir::Value test(mlir::OpBuilder &at, const Literal &literal);
+  mlir::Value testAll(mlir::OpBuilder &at, llvm::ArrayRef<Literal> path);
 
   mlir::func::FuncOp main;
   mlir::OpBuilder module;
   mlir::OpBuilder b;
   kernel::EntryOp entry;
   llvm::SmallVector<mlir::Value> symbols;
+  /// The conditions around the last launch, from the outside, and the branches that it stands in.
+  struct OpenIf {
+    Literal literal;
+    mlir::scf::IfOp op;
+    mlir::Block *block;
+  };
+  llvm::SmallVector<OpenIf> open;
   /// The cell that all kernels that check values share; null until one needs it.
   mlir::Value status;
   /// The value whose buffer a value lies in, for values that are not dense in one of their own.

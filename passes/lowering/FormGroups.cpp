@@ -42,7 +42,7 @@ public:
 
 private:
   bool isFree(Operation *op) const { return op && op->getBlock() == &block && !isStructure(op) && !owner.count(op); }
-  static bool isStructure(Operation *op) { return isa<ConstantOp, ReshapeOp, GroupOp>(op) || op->hasTrait<OpTrait::IsTerminator>(); }
+  static bool isStructure(Operation *op) { return isa<ConstantOp, ReshapeOp, GroupOp, ChooseOp>(op) || op->hasTrait<OpTrait::IsTerminator>(); }
   /// Cheap enough to be computed again by each user.
   static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
   bool dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const;
@@ -289,6 +289,32 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
   }
 }
 
+/// A group that copies `value`.
+static Value copyValue(OpBuilder &builder, Value value) {
+  auto group = GroupOp::create(builder, value.getLoc(), value.getType(), value, StringAttr(), StringAttr());
+  Block &body = group.getBody().emplaceBlock();
+  BlockArgument argument = body.addArgument(value.getType(), value.getLoc());
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  YieldOp::create(inside, value.getLoc(), ValueRange(argument));
+  return group.getResult(0);
+}
+
+/// Both branches of a choice write into its buffer: a value that has other uses, or that no group computes, is copied there.
+static void copyChosenValues(Block &block) {
+  for (auto choose : llvm::make_early_inc_range(block.getOps<ChooseOp>()))
+    for (OpOperand &operand : llvm::drop_begin(choose->getOpOperands())) {
+      Value source = operand.get();
+      bool isOwn = source.hasOneUse();
+      while (auto reshape = source.getDefiningOp<ReshapeOp>()) {
+        source = reshape.getInput();
+        isOwn = isOwn && source.hasOneUse();
+      }
+      OpBuilder builder(choose);
+      if (!isOwn || !isa_and_nonnull<GroupOp, ChooseOp>(source.getDefiningOp()))
+        operand.set(copyValue(builder, operand.get()));
+    }
+}
+
 /// Results that a group does not compute (arguments, constants, one value returned twice) get a group that copies.
 static void copyReturnedValues(Block &block) {
   Operation *terminator = block.getTerminator();
@@ -298,15 +324,9 @@ static void copyReturnedValues(Block &block) {
     Value source = operand.get();
     while (auto reshape = source.getDefiningOp<ReshapeOp>())
       source = reshape.getInput();
-    if (source.getDefiningOp<GroupOp>() && taken.insert(source).second)
+    if (isa_and_nonnull<GroupOp, ChooseOp>(source.getDefiningOp()) && taken.insert(source).second)
       continue;
-    Value value = operand.get();
-    auto group = GroupOp::create(builder, value.getLoc(), value.getType(), value, StringAttr(), StringAttr());
-    Block &body = group.getBody().emplaceBlock();
-    BlockArgument argument = body.addArgument(value.getType(), value.getLoc());
-    OpBuilder inside = OpBuilder::atBlockEnd(&body);
-    YieldOp::create(inside, value.getLoc(), ValueRange(argument));
-    operand.set(group.getResult(0));
+    operand.set(copyValue(builder, operand.get()));
   }
 }
 
@@ -355,6 +375,7 @@ struct FormGroups : impl::FormGroupsBase<FormGroups> {
       Grouping(block, fuse).run();
       sortTopologically(&block);
       copyReturnedValues(block);
+      copyChosenValues(block);
     }
   }
 };

@@ -97,7 +97,7 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
   return kernel;
 }
 
-static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbols, OpBuilder &kernels, EntryBuilder &entry) {
+static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbols, OpBuilder &kernels, EntryBuilder &entry, const Guard &guard) {
   const KernelRow *row = group.getKernel() ? findKernelRow(*group.getKernel()) : nullptr;
   if (!row)
     return group.emitError("expected a group with a known kernel; got ") << group.getKernelAttr();
@@ -107,7 +107,7 @@ static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbol
   if (failed(launch))
     return group.emitError("kernel '") << row->name << "' does not lower this group";
   func::ReturnOp::create(builder.builder(), group.getLoc());
-  entry.launch(builder, kernel, *launch);
+  entry.launch(builder, kernel, *launch, guard);
   return success();
 }
 
@@ -122,14 +122,18 @@ struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
     }
     auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
     OpBuilder kernels(main);
+    Guards guards;
+    if (failed(guards.compute(main.getBody().front())))
+      return signalPassFailure();
     EntryBuilder entry(main);
     unsigned number = 0;
     for (Operation &op : main.getBody().front()) {
       if (auto group = dyn_cast<GroupOp>(op)) {
-        if (!needsNoKernel(group) && failed(lowerGroup(group, number++, symbols, kernels, entry)))
+        const Guard &guard = guards.of(group);
+        if (!guard.empty() && !needsNoKernel(group) && failed(lowerGroup(group, number++, symbols, kernels, entry, guard)))
           return signalPassFailure();
-      } else if (!isa<ConstantOp, ReshapeOp, func::ReturnOp>(op)) {
-        op.emitError("expected only constants, reshapes and groups before lowering");
+      } else if (!isa<ConstantOp, ReshapeOp, ChooseOp, func::ReturnOp>(op)) {
+        op.emitError("expected only constants, reshapes, choices and groups before lowering");
         return signalPassFailure();
       }
     }

@@ -212,10 +212,15 @@ static unsigned placeOperands(GroupOp group, PadOp pad) {
   return placeInput(group, *input, boxPlace(group, pad.getLow().getResults()));
 }
 
+/// Whether the value is written into the buffer of a choice, which the other branch writes, too.
+static bool isBranch(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<ChooseOp>(user) || (isa<ReshapeOp>(user) && isBranch(user->getResult(0))); });
+}
+
 static void placeResults(GroupOp group) {
   Operation *anchor = getAnchor(group);
   // With an epilogue the operands' values are not those of the result.
-  if (!anchor || group.getNumResults() != 1 || group.getTerminator()->getOperand(0) != anchor->getResult(0))
+  if (!anchor || group.getNumResults() != 1 || isBranch(group.getResult(0)) || group.getTerminator()->getOperand(0) != anchor->getResult(0))
     return;
   unsigned placed = 0;
   if (auto concat = dyn_cast<ConcatOp>(anchor))

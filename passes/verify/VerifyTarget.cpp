@@ -13,7 +13,7 @@ static LogicalResult verifyDecided(Operation &op) {
       return group.emitOpError("is a group without a decision after the target stage");
     return success();
   }
-  if (isa<nn::ConstantOp, nn::ReshapeOp, func::ReturnOp>(op))
+  if (isa<nn::ConstantOp, nn::ReshapeOp, nn::ChooseOp, func::ReturnOp>(op))
     return success();
   return op.emitOpError("is outside of a group after the target stage");
 }

@@ -1,0 +1,58 @@
+//===- Guards.h - What runs only under a condition -------------------------===//
+//
+// Both branches of an If stand in straight line before the nn.choose that joins them. What an operation is needed for follows from its uses:
+//
+//   %a = nn.group(%x) {A}                          launch C
+//   %b = nn.group(%x) {B}                    =>    if (c) { launch A } else { launch B }
+//   %c = nn.group(%y) {C}
+//   %r = nn.choose %c ? %a : %b
+//
+// So does what stands outside of an If but is used by one branch alone.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_PASSES_LOWERING_GUARDS_H
+#define KILN_PASSES_LOWERING_GUARDS_H
+
+#include "dialects/nn/NN.h"
+
+namespace kiln {
+
+/// A condition, reshapes seen through, and what it must be.
+struct Literal {
+  mlir::Value condition;
+  bool holds;
+  bool operator==(const Literal &other) const { return condition == other.condition && holds == other.holds; }
+};
+
+/// Literals that all must be true; those whose conditions are computed under others stand behind these.
+using Path = llvm::SmallVector<Literal, 2>;
+
+/// One of the paths must be true: always with an empty path, never without any.
+using Guard = llvm::SmallVector<Path, 1>;
+
+/// When each operation of a block is needed.
+class Guards {
+public:
+  /// Also puts what is needed under a condition behind that condition, and branches in one piece. Fails when there is no such order.
+  mlir::LogicalResult compute(mlir::Block &block);
+
+  const Guard &of(mlir::Operation *op) const { return needs.find(op)->second; }
+
+private:
+  void require(mlir::Value value, const Guard &guard, mlir::Value condition = {}, bool holds = true);
+  void add(Guard &guard, Path path);
+  bool schedule(mlir::Operation *op);
+  void orderLiterals();
+
+  llvm::DenseMap<mlir::Operation *, Guard> needs;
+  /// What comes before in the new order; false while its operands are being placed.
+  llvm::DenseMap<mlir::Operation *, bool> placed;
+  llvm::SmallVector<mlir::Operation *> order;
+};
+
+/// The value that a buffer is made for: reshapes are other names for it.
+mlir::Value seeThroughReshapes(mlir::Value tensor);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_GUARDS_H
