@@ -47,6 +47,8 @@ struct CompileOptions {
   Accuracy accuracy = Accuracy::Default;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
+  /// A composite that the target must split, though nobody asked for it, is an error.
+  bool strict = false;
   Observation observation;
   /// The plainest form instead of the fastest: one operation a kernel, the least special kernels. What a compile is compared with.
   bool plain = false;

@@ -2,6 +2,7 @@
 #include "compiler/Decisions.h"
 #include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/target/CompositeForms.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -75,7 +76,43 @@ MemoryUse describeMemory(const Compilation &compilation) {
   return use;
 }
 
+/// The dictionaries that the target stage left, with the target's name when there are several.
+static void forEachComposite(const Compilation &compilation, llvm::function_ref<void(StringRef target, DictionaryAttr)> visit) {
+  for (const TargetModule &target : compilation.targets)
+    if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(compositesAttrName))
+      for (auto composite : composites.getAsRange<DictionaryAttr>())
+        visit(compilation.targets.size() > 1 ? StringRef(target.name) : "", composite);
+}
+
+static void printComposites(const Compilation &compilation) {
+  forEachComposite(compilation, [](StringRef target, DictionaryAttr composite) {
+    if (!target.empty())
+      llvm::errs() << "[" << target << "] ";
+    llvm::errs() << joinText(composite.get("nodes")) << ": " << joinText(composite.get("composite")) << " " << joinText(composite.get("form")) << " - "
+                 << joinText(composite.get("reason"));
+    if (auto fused = composite.getAs<IntegerAttr>("fused_bytes"), split = composite.getAs<IntegerAttr>("split_bytes"); fused && split)
+      llvm::errs() << "; fused it moves " << fused.getInt() << " bytes, split " << split.getInt();
+    llvm::errs() << "\n";
+  });
+}
+
+llvm::json::Array compositesToJson(const Compilation &compilation) {
+  llvm::json::Array array;
+  forEachComposite(compilation, [&](StringRef target, DictionaryAttr composite) {
+    llvm::json::Object object;
+    for (NamedAttribute entry : composite) {
+      auto number = dyn_cast<IntegerAttr>(entry.getValue());
+      object[entry.getName().getValue()] = number ? llvm::json::Value(number.getInt()) : llvm::json::Value(joinText(entry.getValue()));
+    }
+    if (!target.empty())
+      object["target"] = target.str();
+    array.push_back(std::move(object));
+  });
+  return array;
+}
+
 void printDecisions(const Compilation &compilation) {
+  printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
     llvm::errs() << toLine(decision) << "\n";
   MemoryUse use = describeMemory(compilation);

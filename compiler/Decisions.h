@@ -37,11 +37,14 @@ struct MemoryUse {
 };
 MemoryUse describeMemory(const Compilation &compilation);
 
-/// One line for each decision on stderr, and one for the memory.
+/// One line for each composite and decision on stderr, and one for the memory.
 void printDecisions(const Compilation &compilation);
 
 /// `nodes: algorithm - reason`, behind the target when there are several.
 std::string toLine(const Decision &decision);
+
+/// What became of each composite: fused or split, what decided, and the bytes that either form moves.
+llvm::json::Array compositesToJson(const Compilation &compilation);
 
 llvm::json::Array decisionsToJson(llvm::ArrayRef<Decision> decisions);
 

@@ -128,6 +128,7 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, const Compile
   PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
+  pipeline.keepComposites = options.strict;
   pipeline.plain = options.plain;
   auto accuracy = module->getAttrOfType<StringAttr>(nn::accuracyAttrName);
   pipeline.strict = accuracy && accuracy == "strict";

@@ -1,5 +1,6 @@
 //===- ChoicePrinter.cpp - The choice among targets, as C++ ----------------===//
 #include "compiler/emit/ChoicePrinter.h"
+#include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
@@ -16,7 +17,7 @@ static std::vector<Signature> sortTargets(ArrayRef<Signature> targets) {
   std::vector<Signature> sorted(targets.rbegin(), targets.rend());
   llvm::stable_sort(sorted, [](const Signature &a, const Signature &b) {
     kernel::TargetAttr left = kernel::getTarget(a.module()), right = kernel::getTarget(b.module());
-    return std::make_pair(left.getVectorBits(), left.getFeatures().size()) > std::make_pair(right.getVectorBits(), right.getFeatures().size());
+    return std::make_pair(left.getVectorBits(), instructionSets(left).size()) > std::make_pair(right.getVectorBits(), instructionSets(right).size());
   });
   return sorted;
 }
@@ -24,7 +25,7 @@ static std::vector<Signature> sortTargets(ArrayRef<Signature> targets) {
 /// A row of the table: the target's name and what a CPU must have. The enumerators of kiln/cpu.h are LLVM's names.
 static std::string printRow(const Signature &target) {
   std::vector<std::string> features;
-  for (auto feature : kernel::getTarget(target.module()).getFeatures().getAsRange<StringAttr>())
+  for (const std::string &feature : instructionSets(kernel::getTarget(target.module())))
     features.push_back("kiln::cpu::" + makeIdentifier(feature));
   return "    {" + makeStringLiteral(target.target) + ", kiln::cpu::with(" + llvm::join(features, ", ") + ")},\n";
 }

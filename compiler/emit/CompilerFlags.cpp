@@ -23,6 +23,14 @@ static bool isX86(kernel::TargetAttr target) { return llvm::Triple(tripleOf(targ
 /// Compilers would use half of a 512-bit vector unit otherwise.
 static bool isWide(kernel::TargetAttr target) { return target && isX86(target) && target.getVectorBits() >= 512; }
 
+std::vector<std::string> instructionSets(kernel::TargetAttr target) {
+  std::vector<std::string> names;
+  for (auto feature : target.getFeatures().getAsRange<StringAttr>())
+    if (!feature.getValue().starts_with("-"))
+      names.push_back(feature.str());
+  return names;
+}
+
 std::vector<std::string> targetFlags(kernel::TargetAttr target) {
   std::vector<std::string> flags;
   if (!target)
@@ -30,8 +38,8 @@ std::vector<std::string> targetFlags(kernel::TargetAttr target) {
   if (!target.getCpu().empty())
     flags.push_back((isX86(target) ? "-march=" : "-mcpu=") + target.getCpu().str());
   if (isX86(target))
-    for (auto feature : target.getFeatures().getAsRange<StringAttr>())
-      flags.push_back("-m" + feature.str());
+    for (const std::string &feature : instructionSets(target))
+      flags.push_back("-m" + feature);
   if (isWide(target))
     flags.push_back("-mprefer-vector-width=512");
   return flags;
@@ -47,8 +55,8 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
     return arguments;
   if (!target.getCpu().empty())
     arguments.insert(arguments.end(), {"-target-cpu", target.getCpu().str()});
-  for (auto feature : target.getFeatures().getAsRange<StringAttr>())
-    arguments.insert(arguments.end(), {"-target-feature", "+" + feature.str()});
+  for (const std::string &feature : instructionSets(target))
+    arguments.insert(arguments.end(), {"-target-feature", "+" + feature});
   if (isWide(target))
     arguments.push_back("-mprefer-vector-width=512");
   return arguments;

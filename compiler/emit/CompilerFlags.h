@@ -11,6 +11,9 @@ namespace kiln {
 /// The options of GCC's and Clang's drivers that the emitted code is written for, without those of the target.
 std::vector<std::string> commonFlags();
 
+/// The features that are instruction sets: all but the composites that the target lacks ("-nn.softmax").
+std::vector<std::string> instructionSets(kernel::TargetAttr target);
+
 /// -march and the features of a target, for GCC and Clang; none for a module without one.
 std::vector<std::string> targetFlags(kernel::TargetAttr target);
 

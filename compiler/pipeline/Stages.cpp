@@ -34,6 +34,7 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
 static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   DecomposeCompositesOptions form;
   form.decompose.assign(options.decompose.begin(), options.decompose.end());
+  form.strict = options.keepComposites;
   passes.addPass(createDecomposeComposites(form));
   if (!options.plain) {
     passes.addPass(createFoldConstants());

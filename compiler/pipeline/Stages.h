@@ -18,6 +18,8 @@ struct PipelineOptions {
   bool plain = false;
   /// No rewriting that changes how results round.
   bool strict = false;
+  /// A composite that the target cannot hold whole is an error.
+  bool keepComposites = false;
 };
 
 /// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, the crash reproducer and docs/generated/Pipeline.md read this table.

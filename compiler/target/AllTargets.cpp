@@ -41,9 +41,11 @@ std::vector<kernel::TargetAttr> makeTargets(MLIRContext *context, ArrayRef<std::
   if (names.empty())
     error = "no target is named";
   for (const std::string &name : names) {
-    attrs.push_back(makeTarget(context, name));
+    attrs.push_back(isTargetFile(name) ? readTargetFile(context, name, error) : makeTarget(context, name));
     if (attrs.back())
       continue;
+    if (!error.empty())
+      return {};
     for (const Target &known : getTargets())
       error += (error.empty() ? "unknown target '" + name + "', expected one of: " : ", ") + known.name.str();
     return {};

@@ -19,8 +19,14 @@ llvm::ArrayRef<Target> getTargets();
 /// The description of a target; null for an unknown name.
 kernel::TargetAttr makeTarget(mlir::MLIRContext *context, llvm::StringRef name);
 
-/// The descriptions of several targets for one library, in order. Empty with `error` set when a name is unknown or there twice, or when they
-/// are for CPUs of different architectures.
+/// Whether `--target` gives a file, .json or .mlir, and not a name.
+bool isTargetFile(llvm::StringRef name);
+
+/// The target that a file describes; null with `error` set when it cannot be read or is at fault.
+kernel::TargetAttr readTargetFile(mlir::MLIRContext *context, llvm::StringRef path, std::string &error);
+
+/// The descriptions of several targets, names or files, for one library, in order. Empty with `error` set when a name is unknown or there
+/// twice, when a file is at fault, or when they are for CPUs of different architectures.
 std::vector<kernel::TargetAttr> makeTargets(mlir::MLIRContext *context, llvm::ArrayRef<std::string> names, std::string &error);
 
 /// Whether the targets can stand in one library; otherwise says why not.

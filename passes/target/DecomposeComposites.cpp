@@ -9,10 +9,11 @@
 //   %s = nn.reduce sum %e [1]
 //   %r = %e / %s
 //
-// each with form = "part of nn.softmax: ...".
+// each with form = "part of nn.softmax: ...". The module attribute kernel.composites lists what was decided.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/target/CompositeForms.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/StringExtras.h"
@@ -37,10 +38,11 @@ struct Request {
   llvm::StringSet<> names;
 };
 
-/// Collects what an operation's decomposition builds.
-struct CreatedOps : OpBuilder::Listener {
-  SmallVector<Operation *> ops;
-  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { ops.push_back(op); }
+/// Why a composite is split; an empty text keeps it whole.
+struct Choice {
+  std::string reason;
+  /// The target lacks the fused kernel, and nobody asked for the parts.
+  bool isFallback = false;
 };
 
 struct DecomposeCompositesPass : kiln::impl::DecomposeCompositesBase<DecomposeCompositesPass> {
@@ -79,27 +81,45 @@ static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> wo
   return request;
 }
 
-/// Why the composite must be decomposed; empty when it stays whole.
-static std::string reasonToDecompose(Operation *op, const Request &request) {
+/// Composites that the target says it lacks must be composites.
+static LogicalResult checkTarget(ModuleOp module) {
+  kernel::TargetAttr target = kernel::getTarget(module);
+  if (!target)
+    return success();
+  for (auto feature : target.getFeatures().getAsRange<StringAttr>()) {
+    StringRef composite = feature.getValue();
+    if (!composite.consume_front("-"))
+      continue;
+    auto name = RegisteredOperationName::lookup(composite, module.getContext());
+    if (!name || !name->hasInterface<Decomposable>())
+      return module.emitError() << "target '" << target.getName() << "' is without '" << composite << "', which is no composite; expected names among "
+                                << listDecomposable(module.getContext());
+  }
+  return success();
+}
+
+static Choice chooseForm(Operation *op, const Request &request) {
   if (request.all)
-    return "--decompose=all";
+    return {"--decompose=all"};
   StringRef name = op->getName().stripDialect();
   if (request.names.contains(name))
-    return ("--decompose=" + name).str();
+    return {("--decompose=" + name).str()};
   auto fused = dyn_cast<FusedKernel>(op);
   if (!fused)
-    return "there is no fused kernel for it";
+    return {"there is no fused kernel for it"};
   kernel::TargetAttr target = kernel::getTarget(op);
+  std::string targetName = target ? " " + target.getName().str() : "";
+  if (target && target.hasFeature(("-" + op->getName().getStringRef()).str()))
+    return {"the target" + targetName + " is without " + op->getName().getStringRef().str(), /*isFallback=*/true};
   if (!fused.hasFusedKernel(target))
-    return "the target" + (target ? " " + target.getName().str() : std::string()) + " has no fused kernel for it";
-  return "";
+    return {"the target" + targetName + " has no fused kernel for it", /*isFallback=*/true};
+  return {};
 }
 
 static LogicalResult decomposeOne(Decomposable op, StringRef reason, SmallVectorImpl<Operation *> &worklist) {
   CreatedOps created;
-  OpBuilder builder(op->getContext(), &created);
-  builder.setInsertionPoint(op);
-  FailureOr<SmallVector<Value>> results = op.decompose(builder);
+  FailureOr<SmallVector<Value>> results = buildParts(op, created);
+  Builder builder(op->getContext());
   if (failed(results))
     return op->emitOpError() << "must be decomposed (" << reason << "), but this instance cannot be";
   StringAttr form = builder.getStringAttr("part of " + op->getName().getStringRef() + ": " + reason);
@@ -114,8 +134,9 @@ static LogicalResult decomposeOne(Decomposable op, StringRef reason, SmallVector
 
 void DecomposeCompositesPass::runOnOperation() {
   FailureOr<Request> request = parseRequest(getOperation(), decompose);
-  if (failed(request))
+  if (failed(request) || failed(checkTarget(getOperation())))
     return signalPassFailure();
+  SmallVector<Attribute> forms;
   SmallVector<Operation *> worklist;
   getOperation().walk([&](Decomposable op) { worklist.push_back(op); });
   // Parts of a composite may be composites.
@@ -123,11 +144,18 @@ void DecomposeCompositesPass::runOnOperation() {
     auto op = dyn_cast<Decomposable>(worklist.pop_back_val());
     if (!op)
       continue;
-    std::string reason = reasonToDecompose(op, *request);
+    auto [reason, isFallback] = chooseForm(op, *request);
+    if (isFallback && strict) {
+      op->emitError() << op->getName() << " would be split: " << reason << "; --strict allows no fallback";
+      return signalPassFailure();
+    }
+    forms.push_back(describeForm(op, reason));
     if (reason.empty()) {
       op->setAttr(formAttrName, StringAttr::get(&getContext(), "fused: the target has a kernel for it"));
     } else if (failed(decomposeOne(op, reason, worklist))) {
       return signalPassFailure();
     }
   }
+  if (!forms.empty())
+    getOperation()->setAttr(compositesAttrName, ArrayAttr::get(&getContext(), forms));
 }

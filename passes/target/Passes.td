@@ -9,9 +9,12 @@ def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
   let description = [{
     `auto` and `none` keep every composite that has a fused kernel for the module's target; `all` keeps none; names of operations
     decompose these and treat the others as `auto`. What has no fused kernel is always decomposed. The attribute `form` of a kept
-    composite, and of the operations that replace one, says what was decided and why.
+    composite, and of the operations that replace one, says what was decided and why. The module attribute `kernel.composites` has one
+    dictionary for each: `nodes`, `composite`, `form` (`fused` or `split`), `reason`, and where sizes are static `fused_bytes` and
+    `split_bytes`, what either form reads and writes. With `strict` a composite that the target cannot hold whole is an error.
   }];
-  let options = [ListOption<"decompose", "decompose", "std::string", "auto, all, none, or the names of operations to decompose">];
+  let options = [ListOption<"decompose", "decompose", "std::string", "auto, all, none, or the names of operations to decompose">,
+                 Option<"strict", "strict", "bool", "false", "a composite without a fused kernel is an error">];
 }
 
 def PropagateLayout : Pass<"nn-propagate-layout", "mlir::ModuleOp"> {

@@ -109,6 +109,7 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
                {"layout_conversions", use.layoutConversions},
                {"workspace_bytes", use.workspaceBytes},
                {"workspace_lower_bound", use.workspaceLowerBound},
+               {"composites", compositesToJson(compilation)},
                {"kernels", decisionsToJson(collectDecisions(compilation))}});
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)

@@ -13,7 +13,8 @@ static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL.
 static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbols (default: made from the file name)"), cl::value_desc("NAME"),
     cl::sub(compilingCommands));
 static cl::list<std::string> target("target", cl::CommaSeparated,
-    cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids; several: chosen at run time"),
+    cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids, "
+             "or a file .json or .mlir that describes one; several: chosen at run time"),
     cl::value_desc("CPU,..."), cl::sub(compilingCommands));
 static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or bound it; a run checks the bounds"),
                                  cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(compilingCommands));
@@ -32,6 +33,8 @@ static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how resu
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
+static cl::opt<bool> strict("strict", cl::desc("A composite that the target has no fused kernel for is an error, instead of being split"),
+                            cl::sub(compilingCommands));
 static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
     cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the objects (default: built in)"), cl::value_desc("COMPILER"),
@@ -135,6 +138,7 @@ Expected<CompileOptions> getCompileOptions() {
     options.targets.assign(target.begin(), target.end());
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
+  options.strict = strict;
   options.accuracy = accuracy;
   options.cxx = cxx;
   options.profile = profile;

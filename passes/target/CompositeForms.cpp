@@ -1,0 +1,119 @@
+//===- CompositeForms.cpp - What each composite became, and its price ------===//
+//
+// A composite reads its operands and writes its results once. Split, what lies between its parts goes through memory wherever a group of
+// operations ends: at the result of a reduction or product, and at an element-wise value that such a one and another operation read.
+// Element-wise operations and broadcasts between these are computed where they are read. Neighbours outside the composite are not looked at.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/target/CompositeForms.h"
+#include "dialects/nn/ConstantData.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln {
+
+FailureOr<SmallVector<Value>> buildParts(Decomposable op, CreatedOps &created) {
+  OpBuilder builder(op->getContext(), &created);
+  builder.setInsertionPoint(op);
+  return op.decompose(builder);
+}
+
+/// What is computed where it is read, and takes no memory.
+static bool isComputedInPlace(Operation *op) { return isa<ScalarBody, IndexMap, BroadcastToOp, ReshapeOp, SplatOp, ConstantOp>(op); }
+
+static bool goesThroughMemory(Operation *op) {
+  if (!isComputedInPlace(op))
+    return true;
+  return isa<ScalarBody>(op) && !op->hasOneUse() && llvm::any_of(op->getUsers(), [](Operation *user) { return !isComputedInPlace(user); });
+}
+
+namespace {
+/// Adds up static sizes; none once one is not.
+struct Bytes {
+  std::optional<int64_t> sum = 0;
+  void add(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (!type.hasStaticShape())
+      sum = std::nullopt;
+    else if (sum)
+      *sum += type.getNumElements() * elementBytes(type.getElementType());
+  }
+};
+} // namespace
+
+/// The values in memory that `op` reads through what is computed in place.
+static void collectReads(Operation *op, const llvm::SmallPtrSetImpl<Operation *> &parts, llvm::SetVector<Value> &reads) {
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    bool isPart = producer && parts.contains(producer);
+    if (producer && isa<SplatOp>(producer))
+      continue;
+    if (isPart && !goesThroughMemory(producer))
+      collectReads(producer, parts, reads);
+    else
+      reads.insert(operand);
+  }
+}
+
+static std::optional<int64_t> countSplitBytes(Decomposable op) {
+  CreatedOps created;
+  FailureOr<SmallVector<Value>> results = buildParts(op, created);
+  llvm::SmallPtrSet<Operation *, 16> parts(created.ops.begin(), created.ops.end());
+  Bytes bytes;
+  for (Operation *part : created.ops) {
+    bool isResult = succeeded(results) && llvm::any_of(part->getResults(), [&](Value value) { return llvm::is_contained(*results, value); });
+    if (isa<ConstantOp, SplatOp>(part) || !(goesThroughMemory(part) || isResult))
+      continue;
+    llvm::SetVector<Value> reads;
+    collectReads(part, parts, reads);
+    for (Value read : reads)
+      bytes.add(read);
+    for (Value result : part->getResults())
+      bytes.add(result);
+  }
+  for (Operation *part : llvm::reverse(created.ops))
+    part->erase();
+  return succeeded(results) ? bytes.sum : std::nullopt;
+}
+
+static std::optional<int64_t> countFusedBytes(Operation *op) {
+  Bytes bytes;
+  llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
+  for (Value operand : operands)
+    bytes.add(operand);
+  for (Value result : op->getResults())
+    bytes.add(result);
+  return bytes.sum;
+}
+
+static std::string nodesOf(Location location) {
+  llvm::SetVector<StringRef> nodes;
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      nodes.insert(name.getName().getValue());
+    return WalkResult::advance();
+  });
+  return llvm::join(nodes, " ");
+}
+
+DictionaryAttr describeForm(Decomposable op, StringRef reasonToSplit) {
+  Builder builder(op->getContext());
+  bool whole = reasonToSplit.empty();
+  NamedAttrList entry;
+  entry.append("nodes", builder.getStringAttr(nodesOf(op->getLoc())));
+  entry.append("composite", builder.getStringAttr(op->getName().getStringRef()));
+  entry.append("form", builder.getStringAttr(whole ? "fused" : "split"));
+  entry.append("reason", builder.getStringAttr(whole ? "the target has a kernel for it" : reasonToSplit));
+  std::optional<int64_t> fused = countFusedBytes(op), split = countSplitBytes(op);
+  if (fused && split) {
+    entry.append("fused_bytes", builder.getI64IntegerAttr(*fused));
+    entry.append("split_bytes", builder.getI64IntegerAttr(*split));
+  }
+  return entry.getDictionary(op->getContext());
+}
+
+} // namespace kiln
