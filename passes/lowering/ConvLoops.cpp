@@ -1,6 +1,6 @@
 //===- ConvLoops.cpp - Convolutions of any layout, type and padding --------===//
 //
-//   for each element of the result: sum over the window and the group's channels; what lies in the padding counts as zero
+//   for each element of the result: sum over the window and the group's channels, in getSumType of the result's type; what lies in the padding counts as zero
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
@@ -25,7 +25,7 @@ namespace {
 struct Window {
   KernelBuilder &k;
   mutable ConvOp op;
-  Type element;
+  Type sumType;
   DimExprs input;
   unsigned spatial;
   unsigned firstSpatial, channelDim;
@@ -58,7 +58,7 @@ struct Window {
   }
   Value product(ArrayRef<AffineExpr> at, AffineExpr group, ArrayRef<AffineExpr> taps, Value carried) const {
     auto typed = [&](Value tensor, ArrayRef<AffineExpr> index) {
-      return castTo(Scalar(k.builder(), k.loc(), k.value(tensor, index), getElementTypeOrSelf(tensor.getType())), element);
+      return castTo(Scalar(k.builder(), k.loc(), k.value(tensor, index), getElementTypeOrSelf(tensor.getType())), sumType);
     };
     IndexExprs source(at.size()), weightAt{at[channelDim], taps.back()};
     Value inside;
@@ -70,9 +70,9 @@ struct Window {
     }
     Value x = typed(op.getInput(), source).value();
     if (inside)
-      x = arith::SelectOp::create(k.builder(), k.loc(), inside, x, k.number(element, 0));
-    Value y = (Scalar(k.builder(), k.loc(), x, element) * typed(op.getWeight(), weightAt)).value();
-    return combine(k, ReduceKind::Sum, element, carried, y);
+      x = arith::SelectOp::create(k.builder(), k.loc(), inside, x, k.number(sumType, 0));
+    Value y = (Scalar(k.builder(), k.loc(), x, sumType) * typed(op.getWeight(), weightAt)).value();
+    return combine(k, ReduceKind::Sum, sumType, carried, y);
   }
 };
 } // namespace
@@ -82,7 +82,8 @@ FailureOr<LaunchInfo> lowerConvLoops(KernelBuilder &k, Operation *anchor) {
   bool last = op.getLayout() == Layout::ChannelsLast;
   DimExprs extents = getDims(op.getType());
   unsigned spatial = op.getStrides().size();
-  Window window{k, op, op.getType().getElementType(), getDims(op.getInput().getType()), spatial, last ? 1u : 2u, last ? spatial + 1 : 1u};
+  Type element = op.getType().getElementType();
+  Window window{k, op, getSumType(element), getDims(op.getInput().getType()), spatial, last ? 1u : 2u, last ? spatial + 1 : 1u};
   ArrayRef<int64_t> weight = cast<RankedTensorType>(op.getWeight().getType()).getShape();
   int64_t outPerGroup = weight[0] / static_cast<int64_t>(op.getGroups());
   IndexExprs rows(ArrayRef(extents).drop_back());
@@ -91,8 +92,8 @@ FailureOr<LaunchInfo> lowerConvLoops(KernelBuilder &k, Operation *anchor) {
       IndexExprs at(row), taps;
       at.push_back(column);
       AffineExpr group = op.getGroups() == 1 ? k.constant(0) : k.index(k.emit(at[window.channelDim].floorDiv(outPerGroup)));
-      Value sum = window.nest(at, group, taps, reductionIdentity(k, ReduceKind::Sum, window.element, 1));
-      k.storeResults(op.getResult(), sum, at);
+      Value sum = window.nest(at, group, taps, reductionIdentity(k, ReduceKind::Sum, window.sumType, 1));
+      k.storeResults(op.getResult(), castTo(Scalar(k.builder(), k.loc(), sum, window.sumType), element).value(), at);
     });
   });
   AffineExpr products = getNumElements(extents, k.context());

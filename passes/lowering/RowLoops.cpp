@@ -31,6 +31,13 @@ Value reductionIdentity(KernelBuilder &k, ReduceKind kind, Type elementType, uns
   return k.broadcast(scalar, lanes);
 }
 
+Type getSumType(Type elementType) {
+  Builder b(elementType.getContext());
+  if (elementType.isF32())
+    return b.getF64Type();
+  return elementType.isF16() || elementType.isBF16() ? Type(b.getF32Type()) : elementType;
+}
+
 Value combine(KernelBuilder &k, ReduceKind kind, Type elementType, Value x, Value y) {
   Scalar a(k.builder(), k.loc(), x, elementType), b(k.builder(), k.loc(), y, elementType);
   switch (kind) {

@@ -6,6 +6,10 @@
 
 namespace kiln {
 
+/// The type in which the general loops add products of `elementType`: the next wider floating-point type, for they are what the special kernels are
+/// compared with, and one long chain in f32 strays further than those do.
+mlir::Type getSumType(mlir::Type elementType);
+
 /// The start value of a reduction: 0, 1, -inf, +inf or the smallest or largest integer of the type.
 mlir::Value reductionIdentity(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementType, unsigned lanes);
 /// x (+) y for scalars or vectors; max and min propagate NaN. Mean combines as sum.
