@@ -53,7 +53,11 @@ static const Format *findFormat(int64_t dataType) {
   return nullptr;
 }
 
-bool isNarrowFloat(int64_t dataType) { return findFormat(dataType); }
+/// float8e8m0: codes are exponents of two, without sign and without zero.
+static constexpr int64_t exponentType = 24;
+static constexpr int exponentBias = 127, exponentNan = 255;
+
+bool isNarrowFloat(int64_t dataType) { return dataType == exponentType || findFormat(dataType); }
 
 int narrowIntegerBits(int64_t dataType) { return dataType == 21 || dataType == 22 ? 4 : dataType == 25 || dataType == 26 ? 2 : 0; }
 
@@ -63,25 +67,56 @@ static Value numbers(Node &node, ArrayRef<float> values) {
 }
 
 Value decodeNarrowFloat(Node &node, Value codes, int64_t dataType) {
-  const Format &format = *findFormat(dataType);
   SmallVector<float> table;
-  for (int code = 0; code < 2 * format.sign; ++code)
-    table.push_back(format.meaning(code));
+  if (const Format *format = findFormat(dataType)) {
+    for (int code = 0; code < 2 * format->sign; ++code)
+      table.push_back(format->meaning(code));
+  } else {
+    for (int code = 0; code < exponentNan; ++code)
+      table.push_back(std::ldexp(1.0f, code - exponentBias));
+    table.push_back(std::nanf(""));
+  }
   Value places = node.cast(codes, node.builder().getI32Type());
   return node.make<GatherOp>(node.type(node.dims(codes), node.builder().getF32Type()), numbers(node, table), places, 0);
 }
 
+/// How many of the rising bounds each number is above, or at.
+static Value countBelow(Node &node, Value x, ArrayRef<float> bounds, bool countsEqual = false) {
+  DimExprs column = node.dims(x);
+  int64_t last = column.size();
+  column.push_back(node.number(1));
+  Value each = node.reshape(x, column), bound = numbers(node, bounds);
+  Value above = countsEqual ? node.compare<GreaterEqualOp>(each, bound) : node.compare<GreaterOp>(each, bound);
+  return node.reduce(ReduceKind::Sum, node.cast(above, node.elementType(x)), {last}, /*keep=*/false);
+}
+
+static Value encodeExponent(Node &node, Value real, bool saturates, StringRef rounding) {
+  if (rounding != "up" && rounding != "down" && rounding != "nearest")
+    (void)node.error("attribute 'round_mode' is '" + rounding + "', expected up, down or nearest");
+  Value size = node.unary<AbsOp>(node.cast(real, node.builder().getF32Type()));
+  SmallVector<float> bounds;
+  for (int code = 0; code + 1 < exponentNan; ++code)
+    bounds.push_back(std::ldexp(rounding == "up" ? 1.0f : rounding == "down" ? 2.0f : 1.5f, code - exponentBias));
+  Value code = countBelow(node, size, bounds, /*countsEqual=*/rounding != "up");
+  Type flag = node.builder().getI1Type();
+  Value isNan = node.make<IsNanOp>(node.type(node.dims(size), flag), size);
+  if (!saturates)
+    isNan = node.binary<OrOp>(isNan, node.compare<GreaterOp>(size, node.splatLike(size, std::ldexp(1.0, exponentNan - 1 - exponentBias))));
+  code = node.make<SelectOp>(code.getType(), isNan, node.splatLike(code, exponentNan), code);
+  return node.cast(code, node.builder().getIntegerType(8, false));
+}
+
 /// A code is how many bounds between neighbouring codes a number is above: exact, and without a look at the number's bits.
-Value encodeNarrowFloat(Node &node, Value real, int64_t dataType, bool saturates) {
+Value encodeNarrowFloat(Node &node, Value real, int64_t dataType, bool saturates, StringRef rounding) {
+  if (dataType == exponentType)
+    return encodeExponent(node, real, saturates, rounding);
   const Format &format = *findFormat(dataType);
   Value x = node.cast(real, node.builder().getF32Type()), size = node.unary<AbsOp>(x);
   SmallVector<float> bounds;
   for (int code = 0; code + 1 < format.finite; ++code)
     bounds.push_back(format.lastBelow(code));
-  DimExprs dims = node.dims(x), column = dims;
-  column.push_back(node.number(1));
-  Value above = node.cast(node.compare<GreaterOp>(node.reshape(size, column), numbers(node, bounds)), node.elementType(x));
-  Value code = node.reduce(ReduceKind::Sum, above, {static_cast<int64_t>(dims.size())}, /*keep=*/false);
+  DimExprs dims = node.dims(x);
+  Value code = countBelow(node, size, bounds);
   auto choose = [&](Value condition, Value yes, Value no) { return node.make<SelectOp>(no.getType(), condition, yes, no); };
   // The reciprocal shows the sign of a zero, the number that of an infinity.
   Value zero = node.splatLike(x, 0);

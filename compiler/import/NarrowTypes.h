@@ -11,7 +11,7 @@
 
 namespace kiln::import {
 
-/// float8 of four kinds and float4: held as codes.
+/// float8 of five kinds and float4: held as codes.
 bool isNarrowFloat(int64_t dataType);
 /// Bits of a 4- or 2-bit integer, 0 of anything else.
 int narrowIntegerBits(int64_t dataType);
@@ -19,7 +19,8 @@ int narrowIntegerBits(int64_t dataType);
 /// The numbers (f32) that codes of a narrow float mean.
 Value decodeNarrowFloat(Node &node, Value codes, int64_t dataType);
 /// The codes of numbers, rounded to nearest even; what is too large becomes the largest number, or infinity or NaN.
-Value encodeNarrowFloat(Node &node, Value numbers, int64_t dataType, bool saturates);
+/// Powers of two (float8e8m0) are rounded `up`, `down` or to the `nearest`.
+Value encodeNarrowFloat(Node &node, Value numbers, int64_t dataType, bool saturates, llvm::StringRef rounding = "up");
 /// The low bits of numbers, which are truncated first.
 Value wrapNarrowInteger(Node &node, Value numbers, int64_t dataType);
 

@@ -14,9 +14,10 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   StringMap<SmallVector<const Operator *, 1>> index;
   for (ArrayRef<Operator> family :
        {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getElementwiseOperators(),
-        getGatherOperators(), getGeneratorOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(),
-        getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(),
-        getResizeOperators(), getSamplingOperators(), getSequenceOperators(), getShapeOperators(), getSignalOperators()})
+        getGatherOperators(), getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(),
+        getNgramOperators(), getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getReductionOperators(),
+        getRecurrentOperators(), getRegionOperators(), getResizeOperators(), getSamplingOperators(), getSequenceOperators(), getShapeOperators(),
+        getSignalOperators(), getTrainingOperators()})
     for (const Operator &row : family)
       index[row.name].push_back(&row);
   return index;

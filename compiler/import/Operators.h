@@ -34,19 +34,23 @@ llvm::ArrayRef<Operator> getDataMovementOperators();
 llvm::ArrayRef<Operator> getElementwiseOperators();
 llvm::ArrayRef<Operator> getGatherOperators();
 llvm::ArrayRef<Operator> getGeneratorOperators();
+llvm::ArrayRef<Operator> getLearnedOperators();
 llvm::ArrayRef<Operator> getLinearAttentionOperators();
 llvm::ArrayRef<Operator> getLossOperators();
 llvm::ArrayRef<Operator> getMatmulOperators();
+llvm::ArrayRef<Operator> getNgramOperators();
 llvm::ArrayRef<Operator> getNormalizationOperators();
 llvm::ArrayRef<Operator> getPoolingOperators();
 llvm::ArrayRef<Operator> getQuantizationOperators();
 llvm::ArrayRef<Operator> getReductionOperators();
 llvm::ArrayRef<Operator> getRecurrentOperators();
+llvm::ArrayRef<Operator> getRegionOperators();
 llvm::ArrayRef<Operator> getResizeOperators();
 llvm::ArrayRef<Operator> getSamplingOperators();
 llvm::ArrayRef<Operator> getSequenceOperators();
 llvm::ArrayRef<Operator> getShapeOperators();
 llvm::ArrayRef<Operator> getSignalOperators();
+llvm::ArrayRef<Operator> getTrainingOperators();
 /// @}
 
 /// The row for an operator of this domain and opset. When there is none, null and `reason` says why.

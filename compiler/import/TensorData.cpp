@@ -48,7 +48,7 @@ static const DataType &getDataType(int id) {
       {"uint4", 4, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
       {"int4", 4, [](Builder &b) -> Type { return b.getIntegerType(8); }},
       {"float4e2m1", 4, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
-      {"float8e8m0", 0, nullptr},
+      {"float8e8m0", 8, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
       {"uint2", 2, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
       {"int2", 2, [](Builder &b) -> Type { return b.getIntegerType(8); }},
   };

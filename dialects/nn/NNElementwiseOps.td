@@ -185,4 +185,13 @@ def NN_CastOp : NN_Elementwise<"cast", [{ castTo(x, getResult().getType()) }], "
   let hasFolder = 1;
 }
 
+def NN_BitcastOp : NN_Elementwise<"bitcast", [{ bitsAs(x, getResult().getType()) }], "Scalar x(builder, loc, args[0], getX().getType());",
+    [SameOperandsAndResultShape]> {
+  let summary = "The same bits as another type of the same width: ONNX BitCast. Bools, which are held as bytes, are left to nn.cast.";
+  let description = "```mlir\n%r = nn.bitcast %x : tensor<2xf32> -> tensor<2xi32>\n```";
+  let arguments = (ins NN_Tensor:$x);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+}
+
 #endif // KILN_NN_ELEMENTWISE_OPS

@@ -62,6 +62,8 @@ public:
   friend Scalar abs(const Scalar &x);
   /// Conversion as ONNX Cast; `type` is a tensor or element type.
   friend Scalar castTo(const Scalar &x, mlir::Type type);
+  /// The same bits as another type of the same width.
+  friend Scalar bitsAs(const Scalar &x, mlir::Type type);
 
 #define KILN_SCALAR_FUNCTION(name) friend Scalar name(const Scalar &x);
 #include "dialects/nn/ScalarFunctions.def"
@@ -86,8 +88,9 @@ private:
 
 inline Scalar min(const Scalar &x, double y) { return min(x, x.like(y)); }
 inline Scalar max(const Scalar &x, double y) { return max(x, x.like(y)); }
-/// Declared at namespace scope so that the formulas find it by name.
+/// Declared at namespace scope so that the formulas find them by name.
 Scalar castTo(const Scalar &x, mlir::Type type);
+Scalar bitsAs(const Scalar &x, mlir::Type type);
 
 } // namespace kiln::nn
 

@@ -19,6 +19,9 @@ LogicalResult verifyDims(Operation *op, Type type, ArrayRef<AffineExpr> expected
 
 LogicalResult verifyElementwise(Operation *op) {
   DimExprs dims = getDims(op->getResult(0).getType());
+  auto width = [](Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); };
+  if (isa<BitcastOp>(op) && width(op->getOperand(0)) != width(op->getResult(0)))
+    return op->emitOpError() << "reads " << width(op->getOperand(0)) << " bits as " << width(op->getResult(0));
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (failed(verifyDims(op, operand.getType(), dims, "operand " + std::to_string(i))))
       return failure();

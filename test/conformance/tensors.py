@@ -11,7 +11,7 @@ TYPES = {
     12: ("u4", "uint64_data"), 13: ("u8", "uint64_data"), 14: ("c8", "float_data"), 15: ("c16", "double_data"), 16: ("bf16", "int32_data"),
 }
 # Types that share bytes, the first element in the lowest bits, and floats that are held as their codes -> (bits, signed).
-PACKED = {17: (8, False), 18: (8, False), 19: (8, False), 20: (8, False), 21: (4, False), 22: (4, True), 23: (4, False), 25: (2, False), 26: (2, True)}
+PACKED = {17: (8, False), 18: (8, False), 19: (8, False), 20: (8, False), 21: (4, False), 22: (4, True), 23: (4, False), 24: (8, False), 25: (2, False), 26: (2, True)}
 # One step of these types is wider than the suite's own bound allows for.
 COARSE = {"f2": 2.0**-10, "bf16": 2.0**-7}
 

@@ -3,6 +3,7 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
+#include "dialects/nn/ConstantData.h"
 
 #include <cmath>
 
@@ -120,14 +121,14 @@ static int64_t castTarget(Node &node) {
 
 static LogicalResult convert(Node &node, int64_t to) {
   bool saturates = node.getFlag("saturate", true);
-  node.ignore("round_mode");
+  std::string rounding = node.getString("round_mode", "up");
   Value x = node.input(0);
   if (int64_t from = node.narrowType(0); isNarrowFloat(from) && from != to)
     x = decodeNarrowFloat(node, x, from);
   if (node.failed() || to == node.narrowType(0))
     return node.failed() ? failure() : node.narrowResult(x, to);
   if (isNarrowFloat(to))
-    return node.narrowResult(encodeNarrowFloat(node, x, to, saturates), to);
+    return node.narrowResult(encodeNarrowFloat(node, x, to, saturates, rounding), to);
   if (narrowIntegerBits(to) > 0)
     return node.narrowResult(wrapNarrowInteger(node, x, to), to);
   return node.result(node.cast(x, getElementType(static_cast<int>(to), node.context())));
@@ -142,6 +143,20 @@ static LogicalResult cast(Node &node) {
   if (!getElementType(static_cast<int>(to), node.context()) && !isNarrowFloat(to))
     return node.unsupported("conversion to " + getDataTypeName(static_cast<int>(to)), "keep the tensor in a wider type");
   return convert(node, to);
+}
+
+/// The same bits as another type of the same width. A bool is a byte of zero or one.
+static LogicalResult bitCast(Node &node) {
+  Value x = node.input(0);
+  int64_t to = node.requireInt("to");
+  Type from = node.elementType(x), type = to >= 1 && to <= newestNamedType + 1 ? getElementType(static_cast<int>(to), node.context()) : Type();
+  if (node.failed() || !type || node.narrowType(0) != 0)
+    return node.unsupported("bits of or as a type without ordinary elements", "use types of 8 to 64 bits");
+  if (nn::elementBytes(from) != nn::elementBytes(type))
+    return node.error("reads elements of " + Twine(8 * nn::elementBytes(from)) + " bits as elements of " + Twine(8 * nn::elementBytes(type)));
+  if (from.isInteger(1) || type.isInteger(1) || from == type)
+    return node.result(node.cast(x, type));
+  return node.result(node.make<BitcastOp>(node.type(node.dims(x), type), x));
 }
 
 static LogicalResult castLike(Node &node) {
@@ -205,6 +220,7 @@ static constexpr Operator rows[] = {
     {"Asinh", 9, Elements::Float, unary<AsinhOp>},
     {"Atan", 7, Elements::Float, unary<AtanOp>},
     {"Atanh", 9, Elements::Float, unary<AtanhOp>},
+    {"BitCast", 26, Elements::Any, bitCast},
     {"BitShift", 11, Elements::Integer, bitShift},
     {"BitwiseAnd", 18, Elements::Integer, binary<AndOp>},
     {"BitwiseNot", 18, Elements::Integer, unary<NotOp>},

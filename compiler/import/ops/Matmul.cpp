@@ -87,6 +87,7 @@ public:
 private:
   bool parseTerm(StringRef text, int64_t rank, Labels &labels);
   bool bindOperand(Value &value, Labels &labels);
+  bool takeDiagonal(Value &value, int64_t first, int64_t second);
   Value align(Value value, const Labels &from, const Labels &to);
   Value contract(Value a, const Labels &la, Value b, const Labels &lb, const Labels &kept, Labels &result);
   Value sumOut(Value value, Labels &labels, const Labels &kept);
@@ -130,12 +131,43 @@ bool Einsum::parseTerm(StringRef text, int64_t rank, Labels &labels) {
   return true;
 }
 
+/// Two dimensions of equal size become the first of them: of its last two dimensions as one, each (size + 1)th element.
+bool Einsum::takeDiagonal(Value &value, int64_t first, int64_t second) {
+  DimExprs dims = node.dims(value);
+  if (!node.unify(dims[first], dims[second], "dimensions of one letter differ"))
+    return false;
+  AffineExpr size = dims[first];
+  auto known = nn::getConstantDim(size);
+  if (!known || *known == 0) {
+    (void)node.unsupported("the diagonal of a dimension that is symbolic or empty", "make it static with --dim");
+    return false;
+  }
+  SmallVector<int64_t> order, back;
+  DimExprs others;
+  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i)
+    if (i != first && i != second) {
+      order.push_back(i);
+      others.push_back(dims[i]);
+    }
+  int64_t left = others.size();
+  for (int64_t i = 0; i <= left; ++i)
+    back.push_back(i == first ? left : i < first ? i : i - 1);
+  order.append({first, second});
+  DimExprs flat = others, result = others;
+  flat.push_back(size * size);
+  value = node.slice(node.reshape(node.transpose(value, order), flat), left, node.number(0), size, *known + 1);
+  value = node.transpose(value, back);
+  return !node.failed();
+}
+
 /// Records the sizes of labels, and takes the diagonal of repeated ones.
 bool Einsum::bindOperand(Value &value, Labels &labels) {
   for (size_t i = 0; i < labels.size(); ++i) {
-    if (llvm::is_contained(ArrayRef(labels).take_front(i), labels[i])) {
-      (void)node.unsupported("a repeated letter in one term of the equation (a diagonal)", "take the diagonal before");
-      return false;
+    if (auto *first = llvm::find(labels, labels[i]); first != labels.begin() + i) {
+      if (!takeDiagonal(value, first - labels.begin(), i))
+        return false;
+      labels.erase(labels.begin() + i--);
+      continue;
     }
     AffineExpr dim = node.dims(value)[i];
     auto [entry, isNew] = sizes.try_emplace(labels[i], dim);
@@ -266,10 +298,56 @@ LogicalResult Einsum::run() {
   return node.result(node.broadcastTo(align(total, have, wanted), dims));
 }
 
+/// Determinants by elimination with row pivots. In each step the row with the largest first element takes the place of the first one, and its
+/// multiples leave the others one row and column smaller.
+static LogicalResult det(Node &node) {
+  static constexpr int64_t limit = 64;
+  Value x = node.input(0);
+  DimExprs dims = node.dims(x);
+  if (dims.size() < 2)
+    return node.error("the input has rank " + Twine(dims.size()) + ", expected at least 2");
+  auto size = nn::getConstantDim(dims.back());
+  if (!size || *size > limit)
+    return node.unsupported("matrices of symbolic size or of more than " + Twine(limit) + " rows", "make the dimension static with --dim");
+  if (!node.unify(dims[dims.size() - 2], dims.back(), "the matrices are not square"))
+    return failure();
+  DimExprs outer(dims.begin(), dims.end() - 2);
+  AffineExpr batch = nn::getNumElements(outer, node.context()), one = node.number(1), zero = node.number(0);
+  Type i64 = node.builder().getI64Type(), element = node.elementType(x);
+  Value rest = node.reshape(x, {batch, node.number(*size), node.number(*size)}), product = node.splat({batch, one}, element, 1);
+  auto choose = [&](Value condition, Value yes, Value no) {
+    node.broadcast({&condition, &yes, &no}, /*mixed=*/true);
+    return node.failed() ? no : node.make<SelectOp>(no.getType(), condition, yes, no);
+  };
+  for (int64_t n = *size; n > 0 && !node.failed(); --n) {
+    AffineExpr all = node.number(n), less = node.number(n - 1);
+    Value column = node.reshape(node.slice(rest, 2, zero, one), {batch, all});
+    Value at = node.make<ArgReduceOp>(node.type({batch, one}, i64), ReduceKind::Max, node.unary<AbsOp>(column), 1, false);
+    Value pivot = node.make<GatherElementsOp>(node.type({batch, one}, element), column, at, 1);
+    Value isFirst = node.compare<EqualOp>(at, node.splatLike(at, 0));
+    product = node.binary<MulOp>(product, choose(isFirst, pivot, node.unary<NegOp>(pivot)));
+    if (n == 1)
+      break;
+    Value atRow = node.broadcastTo(node.reshape(at, {batch, one, one}), {batch, one, all});
+    Value pivotRow = node.make<GatherElementsOp>(node.type({batch, one, all}, element), rest, atRow, 1);
+    Value number = node.binary<AddOp>(node.iota({one, less, one}, 1, i64), 1.0);
+    DimExprs rows = {batch, less, one};
+    Value replaced = node.compare<EqualOp>(node.broadcastTo(number, rows), node.broadcastTo(node.reshape(at, {batch, one, one}), rows));
+    Value others = choose(replaced, node.slice(rest, 1, zero, one), node.slice(rest, 1, one, less));
+    // A column of zeros makes the product zero; what is left then does not matter, but must not be NaN.
+    Value divisor = choose(node.compare<EqualOp>(pivot, node.splatLike(pivot, 0)), node.splatLike(pivot, 1), pivot);
+    Value factor = node.binary<DivOp>(node.slice(others, 2, zero, one), node.reshape(divisor, {batch, one, one}));
+    Value tail = node.binary<MulOp>(factor, node.slice(pivotRow, 2, one, less));
+    rest = node.binary<SubOp>(node.slice(others, 2, one, less), tail);
+  }
+  return node.failed() ? failure() : node.result(node.reshape(product, outer));
+}
+
 static LogicalResult einsum(Node &node) { return Einsum(node).run(); }
 
 ArrayRef<Operator> getMatmulOperators() {
   static const Operator rows[] = {
+      {"Det", 11, Elements::Float, det},
       {"Einsum", 12, Elements::Number, einsum},
       {"Gemm", 1, Elements::Number, gemm},
       {"MatMul", 1, Elements::Number, matmul},

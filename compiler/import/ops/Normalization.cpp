@@ -19,17 +19,45 @@ static Value perChannel(Node &node, Value parameter, Value x, StringRef what) {
   return node.reshape(parameter, shape);
 }
 
+/// Training mode: the statistics are those of the input, and the running ones move towards them.
+static LogicalResult trainBatchNorm(Node &node, Value x, double epsilon, double momentum) {
+  Value scale = node.input(1), bias = node.input(2);
+  Type wide = node.elementType(node.input(3));
+  SmallVector<int64_t> axes = {0};
+  for (int64_t axis = 2; axis < node.rank(x); ++axis)
+    axes.push_back(axis);
+  Value real = node.cast(x, wide), mean = node.reduce(ReduceKind::Mean, real, axes, /*keep=*/true);
+  Value centred = node.binary<SubOp>(real, mean);
+  Value variance = node.reduce(ReduceKind::Mean, node.binary<MulOp>(centred, centred), axes, /*keep=*/true);
+  Value normal = node.binary<DivOp>(centred, node.unary<SqrtOp>(node.binary<AddOp>(variance, epsilon)));
+  Value scaled = node.binary<MulOp>(normal, perChannel(node, node.cast(scale, wide), x, "the scale"));
+  Value shifted = node.binary<AddOp>(scaled, perChannel(node, node.cast(bias, wide), x, "the bias"));
+  for (unsigned i = 0; i < 2 && !node.failed(); ++i) {
+    Value running = node.input(3 + i);
+    if (!node.expectRank(running, 1, "a running statistic") || !node.unify(node.dims(running)[0], node.dims(x)[1], "statistics and channels differ"))
+      return failure();
+    Value current = node.cast(node.reshape(i == 0 ? mean : variance, node.dims(running)), node.elementType(running));
+    Value moved = node.binary<AddOp>(node.binary<MulOp>(running, momentum), node.binary<MulOp>(current, 1 - momentum));
+    (void)node.result(1 + i, moved);
+  }
+  return node.failed() ? failure() : node.result(node.cast(shifted, node.elementType(x)));
+}
+
 /// x * (scale / sqrt(variance + epsilon)) + (bias - mean * that): the two factors are small, and fold when they are constant.
 static LogicalResult batchNorm(Node &node) {
   Value x = node.input(0);
-  double epsilon = node.getFloat("epsilon", 1e-5f);
-  node.ignore("momentum");
+  double epsilon = node.getFloat("epsilon", 1e-5f), momentum = node.getFloat("momentum", 0.9f);
   node.ignore("spatial");
   node.ignore("is_test");
-  if (node.getFlag("training_mode") || node.numOutputs() > 1)
-    return node.unsupported("training mode", "export the model for inference");
+  bool isTraining = node.opset >= 14 && node.getFlag("training_mode");
+  if (node.opset < 14 && node.numOutputs() > 1)
+    return node.unsupported("training mode before opset 14", "export the model for inference");
+  if (node.numOutputs() > 1 && !isTraining)
+    return node.error("has running statistics as results, but is not in training mode");
   if (node.rank(x) < 2)
     return node.error("the input has rank " + Twine(node.rank(x)) + ", expected at least 2");
+  if (isTraining)
+    return trainBatchNorm(node, x, epsilon, momentum);
   static const char *const names[] = {"the scale", "the bias", "the mean", "the variance"};
   Value parameters[4];
   for (int i = 0; i < 4; ++i) {

@@ -2,11 +2,20 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Window.h"
+#include "dialects/nn/ConstantData.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace kiln::nn;
 
 namespace kiln::import {
+
+/// What no element of a window is below.
+static double lowestNumber(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return !integer ? -HUGE_VAL : integer.isUnsigned() ? 0 : -std::ldexp(1.0, static_cast<int>(integer.getWidth()) - 1);
+}
 
 /// The window and the result's type; nullopt after an error.
 static std::optional<std::pair<Window, RankedTensorType>> readPool(Node &node, Value x) {
@@ -20,16 +29,120 @@ static std::optional<std::pair<Window, RankedTensorType>> readPool(Node &node, V
   return node.failed() ? std::nullopt : std::optional(std::pair(*window, type));
 }
 
+namespace {
+/// For each place of a pool's result and each element of its window: where that is in a channel of the input, 0 outside.
+struct WindowPlaces {
+  SmallVector<int64_t> rowMajor, columnMajor;
+  SmallVector<char> isInside;
+  int64_t places = 1, elements = 1, input = 1;
+};
+} // namespace
+
+static WindowPlaces windowPlaces(const Window &w, ArrayRef<int64_t> in, ArrayRef<int64_t> out) {
+  WindowPlaces result;
+  int64_t rank = w.rank();
+  for (int64_t d = 0; d < rank; ++d) {
+    result.places *= out[d];
+    result.elements *= w.kernel[d];
+    result.input *= in[d];
+  }
+  for (int64_t place = 0; place < result.places; ++place)
+    for (int64_t element = 0; element < result.elements; ++element) {
+      int64_t row = 0, column = 0, restPlace = place, restElement = element, rowStep = 1, columnStep = result.input;
+      bool inside = true;
+      for (int64_t d = rank - 1; d >= 0; --d) {
+        int64_t at = restPlace % out[d] * w.strides[d] + restElement % w.kernel[d] * w.dilations[d] - w.begin(d);
+        inside &= at >= 0 && at < in[d];
+        restPlace /= out[d];
+        restElement /= w.kernel[d];
+        columnStep /= in[d];
+        row += at * rowStep;
+        column += at * columnStep;
+        rowStep *= in[d];
+      }
+      result.rowMajor.push_back(inside ? row : 0);
+      result.columnMajor.push_back(inside ? column : 0);
+      result.isInside.push_back(inside);
+    }
+  return result;
+}
+
+/// Where the largest element of each window is in the whole input: the windows are gathered, and the first largest one wins.
+static Value maxPoolIndices(Node &node, Value x, const Window &w, Type resultType, bool columnMajor) {
+  DimExprs in = node.dims(x), out = nn::getDims(resultType);
+  SmallVector<int64_t> inSizes, outSizes;
+  for (size_t d = 2; d < in.size(); ++d) {
+    auto size = nn::getConstantDim(in[d]), places = nn::getConstantDim(out[d]);
+    if (!size || !places) {
+      (void)node.unsupported("the second result, Indices, of symbolic spatial dimensions", "make them static with --dim");
+      return {};
+    }
+    inSizes.push_back(*size);
+    outSizes.push_back(*places);
+  }
+  WindowPlaces table = windowPlaces(w, inSizes, outSizes);
+  OpBuilder &b = node.builder();
+  SmallVector<int64_t> shape = {table.places, table.elements};
+  auto places = [&](ArrayRef<int64_t> values) { return node.constant(nn::makeConstantOf<int64_t>(RankedTensorType::get(shape, b.getI64Type()), values)); };
+  AffineExpr planes = nn::simplifyDim(in[0] * in[1]), count = node.number(table.places), size = node.number(table.input);
+  DimExprs windows = {planes, count, node.number(table.elements)};
+  Value flat = node.reshape(x, {planes, size});
+  Value taken = node.make<GatherOp>(node.type(windows, node.elementType(x)), flat, places(table.rowMajor), 1);
+  Value inside = node.constant(nn::makeConstantOf<char>(RankedTensorType::get(shape, b.getI1Type()), table.isInside));
+  taken = node.make<SelectOp>(taken.getType(), node.broadcastTo(inside, windows), taken, node.splatLike(taken, lowestNumber(node.elementType(x))));
+  DimExprs one = {planes, count, node.number(1)};
+  Value best = node.make<ArgReduceOp>(node.type(one, b.getI64Type()), ReduceKind::Max, taken, 2, false);
+  Value order = node.broadcastTo(places(columnMajor ? table.columnMajor : table.rowMajor), windows);
+  Value within = node.make<GatherElementsOp>(node.type(one, b.getI64Type()), order, best, 2);
+  Value plane = node.iota(one, 0, b.getI64Type());
+  Value index = node.binary<AddOp>(node.binary<MulOp>(plane, static_cast<double>(table.input)), within);
+  return node.reshape(index, out);
+}
+
 static LogicalResult maxPool(Node &node) {
   Value x = node.input(0);
-  node.ignore("storage_order");
-  if (node.hasOutput(1))
-    return node.unsupported("the second result, Indices", "remove it from the model or use MaxPool without it");
+  bool columnMajor = node.getFlag("storage_order");
   auto pool = readPool(node, x);
   if (!pool)
     return failure();
   const Window &w = pool->first;
+  if (node.hasOutput(1)) {
+    Value indices = maxPoolIndices(node, x, w, pool->second, columnMajor);
+    if (!indices || node.failed())
+      return failure();
+    (void)node.result(1, indices);
+  }
   return node.result(node.make<MaxPoolOp>(pool->second, x, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst));
+}
+
+/// Elements back at the places that MaxPool's indices name, zeros elsewhere. Indices count in the result that the window gives; a larger
+/// output_shape has zeros after it.
+static LogicalResult maxUnpool(Node &node) {
+  Value x = node.input(0), indices = node.input(1);
+  auto window = readWindow(node, x, std::nullopt);
+  auto given = node.hasInput(2) ? node.knownIntegers(2, "output_shape") : std::nullopt;
+  if (!window || node.failed() || !node.expectRank(indices, node.rank(x), "the indices"))
+    return failure();
+  DimExprs in = node.dims(x), whole{in[0], in[1]};
+  for (size_t i = 0; i < window->rank(); ++i)
+    whole.push_back(nn::simplifyDim((in[2 + i] - 1) * window->strides[i] + window->kernel[i] - window->begin(i) - window->end(i)));
+  for (auto [a, b] : llvm::zip_equal(in, node.dims(indices)))
+    if (!node.unify(a, b, "the indices and the input have different shapes: dimensions"))
+      return failure();
+  AffineExpr size = nn::getNumElements(whole, node.context()), count = nn::getNumElements(in, node.context());
+  Value zeros = node.splat({size}, node.elementType(x), 0);
+  Value flat = node.make<ScatterElementsOp>(zeros.getType(), zeros, node.reshape(indices, {count}), node.reshape(x, {count}), 0, ScatterReduction::None);
+  Value result = node.reshape(flat, whole);
+  if (!given || node.failed())
+    return node.failed() ? failure() : node.result(result);
+  if (given->size() != whole.size())
+    return node.error("output_shape has " + Twine(given->size()) + " entries, the input has rank " + Twine(whole.size()));
+  SmallVector<AffineExpr> low(whole.size(), node.number(0)), high;
+  for (auto [want, have] : llvm::zip_equal(*given, whole)) {
+    node.requireNotNegative(want - have, "output_shape is smaller than what the window gives");
+    high.push_back(nn::simplifyDim(want - have));
+  }
+  return node.failed() ? failure() : node.result(node.pad(result, low, high, PadMode::Constant, node.splat({}, node.elementType(x), 0)));
 }
 
 static LogicalResult averagePool(Node &node) {
@@ -95,6 +208,7 @@ ArrayRef<Operator> getPoolingOperators() {
       {"GlobalMaxPool", 1, Elements::Float, globalPool<ReduceKind::Max>},
       {"LpPool", 1, Elements::Float, lpPool},
       {"MaxPool", 1, Elements::Number, maxPool},
+      {"MaxUnpool", 9, Elements::Float, maxUnpool},
   };
   return rows;
 }

@@ -69,9 +69,12 @@ static LogicalResult quantizeLinear(Node &node) {
     return node.unsupported("quantization to other types than integers of at most 16 bits and narrow floats", "use uint8 or int8");
   Type real = node.builder().getF32Type();
   Value scaled = node.binary<DivOp>(node.cast(x, real), spread(node, node.cast(scale, real), x, axis, block));
-  // The zero point of a narrow float only names the type: it must be zero.
-  if (isNarrowFloat(narrow))
+  // The zero point of a narrow float only names the type: it must be zero, and makes a negative zero a positive one.
+  if (isNarrowFloat(narrow)) {
+    Value zero = node.splatLike(scaled, 0);
+    scaled = node.make<SelectOp>(scaled.getType(), node.compare<EqualOp>(scaled, zero), zero, scaled);
     return node.failed() ? failure() : node.narrowResult(encodeNarrowFloat(node, scaled, narrow, saturates), narrow);
+  }
   Value offset = zeroPoint ? spread(node, node.cast(zeroPoint, real), x, axis, block) : Value();
   return node.failed() ? failure() : node.narrowResult(toInteger(node, scaled, offset, to, narrowIntegerBits(narrow)), narrow);
 }

@@ -1,5 +1,5 @@
 //===- Sampling.cpp - Reads at computed coordinates --------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/ops/Sampling.h"
 #include "compiler/import/Operators.h"
 
 using namespace mlir;
@@ -7,8 +7,7 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-/// A dimension as a scalar of `element`.
-static Value sizeOf(Node &node, AffineExpr dim, Type element) {
+Value sizeOf(Node &node, AffineExpr dim, Type element) {
   Contents contents = {{dim}};
   return node.cast(materialize(node.builder(), node.loc, RankedTensorType::get({}, node.builder().getI64Type()), contents), element);
 }

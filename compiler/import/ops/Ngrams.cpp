@@ -1,0 +1,158 @@
+//===- Ngrams.cpp - Counts of short sequences --------------------------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "dialects/nn/ConstantData.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+namespace {
+/// The grams of one length, and the columns of the result in which they count.
+struct Grams {
+  int64_t length;
+  std::vector<std::vector<int64_t>> items;
+  std::vector<int64_t> columns;
+};
+
+class TfIdf {
+public:
+  explicit TfIdf(Node &node) : node(node) {}
+  LogicalResult run();
+
+private:
+  bool read();
+  bool addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<int64_t> columns);
+  Value count(const Grams &grams, Value rows, int64_t width);
+  Value weigh(Value counts);
+
+  Node &node;
+  std::string mode;
+  int64_t shortest = 1, longest = 1, skips = 0, resultSize = 0;
+  SmallVector<double> weights;
+  std::vector<Grams> all;
+};
+} // namespace
+
+/// Grams of length n are pool entries [starts[n - 1], starts[n]); a gram that is given twice counts in the column given last.
+bool TfIdf::addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<int64_t> columns) {
+  size_t next = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    int64_t length = i + 1, begin = starts[i], end = i + 1 < starts.size() ? starts[i + 1] : pool.size(), number = (end - begin) / length;
+    if (begin < 0 || end < begin || end > static_cast<int64_t>(pool.size()) || next + number > columns.size()) {
+      (void)node.error("ngram_counts, ngram_indexes and the pool do not fit each other");
+      return false;
+    }
+    std::map<std::vector<int64_t>, int64_t> known;
+    for (int64_t gram = 0; gram < number; ++gram, ++next) {
+      auto *item = pool.begin() + begin + gram * length;
+      known[std::vector<int64_t>(item, item + length)] = columns[next];
+    }
+    if (length < shortest || length > longest || known.empty())
+      continue;
+    Grams &grams = all.emplace_back(Grams{length, {}, {}});
+    for (auto &[items, column] : known) {
+      grams.items.push_back(items);
+      grams.columns.push_back(column);
+    }
+  }
+  return true;
+}
+
+bool TfIdf::read() {
+  mode = node.getString("mode", "");
+  shortest = node.requireInt("min_gram_length"), longest = node.requireInt("max_gram_length"), skips = node.requireInt("max_skip_count");
+  if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
+    (void)node.error("attribute 'mode' is '" + mode + "', expected TF, IDF or TFIDF");
+  if (shortest < 1 || longest < shortest || skips < 0 || skips > 65536)
+    (void)node.error("expected min_gram_length of at least 1, max_gram_length of at least that, and max_skip_count of at least 0");
+  auto starts = node.findInts("ngram_counts"), columns = node.findInts("ngram_indexes"), pool = node.findInts("pool_int64s");
+  weights = node.findFloats("weights").value_or(SmallVector<double>());
+  if (!pool)
+    (void)node.unsupported("a pool of strings", "use pool_int64s");
+  if (!node.failed() && (!starts || !columns || columns->empty()))
+    (void)node.error("attributes 'ngram_counts' and 'ngram_indexes' must be given");
+  if (node.failed())
+    return false;
+  if (*llvm::min_element(*columns) < 0 || *llvm::max_element(*columns) > (int64_t(1) << 31))
+    return (void)node.error("attribute 'ngram_indexes' has an entry that is negative or too large"), false;
+  resultSize = *llvm::max_element(*columns) + 1;
+  if (!weights.empty() && static_cast<int64_t>(weights.size()) != resultSize)
+    (void)node.error("there are " + Twine(weights.size()) + " weights for " + Twine(resultSize) + " results");
+  return !node.failed() && addGrams(*pool, *starts, *columns);
+}
+
+/// How often each gram [grams] is in each row, its items 1 ... skips + 1 apart: all of its items at once at the places where it may start.
+Value TfIdf::count(const Grams &grams, Value rows, int64_t width) {
+  Type element = node.elementType(rows), real = node.builder().getF32Type(), i64 = node.builder().getI64Type();
+  int64_t number = grams.items.size();
+  AffineExpr batch = node.dims(rows)[0];
+  Value total;
+  // Without a gap between items, all skips are the same.
+  for (int64_t distance = 1; distance <= (grams.length == 1 ? 1 : skips + 1); ++distance) {
+    int64_t starts = width - distance * (grams.length - 1);
+    if (starts <= 0 || (distance > 1 && shortest == 1 && longest == 1))
+      break;
+    DimExprs dims = {batch, node.number(number), node.number(starts)};
+    Value matches;
+    for (int64_t i = 0; i < grams.length; ++i) {
+      std::vector<int64_t> items;
+      for (const std::vector<int64_t> &gram : grams.items)
+        items.push_back(gram[i]);
+      Value wanted = node.cast(node.constant(nn::makeConstantOf<int64_t>(RankedTensorType::get({number, 1}, i64), items)), element);
+      Value there = node.slice(rows, 1, node.number(i * distance), node.number(starts));
+      there = node.reshape(there, {batch, node.number(1), node.number(starts)});
+      Value same = node.compare<EqualOp>(node.broadcastTo(there, dims), node.broadcastTo(wanted, dims));
+      matches = matches ? node.binary<AndOp>(matches, same) : same;
+    }
+    Value sum = node.reduce(ReduceKind::Sum, node.cast(matches, real), {2}, /*keep=*/false);
+    total = total ? node.binary<AddOp>(total, sum) : sum;
+  }
+  return total;
+}
+
+Value TfIdf::weigh(Value counts) {
+  if (mode == "IDF")
+    counts = node.cast(node.compare<GreaterOp>(counts, node.splatLike(counts, 0)), node.elementType(counts));
+  if (mode == "TF" || weights.empty())
+    return counts;
+  SmallVector<float> factors(weights.begin(), weights.end());
+  return node.binary<MulOp>(counts, node.constant(nn::makeConstantOf<float>(RankedTensorType::get({resultSize}, node.builder().getF32Type()), factors)));
+}
+
+LogicalResult TfIdf::run() {
+  Value x = node.input(0);
+  if (!read())
+    return failure();
+  if (node.rank(x) < 1 || node.rank(x) > 2)
+    return node.error("the input has rank " + Twine(node.rank(x)) + ", expected 1 or 2");
+  auto width = nn::getConstantDim(node.dims(x).back());
+  if (!width)
+    return node.unsupported("rows of symbolic length", "make the dimension static with --dim");
+  AffineExpr batch = node.rank(x) == 1 ? node.number(1) : node.dims(x)[0];
+  Value rows = node.reshape(x, {batch, node.number(*width)});
+  Type i64 = node.builder().getI64Type();
+  Value result = node.splat({batch, node.number(resultSize)}, node.builder().getF32Type(), 0);
+  for (const Grams &grams : all)
+    if (Value counts = count(grams, rows, *width)) {
+      int64_t number = grams.columns.size();
+      Value columns = node.constant(nn::makeConstantOf<int64_t>(RankedTensorType::get({number}, i64), grams.columns));
+      columns = node.broadcastTo(columns, node.dims(counts));
+      result = node.make<ScatterElementsOp>(result.getType(), result, columns, counts, 1, ScatterReduction::Add);
+    }
+  result = weigh(result);
+  DimExprs dims = node.dims(result);
+  return node.failed() ? failure() : node.result(node.rank(x) == 1 ? node.reshape(result, {dims[1]}) : result);
+}
+
+static LogicalResult tfIdfVectorizer(Node &node) { return TfIdf(node).run(); }
+
+ArrayRef<Operator> getNgramOperators() {
+  static const Operator rows[] = {{"TfIdfVectorizer", 9, Elements::Integer, tfIdfVectorizer}};
+  return rows;
+}
+
+} // namespace kiln::import
