@@ -51,6 +51,7 @@ struct Function {
   float (*scalar)(float);
   void (*vectors)(const float *in, float *out4, float *out8, float *out16); // 16 numbers in, and out of each width
   double (*reference)(double);
+  double least; // true values below may become 0
 };
 extern const Function functions[];
 extern const int numFunctions;
