@@ -77,6 +77,14 @@ LogicalResult GraphImporter::gatherInputs(Scope &scope, Node &node, bool &isPois
   return success();
 }
 
+/// Whether a graph around the body defines the name.
+static bool isOuterName(const Scope &scope, StringRef name) {
+  for (const auto *at = scope.parent; at; at = at->parent)
+    if (at->values.contains(name) || at->initializers.contains(name) || at->sparseInitializers.contains(name))
+      return true;
+  return false;
+}
+
 LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef where) {
   for (auto [i, name] : llvm::enumerate(node.proto.output())) {
     if (name.empty())
@@ -85,6 +93,8 @@ LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef whe
       return diagnostics.error(where + ": output " + Twine(i) + " ('" + printable(name) + "') is not one that the operator has");
     if (scope.initializers.contains(name) || !scope.values.try_emplace(name, node.outputs[i]).second)
       return diagnostics.error(where + ": output '" + printable(name) + "' is already defined; every name may be given once (SSA), this is a duplicate");
+    if (isOuterName(scope, name))
+      return diagnostics.error(where + ": output '" + printable(name) + "' hides the value of that name of the graph around the body; every name may be given once (SSA)");
     if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
       return failure();
     if (options.exposeNodes && node.outputs[i] && conditional == 0)

@@ -648,3 +648,11 @@ func.func @conv_transpose_result(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x2x2xf32
     : tensor<1x8x4x4xf32>, tensor<8x4x2x2xf32> -> tensor<1x5x5x5xf32>
   return
 }
+
+// -----
+
+func.func @choose_condition(%c: tensor<1xi1>, %x: tensor<4xf32>) {
+  // expected-error @below {{expected a condition of rank 0, got 'tensor<1xi1>'}}
+  %0 = nn.choose %c ? %x : %x : tensor<1xi1>, tensor<4xf32>
+  return
+}

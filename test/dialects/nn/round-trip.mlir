@@ -45,6 +45,7 @@
 // CHECK: nn.shrink
 // CHECK: nn.is_nan
 // CHECK: nn.cast
+// CHECK: nn.bitcast
 // CHECK: nn.not
 func.func @unary(%x: tensor<2x3xf32>) {
   %0 = nn.neg %x : tensor<2x3xf32>
@@ -89,6 +90,7 @@ func.func @unary(%x: tensor<2x3xf32>) {
   %108 = nn.shrink %x {lambda = 0.5, bias = 0.0} : tensor<2x3xf32>
   %109 = nn.is_nan %x : tensor<2x3xf32> -> tensor<2x3xi1>
   %110 = nn.cast %x : tensor<2x3xf32> -> tensor<2x3xui8>
+  %112 = nn.bitcast %x : tensor<2x3xf32> -> tensor<2x3xi32>
   %111 = nn.not %109 : tensor<2x3xi1>
   return
 }
@@ -236,12 +238,15 @@ func.func @recurrent(%g: tensor<5x1x16xf32>, %r: tensor<1x4x16xf32>, %h: tensor<
 // CHECK: nn.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
 // CHECK: nn.splat 0.000000e+00 : f32
 // CHECK: nn.dim_values
+// CHECK: nn.choose %{{.*}} ? %{{.*}} : %{{.*}} : tensor<i1>, tensor<4xf32>
 // CHECK: nn.group(
 // CHECK: nn.yield
-func.func @structure(%x: tensor<4xf32>) {
+func.func @structure(%x: tensor<4xf32>, %c: tensor<i1>) {
   %0 = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %1 = nn.splat 0.0 : f32 -> tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
   %2 = nn.dim_values affine_map<()[s0] -> (s0, 768)> : tensor<2xi64>
+  %5 = nn.constant dense<1.0> : tensor<4xf32>
+  %4 = nn.choose %c ? %x : %5 : tensor<i1>, tensor<4xf32>
   %3 = nn.group(%x) {kernel = "loops", reason = "element-wise"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %s = nn.add %a, %a : tensor<4xf32>

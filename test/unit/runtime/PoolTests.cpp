@@ -178,7 +178,7 @@ struct Takers {
 TEST(Pool, CallerTakesPartsOfSleepers) {
   Pool pool(4);
   int taken = 0;
-  for (int i = 0; i < 20 && taken == 0; ++i) {
+  for (int i = 0; i < 200 && taken == 0; ++i) {
     usleep(20000); // the workers sleep, and waking up takes longer than these tasks
     Takers takers;
     pool.run(4, Takers::note, &takers);

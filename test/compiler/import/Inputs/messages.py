@@ -214,6 +214,8 @@ CASES = [
     ("depends on symbolic dimensions", "float[N] x", "s = Shape(x) y = ReduceSum(x, s)"),
     ("unknown operator of domain", "float[4] x", "y = com.example.Twist(x)"),
     ("the condition has an element type other than bool", "float c, float[2] x", "y = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)"),
+    ("output 'x' hides the value of that name of the graph around the body", "bool c, float[2] x",
+     "y = If<then_branch = g () => (x) { x = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)"),
     ("the condition has 2 elements, expected one", "bool[2] c, float[2] x", "y = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)"),
     ("the branch has 1 outputs, the node 2", "float[2] x",
      "y, z = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)", "bool c = {1}"),
