@@ -3,6 +3,7 @@
 #define KILN_PASSES
 
 include "mlir/Pass/PassBase.td"
+include "passes/analysis/Passes.td"
 include "passes/graph/Passes.td"
 include "passes/target/Passes.td"
 

@@ -32,6 +32,8 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
+  if (!options.plain)
+    passes.addPass(createProveShortcuts());
   DecomposeCompositesOptions form;
   form.decompose.assign(options.decompose.begin(), options.decompose.end());
   form.strict = options.keepComposites;

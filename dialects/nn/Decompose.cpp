@@ -2,6 +2,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/Shortcuts.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -46,7 +47,12 @@ static SmallVector<int64_t> trailingAxes(int64_t axis, Type type) {
 
 Results SoftmaxOp::decompose(OpBuilder &builder) {
   RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
-  Value shifted = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Max, getInput()));
+  auto shift = getProvenShift(*this);
+  Value shifted = getInput();
+  if (!shift)
+    shifted = b.make<SubOp>(shifted, b.reduceAndSpread(ReduceKind::Max, shifted));
+  else if (*shift != 0)
+    shifted = b.make<SubOp>(shifted, b.number(getType(), *shift));
   Value exponential = b.make<ExpOp>(shifted);
   return SmallVector<Value>{b.make<DivOp>(exponential, b.reduceAndSpread(ReduceKind::Sum, exponential))};
 }

@@ -3,11 +3,14 @@
 //   for each row:  m = max x;  y = exp(x - m), s = sum y;  y = y / s            (softmax)
 //                  m = max x;  s = sum exp(x - m);         y = x - m - log s    (log-softmax)
 //
+// A shift that --nn-prove-shortcuts has proven takes the place of the softmax's maximum, whose pass then goes.
+//
 // A short row stays in registers. Across columns, some of them side by side are copied to an array of the kernel: their rows may lie so far apart
 // that they would drive each other out of the cache. Else a prologue is computed once: the pass for the maximum leaves its values in the result.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
+#include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 
@@ -20,8 +23,12 @@ namespace kiln {
 using namespace nn;
 
 bool matchSoftmaxRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor";
-  return isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(anchor);
+  if (!isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(anchor))
+    return false;
+  auto proof = anchor->getAttrOfType<StringAttr>(proofAttrName);
+  reason = proof ? "kept whole: two passes over a row that stays in the cache; " + proof.str()
+                 : "kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor";
+  return true;
 }
 
 namespace {
@@ -51,6 +58,9 @@ struct RowWalk {
   Scalar spread(Value value, unsigned lanes) const { return scalar(k.broadcast(value, lanes)); }
 };
 } // namespace
+
+/// x less a proven shift.
+static Scalar subtractShift(Scalar x, double shift) { return shift == 0 ? x : x - shift; }
 
 /// Vectors that a row in registers may have; the others hold constants of exp.
 static unsigned mostInRegisters(KernelBuilder &k) { return k.target().getRegisters() / 2; }
@@ -112,9 +122,10 @@ struct RegisterRow {
 void RegisterRow::emit(int64_t length) {
   KernelBuilder &k = row.k;
   load(length);
-  Value maximum = combineAll(ReduceKind::Max);
+  auto shift = getProvenShift(anchor);
+  Value maximum = shift ? Value() : combineAll(ReduceKind::Max);
   for (Piece &piece : pieces)
-    piece.value = (row.scalar(piece.value) - row.spread(maximum, piece.lanes.count)).value();
+    piece.value = (shift ? subtractShift(row.scalar(piece.value), *shift) : row.scalar(piece.value) - row.spread(maximum, piece.lanes.count)).value();
   bool isLog = isa<LogSoftmaxOp>(anchor);
   SmallVector<Value> shifted = llvm::map_to_vector(pieces, [](const Piece &piece) { return piece.value; });
   for (Piece &piece : pieces)
@@ -135,16 +146,17 @@ static void emitRow(const RowWalk &row, Operation *anchor) {
   KernelBuilder &k = row.k;
   Value input = anchor->getOperand(0), result = anchor->getResult(0);
   bool isLog = isa<LogSoftmaxOp>(anchor);
-  bool keep = !isPlainRead(input);
+  auto shift = getProvenShift(anchor);
+  bool keep = !shift && !isPlainRead(input);
   auto load = [&](AffineExpr j, Lanes lanes) { return keep ? k.loadResult(0, row.at(j), lanes) : k.value(input, row.at(j), lanes); };
-  Value maximum = row.reduce(ReduceKind::Max, [&](AffineExpr j, Lanes lanes) {
+  Value maximum = shift ? Value() : row.reduce(ReduceKind::Max, [&](AffineExpr j, Lanes lanes) {
     Value x = k.value(input, row.at(j), lanes);
     if (keep)
       k.store(0, x, row.at(j), lanes);
     return x;
   });
   Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
-    Scalar y = exp(row.scalar(load(j, lanes)) - row.spread(maximum, lanes.count));
+    Scalar x = row.scalar(load(j, lanes)), y = exp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count));
     if (!isLog)
       k.store(0, y.value(), row.at(j), lanes);
     return y.value();
@@ -184,9 +196,11 @@ void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Val
   };
   bool isLog = isa<LogSoftmaxOp>(anchor);
   auto load = [&](AffineExpr place) { return scalar(k.loadBuffer(scratch, element, place, across)); };
-  Scalar maximum = reduce(ReduceKind::Max, [&](AffineExpr place, Value largest) { return larger(k, load(place).value(), largest); });
+  auto shift = getProvenShift(anchor);
+  auto larger = [&](AffineExpr place, Value largest) { return kiln::larger(k, load(place).value(), largest); };
+  Value maximum = shift ? Value() : reduce(ReduceKind::Max, larger).value();
   Scalar total = reduce(ReduceKind::Sum, [&](AffineExpr place, Value sum) {
-    Scalar shifted = load(place) - maximum, y = exp(shifted);
+    Scalar shifted = shift ? subtractShift(load(place), *shift) : load(place) - scalar(maximum), y = exp(shifted);
     k.storeBuffer(scratch, element, place, (isLog ? shifted : y).value(), across);
     return (scalar(sum) + y).value();
   });

@@ -4,6 +4,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ProveShortcuts : Pass<"nn-prove-shortcuts", "mlir::ModuleOp"> {
+  let summary = "Drops what the ranges of values prove to be needless: the maximum of a softmax, clamps that change nothing.";
+  let description = [{
+    A softmax whose input is bounded closely enough for its type and its row gets `shift`, the constant that takes the place of the row's
+    maximum, and `proof`, the reason in words. docs/ValueRanges.md derives the bound. A clamp or relu goes when its input lies within its limits.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+}
+
 def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
   let summary = "Replaces composites by simpler operations where the target has no fused kernel or the user says so.";
   let description = [{

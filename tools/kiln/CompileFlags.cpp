@@ -23,7 +23,7 @@ static cl::list<std::string> shape("shape", cl::desc("Make an input's shape stat
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
 static cl::list<std::string> inputRange("input-range",
                                         cl::desc("Promise that an input's values lie in a range. Written into the IR, the header and the library; kiln "
-                                                 "run, verify and bench check it and fill the input from it. No pass makes use of it yet"),
+                                                 "run, verify and bench check it and fill the input from it. Ranges prove clamps and maxima needless"),
                                         cl::value_desc("INPUT=LO:HI"), cl::sub(compilingCommands));
 static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how results round; written into the IR and the library"),
                                   cl::init(Accuracy::Default), cl::sub(compilingCommands),

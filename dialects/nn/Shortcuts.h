@@ -1,0 +1,22 @@
+//===- Shortcuts.h - What a proof allows an operation to leave out ---------===//
+#ifndef KILN_DIALECTS_NN_SHORTCUTS_H
+#define KILN_DIALECTS_NN_SHORTCUTS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+#include <optional>
+
+namespace kiln::nn {
+
+/// On nn.softmax, written by --nn-prove-shortcuts: the constant to subtract in place of each row's maximum (f64), and why that is safe.
+inline constexpr llvm::StringLiteral shiftAttrName = "shift";
+inline constexpr llvm::StringLiteral proofAttrName = "proof";
+
+inline std::optional<double> getProvenShift(mlir::Operation *softmax) {
+  auto shift = softmax->getAttrOfType<mlir::FloatAttr>(shiftAttrName);
+  return shift ? std::optional(shift.getValueAsDouble()) : std::nullopt;
+}
+
+} // namespace kiln::nn
+
+#endif // KILN_DIALECTS_NN_SHORTCUTS_H

@@ -1,0 +1,58 @@
+//===- Interval.h - Where the elements of a tensor lie ---------------------===//
+#ifndef KILN_PASSES_ANALYSIS_INTERVAL_H
+#define KILN_PASSES_ANALYSIS_INTERVAL_H
+
+#include "mlir/IR/Types.h"
+#include "llvm/Support/raw_ostream.h"
+#include <limits>
+#include <string>
+
+namespace kiln {
+
+/// What is known of every element of a value: it lies in [low, high], or is NaN where `nan` says that it may be. An infinite end is a value that
+/// may occur. Zero has no sign here. Ends are numbers of the element type, so that rounding to it stays inside.
+struct Interval {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  bool nan = false;
+
+  /// The default is the bottom of the lattice: no element at all.
+  Interval() = default;
+  Interval(double low, double high, bool nan = false) : low(low), high(high), nan(nan) {}
+
+  bool isEmpty() const { return low > high && !nan; }
+  /// Whether there is a finite bound for every element that is a number.
+  bool isBounded() const { return low <= high && low >= -std::numeric_limits<double>::max() && high <= std::numeric_limits<double>::max(); }
+  bool contains(double number) const { return low <= number && number <= high; }
+  /// The largest absolute value.
+  double magnitude() const { return isEmpty() ? 0 : std::max(-low, high); }
+
+  bool operator==(const Interval &other) const { return low == other.low && high == other.high && nan == other.nan; }
+  static Interval join(const Interval &x, const Interval &y);
+  void print(llvm::raw_ostream &os) const;
+  std::string str() const;
+};
+
+/// All that an element type can hold.
+Interval getFullRange(mlir::Type elementType);
+/// The smallest range with ends of the type that holds `range`: what remains true after rounding to the type. Integers that do not fit wrap, so
+/// then nothing is known.
+Interval roundOutward(Interval range, mlir::Type elementType);
+/// `range` with a relative error more at both ends.
+Interval widen(Interval range, double relative, double absolute = 0);
+
+/// The spacing of numbers near 1, halved: the largest relative error of one rounding.
+double unitRoundoff(mlir::Type floatType);
+/// The exponent e of the type's smallest normal number 2^e.
+int getMinExponent(mlir::Type floatType);
+
+/// @{ Arithmetic on ranges before rounding: the exact ends, pushed outward by what double precision may have lost.
+Interval add(Interval x, Interval y);
+Interval negate(Interval x);
+Interval multiply(Interval x, Interval y);
+Interval divide(Interval x, Interval y);
+/// @}
+
+} // namespace kiln
+
+#endif // KILN_PASSES_ANALYSIS_INTERVAL_H
