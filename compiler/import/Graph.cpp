@@ -94,7 +94,8 @@ LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef whe
     if (scope.initializers.contains(name) || !scope.values.try_emplace(name, node.outputs[i]).second)
       return diagnostics.error(where + ": output '" + printable(name) + "' is already defined; every name may be given once (SSA), this is a duplicate");
     if (isOuterName(scope, name))
-      return diagnostics.error(where + ": output '" + printable(name) + "' hides the value of that name of the graph around the body; every name may be given once (SSA)");
+      return diagnostics.error(where + ": output '" + printable(name) +
+                               "' hides the value of that name of the graph around the body; every name may be given once (SSA)");
     if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
       return failure();
     if (options.exposeNodes && node.outputs[i] && conditional == 0)
