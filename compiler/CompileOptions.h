@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_COMPILEOPTIONS_H
 #define KILN_COMPILER_COMPILEOPTIONS_H
 
+#include "compiler/Limits.h"
 #include "compiler/Profile.h"
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,7 @@ struct CompileOptions {
   std::vector<ProfileEntry> choices;
   /// Weights go to a file of their own instead of into the object.
   bool externalWeights = false;
+  Limits limits;
   /// A C++ compiler to make the objects with; empty: Clang's libraries, in process.
   std::string cxx;
   /// Threads that compile translation units; 0: one for each CPU.

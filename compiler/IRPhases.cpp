@@ -99,6 +99,7 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.dims = options.dims;
   import.shapes = options.shapes;
   import.bindings = options.bindings;
+  import.limits = options.limits;
   import.exposeNodes = options.observation.any();
   auto imported = importModel(*result.context, import, errors);
   if (failed(imported))
@@ -130,6 +131,7 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, const Compile
   pipeline.decompose = options.decompose;
   pipeline.keepComposites = options.strict;
   pipeline.plain = options.plain;
+  pipeline.foldBytes = options.limits.foldBytes;
   auto accuracy = module->getAttrOfType<StringAttr>(nn::accuracyAttrName);
   pipeline.strict = accuracy && accuracy == "strict";
   stage.build(passes, pipeline);

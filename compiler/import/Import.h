@@ -2,6 +2,8 @@
 #ifndef KILN_COMPILER_IMPORT_IMPORT_H
 #define KILN_COMPILER_IMPORT_IMPORT_H
 
+#include "compiler/Limits.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <map>
@@ -10,17 +12,6 @@
 #include <vector>
 
 namespace kiln {
-
-/// What a hostile model may cost at most.
-struct ImportLimits {
-  int64_t rank = 32;
-  /// Nodes after functions and branches are inlined.
-  int64_t nodes = 400000;
-  /// Functions and branches inside one another.
-  int64_t depth = 100;
-  /// Bytes of one tensor.
-  int64_t tensorBytes = int64_t(1) << 33;
-};
 
 struct ImportOptions {
   /// The model; `.textproto` is protobuf's text format, everything else its binary format.
@@ -35,7 +26,7 @@ struct ImportOptions {
   std::map<std::string, std::string> bindings;
   /// Every value that a node computes becomes a result of @main, behind the model's outputs, with its node in the attribute `nn.node`.
   bool exposeNodes = false;
-  ImportLimits limits;
+  Limits limits;
 };
 
 struct ImportedModel {

@@ -73,7 +73,7 @@ std::string getDataTypeName(int dataType) {
 }
 
 /// The static type of the tensor, after its shape has proven sane.
-static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const ImportLimits &limits, MLIRContext *context, std::string &reason) {
+static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const Limits &limits, MLIRContext *context, std::string &reason) {
   Type element = getStorageType(dataType, context);
   if (!element)
     reason = "element type " + getDataTypeName(dataType) + " is not supported";
@@ -168,7 +168,7 @@ static ElementsAttr readTyped(RankedTensorType type, const Tensor &tensor, std::
   }
 }
 
-ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const ImportLimits &limits, MLIRContext *context, std::string &reason) {
+ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const Limits &limits, MLIRContext *context, std::string &reason) {
   SmallVector<int64_t> dims;
   if (tensor.dims_size() <= limits.rank)
     dims.assign(tensor.dims().begin(), tensor.dims().end());
@@ -198,7 +198,7 @@ ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const ImportLimit
   return readTyped(type, tensor, reason);
 }
 
-ElementsAttr readSparseTensor(const onnx::SparseTensorProto &sparse, ModelFile &file, const ImportLimits &limits, MLIRContext *context,
+ElementsAttr readSparseTensor(const onnx::SparseTensorProto &sparse, ModelFile &file, const Limits &limits, MLIRContext *context,
                               std::string &reason) {
   ElementsAttr values = readTensor(sparse.values(), file, limits, context, reason);
   ElementsAttr indices = values ? readTensor(sparse.indices(), file, limits, context, reason) : ElementsAttr();

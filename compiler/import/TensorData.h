@@ -23,11 +23,11 @@ std::string getDataTypeName(int dataType);
 
 /// The tensor as a constant that borrows its bytes from the file where it can. Null with the reason set when it is malformed or unsupported.
 /// Integers of 4 and 2 bits become 8-bit ones.
-mlir::ElementsAttr readTensor(const onnx::TensorProto &tensor, ModelFile &file, const ImportLimits &limits, mlir::MLIRContext *context,
+mlir::ElementsAttr readTensor(const onnx::TensorProto &tensor, ModelFile &file, const Limits &limits, mlir::MLIRContext *context,
                               std::string &reason);
 
 /// The same for a sparse tensor, filled up with zeros.
-mlir::ElementsAttr readSparseTensor(const onnx::SparseTensorProto &tensor, ModelFile &file, const ImportLimits &limits,
+mlir::ElementsAttr readSparseTensor(const onnx::SparseTensorProto &tensor, ModelFile &file, const Limits &limits,
                                     mlir::MLIRContext *context, std::string &reason);
 
 } // namespace kiln::import

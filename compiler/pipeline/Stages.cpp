@@ -18,10 +18,10 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
     return;
   }
   passes.addPass(createFoldShapes());
-  passes.addPass(createFoldConstants());
+  passes.addPass(createFoldConstants({options.foldBytes}));
   passes.addPass(createSimplifyDataMovement());
   // Broadcasts now stand behind what is computed from them.
-  passes.addPass(createFoldConstants());
+  passes.addPass(createFoldConstants({options.foldBytes}));
   if (!options.strict)
     passes.addPass(createFoldScales());
   passes.addPass(createCSEPass());
@@ -39,9 +39,9 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   form.strict = options.keepComposites;
   passes.addPass(createDecomposeComposites(form));
   if (!options.plain) {
-    passes.addPass(createFoldConstants());
+    passes.addPass(createFoldConstants({options.foldBytes}));
     passes.addPass(createPropagateLayout());
-    passes.addPass(createFoldConstants());
+    passes.addPass(createFoldConstants({options.foldBytes}));
     passes.addPass(createCSEPass());
     passes.addPass(createMaterializePadding());
     if (!options.strict)

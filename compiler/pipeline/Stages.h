@@ -2,6 +2,8 @@
 #ifndef KILN_COMPILER_PIPELINE_STAGES_H
 #define KILN_COMPILER_PIPELINE_STAGES_H
 
+#include "compiler/Limits.h"
+
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -20,6 +22,8 @@ struct PipelineOptions {
   bool strict = false;
   /// A composite that the target cannot hold whole is an error.
   bool keepComposites = false;
+  /// Bytes of constants that one operation may read and still be folded.
+  int64_t foldBytes = Limits().foldBytes;
 };
 
 /// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, the crash reproducer and docs/generated/Pipeline.md read this table.

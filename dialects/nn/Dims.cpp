@@ -19,13 +19,58 @@ unsigned countSymbols(ArrayRef<AffineExpr> exprs) {
   return count;
 }
 
+namespace {
+/// Puts a symbol in place of each part of an expression that is not affine. MLIR's simplifyAffineExpr gives wrong sums of such parts: it takes
+/// two with the same operands, such as d0 floordiv s0 and d0 mod s0, for one.
+struct AffineForm {
+  unsigned dims, symbols;
+  SmallVector<AffineExpr> parts;
+
+  AffineExpr get(AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary || expr.isPureAffine())
+      return expr;
+    AffineExpr lhs = binary.getLHS(), rhs = binary.getRHS();
+    if (isSum(binary))
+      return getAffineBinaryOpExpr(expr.getKind(), get(lhs), get(rhs));
+    return replace(getAffineBinaryOpExpr(expr.getKind(), simplifyDim(lhs), simplifyDim(rhs)));
+  }
+
+private:
+  static bool isSum(AffineBinaryOpExpr expr) { return expr.getKind() == AffineExprKind::Add || isa<AffineConstantExpr>(expr.getRHS()); }
+
+  /// For an expression whose operands are simplified.
+  AffineExpr replace(AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary || expr.isPureAffine())
+      return expr;
+    if (isSum(binary))
+      return getAffineBinaryOpExpr(expr.getKind(), replace(binary.getLHS()), replace(binary.getRHS()));
+    auto found = llvm::find(parts, expr);
+    unsigned index = found - parts.begin();
+    if (found == parts.end())
+      parts.push_back(expr);
+    return getAffineSymbolExpr(symbols + index, expr.getContext());
+  }
+};
+} // namespace
+
 AffineExpr simplifyDim(AffineExpr expr) {
   unsigned dims = 0;
   expr.walk([&](AffineExpr part) {
     if (auto dim = dyn_cast<AffineDimExpr>(part))
       dims = std::max(dims, dim.getPosition() + 1);
   });
-  return simplifyAffineExpr(expr, dims, countSymbols(expr));
+  AffineForm form{dims, countSymbols(expr), {}};
+  AffineExpr affine = form.get(expr);
+  AffineExpr simple = simplifyAffineExpr(affine, dims, form.symbols + form.parts.size());
+  if (form.parts.empty())
+    return simple;
+  SmallVector<AffineExpr> symbols;
+  for (unsigned i = 0; i < form.symbols; ++i)
+    symbols.push_back(getAffineSymbolExpr(i, expr.getContext()));
+  symbols.append(form.parts);
+  return simple.replaceSymbols(symbols);
 }
 
 DimExprs getDims(Type type) {

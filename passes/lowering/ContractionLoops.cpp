@@ -45,7 +45,7 @@ std::optional<TracedView> traceLinearView(Value tensor) {
     at.push_back(getAffineDimExpr(i, tensor.getContext()));
   std::optional<TracedView> view = traceViews(tensor, at);
   if (view)
-    view->offset = simplifyAffineExpr(view->offset, rank, 16);
+    view->offset = simplifyDim(view->offset);
   for (unsigned i = 0; view && i < rank; ++i)
     if (!linearCoefficient(view->offset, i))
       return std::nullopt;

@@ -69,7 +69,7 @@ Value KernelBuilder::emitConstant(int64_t value) { return arith::ConstantIndexOp
 Value KernelBuilder::minimum(Value x, Value y) { return arith::MinSIOp::create(b, location, x, y); }
 
 Value KernelBuilder::emit(AffineExpr expr) {
-  expr = simplifyAffineExpr(expr, loopValues.size(), symbols.size());
+  expr = simplifyDim(expr);
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return emitConstant(constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
@@ -146,7 +146,7 @@ void KernelBuilder::vectorLoop(AffineExpr extent, unsigned lanes, StringRef name
   auto at = [&](AffineExpr i, unsigned count) { body(i, Lanes{cast<AffineDimExpr>(i).getPosition(), count}); };
   AffineExpr covered = constant(0);
   if (lanes > 1) {
-    covered = simplifyAffineExpr(extent.floorDiv(lanes) * lanes, loopValues.size(), symbols.size());
+    covered = simplifyDim(extent.floorDiv(lanes) * lanes);
     if (covered != constant(0))
       loop(constant(0), covered, lanes, name, [&](AffineExpr i) { at(i, lanes); });
   }
@@ -210,11 +210,11 @@ AffineExpr KernelBuilder::linearize(ArrayRef<AffineExpr> dims, ArrayRef<AffineEx
   AffineExpr offset = constant(0);
   for (auto [dim, i] : llvm::zip_equal(dims, at))
     offset = offset * dim + i;
-  return simplifyAffineExpr(offset, loopValues.size(), symbols.size());
+  return simplifyDim(offset);
 }
 
 AffineExpr KernelBuilder::elementOffset(BlockArgument argument, ArrayRef<AffineExpr> at) const {
-  return simplifyAffineExpr(getElementOffset(argument, at), loopValues.size(), symbols.size());
+  return simplifyDim(getElementOffset(argument, at));
 }
 
 AffineExpr KernelBuilder::elementStride(BlockArgument argument, unsigned dim) const {
@@ -226,7 +226,7 @@ AffineExpr KernelBuilder::elementStride(BlockArgument argument, unsigned dim) co
 
 AffineExpr KernelBuilder::resultOffset(unsigned result, ArrayRef<AffineExpr> at) const {
   if (AffineMap place = getPlace(groupOp, GroupOp(groupOp).getInputs().size() + result))
-    return simplifyAffineExpr(place.getResult(0).replaceDims(at), loopValues.size(), symbols.size());
+    return simplifyDim(place.getResult(0).replaceDims(at));
   return linearize(getDims(GroupOp(groupOp).getResult(result).getType()), at);
 }
 
@@ -342,7 +342,7 @@ Value KernelBuilder::value(Value tensor, ArrayRef<AffineExpr> at, Lanes lanes) {
     return broadcast(computed, lanes.count);
   IndexExprs key;
   for (AffineExpr expr : at)
-    key.push_back(simplifyAffineExpr(expr, loopValues.size(), symbols.size()));
+    key.push_back(simplifyDim(expr));
   for (auto &[held, heldAt, heldLanes, computed] : values)
     if (held == tensor && heldAt == key && heldLanes == lanes.count)
       return computed;

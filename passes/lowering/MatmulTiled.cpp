@@ -64,7 +64,7 @@ static void packPanels(KernelBuilder &k, Contraction &c, Value rhs, const Traced
   shape.append({panels, depth, width});
   IndexExprs source;
   for (AffineExpr expr : view.at)
-    source.push_back(simplifyAffineExpr(expr.replaceDims(at), count + 3, 0));
+    source.push_back(simplifyDim(expr.replaceDims(at)));
   k.packConstant(view.argument, kernel::PackAttr::get(k.context(), shape, AffineMap::get(count + 3, 0, source, k.context())));
   IndexExprs batch(c.batch);
   c.rhsAt = [&k, batch, size = panels * depth * width](ArrayRef<AffineExpr> at) { return k.linearize(batch, at) * size; };

@@ -91,7 +91,7 @@ static AffineMap reshapePlace(AffineMap place, ArrayRef<AffineExpr> from, ArrayR
     return AffineMap();
   AffineMap dense = getDenseMap(to, place.getContext());
   unsigned symbols = std::max(place.getNumSymbols(), dense.getNumSymbols());
-  return AffineMap::get(to.size(), symbols, simplifyAffineExpr(offset, to.size(), symbols));
+  return AffineMap::get(to.size(), symbols, simplifyDim(offset));
 }
 
 namespace {
@@ -115,7 +115,7 @@ static AffineMap viewPlace(GroupOp group, AffineMap place) {
     return AffineMap();
   for (AffineExpr expr : view->at)
     symbols = std::max(symbols, countSymbols(expr));
-  AffineExpr offset = simplifyAffineExpr(place.getResult(0).replaceDims(view->at), rank, symbols);
+  AffineExpr offset = simplifyDim(place.getResult(0).replaceDims(view->at));
   for (unsigned i = 0; i < rank; ++i)
     if (!linearCoefficient(offset, i))
       return AffineMap();
@@ -181,7 +181,7 @@ static AffineMap boxPlace(GroupOp group, ArrayRef<AffineExpr> start) {
     at.push_back(getAffineDimExpr(i, group.getContext()) + first);
     symbols = std::max(symbols, countSymbols(first));
   }
-  AffineExpr offset = simplifyAffineExpr(whole.getResult(0).replaceDims(at), start.size(), symbols);
+  AffineExpr offset = simplifyDim(whole.getResult(0).replaceDims(at));
   return AffineMap::get(start.size(), symbols, offset);
 }
 

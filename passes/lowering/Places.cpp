@@ -90,7 +90,7 @@ AffineMap getDenseMap(ArrayRef<AffineExpr> dims, MLIRContext *context) {
   for (auto [i, dim] : llvm::enumerate(dims))
     offset = offset * dim + getAffineDimExpr(i, context);
   unsigned symbols = countSymbols(offset);
-  return AffineMap::get(dims.size(), symbols, simplifyAffineExpr(offset, dims.size(), symbols));
+  return AffineMap::get(dims.size(), symbols, simplifyDim(offset));
 }
 
 AffineExpr getElementOffset(BlockArgument argument, ArrayRef<AffineExpr> at) {

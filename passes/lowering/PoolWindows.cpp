@@ -61,6 +61,13 @@ struct Pool {
       return getConstantDim(in[dim(i)]) == std::nullopt && provablyFloor(i);
     return (*count - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 <= *size;
   }
+  /// Whether a place's window may lie in the padding altogether.
+  bool mayMiss() const {
+    return llvm::any_of(llvm::seq(spatial()), [&](unsigned i) {
+      bool isPadded = pads[i] != 0 || pads[spatial() + i] != 0;
+      return !fits(i) || (isPadded && (dilations[i] > 1 || pads[i] >= kernel[i] || pads[spatial() + i] >= kernel[i]));
+    });
+  }
   /// For symbolic extents: the output is the floor formula itself.
   bool provablyFloor(unsigned i) const {
     AffineExpr expected = (in[dim(i)] + pads[i] + pads[spatial() + i] - (kernel[i] - 1) * dilations[i] - 1).floorDiv(strides[i]) + 1;
@@ -84,14 +91,34 @@ struct Pool {
 };
 } // namespace
 
-/// The number of elements that an average divides by, as a number.
-static Value countElements(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows) {
-  KernelBuilder &k = pool.k;
-  AffineExpr count = k.constant(1);
+static AffineExpr countElements(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows) {
+  AffineExpr count = pool.k.constant(1);
   for (auto [first, end] : windows)
     count = count * (end - first);
-  Value wide = arith::IndexCastOp::create(k.builder(), k.loc(), k.builder().getI64Type(), k.emit(count));
+  return count;
+}
+
+/// The number of elements that an average divides by, as a number: 1 for a window of no elements, whose average is 0.
+static Value emitDivisor(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows) {
+  KernelBuilder &k = pool.k;
+  Value count = k.emit(countElements(pool, windows));
+  if (pool.mayMiss())
+    count = arith::MaxSIOp::create(k.builder(), k.loc(), count, k.emitConstant(1));
+  Value wide = arith::IndexCastOp::create(k.builder(), k.loc(), k.builder().getI64Type(), count);
   return arith::SIToFPOp::create(k.builder(), k.loc(), computeType(pool.element), wide);
+}
+
+/// What a window starts with. The standard does not say what the largest of no elements is: the lowest finite number, as in ONNX Runtime.
+static Value emitStart(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows, unsigned lanes) {
+  KernelBuilder &k = pool.k;
+  auto type = dyn_cast<FloatType>(pool.element);
+  if (pool.kind != ReduceKind::Max || !type || !pool.mayMiss())
+    return reductionIdentity(k, pool.kind, pool.element, lanes);
+  OpBuilder &b = k.builder();
+  double lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true).convertToDouble();
+  Value empty = arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::eq, k.emit(countElements(pool, windows)), k.emitConstant(0));
+  Value start = arith::SelectOp::create(b, k.loc(), empty, k.number(type, lowest, 1), reductionIdentity(k, pool.kind, type, 1));
+  return k.broadcast(start, lanes);
 }
 
 static void emitPlace(const Pool &pool, ArrayRef<AffineExpr> at, Lanes lanes) {
@@ -104,9 +131,9 @@ static void emitPlace(const Pool &pool, ArrayRef<AffineExpr> at, Lanes lanes) {
       counted.push_back(average.getCountIncludePad() ? pool.window(at[pool.dim(i)], i, true) : windows.back());
   }
   IndexExprs place;
-  Value result = pool.reduceWindow(at, windows, place, reductionIdentity(k, pool.kind, pool.element, lanes.count), lanes);
+  Value result = pool.reduceWindow(at, windows, place, emitStart(pool, windows, lanes.count), lanes);
   if (average) {
-    Value count = k.broadcast(countElements(pool, counted), lanes.count);
+    Value count = k.broadcast(emitDivisor(pool, counted), lanes.count);
     result = (Scalar(k.builder(), k.loc(), result, pool.element) / Scalar(k.builder(), k.loc(), count, pool.element)).value();
   }
   k.storeResults(pool.op->getResult(0), result, at, lanes);

@@ -2,6 +2,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/run/Tensor.h"
 #include "tools/kiln/Commands.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
@@ -37,6 +38,10 @@ static cl::opt<bool> strict("strict", cl::desc("A composite that the target has 
                             cl::sub(compilingCommands));
 static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
     cl::sub(compilingCommands));
+static cl::list<std::string> limit("limit", cl::CommaSeparated,
+    cl::desc("What a model may cost: rank (32), nodes (400000, once functions are inlined), depth (100, of functions and branches), "
+             "tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand)"),
+    cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the objects (default: built in)"), cl::value_desc("COMPILER"),
     cl::sub(compilingCommands));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Translation units compiled at once (default: one for each CPU)"), cl::value_desc("N"), cl::init(0),
@@ -98,6 +103,20 @@ static Error parseRange(StringRef text, CompileOptions &options) {
   std::pair<double, double> &bounds = options.inputRanges[input.str()];
   if (input.empty() || low.getAsDouble(bounds.first) || high.getAsDouble(bounds.second) || !(bounds.first <= bounds.second))
     return wrong("input-range", text, "INPUT=LO:HI with LO <= HI");
+  return Error::success();
+}
+
+static Error parseLimit(StringRef text, Limits &limits) {
+  auto [key, value] = text.split('=');
+  int64_t *limit = StringSwitch<int64_t *>(key)
+                       .Case("rank", &limits.rank)
+                       .Case("nodes", &limits.nodes)
+                       .Case("depth", &limits.depth)
+                       .Case("tensor-bytes", &limits.tensorBytes)
+                       .Case("fold-bytes", &limits.foldBytes)
+                       .Default(nullptr);
+  if (!limit || value.getAsInteger(10, *limit) || *limit < 0)
+    return wrong("limit", text, "NAME=NUMBER; the names are rank, nodes, depth, tensor-bytes and fold-bytes");
   return Error::success();
 }
 
@@ -163,6 +182,9 @@ Expected<CompileOptions> getCompileOptions() {
   }
   for (StringRef text : inputRange)
     if (Error error = parseRange(text, options))
+      return std::move(error);
+  for (StringRef text : limit)
+    if (Error error = parseLimit(text, options.limits))
       return std::move(error);
   return options;
 }

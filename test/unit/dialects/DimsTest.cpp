@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "gtest/gtest.h"
+#include <random>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -22,6 +23,12 @@ protected:
   MLIRContext context;
   OpBuilder builder;
 };
+
+std::string print(AffineExpr expr) {
+  std::string text;
+  llvm::raw_string_ostream(text) << expr;
+  return text;
+}
 
 TEST_F(Dims, StaticTypeHasNoEncoding) {
   RankedTensorType type = makeTensorType({number(2), number(3)}, builder.getF32Type());
@@ -53,6 +60,63 @@ TEST_F(Dims, ProvesOnlyWhatHoldsForAllValues) {
   EXPECT_TRUE(provablyEqual((batch() * 4).floorDiv(4), batch()));
   EXPECT_FALSE(provablyEqual(batch(), sequence()));
   EXPECT_FALSE(provablyEqual(batch().floorDiv(4) * 4, batch()));
+}
+
+/// The value of an expression for these indices and symbols.
+int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t x = evaluate(binary.getLHS(), dims, symbols), y = evaluate(binary.getRHS(), dims, symbols);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return x + y;
+  case AffineExprKind::Mul:
+    return x * y;
+  case AffineExprKind::Mod:
+    return llvm::mod(x, y);
+  case AffineExprKind::FloorDiv:
+    return llvm::divideFloorSigned(x, y);
+  default:
+    return llvm::divideCeilSigned(x, y);
+  }
+}
+
+/// A sum of random terms, with divisors that are positive wherever indices are not negative and symbols are positive.
+AffineExpr makeRandomSum(OpBuilder &b, std::mt19937 &random, int depth) {
+  auto choose = [&](int count) { return static_cast<int>(random() % count); };
+  AffineExpr sum = b.getAffineConstantExpr(choose(7) - 3);
+  for (int term = 0, terms = 1 + choose(4); term < terms; ++term) {
+    AffineExpr x = choose(2) ? b.getAffineDimExpr(choose(2)) : b.getAffineSymbolExpr(choose(3));
+    if (depth > 0 && choose(3) == 0)
+      x = makeRandomSum(b, random, depth - 1);
+    AffineExpr y = choose(3) ? b.getAffineSymbolExpr(choose(3)) : b.getAffineConstantExpr(1 + choose(5));
+    AffineExpr product = x * y;
+    AffineExpr forms[] = {x, product, x.floorDiv(y), x % y, x.ceilDiv(y)};
+    sum = sum + forms[choose(5)] * (choose(9) - 4);
+  }
+  return sum;
+}
+
+TEST_F(Dims, SimplifiedExpressionsHaveTheSameValue) {
+  std::mt19937 random(7);
+  auto draw = [&](int count) { return static_cast<int64_t>(random() % count); };
+  AffineExpr index = builder.getAffineDimExpr(0);
+  SmallVector<AffineExpr> exprs = {index.floorDiv(batch()) + (index % batch()) * 16, index * sequence() + batch() * sequence(),
+                                   index + index.floorDiv(5) + index * batch(), batch() + batch().ceilDiv(sequence()) + batch() * sequence()};
+  for (int i = 0; i < 4000; ++i)
+    exprs.push_back(makeRandomSum(builder, random, 3));
+  for (AffineExpr expr : exprs) {
+    AffineExpr simple = simplifyDim(expr);
+    for (int i = 0; i < 8; ++i) {
+      int64_t dims[] = {draw(40), draw(40)}, symbols[] = {1 + draw(20), 1 + draw(20), 1 + draw(20)};
+      ASSERT_EQ(evaluate(expr, dims, symbols), evaluate(simple, dims, symbols)) << print(expr) << " became " << print(simple);
+    }
+  }
 }
 
 TEST_F(Dims, CountsElements) {

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""What random models found, reduced: each graph against numpy. Usage: regressions.py FOLDER TARGET..."""
+
+import itertools
+import pathlib
+import sys
+
+import numpy as np
+from onnx import helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from onnx_cases import Model, describe_difference, kiln
+
+BOUNDS = {"f4": (1e-5, 1e-6), "f8": (1e-12, 1e-12), "f2": (1e-3, 1e-3)}
+random = np.random.default_rng(5)
+
+
+def lowest(dtype):
+    return np.finfo(dtype).min if dtype[0] == "f" else np.iinfo(dtype).min
+
+
+def pool(x, kernel, strides, dilations, pads, of_window, of_none):
+    """A pool whose windows may lie in the padding altogether."""
+    sizes = [(size + pads[i] + pads[i + len(kernel)] - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1 for i, size in enumerate(x.shape[2:])]
+    result = np.full(x.shape[:2] + tuple(sizes), of_none, x.dtype)
+    for place in np.ndindex(*sizes):
+        at = [[p * strides[i] - pads[i] + t * dilations[i] for t in range(kernel[i])] for i, p in enumerate(place)]
+        taps = [t for t in itertools.product(*at) if all(0 <= c < size for c, size in zip(t, x.shape[2:]))]
+        if taps:
+            result[(slice(None), slice(None), *place)] = of_window(np.stack([x[(slice(None), slice(None), *t)] for t in taps]), axis=0)
+    return result
+
+
+#: spatial sizes, kernel, strides, dilations, pads
+WINDOWS = [((1, 5), (3, 2), (2, 1), (2, 2), (1, 1, 3, 1)), ((1, 4), (2, 2), (1, 1), (2, 1), (1, 0, 1, 0)), ((3,), (2,), (1,), (4,), (2, 2)),
+           ((1, 5, 4), (3, 2, 1), (2, 1, 1), (2, 2, 1), (1, 1, 0, 3, 1, 0))]
+
+
+def add_pools(model):
+    """The largest of no elements is the lowest finite number, their mean is 0: what ONNX Runtime has."""
+    for sizes, kernel, strides, dilations, pads in WINDOWS:
+        attributes = {"kernel_shape": kernel, "strides": strides, "dilations": dilations, "pads": pads}
+        for dtype in ("f4", "f8", "f2", "i1"):
+            x = (random.standard_normal((2, 8) + sizes) * 9).astype(dtype)
+            exact = pool(x, kernel, strides, dilations, pads, np.max, lowest(dtype))
+            model.case("max_pool", "MaxPool", [model.input(x, dtype)], exact, dtype, **attributes)
+        x = random.standard_normal((1, 16) + sizes).astype("f4")
+        same = np.eye(16).reshape(16, 16, *(1 for _ in sizes))
+        model.nodes.append(helper.make_node("Conv", [model.input(x), model.weight(same)], [f"conv{len(model.nodes)}"]))
+        convolved = model.nodes[-1].output[0]
+        model.case("max_pool_of_conv", "MaxPool", [convolved], pool(x, kernel, strides, dilations, pads, np.max, lowest("f4")), **attributes)
+        model.case("average_pool_of_conv", "AveragePool", [convolved], pool(x, kernel, strides, dilations, pads, np.mean, 0), **attributes)
+
+
+def add_symbolic_sums(model):
+    """Places of a transposed symbolic tensor: i floordiv n and i mod n in one sum."""
+    x = random.standard_normal((4, 8, 16, 1)).astype("f4")
+    scale, bias = random.standard_normal((2, 4, 16, 1, 8)).astype("f4")
+    model.nodes.append(helper.make_node("Transpose", [model.input(x, dims=[4, "n", 16, 1])], ["turned"], perm=[0, 2, 3, 1]))
+    turned = np.transpose(x, (0, 2, 3, 1)).astype("f8")
+    normal = (turned - turned.mean()) / np.sqrt(turned.var() + 0.01) * scale + bias
+    model.case("layer_norm", "LayerNormalization", ["turned", model.weight(scale), model.weight(bias)], normal, dims=[4, 16, 1, 8], axis=0, epsilon=0.01)
+
+
+def main():
+    folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    folder.mkdir(parents=True, exist_ok=True)
+    model, faults = Model(), []
+    add_pools(model)
+    add_symbolic_sums(model)
+    model.save(folder / "m.onnx", opset=19)
+    inputs = model.save_inputs(folder)
+    for target in targets:
+        kiln("run", folder / "m.onnx", "--target", target, "--output-dir", folder / target, *inputs)
+        for case, (exact, dtype) in model.expected.items():
+            if fault := describe_difference(np.load(folder / target / f"{case}.npy"), exact, dtype, BOUNDS):
+                faults.append(f"{case}, {target}: {fault}")
+    if faults:
+        sys.exit("\n".join(faults))
+    print(f"{len(model.expected)} results right on {len(targets)} targets")
+
+
+if __name__ == "__main__":
+    main()
