@@ -46,6 +46,8 @@ struct CompileOptions {
   /// What the caller promises about the values of inputs: lowest and highest.
   std::map<std::string, std::pair<double, double>> inputRanges;
   Accuracy accuracy = Accuracy::Default;
+  /// The accuracy of exp in the nn operations of one name, before what `accuracy` says: OP=exact, OP=ulp4, OP=half.
+  std::vector<std::string> opAccuracy;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
   /// A composite that the target must split, though nobody asked for it, is an error.

@@ -3,8 +3,12 @@
 #include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/CompositeForms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/ScopedPrinter.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/include/kiln/math/bounds.h"
 
 using namespace mlir;
 
@@ -30,13 +34,42 @@ llvm::SetVector<StringRef> listNodes(Location location) {
   return nodes;
 }
 
+/// The form of exp that is computed when the operations say `accuracies`; empty when there are none.
+static std::string nameExponential(ArrayRef<kernel::Accuracy> accuracies) {
+  if (accuracies.empty())
+    return "";
+  kernel::Accuracy least = *llvm::max_element(accuracies);
+  return least == kernel::Accuracy::Exact ? "exp" : "exp_" + kernel::stringifyAccuracy(least).str();
+}
+
+static bool isDouble(Value value) { return getElementTypeOrSelf(value.getType()).isF64(); }
+
+static std::string findExponential(func::FuncOp kernel) {
+  SmallVector<kernel::Accuracy> found;
+  kernel.walk([&](math::ExpOp exp) {
+    auto accuracy = exp->getAttrOfType<kernel::AccuracyAttr>(kernel::accuracyAttrName);
+    if (!isDouble(exp.getResult()))
+      found.push_back(accuracy ? accuracy.getValue() : kernel::Accuracy::Exact);
+  });
+  return nameExponential(found);
+}
+
+static std::string findExponential(nn::GroupOp group) {
+  SmallVector<kernel::Accuracy> found;
+  group.getBody().walk([&](nn::Approximate op) {
+    if (!isDouble(op->getResult(0)))
+      found.push_back(op.getAccuracy());
+  });
+  return nameExponential(found);
+}
+
 Decision describeGroup(nn::GroupOp group) {
   llvm::SetVector<StringRef> nodes;
   group.getBody().walk([&](Operation *op) {
     if (!isa<nn::YieldOp>(op))
       nodes.insert_range(listNodes(op->getLoc()));
   });
-  return {"", llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), ""};
+  return {"", llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), "", findExponential(group)};
 }
 
 static void collectDecisions(ModuleOp module, const std::string &target, std::vector<Decision> &decisions) {
@@ -47,7 +80,7 @@ static void collectDecisions(ModuleOp module, const std::string &target, std::ve
   for (auto kernel : module.getOps<func::FuncOp>())
     if (Attribute nodes = kernel->getAttr(kernel::nodesAttrName))
       decisions.push_back({target, joinText(nodes), joinText(kernel->getAttr(kernel::algorithmAttrName)), joinText(kernel->getAttr(kernel::reasonAttrName)),
-                           joinText(kernel->getAttr(kernel::shapesAttrName))});
+                           joinText(kernel->getAttr(kernel::shapesAttrName)), findExponential(kernel)});
 }
 
 std::vector<Decision> collectDecisions(const Compilation &compilation) {
@@ -59,7 +92,10 @@ std::vector<Decision> collectDecisions(const Compilation &compilation) {
 
 std::string toLine(const Decision &decision) {
   std::string target = decision.target.empty() ? "" : "[" + decision.target + "] ";
-  return target + decision.nodes + ": " + decision.algorithm + (decision.reason.empty() ? "" : " - " + decision.reason);
+  std::string line = target + decision.nodes + ": " + decision.algorithm + (decision.reason.empty() ? "" : " - " + decision.reason);
+  if (decision.exponential.empty())
+    return line;
+  return line + "; exp within " + llvm::to_string(llvm::format("%g", ulpBound(decision.exponential.c_str()))) + " ulp";
 }
 
 MemoryUse describeMemory(const Compilation &compilation) {
@@ -126,6 +162,8 @@ llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
   llvm::json::Array array;
   for (const Decision &decision : decisions) {
     llvm::json::Object object{{"nodes", decision.nodes}, {"algorithm", decision.algorithm}, {"reason", decision.reason}, {"shapes", decision.shapes}};
+    if (!decision.exponential.empty())
+      object["accuracy"] = llvm::json::Object{{"function", decision.exponential}, {"ulp", ulpBound(decision.exponential.c_str())}};
     if (!decision.target.empty())
       object["target"] = decision.target;
     array.push_back(std::move(object));

@@ -17,6 +17,8 @@ struct Decision {
   /// Empty when there is one target.
   std::string target;
   std::string nodes, algorithm, reason, shapes;
+  /// The least accurate form of exp in it, as the kernel headers name it; empty when it has none, or only in f64.
+  std::string exponential = {};
 };
 
 /// The ONNX nodes behind a location, without repetition.
@@ -40,7 +42,7 @@ MemoryUse describeMemory(const Compilation &compilation);
 /// One line for each composite and decision on stderr, and one for the memory.
 void printDecisions(const Compilation &compilation);
 
-/// `nodes: algorithm - reason`, behind the target when there are several.
+/// `nodes: algorithm - reason; exp within N ulp`, behind the target when there are several.
 std::string toLine(const Decision &decision);
 
 /// What became of each composite: fused or split, what decided, and the bytes that either form moves.

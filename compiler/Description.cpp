@@ -110,6 +110,8 @@ std::optional<Description> descriptionFromJson(StringRef text) {
       result.operators[name.str()] = count.getAsInteger().value_or(0);
   forEachRow(*object, "kernels", [&](const json::Object &row) {
     result.kernels.push_back({getText(row, "target"), getText(row, "nodes"), getText(row, "algorithm"), getText(row, "reason"), getText(row, "shapes")});
+    if (const json::Object *accuracy = row.getObject("accuracy"))
+      result.kernels.back().exponential = getText(*accuracy, "function");
   });
   return result;
 }

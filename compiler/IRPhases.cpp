@@ -134,6 +134,9 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, const Compile
   pipeline.foldBytes = options.limits.foldBytes;
   auto accuracy = module->getAttrOfType<StringAttr>(nn::accuracyAttrName);
   pipeline.strict = accuracy && accuracy == "strict";
+  if (accuracy && accuracy == "fast")
+    pipeline.accuracy.push_back("fast");
+  llvm::append_range(pipeline.accuracy, options.opAccuracy);
   stage.build(passes, pipeline);
   if (!options.reproducer.empty())
     passes.enableCrashReproducerGeneration(options.reproducer);

@@ -1,5 +1,6 @@
 //===- MathExpressions.cpp - math operations as C++ ------------------------===//
 #include "compiler/emit/Expression.h"
+#include "dialects/kernel/Kernel.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
@@ -11,7 +12,7 @@ namespace kiln {
 /// The function of the kernel headers for an operation; all work on scalars and vectors.
 static StringRef functionFor(StringRef op) {
   static const llvm::StringMap<StringRef> names = {
-      {"math.exp", "exp"},       {"math.exp2", "exp2"},   {"math.expm1", "expm1"}, {"math.log", "log"},       {"math.log2", "log2"},
+      {"math.exp2", "exp2"},   {"math.expm1", "expm1"}, {"math.log", "log"},       {"math.log2", "log2"},
       {"math.log1p", "log1p"}, {"math.sqrt", "sqrt"},   {"math.rsqrt", "rsqrt"},   {"math.erf", "erf"},
       {"math.sin", "sin"},       {"math.cos", "cos"},     {"math.tan", "tan"},     {"math.asin", "asin"},     {"math.acos", "acos"},
       {"math.atan", "atan"},     {"math.sinh", "sinh"},   {"math.cosh", "cosh"},     {"math.tanh", "tanh"},
@@ -20,6 +21,14 @@ static StringRef functionFor(StringRef op) {
       {"math.powf", "pow"},      {"math.absi", "abs_integer"}, {"math.ipowi", "pow_integer"},                 {"math.copysign", "copysign"},
       {"math.ctpop", "count_ones"}};
   return names.lookup(op);
+}
+
+/// The form of exp that a kernel asks for.
+static StringRef functionFor(math::ExpOp exp) {
+  auto accuracy = exp->getAttrOfType<kernel::AccuracyAttr>(kernel::accuracyAttrName);
+  if (!accuracy || accuracy.getValue() == kernel::Accuracy::Exact)
+    return "exp";
+  return accuracy.getValue() == kernel::Accuracy::Ulp4 ? "exp_ulp4" : "exp_half";
 }
 
 Expression writeMath(Operation *op, OperandText operand) {
@@ -31,7 +40,8 @@ Expression writeMath(Operation *op, OperandText operand) {
     return infix(product, "+", operand(fma.getC()), Binding::Add);
   }
   Type element = getElementTypeOrSelf(type);
-  StringRef function = functionFor(op->getName().getStringRef());
+  auto exp = dyn_cast<math::ExpOp>(op);
+  StringRef function = exp ? functionFor(exp) : functionFor(op->getName().getStringRef());
   if (function.empty() || element.isF16() || element.isBF16())
     return {};
   // Arguments in the template parameter keep a literal from deciding the type.

@@ -32,6 +32,11 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
+  if (!options.accuracy.empty()) {
+    ChooseAccuracyOptions choice;
+    choice.accuracy.assign(options.accuracy.begin(), options.accuracy.end());
+    passes.addPass(createChooseAccuracy(choice));
+  }
   if (!options.plain)
     passes.addPass(createProveShortcuts());
   DecomposeCompositesOptions form;

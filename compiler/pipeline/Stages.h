@@ -24,6 +24,8 @@ struct PipelineOptions {
   bool keepComposites = false;
   /// Bytes of constants that one operation may read and still be folded.
   int64_t foldBytes = Limits().foldBytes;
+  /// How well each exp is computed: `fast`, or OP=exact, OP=ulp4, OP=half. Empty: as the operations say.
+  std::vector<std::string> accuracy;
 };
 
 /// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, the crash reproducer and docs/generated/Pipeline.md read this table.

@@ -11,6 +11,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/kernel/KernelDialect.h.inc"
+#include "dialects/kernel/KernelEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttributes.h.inc"
@@ -29,6 +30,7 @@ inline constexpr llvm::StringLiteral shapesAttrName = "kernel.shapes";
 inline constexpr llvm::StringLiteral nameAttrName = "kernel.name";
 inline constexpr llvm::StringLiteral writtenAttrName = "kernel.written";
 inline constexpr llvm::StringLiteral statusAttrName = "kernel.status";
+inline constexpr llvm::StringLiteral accuracyAttrName = "kernel.accuracy";
 
 /// The target of the module that holds `op`; null when it has none.
 TargetAttr getTarget(mlir::Operation *op);

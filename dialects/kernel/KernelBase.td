@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -17,7 +18,8 @@ def Kernel_Dialect : Dialect {
     A kernel is a private `func.func` on flat 1-D memrefs and index values whose last two arguments are the range of tasks to do; its
     attributes `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` head the emitted function as a comment. Argument
     attributes: `kernel.name` (the C++ name), `kernel.written` (an output; all other buffers are const).
-    The module attribute `kernel.target` carries the target description.
+    The module attribute `kernel.target` carries the target description. `kernel.accuracy` on a `math.exp` says which of the runtime's functions
+    it is: absent, the most accurate one.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -55,6 +57,19 @@ def Kernel_PackAttr : AttrDef<Kernel_Dialect, "Pack"> {
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::AffineMap":$map);
   let assemblyFormat = "`<` `shape` `=` `[` $shape `]` `,` `map` `=` $map `>`";
+}
+
+def Kernel_Accuracy : I32EnumAttr<"Accuracy", "how far the exp that an operation computes may be from the true value", [
+    I32EnumAttrCase<"Exact", 0, "exact">,
+    I32EnumAttrCase<"Ulp4", 1, "ulp4">,
+    I32EnumAttrCase<"Half", 2, "half">]> {
+  let cppNamespace = "::kiln::kernel";
+  let genSpecializedAttr = 0;
+}
+
+// Bounds in units of the last place: runtime/include/kiln/math/bounds.h. `half` is for results that are rounded to f16 or bf16.
+def Kernel_AccuracyAttr : EnumAttr<Kernel_Dialect, Kernel_Accuracy, "accuracy"> {
+  let assemblyFormat = "`<` $value `>`";
 }
 
 class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits>;

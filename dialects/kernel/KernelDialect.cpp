@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace kiln::kernel;
 
 #include "dialects/kernel/KernelDialect.cpp.inc"
+#include "dialects/kernel/KernelEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttributes.cpp.inc"

@@ -118,7 +118,7 @@ FailureOr<SmallVector<Value>> AttentionOp::decompose(OpBuilder &builder) {
     scores = b.fillWhere(getKeep(), scores);
   if (getBias())
     scores = b.make<AddOp>(b.type, scores, getBias());
-  Value weights = b.make<SoftmaxOp>(b.type, scores, builder.getI64IntegerAttr(rank - 1));
+  Value weights = SoftmaxOp::create(builder, getLoc(), b.type, scores, rank - 1, getAccuracy());
   return SmallVector<Value>{b.make<MatmulOp>(getType(), weights, getValue())};
 }
 

@@ -27,6 +27,7 @@ struct RowBuilder {
   Value spread(Value x) const { return BroadcastToOp::create(builder, loc, type, x); }
   Value reduceAndSpread(ReduceKind kind, Value x) const { return spread(reduce(kind, x)); }
   template <typename OpTy> Value make(Value x) const { return OpTy::create(builder, loc, x.getType(), x); }
+  Value exp(Value x, kernel::Accuracy accuracy) const { return ExpOp::create(builder, loc, x.getType(), x, accuracy); }
   template <typename OpTy> Value make(Value x, Value y) const { return OpTy::create(builder, loc, x.getType(), x, y); }
   Value number(Type like, double value) const {
     return SplatOp::create(builder, loc, like, FloatAttr::get(type.getElementType(), value));
@@ -45,23 +46,39 @@ static SmallVector<int64_t> trailingAxes(int64_t axis, Type type) {
   return llvm::to_vector(llvm::seq<int64_t>(axis, cast<RankedTensorType>(type).getRank()));
 }
 
+/// f16 and bf16 as f32: the sum of a long row of exponentials does not fit them.
+static Value widen(OpBuilder &builder, Location loc, Value x) {
+  Type element = getElementTypeOrSelf(x.getType());
+  if (!element.isF16() && !element.isBF16())
+    return x;
+  return CastOp::create(builder, loc, withElementType(x.getType(), builder.getF32Type()), x);
+}
+
+/// A value of that computation as the result's type.
+static Value narrow(OpBuilder &builder, Location loc, Type type, Value x) {
+  return x.getType() == type ? x : Value(CastOp::create(builder, loc, type, x));
+}
+
 Results SoftmaxOp::decompose(OpBuilder &builder) {
-  RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
   auto shift = getProvenShift(*this);
-  Value shifted = getInput();
+  Value x = widen(builder, getLoc(), getInput());
+  RowBuilder b{builder, getLoc(), cast<RankedTensorType>(x.getType()), {static_cast<int64_t>(getAxis())}};
+  Value shifted = x;
   if (!shift)
-    shifted = b.make<SubOp>(shifted, b.reduceAndSpread(ReduceKind::Max, shifted));
+    shifted = b.make<SubOp>(x, b.reduceAndSpread(ReduceKind::Max, x));
   else if (*shift != 0)
-    shifted = b.make<SubOp>(shifted, b.number(getType(), *shift));
-  Value exponential = b.make<ExpOp>(shifted);
-  return SmallVector<Value>{b.make<DivOp>(exponential, b.reduceAndSpread(ReduceKind::Sum, exponential))};
+    shifted = b.make<SubOp>(x, b.number(x.getType(), *shift));
+  Value exponential = b.exp(shifted, getAccuracy());
+  Value quotient = b.make<DivOp>(exponential, b.reduceAndSpread(ReduceKind::Sum, exponential));
+  return SmallVector<Value>{narrow(builder, getLoc(), getType(), quotient)};
 }
 
 Results LogSoftmaxOp::decompose(OpBuilder &builder) {
-  RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
-  Value shifted = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Max, getInput()));
-  Value sum = b.reduce(ReduceKind::Sum, b.make<ExpOp>(shifted));
-  return SmallVector<Value>{b.make<SubOp>(shifted, b.spread(b.make<LogOp>(sum)))};
+  Value x = widen(builder, getLoc(), getInput());
+  RowBuilder b{builder, getLoc(), cast<RankedTensorType>(x.getType()), {static_cast<int64_t>(getAxis())}};
+  Value shifted = b.make<SubOp>(x, b.reduceAndSpread(ReduceKind::Max, x));
+  Value sum = b.reduce(ReduceKind::Sum, b.exp(shifted, getAccuracy()));
+  return SmallVector<Value>{narrow(builder, getLoc(), getType(), b.make<SubOp>(shifted, b.spread(b.make<LogOp>(sum))))};
 }
 
 Results HardmaxOp::decompose(OpBuilder &builder) {

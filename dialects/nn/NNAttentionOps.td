@@ -6,7 +6,7 @@ include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 
 def NN_AttentionOp : NN_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<NN_Decomposable>,
-                                         DeclareOpInterfaceMethods<NN_FusedKernel>]> {
+                                         DeclareOpInterfaceMethods<NN_FusedKernel>, NN_Approximate]> {
   let summary = "softmax(scale * query * key^T, masked) * value: the core of ONNX Attention 23 and of what exporters write for it.";
   let description = [{
     query [batch..., M, D], key [batch..., N, D], value [batch..., N, E]; the result is [batch..., M, E]. A score is made of
@@ -20,7 +20,8 @@ def NN_AttentionOp : NN_Op<"attention", [Pure, AttrSizedOperandSegments, Declare
   }];
   let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key, NN_FloatTensor:$value, Optional<NN_FloatTensor>:$bias,
                        Optional<NN_BoolTensor>:$keep, F64Attr:$scale, UnitAttr:$causal,
-                       DefaultValuedAttr<F64Attr, "-::std::numeric_limits<double>::infinity()">:$fill);
+                       DefaultValuedAttr<F64Attr, "-::std::numeric_limits<double>::infinity()">:$fill,
+                       NN_Accuracy:$accuracy);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = [{
     `query` `(` $query `)` `key` `(` $key `)` `value` `(` $value `)` (`bias` `(` $bias^ `)`)? (`keep` `(` $keep^ `)`)? `scale` $scale

@@ -61,6 +61,16 @@ def NN_Layout : I32EnumAttr<"Layout", "where a spatial operator's channels are",
   let cppNamespace = "::kiln::nn";
   let genSpecializedAttr = 0;
 }
+// The kernel dialect's #kernel.accuracy (whose .td is not included: enums would be generated twice).
+def NN_AccuracyAttr : Attr<CPred<"::llvm::isa<::kiln::kernel::AccuracyAttr>($_self)">, "#kernel.accuracy"> {
+  let storageType = "::kiln::kernel::AccuracyAttr";
+  let returnType = "::kiln::kernel::Accuracy";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall = "::kiln::kernel::AccuracyAttr::get($_builder.getContext(), $0)";
+}
+// Of the exp inside an operation; travels to the parts when it is decomposed, and to the kernel's math.exp.
+def NN_Accuracy : DefaultValuedAttr<NN_AccuracyAttr, "::kiln::kernel::Accuracy::Exact">;
+
 def NN_LayoutAttr : EnumAttr<NN_Dialect, NN_Layout, "layout">;
 
 #endif // KILN_NN_BASE

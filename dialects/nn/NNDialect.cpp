@@ -14,6 +14,8 @@ using namespace kiln::nn;
 #include "dialects/nn/NNAttributes.cpp.inc"
 
 void NNDialect::initialize() {
+  // For #kernel.accuracy, which operations have by default.
+  getContext()->loadDialect<kernel::KernelDialect>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/nn/NNAttributes.cpp.inc"

@@ -25,7 +25,8 @@ class NN_Elementwise<string mnemonic, string body, string unpack, list<Trait> tr
 }
 
 class NN_Unary<string mnemonic, string body, list<Trait> traits = [], dag attributes = (ins)>
-    : NN_Elementwise<mnemonic, body, "Scalar x(builder, loc, args[0], getX().getType());", !listconcat([SameOperandsAndResultType], traits)> {
+    : NN_Elementwise<mnemonic, body, "Scalar x(builder, loc, args[0], getX().getType(), accuracyOf(*this));",
+                     !listconcat([SameOperandsAndResultType], traits)> {
   let description = "```mlir\n%r = nn." # mnemonic # " %x : tensor<2x3xf32>\n```";
   let arguments = !con((ins NN_Tensor:$x), attributes);
   let results = (outs NN_Tensor:$result);
@@ -33,7 +34,7 @@ class NN_Unary<string mnemonic, string body, list<Trait> traits = [], dag attrib
 }
 
 class NN_Predicate<string mnemonic, string body>
-    : NN_Elementwise<mnemonic, body, "Scalar x(builder, loc, args[0], getX().getType());", [SameOperandsAndResultShape]> {
+    : NN_Elementwise<mnemonic, body, "Scalar x(builder, loc, args[0], getX().getType(), accuracyOf(*this));", [SameOperandsAndResultShape]> {
   let description = "```mlir\n%r = nn." # mnemonic # " %x : tensor<2x3xf32> -> tensor<2x3xi1>\n```";
   let arguments = (ins NN_Tensor:$x);
   let results = (outs NN_BoolTensor:$result);
@@ -42,7 +43,7 @@ class NN_Predicate<string mnemonic, string body>
 
 class NN_Binary<string mnemonic, string body, list<Trait> traits = [], dag attributes = (ins)>
     : NN_Elementwise<mnemonic, body,
-        "Scalar x(builder, loc, args[0], getX().getType()); Scalar y(builder, loc, args[1], getY().getType());",
+        "Scalar x(builder, loc, args[0], getX().getType(), accuracyOf(*this)); Scalar y(builder, loc, args[1], getY().getType());",
         !listconcat([SameOperandsAndResultType], traits)> {
   let description = "```mlir\n%r = nn." # mnemonic # " %x, %y : tensor<2x3xf32>\n```";
   let arguments = !con((ins NN_Tensor:$x, NN_Tensor:$y), attributes);
@@ -52,7 +53,7 @@ class NN_Binary<string mnemonic, string body, list<Trait> traits = [], dag attri
 
 class NN_Compare<string mnemonic, string body>
     : NN_Elementwise<mnemonic, body,
-        "Scalar x(builder, loc, args[0], getX().getType()); Scalar y(builder, loc, args[1], getY().getType());",
+        "Scalar x(builder, loc, args[0], getX().getType(), accuracyOf(*this)); Scalar y(builder, loc, args[1], getY().getType());",
         [SameTypeOperands, SameOperandsAndResultShape]> {
   let description = "```mlir\n%r = nn." # mnemonic # " %x, %y : tensor<2x3xf32> -> tensor<2x3xi1>\n```";
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$y);
@@ -77,15 +78,15 @@ class NN_ComposedElementwise<string body, string unpack> {
   }];
 }
 
-class NN_UnaryComposite<string mnemonic, string body, dag attributes = (ins)>
-    : NN_Unary<mnemonic, body, NN_ComposedElementwise<"", "">.traits, attributes> {
-  let extraClassDefinition = NN_ComposedElementwise<body, "Scalar x(builder, loc, args[0], getX().getType());">.definition;
+class NN_UnaryComposite<string mnemonic, string body, dag attributes = (ins), list<Trait> more = []>
+    : NN_Unary<mnemonic, body, !listconcat(NN_ComposedElementwise<"", "">.traits, more), attributes> {
+  let extraClassDefinition = NN_ComposedElementwise<body, "Scalar x(builder, loc, args[0], getX().getType(), accuracyOf(*this));">.definition;
 }
 
-class NN_BinaryComposite<string mnemonic, string body, dag attributes = (ins)>
-    : NN_Binary<mnemonic, body, NN_ComposedElementwise<"", "">.traits, attributes> {
+class NN_BinaryComposite<string mnemonic, string body, dag attributes = (ins), list<Trait> more = []>
+    : NN_Binary<mnemonic, body, !listconcat(NN_ComposedElementwise<"", "">.traits, more), attributes> {
   let extraClassDefinition = NN_ComposedElementwise<body,
-      "Scalar x(builder, loc, args[0], getX().getType()); Scalar y(builder, loc, args[1], getY().getType());">.definition;
+      "Scalar x(builder, loc, args[0], getX().getType(), accuracyOf(*this)); Scalar y(builder, loc, args[1], getY().getType());">.definition;
 }
 
 //===- Arithmetic ---------------------------------------------------------===//
@@ -109,7 +110,7 @@ def NN_CeilOp : NN_Unary<"ceil", [{ ceil(x) }]>;
 def NN_RoundOp : NN_Unary<"round", [{ roundEven(x) }]>;
 
 //===- Transcendental functions --------------------------------------------===//
-def NN_ExpOp : NN_Unary<"exp", [{ exp(x) }]>;
+def NN_ExpOp : NN_Unary<"exp", [{ exp(x) }], [NN_Approximate], (ins NN_Accuracy:$accuracy)>;
 def NN_LogOp : NN_Unary<"log", [{ log(x) }]>;
 def NN_ErfOp : NN_Unary<"erf", [{ erf(x) }]>;
 def NN_SinOp : NN_Unary<"sin", [{ sin(x) }]>;
@@ -126,7 +127,7 @@ def NN_AcoshOp : NN_Unary<"acosh", [{ acosh(x) }]>;
 def NN_AtanhOp : NN_Unary<"atanh", [{ atanh(x) }]>;
 
 //===- Activations (composites) --------------------------------------------===//
-def NN_SigmoidOp : NN_Unary<"sigmoid", [{ sigmoid(x) }]>;
+def NN_SigmoidOp : NN_Unary<"sigmoid", [{ sigmoid(x) }], [NN_Approximate], (ins NN_Accuracy:$accuracy)>;
 def NN_ReluOp : NN_Unary<"relu", [{ max(x, 0.0) }]>;
 def NN_ClampOp : NN_Unary<"clamp", [{ min(max(x, getMin().convertToDouble()), getMax().convertToDouble()) }], [], (ins F64Attr:$min, F64Attr:$max)>;
 def NN_LeakyReluOp : NN_UnaryComposite<"leaky_relu", [{ select(x < 0.0, x * getAlpha().convertToDouble(), x) }], (ins F64Attr:$alpha)>;
@@ -139,8 +140,9 @@ def NN_SeluOp : NN_UnaryComposite<"selu",
 def NN_SoftplusOp : NN_UnaryComposite<"softplus", [{ max(x, 0.0) + log(exp(-abs(x)) + 1.0) }]>;
 def NN_SoftsignOp : NN_UnaryComposite<"softsign", [{ x / (abs(x) + 1.0) }]>;
 def NN_MishOp : NN_UnaryComposite<"mish", [{ x * tanh(max(x, 0.0) + log(exp(-abs(x)) + 1.0)) }]>;
-def NN_SwishOp : NN_UnaryComposite<"swish", [{ x * sigmoid(x * getAlpha().convertToDouble()) }], (ins F64Attr:$alpha)>;
-def NN_SwigluOp : NN_BinaryComposite<"swiglu", [{ x * sigmoid(x * getAlpha().convertToDouble()) * y }], (ins F64Attr:$alpha)>;
+def NN_SwishOp : NN_UnaryComposite<"swish", [{ x * sigmoid(x * getAlpha().convertToDouble()) }], (ins F64Attr:$alpha, NN_Accuracy:$accuracy), [NN_Approximate]>;
+def NN_SwigluOp : NN_BinaryComposite<"swiglu", [{ x * sigmoid(x * getAlpha().convertToDouble()) * y }],
+  (ins F64Attr:$alpha, NN_Accuracy:$accuracy), [NN_Approximate]>;
 def NN_HardSigmoidOp : NN_UnaryComposite<"hard_sigmoid",
   [{ max(min(x * getAlpha().convertToDouble() + getBeta().convertToDouble(), 1.0), 0.0) }], (ins F64Attr:$alpha, F64Attr:$beta)>;
 def NN_HardSwishOp : NN_UnaryComposite<"hard_swish", [{ x * max(min(x * (1.0 / 6.0) + 0.5, 1.0), 0.0) }]>;
@@ -175,7 +177,7 @@ def NN_SelectOp : NN_Elementwise<"select", [{ select(c, x, y) }],
   let assemblyFormat = "$condition `,` $x `,` $y attr-dict `:` type($condition) `,` type($result)";
 }
 
-def NN_CastOp : NN_Elementwise<"cast", [{ castTo(x, getResult().getType()) }], "Scalar x(builder, loc, args[0], getX().getType());",
+def NN_CastOp : NN_Elementwise<"cast", [{ castTo(x, getResult().getType()) }], "Scalar x(builder, loc, args[0], getX().getType(), accuracyOf(*this));",
     [SameOperandsAndResultShape]> {
   let summary = "Element-wise conversion: ONNX Cast (float to integer truncates; to bool compares with zero).";
   let description = "```mlir\n%r = nn.cast %x : tensor<2xf32> -> tensor<2xi64>\n```";

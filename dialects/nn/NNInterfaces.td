@@ -50,6 +50,18 @@ def NN_FusedKernel : OpInterface<"FusedKernel"> {
   ];
 }
 
+def NN_Approximate : OpInterface<"Approximate"> {
+  let cppNamespace = "::kiln::nn";
+  let description = [{
+    The operation computes exp, and has an attribute `accuracy` that says how well. Its result may carry that relative error: an operation that
+    subtracts from an exp does not implement this.
+  }];
+  let methods = [
+    InterfaceMethod<"The accuracy of the exp.", "::kiln::kernel::Accuracy", "getAccuracy", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setAccuracy", (ins "::kiln::kernel::Accuracy":$accuracy)>
+  ];
+}
+
 def NN_Permutable : OpInterface<"Permutable"> {
   let cppNamespace = "::kiln::nn";
   let description = [{

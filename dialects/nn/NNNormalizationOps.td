@@ -8,19 +8,20 @@ include "dialects/nn/NNInterfaces.td"
 class NN_Composite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
     Pure, DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>])>;
 
-class NN_RowComposite<string mnemonic> : NN_Composite<mnemonic, [SameOperandsAndResultType, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
-  let arguments = (ins NN_FloatTensor:$input, I64Attr:$axis);
+class NN_RowComposite<string mnemonic, list<Trait> traits = [], dag attributes = (ins)> : NN_Composite<mnemonic, !listconcat(traits, [
+    SameOperandsAndResultType, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>])> {
+  let arguments = !con((ins NN_FloatTensor:$input, I64Attr:$axis), attributes);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$input `axis` $axis attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
-def NN_SoftmaxOp : NN_RowComposite<"softmax"> {
+def NN_SoftmaxOp : NN_RowComposite<"softmax", [NN_Approximate], (ins NN_Accuracy:$accuracy)> {
   let summary = "exp(x - max) / sum(exp(x - max)) along one axis: ONNX Softmax 13; earlier versions reshape around it.";
   let description = "```mlir\n%r = nn.softmax %x axis 1 : tensor<2x10xf32>\n```";
 }
 
-def NN_LogSoftmaxOp : NN_RowComposite<"log_softmax"> {
+def NN_LogSoftmaxOp : NN_RowComposite<"log_softmax", [NN_Approximate], (ins NN_Accuracy:$accuracy)> {
   let summary = "x - max - log(sum(exp(x - max))) along one axis: ONNX LogSoftmax. Never log(softmax(x)).";
   let description = "```mlir\n%r = nn.log_softmax %x axis 1 : tensor<2x10xf32>\n```";
 }

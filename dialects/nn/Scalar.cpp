@@ -27,8 +27,21 @@ static Type withForm(Type model, Type elementType) {
   return computeType(elementType);
 }
 
-Scalar::Scalar(OpBuilder &builder, Location loc, Value value, Type type)
-    : builder(builder), loc(loc), held(value), element(getElementTypeOrSelf(type)) {}
+kernel::Accuracy accuracyOf(Operation *op) {
+  auto approximate = dyn_cast<Approximate>(op);
+  return approximate ? approximate.getAccuracy() : kernel::Accuracy::Exact;
+}
+
+Scalar::Scalar(OpBuilder &builder, Location loc, Value value, Type type, kernel::Accuracy accuracy)
+    : builder(builder), loc(loc), held(value), element(getElementTypeOrSelf(type)), accuracy(accuracy) {}
+
+Scalar Scalar::approximate(Operation *op) const {
+  if (auto composed = dyn_cast<Approximate>(op))
+    composed.setAccuracy(accuracy);
+  else if (isa<math::ExpOp>(op) && accuracy != kernel::Accuracy::Exact)
+    op->setAttr(kernel::accuracyAttrName, kernel::AccuracyAttr::get(op->getContext(), accuracy));
+  return with(op->getResult(0));
+}
 
 bool Scalar::isTensor() const { return isa<RankedTensorType>(held.getType()); }
 bool Scalar::isFloat() const { return isa<FloatType>(element); }
@@ -174,14 +187,14 @@ Scalar abs(const Scalar &x) {
 
 Scalar sigmoid(const Scalar &x) {
   if (x.isTensor())
-    return x.with(SigmoidOp::create(x.builder, x.loc, x.held.getType(), x.held));
+    return x.approximate(SigmoidOp::create(x.builder, x.loc, x.held.getType(), x.held));
   return x.like(1.0) / (exp(-x) + 1.0);
 }
 
 Scalar castTo(const Scalar &x, Type type) {
   Type to = getElementTypeOrSelf(type), from = x.element;
   Type form = withForm(x.held.getType(), to);
-  auto result = [&](Value value) { return Scalar(x.builder, x.loc, value, to); };
+  auto result = [&](Value value) { return Scalar(x.builder, x.loc, value, to, x.accuracy); };
   if (from == to)
     return x;
   if (x.isTensor())
@@ -239,8 +252,8 @@ Scalar bitsAs(const Scalar &x, Type type) {
 #define KILN_SCALAR_FUNCTION_OPS(name, mathOp, nnOp)                                                                   \
   Scalar name(const Scalar &x) {                                                                                       \
     if (x.isTensor())                                                                                                  \
-      return x.with(nnOp::create(x.builder, x.loc, x.held.getType(), x.held));                                         \
-    return x.isFloat() ? x.with(math::mathOp::create(x.builder, x.loc, x.held)) : x;                                   \
+      return x.approximate(nnOp::create(x.builder, x.loc, x.held.getType(), x.held));                                  \
+    return x.isFloat() ? x.approximate(math::mathOp::create(x.builder, x.loc, x.held)) : x;                            \
   }
 #include "dialects/nn/ScalarFunctions.def"
 #undef KILN_SCALAR_FUNCTION_OPS

@@ -7,6 +7,7 @@
 #ifndef KILN_DIALECTS_NN_SCALAR_H
 #define KILN_DIALECTS_NN_SCALAR_H
 
+#include "dialects/kernel/Kernel.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 
@@ -15,10 +16,14 @@ namespace kiln::nn {
 /// The type in which values of an element type are computed inside kernels: f16 and bf16 in f32, unsigned integers as signless ones.
 mlir::Type computeType(mlir::Type elementType);
 
+/// How well the exp in an operation is computed; exact when the operation does not say.
+kernel::Accuracy accuracyOf(mlir::Operation *op);
+
 class Scalar {
 public:
   /// `type` is the operand's tensor type or element type: it tells signedness, which the kernel's signless integers do not.
-  Scalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type);
+  /// `accuracy` is that of every exp computed from it.
+  Scalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type, kernel::Accuracy accuracy = kernel::Accuracy::Exact);
 
   mlir::Value value() const { return held; }
   /// A constant of this value's type (and shape, on vectors and tensors).
@@ -74,7 +79,9 @@ private:
   bool isFloat() const;
   bool isUnsigned() const;
   bool isBool() const;
-  Scalar with(mlir::Value value) const { return Scalar(builder, loc, value, element); }
+  Scalar with(mlir::Value value) const { return Scalar(builder, loc, value, element, accuracy); }
+  /// The result of a function, which is given the accuracy if it is or has an exp.
+  Scalar approximate(mlir::Operation *op) const;
   Scalar withBool(mlir::Value value) const;
   template <typename TensorOp, typename FloatOp, typename IntOp, typename UnsignedOp>
   Scalar binary(const Scalar &y) const;
@@ -84,6 +91,7 @@ private:
   mlir::Location loc;
   mlir::Value held;
   mlir::Type element;
+  kernel::Accuracy accuracy;
 };
 
 inline Scalar min(const Scalar &x, double y) { return min(x, x.like(y)); }

@@ -49,6 +49,12 @@ template <typename Function> static Interval growing(Interval x, Function functi
   return {std::max(range.low, lowest), std::min(range.high, highest), range.nan};
 }
 
+/// The cheaper forms of exp give 0 where its value is below 2^-125.
+static double exponential(double x) {
+  double value = std::exp(x);
+  return value < 0x1p-124 ? 0 : value;
+}
+
 static Interval absolute(Interval x) {
   if (!(x.low <= x.high))
     return x;
@@ -110,7 +116,7 @@ std::optional<Interval> RangeInterpreter::inferFunction(Operation *op) {
   Interval x = operand(op, 0);
   auto exact = [&](double (*function)(double)) { return growing(x, function, 0, -infinity, infinity); };
   return TypeSwitch<Operation *, std::optional<Interval>>(op)
-      .Case<math::ExpOp>([&](auto) { return growing(x, [](double v) { return std::exp(v); }, functionError, 0, infinity); })
+      .Case<math::ExpOp>([&](auto) { return growing(x, exponential, functionError, 0, infinity); })
       .Case<math::TanhOp>([&](auto) { return growing(x, [](double v) { return std::tanh(v); }, functionError, -infinity, infinity); })
       .Case<math::ErfOp>([&](auto) { return growing(x, [](double v) { return std::erf(v); }, functionError, -infinity, infinity); })
       .Case<math::AtanOp>([&](auto) { return growing(x, [](double v) { return std::atan(v); }, functionError, -infinity, infinity); })

@@ -7,11 +7,10 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-/// x in 1 + exp(x), or null.
-static Value expPlusOne(Value value) {
+/// The exp of 1 + exp(x), or null.
+static ExpOp expPlusOne(Value value) {
   Value rest = stripNumber<AddOp>(value, 1.0);
-  auto exp = rest ? rest.getDefiningOp<ExpOp>() : nullptr;
-  return exp ? exp.getX() : Value();
+  return rest ? rest.getDefiningOp<ExpOp>() : nullptr;
 }
 
 static FloatAttr number(PatternRewriter &rewriter, double value) { return rewriter.getF64FloatAttr(value); }
@@ -23,10 +22,10 @@ struct Softplus : OpRewritePattern<LogOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(LogOp op, PatternRewriter &rewriter) const override {
-    Value x = expPlusOne(op.getX());
-    if (!x)
+    ExpOp exp = expPlusOne(op.getX());
+    if (!exp)
       return rewriter.notifyMatchFailure(op, "expected the log of 1 + exp(x)");
-    auto fused = SoftplusOp::create(rewriter, chainLocation(op, x), op.getType(), x);
+    auto fused = SoftplusOp::create(rewriter, chainLocation(op, exp.getX()), op.getType(), exp.getX());
     rewriter.replaceOp(op, fused);
     return success();
   }
@@ -40,11 +39,11 @@ struct Sigmoid : RewritePattern {
     auto div = dyn_cast<DivOp>(op);
     if (!isa<ReciprocalOp>(op) && !(div && isClose(getSplatNumber(div.getX()), 1.0)))
       return rewriter.notifyMatchFailure(op, "expected a reciprocal");
-    Value exponent = expPlusOne(op->getOperands().back());
-    auto neg = exponent ? exponent.getDefiningOp<NegOp>() : nullptr;
+    ExpOp exp = expPlusOne(op->getOperands().back());
+    auto neg = exp ? exp.getX().getDefiningOp<NegOp>() : nullptr;
     if (!neg)
       return rewriter.notifyMatchFailure(op, "expected 1 + exp(-x)");
-    auto fused = SigmoidOp::create(rewriter, chainLocation(op, neg.getX()), neg.getType(), neg.getX());
+    auto fused = SigmoidOp::create(rewriter, chainLocation(op, neg.getX()), neg.getType(), neg.getX(), exp.getAccuracy());
     rewriter.replaceOp(op, fused);
     return success();
   }
@@ -138,11 +137,11 @@ private:
     if (!sigmoid || product.factors.size() != 2)
       return failure();
     if (product.isExactly(1.0, {sigmoid.getX(), sigmoid}))
-      return replace<SwishOp>(op, rewriter, sigmoid.getX(), number(rewriter, 1.0));
+      return replace<SwishOp>(op, rewriter, sigmoid.getX(), number(rewriter, 1.0), sigmoid.getAccuracyAttr());
     Product argument = flattenProduct(sigmoid.getX());
     if (argument.factors.size() != 1 || !product.isExactly(1.0, {argument.factors[0], sigmoid}))
       return failure();
-    return replace<SwishOp>(op, rewriter, argument.factors[0], number(rewriter, argument.number));
+    return replace<SwishOp>(op, rewriter, argument.factors[0], number(rewriter, argument.number), sigmoid.getAccuracyAttr());
   }
 
   /// x * hard_sigmoid(x), x * clamp(x + 3, 0, 6) / 6, and the latter without the x

@@ -166,7 +166,7 @@ struct Attention : OpRewritePattern<MatmulOp> {
       scores.keep = NotOp::create(rewriter, loc, scores.keep.getType(), scores.keep);
     rewriter.replaceOpWithNewOp<AttentionOp>(op, op.getType(), query, key, op.getRhs(), scores.bias, scores.keep,
                                              rewriter.getF64FloatAttr(scores.scale), scores.causal ? rewriter.getUnitAttr() : UnitAttr(),
-                                             rewriter.getF64FloatAttr(scores.fill))
+                                             rewriter.getF64FloatAttr(scores.fill), softmax.getAccuracyAttr())
         ->setLoc(loc);
     return success();
   }
@@ -238,7 +238,7 @@ struct GroupedHeads : OpRewritePattern<AttentionOp> {
       return BroadcastToOp::create(rewriter, heads.getLoc(), heads.getType(), sinkTranspose(rewriter, heads.getInput()));
     };
     auto grouped = AttentionOp::create(rewriter, op.getLoc(), makeTensorType(result, op.getType().getElementType()), query, spread(key),
-                                       spread(value), bias, keep, op.getScaleAttr(), op.getCausalAttr(), op.getFillAttr());
+                                       spread(value), bias, keep, op.getScaleAttr(), op.getCausalAttr(), op.getFillAttr(), op.getAccuracyAttr());
     auto joined = ReshapeOp::create(rewriter, op.getLoc(), op.getType(), grouped);
     auto outer = op->hasOneUse() ? dyn_cast<TransposeOp>(*op->user_begin()) : TransposeOp();
     rewriter.replaceOp(op, joined);

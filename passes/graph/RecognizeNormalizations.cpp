@@ -57,7 +57,7 @@ struct Softmax : RewritePattern {
       if (!numerator.hasNUses(2))
         return rewriter.notifyMatchFailure(op, "expected the exp to have no user outside the softmax");
       Value x = withoutMax(exp.getX(), sum.getAxes());
-      auto fused = SoftmaxOp::create(rewriter, chainLocation(op, x), exp.getType(), x, sum.getAxes()[0]);
+      auto fused = SoftmaxOp::create(rewriter, chainLocation(op, x), exp.getType(), x, sum.getAxes()[0], exp.getAccuracy());
       rewriter.replaceOp(op, fused);
       return success();
     }
@@ -74,7 +74,7 @@ struct LogOfSoftmax : OpRewritePattern<LogOp> {
     if (!softmax || !softmax->hasOneUse())
       return rewriter.notifyMatchFailure(op, "expected the log of a softmax without other users");
     Location loc = rewriter.getFusedLoc({softmax.getLoc(), op.getLoc()});
-    auto fused = LogSoftmaxOp::create(rewriter, loc, op.getType(), softmax.getInput(), softmax.getAxis());
+    auto fused = LogSoftmaxOp::create(rewriter, loc, op.getType(), softmax.getInput(), softmax.getAxis(), softmax.getAccuracy());
     rewriter.replaceOp(op, fused);
     return success();
   }
@@ -91,7 +91,7 @@ struct LogSoftmax : OpRewritePattern<SubOp> {
     if (!exp || exp.getX() != op.getX() || sum.getAxes().size() != 1)
       return rewriter.notifyMatchFailure(op, "expected y - log(sum(exp(y))) along one axis");
     Value x = withoutMax(op.getX(), sum.getAxes());
-    auto fused = LogSoftmaxOp::create(rewriter, chainLocation(op, x), op.getType(), x, sum.getAxes()[0]);
+    auto fused = LogSoftmaxOp::create(rewriter, chainLocation(op, x), op.getType(), x, sum.getAxes()[0], exp.getAccuracy());
     rewriter.replaceOp(op, fused);
     return success();
   }

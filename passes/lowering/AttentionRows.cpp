@@ -109,7 +109,7 @@ private:
   }
   Value load(Value buffer, AffineExpr at, Lanes across = {}) { return k.loadBuffer(buffer, element, at, across); }
   void store(Value buffer, AffineExpr at, Value value, Lanes across = {}) { k.storeBuffer(buffer, element, at, value, across); }
-  Scalar scalar(Value value) { return Scalar(k.builder(), k.loc(), value, element); }
+  Scalar scalar(Value value) { return Scalar(k.builder(), k.loc(), value, element, op.getAccuracy()); }
   Scalar number(double value, unsigned count = 1) { return scalar(k.number(element, value, count)); }
 
   KernelBuilder &k;

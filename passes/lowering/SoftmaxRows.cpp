@@ -37,6 +37,7 @@ struct RowWalk {
   KernelBuilder &k;
   const RowShape &shape;
   Type element;
+  kernel::Accuracy accuracy;
   function_ref<IndexExprs(AffineExpr)> at;
   Lanes across;
 
@@ -54,7 +55,7 @@ struct RowWalk {
       return k.vectorLoop(shape.length, k.vectorLanes(), "i", body);
     k.loop(k.constant(0), shape.length, 1, "j", [&](AffineExpr j) { body(j, across); });
   }
-  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element); }
+  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracy); }
   Scalar spread(Value value, unsigned lanes) const { return scalar(k.broadcast(value, lanes)); }
 };
 } // namespace
@@ -179,7 +180,7 @@ struct ColumnBlocks {
   Type element;
   int64_t length, width;
 
-  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element); }
+  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(anchor)); }
   IndexExprs extents() const { return {shape.tasks.front(), simplifyDim(shape.across.ceilDiv(width))}; }
   void emit() const;
   void emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Value scratch, AffineExpr at, Lanes across) const;
@@ -247,7 +248,7 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
   }
   bool inRegisters = shape.alongRow && length && lanes > 1 && *length > 0 && RegisterRow::countPieces(*length, lanes) <= mostInRegisters(k);
   forEachRow(k, shape, [&](auto at, Lanes across) {
-    RowWalk row{k, shape, element, at, across};
+    RowWalk row{k, shape, element, accuracyOf(anchor), at, across};
     inRegisters ? RegisterRow(row, anchor).emit(*length) : emitRow(row, anchor);
   });
   return info(shape.tasks);

@@ -13,6 +13,15 @@ def ProveShortcuts : Pass<"nn-prove-shortcuts", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 
+def ChooseAccuracy : Pass<"nn-choose-accuracy", "mlir::ModuleOp"> {
+  let summary = "Sets how well the exp inside each operation is computed.";
+  let description = [{
+    `fast` gives every operation that has the choice `ulp4`, or `half` where its results are rounded to f16 or bf16; f64 stays exact. `OP=exact`,
+    `OP=ulp4` and `OP=half` say it for the operations of one name and come after that. What an operation says itself stays otherwise.
+  }];
+  let options = [ListOption<"accuracy", "accuracy", "std::string", "fast, or OP=exact, OP=ulp4, OP=half">];
+}
+
 def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
   let summary = "Replaces composites by simpler operations where the target has no fused kernel or the user says so.";
   let description = [{

@@ -14,6 +14,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/ValueRangeAnalysis.h"
 
+#include "runtime/include/kiln/math/bounds.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
 
@@ -35,10 +36,11 @@ namespace {
 /// Every exponential and the sum of a row lie in [e^-limit, e^limit], whose ends and their reciprocals are normal numbers of the type.
 struct SoftmaxBound {
   FloatType type;
+  kernel::Accuracy accuracy;
   int64_t count;
   Interval input;
 
-  double limit() const { return -getMinExponent(type) * std::log(2.0) - slack; }
+  double limit() const;
   /// ln of what summing multiplies the largest term with, roundings included; f16 and bf16 are summed in f32.
   double growth() const { return std::log(static_cast<double>(std::max<int64_t>(count, 1))) + count * (type.isF64() ? 0x1p-53 : 0x1p-24); }
   bool holds(double shift) const { return input.low - shift >= -limit() && input.high - shift + growth() <= limit(); }
@@ -46,6 +48,11 @@ struct SoftmaxBound {
   std::string prove(double shift) const;
 };
 } // namespace
+
+double SoftmaxBound::limit() const {
+  double least = std::ldexp(1.0, getMinExponent(type));
+  return -std::log(accuracy == kernel::Accuracy::Exact ? least : std::max(least, leastFastExp)) - slack;
+}
 
 /// Zero, or a number whose difference from every input is exact (within a factor of two of it): the exponent must not lose digits that
 /// subtracting the maximum would keep.
@@ -74,7 +81,7 @@ std::string SoftmaxBound::prove(double shift) const {
 
 static void proveSoftmax(SoftmaxOp op, const ValueRanges &ranges) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(op.getType()));
-  SoftmaxBound bound{type, getLargestSize(op, op.getType(), {static_cast<int64_t>(op.getAxis())}), ranges.get(op.getInput())};
+  SoftmaxBound bound{type, op.getAccuracy(), getLargestSize(op, op.getType(), {static_cast<int64_t>(op.getAxis())}), ranges.get(op.getInput())};
   std::optional<double> shift = bound.findShift();
   if (!shift)
     return;

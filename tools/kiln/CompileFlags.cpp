@@ -30,7 +30,11 @@ static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how resu
                                   cl::init(Accuracy::Default), cl::sub(compilingCommands),
                                   cl::values(clEnumValN(Accuracy::Strict, "strict", "factors and biases are not folded into weights, no Winograd convolution"),
                                              clEnumValN(Accuracy::Default, "default", "folding that stays within a few units in the last place"),
-                                             clEnumValN(Accuracy::Fast, "fast", "the same as default so far: no kernel has a faster form yet")));
+                                             clEnumValN(Accuracy::Fast, "fast",
+                                                        "exp within 4 ulp, or half an ulp of f16 where it is rounded to that, in softmax, sigmoid and the like")));
+static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
+    cl::desc("How well the exp in operations of one name is computed: exact, ulp4 or half; as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
+    cl::sub(compilingCommands));
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
@@ -159,6 +163,7 @@ Expected<CompileOptions> getCompileOptions() {
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;
   options.accuracy = accuracy;
+  options.opAccuracy.assign(opAccuracy.begin(), opAccuracy.end());
   options.cxx = cxx;
   options.profile = profile;
   options.jobs = jobs;

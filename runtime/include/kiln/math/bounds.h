@@ -1,5 +1,5 @@
 // The largest errors of the float functions whose inputs are all tried by a test (test/unit/runtime/ExhaustiveSweepTests.cpp),
-// in units in the last place. docs/Runtime.md explains them. Kernels do not include this.
+// in units in the last place. The compiler reports them, and docs/Runtime.md shows them. Kernels do not include this.
 #ifndef KILN_MATH_BOUNDS_H
 #define KILN_MATH_BOUNDS_H
 
