@@ -84,8 +84,8 @@ static std::vector<OneDnnWay> makeConv(memory::dim channels, memory::dim size, m
   return ways;
 }
 
-static std::function<void()> makeSoftmax(memory::dim rows, memory::dim columns) {
-  memory::desc desc = describe({rows, columns}, memory::format_tag::ab);
+static std::function<void()> makeSoftmax(memory::dim outer, memory::dim length, memory::dim inner) {
+  memory::desc desc = describe({outer, length, inner}, memory::format_tag::abc);
   softmax_forward::primitive_desc softmax({prop_kind::forward_inference, desc, 1}, cpu());
   return makeRun(softmax_forward(softmax), {{DNNL_ARG_SRC, fill(desc)}, {DNNL_ARG_DST, fill(desc)}});
 }
@@ -106,7 +106,7 @@ static std::function<void()> makeGelu(memory::dim rows, memory::dim columns) {
 }
 
 static std::function<void()> makeAttention(memory::dim heads, memory::dim length, memory::dim depth) {
-  auto scores = makeBatched(heads, length, length, depth, true), softmax = makeSoftmax(heads * length, length);
+  auto scores = makeBatched(heads, length, length, depth, true), softmax = makeSoftmax(heads * length, length, 1);
   return [=, mix = makeBatched(heads, length, depth, length, false)] { scores(), softmax(), mix(); };
 }
 
@@ -121,8 +121,8 @@ std::vector<OneDnnWay> makeOneDnn(const std::vector<std::string> &words) {
     return {{"matmul", makeBatched(n[0], n[1], n[2], n[3], false)}};
   if (what == "conv" && n.size() == 6)
     return makeConv(n[0], n[1], n[2], n[3], n[4], n[5]);
-  if (what == "softmax" && n.size() == 2)
-    return {{"softmax", makeSoftmax(n[0], n[1])}};
+  if (what == "softmax" && n.size() == 3)
+    return {{"softmax", makeSoftmax(n[0], n[1], n[2])}};
   if (what == "layernorm" && n.size() == 2)
     return {{"layer_normalization", makeLayerNorm(n[0], n[1])}};
   if (what == "gelu" && n.size() == 2)

@@ -1,9 +1,10 @@
 //===- kernel_benchmark.cpp - One kernel of Kiln, of oneDNN, and the peak --===//
 //
-//   kernel_benchmark LIBRARY.so "gemm 49 2048 512" [--benchmark_...]
+//   kernel_benchmark LIBRARY.so SPLIT.so "gemm 49 2048 512" THREADS [--benchmark_...]
 //
-// Google Benchmark's cases `kiln` (the model that was compiled under the name `kernel`), `onednn/WAY` for each way of oneDNN, and `peak`, which
-// does as many fused multiplications and additions as the machine can. All in one process, so that repetitions can be interleaved.
+// Google Benchmark's cases `kiln` (the model that was compiled under the name `kernel`), `split` (the same model with its composites split; an empty
+// name leaves it out), `onednn/WAY` for each way of oneDNN, and `peak`, which does as many fused multiplications and additions as one CPU can.
+// All in one process, so that repetitions can be interleaved. oneDNN's threads are OpenMP's (OMP_NUM_THREADS).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/run/MachineProbe.h"
@@ -26,7 +27,7 @@ static Floats allocate(int64_t bytes) {
   return buffer;
 }
 
-static void runKiln(benchmark::State &state, const LoadedLibrary &model) {
+static void runKiln(benchmark::State &state, const LoadedLibrary &model, const kiln_context &context) {
   std::vector<Floats> buffers;
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
@@ -36,7 +37,7 @@ static void runKiln(benchmark::State &state, const LoadedLibrary &model) {
     outputs.push_back(buffers.emplace_back(allocate(model.info->outputs[i].byte_size)).get());
   Floats workspace = allocate(model.info->workspace_size);
   for (auto _ : state)
-    if (kiln_status status = model.run(inputs.data(), outputs.data(), workspace.get(), nullptr))
+    if (kiln_status status = model.run(inputs.data(), outputs.data(), workspace.get(), &context))
       state.SkipWithError(kiln_status_string(status));
 }
 
@@ -47,33 +48,46 @@ static void runPeak(benchmark::State &state) {
   state.counters["flops"] = benchmark::Counter(double(steps * getFmaStep(512)), benchmark::Counter::kIsIterationInvariantRate);
 }
 
+static int fail(const std::string &error) {
+  std::cerr << error << "\n";
+  return 1;
+}
+
 int main(int argc, char **argv) {
   benchmark::Initialize(&argc, argv);
-  std::string error = "usage: kernel_benchmark LIBRARY.so \"OPERATION SIZE...\" [--benchmark_...]";
-  LoadedLibrary model;
-  if (argc == 3)
-    model = loadLibrary(argv[1], "kernel", error);
-  if (!model.run) {
-    std::cerr << error << "\n";
-    return 1;
-  }
+  if (argc != 5)
+    return fail("usage: kernel_benchmark LIBRARY.so SPLIT.so \"OPERATION SIZE...\" THREADS [--benchmark_...]");
+  std::string error;
+  LoadedLibrary model = loadLibrary(argv[1], "kernel", error), split = *argv[2] ? loadLibrary(argv[2], "kernel", error) : LoadedLibrary();
+  if (!model.run || (*argv[2] && !split.run))
+    return fail(error);
   std::vector<std::string> words;
-  std::istringstream text(argv[2]);
+  std::istringstream text(argv[3]);
   for (std::string word; text >> word;)
     words.push_back(word);
   std::vector<OneDnnWay> ways = makeOneDnn(words);
-  if (ways.empty()) {
-    std::cerr << "oneDNN has nothing for '" << argv[2] << "'\n";
-    return 1;
+  if (ways.empty())
+    return fail("oneDNN has nothing for '" + std::string(argv[3]) + "'");
+  kiln_pool *pool = nullptr;
+  kiln_context context = KILN_CONTEXT_INIT;
+  if (int threads = std::atoi(argv[4]); threads > 1) {
+    if (kiln_pool_create(threads, &pool))
+      return fail("cannot start threads");
+    kiln_pool_context(pool, &context);
   }
-  benchmark::RegisterBenchmark("kiln", [&](benchmark::State &state) { runKiln(state, model); });
+  // Time that passes, not a thread's: of two threads the other's counts as well.
+  auto add = [](const std::string &name, auto run) { benchmark::RegisterBenchmark(name.c_str(), run)->UseRealTime(); };
+  add("kiln", [&](benchmark::State &state) { runKiln(state, model, context); });
+  if (split.run)
+    add("split", [&](benchmark::State &state) { runKiln(state, split, context); });
   for (const OneDnnWay &way : ways)
-    benchmark::RegisterBenchmark(("onednn/" + way.first).c_str(), [&run = way.second](benchmark::State &state) {
+    add("onednn/" + way.first, [&run = way.second](benchmark::State &state) {
       run();
       for (auto _ : state)
         run();
     });
-  benchmark::RegisterBenchmark("peak", runPeak);
+  add("peak", runPeak);
   benchmark::RunSpecifiedBenchmarks();
+  kiln_pool_destroy(pool);
   return 0;
 }

@@ -61,11 +61,19 @@ def write_markdown(path, name, content):
 
 
 def kernels_markdown(report):
-    lines = [f"Measured on: {report['machine']}.", "", "| shape | Kiln us | GFLOP/s | % of peak | oneDNN us | ratio | oneDNN's way |", "|---|---|---|---|---|---|---|"]
-    for r in report["results"]:
-        speed = f"{r['gflops']:.1f} | {100 * r['of_peak']:.0f}" if r["gflops"] else " | "
-        lines.append(f"| {r['shape']} | {r['kiln_us']:.4g} | {speed} | {r['onednn_us']:.4g} | {r['ratio']:.2f} | {r['onednn']} |")
-    return "\n".join([*lines, "", kernels_summary(report["results"]), ""])
+    """A row for each shape and number of threads; columns for speed and for the split form where some kernel has them."""
+    results = report["results"]
+    fast, split, threaded = any(r["gflops"] for r in results), any("split_us" in r for r in results), len({r["threads"] for r in results}) > 1
+    columns = [("shape", lambda r: r["shape"], True), ("threads", lambda r: r["threads"], threaded), ("Kiln us", lambda r: f"{r['kiln_us']:.4g}", True),
+               ("GFLOP/s", lambda r: f"{r['gflops']:.1f}" if r["gflops"] else "", fast),
+               ("% of peak", lambda r: f"{100 * r['of_peak']:.0f}" if r["gflops"] else "", fast),
+               ("oneDNN us", lambda r: f"{r['onednn_us']:.4g}", True), ("ratio", lambda r: f"{r['ratio']:.2f}", True),
+               ("oneDNN's way", lambda r: r["onednn"], True), ("split us", lambda r: f"{r['split_us']:.4g}", split),
+               ("ratio", lambda r: f"{r['split_us'] / r['kiln_us']:.2f}", split)]
+    columns = [(name, value) for name, value, wanted in columns if wanted]
+    lines = [f"Measured on: {report['machine']}.", "", "| " + " | ".join(name for name, _ in columns) + " |", "|---" * len(columns) + "|"]
+    lines += ["| " + " | ".join(str(value(r)) for _, value in columns) + " |" for r in results]
+    return "\n".join([*lines, "", kernels_summary(results), ""])
 
 
 def kernels_summary(results):
