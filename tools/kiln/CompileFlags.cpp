@@ -31,7 +31,7 @@ static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how resu
                                   cl::values(clEnumValN(Accuracy::Strict, "strict", "factors and biases are not folded into weights, no Winograd convolution"),
                                              clEnumValN(Accuracy::Default, "default", "folding that stays within a few units in the last place"),
                                              clEnumValN(Accuracy::Fast, "fast",
-                                                        "exp within 4 ulp, or half an ulp of f16 where it is rounded to that, in softmax, sigmoid and the like")));
+                                                        "exp within 4 ulp, or 2^-12 where it is rounded to f16 or bf16, in softmax, sigmoid and the like")));
 static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
     cl::desc("How well the exp in operations of one name is computed: exact, ulp4 or half; as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
     cl::sub(compilingCommands));
