@@ -166,6 +166,8 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
   auto operand = [&](Value value) { return expression(value); };
   if (isLoad(op))
     return writeLoad(op);
+  if (auto same = dyn_cast<kernel::SameBufferOp>(op))
+    return infix(operand(same.getFirst()), "==", operand(same.getSecond()), Binding::Compare);
   if (isa<arith::ArithDialect>(op->getDialect()))
     return writeArith(op, operand);
   if (isa<math::MathDialect>(op->getDialect()))

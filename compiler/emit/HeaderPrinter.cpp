@@ -17,6 +17,8 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
     std::string named = tensor.field == tensor.onnxName ? "" : ", '" + makeCommentText(tensor.onnxName) + "'";
     if (tensor.range)
       named += llvm::formatv(", values in [{0}, {1}]", tensor.range->first, tensor.range->second);
+    for (auto [i, input] : llvm::enumerate(tensor.inPlaceOf))
+      named += (i ? " or inputs->" : ", may be inputs->") + signature.inputs[input].field;
     text += "  " + type + " /* " + makeCommentText(shapeText(tensor, signature)) + named + " */\n";
   }
   if (tensors.empty())
@@ -56,7 +58,8 @@ static std::string printFunctions(const Signature &signature) {
   std::string text = "/* Bytes of workspace that a run needs" + std::string(signature.hasDims() ? " with these dimensions" : "") + ". */\n" + api + "size_t " +
                      name + "_workspace_size(" + dims + ");\n\n";
   text += "/* Runs the model. All buffers are the caller's and hold row-major elements without gaps; outputs must not overlap\n"
-          " * anything else. The workspace is aligned to KILN_ALIGNMENT. `context` may be NULL: one thread, no hooks.\n";
+          " * anything else, but for one that may be an input's buffer and says so: that input is then updated in place. The workspace\n"
+          " * is aligned to KILN_ALIGNMENT. `context` may be NULL: one thread, no hooks.\n";
   if (signature.externalWeights)
     text += " * `weights` are the contents of the weights file: see kiln_weights_map() of the runtime, or read or map it yourself.\n";
   text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never allocates,\n"

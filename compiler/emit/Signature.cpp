@@ -66,6 +66,10 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     signature.target = target.getName().str();
   signature.inputs = readTensors(signature.entry.getInputs());
   signature.outputs = readTensors(signature.entry.getOutputs());
+  auto pairs = signature.entry->getAttrOfType<DenseI64ArrayAttr>(kernel::inPlaceAttrName);
+  for (int64_t i = 0; pairs && i + 1 < pairs.size(); i += 2)
+    if (pairs[i + 1] < static_cast<int64_t>(signature.outputs.size()))
+      signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
   signature.symbols = readSymbols(module);
   size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + signature.symbols.size();
   bool complete = signature.inputs.size() == signature.entry.getInputs().size() && signature.outputs.size() == signature.entry.getOutputs().size();
@@ -88,6 +92,8 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
   for (const Signature &target : targets.drop_front()) {
     whole.target += "," + target.target;
     bool known = whole.workspaceBytes && target.workspaceBytes;
+    for (auto [ours, theirs] : llvm::zip_equal(whole.outputs, target.outputs))
+      llvm::erase_if(ours.inPlaceOf, [&](unsigned input) { return !llvm::is_contained(theirs.inPlaceOf, input); });
     whole.workspaceBytes = known ? std::make_optional(std::max(*whole.workspaceBytes, *target.workspaceBytes)) : std::nullopt;
   }
   return whole;

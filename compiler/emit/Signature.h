@@ -21,6 +21,8 @@ struct SignatureTensor {
   nn::DimExprs dims;
   /// What the user promised about the values.
   std::optional<std::pair<double, double>> range = std::nullopt;
+  /// The inputs whose buffer an output may be.
+  std::vector<unsigned> inPlaceOf = {};
 };
 
 /// Bounds of a dimension without bounds of its own. The product of three such dimensions and an element size fits in 64 bits.

@@ -30,6 +30,7 @@ inline constexpr llvm::StringLiteral shapesAttrName = "kernel.shapes";
 inline constexpr llvm::StringLiteral nameAttrName = "kernel.name";
 inline constexpr llvm::StringLiteral writtenAttrName = "kernel.written";
 inline constexpr llvm::StringLiteral statusAttrName = "kernel.status";
+inline constexpr llvm::StringLiteral inPlaceAttrName = "kernel.in_place";
 inline constexpr llvm::StringLiteral accuracyAttrName = "kernel.accuracy";
 
 /// The target of the module that holds `op`; null when it has none.

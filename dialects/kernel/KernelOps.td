@@ -30,7 +30,8 @@ def Kernel_EntryOp : Kernel_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock,
   let summary = "The function that a program calls: checks, then launches in order.";
   let description = [{
     Block arguments: the inputs, the outputs, the workspace (memref<?xi8>), then one index for each symbol of the module.
-    `inputs` and `outputs` are dictionaries {name, type} with the tensor types of the signature.
+    `inputs` and `outputs` are dictionaries {name, type} with the tensor types of the signature. `kernel.in_place` lists pairs of an input and an
+    output that may be one buffer (the planner writes it).
     ```mlir
     kernel.entry @run inputs [ {name = "x", type = tensor<4xf32>} ] outputs [ {name = "y", type = tensor<4xf32>} ] {
     ^bb0(%x: memref<4xf32>, %y: memref<4xf32>, %workspace: memref<?xi8>):
@@ -89,6 +90,14 @@ def Kernel_StridedLoadOp : Kernel_Op<"strided_load", [MemoryEffects<[MemRead]>]>
   let arguments = (ins MemRefRankOf<[AnyType], [1]>:$source, Index:$index, I64Attr:$stride);
   let results = (outs VectorOfAnyRankOf<[AnyType]>:$result);
   let assemblyFormat = "$source `[` $index `]` `stride` $stride attr-dict `:` type($source) `->` type($result)";
+}
+
+def Kernel_SameBufferOp : Kernel_Op<"same_buffer", [Pure, AllTypesMatch<["first", "second"]>]> {
+  let summary = "Whether two of a kernel's buffers begin at the same place: a result that overwrites its input needs no copy of it.";
+  let description = "```mlir\n%same = kernel.same_buffer %in, %out : memref<?xf32>\n```";
+  let arguments = (ins MemRefRankOf<[AnyType], [1]>:$first, MemRefRankOf<[AnyType], [1]>:$second);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$first `,` $second attr-dict `:` type($first)";
 }
 
 #endif // KILN_KERNEL_OPS

@@ -104,6 +104,42 @@ static std::vector<Buffer> collectBuffers(Block &block) {
   return buffers;
 }
 
+/// The argument that an operand of a launch is, or null.
+static BlockArgument argumentOf(Value operand) {
+  while (auto cast = operand.getDefiningOp<memref::CastOp>())
+    operand = cast.getSource();
+  return dyn_cast<BlockArgument>(operand);
+}
+
+/// Notes which outputs may be an input's own buffer: the launch that allows it is the last to use the input and the first to use the output.
+static void markInPlace(kernel::EntryOp entry) {
+  Block &block = entry.getBody().front();
+  unsigned inputs = entry.getInputs().size(), outputs = inputs + entry.getOutputs().size();
+  std::vector<std::pair<Operation *, Operation *>> uses(outputs);
+  block.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<memref::CastOp>(op))
+      return;
+    for (Value operand : op->getOperands())
+      if (BlockArgument argument = argumentOf(operand); argument && argument.getArgNumber() < outputs) {
+        auto &[first, last] = uses[argument.getArgNumber()];
+        last = block.findAncestorOpInBlock(*op);
+        first = first ? first : last;
+      }
+  });
+  SmallVector<int64_t> pairs;
+  for (auto launch : block.getOps<kernel::LaunchOp>()) {
+    auto overwrites = launch->getAttrOfType<DenseI64ArrayAttr>(overwritesAttrName);
+    for (int64_t i = 0; overwrites && i < overwrites.size(); i += 2) {
+      BlockArgument input = argumentOf(launch.getOperands_()[overwrites[i]]), output = argumentOf(launch.getOperands_()[overwrites[i + 1]]);
+      if (input && output && input.getArgNumber() < inputs && output.getArgNumber() >= inputs && uses[input.getArgNumber()].second == launch &&
+          uses[output.getArgNumber()].first == launch)
+        pairs.append({input.getArgNumber(), output.getArgNumber() - inputs});
+    }
+  }
+  if (!pairs.empty())
+    entry->setAttr(kernel::inPlaceAttrName, DenseI64ArrayAttr::get(entry.getContext(), pairs));
+}
+
 /// Slots for symbolic sizes: a buffer takes the first slot that is free during its life, preferring one that holds the same size.
 static std::vector<std::vector<Buffer *>> planSlots(ArrayRef<Buffer *> buffers) {
   std::vector<std::vector<Buffer *>> slots;
@@ -239,8 +275,10 @@ static void planEntry(kernel::EntryOp entry) {
 namespace {
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
-    for (auto entry : getOperation().getOps<kernel::EntryOp>())
+    for (auto entry : getOperation().getOps<kernel::EntryOp>()) {
       planEntry(entry);
+      markInPlace(entry);
+    }
   }
 };
 } // namespace

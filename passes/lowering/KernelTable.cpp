@@ -81,7 +81,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"concat_copy", matchConcatCopy, lowerConcatCopy, PlaceSupport::Operands},
       {"pad_copy", matchPadCopy, lowerPadCopy, PlaceSupport::Operands},
       {"gather_copy", matchGatherCopy, lowerGatherCopy, PlaceSupport::Results},
-      {"scatter_updates", matchScatterUpdates, lowerScatterUpdates},
+      {"scatter_updates", matchScatterUpdates, lowerScatterUpdates, PlaceSupport::None, OverwriteSupport::Rows},
       {"resize_loops", matchResizeLoops, lowerResizeLoops, PlaceSupport::Operands},
       {"interleave_loops", matchInterleaveLoops, lowerInterleaveLoops},
       {"transpose_tiled", matchTransposeTiled, lowerTransposeTiled, PlaceSupport::Results},

@@ -24,8 +24,8 @@ enum class OverwriteSupport {
   /// Inputs that only element-wise operations behind the anchor read: each element is read right before the store to its index, and no
   /// task stores to an index twice.
   Sides,
-  /// What the anchor's first operand is computed from, element by element: a row is read by the task that stores it, every element before
-  /// the first store to its index.
+  /// What the anchor's first operand is computed from, element by element: a row (of a scatter: all) is read by the task that stores it, every
+  /// element before the first store to its index.
   Rows,
 };
 

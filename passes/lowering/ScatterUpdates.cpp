@@ -1,13 +1,17 @@
 //===- ScatterUpdates.cpp - Updates at computed indices --------------------===//
 //
-//   out = in;  for each update in order: out[index] = out[index] (+) update
+//   if (out != in) out = in;  for each update in order: out[index] = out[index] (+) update
 //
 // One task: updates of one place stand in the order of the model. An index out of bounds sets the status and nothing is written.
+// The result may take over its input's buffer, as a cache of keys and values does that grows from run to run: then only updates are written.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/Places.h"
 #include "passes/lowering/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -29,8 +33,16 @@ struct Scatter {
   ScatterReduction reduction;
 
   void copy(Value input) const {
-    forEachIndex(k, getDims(result.getType()), mergedReads(k, input),
-                 [&](ArrayRef<AffineExpr> at, Lanes lanes) { k.store(0, k.value(input, at, lanes), at, lanes); });
+    auto all = [&] {
+      forEachIndex(k, getDims(result.getType()), mergedReads(k, input),
+                   [&](ArrayRef<AffineExpr> at, Lanes lanes) { k.store(0, k.value(input, at, lanes), at, lanes); });
+    };
+    auto argument = dyn_cast<BlockArgument>(input);
+    if (!argument || !llvm::is_contained(getOverwritable(cast<GroupOp>(argument.getOwner()->getParentOp())), argument.getArgNumber()))
+      return all();
+    OpBuilder &b = k.builder();
+    Value same = kernel::SameBufferOp::create(b, k.loc(), b.getI1Type(), k.buffer(argument.getArgNumber()), k.resultBuffer(0));
+    k.branch(arith::XOrIOp::create(b, k.loc(), same, arith::ConstantIntOp::create(b, k.loc(), b.getI1Type(), 1)), all);
   }
   void update(Value value, ArrayRef<AffineExpr> at, Lanes lanes) const {
     Type element = getElementTypeOrSelf(result.getType());
