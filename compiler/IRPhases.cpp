@@ -4,6 +4,7 @@
 #include "compiler/Observe.h"
 #include "compiler/Profile.h"
 #include "compiler/Promises.h"
+#include "compiler/ReadIR.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
@@ -78,9 +79,14 @@ static bool hasAllConstants(ModuleOp module) {
               .wasInterrupted();
 }
 
-static bool readIR(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+static bool readIRFile(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  auto buffer = llvm::MemoryBuffer::getFile(options.model);
+  if (!buffer) {
+    errors.push_back(options.model + ": " + buffer.getError().message());
+    return false;
+  }
   DiagnosticCollector diagnostics(*result.context, errors);
-  result.targets.front().module = parseSourceFile<ModuleOp>(options.model, ParserConfig(result.context.get()));
+  result.targets.front().module = readIR(*result.context, std::move(*buffer), options.limits, errors);
   return bool(result.targets.front().module);
 }
 
@@ -159,7 +165,7 @@ static bool readModel(const CompileOptions &options, Compilation &result, std::v
   bool isIR = isIRFile(options.model);
   if (isIR && !checkIROptions(options, errors))
     return false;
-  if (isIR ? !readIR(options, result, errors) : !importONNX(options, result, errors))
+  if (isIR ? !readIRFile(options, result, errors) : !importONNX(options, result, errors))
     return false;
   if (auto name = (*result.targets.front().module)->getAttrOfType<StringAttr>("nn.model"))
     result.name = options.name.empty() ? name.str() : options.name;

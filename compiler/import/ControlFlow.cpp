@@ -268,6 +268,9 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
   SmallVector<int64_t> outAxes = readList(node, "scan_output_axes", graph.output_size() - states);
   SmallVector<int64_t> outBackwards = readList(node, "scan_output_directions", graph.output_size() - states);
   ArrayRef<Value> scanned = ArrayRef(node.inputs).drop_front(states);
+  auto isDirection = [](int64_t direction) { return direction == 0 || direction == 1; };
+  if (!llvm::all_of(backwards, isDirection) || !llvm::all_of(outBackwards, isDirection))
+    return node.error("a scan direction is neither 0 nor 1");
   std::optional<int64_t> steps;
   for (auto [axis, value] : llvm::zip_equal(axes, scanned)) {
     axis = node.axis(axis, node.rank(value));

@@ -254,10 +254,25 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
   return success();
 }
 
+/// The first name that stands in a list twice, or "".
+template <typename Names> static std::string findTwice(const Names &names) {
+  llvm::StringSet<> seen;
+  for (const std::string &name : names)
+    if (!seen.insert(name).second)
+      return name;
+  return "";
+}
+
 LogicalResult GraphImporter::readFunctions() {
-  for (const onnx::FunctionProto &function : file.model().functions())
+  for (const onnx::FunctionProto &function : file.model().functions()) {
+    std::string where = "function '" + printable(function.name()) + "'";
     if (!functions.try_emplace(functionKey(function.domain(), function.name(), function.overload()), &function).second)
-      return diagnostics.error("function '" + printable(function.name()) + "' is defined twice: a duplicate");
+      return diagnostics.error(where + " is defined twice: a duplicate");
+    std::string input = findTwice(function.input()), output = findTwice(function.output());
+    if (!input.empty() || !output.empty())
+      return diagnostics.error(where + ": '" + printable(input.empty() ? output : input) + "' stands twice among its " +
+                               (input.empty() ? "outputs" : "inputs"));
+  }
   return success();
 }
 

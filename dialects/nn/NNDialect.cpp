@@ -40,6 +40,14 @@ LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_r
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     if (ShapedType::isDynamic(size) == static_cast<bool>(constant) || (constant && constant.getValue() != size))
       return emitError() << "#nn.dims and the shape disagree on dimension " << i;
+    WalkResult divisors = expr.walk([](AffineExpr part) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+      bool divides = binary && part.getKind() != AffineExprKind::Add && part.getKind() != AffineExprKind::Mul;
+      auto divisor = divides ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+      return divisor && divisor.getValue() <= 0 ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (divisors.wasInterrupted())
+      return emitError() << "#nn.dims divides by a number that is not positive in dimension " << i;
   }
   return success();
 }

@@ -4,6 +4,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 
 using namespace llvm;
 
@@ -28,6 +29,24 @@ static Error writeTemporary(sys::fs::TempFile &file, StringRef path, const Outpu
   return makeError("cannot write " + path + ": " + reason);
 }
 
+namespace {
+/// Holds back what would end the program, so that all files appear or none.
+class SignalsLater {
+public:
+  SignalsLater() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : {SIGHUP, SIGINT, SIGTERM})
+      sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+  }
+  ~SignalsLater() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+
+private:
+  sigset_t before;
+};
+} // namespace
+
 Error writeFiles(StringRef folder, ArrayRef<OutputFile> files) {
   std::vector<std::string> made;
   std::vector<std::pair<sys::fs::TempFile, std::string>> temporaries;
@@ -50,6 +69,7 @@ Error writeFiles(StringRef folder, ArrayRef<OutputFile> files) {
   for (const OutputFile &file : files)
     if ((error = write(file)))
       break;
+  SignalsLater later;
   for (auto &[temporary, path] : temporaries) {
     if (error)
       consumeError(temporary.discard());

@@ -1,6 +1,7 @@
 //===- Reporting.cpp - What kiln tells its user ----------------------------===//
 #include "tools/kiln/Reporting.h"
 #include "tools/kiln/Commands.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -8,7 +9,10 @@
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
+#include <cxxabi.h>
 #include <fcntl.h>
+#include <new>
+#include <system_error>
 #include <unistd.h>
 
 using namespace llvm;
@@ -72,7 +76,39 @@ static void onCrash(void *) {
   _exit(InternalError);
 }
 
+/// No memory, or no threads: the machine's fault. Nothing may be allocated here; temporary files go away.
+[[noreturn]] static void onExhaustion() {
+  constexpr char message[] = "error: out of memory\n";
+  bool said = write(STDERR_FILENO, message, sizeof(message) - 1) > 0;
+  sys::RunInterruptHandlers();
+  _exit(said ? AtFault : InternalError);
+}
+
+/// Kiln throws nothing; the libraries throw when they are out of memory or threads.
+static void onTerminate() {
+  const std::type_info *type = abi::__cxa_current_exception_type();
+  if (type && (*type == typeid(std::bad_alloc) || *type == typeid(std::system_error)))
+    onExhaustion();
+  abort();
+}
+
+static void onFatalError(void *, const char *reason, bool) {
+  StringRef text(reason);
+  if (text.contains("pthread_create failed") || text.contains("out of memory"))
+    onExhaustion();
+  errs() << "LLVM ERROR: " << text << "\n";
+  abort();
+}
+
+static void watchForExhaustion() {
+  std::set_new_handler(onExhaustion);
+  std::set_terminate(onTerminate);
+  install_bad_alloc_error_handler([](void *, const char *, bool) { onExhaustion(); });
+  install_fatal_error_handler(onFatalError);
+}
+
 void watchForCrashes(int argc, char **argv) {
+  watchForExhaustion();
   crashPath = makeReproducerPath(".crash.txt");
   SmallString<128> folder;
   sys::fs::current_path(folder);

@@ -56,7 +56,7 @@ Value buildConvolution(Node &node, Value x, Value weight) {
   if (node.rank(x) < 3)
     return fail("the input has rank " + Twine(node.rank(x)) + ", expected [N, C] and one to three spatial dimensions");
   auto kernel = kernelSizes(node, x, weight);
-  auto window = kernel ? readWindow(node, x, kernel) : std::nullopt;
+  auto window = kernel ? readWindow(node, x, kernel, /*pads=*/true) : std::nullopt;
   if (!window)
     return {};
   DimExprs in = node.dims(x), shape = node.dims(weight), out{in[0], shape[0]};
@@ -70,7 +70,7 @@ Value buildConvolution(Node &node, Value x, Value weight) {
   if (!node.unify(in[1], shape[1] * groups, "input channels differ from the weight's"))
     return {};
   in[1] = shape[1] * groups;
-  x = node.reshape(x, in);
+  x = padInput(node, node.reshape(x, in), *window, in, 0);
   out.append(window->outputDims(node, in));
   RankedTensorType type = node.type(out, node.elementType(x));
   if (node.failed())
@@ -126,6 +126,10 @@ static LogicalResult convTranspose(Node &node) {
     return failure();
   if (extra.size() != spatial || window->strides.size() != spatial || window->dilations.size() != spatial || (outputShape && outputShape->size() != spatial))
     return node.error("strides, dilations, output_padding or output_shape have a wrong length");
+  if (llvm::any_of(extra, [](int64_t size) { return size < 0; }))
+    return node.error("output_padding is negative");
+  if (auto channels = nn::getConstantDim(shape[0]); channels && *channels % groups)
+    return node.error(Twine(*channels) + " input channels are not a multiple of " + Twine(groups) + " groups");
   if (isSame || outputShape)
     padToShape(node, *window, in, extra, outputShape, automatic != "SAME_LOWER");
   if (!node.unify(in[1], shape[0], "the weight has a different number of input channels than the input"))

@@ -93,6 +93,8 @@ static LogicalResult slice(Node &node) {
     ends = exprs("ends");
     axes = node.findInts("axes");
   } else {
+    if (!node.expectRank(node.input(1), 1, "starts") || !node.expectRank(node.input(2), 1, "ends"))
+      return failure();
     starts = node.knownIntegers(1, "starts");
     ends = node.knownIntegers(2, "ends");
     if (node.hasInput(3))

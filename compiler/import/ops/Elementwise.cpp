@@ -187,7 +187,7 @@ static LogicalResult clip(Node &node) {
   Value x = node.input(0);
   bool isReal = isa<FloatType>(node.elementType(x));
   std::optional<double> low, high;
-  Value lowValue = node.optionalInput(1), highValue = node.optionalInput(2);
+  Value lowValue, highValue;
   if (node.opset < 11) {
     low = node.getFloat("min", -3.4028234663852886e38);
     high = node.getFloat("max", 3.4028234663852886e38);
@@ -196,6 +196,8 @@ static LogicalResult clip(Node &node) {
       auto contents = value ? getContents(value) : std::nullopt;
       return contents && contents->size() == 1 && !contents->front().expr ? std::optional(contents->front().real) : std::nullopt;
     };
+    lowValue = node.optionalInput(1);
+    highValue = node.optionalInput(2);
     low = number(lowValue);
     high = number(highValue);
   }

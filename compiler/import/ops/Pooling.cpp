@@ -17,13 +17,15 @@ static double lowestNumber(Type element) {
   return !integer ? -HUGE_VAL : integer.isUnsigned() ? 0 : -std::ldexp(1.0, static_cast<int>(integer.getWidth()) - 1);
 }
 
-/// The window and the result's type; nullopt after an error.
-static std::optional<std::pair<Window, RankedTensorType>> readPool(Node &node, Value x) {
-  auto window = readWindow(node, x, std::nullopt);
+/// The window and the result's type; nullopt after an error. With `fill` the input may get a border that only run time knows.
+static std::optional<std::pair<Window, RankedTensorType>> readPool(Node &node, Value &x, std::optional<double> fill = std::nullopt) {
+  auto window = readWindow(node, x, std::nullopt, /*pads=*/fill.has_value());
   if (!window)
     return std::nullopt;
   window->isCeil = node.getFlag("ceil_mode");
   DimExprs in = node.dims(x), out{in[0], in[1]};
+  if (fill)
+    x = padInput(node, x, *window, in, *fill);
   out.append(window->outputDims(node, in));
   RankedTensorType type = node.type(out, node.elementType(x));
   return node.failed() ? std::nullopt : std::optional(std::pair(*window, type));
@@ -80,6 +82,14 @@ static Value maxPoolIndices(Node &node, Value x, const Window &w, Type resultTyp
     inSizes.push_back(*size);
     outSizes.push_back(*places);
   }
+  // The table of places is a constant: at most 128 MiB.
+  constexpr int64_t mostPlaces = 1 << 24;
+  int64_t entries = 1;
+  for (int64_t size : llvm::concat<const int64_t>(outSizes, w.kernel))
+    if (llvm::MulOverflow(entries, size, entries) || entries > mostPlaces) {
+      (void)node.unsupported("the second result, Indices, of windows with more than " + Twine(mostPlaces) + " elements in all", "use the first result only");
+      return {};
+    }
   WindowPlaces table = windowPlaces(w, inSizes, outSizes);
   OpBuilder &b = node.builder();
   SmallVector<int64_t> shape = {table.places, table.elements};
@@ -102,7 +112,8 @@ static Value maxPoolIndices(Node &node, Value x, const Window &w, Type resultTyp
 static LogicalResult maxPool(Node &node) {
   Value x = node.input(0);
   bool columnMajor = node.getFlag("storage_order");
-  auto pool = readPool(node, x);
+  // Indices count in the input as it is.
+  auto pool = node.hasOutput(1) ? readPool(node, x) : readPool(node, x, lowestNumber(node.elementType(x)));
   if (!pool)
     return failure();
   const Window &w = pool->first;

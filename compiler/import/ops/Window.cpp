@@ -19,14 +19,24 @@ static SmallVector<int64_t> readSizes(Node &node, StringRef name, size_t count, 
 }
 
 /// SAME_UPPER and SAME_LOWER: ceil(size / stride) results, with the odd element of the border at the end or the beginning.
-static void padSame(Node &node, Window &window, ArrayRef<AffineExpr> input, bool upper) {
+static void padSame(Node &node, Window &window, ArrayRef<AffineExpr> input, bool upper, bool pads) {
   size_t rank = window.rank();
   for (size_t i = 0; i < rank; ++i) {
     auto size = nn::getConstantDim(input[2 + i]);
     // With stride one the border does not depend on the size.
     if (!size && window.strides[i] != 1) {
-      (void)node.unsupported("auto_pad SAME on a symbolic dimension with a stride", "make the dimension static with --dim");
-      return;
+      if (!pads) {
+        (void)node.unsupported("auto_pad SAME on a symbolic dimension with a stride", "make the dimension static with --dim");
+        return;
+      }
+      window.low.resize(rank, node.number(0));
+      window.high.resize(rank, node.number(0));
+      AffineExpr total = window.reach(i) - 1 - (input[2 + i] - 1) % window.strides[i];
+      if (window.reach(i) < window.strides[i])
+        total = nn::getBroadcastSize(node.number(0), total);
+      window.low[i] = nn::simplifyDim(upper ? total.floorDiv(2) : total.ceilDiv(2));
+      window.high[i] = nn::simplifyDim(total - window.low[i]);
+      continue;
     }
     int64_t total = size ? ((*size + window.strides[i] - 1) / window.strides[i] - 1) * window.strides[i] + window.reach(i) - *size : window.reach(i) - 1;
     total = std::max<int64_t>(total, 0);
@@ -35,7 +45,23 @@ static void padSame(Node &node, Window &window, ArrayRef<AffineExpr> input, bool
   }
 }
 
-std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVector<int64_t>> kernel) {
+Value padInput(Node &node, Value input, Window &window, DimExprs &dims, double fill) {
+  if (window.low.empty())
+    return input;
+  DimExprs low(2, node.number(0)), high = low;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    // All borders together, so that the window has none of its own.
+    low.push_back(window.low[i] + window.begin(i));
+    high.push_back(window.high[i] + window.end(i));
+    dims[2 + i] = nn::simplifyDim(dims[2 + i] + low.back() + high.back());
+  }
+  window.pads.assign(2 * window.rank(), 0);
+  window.low.clear();
+  window.high.clear();
+  return node.pad(input, low, high, nn::PadMode::Constant, node.splat({}, node.elementType(input), fill));
+}
+
+std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVector<int64_t>> kernel, bool pads) {
   int64_t rank = node.rank(input);
   if (rank < 3 || rank > 5) {
     (void)node.error("the input has rank " + Twine(rank) + ", expected [N, C] and one to three spatial dimensions");
@@ -63,7 +89,7 @@ std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVec
   if (automatic == "VALID")
     window.pads.assign(2 * spatial, 0);
   else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
-    padSame(node, window, node.dims(input), automatic == "SAME_UPPER");
+    padSame(node, window, node.dims(input), automatic == "SAME_UPPER", pads);
   else if (automatic != "NOTSET" && !automatic.empty())
     (void)node.error("attribute 'auto_pad' is '" + automatic + "', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   return node.failed() ? std::nullopt : std::optional(window);

@@ -10,6 +10,8 @@ namespace kiln::import {
 struct Window {
   llvm::SmallVector<int64_t> kernel, strides, dilations, pads;
   bool isCeil = false;
+  /// Borders of auto_pad SAME that only run time knows, for each spatial dimension; empty when all are in `pads`.
+  DimExprs low, high;
 
   size_t rank() const { return kernel.size(); }
   /// Elements from the first to the last that a window covers.
@@ -20,8 +22,12 @@ struct Window {
   DimExprs outputDims(Node &node, llvm::ArrayRef<AffineExpr> input) const;
 };
 
+/// The input with the borders that only run time knows, which then are empty. `dims` are the input's, and change as it does.
+Value padInput(Node &node, Value input, Window &window, DimExprs &dims, double fill);
+
 /// Reads kernel_shape (checked against `kernel` when that is given), strides, dilations, pads and auto_pad for an input [N, C, spatial...].
-std::optional<Window> readWindow(Node &node, Value input, std::optional<llvm::SmallVector<int64_t>> kernel);
+/// `pads`: the caller calls padInput; without, borders that only run time knows are not supported.
+std::optional<Window> readWindow(Node &node, Value input, std::optional<llvm::SmallVector<int64_t>> kernel, bool pads = false);
 
 /// The convolution of the node's attributes, without a bias; null after an error.
 Value buildConvolution(Node &node, Value x, Value weight);

@@ -62,12 +62,35 @@ def add_symbolic_sums(model):
     model.case("layer_norm", "LayerNormalization", ["turned", model.weight(scale), model.weight(bias)], normal, dims=[4, 16, 1, 8], axis=0, epsilon=0.01)
 
 
+def convolve(x, w, strides, pads):
+    """Of two spatial dimensions."""
+    x = np.pad(x.astype("f8"), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    views = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))[:, :, ::strides[0], ::strides[1]]
+    return np.einsum("nchwij,kcij->nkhw", views, w)
+
+
+def add_same_borders(model):
+    """auto_pad SAME with a stride, for sizes that only run time knows."""
+    for upper, kernel, strides, sizes in [(True, (3, 3), (2, 2), (7, 8)), (False, (2, 5), (3, 2), (8, 6)), (True, (1, 2), (2, 3), (5, 7)), (False, (4, 1), (3, 4), (9, 6))]:
+        x = random.standard_normal((1, 3) + sizes).astype("f4")
+        total = [max((-(-size // s) - 1) * s + k - size, 0) for size, k, s in zip(sizes, kernel, strides)]
+        less, more = [t // 2 for t in total], [t - t // 2 for t in total]
+        pads = (*less, *more) if upper else (*more, *less)
+        attributes = {"auto_pad": "SAME_UPPER" if upper else "SAME_LOWER", "kernel_shape": kernel, "strides": strides}
+        given = model.input(x, dims=[1, 3, f"h{len(model.arrays)}", f"w{len(model.arrays)}"])
+        w = random.standard_normal((4, 3) + kernel).astype("f4")
+        places = [None] * 4
+        model.case("conv_same", "Conv", [given, model.weight(w)], convolve(x, w, strides, pads), dims=places, **attributes)
+        model.case("max_pool_same", "MaxPool", [given], pool(x, kernel, strides, (1, 1), pads, np.max, 0), dims=places, **attributes)
+
+
 def main():
     folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     model, faults = Model(), []
     add_pools(model)
     add_symbolic_sums(model)
+    add_same_borders(model)
     model.save(folder / "m.onnx", opset=19)
     inputs = model.save_inputs(folder)
     for target in targets:

@@ -1,0 +1,140 @@
+//===- ReadIR.cpp - IR from a file, which nobody has checked ---------------===//
+#include "compiler/ReadIR.h"
+#include "compiler/import/Import.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+/// MLIR's parser calls itself for each bracket and each operator of an affine expression.
+static constexpr unsigned deepestBrackets = 256, mostOperators = 1000;
+
+/// Whether brackets nest, or operators follow each other between commas, in such numbers that the parser's stack would run over.
+static bool isTooDeep(StringRef text) {
+  struct Level {
+    char closes;
+    unsigned operators = 0;
+  };
+  SmallVector<Level> levels = {{0}};
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    bool opens = StringRef("([{<").contains(c), isArrow = c == '>' && i > 0 && text[i - 1] == '-';
+    if (c == '"') {
+      while (++i < text.size() && text[i] != '"' && text[i] != '\n')
+        i += text[i] == '\\';
+    } else if (c == '/' && text.substr(i).starts_with("//")) {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (opens) {
+      levels.push_back({c == '(' ? ')' : c == '[' ? ']' : c == '{' ? '}' : '>'});
+    } else if (c == levels.back().closes && c != 0 && !isArrow) {
+      levels.pop_back();
+    } else if (c == ',' || c == '=') {
+      levels.back().operators = 0;
+    } else if (StringRef("+-*").contains(c) || text.substr(i).starts_with(" mod ") || text.substr(i).starts_with("div ")) {
+      ++levels.back().operators;
+    }
+    if (levels.size() > deepestBrackets || levels.back().operators > mostOperators)
+      return true;
+  }
+  return false;
+}
+
+/// What is wrong with the module's attributes; "" when nothing is.
+static std::string checkAttributes(ModuleOp module, size_t &symbols) {
+  Attribute name = module->getAttr(nn::modelAttrName), names = module->getAttr(nn::symbolsAttrName), constraints = module->getAttr(nn::constraintsAttrName);
+  auto text = dyn_cast_or_null<StringAttr>(name);
+  if (name && (!text || makeModelName(text.getValue()) != text.getValue()))
+    return (nn::modelAttrName + " is not the name of a model").str();
+  auto list = dyn_cast_or_null<ArrayAttr>(names);
+  if (names && (!list || !llvm::all_of(list, llvm::IsaPred<StringAttr>)))
+    return (nn::symbolsAttrName + " is not a list of names").str();
+  symbols = list ? list.size() : 0;
+  auto map = dyn_cast_or_null<AffineMapAttr>(constraints);
+  if (constraints && (!map || map.getValue().getNumDims() != 0 || map.getValue().getNumSymbols() > symbols))
+    return (nn::constraintsAttrName + " is not a list of expressions of the model's symbols").str();
+  return "";
+}
+
+/// What is wrong with a tensor type; "" when nothing is.
+static std::string checkType(Type type, size_t symbols, const Limits &limits) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  if (!nn::hasDims(type))
+    return text + " has no expression for each of its dimensions";
+  if (nn::countSymbols(nn::getDims(type)) > symbols)
+    return text + " has symbols that the model has not";
+  int64_t bytes = tensor.getElementType().isIntOrFloat() ? nn::elementBytes(tensor.getElementType()) : 1;
+  for (int64_t size : cast<RankedTensorType>(type).getShape())
+    if (size > 0 && (llvm::MulOverflow(bytes, size, bytes) || bytes > limits.tensorBytes))
+      return text + " is over the limit of " + std::to_string(limits.tensorBytes) + " bytes";
+  return "";
+}
+
+/// What is wrong with @main; "" when nothing is, or when the module is past it.
+static std::string checkMain(ModuleOp module) {
+  Operation *main = module.lookupSymbol("main");
+  auto function = dyn_cast_or_null<func::FuncOp>(main);
+  if (main && (!function || function.isDeclaration()))
+    return "@main is not a function with a body";
+  if (!function && module.getOps<kernel::EntryOp>().empty())
+    return "the module has no @main";
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  if (function && !(llvm::all_of(function.getArgumentTypes(), isTensor) && llvm::all_of(function.getResultTypes(), isTensor)))
+    return "@main has arguments or results that are no tensors";
+  return "";
+}
+
+static std::string checkModule(ModuleOp module, const Limits &limits) {
+  size_t symbols = 0;
+  std::string wrong = checkAttributes(module, symbols);
+  if (wrong.empty())
+    wrong = checkMain(module);
+  auto check = [&](TypeRange types) {
+    for (Type type : types)
+      if (wrong.empty())
+        wrong = checkType(type, symbols, limits);
+  };
+  module.walk([&](Operation *op) {
+    check(op->getResultTypes());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        check(block.getArgumentTypes());
+    auto constant = dyn_cast<nn::ConstantOp>(op);
+    auto resource = constant ? dyn_cast<DenseResourceElementsAttr>(constant.getValue()) : nullptr;
+    AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+    if (wrong.empty() && blob && static_cast<int64_t>(blob->getData().size()) != resource.getNumElements() * nn::elementBytes(resource.getElementType()))
+      wrong = "the data of constant '" + resource.getRawHandle().getKey().str() + "' do not have the size that its type says";
+    return wrong.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return wrong;
+}
+
+OwningOpRef<ModuleOp> readIR(MLIRContext &context, std::unique_ptr<llvm::MemoryBuffer> buffer, const Limits &limits, std::vector<std::string> &errors) {
+  std::string name = buffer->getBufferIdentifier().str();
+  if (!isBytecode(buffer->getMemBufferRef()) && isTooDeep(buffer->getBuffer())) {
+    errors.push_back(name + ": brackets or expressions are nested too deep");
+    return nullptr;
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  std::string wrong = module ? checkModule(*module, limits) : "";
+  if (wrong.empty())
+    return module;
+  errors.push_back(name + ": " + wrong);
+  return nullptr;
+}
+
+} // namespace kiln
