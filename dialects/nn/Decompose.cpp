@@ -109,6 +109,36 @@ Results RmsNormOp::decompose(OpBuilder &builder) {
   return SmallVector<Value>{b.make<MulOp>(b.make<DivOp>(getInput(), b.spread(root)), b.spread(getScale()))};
 }
 
+Results LpNormOp::decompose(OpBuilder &builder) {
+  RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
+  Value x = getInput(), powers = getP() == 1 ? b.make<AbsOp>(x) : b.make<MulOp>(x, x);
+  Value sum = b.reduce(ReduceKind::Sum, powers), norm = getP() == 1 ? sum : b.make<SqrtOp>(sum);
+  Value isZero = EqualOp::create(builder, getLoc(), withElementType(norm.getType(), builder.getI1Type()), norm, b.number(norm.getType(), 0));
+  Value divisor = SelectOp::create(builder, getLoc(), norm.getType(), isZero, b.number(norm.getType(), 1), norm);
+  return SmallVector<Value>{b.make<DivOp>(x, b.spread(divisor))};
+}
+
+Results MeanVarianceNormOp::decompose(OpBuilder &builder) {
+  RowBuilder b = rowBuilder(builder, *this, getAxes());
+  Value centered = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Mean, getInput()));
+  Value deviation = b.make<SqrtOp>(b.reduce(ReduceKind::Mean, b.make<MulOp>(centered, centered)));
+  return SmallVector<Value>{b.make<DivOp>(centered, b.spread(b.make<AddOp>(deviation, b.number(deviation.getType(), 1e-9))))};
+}
+
+/// x * (scale / sqrt(variance + epsilon)) + (bias - mean * that): the two factors are small, and fold when they are constant.
+Results BatchNormOp::decompose(OpBuilder &builder) {
+  DimExprs shape = getDims(getType());
+  for (auto [axis, dim] : llvm::enumerate(shape))
+    dim = axis == 1 ? dim : getAffineConstantExpr(1, getContext());
+  RowBuilder b = rowBuilder(builder, *this, {});
+  RankedTensorType narrow = makeTensorType(shape, getType().getElementType());
+  auto perChannel = [&](Value parameter) { return ReshapeOp::create(builder, getLoc(), narrow, parameter); };
+  Value deviation = b.make<SqrtOp>(b.make<AddOp>(perChannel(getVariance()), b.number(narrow, getEpsilon().convertToDouble())));
+  Value factor = b.make<DivOp>(perChannel(getScale()), deviation);
+  Value offset = b.make<SubOp>(perChannel(getBias()), b.make<MulOp>(perChannel(getMean()), factor));
+  return SmallVector<Value>{b.make<AddOp>(b.make<MulOp>(getInput(), b.spread(factor)), b.spread(offset))};
+}
+
 bool SoftmaxOp::hasFusedKernel(kernel::TargetAttr) { return true; }
 bool LogSoftmaxOp::hasFusedKernel(kernel::TargetAttr) { return true; }
 bool HardmaxOp::hasFusedKernel(kernel::TargetAttr) { return false; }

@@ -56,4 +56,43 @@ def NN_RmsNormOp : NN_Composite<"rms_norm", [AllTypesMatch<["input", "result"]>]
   let hasVerifier = 1;
 }
 
+// Composites that no target has a kernel for: whole for whoever reads the graph, in parts behind the target stage.
+class NN_SplitComposite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
+    Pure, DeclareOpInterfaceMethods<NN_Decomposable>])>;
+
+def NN_LpNormOp : NN_SplitComposite<"lp_norm", [SameOperandsAndResultType]> {
+  let summary = "x / (sum of |x|^p)^(1/p) along one axis, zero where the sum is zero; p is 1 or 2: ONNX LpNormalization.";
+  let description = "```mlir\n%r = nn.lp_norm %x axis 1 p 2 : tensor<2x10xf32>\n```";
+  let arguments = (ins NN_FloatTensor:$input, I64Attr:$axis, I64Attr:$p);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$input `axis` $axis `p` $p attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_MeanVarianceNormOp : NN_SplitComposite<"mean_variance_norm", [SameOperandsAndResultType]> {
+  let summary = "(x - mean) / (standard deviation + 1e-9) over any axes: ONNX MeanVarianceNormalization.";
+  let description = "```mlir\n%r = nn.mean_variance_norm %x [0, 2] : tensor<2x3x4xf32>\n```";
+  let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$axes);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$input $axes attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_BatchNormOp : NN_SplitComposite<"batch_norm", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["scale", "bias", "mean", "variance"]>]> {
+  let summary = "(x - mean) / sqrt(variance + epsilon) * scale + bias with given statistics of each channel: ONNX BatchNormalization in inference.";
+  let description = [{
+    The input is [N, C, ...], the parameters are [C]. With constant parameters --nn-fold-constants makes it one factor and one addend a channel.
+    ```mlir
+    %r = nn.batch_norm %x scale %s bias %b mean %m variance %v epsilon 1.0e-5 : tensor<2x3x4xf32>, tensor<3xf32>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, NN_FloatTensor:$bias, NN_FloatTensor:$mean, NN_FloatTensor:$variance,
+                       F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `scale` $scale `bias` $bias `mean` $mean `variance` $variance `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // KILN_NN_NORMALIZATION_OPS

@@ -209,6 +209,33 @@ LogicalResult LayerNormOp::verify() {
   return getBias() ? verifyNormalized(*this, getInput().getType(), getAxis(), getBias().getType(), "the bias") : success();
 }
 
+LogicalResult LpNormOp::verify() {
+  if (getP() != 1 && getP() != 2)
+    return emitOpError() << "expected p 1 or 2, got " << static_cast<int64_t>(getP());
+  return verifyAxis(*this, getAxis(), getType());
+}
+
+LogicalResult MeanVarianceNormOp::verify() {
+  int64_t previous = -1;
+  for (int64_t axis : getAxes()) {
+    if (failed(verifyAxis(*this, axis, getType())))
+      return failure();
+    if (axis <= previous)
+      return emitOpError("expected sorted axes without duplicates");
+    previous = axis;
+  }
+  return success();
+}
+
+LogicalResult BatchNormOp::verify() {
+  DimExprs dims = getDims(getType());
+  if (dims.size() < 2)
+    return emitOpError() << "expected an input of rank 2 or more, got rank " << dims.size();
+  if (getElementTypeOrSelf(getScale().getType()) != getType().getElementType())
+    return emitOpError("expected parameters of the input's element type");
+  return verifyDims(*this, getScale().getType(), {dims[1]}, "a parameter");
+}
+
 LogicalResult RmsNormOp::verify() { return verifyNormalized(*this, getInput().getType(), getAxis(), getScale().getType(), "the scale"); }
 
 /// Checks a recurrent layer: gates [T, B, D*G*H], recurrence [D, H, G*H], hidden [D, B, H]; the states and all that are like `hidden`.

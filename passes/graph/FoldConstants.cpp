@@ -14,6 +14,7 @@
 #include "passes/Passes.h"
 #include "passes/graph/EvaluateMovement.h"
 #include "passes/graph/EvaluateScalar.h"
+#include "passes/graph/Terms.h"
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -126,12 +127,79 @@ static void foldOperation(Operation *op, int64_t budget) {
   op->replaceAllUsesWith(ConstantOp::create(builder, op->getLoc(), folded));
 }
 
+/// Whether a value is one of two numbers of which none is -0, which is all that 0 could change by being added.
+static bool isChoiceOfNumbers(Value value) {
+  auto select = value.getDefiningOp<SelectOp>();
+  auto isNumber = [](Value side) {
+    std::optional<double> number = getUniformNumber(side);
+    return number && (*number != 0 || !std::signbit(*number));
+  };
+  return select && isNumber(select.getX()) && isNumber(select.getY());
+}
+
+/// A choice that is the same everywhere; zero added to the choice of a mask; a number without itself (of a float it may be NaN).
+static bool foldToOperand(Operation *op) {
+  if (auto add = dyn_cast<AddOp>(op))
+    for (unsigned side : {0, 1})
+      if (isChoiceOfNumbers(add->getOperand(side)) && getUniformNumber(add->getOperand(1 - side)) == 0.0) {
+        op->replaceAllUsesWith(ValueRange{add->getOperand(side)});
+        return true;
+      }
+  if (auto select = dyn_cast<SelectOp>(op))
+    if (std::optional<double> condition = getUniformNumber(select.getCondition())) {
+      op->replaceAllUsesWith(ValueRange{*condition != 0 ? select.getX() : select.getY()});
+      return true;
+    }
+  if (auto sub = dyn_cast<SubOp>(op); sub && sub.getX() == sub.getY() && sub.getType().getElementType().isSignlessInteger()) {
+    OpBuilder builder(op);
+    op->replaceAllUsesWith(SplatOp::create(builder, op->getLoc(), sub.getType(), builder.getIntegerAttr(sub.getType().getElementType(), 0)));
+    return true;
+  }
+  return false;
+}
+
+/// Places along an axis, when they take little room.
+static void foldIota(IotaOp op) {
+  RankedTensorType type = op.getType();
+  if (!type.hasStaticShape() || sizeOf(type) > smallBytes || !type.getElementType().isInteger(64))
+    return;
+  int64_t inner = 1, extent = type.getDimSize(op.getAxis());
+  for (int64_t i = op.getAxis() + 1; i < type.getRank(); ++i)
+    inner *= type.getDimSize(i);
+  auto places = llvm::map_to_vector(llvm::seq<int64_t>(0, type.getNumElements()), [&](int64_t i) { return i / inner % extent; });
+  OpBuilder builder(op);
+  op->replaceAllUsesWith(ConstantOp::create(builder, op.getLoc(), makeConstantOf<int64_t>(type, places)));
+}
+
+/// A batch normalization by constants is a factor and an addend a channel: its parts, folded as far as they go.
+static void foldBatchNorm(BatchNormOp op, int64_t budget) {
+  if (!llvm::all_of(op->getOperands().drop_front(), getConstant))
+    return;
+  OpBuilder builder(op);
+  Operation *before = op->getPrevNode();
+  FailureOr<SmallVector<Value>> parts = op.decompose(builder);
+  if (failed(parts))
+    return;
+  op->replaceAllUsesWith(*parts);
+  Block *block = op->getBlock();
+  for (Operation &part : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), op->getIterator()))
+    foldOperation(&part, budget);
+  op->erase();
+}
+
 namespace {
 struct FoldConstantsPass : kiln::impl::FoldConstantsBase<FoldConstantsPass> {
   using FoldConstantsBase::FoldConstantsBase;
 
   void runOnOperation() override {
-    getOperation().walk([&](Operation *op) { foldOperation(op, budget); });
+    getOperation().walk([&](Operation *op) {
+      if (auto norm = dyn_cast<BatchNormOp>(op))
+        foldBatchNorm(norm, budget);
+      else if (auto iota = dyn_cast<IotaOp>(op))
+        foldIota(iota);
+      else if (!foldToOperand(op))
+        foldOperation(op, budget);
+    });
     getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op))
         op->erase();

@@ -8,12 +8,17 @@
 //
 //   %r = nn.attention query(%q) key(%k) value(%v) bias(%mask) scale 0.125
 //
-// The scale may stand at the scores, the queries or the keys. A mask is added, or selects; one that is a lower triangle of constants is causal.
+// The scale may stand at the scores, the queries or the keys. A mask is added, or selects; one that is a lower triangle is causal. Rows of
+// weights that are replaced by zeros behind the softmax, as ONNX's body does where a row sees no key, are rows of zeros of the result.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
 #include "dialects/nn/Permute.h"
+#include "passes/graph/BodyMatching.h"
 #include "passes/graph/ChainMatching.h"
+#include "passes/graph/Terms.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -59,6 +64,25 @@ static bool leadsToProduct(Value value) {
   return isa<MatmulOp>(op) || llvm::count_if(op->getOperands(), leadsToProduct) == 1;
 }
 
+/// Whether constant addends hide exactly the keys after the query's place, which begins at the past: 0 where they are seen, -inf elsewhere.
+static bool isCausalBias(Value bias) {
+  DimExprs dims = getDims(bias.getType());
+  Value small = skipBroadcast(bias);
+  auto constant = small.getDefiningOp<ConstantOp>();
+  auto type = constant ? constant.getType() : RankedTensorType();
+  int64_t rank = dims.size();
+  if (!constant || type.getRank() < 2 || getDims(type).back() != dims.back() || getDims(type).rbegin()[1] != dims[rank - 2])
+    return false;
+  int64_t columns = type.getShape().back(), rows = type.getShape().rbegin()[1];
+  ConstantData data(constant.getValue());
+  if (columns < rows || data.numElements() > (1 << 26))
+    return false;
+  for (int64_t i = 0; i < data.numElements(); ++i)
+    if (data.asDouble(i) != (i % columns <= i / columns % rows + columns - rows ? 0.0 : -HUGE_VAL))
+      return false;
+  return data.numElements() > 0;
+}
+
 /// Of `scores + mask`, the mask. Only the outermost addend: one that is scaled itself would have to be scaled apart.
 bool Scores::takeBias(Operation *op, Value &value) {
   auto add = dyn_cast<AddOp>(op);
@@ -69,7 +93,40 @@ bool Scores::takeBias(Operation *op, Value &value) {
     return false;
   bias = first ? add.getY() : add.getX();
   value = first ? add.getX() : add.getY();
+  causal = isCausalBias(bias);
+  if (causal || getUniformNumber(bias) == 0.0)
+    bias = nullptr;
   return true;
+}
+
+/// The number of a value that is one everywhere, as an expression of the module's symbols.
+static AffineExpr getNumber(Value value) {
+  value = skipBroadcast(value);
+  if (auto dims = value.getDefiningOp<DimValuesOp>(); dims && dims.getMap().getNumResults() == 1)
+    return dims.getMap().getResult(0);
+  std::optional<double> number = getSplatNumber(value);
+  return number ? getAffineConstantExpr(static_cast<int64_t>(*number), value.getContext()) : AffineExpr();
+}
+
+/// The same mask compared at run time: column <= row + past.
+static bool isCausalCompare(Value keep) {
+  auto compare = skipBroadcast(keep).getDefiningOp<LessEqualOp>();
+  if (!compare)
+    return false;
+  DimExprs dims = getDims(compare.getX().getType());
+  int64_t rank = dims.size();
+  auto isPlace = [&](Value value, int64_t axis) {
+    auto iota = value.getDefiningOp<IotaOp>();
+    return iota && static_cast<int64_t>(iota.getAxis()) == axis;
+  };
+  Value row = compare.getY();
+  AffineExpr past = getAffineConstantExpr(0, keep.getContext());
+  if (auto add = row.getDefiningOp<AddOp>()) {
+    bool first = isPlace(add.getX(), rank - 2);
+    row = first ? add.getX() : add.getY();
+    past = getNumber(first ? add.getY() : add.getX());
+  }
+  return rank >= 2 && past && isPlace(compare.getX(), rank - 1) && isPlace(row, rank - 2) && provablyEqual(dims[rank - 1], dims[rank - 2] + past);
 }
 
 /// Whether the mask is true exactly where the key's place is not after the query's: a slice of a constant triangle whose rows begin at the past.
@@ -118,7 +175,7 @@ bool Scores::takeMask(Operation *op, Value &value) {
   negated = static_cast<bool>(ifTrue) && !inverse;
   if (ifTrue && inverse)
     condition = inverse.getX();
-  causal = !negated && isCausal(condition);
+  causal = !negated && (isCausal(condition) || isCausalCompare(condition));
   if (!causal)
     keep = condition;
   return true;
@@ -139,8 +196,27 @@ namespace {
 struct Attention : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
 
+  /// The softmax behind a choice that puts zeros into whole rows, and the condition under which it does.
+  static SoftmaxOp behindHiddenRows(Value weights, Value &isHidden) {
+    auto select = weights.getDefiningOp<SelectOp>();
+    if (!select || !select->hasOneUse() || getSplatNumber(select.getX()) != 0.0)
+      return weights.getDefiningOp<SoftmaxOp>();
+    isHidden = skipBroadcast(select.getCondition());
+    DimExprs dims = getDims(isHidden.getType());
+    bool isOfRows = isHidden != select.getCondition() && (dims.empty() || getConstantDim(dims.back()) == 1);
+    return isOfRows ? select.getY().getDefiningOp<SoftmaxOp>() : SoftmaxOp();
+  }
+
+  static Value hideRows(PatternRewriter &rewriter, Location loc, Value result, Value isHidden) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Value spread = BroadcastToOp::create(rewriter, loc, withElementType(type, rewriter.getI1Type()), isHidden);
+    Value zero = SplatOp::create(rewriter, loc, type, FloatAttr::get(type.getElementType(), 0.0));
+    return SelectOp::create(rewriter, loc, type, spread, zero, result);
+  }
+
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
-    auto softmax = op.getLhs().getDefiningOp<SoftmaxOp>();
+    Value isHidden;
+    SoftmaxOp softmax = behindHiddenRows(op.getLhs(), isHidden);
     int64_t rank = cast<RankedTensorType>(op.getLhs().getType()).getRank();
     if (!softmax || !softmax->hasOneUse() || static_cast<int64_t>(softmax.getAxis()) != rank - 1)
       return rewriter.notifyMatchFailure(op, "expected a softmax along the last axis, without other users, on the left");
@@ -152,11 +228,7 @@ struct Attention : OpRewritePattern<MatmulOp> {
     Value query = scores.product.getLhs(), key = scores.product.getRhs();
     if (cast<RankedTensorType>(key.getType()).getRank() != rank)
       return rewriter.notifyMatchFailure(op, "expected keys for each place of the batch");
-    auto turn = key.getDefiningOp<TransposeOp>();
-    Value unscaled = turn ? turn.getInput() : key;
-    stripFactor(query, scores.scale);
-    if (stripFactor(unscaled, scores.scale))
-      key = turn ? makeTranspose(rewriter, turn.getLoc(), unscaled, turn.getPermutation()) : unscaled;
+    key = takeFactors(rewriter, query, key, scores.scale);
     SmallVector<Value> inputs{query, key, op.getRhs()};
     Location loc = chainLocation(op, inputs);
     auto turned = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -164,11 +236,21 @@ struct Attention : OpRewritePattern<MatmulOp> {
     key = makeTranspose(rewriter, loc, key, turned);
     if (scores.negated)
       scores.keep = NotOp::create(rewriter, loc, scores.keep.getType(), scores.keep);
-    rewriter.replaceOpWithNewOp<AttentionOp>(op, op.getType(), query, key, op.getRhs(), scores.bias, scores.keep,
-                                             rewriter.getF64FloatAttr(scores.scale), scores.causal ? rewriter.getUnitAttr() : UnitAttr(),
-                                             rewriter.getF64FloatAttr(scores.fill), softmax.getAccuracyAttr())
-        ->setLoc(loc);
+    Value result = AttentionOp::create(rewriter, loc, op.getType(), query, key, op.getRhs(), scores.bias, scores.keep,
+                                       rewriter.getF64FloatAttr(scores.scale), scores.causal ? rewriter.getUnitAttr() : UnitAttr(),
+                                       rewriter.getF64FloatAttr(scores.fill), softmax.getAccuracyAttr());
+    rewriter.replaceOp(op, isHidden ? hideRows(rewriter, loc, result, isHidden) : result);
     return success();
+  }
+
+  /// Takes factors off the query and the key, which may be transposed before or behind; returns the key.
+  static Value takeFactors(PatternRewriter &rewriter, Value &query, Value key, double &scale) {
+    stripFactor(query, scale);
+    auto turn = key.getDefiningOp<TransposeOp>();
+    Value unscaled = turn ? turn.getInput() : key;
+    if (!stripFactor(unscaled, scale))
+      return key;
+    return turn ? makeTranspose(rewriter, turn.getLoc(), unscaled, turn.getPermutation()) : unscaled;
   }
 };
 

@@ -52,7 +52,8 @@ private:
   Value maskBias();
   Value causalBias();
   Value paddingBias();
-  Value minusInfinityWhere(Value condition);
+  Value choose(Value condition, double then, double otherwise);
+  Value minusInfinityWhere(Value condition) { return choose(condition, -HUGE_VAL, 0); }
   Value zeroWhereHidden(Value x);
   Value whole(double scale, bool causal);
   Value parts(double scale, double softcap, bool canHideAll);
@@ -72,9 +73,9 @@ Value Attention::withPast(Value before, Value now, unsigned output) {
   return all;
 }
 
-Value Attention::minusInfinityWhere(Value condition) {
+Value Attention::choose(Value condition, double then, double otherwise) {
   DimExprs dims = node.dims(condition);
-  return node.make<SelectOp>(node.type(dims, element), condition, node.splat(dims, element, -HUGE_VAL), node.splat(dims, element, 0));
+  return node.make<SelectOp>(node.type(dims, element), condition, node.splat(dims, element, then), node.splat(dims, element, otherwise));
 }
 
 /// The given mask as something to add; truth values keep. A mask shorter than the keys hides the rest.
@@ -83,7 +84,7 @@ Value Attention::maskBias() {
   if (!mask || node.failed())
     return {};
   if (node.elementType(mask).isInteger(1))
-    mask = minusInfinityWhere(node.unary<NotOp>(mask));
+    mask = choose(mask, 0, -HUGE_VAL);
   mask = node.cast(mask, element);
   DimExprs dims = node.dims(mask);
   if (dims.empty() || nn::provablyEqual(dims.back(), keys) || nn::getConstantDim(dims.back()) == 1)
@@ -117,7 +118,7 @@ Value Attention::paddingBias() {
   Type i64 = node.builder().getI64Type();
   AffineExpr one = node.number(1);
   Value length = node.reshape(node.cast(used, i64), {node.dims(used)[0], one, one, one});
-  return minusInfinityWhere(node.compare<GreaterEqualOp>(node.iota({one, one, one, keys}, 3, i64), length));
+  return choose(node.compare<LessOp>(node.iota({one, one, one, keys}, 3, i64), length), 0, -HUGE_VAL);
 }
 
 /// A row that sees nothing weighs nothing, instead of NaN.
@@ -143,7 +144,7 @@ Value Attention::parts(double scale, double softcap, bool canHideAll) {
   // The root of the scale on both sides, so that the product of half floats does not overflow.
   double root = std::sqrt(scale);
   int64_t mode = node.getInt("qk_matmul_output_mode", 0);
-  Value scores = node.matmul(node.binary<MulOp>(query, root), node.transpose(node.binary<MulOp>(key, root), {0, 1, 3, 2})), raw = scores;
+  Value scores = node.matmul(node.binary<MulOp>(query, root), node.binary<MulOp>(node.transpose(key, {0, 1, 3, 2}), root)), raw = scores;
   if (softcap != 0)
     scores = node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap);
   Value capped = scores;

@@ -7,46 +7,66 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-/// -weight[target] * x[.., target, ..] for x [N, C, ...] and target [N, ...], reduced as the attribute says. A class that is ignored or
-/// absent weighs nothing.
+namespace {
+/// The classes that are picked: their places [N, 1, ...], and which of them count for nothing.
+struct Picked {
+  Value at, isIgnored;
+  Value orZero(Node &node, Value values) const {
+    return isIgnored ? node.make<SelectOp>(values.getType(), isIgnored, node.splatLike(values, 0), values) : values;
+  }
+};
+} // namespace
+
+static Picked pickClasses(Node &node, Value target) {
+  DimExprs dims = node.dims(target);
+  dims.insert(dims.begin() + 1, node.number(1));
+  Picked picked{node.reshape(node.cast(target, node.builder().getI64Type()), dims), {}};
+  if (auto ignored = node.findInt("ignore_index")) {
+    // What is ignored may lie outside the classes.
+    picked.isIgnored = node.compare<EqualOp>(picked.at, node.splatLike(picked.at, static_cast<double>(*ignored)));
+    picked.at = picked.orZero(node, picked.at);
+  }
+  return picked;
+}
+
+/// -weight[target] * x[.., target, ..] for x [N, C, ...] and target [N, ...], reduced as the attribute says. A class that is ignored weighs
+/// nothing. The steps are those of ONNX's own function body.
 static Value negativeLogLikelihood(Node &node, Value x, Value target, Value weight) {
   std::string reduction = node.getString("reduction", "mean");
-  auto ignored = node.findInt("ignore_index");
   DimExprs dims = node.dims(x);
-  if (dims.size() < 2 || !node.expectRank(target, dims.size() - 1, "the target")) {
+  if (dims.size() < 2 || !node.expectRank(target, dims.size() - 1, "the target") || (weight && !node.expectRank(weight, 1, "the weight"))) {
     (void)node.error("expected an input of rank 2 or more");
     return x;
   }
   if (reduction != "mean" && reduction != "sum" && reduction != "none")
     (void)node.error("attribute 'reduction' is '" + reduction + "', expected mean, sum or none");
-  Type i64 = node.builder().getI64Type(), element = node.elementType(x);
-  DimExprs one = dims;
+  DimExprs one = dims, targets = node.dims(target);
   one[1] = node.number(1);
-  Value at = node.reshape(node.cast(target, i64), one);
-  // The classes as a dimension: exact, because all other terms of the sum are zero.
-  Value hit = node.compare<EqualOp>(node.broadcastTo(at, dims), node.iota(dims, 1, i64));
-  if (ignored) {
-    Value keeps = node.unary<NotOp>(node.compare<EqualOp>(at, node.splatLike(at, static_cast<double>(*ignored))));
-    hit = node.binary<AndOp>(hit, node.broadcastTo(keeps, dims));
-  }
-  if (weight && !node.expectRank(weight, 1, "the weight"))
-    return x;
-  DimExprs classes(dims.size(), node.number(1));
-  classes[1] = dims[1];
-  Value each = weight ? node.broadcastTo(node.reshape(weight, classes), dims) : node.splat(dims, element, 1);
+  for (size_t i = 0; i < targets.size(); ++i)
+    (void)node.unify(targets[i], dims[i == 0 ? 0 : i + 1], "the target and the input differ in a dimension");
+  if (weight)
+    (void)node.unify(node.dims(weight)[0], dims[1], "the weight has not one number a class");
+  Picked picked = pickClasses(node, target);
+  Type element = node.elementType(x);
   if (node.failed())
     return x;
-  auto chosen = [&](Value values) {
-    return node.reduce(ReduceKind::Sum, node.make<SelectOp>(values.getType(), hit, values, node.splatLike(values, 0)), {1}, /*keep=*/false);
-  };
-  Value loss = node.unary<NegOp>(chosen(weight ? node.binary<MulOp>(x, each) : x));
-  if (reduction == "none")
+  picked.at = node.broadcastTo(picked.at, one);
+  auto values = [&](Value from) { return node.reshape(picked.orZero(node, from), targets); };
+  Value loss = node.unary<NegOp>(values(node.make<GatherElementsOp>(node.type(one, element), x, picked.at, 1)));
+  Value weights;
+  if (weight)
+    weights = values(node.make<GatherOp>(node.type(one, element), weight, picked.at, 0));
+  else if (picked.isIgnored)
+    weights = values(node.splat(one, element, 1));
+  if (weights)
+    loss = node.binary<MulOp>(loss, weights);
+  if (reduction == "none" || node.failed())
     return loss;
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(loss)));
+  if (reduction == "mean" && !weights)
+    return node.reduce(ReduceKind::Mean, loss, axes, /*keep=*/false);
   Value sum = node.reduce(ReduceKind::Sum, loss, axes, /*keep=*/false);
-  if (reduction == "sum")
-    return sum;
-  return node.binary<DivOp>(sum, node.reduce(ReduceKind::Sum, chosen(each), axes, /*keep=*/false));
+  return reduction == "sum" ? sum : node.binary<DivOp>(sum, node.reduce(ReduceKind::Sum, weights, axes, /*keep=*/false));
 }
 
 static LogicalResult negativeLogLikelihoodLoss(Node &node) {

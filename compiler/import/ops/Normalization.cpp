@@ -43,7 +43,6 @@ static LogicalResult trainBatchNorm(Node &node, Value x, double epsilon, double 
   return node.failed() ? failure() : node.result(node.cast(shifted, node.elementType(x)));
 }
 
-/// x * (scale / sqrt(variance + epsilon)) + (bias - mean * that): the two factors are small, and fold when they are constant.
 static LogicalResult batchNorm(Node &node) {
   Value x = node.input(0);
   double epsilon = node.getFloat("epsilon", 1e-5f), momentum = node.getFloat("momentum", 0.9f);
@@ -63,23 +62,26 @@ static LogicalResult batchNorm(Node &node) {
   for (int i = 0; i < 4; ++i) {
     Value parameter = node.input(i + 1);
     // Statistics may be wider than the input.
-    parameters[i] = perChannel(node, node.cast(parameter, node.elementType(x)), x, names[i]);
+    parameters[i] = node.cast(parameter, node.elementType(x));
+    AffineExpr channels = node.dims(x)[1];
+    if (node.expectRank(parameter, 1, names[i]) &&
+        node.unify(node.dims(parameter)[0], channels, Twine(names[i]) + " and the input have different numbers of channels"))
+      parameters[i] = node.broadcastTo(parameters[i], {channels});
   }
   if (node.failed())
     return failure();
   auto [scale, bias, mean, variance] = parameters;
-  Value factor = node.binary<DivOp>(scale, node.unary<SqrtOp>(node.binary<AddOp>(variance, epsilon)));
-  Value offset = node.binary<SubOp>(bias, node.binary<MulOp>(mean, factor));
-  return node.result(node.binary<AddOp>(node.binary<MulOp>(x, factor), offset));
+  FloatAttr small = node.builder().getF64FloatAttr(epsilon);
+  return node.result(node.make<BatchNormOp>(x.getType(), x, scale, bias, mean, variance, small));
 }
 
 /// Layer normalization over the trailing dimensions of [rows, group] without scale and bias of its own.
 static Value normalizeRows(Node &node, Value rows, double epsilon) {
   DimExprs trailing = {node.dims(rows).back()};
   Type element = node.elementType(rows);
-  Value one = node.splat(trailing, element, 1), zero = node.splat(trailing, element, 0);
+  Value one = node.splat(trailing, element, 1);
   OpBuilder &b = node.builder();
-  return node.make<LayerNormOp>(rows.getType(), rows, one, zero, b.getI64IntegerAttr(node.rank(rows) - 1), b.getF64FloatAttr(epsilon));
+  return node.make<LayerNormOp>(rows.getType(), rows, one, Value(), b.getI64IntegerAttr(node.rank(rows) - 1), b.getF64FloatAttr(epsilon));
 }
 
 /// InstanceNormalization (a group a channel) and GroupNormalization, whose scale is per group before opset 21.
@@ -162,28 +164,22 @@ static LogicalResult rmsNorm(Node &node) {
   return node.failed() ? failure() : node.result(node.make<RmsNormOp>(x.getType(), x, scale, node.builder().getI64IntegerAttr(axis), epsilon));
 }
 
-/// x / norm, and zero where the norm is zero.
 static LogicalResult lpNorm(Node &node) {
   Value x = node.input(0);
   int64_t p = node.getInt("p", 2), axis = node.axis(node.getInt("axis", -1), node.rank(x));
   if (node.failed() || (p != 1 && p != 2))
     return node.error("attribute 'p' is " + Twine(p) + ", expected 1 or 2");
-  Value powers = p == 1 ? node.unary<AbsOp>(x) : node.binary<MulOp>(x, x);
-  Value sum = node.reduce(ReduceKind::Sum, powers, {axis}, /*keep=*/true), norm = p == 1 ? sum : node.unary<SqrtOp>(sum);
-  Value zero = node.splatLike(norm, 0), isZero = node.compare<EqualOp>(norm, zero);
-  Value safe = node.make<SelectOp>(norm.getType(), isZero, node.splatLike(norm, 1), norm);
-  return node.result(node.binary<DivOp>(x, safe));
+  OpBuilder &b = node.builder();
+  return node.result(node.unary<LpNormOp>(x, b.getI64IntegerAttr(axis), b.getI64IntegerAttr(p)));
 }
 
-/// (x - mean) / (sqrt(mean of squared distances) + 1e-9)
 static LogicalResult meanVarianceNorm(Node &node) {
   Value x = node.input(0);
   SmallVector<int64_t> axes = node.axes(node.findInts("axes").value_or(SmallVector<int64_t>{0, 2, 3}), node.rank(x));
   if (node.failed())
     return failure();
-  Value centred = node.binary<SubOp>(x, node.reduce(ReduceKind::Mean, x, axes, true));
-  Value variance = node.reduce(ReduceKind::Mean, node.binary<MulOp>(centred, centred), axes, true);
-  return node.result(node.binary<DivOp>(centred, node.binary<AddOp>(node.unary<SqrtOp>(variance), 1e-9)));
+  llvm::sort(axes);
+  return node.result(node.unary<MeanVarianceNormOp>(x, node.builder().getDenseI64ArrayAttr(axes)));
 }
 
 /// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta; the sum is a pool over the channels.

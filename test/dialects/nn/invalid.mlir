@@ -615,6 +615,46 @@ func.func @rms_norm_scale(%x: tensor<2x3xf32>, %s: tensor<2xf32>) {
 
 // -----
 
+func.func @lp_norm_power(%x: tensor<2x3xf32>) {
+  // expected-error @below {{expected p 1 or 2, got 3}}
+  %0 = nn.lp_norm %x axis 1 p 3 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @mean_variance_norm_axes(%x: tensor<2x3xf32>) {
+  // expected-error @below {{expected sorted axes without duplicates}}
+  %0 = nn.mean_variance_norm %x [1, 0] : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_channels(%x: tensor<2x3xf32>, %s: tensor<2xf32>) {
+  // expected-error @below {{dimension 0 of a parameter is 2, expected 3}}
+  %0 = nn.batch_norm %x scale %s bias %s mean %s variance %s epsilon 1.0e-5 : tensor<2x3xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_rank(%x: tensor<2xf32>) {
+  // expected-error @below {{expected an input of rank 2 or more, got rank 1}}
+  %0 = nn.batch_norm %x scale %x bias %x mean %x variance %x epsilon 1.0e-5 : tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_type(%x: tensor<2x3xf32>, %s: tensor<3xf64>) {
+  // expected-error @below {{expected parameters of the input's element type}}
+  %0 = nn.batch_norm %x scale %s bias %s mean %s variance %s epsilon 1.0e-5 : tensor<2x3xf32>, tensor<3xf64>
+  return
+}
+
+// -----
+
 func.func @conv_transpose_ranks(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x2xf32>) {
   // expected-error @below {{weight, input and result have different ranks}}
   %0 = nn.conv_transpose %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first

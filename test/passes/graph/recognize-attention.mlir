@@ -157,3 +157,64 @@ module {
     return %r : tensor<1x5x4x8xf32>
   }
 }
+
+// -----
+
+// ONNX's body of Attention: rows of weights that see no key are zeros, and so are the rows of the result. Zeros that are added are none.
+// CHECK-LABEL: func @hidden_rows
+// CHECK: %[[A:.*]] = nn.attention query(%arg0) key(%arg1) value(%arg2) scale 1.000000e+00 :
+// CHECK: %[[H:.*]] = nn.broadcast_to %arg3 : tensor<2x4x1xi1> -> tensor<2x4x8xi1>
+// CHECK: nn.select %[[H]], %{{.*}}, %[[A]]
+func.func @hidden_rows(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>, %h: tensor<2x4x1xi1>) -> tensor<2x4x8xf32> {
+  %kt = nn.transpose %k [0, 2, 1] : tensor<2x6x8xf32> -> tensor<2x8x6xf32>
+  %s = nn.matmul %q, %kt : tensor<2x4x8xf32>, tensor<2x8x6xf32> -> tensor<2x4x6xf32>
+  %zero = nn.splat 0.0 : f32 -> tensor<2x4x6xf32>
+  %t = nn.add %s, %zero : tensor<2x4x6xf32>
+  %p = nn.softmax %t axis 2 : tensor<2x4x6xf32>
+  %hb = nn.broadcast_to %h : tensor<2x4x1xi1> -> tensor<2x4x6xi1>
+  %w = nn.select %hb, %zero, %p : tensor<2x4x6xi1>, tensor<2x4x6xf32>
+  %r = nn.matmul %w, %v : tensor<2x4x6xf32>, tensor<2x6x8xf32> -> tensor<2x4x8xf32>
+  return %r : tensor<2x4x8xf32>
+}
+
+// -----
+
+// Zeros for single weights, which is a dropout, and another number than zero for rows.
+// CHECK-LABEL: func @no_hidden_rows
+// CHECK-NOT: nn.attention
+// CHECK: return
+func.func @no_hidden_rows(%q: tensor<2x4x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>, %d: tensor<2x4x6xi1>, %h: tensor<2x4x1xi1>)
+    -> (tensor<2x4x8xf32>, tensor<2x4x8xf32>) {
+  %s = nn.matmul %q, %k : tensor<2x4x8xf32>, tensor<2x8x6xf32> -> tensor<2x4x6xf32>
+  %p = nn.softmax %s axis 2 : tensor<2x4x6xf32>
+  %zero = nn.splat 0.0 : f32 -> tensor<2x4x6xf32>
+  %one = nn.splat 1.0 : f32 -> tensor<2x4x6xf32>
+  %w = nn.select %d, %zero, %p : tensor<2x4x6xi1>, tensor<2x4x6xf32>
+  %r = nn.matmul %w, %v : tensor<2x4x6xf32>, tensor<2x6x8xf32> -> tensor<2x4x8xf32>
+  %e = nn.matmul %q, %k : tensor<2x4x8xf32>, tensor<2x8x6xf32> -> tensor<2x4x6xf32>
+  %f = nn.softmax %e axis 2 : tensor<2x4x6xf32>
+  %hb = nn.broadcast_to %h : tensor<2x4x1xi1> -> tensor<2x4x6xi1>
+  %g = nn.select %hb, %one, %f : tensor<2x4x6xi1>, tensor<2x4x6xf32>
+  %t = nn.matmul %g, %v : tensor<2x4x6xf32>, tensor<2x6x8xf32> -> tensor<2x4x8xf32>
+  return %r, %t : tensor<2x4x8xf32>, tensor<2x4x8xf32>
+}
+
+// -----
+
+// Constants that hide the keys after each query: causal.
+// CHECK-LABEL: func @causal_bias
+// CHECK: nn.attention query(%arg0) key(%{{.*}}) value(%arg2) scale 1.000000e+00 causal :
+// CHECK: nn.attention query(%arg0) key(%{{.*}}) value(%arg2) bias(%{{.*}}) scale 1.000000e+00 :
+func.func @causal_bias(%q: tensor<1x2x8xf32>, %k: tensor<1x8x3xf32>, %v: tensor<1x3x8xf32>) -> (tensor<1x2x8xf32>, tensor<1x2x8xf32>) {
+  %s = nn.matmul %q, %k : tensor<1x2x8xf32>, tensor<1x8x3xf32> -> tensor<1x2x3xf32>
+  %m = nn.constant dense<[[[0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0]]]> : tensor<1x2x3xf32>
+  %t = nn.add %s, %m : tensor<1x2x3xf32>
+  %p = nn.softmax %t axis 2 : tensor<1x2x3xf32>
+  %r = nn.matmul %p, %v : tensor<1x2x3xf32>, tensor<1x3x8xf32> -> tensor<1x2x8xf32>
+  %s2 = nn.matmul %q, %k : tensor<1x2x8xf32>, tensor<1x8x3xf32> -> tensor<1x2x3xf32>
+  %n = nn.constant dense<[[[0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000]]]> : tensor<1x2x3xf32>
+  %t2 = nn.add %s2, %n : tensor<1x2x3xf32>
+  %p2 = nn.softmax %t2 axis 2 : tensor<1x2x3xf32>
+  %r2 = nn.matmul %p2, %v : tensor<1x2x3xf32>, tensor<1x3x8xf32> -> tensor<1x2x8xf32>
+  return %r, %r2 : tensor<1x2x8xf32>, tensor<1x2x8xf32>
+}

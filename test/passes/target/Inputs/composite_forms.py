@@ -75,6 +75,38 @@ def group_norm(x, scale, bias, groups):
     return layer_norm(rows, 1, 0).reshape(x.shape) * scale.reshape(wide) + bias.reshape(wide)
 
 
+def lp_norm(x, axis, p):
+    norm = np.sum(np.abs(x) ** p, axis, keepdims=True) ** (1 / p)
+    return x / np.where(norm == 0, 1, norm)
+
+
+def mean_variance_norm(x, axes):
+    centred = x - np.mean(x, axes, keepdims=True)
+    return centred / (np.sqrt(np.mean(centred * centred, axes, keepdims=True)) + 1e-9)
+
+
+def add_split_norm_cases(model):
+    """Those that no target has a kernel for, with zeros among their rows."""
+    x = ROWS[1].astype("f4").astype("f8")
+    x[0, :, 0] = 0
+    x[np.isfinite(x) & (np.abs(x) > 1e3)] /= 100
+    for dims in (None, ["L", "M", "N"]):
+        for p in (1, 2):
+            model.case("LpNorm", "LpNormalization", [model.input(x, dims=dims)], lp_norm(x, 1, p), dims=dims, axis=1, p=p)
+    x = IMAGE.astype("f4").astype("f8")
+    x = np.where(np.isfinite(x), x, 0.25) % 7
+    for dims in (None, ["I", 6, "H", "W"]):
+        for axes in ((0, 2, 3), (1, 2)):
+            model.case("MeanVarianceNorm", "MeanVarianceNormalization", [model.input(x, dims=dims)], mean_variance_norm(x, axes), dims=dims, axes=axes)
+    parameters = [random.uniform(0.5, 2, 6).astype("f4").astype("f8") for _ in range(4)]
+    scale, bias, mean, variance = (parameter.reshape(6, 1, 1) for parameter in parameters)
+    x = IMAGE.astype("f4").astype("f8")
+    exact = (x - mean) / np.sqrt(variance + 1e-5) * scale + bias
+    # Given as inputs: constants would be folded into a factor and an addend before there is a choice.
+    for dims in (None, ["I", 6, "H", "W"]):
+        model.case("BatchNorm", "BatchNormalization", [model.input(x, dims=dims), *map(model.input, parameters)], exact, dims=dims)
+
+
 def conv_transpose(x, w):
     """Stride 2, kernel 2: the blocks do not overlap."""
     n, _, h, width = x.shape
@@ -170,6 +202,7 @@ def build():
     gate, up = POINTS.astype("f4").astype("f8"), POINTS[::-1].astype("f4").astype("f8")
     model.case("SwiGLU", "SwiGLU", [model.input(gate), model.input(up)], gate * sigmoid(1.5 * gate) * up, alpha=1.5)
     add_attention_cases(model)
+    add_split_norm_cases(model)
     x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
     model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
     return model

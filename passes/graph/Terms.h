@@ -1,0 +1,68 @@
+//===- Terms.h - Sums and products as lists --------------------------------===//
+//
+// Exporters write x / sqrt(v), x * (1 / sqrt(v)) and x * v^-0.5 for the same. As a product these are one list: {x^1, v^-0.5}. Broadcasts are
+// looked through. Products and sums with other users are not opened: they stay factors and addends.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_PASSES_GRAPH_TERMS_H
+#define KILN_PASSES_GRAPH_TERMS_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+
+namespace kiln {
+
+/// Equal up to the digits that exporters write.
+bool isClose(std::optional<double> have, double want);
+
+/// The value before its broadcast, or the value itself.
+mlir::Value skipBroadcast(mlir::Value value);
+
+/// The one number that a value holds everywhere, large constants read through.
+std::optional<double> getUniformNumber(mlir::Value value);
+
+/// How far a tree of operations is opened: through all that nobody else uses, its root alone, only where it is a multiple of
+/// a value, or not at all.
+enum class Depth { Tree, Root, Multiple, Closed };
+
+struct Factor {
+  mlir::Value value;
+  double exponent;
+};
+
+struct Product {
+  double number = 1.0;
+  /// Operations that were looked at on the way.
+  size_t opened = 0;
+  llvm::SmallVector<Factor> factors;
+};
+
+struct Term {
+  mlir::Value value;
+  double sign;
+};
+
+struct Sum {
+  double number = 0.0;
+  size_t opened = 0;
+  llvm::SmallVector<Term> terms;
+};
+
+/// A value held between two numbers.
+struct Bounded {
+  mlir::Value value;
+  double low, high;
+};
+
+bool isProduct(mlir::Operation *op);
+bool isSum(mlir::Operation *op);
+bool isBounded(mlir::Operation *op);
+
+Product viewProduct(mlir::Value root, Depth depth);
+Sum viewSum(mlir::Value root, Depth depth);
+Bounded viewBounded(mlir::Value root);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_GRAPH_TERMS_H
