@@ -26,6 +26,7 @@ private:
   bool bounded(Value body, Value graph);
   bool call(Operation *body, Operation *graph);
   bool attributes(Operation *body, Operation *graph);
+  bool isAccuracy(Attribute accuracy);
   bool axes(ArrayRef<int64_t> body, ArrayRef<int64_t> graph);
   bool operands(ValueRange body, ValueRange graph);
 
@@ -137,6 +138,13 @@ bool Matcher::axes(ArrayRef<int64_t> body, ArrayRef<int64_t> graph) {
   return !body.empty() && *found.axes == graph;
 }
 
+/// The composite computes all its exps equally well.
+bool Matcher::isAccuracy(Attribute accuracy) {
+  if (!found.accuracy)
+    found.accuracy = accuracy;
+  return found.accuracy == accuracy;
+}
+
 bool Matcher::attributes(Operation *body, Operation *graph) {
   // What the body leaves at its default must be so in the graph; notes that passes leave do not count.
   for (NamedAttribute named : graph->getAttrs())
@@ -146,6 +154,8 @@ bool Matcher::attributes(Operation *body, Operation *graph) {
     Attribute want = named.getValue(), have = graph->getAttr(named.getName());
     if (auto wanted = dyn_cast<DenseI64ArrayAttr>(want))
       return have && axes(wanted, cast<DenseI64ArrayAttr>(have));
+    if (named.getName() == "accuracy")
+      return isAccuracy(have);
     if (named.getName() == "axis")
       return have && axes({cast<IntegerAttr>(want).getInt()}, {cast<IntegerAttr>(have).getInt()});
     if (auto wanted = dyn_cast<FloatAttr>(want))

@@ -23,6 +23,8 @@ struct Bindings {
   llvm::SmallVector<mlir::Value, 2> inputs;
   std::array<std::optional<double>, standIns.size()> numbers;
   std::optional<llvm::SmallVector<int64_t>> axes;
+  /// How well the exp of the graph is to be computed, where operations say so.
+  mlir::Attribute accuracy;
 };
 
 /// Lays the body that ends in `body` over the graph that ends in `root`; inputs must have the type of `root`.

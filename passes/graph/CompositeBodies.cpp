@@ -238,6 +238,8 @@ static bool areAxesOf(Operation *whole, ArrayRef<int64_t> axes, int64_t rank) {
 }
 
 static Attribute bindAttribute(Builder &builder, NamedAttribute named, const Bindings &found) {
+  if (named.getName() == "accuracy" && found.accuracy)
+    return found.accuracy;
   if (named.getName() == "axis")
     return found.axes ? builder.getI64IntegerAttr(found.axes->front()) : Attribute();
   if (named.getName() == "axes")
