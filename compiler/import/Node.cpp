@@ -302,6 +302,11 @@ void Node::requireNotNegative(AffineExpr expr, const Twine &what) {
     graph.addConstraint(expr.floorDiv(int64_t(1) << 40));
 }
 
+std::optional<int64_t> Node::declaredRank(unsigned i) const {
+  const onnx::TypeProto *declared = i < numOutputs() ? scope.declared.lookup(proto.output(i)) : nullptr;
+  return declared && declared->tensor_type().has_shape() ? std::optional<int64_t>(declared->tensor_type().shape().dim_size()) : std::nullopt;
+}
+
 std::optional<DimExprs> Node::declaredDims(unsigned i) const {
   // A shape from the command line may have changed what the exporter wrote down.
   if (i >= numOutputs() || !graph.options.shapes.empty())

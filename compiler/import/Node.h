@@ -112,6 +112,8 @@ public:
   /// The dimensions that the model declares for output `i`, when it declares all. They stand in for a shape, axes or sizes that only
   /// the data would tell (`isKnown` says so): the declaration is the model's promise about them.
   std::optional<DimExprs> declaredDims(unsigned i = 0) const;
+  /// The number of them, which the model may declare alone.
+  std::optional<int64_t> declaredRank(unsigned i = 0) const;
   bool isKnown(unsigned input) { return !hasInput(input) || getIntegerContents(inputs[input]); }
   /// Numbers of a constant float or integer tensor.
   std::optional<llvm::SmallVector<double>> constantNumbers(unsigned input, llvm::StringRef what);

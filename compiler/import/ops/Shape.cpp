@@ -117,20 +117,47 @@ static std::optional<SmallVector<int64_t>> squeezeAxes(Node &node) {
   return node.hasInput(1) ? node.constantIntegers(1, "axes") : std::nullopt;
 }
 
+/// Without axes all dimensions of size 1 go. Whether a symbolic one is 1 only run time knows, but the rank may be declared: then all of them are or
+/// none is, which is checked at run time.
+static LogicalResult squeezeOnes(Node &node, Value x) {
+  DimExprs kept, symbolic;
+  for (AffineExpr dim : node.dims(x)) {
+    auto size = nn::getConstantDim(dim);
+    if (size != 1)
+      kept.push_back(dim);
+    if (!size)
+      symbolic.push_back(dim);
+  }
+  int64_t most = kept.size(), rank = node.declaredRank().value_or(most);
+  bool squeezesAll = rank == most - static_cast<int64_t>(symbolic.size());
+  if (rank != most && !squeezesAll)
+    return node.unsupported("without axes, which dimensions of size 1 to squeeze is known only at run time", "make them static with --dim");
+  for (AffineExpr dim : symbolic) {
+    AffineExpr size = squeezesAll ? dim : nn::getBroadcastFactor(dim);
+    if (!node.unify(size, node.number(1), "the declared rank differs: sizes"))
+      return failure();
+  }
+  if (squeezesAll)
+    llvm::erase_if(kept, [](AffineExpr dim) { return !nn::getConstantDim(dim); });
+  return node.result(node.reshape(x, kept));
+}
+
 static LogicalResult squeeze(Node &node) {
   Value x = node.input(0);
   DimExprs dims = node.dims(x), kept;
   if (auto declared = node.declaredDims(); declared && node.opset >= 13 && !node.isKnown(1))
     return reshapeChecked(node, x, *declared);
   auto given = squeezeAxes(node);
-  SmallVector<int64_t> axes = given ? node.axes(*given, dims.size()) : SmallVector<int64_t>();
+  if (!given)
+    return node.failed() ? failure() : squeezeOnes(node, x);
+  SmallVector<int64_t> axes = node.axes(*given, dims.size());
   if (node.failed())
     return failure();
   for (auto [i, dim] : llvm::enumerate(dims)) {
     bool isNamed = llvm::is_contained(axes, static_cast<int64_t>(i));
     if (isNamed && !node.unify(dim, node.number(1), "dimension " + Twine(i) + " cannot be squeezed"))
       return failure();
-    if (!isNamed && (given || nn::getConstantDim(dim) != 1))
+    if (!isNamed)
       kept.push_back(dim);
   }
   return node.result(node.reshape(x, kept));

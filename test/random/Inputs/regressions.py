@@ -84,6 +84,14 @@ def add_same_borders(model):
         model.case("max_pool_same", "MaxPool", [given], pool(x, kernel, strides, (1, 1), pads, np.max, 0), dims=places, **attributes)
 
 
+def add_squeezes(model):
+    """Without axes, where the rank that is declared tells whether symbolic dimensions are 1."""
+    x = random.standard_normal((1, 3, 1)).astype("f4")
+    model.case("squeeze_all", "Squeeze", [model.input(x, dims=["one", 3, 1])], x[0, :, 0], dims=[3])
+    x = random.standard_normal((4, 3, 1)).astype("f4")
+    model.case("squeeze_none", "Squeeze", [model.input(x, dims=["four", 3, 1])], x[:, :, 0], dims=[None, 3])
+
+
 def main():
     folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
@@ -91,6 +99,7 @@ def main():
     add_pools(model)
     add_symbolic_sums(model)
     add_same_borders(model)
+    add_squeezes(model)
     model.save(folder / "m.onnx", opset=19)
     inputs = model.save_inputs(folder)
     for target in targets:

@@ -82,6 +82,8 @@ CASES = [
     ("has 0 values, expected one", "float[1] x", "y = Constant()"),
     ("attribute 'value' has 2 elements, expected one", "float[1] x", "y = ConstantOfShape<value = float[2] {1, 2}>(s)", "int64[1] s = {3}"),
     ("start, limit and delta must be scalars of one type", "int64 a, float b", "y = Range(a, b, a)"),
+    ("without axes, which dimensions of size 1 to squeeze is known only at run time", "float[N, M, K] x",
+     "z = Squeeze(x) y = Neg(z)", "float[P, Q] z"),
     ("the step is symbolic", "float[N] x", "s = Shape(x) z = Squeeze(s) y = Range(o, z, z)", "int64 o = {0}"),
     ("the range has too many elements: its size overflows the limit", "float[1] x", "y = Range(a, b, o)",
      "int64 a = {0}, int64 b = {9000000000000000000}, int64 o = {1}"),
