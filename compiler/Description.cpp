@@ -21,7 +21,7 @@ Description describe(const Compilation &compilation, const Signature &signature)
   result.inputs = describeTensors(signature.inputs, signature);
   result.outputs = describeTensors(signature.outputs, signature);
   for (const SignatureSymbol &symbol : signature.symbols)
-    result.dimensions.push_back({symbol.onnxName, symbol.min, symbol.max});
+    result.dimensions.push_back({symbol.onnxName, symbol.min, symbol.max, symbol.most ? dimText(symbol.most, signature, "") : ""});
   result.workspaceBytes = signature.workspaceBytes.value_or(-1);
   result.weightsBytes = signature.weightsBytes;
   result.operators = compilation.operators;
@@ -49,8 +49,12 @@ json::Object toJson(const Description &description) {
   for (auto &[name, count] : description.operators)
     operators[name] = count;
   json::Array dimensions;
-  for (const Description::Dimension &dimension : description.dimensions)
-    dimensions.push_back(json::Object{{"name", dimension.name}, {"min", dimension.min}, {"max", dimension.max}});
+  for (const Description::Dimension &dimension : description.dimensions) {
+    json::Object row{{"name", dimension.name}, {"min", dimension.min}, {"max", dimension.max}};
+    if (!dimension.bound.empty())
+      row["bound"] = dimension.bound;
+    dimensions.push_back(std::move(row));
+  }
   return json::Object{{"name", description.name},
                       {"target", description.target},
                       {"accuracy", description.accuracy},
@@ -101,7 +105,7 @@ std::optional<Description> descriptionFromJson(StringRef text) {
   result.inputs = readTensors(*object, "inputs");
   result.outputs = readTensors(*object, "outputs");
   forEachRow(*object, "dimensions", [&](const json::Object &row) {
-    result.dimensions.push_back({getText(row, "name"), row.getInteger("min").value_or(0), row.getInteger("max").value_or(0)});
+    result.dimensions.push_back({getText(row, "name"), row.getInteger("min").value_or(0), row.getInteger("max").value_or(0), getText(row, "bound")});
   });
   result.weightsBytes = object->getInteger("weights_bytes").value_or(0);
   result.workspaceBytes = object->getInteger("workspace_bytes").value_or(-1);

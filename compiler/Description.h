@@ -16,6 +16,8 @@ struct Description {
   struct Dimension {
     std::string name;
     int64_t min = 0, max = 0;
+    /// The most that it can be, when the model computes it.
+    std::string bound;
   };
   std::string name, target, accuracy = "default";
   std::vector<Tensor> inputs, outputs;

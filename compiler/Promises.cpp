@@ -1,6 +1,7 @@
 //===- Promises.cpp - What the user promises about a model -----------------===//
 #include "compiler/Promises.h"
 #include "compiler/emit/Signature.h"
+#include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -52,6 +53,8 @@ static bool recordBounds(const CompileOptions &options, ModuleOp module, std::ve
   if (auto names = module->getAttrOfType<ArrayAttr>(nn::symbolsAttrName))
     for (auto name : names.getAsRange<StringAttr>())
       symbols.push_back(name.str());
+  // What the model computes nobody can bound.
+  symbols.resize(nn::ComputedDims(module).given());
   for (auto &entry : options.dimBounds)
     if (!llvm::is_contained(symbols, entry.first)) {
       errors.push_back("--dim: the model has no dynamic dimension '" + entry.first + "', it " + quoteAll(symbols));

@@ -50,7 +50,7 @@ void EntryBody::printChecks() {
     line(statement("!inputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
   for (const SignatureTensor &tensor : signature.outputs)
     line(statement("!outputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
-  for (const SignatureSymbol &symbol : signature.symbols) {
+  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
     std::string value = "dims->" + symbol.field;
     line(statement(value + " < " + std::to_string(symbol.min) + " || " + value + " > " + std::to_string(symbol.max), "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS"));
   }
@@ -83,7 +83,7 @@ void EntryBody::defineArguments() {
   for (const SignatureTensor &tensor : signature.outputs)
     field(tensor, "outputs->" + tensor.field, false);
   define(*argument++, "static_cast<unsigned char *>(workspace)");
-  for (const SignatureSymbol &symbol : signature.symbols)
+  for (const SignatureSymbol &symbol : signature.givenSymbols())
     define(*argument++, "dims->" + symbol.field);
 }
 
@@ -127,6 +127,13 @@ LogicalResult EntryBody::printStatement(Operation *op) {
     std::string condition = text(check.getCondition());
     line("if (!(" + condition + ")) // " + makeCommentText(check.getMessage()));
     line("  return " + check.getStatus() + ";");
+    return success();
+  }
+  if (auto report = dyn_cast<kernel::ReportOp>(op)) {
+    const SignatureSymbol *symbol = signature.findSymbol(report.getSymbol());
+    if (!symbol)
+      return op->emitOpError("internal error: reports a symbol that no input or output mentions");
+    line("dims->" + symbol->field + " = " + text(report.getValue()) + ";");
     return success();
   }
   return FunctionPrinter::printStatement(op);
@@ -225,7 +232,7 @@ static FailureOr<std::string> printWorkspaceSize(const Signature &signature) {
   if (failed(function))
     return failure();
   std::vector<std::string> arguments;
-  for (const SignatureSymbol &symbol : signature.symbols)
+  for (const SignatureSymbol &symbol : signature.givenSymbols())
     arguments.push_back("dims->" + symbol.field);
   return *function + "\n" + head + "  return dims ? static_cast<size_t>(workspace_bytes(" + llvm::join(arguments, ", ") + ")) : 0;\n}\n";
 }

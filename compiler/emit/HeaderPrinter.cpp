@@ -26,17 +26,39 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
   return text + "} " + signature.name + "_" + kind.str() + ";\n\n";
 }
 
+/// A macro for a size that the model computes: a number, or a function of the dimensions that the caller gives.
+static std::string printMost(const std::string &macro, AffineExpr most, const Signature &signature) {
+  bool isKnown = isa<AffineConstantExpr>(most);
+  return "#define " + macro + (isKnown ? " " : "(dims) (") + dimText(most, signature, "(dims)->") + (isKnown ? "\n" : ")\n");
+}
+
 static std::string printDims(const Signature &signature) {
   if (!signature.hasDims())
     return "";
   std::string text, macros;
+  for (const SignatureSymbol &symbol : signature.computedSymbols())
+    macros += printMost(signature.macro + "_" + makeMacroName(symbol.field) + "_MAX", symbol.most, signature);
+  for (const SignatureTensor &tensor : signature.outputs)
+    if (tensor.most)
+      macros += printMost(signature.macro + "_" + makeMacroName(tensor.field) + "_MOST_ELEMENTS", tensor.most, signature);
+  if (signature.isDataSized())
+    macros = "/* Only the data tells the last " + std::to_string(signature.computedSymbols().size()) + " of the dimensions: " + signature.name +
+             "_run writes them, whatever they were, and a run\n * that fails leaves them unspecified. An output that depends on them needs room for "
+             "its ..._MOST_ELEMENTS, which the dimensions\n * that the caller gives tell; the run fills the first of these, without gaps, in "
+             "the shape that the written dimensions give. */\n#define " + signature.macro + "_COMPUTED_DIMS " +
+             std::to_string(signature.computedSymbols().size()) + "\n" + macros + "\n";
+  macros += "/* The dynamic dimensions and their bounds. */\n";
   for (const SignatureSymbol &symbol : signature.symbols) {
     std::string macro = signature.macro + "_" + makeMacroName(symbol.field);
+    if (symbol.most) {
+      text += "  int64_t " + symbol.field + "; /* written by the run: 0 to " + dimText(symbol.most, signature, "") + " */\n";
+      continue;
+    }
     macros += "#define " + macro + "_MIN " + std::to_string(symbol.min) + "\n#define " + macro + "_MAX " + std::to_string(symbol.max) + "\n";
     std::string named = symbol.field == symbol.onnxName ? "" : ", '" + makeCommentText(symbol.onnxName) + "'";
     text += "  int64_t " + symbol.field + "; /* " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) + named + " */\n";
   }
-  return "/* The dynamic dimensions and their bounds. */\n" + macros + "typedef struct " + signature.name + "_dims {\n" + text + "} " + signature.name +
+  return macros + "typedef struct " + signature.name + "_dims {\n" + text + "} " + signature.name +
          "_dims;\n\n";
 }
 
@@ -62,6 +84,8 @@ static std::string printFunctions(const Signature &signature) {
           " * is aligned to KILN_ALIGNMENT. `context` may be NULL: one thread, no hooks.\n";
   if (signature.externalWeights)
     text += " * `weights` are the contents of the weights file: see kiln_weights_map() of the runtime, or read or map it yourself.\n";
+  if (signature.isDataSized())
+    text += " * `dims` belongs to the call as outputs do: the run writes the dimensions that only the data tells.\n";
   text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never allocates,\n"
           " * locks, prints or aborts. */\n";
   text += printCall(api + "kiln_status " + name + "_run", signature.runParameters()) + ";\n\n";

@@ -25,7 +25,8 @@ static std::string printTensor(const SignatureTensor &tensor, const std::string 
     bytes = value && bytes >= 0 ? bytes * *value : -1;
     dims.push_back(std::to_string(value.value_or(-1)));
     texts.push_back(makeStringLiteral(dimText(dim, signature, "")));
-    symbols.push_back(std::to_string(symbol ? static_cast<int>(symbol.getPosition()) : -1));
+    const SignatureSymbol *found = symbol ? signature.findSymbol(symbol.getPosition()) : nullptr;
+    symbols.push_back(std::to_string(found ? static_cast<int>(found - signature.symbols.data()) : -1));
   }
   if (!dims.empty())
     arrays += array("int64_t ", id + "_extents", dims);
@@ -43,6 +44,20 @@ static std::string printTensors(const std::vector<SignatureTensor> &tensors, con
   return rows.empty() ? "" : arrays + "const kiln_tensor_info " + name + "_table[] = {\n" + rows + "};\n";
 }
 
+/// The most that sizes which the model computes can be: of each output in elements, and of each computed dimension.
+static std::string printBounds(const Signature &signature) {
+  if (!signature.isDataSized())
+    return "";
+  std::vector<std::string> outputs, symbols;
+  for (const SignatureTensor &tensor : signature.outputs) {
+    AffineExpr most = tensor.most ? tensor.most : nn::getNumElements(tensor.dims, tensor.type.getContext());
+    outputs.push_back(makeStringLiteral(dimText(most, signature, "")));
+  }
+  for (const SignatureSymbol &symbol : signature.computedSymbols())
+    symbols.push_back(makeStringLiteral(dimText(symbol.most, signature, "")));
+  return array("char *const ", "output_bounds", outputs) + array("char *const ", "symbol_bounds", symbols);
+}
+
 std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string text = printTensors(signature.inputs, "input", signature) + printTensors(signature.outputs, "output", signature);
   if (signature.hasDims()) {
@@ -51,6 +66,7 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
       text += "    {" + makeStringLiteral(symbol.onnxName) + ", " + std::to_string(symbol.min) + ", " + std::to_string(symbol.max) + "},\n";
     text += "};\n";
   }
+  text += printBounds(signature);
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
@@ -68,7 +84,11 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"num_kernels", std::to_string(launches)},
                                                              {"workspace_size", std::to_string(signature.workspaceBytes.value_or(-1))},
                                                              {"weights_size", std::to_string(signature.weightsBytes)},
-                                                             {"weights_checksum", std::to_string(checksum) + "ull"}};
+                                                             {"weights_checksum", std::to_string(checksum) + "ull"},
+                                                             {"output_bounds", table(!signature.isDataSized(), "output_bounds")},
+                                                             {"symbol_bounds", table(!signature.isDataSized(), "symbol_bounds")},
+                                                             {"num_computed", std::to_string(signature.computedSymbols().size())},
+                                                             {"reserved", "0"}};
   text += "constexpr kiln_model_info description = {\n";
   for (auto &[field, value] : fields)
     text += "    /*" + field + "*/ " + value + ",\n";

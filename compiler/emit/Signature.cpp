@@ -2,6 +2,7 @@
 #include "compiler/emit/Signature.h"
 #include "compiler/emit/Identifiers.h"
 
+#include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
 #include "llvm/ADT/StringExtras.h"
@@ -26,6 +27,39 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
   return tensors;
 }
 
+/// Computed symbols that no input or output mentions are the model's own business.
+static void readComputed(const nn::ComputedDims &computed, Signature &signature) {
+  SmallVector<unsigned> seen;
+  for (auto *tensors : {&signature.inputs, &signature.outputs})
+    for (SignatureTensor &tensor : *tensors) {
+      for (AffineExpr dim : tensor.dims)
+        computed.collect(dim, seen);
+      if (llvm::any_of(tensor.dims, [&](AffineExpr dim) { return computed.isIn(dim); }))
+        tensor.most = computed.getMostElements(tensor.dims, tensor.type.getContext());
+    }
+  llvm::erase_if(signature.symbols, [&](const SignatureSymbol &symbol) {
+    return computed.isComputed(symbol.position) && !llvm::is_contained(seen, symbol.position);
+  });
+  for (SignatureSymbol &symbol : signature.symbols) {
+    if (!computed.isComputed(symbol.position))
+      continue;
+    symbol.most = computed.getBound(symbol.position);
+    symbol.min = 0;
+    symbol.max = nn::getConstantDim(symbol.most).value_or(std::numeric_limits<int64_t>::max());
+  }
+}
+
+ArrayRef<SignatureSymbol> Signature::givenSymbols() const {
+  return ArrayRef(symbols).take_while([](const SignatureSymbol &symbol) { return !symbol.most; });
+}
+
+const SignatureSymbol *Signature::findSymbol(unsigned position) const {
+  for (const SignatureSymbol &symbol : symbols)
+    if (symbol.position == position)
+      return &symbol;
+  return nullptr;
+}
+
 static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   std::vector<SignatureSymbol> symbols;
   auto names = module->getAttrOfType<ArrayAttr>("nn.symbols");
@@ -33,7 +67,7 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
     StringRef text = cast<StringAttr>(name);
-    SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultSymbolMin, defaultSymbolMax};
+    SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultSymbolMin, defaultSymbolMax, static_cast<unsigned>(i)};
     if (bounds && i < bounds.size())
       if (auto range = dyn_cast<DenseI64ArrayAttr>(bounds[i]); range && range.size() == 2)
         symbol.min = range[0], symbol.max = range[1];
@@ -71,10 +105,12 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     if (pairs[i + 1] < static_cast<int64_t>(signature.outputs.size()))
       signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
   signature.symbols = readSymbols(module);
-  size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + signature.symbols.size();
+  nn::ComputedDims computed(module);
+  readComputed(computed, signature);
+  size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + computed.given();
   bool complete = signature.inputs.size() == signature.entry.getInputs().size() && signature.outputs.size() == signature.entry.getOutputs().size();
   if (!complete || signature.entry.getBody().getNumArguments() != arguments)
-    return signature.entry.emitOpError("expected one block argument for each input, output and symbol and the workspace");
+    return signature.entry.emitOpError("expected one block argument for each input, output and given symbol and the workspace");
   for (auto &list : {signature.inputs, signature.outputs})
     for (const SignatureTensor &tensor : list)
       if (publicType(tensor.type.getElementType()).empty())
@@ -102,7 +138,7 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
 std::vector<std::string> Signature::runParameters() const {
   std::vector<std::string> parameters;
   if (hasDims())
-    parameters.push_back(dimsParameter());
+    parameters.push_back((isDataSized() ? "" : "const ") + name + "_dims *dims");
   parameters.push_back("const " + name + "_inputs *inputs");
   parameters.push_back("const " + name + "_outputs *outputs");
   if (externalWeights)
@@ -145,8 +181,8 @@ std::string dimText(AffineExpr expr, const Signature &signature, StringRef prefi
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return std::to_string(constant.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    unsigned position = symbol.getPosition();
-    return position < signature.symbols.size() ? prefix.str() + signature.symbols[position].field : "?";
+    const SignatureSymbol *found = signature.findSymbol(symbol.getPosition());
+    return found ? prefix.str() + found->field : "?";
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
   std::string left = dimText(binary.getLHS(), signature, prefix), right = dimText(binary.getRHS(), signature, prefix);

@@ -23,6 +23,8 @@ struct SignatureTensor {
   std::optional<std::pair<double, double>> range = std::nullopt;
   /// The inputs whose buffer an output may be.
   std::vector<unsigned> inPlaceOf = {};
+  /// The most elements that it can have, when a dimension is one that the model computes; null otherwise.
+  mlir::AffineExpr most = {};
 };
 
 /// Bounds of a dimension without bounds of its own. The product of three such dimensions and an element size fits in 64 bits.
@@ -34,6 +36,10 @@ struct SignatureSymbol {
   std::string field;
   int64_t min;
   int64_t max;
+  /// Its number in the module.
+  unsigned position;
+  /// The most that it can be, when the model computes it; null when the caller gives it.
+  mlir::AffineExpr most = {};
 };
 
 /// Everything that the generated header says, read from a module after the kernel stage. A library for several targets has one for each, and
@@ -48,6 +54,7 @@ struct Signature {
   std::string variant;
   std::vector<SignatureTensor> inputs;
   std::vector<SignatureTensor> outputs;
+  /// Those that the caller gives, then those that the model computes and its inputs or outputs mention.
   std::vector<SignatureSymbol> symbols;
   /// A handle: const methods of operations do not exist.
   mutable kernel::EntryOp entry;
@@ -60,6 +67,11 @@ struct Signature {
   bool externalWeights = false;
 
   bool hasDims() const { return !symbols.empty(); }
+  llvm::ArrayRef<SignatureSymbol> givenSymbols() const;
+  llvm::ArrayRef<SignatureSymbol> computedSymbols() const { return llvm::ArrayRef(symbols).drop_front(givenSymbols().size()); }
+  bool isDataSized() const { return !computedSymbols().empty(); }
+  /// The symbol with this number in the module; null when programs do not see it.
+  const SignatureSymbol *findSymbol(unsigned position) const;
   mlir::ModuleOp module() const { return entry->getParentOfType<mlir::ModuleOp>(); }
   /// `text` with the variant behind it, as the names of the target's own files and functions are made.
   std::string variantOf(llvm::StringRef text) const { return text.str() + (variant.empty() ? "" : "_" + variant); }

@@ -28,8 +28,10 @@ template <typename T> struct span {
 
 )";
 
-/// The number of elements as C++ text.
+/// The number of elements as C++ text: the most, where only the data tells it.
 static std::string countText(const SignatureTensor &tensor, const Signature &signature) {
+  if (tensor.most)
+    return "size_t(" + dimText(tensor.most, signature, "dims_.") + ")";
   std::string text = "size_t(1)";
   for (AffineExpr dim : tensor.dims)
     text += " * size_t(" + dimText(dim, signature, "dims_.") + ")";
@@ -70,14 +72,15 @@ static std::string printSetter(const Argument &argument, const Signature &signat
 static std::string printRun(const Signature &signature, const std::vector<Argument> &arguments) {
   std::string weights = signature.externalWeights ? "kiln::span<const unsigned char> weights, " : "";
   std::string text = "  // Checks the sizes, then runs. A size that does not fit the dimensions is KILN_STATUS_INVALID_ARGUMENT.\n"
-                     "  kiln_status run(" + weights + "kiln::span<unsigned char> workspace, const kiln_context *context = nullptr) const {\n";
-  for (const SignatureSymbol &symbol : signature.symbols) {
+                     "  kiln_status run(" + weights + "kiln::span<unsigned char> workspace, const kiln_context *context = nullptr)" +
+                     (signature.isDataSized() ? " {\n" : " const {\n");
+  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
     std::string macro = signature.macro + "_" + makeMacroName(symbol.field);
     text += "    if (dims_." + symbol.field + " < " + macro + "_MIN || dims_." + symbol.field + " > " + macro +
             "_MAX)\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";
   }
   for (const Argument &argument : arguments)
-    text += "    if (" + argument.size + " != " + countText(*argument.tensor, signature) + ")\n      return KILN_STATUS_INVALID_ARGUMENT;\n";
+    text += "    if (" + argument.size + (argument.tensor->most ? " < " : " != ") + countText(*argument.tensor, signature) + ")\n      return KILN_STATUS_INVALID_ARGUMENT;\n";
   if (signature.externalWeights)
     text += "    if (weights.count != " + signature.macro + "_WEIGHTS_SIZE)\n      return KILN_STATUS_WEIGHTS_MISMATCH;\n";
   std::string dims = signature.hasDims() ? "&dims_" : "";
@@ -93,7 +96,9 @@ std::string printWrapper(const Signature &signature) {
     names.reserve(name);
   std::vector<Argument> arguments = collectArguments(signature, names);
   std::string text = spanText.str() + "// A call with named arguments: " + self + "().first(...).second(...).run(workspace).\nclass " + self + " {\npublic:\n";
-  for (const SignatureSymbol &symbol : signature.symbols) {
+  for (const SignatureSymbol &symbol : signature.computedSymbols())
+    text += "  // Written by the run.\n  int64_t " + names.unique(symbol.field) + "() const { return dims_." + symbol.field + "; }\n";
+  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
     std::string setter = names.unique(symbol.field);
     text += "  " + self + " &" + setter + "(int64_t value) {\n    dims_." + symbol.field + " = value;\n    return *this;\n  }\n";
   }

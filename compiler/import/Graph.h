@@ -5,6 +5,7 @@
 #include "compiler/import/Import.h"
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/Node.h"
+#include "dialects/nn/ComputedDims.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace kiln::onnx {
@@ -99,6 +100,8 @@ private:
   /// The narrow data type of the value of that name, or 0.
   static int64_t narrowType(const Scope &scope, llvm::StringRef name);
   AffineExpr symbol(llvm::StringRef name);
+  AffineExpr addComputedSymbol(const llvm::Twine &name, AffineExpr bound);
+  nn::ComputedDims computedDims() const { return {static_cast<unsigned>(symbols.size() - computedBounds.size()), computedBounds}; }
   void addConstraint(AffineExpr mustBeZero);
   bool isConstraint(AffineExpr mustBeZero) const;
 
@@ -112,6 +115,8 @@ private:
   llvm::SmallVector<std::string> symbols;
   llvm::StringMap<AffineExpr> symbolByName;
   llvm::SmallVector<AffineExpr> constraints;
+  /// The most that each of the last symbols can be: those that the model computes.
+  llvm::SmallVector<AffineExpr> computedBounds;
   llvm::StringMap<const onnx::FunctionProto *> functions;
   std::vector<std::string> unsupportedNodes;
   /// What the dialect's verifiers said about the operation just made.

@@ -68,6 +68,22 @@ AffineExpr GraphImporter::symbol(StringRef name) {
   return entry->second;
 }
 
+AffineExpr GraphImporter::addComputedSymbol(const Twine &name, AffineExpr bound) {
+  // Expressions in the library's tables mention it by its field, so the name is one.
+  std::string stem;
+  for (char c : name.str())
+    if (llvm::isAlnum(c) || (!stem.empty() && stem.back() != '_'))
+      stem += llvm::isAlnum(c) ? c : '_';
+  if (stem.empty() || llvm::isDigit(stem.front()))
+    stem = "n" + stem;
+  std::string unique = stem;
+  for (unsigned number = 2; llvm::is_contained(symbols, unique); ++number)
+    unique = stem + "_" + std::to_string(number);
+  symbols.push_back(unique);
+  computedBounds.push_back(nn::simplifyDim(bound));
+  return getAffineSymbolExpr(symbols.size() - 1, &context);
+}
+
 bool GraphImporter::isConstraint(AffineExpr mustBeZero) const {
   return llvm::is_contained(constraints, nn::simplifyDim(mustBeZero)) || llvm::is_contained(constraints, nn::simplifyDim(mustBeZero * -1));
 }
@@ -344,6 +360,10 @@ void GraphImporter::finishModule() {
   (*module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
   SmallVector<StringRef> names(symbols.begin(), symbols.end());
   (*module)->setAttr(nn::symbolsAttrName, builder.getStrArrayAttr(names));
+  if (!computedBounds.empty()) {
+    unsigned given = symbols.size() - computedBounds.size();
+    (*module)->setAttr(nn::computedSymbolsAttrName, AffineMapAttr::get(AffineMap::get(0, given, computedBounds, &context)));
+  }
   if (!constraints.empty())
     (*module)->setAttr(nn::constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, symbols.size(), constraints, &context)));
 }

@@ -222,6 +222,24 @@ static bool isTooComplex(AffineExpr expr) {
   return parts > expressionLimit;
 }
 
+void Node::checkComputedSize(ArrayRef<AffineExpr> dims, Type elementType) {
+  nn::ComputedDims computed = graph.computedDims();
+  if (!llvm::any_of(dims, [&](AffineExpr dim) { return computed.isIn(dim); }))
+    return;
+  int64_t bytes = nn::elementBytes(elementType);
+  for (AffineExpr dim : dims) {
+    AffineExpr most = computed.getUpperBound(dim);
+    auto size = most ? nn::getConstantDim(most) : std::nullopt;
+    if (!most)
+      (void)unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
+    else if (size && (llvm::MulOverflow(bytes, std::max<int64_t>(*size, 0), bytes) || bytes > graph.options.limits.tensorBytes))
+      (void)error("the result may be too large: the most that it can hold overflows the limit of " + Twine(graph.options.limits.tensorBytes) + " bytes");
+    else
+      continue;
+    return;
+  }
+}
+
 RankedTensorType Node::type(ArrayRef<AffineExpr> wanted, Type elementType) {
   DimExprs dims;
   int64_t bytes = nn::elementBytes(elementType);
@@ -245,6 +263,7 @@ RankedTensorType Node::type(ArrayRef<AffineExpr> wanted, Type elementType) {
     dims.back() = number(1);
     bytes = 1;
   }
+  checkComputedSize(dims, elementType);
   return nn::makeTensorType(dims, elementType);
 }
 
@@ -305,6 +324,21 @@ void Node::requireNotNegative(AffineExpr expr, const Twine &what) {
 std::optional<int64_t> Node::declaredRank(unsigned i) const {
   const onnx::TypeProto *declared = i < numOutputs() ? scope.declared.lookup(proto.output(i)) : nullptr;
   return declared && declared->tensor_type().has_shape() ? std::optional<int64_t>(declared->tensor_type().shape().dim_size()) : std::nullopt;
+}
+
+AffineExpr Node::computedDim(AffineExpr bound, const Twine &name) {
+  AffineExpr most = graph.computedDims().getUpperBound(nn::simplifyDim(bound));
+  if (!most || isTooComplex(most)) {
+    (void)unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
+    most = number(0);
+  }
+  return graph.addComputedSymbol(printable(name.str()), most);
+}
+
+std::string Node::outputName(unsigned i) const {
+  if (i < numOutputs() && !proto.output(i).empty())
+    return scope.prefix + proto.output(i);
+  return scope.prefix + (proto.name().empty() ? proto.op_type() : proto.name());
 }
 
 std::optional<DimExprs> Node::declaredDims(unsigned i) const {

@@ -115,6 +115,10 @@ public:
   /// The number of them, which the model may declare alone.
   std::optional<int64_t> declaredRank(unsigned i = 0) const;
   bool isKnown(unsigned input) { return !hasInput(input) || getIntegerContents(inputs[input]); }
+  /// A dimension that only the data tells, at most `bound`; `name` is for messages and the model's users.
+  AffineExpr computedDim(AffineExpr bound, const llvm::Twine &name);
+  /// What programs may call a thing of output `i`: its name, or the node's.
+  std::string outputName(unsigned i) const;
   /// Numbers of a constant float or integer tensor.
   std::optional<llvm::SmallVector<double>> constantNumbers(unsigned input, llvm::StringRef what);
   /// @}
@@ -162,6 +166,8 @@ public:
 private:
   const onnx::AttributeProto *find(llvm::StringRef name, int kind, llvm::StringRef kindName);
   Value finish(mlir::Operation *op);
+  /// An error when a tensor whose size the data tells has no bound, or one beyond the limit.
+  void checkComputedSize(llvm::ArrayRef<AffineExpr> dims, Type elementType);
   mlir::AffineMap symbolMap(llvm::ArrayRef<AffineExpr> exprs) const;
 
   GraphImporter &graph;

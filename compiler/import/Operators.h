@@ -31,6 +31,7 @@ llvm::ArrayRef<Operator> getActivationOperators();
 llvm::ArrayRef<Operator> getAttentionOperators();
 llvm::ArrayRef<Operator> getConvolutionOperators();
 llvm::ArrayRef<Operator> getDataMovementOperators();
+llvm::ArrayRef<Operator> getDataSizedOperators();
 llvm::ArrayRef<Operator> getElementwiseOperators();
 llvm::ArrayRef<Operator> getGatherOperators();
 llvm::ArrayRef<Operator> getGeneratorOperators();

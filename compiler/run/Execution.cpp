@@ -1,6 +1,8 @@
 //===- Execution.cpp - One run of a loaded model ---------------------------===//
 #include "compiler/run/LoadedModel.h"
 #include "kiln/runtime.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
 
 using llvm::Expected;
 
@@ -15,15 +17,19 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   execution.dims = std::move(*dims);
   for (const Tensor &input : inputs)
     execution.inputPointers.push_back(input.getData());
-  for (const kiln_tensor_info &info : model.getOutputs()) {
-    auto shape = model.getShape(info, execution.dims);
+  for (auto [number, info] : llvm::enumerate(model.getOutputs())) {
+    Expected<std::optional<int64_t>> most = model.getMostElements(number, execution.dims);
+    if (!most)
+      return most.takeError();
+    Expected<llvm::SmallVector<int64_t>> shape = *most ? llvm::SmallVector<int64_t>{**most} : model.getShape(info, execution.dims);
     if (!shape)
       return shape.takeError();
     Expected<Tensor> output = Tensor::create(ElementType(info.element_type), *shape);
     if (!output)
       return makeError("output '" + llvm::Twine(info.name) + "': " + llvm::toString(output.takeError()));
     execution.outputPointers.push_back(output->getData());
-    execution.outputs.push_back(std::move(*output));
+    execution.outputs.push_back(Tensor());
+    (*most ? execution.rooms[number] : execution.outputs.back()) = std::move(*output);
   }
   // A struct of no pointers has one reserved member.
   execution.inputPointers.push_back(nullptr);
@@ -56,11 +62,31 @@ kiln_status Execution::call(const kiln_context *context) const {
   return reinterpret_cast<kiln_status (*)(P, P, P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
 }
 
+/// Copies what a run has written into tensors of the shapes that it reports.
+llvm::Error Execution::shapeOutputs() {
+  for (auto &[number, room] : rooms) {
+    const kiln_tensor_info &info = model->getOutputs()[number];
+    auto shape = model->getShape(info, dims);
+    if (!shape)
+      return shape.takeError();
+    Expected<Tensor> output = Tensor::create(ElementType(info.element_type), *shape);
+    if (!output)
+      return makeError("output '" + llvm::Twine(info.name) + "': " + llvm::toString(output.takeError()));
+    if (!room.isGuardIntact() || output->getByteSize() > room.getByteSize())
+      return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
+    std::memcpy(output->getData(), room.getData(), output->getByteSize());
+    outputs[number] = std::move(*output);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Execution::run(const kiln_context *context) {
   if (kiln_status status = call(context))
     return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)));
   if (!workspace.isGuardIntact())
     return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond its workspace");
+  if (llvm::Error error = shapeOutputs())
+    return error;
   for (const Tensor &output : outputs)
     if (!output.isGuardIntact())
       return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");

@@ -191,10 +191,34 @@ Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs) c
         if (tensor.dims[axis] < 0 && tensor.dim_symbols[axis] < 0)
           if (llvm::Error error = solveDim(tensor, axis, input.getDims()[axis], dims))
             return std::move(error);
+  std::replace(dims.begin() + getNumGiven(), dims.end(), unbound, int64_t(0));
   for (int symbol = 0; symbol < info->num_symbols; ++symbol)
     if (dims[symbol] == unbound)
       return makeError("no input tells the dimension '" + Twine(info->symbols[symbol].name) + "'");
   return dims;
+}
+
+Expected<int64_t> LoadedModel::evaluate(StringRef text, ArrayRef<int64_t> dims) const {
+  return evaluateDim(text, [&](StringRef name) -> std::optional<int64_t> {
+    for (int symbol = 0; symbol < info->num_symbols; ++symbol)
+      if (name == getSymbolField(symbol))
+        return dims[symbol];
+    return std::nullopt;
+  });
+}
+
+Expected<std::optional<int64_t>> LoadedModel::getMostElements(size_t output, ArrayRef<int64_t> dims) const {
+  const kiln_tensor_info &tensor = getOutputs()[output];
+  bool isComputed = false;
+  for (int axis = 0; info->num_computed && tensor.dims && axis < tensor.rank; ++axis)
+    for (int symbol = getNumGiven(); tensor.dims[axis] < 0 && symbol < info->num_symbols; ++symbol)
+      isComputed |= StringRef(tensor.dim_texts[axis]).contains(getSymbolField(symbol));
+  if (!isComputed)
+    return std::nullopt;
+  Expected<int64_t> most = evaluate(info->output_bounds[output], dims);
+  if (!most)
+    return most.takeError();
+  return std::optional(*most);
 }
 
 Expected<llvm::SmallVector<int64_t>> LoadedModel::getShape(const kiln_tensor_info &tensor, ArrayRef<int64_t> dims) const {
@@ -204,12 +228,7 @@ Expected<llvm::SmallVector<int64_t>> LoadedModel::getShape(const kiln_tensor_inf
       shape.push_back(tensor.dims[axis]);
       continue;
     }
-    Expected<int64_t> size = evaluateDim(tensor.dim_texts[axis], [&](StringRef name) -> std::optional<int64_t> {
-      for (int symbol = 0; symbol < info->num_symbols; ++symbol)
-        if (name == getSymbolField(symbol))
-          return dims[symbol];
-      return std::nullopt;
-    });
+    Expected<int64_t> size = evaluate(tensor.dim_texts[axis], dims);
     if (!size)
       return size.takeError();
     shape.push_back(*size);

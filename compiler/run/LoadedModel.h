@@ -4,7 +4,9 @@
 
 #include "compiler/run/Tensor.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace llvm::orc {
@@ -31,6 +33,8 @@ public:
   llvm::Expected<std::vector<int64_t>> inferDims(llvm::ArrayRef<Tensor> inputs) const;
   /// The dimensions of a tensor for these values.
   llvm::Expected<llvm::SmallVector<int64_t>> getShape(const kiln_tensor_info &tensor, llvm::ArrayRef<int64_t> dims) const;
+  /// The elements that output `output` needs room for, when only the data tells how many it has.
+  llvm::Expected<std::optional<int64_t>> getMostElements(size_t output, llvm::ArrayRef<int64_t> dims) const;
   size_t getWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
 
 private:
@@ -39,6 +43,9 @@ private:
   llvm::Error link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects);
   llvm::Error solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const;
   std::string getSymbolField(int symbol) const;
+  llvm::Expected<int64_t> evaluate(llvm::StringRef text, llvm::ArrayRef<int64_t> dims) const;
+  /// The symbols before the ones that a run computes.
+  int getNumGiven() const { return info->num_symbols - info->num_computed; }
 
   std::string name;
   std::unique_ptr<llvm::orc::LLJIT> jit;
@@ -60,15 +67,21 @@ public:
   /// Only the call, for measurements.
   kiln_status call(const kiln_context *context) const;
 
+  /// In their actual shapes after `run`.
   llvm::ArrayRef<Tensor> getOutputs() const { return outputs; }
   size_t getWorkspaceSize() const { return workspace.getByteSize(); }
 
 private:
   const LoadedModel *model = nullptr;
-  std::vector<int64_t> dims;
+  llvm::Error shapeOutputs();
+
+  /// A run writes the dimensions that only the data tells.
+  mutable std::vector<int64_t> dims;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
   std::vector<Tensor> outputs;
+  /// What a run writes outputs to whose size only the data tells, by output.
+  std::map<size_t, Tensor> rooms;
   Tensor workspace;
 };
 

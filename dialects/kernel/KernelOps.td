@@ -29,7 +29,8 @@ def Kernel_GetWeightOp : Kernel_Op<"get_weight", [Pure]> {
 def Kernel_EntryOp : Kernel_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
   let summary = "The function that a program calls: checks, then launches in order.";
   let description = [{
-    Block arguments: the inputs, the outputs, the workspace (memref<?xi8>), then one index for each symbol of the module.
+    Block arguments: the inputs, the outputs, the workspace (memref<?xi8>), then one index for each symbol of the module that the caller gives
+    (all but those of `nn.computed_symbols`).
     `inputs` and `outputs` are dictionaries {name, type} with the tensor types of the signature. `kernel.in_place` lists pairs of an input and an
     output that may be one buffer (the planner writes it).
     ```mlir
@@ -54,6 +55,13 @@ def Kernel_CheckOp : Kernel_Op<"check"> {
   }];
   let arguments = (ins I1:$condition, StrAttr:$status, StrAttr:$message);
   let assemblyFormat = "$condition `,` $status `,` $message attr-dict";
+}
+
+def Kernel_ReportOp : Kernel_Op<"report"> {
+  let summary = "Tells the caller the value of a symbol that the model has computed.";
+  let description = "```mlir\nkernel.report %count as 1\n```";
+  let arguments = (ins Index:$value, I64Attr:$symbol);
+  let assemblyFormat = "$value `as` $symbol attr-dict";
 }
 
 def Kernel_LaunchOp : Kernel_Op<"launch"> {

@@ -31,6 +31,7 @@ namespace kiln::nn {
 inline constexpr llvm::StringLiteral modelAttrName = "nn.model";
 inline constexpr llvm::StringLiteral symbolsAttrName = "nn.symbols";
 inline constexpr llvm::StringLiteral constraintsAttrName = "nn.constraints";
+inline constexpr llvm::StringLiteral computedSymbolsAttrName = "nn.computed_symbols";
 inline constexpr llvm::StringLiteral nameAttrName = "nn.name";
 inline constexpr llvm::StringLiteral nodeAttrName = "nn.node";
 inline constexpr llvm::StringLiteral rangeAttrName = "nn.range";

@@ -21,7 +21,8 @@ def NN_Dialect : Dialect {
 
     Module attributes: `nn.model` (the name that all external symbols bear), `nn.symbols` (names of the symbolic dimensions, in the order
     of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` a symbol, when the user gave bounds), `nn.constraints` (expressions
-    that must be zero at run time), `nn.accuracy` (`strict` or `fast`, when the user asked for one), `nn.transposes`
+    that must be zero at run time), `nn.computed_symbols` (an affine map with a result for each of the last symbols, those that the model computes:
+    the most that it can be, an expression of the symbols before them), `nn.accuracy` (`strict` or `fast`, when the user asked for one), `nn.transposes`
     (how many transposes the choice of layouts left). `func.func @main` carries `nn.name` on its
     arguments and results: the ONNX names; on arguments `nn.range` (two f64: what the user promises about the values); on results that
     are shown for inspection `nn.node` (the ONNX node that computes them).

@@ -75,4 +75,17 @@ def NN_Permutable : OpInterface<"Permutable"> {
   ];
 }
 
+def NN_DataSized : OpInterface<"DataSized"> {
+  let cppNamespace = "::kiln::nn";
+  let description = [{
+    Only the data tells the size of the results: the operation computes one of the module's symbols, which stands in the types of its other
+    results. Its last result is the count, a tensor of one i64. The operation has no `Pure` trait: shapes may need the symbol when nobody
+    reads the values.
+  }];
+  let methods = [
+    InterfaceMethod<"The symbol that it computes.", "unsigned", "getCountedSymbol", (ins), "", "return $_op.getCounts();">,
+    InterfaceMethod<"The count.", "::mlir::Value", "getCountResult", (ins), "", "return $_op->getResult($_op->getNumResults() - 1);">
+  ];
+}
+
 #endif // KILN_NN_INTERFACES

@@ -60,7 +60,7 @@ static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b
   return b.getArrayAttr(list);
 }
 
-EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main.getContext()) {
+EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main.getContext()), dims(main->getParentOfType<ModuleOp>()) {
   entry = kernel::EntryOp::create(module, main.getLoc(), "run", describeSignature(main, false, b), describeSignature(main, true, b));
   Block &block = entry.getBody().emplaceBlock();
   Operation *terminator = main.getBody().front().getTerminator();
@@ -70,13 +70,52 @@ EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main
   for (Value result : terminator->getOperands())
     buffers[seeThroughReshapes(result)] = block.addArgument(bufferType(result.getType()), loc);
   block.addArgument(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), loc);
-  auto names = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(symbolsAttrName);
-  for (size_t i = 0; names && i < names.size(); ++i)
+  for (unsigned i = 0; i < dims.given(); ++i)
     symbols.push_back(block.addArgument(b.getIndexType(), loc));
+  symbols.resize(dims.total());
+  for (TypeRange types : {TypeRange(main.getArgumentTypes()), TypeRange(main.getResultTypes())})
+    for (Type type : types)
+      for (AffineExpr dim : getDims(type))
+        dims.collect(dim, reported);
   b.setInsertionPointToEnd(&block);
   module.setInsertionPoint(entry);
   findHolders();
-  addConstraints();
+  if (auto constraints = main->getParentOfType<ModuleOp>()->getAttrOfType<AffineMapAttr>(constraintsAttrName))
+    llvm::append_range(unchecked, constraints.getValue().getResults());
+  addChecks();
+}
+
+//===- Symbols -------------------------------------------------------------===//
+
+/// A count that is not computed yet is asked for by kernels that do not look at it: they take all symbols.
+Value EntryBuilder::symbol(unsigned position) {
+  if (Value known = symbols[position])
+    return known;
+  Location loc = entry.getLoc();
+  Value cell = counts.lookup(position), zero = arith::ConstantIndexOp::create(b, loc, 0);
+  return cell ? arith::IndexCastOp::create(b, loc, b.getIndexType(), memref::LoadOp::create(b, loc, cell, zero)).getResult() : zero;
+}
+
+/// A group has computed a symbol; `always`: under no condition.
+void EntryBuilder::learnSymbol(const SymbolCount &count, bool always) {
+  Value cell = bufferOf(count.count);
+  OpBuilder::InsertionGuard guard(b);
+  if (!always) {
+    // Where the group does not run there is nothing to count.
+    counts[count.symbol] = cell;
+    b.setInsertionPointAfterValue(cell);
+    Value zero = arith::ConstantIndexOp::create(b, entry.getLoc(), 0);
+    memref::StoreOp::create(b, entry.getLoc(), arith::ConstantIntOp::create(b, entry.getLoc(), 0, 64), cell, zero);
+    return;
+  }
+  b.setInsertionPointToEnd(&entry.getBody().front());
+  auto names = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(symbolsAttrName);
+  Location loc = NameLoc::get(cast<StringAttr>(names[count.symbol]));
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), loaded = memref::LoadOp::create(b, entry.getLoc(), cell, zero);
+  symbols[count.symbol] = arith::IndexCastOp::create(b, loc, b.getIndexType(), loaded);
+  if (llvm::is_contained(reported, count.symbol))
+    kernel::ReportOp::create(b, entry.getLoc(), symbols[count.symbol], count.symbol);
+  addChecks();
 }
 
 Value EntryBuilder::emit(AffineExpr expr) {
@@ -85,7 +124,7 @@ Value EntryBuilder::emit(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return arith::ConstantIndexOp::create(b, loc, constant.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return symbols[symbol.getPosition()];
+    return this->symbol(symbol.getPosition());
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Value lhs = emit(binary.getLHS()), rhs = emit(binary.getRHS());
   switch (expr.getKind()) {
@@ -102,17 +141,22 @@ Value EntryBuilder::emit(AffineExpr expr) {
   }
 }
 
-void EntryBuilder::addConstraints() {
-  auto model = main->getParentOfType<ModuleOp>();
-  auto names = model->getAttrOfType<ArrayAttr>(symbolsAttrName);
-  auto constraints = model->getAttrOfType<AffineMapAttr>(constraintsAttrName);
-  if (!constraints)
-    return;
-  for (AffineExpr expr : constraints.getValue().getResults()) {
+/// Checks the constraints whose symbols are known by now.
+void EntryBuilder::addChecks() {
+  auto names = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(symbolsAttrName);
+  SmallVector<AffineExpr> waiting;
+  for (AffineExpr expr : std::exchange(unchecked, {})) {
+    SmallVector<unsigned> computed;
+    dims.collect(expr, computed);
+    if (!llvm::all_of(computed, [&](unsigned position) { return symbols[position]; })) {
+      waiting.push_back(expr);
+      continue;
+    }
     Value zero = arith::ConstantIndexOp::create(b, entry.getLoc(), 0);
     Value holds = arith::CmpIOp::create(b, entry.getLoc(), arith::CmpIPredicate::eq, emit(expr), zero);
     kernel::CheckOp::create(b, entry.getLoc(), holds, "KILN_STATUS_DIMENSION_MISMATCH", formatNamed(expr, names) + " = 0");
   }
+  unchecked = waiting;
 }
 
 void EntryBuilder::findHolders() {
@@ -145,6 +189,20 @@ Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
   return kernel::GetWeightOp::create(b, tensor.getLoc(), type, FlatSymbolRefAttr::get(name));
 }
 
+/// Memory for at most `most` elements.
+Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
+  if (!most) {
+    emitError(loc, "internal error: the largest size of a buffer is not known");
+    isComplete = false;
+    most = getAffineConstantExpr(0, b.getContext());
+  }
+  auto size = getConstantDim(most);
+  SmallVector<Value> sizes;
+  if (!size)
+    sizes.push_back(emit(most));
+  return memref::AllocOp::create(b, loc, MemRefType::get({size.value_or(ShapedType::kDynamic)}, elementType), sizes);
+}
+
 Value EntryBuilder::bufferOf(Value tensor) {
   tensor = seeThroughReshapes(tensor);
   while (Value holder = holders.lookup(tensor))
@@ -154,13 +212,8 @@ Value EntryBuilder::bufferOf(Value tensor) {
   if (tensor.getDefiningOp<ConstantOp>() && !isEmpty)
     return weight(tensor, nullptr);
   Value &buffer = buffers[tensor];
-  if (!buffer) {
-    MemRefType type = bufferType(tensor.getType());
-    SmallVector<Value> sizes;
-    if (!type.hasStaticShape())
-      sizes.push_back(emit(getNumElements(getDims(tensor.getType()), tensor.getContext())));
-    buffer = memref::AllocOp::create(b, tensor.getLoc(), type, sizes);
-  }
+  if (!buffer)
+    buffer = allocate(tensor.getLoc(), bufferType(tensor.getType()).getElementType(), dims.getMostElements(getDims(tensor.getType()), b.getContext()));
   return buffer;
 }
 
@@ -259,21 +312,21 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
     operands.push_back(bufferOf(result));
   if (checksValues(getAnchor(group)))
     operands.push_back(getStatus(group.getLoc()));
-  if (int64_t elements = builder.scratchElements()) {
-    AffineExpr count = simplifyDim(info.tasks * elements);
+  if (AffineExpr elements = builder.scratchElements()) {
     auto type = cast<MemRefType>(kernel.getArgumentTypes()[operands.size()]);
-    SmallVector<Value> sizes;
-    if (auto size = getConstantDim(count))
-      type = MemRefType::get({*size}, type.getElementType());
-    else
-      sizes.push_back(emit(count));
-    operands.push_back(memref::AllocOp::create(b, group.getLoc(), type, sizes));
+    operands.push_back(allocate(group.getLoc(), type.getElementType(), dims.getUpperBound(simplifyDim(info.tasks * elements))));
   }
   SmallVector<int64_t> overwrites;
   for (unsigned input : getOverwritable(group))
     if (llvm::count(operands, operands[input]) == 1)
       overwrites.append({input, static_cast<int64_t>(group.getInputs().size())});
-  llvm::append_range(operands, symbols);
+  std::optional<SymbolCount> computes = getSymbolCount(group);
+  bool isBranch = !block->empty() && block->back().hasTrait<OpTrait::IsTerminator>();
+  // What is computed under a condition is known only there.
+  if (isBranch && !counts.empty())
+    b.setInsertionPoint(&block->back());
+  for (unsigned i = 0; i < symbols.size(); ++i)
+    operands.push_back(symbol(i));
   // Kernels take buffers of any size.
   for (Value &operand : operands)
     if (auto type = dyn_cast<MemRefType>(operand.getType()); type && type.hasStaticShape() && operand != status) {
@@ -286,7 +339,7 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
   bool parallel = tasks > 1 && (flops >= parallelFlopsOfLane * lanes || bytes >= parallelBytes);
   auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
   Value count = emit(info.tasks);
-  if (!block->empty() && block->back().hasTrait<OpTrait::IsTerminator>())
+  if (isBranch)
     b.setInsertionPoint(&block->back());
   auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, count,
                                          parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
@@ -294,11 +347,14 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
     launch->setAttr(overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
   // The kernel's own list grows when kernels of other groups are found to be the same.
   launch->setAttr("nodes", kernel->getAttr(kernel::nodesAttrName));
+  if (computes)
+    learnSymbol(*computes, !isBranch);
 }
 
-void EntryBuilder::finish() {
+LogicalResult EntryBuilder::finish() {
   // The entry reads best after the kernels that it launches.
   entry->moveAfter(main);
+  return success(isComplete);
 }
 
 } // namespace kiln

@@ -22,14 +22,18 @@ public:
 
   /// Launches the kernel that `builder` wrote for its group, when `guard` holds.
   void launch(const KernelBuilder &builder, mlir::func::FuncOp kernel, const LaunchInfo &info, const Guard &guard);
-  void finish();
+  /// Fails when a buffer had no largest size.
+  mlir::LogicalResult finish();
 
 private:
   mlir::Value bufferOf(mlir::Value tensor);
   void findHolders();
   mlir::Value weight(mlir::Value tensor, kernel::PackAttr pack);
   mlir::Value emit(mlir::AffineExpr expr);
-  void addConstraints();
+  mlir::Value allocate(mlir::Location loc, mlir::Type elementType, mlir::AffineExpr most);
+  mlir::Value symbol(unsigned position);
+  void learnSymbol(const SymbolCount &count, bool always);
+  void addChecks();
   mlir::Value getStatus(mlir::Location loc);
   mlir::Block *enter(const Guard &guard);
   mlir::Block *enterPath(const Path &path);
@@ -41,7 +45,16 @@ private:
   mlir::OpBuilder module;
   mlir::OpBuilder b;
   kernel::EntryOp entry;
+  nn::ComputedDims dims;
+  bool isComplete = true;
+  /// Null for a symbol that is not computed yet.
   llvm::SmallVector<mlir::Value> symbols;
+  /// The counts of symbols that are computed under a condition: the value is loaded where it is needed.
+  llvm::DenseMap<unsigned, mlir::Value> counts;
+  /// The symbols that the types of the model's inputs and results mention.
+  llvm::SmallVector<unsigned> reported;
+  /// What must be zero and waits for a symbol.
+  llvm::SmallVector<mlir::AffineExpr> unchecked;
   /// The conditions around the last launch, from the outside, and the branches that it stands in.
   struct OpenIf {
     Literal literal;

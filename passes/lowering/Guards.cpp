@@ -71,6 +71,13 @@ void Guards::require(Value value, const Guard &guard, Value condition, bool hold
   }
 }
 
+/// Operands, and counts that shapes need.
+SmallVector<Value> Guards::getNeeds(Operation *op) const {
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, counts->getCounts(op));
+  return values;
+}
+
 bool Guards::schedule(Operation *op) {
   if (auto [it, isNew] = placed.try_emplace(op, false); !isNew)
     return it->second;
@@ -80,7 +87,7 @@ bool Guards::schedule(Operation *op) {
     for (const Literal &literal : path)
       if (!place(literal.condition))
         return false;
-  if (!llvm::all_of(op->getOperands(), place))
+  if (!llvm::all_of(getNeeds(op), place))
     return false;
   order.push_back(op);
   return placed[op] = true;
@@ -99,15 +106,17 @@ void Guards::orderLiterals() {
 
 LogicalResult Guards::compute(Block &block) {
   Operation *terminator = block.getTerminator();
+  counts.emplace(block);
+  if (!counts->empty() && !counts->sort(block))
+    return terminator->emitOpError("internal error: a size is needed before it is computed");
   for (Operation &op : block)
     needs[&op];
   needs[terminator] = {Path()};
   for (Operation &op : llvm::reverse(block)) {
     Guard guard = needs[&op];
     auto choose = dyn_cast<ChooseOp>(op);
-    for (Value operand : op.getOperands())
-      if (!choose)
-        require(operand, guard);
+    for (Value operand : choose ? counts->getCounts(&op) : getNeeds(&op))
+      require(operand, guard);
     if (!choose)
       continue;
     Value condition = seeThroughReshapes(choose.getCondition());

@@ -13,7 +13,7 @@
 #ifndef KILN_PASSES_LOWERING_GUARDS_H
 #define KILN_PASSES_LOWERING_GUARDS_H
 
-#include "dialects/nn/NN.h"
+#include "passes/lowering/SymbolCounts.h"
 
 namespace kiln {
 
@@ -43,8 +43,10 @@ private:
   void add(Guard &guard, Path path);
   bool schedule(mlir::Operation *op);
   void orderLiterals();
+  llvm::SmallVector<mlir::Value> getNeeds(mlir::Operation *op) const;
 
   llvm::DenseMap<mlir::Operation *, Guard> needs;
+  std::optional<SymbolCounts> counts;
   /// What comes before in the new order; false while its operands are being placed.
   llvm::DenseMap<mlir::Operation *, bool> placed;
   llvm::SmallVector<mlir::Operation *> order;

@@ -242,6 +242,23 @@ void KernelBuilder::vectorLoop(AffineExpr extent, unsigned lanes, StringRef name
     loop(covered, extent, 1, name, [&](AffineExpr i) { at(i, 1); });
 }
 
+SmallVector<Value> KernelBuilder::whileLoop(ValueRange init, function_ref<Value(ValueRange)> condition,
+                                            function_ref<SmallVector<Value>(ValueRange)> body) {
+  values.clear();
+  auto loop = scf::WhileOp::create(b, location, init.getTypes(), init);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Location> locations(init.size(), location);
+  Block *before = b.createBlock(&loop.getBefore(), {}, init.getTypes(), locations);
+  Value goesOn = condition(before->getArguments());
+  scf::ConditionOp::create(b, location, goesOn, before->getArguments());
+  values.clear();
+  Block *after = b.createBlock(&loop.getAfter(), {}, init.getTypes(), locations);
+  SmallVector<Value> next = body(after->getArguments());
+  scf::YieldOp::create(b, location, next);
+  values.clear();
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
 void KernelBuilder::branch(Value condition, function_ref<void()> body) {
   auto op = scf::IfOp::create(b, location, condition, false);
   OpBuilder::InsertionGuard guard(b);
@@ -268,8 +285,8 @@ void KernelBuilder::packConstant(unsigned argument, kernel::PackAttr pack) {
   argumentPacks[argument] = pack;
 }
 
-Value KernelBuilder::scratch(Type elementType, int64_t elements) {
-  assert(scratchSize == 0 && "one scratch a kernel");
+Value KernelBuilder::scratch(Type elementType, AffineExpr elements) {
+  assert(!scratchSize && "one scratch a kernel");
   scratchSize = elements;
   unsigned position = kernel.getNumArguments() - 2 - symbols.size();
   auto attrs = b.getDictionaryAttr({b.getNamedAttr(kernel::nameAttrName, b.getStringAttr("scratch")),

@@ -72,6 +72,9 @@ public:
   void taskLoop(llvm::ArrayRef<mlir::AffineExpr> extents, llvm::function_ref<void(llvm::ArrayRef<mlir::AffineExpr>)> body);
   /// Covers [0, extent) with vectors of `lanes`, then of smaller powers of two; a remainder that is not static is done by single elements.
   void vectorLoop(mlir::AffineExpr extent, unsigned lanes, llvm::StringRef name, llvm::function_ref<void(mlir::AffineExpr, Lanes)> body);
+  /// while (condition(state)) state = body(state). Returns the last state.
+  llvm::SmallVector<mlir::Value> whileLoop(mlir::ValueRange init, llvm::function_ref<mlir::Value(mlir::ValueRange)> condition,
+                                           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
   /// if (condition) body().
   void branch(mlir::Value condition, llvm::function_ref<void()> body);
 
@@ -114,12 +117,14 @@ public:
 
   /// Memory of the kernel's own: `elements` for each task that may run at the same time as others, in the workspace. At most one a kernel.
   /// A call for tasks [begin, end) uses the part of task `begin`, so that one thread works in one part, which stays in its cache.
-  mlir::Value scratch(mlir::Type elementType, int64_t elements);
+  mlir::Value scratch(mlir::Type elementType, int64_t elements) { return scratch(elementType, constant(elements)); }
+  mlir::Value scratch(mlir::Type elementType, mlir::AffineExpr elements);
   /// The first task of this call.
   mlir::AffineExpr firstTask();
   /// Where this call's part begins.
   mlir::AffineExpr scratchStart();
-  int64_t scratchElements() const { return scratchSize; }
+  /// Null: none.
+  mlir::AffineExpr scratchElements() const { return scratchSize; }
 
   /// Every place that `tensor` at `at` reads: buffer offsets and, for nn.iota, coordinates. For merging loops.
   void collectOffsets(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SmallVectorImpl<mlir::AffineExpr> &offsets);
@@ -152,7 +157,7 @@ private:
   llvm::SmallVector<mlir::Value> loopValues;
   llvm::SmallVector<mlir::Value> symbols;
   mlir::Value status;
-  int64_t scratchSize = 0;
+  mlir::AffineExpr scratchSize;
   llvm::SmallVector<kernel::PackAttr> argumentPacks;
   unsigned lanesForGroup;
   llvm::DenseMap<mlir::Value, mlir::Value> overrides;

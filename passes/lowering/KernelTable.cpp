@@ -40,13 +40,16 @@ bool storesAnywhere(Operation *anchor) { return isa<AttentionOp>(anchor); }
 
 PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   // Operands that are read once or twice an element compute their producers on the way.
-  if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp>(anchor))
+  if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp, NonZeroOp>(anchor))
     return PrologueSupport::All;
   if (isa<GatherOp, GatherElementsOp, GatherNdOp>(anchor))
     // Slices are copied in runs: the source must hold them in one piece.
     return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
   if (isa<MatmulOp, AttentionOp>(anchor))
     return PrologueSupport::Views;
+  // Limits and thresholds are one number.
+  if (isa<NonMaxSuppressionOp>(anchor))
+    return operand < 2 ? PrologueSupport::None : PrologueSupport::All;
   // The states before the first step are read once.
   if (isa<RnnOp, LstmOp, GruOp>(anchor))
     return operand == 2 || (operand == 3 && isa<LstmOp>(anchor)) ? PrologueSupport::All : PrologueSupport::None;
@@ -75,6 +78,9 @@ ArrayRef<KernelRow> getKernelTable() {
       {"rnn_steps", matchRnnSteps, lowerRnnSteps},
       {"arg_reduce_scan", matchArgReduceScan, lowerArgReduceScan},
       {"cumulative_scan", matchCumulativeScan, lowerCumulativeScan},
+      {"non_zero_scan", matchNonZeroScan, lowerNonZeroScan},
+      {"unique_rows", matchUniqueRows, lowerUniqueRows},
+      {"nms_greedy", matchNmsGreedy, lowerNmsGreedy},
       {"top_k_insertion", matchTopKInsertion, lowerTopKInsertion},
       {"pool_windows", matchPoolWindows, lowerPoolWindows, PlaceSupport::Operands, OverwriteSupport::Sides},
       {"reduce_loops", matchReduceLoops, lowerReduceLoops, PlaceSupport::Operands, OverwriteSupport::Sides},

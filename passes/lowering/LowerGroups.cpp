@@ -137,7 +137,8 @@ struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
         return signalPassFailure();
       }
     }
-    entry.finish();
+    if (failed(entry.finish()))
+      return signalPassFailure();
     main.erase();
   }
 };

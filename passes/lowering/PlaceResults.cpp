@@ -11,6 +11,7 @@
 // The other way round, a slice that its readers could not compute while they load is a box of its source: they read it there.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/ComputedDims.h"
 #include "passes/Passes.h"
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/KernelTable.h"
@@ -156,6 +157,9 @@ static bool placeInput(GroupOp group, unsigned input, AffineMap place) {
     value = reshape.getInput();
   }
   auto producer = value.getDefiningOp<GroupOp>();
+  // A count may be known only after what is placed.
+  if (ComputedDims(group->getParentOfType<ModuleOp>()).isIn(place.getResult(0)))
+    return false;
   const KernelRow *row = producer ? findKernelRow(producer.getKernel().value_or("")) : nullptr;
   if (!row || row->places == PlaceSupport::None)
     return false;

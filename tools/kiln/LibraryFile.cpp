@@ -122,7 +122,7 @@ std::vector<Description::Tensor> readTensors(const TableReader &reader, Place ta
 std::optional<Description> readTable(const TableReader &reader, Place table) {
   auto integer = [&](size_t field, unsigned bytes) { return reader.readInteger(table, field, bytes); };
   std::optional<uint64_t> version = integer(offsetof(kiln_model_info, abi_version), 4), size = integer(offsetof(kiln_model_info, struct_size), 4);
-  if (!version || *version != KILN_ABI_VERSION || !size || *size < sizeof(kiln_model_info))
+  if (!version || *version != KILN_ABI_VERSION || !size || *size < offsetof(kiln_model_info, output_bounds))
     return std::nullopt;
   Description library;
   library.name = reader.readString(table, offsetof(kiln_model_info, name));
@@ -130,14 +130,21 @@ std::optional<Description> readTable(const TableReader &reader, Place table) {
   library.inputs = readTensors(reader, table, offsetof(kiln_model_info, inputs), integer(offsetof(kiln_model_info, num_inputs), 4).value_or(0));
   library.outputs = readTensors(reader, table, offsetof(kiln_model_info, outputs), integer(offsetof(kiln_model_info, num_outputs), 4).value_or(0));
   uint64_t count = integer(offsetof(kiln_model_info, num_symbols), 4).value_or(0);
-  std::optional<Place> rows = reader.follow(table, offsetof(kiln_model_info, symbols));
+  std::optional<Place> rows = reader.follow(table, offsetof(kiln_model_info, symbols)), bounds;
+  uint64_t computed = 0;
+  if (*size >= sizeof(kiln_model_info)) {
+    bounds = reader.follow(table, offsetof(kiln_model_info, symbol_bounds));
+    computed = integer(offsetof(kiln_model_info, num_computed), 4).value_or(0);
+  }
   for (uint64_t i = 0; rows && i < count; ++i) {
     Place row = advance(*rows, i * sizeof(kiln_symbol_info));
     std::optional<uint64_t> low = reader.readInteger(row, offsetof(kiln_symbol_info, min), 8), high = reader.readInteger(row,
         offsetof(kiln_symbol_info, max), 8);
     if (!low || !high)
       break;
-    library.dimensions.push_back({reader.readString(row, offsetof(kiln_symbol_info, name)), int64_t(*low), int64_t(*high)});
+    bool isComputed = bounds && i + computed >= count;
+    std::string bound = isComputed ? reader.readString(*bounds, (i + computed - count) * 8) : "";
+    library.dimensions.push_back({reader.readString(row, offsetof(kiln_symbol_info, name)), int64_t(*low), int64_t(*high), bound});
   }
   library.workspaceBytes = int64_t(integer(offsetof(kiln_model_info, workspace_size), 8).value_or(uint64_t(-1)));
   library.weightsBytes = int64_t(integer(offsetof(kiln_model_info, weights_size), 8).value_or(0));

@@ -150,30 +150,6 @@ static LogicalResult scatterNd(Node &node) {
   return node.result(node.make<ScatterNdOp>(x.getType(), x, indices, node.reshape(updates, want), *reduction));
 }
 
-/// The chosen slices of a condition that is known.
-static LogicalResult compress(Node &node) {
-  Value x = node.input(0);
-  auto condition = getIntegerContents(node.input(1));
-  auto given = node.findInt("axis");
-  if (!condition)
-    return node.unsupported("the condition is known only at run time, and with it the result's size", "make it a constant");
-  if (!given)
-    x = node.reshape(x, {nn::getNumElements(node.dims(x), node.context())});
-  int64_t axis = node.axis(given.value_or(0), node.rank(x));
-  SmallVector<int64_t> chosen;
-  for (auto [i, flag] : llvm::enumerate(*condition))
-    if (nn::getConstantDim(flag) != 0)
-      chosen.push_back(i);
-  if (node.failed())
-    return failure();
-  Value indices = node.constantInts(chosen);
-  if (!checkIndices(node, indices, node.dims(x)[axis]))
-    return failure();
-  DimExprs dims = node.dims(x);
-  dims[axis] = node.number(chosen.size());
-  return node.result(node.make<GatherOp>(node.type(dims, node.elementType(x)), x, indices, axis));
-}
-
 /// The first sequence_lens[b] steps of each batch entry backwards, the others as they are.
 static LogicalResult reverseSequence(Node &node) {
   Value x = node.input(0), lengths = node.input(1);
@@ -220,7 +196,6 @@ static LogicalResult tensorScatter(Node &node) {
 
 ArrayRef<Operator> getGatherOperators() {
   static const Operator rows[] = {
-      {"Compress", 9, Elements::Any, compress},
       {"Gather", 1, Elements::Any, gather},
       {"GatherElements", 11, Elements::Any, gatherElements},
       {"GatherND", 11, Elements::Any, gatherNd},

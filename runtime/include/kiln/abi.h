@@ -101,7 +101,9 @@ typedef enum kiln_kernel_phase { KILN_KERNEL_BEGIN = 0, KILN_KERNEL_END = 1 } ki
  * alternate. A kernel skipped at run time makes no call. The hook must not call into the same run. */
 typedef void (*kiln_on_kernel)(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase);
 
-/* Memory for output number `output` when only the data tells its size. Returns `size` bytes (never 0) aligned
+/* Memory for output number `output` when its size has no bound that is known before the run. No model of this
+ * version is of that kind: where only the data tells a size, the caller's buffer has room for the most it can be,
+ * and the run writes the size to NAME_dims (see the generated header). A hook returns `size` bytes (never 0) aligned
  * to `alignment`, or NULL, which ends the run with KILN_STATUS_OUT_OF_MEMORY. The memory is the caller's from
  * then on, also when the run fails later. */
 typedef void *(*kiln_allocate)(void *user, int32_t output, size_t size, size_t alignment);
@@ -166,6 +168,11 @@ typedef struct kiln_model_info {
   int64_t workspace_size; /* -1: depends on dimensions, see NAME_workspace_size() */
   int64_t weights_size;   /* bytes */
   uint64_t weights_checksum; /* kiln_checksum() of the weights file, 0 when embedded */
+  /* Models whose output sizes only the data tells. */
+  const char *const *output_bounds; /* the most elements of each output, in terms of the dimensions that the caller gives */
+  const char *const *symbol_bounds; /* the same for the computed dimensions; both NULL when there are none */
+  int32_t num_computed;             /* the last of the symbols: a run writes them to NAME_dims */
+  uint32_t reserved;                /* 0 */
 } kiln_model_info;
 
 /* Layouts are the same on 32- and 64-bit targets except for the width of pointers. */
@@ -175,7 +182,7 @@ KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_ke
 KILN_STATIC_ASSERT(sizeof(kiln_context) == 16 + 6 * sizeof(void *), "kiln_context changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_symbol_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 48 + 6 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 56 + 8 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,173 @@
+//===- DataSized.cpp - Results whose size only the data tells ----------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "dialects/nn/ConstantData.h"
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+/// The number of the symbol that an operation computes, and the type of its count.
+static uint64_t positionOf(AffineExpr symbol) { return mlir::cast<AffineSymbolExpr>(symbol).getPosition(); }
+static RankedTensorType countType(Node &node) { return RankedTensorType::get({1}, node.builder().getI64Type()); }
+
+/// [rank, count] coordinates of what is not zero.
+static Value makeNonZero(Node &node, Value x, const Twine &name) {
+  AffineExpr count = node.computedDim(getNumElements(node.dims(x), node.context()), name);
+  RankedTensorType type = node.type({node.number(node.rank(x)), count}, node.builder().getI64Type());
+  if (node.failed())
+    return {};
+  return NonZeroOp::create(node.builder(), node.loc, type, countType(node), x, positionOf(count)).getIndices();
+}
+
+static LogicalResult nonZero(Node &node) {
+  Value indices = makeNonZero(node, node.input(0), node.outputName(0) + "_count");
+  return node.failed() ? failure() : node.result(indices);
+}
+
+/// The chosen slices of a condition that is known.
+static Value knownPlaces(Node &node, ArrayRef<AffineExpr> condition, AffineExpr size) {
+  SmallVector<int64_t> chosen;
+  auto known = getConstantDim(size);
+  for (auto [i, flag] : llvm::enumerate(condition))
+    if (getConstantDim(flag) != 0)
+      chosen.push_back(i);
+  if (known && !chosen.empty() && chosen.back() >= *known)
+    (void)node.error("index " + Twine(chosen.back()) + " is out of range for a dimension of size " + Twine(*known));
+  return node.constantInts(chosen);
+}
+
+/// The slices of x along an axis where the condition holds; the condition may be shorter than the axis.
+static LogicalResult compress(Node &node) {
+  Value x = node.input(0), condition = node.input(1);
+  auto given = node.findInt("axis");
+  if (node.failed() || !node.expectRank(condition, 1, "the condition"))
+    return failure();
+  if (!given)
+    x = node.reshape(x, {getNumElements(node.dims(x), node.context())});
+  int64_t axis = node.axis(given.value_or(0), node.rank(x));
+  if (node.failed())
+    return failure();
+  DimExprs dims = node.dims(x);
+  Value places;
+  if (auto known = getIntegerContents(condition)) {
+    places = knownPlaces(node, *known, dims[axis]);
+  } else {
+    node.requireNotNegative(dims[axis] - node.dims(condition)[0], "the condition is longer than the axis");
+    places = node.failed() ? Value() : makeNonZero(node, condition, node.outputName(0) + "_count");
+    if (!node.failed())
+      places = node.reshape(places, {node.dims(places)[1]});
+  }
+  if (node.failed())
+    return failure();
+  dims[axis] = node.dims(places)[0];
+  RankedTensorType type = node.type(dims, node.elementType(x));
+  return node.failed() ? failure() : node.result(node.make<GatherOp>(type, x, places, axis));
+}
+
+//===- Unique --------------------------------------------------------------===//
+
+static LogicalResult unique(Node &node) {
+  Value x = node.input(0);
+  bool sorted = node.getFlag("sorted", true);
+  auto given = node.findInt("axis");
+  if (!given)
+    x = node.reshape(x, {getNumElements(node.dims(x), node.context())});
+  int64_t axis = node.axis(given.value_or(0), node.rank(x));
+  if (node.failed())
+    return failure();
+  DimExprs dims = node.dims(x);
+  // The axis in front, the rest of each slice in a row.
+  SmallVector<int64_t> order{axis};
+  DimExprs rest;
+  for (int64_t i = 0; i < node.rank(x); ++i)
+    if (i != axis) {
+      order.push_back(i);
+      rest.push_back(dims[i]);
+    }
+  Value keys = node.elementType(x).isInteger(1) ? node.cast(x, IntegerType::get(node.context(), 8, IntegerType::Unsigned)) : x;
+  keys = node.reshape(node.transpose(keys, order), {dims[axis], getNumElements(rest, node.context())});
+  AffineExpr count = node.computedDim(dims[axis], node.outputName(0) + "_count");
+  if (node.failed())
+    return failure();
+  Type i64 = node.builder().getI64Type();
+  RankedTensorType counted = node.type(count, i64), whole = node.type(dims[axis], i64);
+  dims[axis] = count;
+  RankedTensorType type = node.type(dims, node.elementType(x));
+  if (node.failed())
+    return failure();
+  auto op = UniqueOp::create(node.builder(), node.loc, {counted, whole, counted, countType(node)}, keys, sorted, positionOf(count));
+  Value values[] = {node.make<GatherOp>(type, x, op.getFirst(), axis), op.getFirst(), op.getInverse(), op.getSizes()};
+  for (unsigned i = 0; i < 4; ++i)
+    if ((i == 0 || node.hasOutput(i)) && mlir::failed(node.result(i, values[i])))
+      return failure();
+  return success();
+}
+
+//===- NonMaxSuppression ---------------------------------------------------===//
+
+/// A limit or threshold of one element as a scalar; `fallback` when it is not there.
+static Value scalarInput(Node &node, unsigned input, Type type, double fallback, StringRef what) {
+  Value value = node.optionalInput(input);
+  if (!value)
+    return node.splat({}, type, fallback);
+  if (getConstantDim(getNumElements(node.dims(value), node.context())) != 1)
+    (void)node.error(what + " must have one element");
+  else if (node.elementType(value) != type)
+    (void)node.error(what + " has a wrong element type");
+  return node.failed() ? value : node.reshape(value, {});
+}
+
+/// The most boxes of a class: the limit when it is a constant, all of them else.
+static AffineExpr mostOfClass(Node &node, Value limit, AffineExpr boxes) {
+  // A limit that no box count reaches says nothing.
+  static constexpr int64_t largest = 1 << 20;
+  auto contents = node.hasInput(2) ? getIntegerContents(limit) : std::nullopt;
+  auto known = contents ? getConstantDim(contents->front()) : std::nullopt, size = getConstantDim(boxes);
+  if (!known || *known > largest)
+    return boxes;
+  int64_t most = std::max<int64_t>(*known, 0);
+  return size && *size < most ? boxes : node.number(most);
+}
+
+static LogicalResult nonMaxSuppression(Node &node) {
+  Value boxes = node.input(0), scores = node.input(1);
+  int64_t center = node.getInt("center_point_box", 0);
+  Type f32 = node.builder().getF32Type(), i64 = node.builder().getI64Type();
+  if (node.failed() || !node.expectRank(boxes, 3, "boxes") || !node.expectRank(scores, 3, "scores"))
+    return failure();
+  if (node.elementType(boxes) != f32 || node.elementType(scores) != f32)
+    return node.error("boxes and scores must be float");
+  if (center != 0 && center != 1)
+    return node.error("attribute 'center_point_box' is " + Twine(center) + ", expected 0 or 1");
+  DimExprs dims = node.dims(scores), boxDims = node.dims(boxes);
+  if (!node.unify(boxDims[0], dims[0], "boxes and scores differ in the batch: dimensions") ||
+      !node.unify(boxDims[1], dims[2], "boxes and scores differ in the number of boxes: dimensions") ||
+      !node.unify(boxDims[2], node.number(4), "a box has four numbers: dimensions"))
+    return failure();
+  boxes = node.reshape(boxes, {dims[0], dims[2], node.number(4)});
+  Value limit = scalarInput(node, 2, i64, 0, "max_output_boxes_per_class"), iou = scalarInput(node, 3, f32, 0, "iou_threshold");
+  Value score = node.hasInput(4) ? scalarInput(node, 4, f32, 0, "score_threshold") : Value();
+  if (node.failed())
+    return failure();
+  AffineExpr most = node.hasInput(2) ? mostOfClass(node, node.input(2), dims[2]) : node.number(0);
+  AffineExpr count = node.computedDim(dims[0] * dims[1] * most, node.outputName(0) + "_count");
+  RankedTensorType type = node.type({count, node.number(3)}, i64);
+  if (node.failed())
+    return failure();
+  auto op = NonMaxSuppressionOp::create(node.builder(), node.loc, type, countType(node), boxes, scores, limit, iou, score, center == 1, positionOf(count));
+  return node.result(op.getSelected());
+}
+
+ArrayRef<Operator> getDataSizedOperators() {
+  static const Operator rows[] = {
+      {"Compress", 9, Elements::Any, compress},
+      {"NonMaxSuppression", 10, Elements::Float, nonMaxSuppression},
+      {"NonZero", 9, Elements::Any, nonZero},
+      {"Unique", 11, Elements::Any, unique},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

@@ -1,0 +1,64 @@
+//===- NNDataSizedOps.td - Results whose size only the data tells ----------===//
+#ifndef KILN_NN_DATA_SIZED_OPS
+#define KILN_NN_DATA_SIZED_OPS
+
+include "dialects/nn/NNBase.td"
+include "dialects/nn/NNInterfaces.td"
+
+def NN_NonZeroOp : NN_Op<"non_zero", [NN_DataSized]> {
+  let summary = "The coordinates of all elements that are not zero, in row-major order, one a column: ONNX NonZero.";
+  let description = [{
+    NaN is not zero. `counts` is the symbol that the number of columns becomes. Compress is a gather at the non-zeros of its condition.
+    ```mlir
+    %at, %n = nn.non_zero %x counts 0 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, I64Attr:$counts);
+  let results = (outs NN_IndexTensor:$indices, NN_IndexTensor:$count);
+  let assemblyFormat = "$input `counts` $counts attr-dict `:` type($input) `->` type($indices) `,` type($count)";
+  let hasVerifier = 1;
+}
+
+def NN_NonMaxSuppressionOp : NN_Op<"non_max_suppression", [NN_DataSized]> {
+  let summary = "For each batch and class the boxes of the best scores that overlap no better one too much: ONNX NonMaxSuppression.";
+  let description = [{
+    A row of the result is batch, class, box; best first within a class, equal scores by lower box. A box is taken when its score is above
+    `score_threshold` (when there is one; NaN never is a score) and its intersection over union with each box taken before is at
+    most `iou_threshold`. `max_boxes` limits the boxes of a class. Boxes are two corners, or a centre and a size with `center_point_box`.
+    ```mlir
+    %r, %n = nn.non_max_suppression %boxes, %scores, %max, %iou, %score counts 0
+      : tensor<1x6x4xf32>, tensor<1x1x6xf32>, tensor<i64>, tensor<f32>, tensor<f32>
+      -> tensor<?x3xi64, #nn.dims<()[s0] -> (s0, 3)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$boxes, NN_FloatTensor:$scores, NN_IndexTensor:$max_boxes, NN_FloatTensor:$iou_threshold,
+                       Optional<NN_FloatTensor>:$score_threshold, UnitAttr:$center_point_box, I64Attr:$counts);
+  let results = (outs NN_IndexTensor:$selected, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $boxes `,` $scores `,` $max_boxes `,` $iou_threshold (`,` $score_threshold^)? (`center` $center_point_box^)? `counts` $counts attr-dict
+    `:` type($boxes) `,` type($scores) `,` type($max_boxes) `,` type($iou_threshold) (`,` type($score_threshold)^)?
+    `->` type($selected) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_UniqueOp : NN_Op<"unique", [NN_DataSized]> {
+  let summary = "Which rows are different: where each is first, which one every row is, and how often each occurs: ONNX Unique.";
+  let description = [{
+    The different rows stand in the order of their first occurrence, or from small to large with `sorted`; rows compare by their first different
+    element. All NaN are one value, larger than the others. The rows themselves are a gather at `first`.
+    ```mlir
+    %first, %inverse, %sizes, %n = nn.unique %x sorted counts 0
+      : tensor<6x1xf32> -> tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<6xi64>, tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$rows, UnitAttr:$sorted, I64Attr:$counts);
+  let results = (outs NN_IndexTensor:$first, NN_IndexTensor:$inverse, NN_IndexTensor:$sizes, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $rows (`sorted` $sorted^)? `counts` $counts attr-dict
+    `:` type($rows) `->` type($first) `,` type($inverse) `,` type($sizes) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KILN_NN_DATA_SIZED_OPS
