@@ -80,7 +80,8 @@ static std::string printRun(const Signature &signature, const std::vector<Argume
             "_MAX)\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";
   }
   for (const Argument &argument : arguments)
-    text += "    if (" + argument.size + (argument.tensor->most ? " < " : " != ") + countText(*argument.tensor, signature) + ")\n      return KILN_STATUS_INVALID_ARGUMENT;\n";
+    text += "    if (" + argument.size + (argument.tensor->most ? " < " : " != ") + countText(*argument.tensor, signature) +
+            ")\n      return KILN_STATUS_INVALID_ARGUMENT;\n";
   if (signature.externalWeights)
     text += "    if (weights.count != " + signature.macro + "_WEIGHTS_SIZE)\n      return KILN_STATUS_WEIGHTS_MISMATCH;\n";
   std::string dims = signature.hasDims() ? "&dims_" : "";

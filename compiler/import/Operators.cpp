@@ -13,11 +13,11 @@ namespace kiln::import {
 static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   StringMap<SmallVector<const Operator *, 1>> index;
   for (ArrayRef<Operator> family :
-       {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(), getElementwiseOperators(),
-        getGatherOperators(), getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(),
-        getNgramOperators(), getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getReductionOperators(),
-        getRecurrentOperators(), getRegionOperators(), getResizeOperators(), getSamplingOperators(), getSequenceOperators(), getShapeOperators(),
-        getSignalOperators(), getTrainingOperators()})
+       {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(),
+        getElementwiseOperators(), getGatherOperators(), getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(),
+        getLossOperators(), getMatmulOperators(), getNgramOperators(), getNormalizationOperators(), getPoolingOperators(),
+        getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(), getRegionOperators(), getResizeOperators(),
+        getSamplingOperators(), getSequenceOperators(), getShapeOperators(), getSignalOperators(), getTrainingOperators()})
     for (const Operator &row : family)
       index[row.name].push_back(&row);
   return index;

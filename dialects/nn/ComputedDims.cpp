@@ -39,7 +39,34 @@ static bool isNotNegative(AffineExpr expr) {
   return binary && isNotNegative(binary.getLHS()) && isNotNegative(binary.getRHS());
 }
 
+/// The summands that cannot be negative: no less than the sum, and than zero. Null when others are left that may be positive.
+static AffineExpr getPositivePart(AffineExpr expr) {
+  if (!expr || isNotNegative(expr))
+    return expr;
+  AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return isa<AffineConstantExpr>(expr) ? zero : AffineExpr();
+  if (expr.getKind() == AffineExprKind::Add) {
+    AffineExpr lhs = getPositivePart(binary.getLHS()), rhs = getPositivePart(binary.getRHS());
+    return lhs && rhs ? lhs + rhs : AffineExpr();
+  }
+  auto factor = getConstantDim(binary.getRHS());
+  bool isNegative = expr.getKind() == AffineExprKind::Mul && factor && *factor < 0 && isNotNegative(binary.getLHS());
+  return isNegative ? zero : AffineExpr();
+}
+
+/// Whether `sign` is 1 where x is positive and 0 elsewhere, as in the size of a broadcast.
+static bool isStepOf(AffineExpr sign, AffineExpr x) {
+  auto division = dyn_cast<AffineBinaryOpExpr>(sign);
+  return isBroadcastFactor(sign) && provablyEqual(division.getLHS(), x + (*getConstantDim(division.getRHS()) - 1));
+}
+
 std::pair<AffineExpr, AffineExpr> ComputedDims::getProductRange(AffineExpr lhs, AffineExpr rhs) const {
+  if (isStepOf(lhs, rhs))
+    std::swap(lhs, rhs);
+  if (isStepOf(rhs, lhs))
+    return {getAffineConstantExpr(0, lhs.getContext()), getPositivePart(getRange(lhs).second)};
   auto [leastX, mostX] = getRange(lhs);
   auto [leastY, mostY] = getRange(rhs);
   auto times = [](AffineExpr x, AffineExpr y) { return x && y ? simplifyDim(x * y) : AffineExpr(); };

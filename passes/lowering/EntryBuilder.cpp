@@ -219,7 +219,7 @@ Value EntryBuilder::bufferOf(Value tensor) {
 
 /// An expression with every symbol at its typical value.
 static int64_t estimate(AffineExpr expr) {
-  SmallVector<AffineExpr> typical(16, getAffineConstantExpr(typicalSymbol, expr.getContext()));
+  SmallVector<AffineExpr> typical(countSymbols(expr), getAffineConstantExpr(typicalSymbol, expr.getContext()));
   auto constant = dyn_cast<AffineConstantExpr>(simplifyDim(expr.replaceSymbols(typical)));
   // A model may be fit for smaller sizes only: then an extent is negative here.
   return constant ? std::max<int64_t>(constant.getValue(), 0) : 0;

@@ -29,7 +29,10 @@ class TensorInfo(ctypes.Structure):
 class ModelInfo(ctypes.Structure):
     _fields_ = [("abi_version", ctypes.c_uint32), ("struct_size", ctypes.c_uint32), ("name", ctypes.c_char_p), ("target", ctypes.c_char_p),
                 ("inputs", ctypes.POINTER(TensorInfo)), ("outputs", ctypes.POINTER(TensorInfo)), ("symbols", ctypes.POINTER(SymbolInfo)),
-                ("weights_file", ctypes.c_char_p), ("num_inputs", ctypes.c_int32), ("num_outputs", ctypes.c_int32), ("num_symbols", ctypes.c_int32)]
+                ("weights_file", ctypes.c_char_p), ("num_inputs", ctypes.c_int32), ("num_outputs", ctypes.c_int32), ("num_symbols", ctypes.c_int32),
+                ("num_kernels", ctypes.c_int32), ("workspace_size", ctypes.c_int64), ("weights_size", ctypes.c_int64),
+                ("weights_checksum", ctypes.c_uint64), ("output_bounds", ctypes.POINTER(ctypes.c_char_p)),
+                ("symbol_bounds", ctypes.POINTER(ctypes.c_char_p)), ("num_computed", ctypes.c_int32), ("reserved", ctypes.c_uint32)]
 
 
 class Context(ctypes.Structure):
@@ -69,7 +72,10 @@ class Library:
             for axis, size in enumerate(array.shape):
                 if tensor.dims[axis] < 0:
                     sizes.setdefault(tensor.dim_texts[axis].decode(), size)
-        return [sizes[name] for name in self.symbols()], arrays
+        names = self.symbols()
+        given = len(names) - self.info.num_computed
+        # A run writes the last ones.
+        return [sizes[name] if index < given else 0 for index, name in enumerate(names)], arrays
 
     def symbols(self):
         """As the texts of dimensions spell them."""
@@ -78,11 +84,19 @@ class Library:
     def run(self, inputs, threads):
         """[(name, array)] of the outputs."""
         dims, arrays = self.bind(inputs)
+        rooms = [np.empty(room, TYPES[tensor.element_type]) for tensor, room in zip(self.info.outputs, self.rooms(dims))]
+        values = np.array(dims, np.int64)
+        self.call(values, arrays, rooms, threads)
+        sizes = dict(zip(self.symbols(), values.tolist()))
+        shapes = [[evaluate(tensor, axis, sizes) for axis in range(tensor.rank)] for tensor in self.info.outputs[:self.info.num_outputs]]
+        return [(tensor.name.decode(), room[:int(np.prod(shape))].reshape(shape)) for tensor, room, shape in zip(self.info.outputs, rooms, shapes)]
+
+    def rooms(self, dims):
+        """The elements that each output needs room for."""
         sizes = dict(zip(self.symbols(), dims))
-        outputs = [np.empty([evaluate(tensor, axis, sizes) for axis in range(tensor.rank)], TYPES[tensor.element_type])
-                   for tensor in self.info.outputs[:self.info.num_outputs]]
-        self.call(np.array(dims, np.int64), arrays, outputs, threads)
-        return [(tensor.name.decode(), output) for tensor, output in zip(self.info.outputs, outputs)]
+        if self.info.num_computed:
+            return [compute(text, sizes) for text in self.info.output_bounds[:self.info.num_outputs]]
+        return [int(np.prod([evaluate(tensor, axis, sizes) for axis in range(tensor.rank)])) for tensor in self.info.outputs[:self.info.num_outputs]]
 
     def call(self, dims, arrays, outputs, threads):
         dynamic = [dims.ctypes.data_as(POINTER)] if dims.size else []
@@ -104,5 +118,8 @@ def evaluate(tensor, axis, sizes):
     """An output's size, from texts such as `(batch + 1) floordiv 2`."""
     if tensor.dims[axis] >= 0:
         return tensor.dims[axis]
-    text = re.sub(r"floordiv|/", "//", tensor.dim_texts[axis].decode()).replace("mod", "%")
-    return eval(text, {"__builtins__": {}}, sizes)
+    return compute(tensor.dim_texts[axis], sizes)
+
+
+def compute(text, sizes):
+    return eval(re.sub(r"floordiv|/", "//", text.decode()).replace("mod", "%"), {"__builtins__": {}}, sizes)

@@ -34,7 +34,8 @@ static void printDescription(const Description &description) {
   printTensors("output     ", description.outputs);
   for (const Description::Dimension &dimension : description.dimensions)
     outs() << "dimension  " << dimension.name << " ("
-           << (dimension.bound.empty() ? std::to_string(dimension.min) + " to " + std::to_string(dimension.max) : "computed, at most " + dimension.bound) << ")\n";
+           << (dimension.bound.empty() ? std::to_string(dimension.min) + " to " + std::to_string(dimension.max) : "computed, at most " + dimension.bound)
+           << ")\n";
   outs() << "weights    " << description.weightsBytes << " bytes\n"
          << "workspace  " << (description.workspaceBytes < 0 ? "depends on the dimensions" : std::to_string(description.workspaceBytes) + " bytes") << "\n"
          << "file       " << description.fileBytes << " bytes\n";

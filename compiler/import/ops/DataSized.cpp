@@ -14,6 +14,10 @@ static RankedTensorType countType(Node &node) { return RankedTensorType::get({1}
 
 /// [rank, count] coordinates of what is not zero.
 static Value makeNonZero(Node &node, Value x, const Twine &name) {
+  // Values that one mask chooses are of one size.
+  for (Operation *user : x.getUsers())
+    if (auto known = dyn_cast<NonZeroOp>(user))
+      return known.getIndices();
   AffineExpr count = node.computedDim(getNumElements(node.dims(x), node.context()), name);
   RankedTensorType type = node.type({node.number(node.rank(x)), count}, node.builder().getI64Type());
   if (node.failed())

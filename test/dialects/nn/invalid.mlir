@@ -696,3 +696,55 @@ func.func @choose_condition(%c: tensor<1xi1>, %x: tensor<4xf32>) {
   %0 = nn.choose %c ? %x : %x : tensor<1xi1>, tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @non_zero_symbol(%x: tensor<2x3xf32>) {
+  // expected-error @below {{dimension 1 of the indices is s0, expected s1}}
+  %0, %1 = nn.non_zero %x counts 1 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @non_zero_count(%x: tensor<2x3xf32>) {
+  // expected-error @below {{dimension 0 of the count is 2, expected 1}}
+  %0, %1 = nn.non_zero %x counts 0 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @unique_rank(%x: tensor<6xf32>) {
+  // expected-error @below {{rows has rank 1, expected 2}}
+  %0, %1, %2, %3 = nn.unique %x counts 0 : tensor<6xf32>
+    -> tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<6xi64>, tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @unique_inverse(%x: tensor<6x2xf32>) {
+  // expected-error @below {{dimension 0 of the inverse is 5, expected 6}}
+  %0, %1, %2, %3 = nn.unique %x counts 0 : tensor<6x2xf32>
+    -> tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<5xi64>, tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @suppression_boxes(%boxes: tensor<1x6x5xf32>, %scores: tensor<1x2x6xf32>, %max: tensor<i64>, %t: tensor<f32>) {
+  // expected-error @below {{dimension 2 of boxes is 5, expected 4}}
+  %0, %1 = nn.non_max_suppression %boxes, %scores, %max, %t counts 0
+    : tensor<1x6x5xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32> -> tensor<?x3xi64, #nn.dims<()[s0] -> (s0, 3)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @suppression_limit(%boxes: tensor<1x6x4xf32>, %scores: tensor<1x2x6xf32>, %max: tensor<2xi64>, %t: tensor<f32>) {
+  // expected-error @below {{expected limits and thresholds of one element}}
+  %0, %1 = nn.non_max_suppression %boxes, %scores, %max, %t counts 0
+    : tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<2xi64>, tensor<f32> -> tensor<?x3xi64, #nn.dims<()[s0] -> (s0, 3)>>, tensor<1xi64>
+  return
+}

@@ -261,3 +261,19 @@ func.func @structure(%x: tensor<4xf32>, %c: tensor<i1>) {
   }
   return
 }
+
+// CHECK-LABEL: func @data_sized
+// CHECK: nn.non_zero %{{.*}} counts 0 : tensor<2x3xf32> -> tensor<2x?xi64
+// CHECK: nn.unique %{{.*}} sorted counts 1 : tensor<6x1xf32> -> tensor<?xi64
+// CHECK: nn.non_max_suppression %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} center counts 2 : tensor<1x6x4xf32>
+// CHECK: nn.non_max_suppression %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} counts 3 : tensor<1x6x4xf32>
+func.func @data_sized(%x: tensor<2x3xf32>, %rows: tensor<6x1xf32>, %boxes: tensor<1x6x4xf32>, %scores: tensor<1x2x6xf32>, %max: tensor<i64>, %t: tensor<f32>) {
+  %0, %1 = nn.non_zero %x counts 0 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+  %2, %3, %4, %5 = nn.unique %rows sorted counts 1 : tensor<6x1xf32>
+    -> tensor<?xi64, #nn.dims<()[s0, s1] -> (s1)>>, tensor<6xi64>, tensor<?xi64, #nn.dims<()[s0, s1] -> (s1)>>, tensor<1xi64>
+  %6, %7 = nn.non_max_suppression %boxes, %scores, %max, %t, %t center counts 2
+    : tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32>, tensor<f32> -> tensor<?x3xi64, #nn.dims<()[s0, s1, s2] -> (s2, 3)>>, tensor<1xi64>
+  %8, %9 = nn.non_max_suppression %boxes, %scores, %max, %t counts 3
+    : tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32> -> tensor<?x3xi64, #nn.dims<()[s0, s1, s2, s3] -> (s3, 3)>>, tensor<1xi64>
+  return
+}

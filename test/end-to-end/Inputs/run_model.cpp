@@ -1,5 +1,6 @@
 // Runs a model whose prefix is `model`, in buffers of exactly the size it asks for, so that the sanitizers see every access beside them:
-//   run_model DIMS INPUT... -- OUTPUT:BYTES...        DIMS: sizes with commas between, or `static`; the others are files of raw elements
+//   run_model DIMS INPUT... -- OUTPUT:BYTES:ROOM...        DIMS: sizes with commas between, or `static`; the others are files of raw elements
+// ROOM: the bytes of an output's buffer, which are more than BYTES where only the data tells its size.
 // Once on one thread, once on a pool of two, and twice at a time on that pool. All must give the same bytes.
 #include "kiln/runtime.h"
 #include "model.h"
@@ -22,7 +23,7 @@ using Buffer = std::unique_ptr<char, Freed>;
 std::vector<int64_t> dims;
 std::vector<Buffer> inputs;
 std::vector<std::string> outputFiles;
-std::vector<size_t> outputSizes;
+std::vector<size_t> outputSizes, outputRooms;
 
 Buffer readFile(const char *path) {
   FILE *file = std::fopen(path, "rb");
@@ -44,7 +45,7 @@ std::vector<Buffer> run(const kiln_context *context) {
   std::vector<void *> to;
   for (const Buffer &input : inputs)
     from.push_back(input.get());
-  for (size_t size : outputSizes) {
+  for (size_t size : outputRooms) {
     outputs.emplace_back(static_cast<char *>(std::malloc(size)));
     to.push_back(outputs.back().get());
   }
@@ -54,7 +55,8 @@ std::vector<Buffer> run(const kiln_context *context) {
   auto *in = reinterpret_cast<const model_inputs *>(from.data());
   auto *out = reinterpret_cast<const model_outputs *>(to.data());
 #if DYNAMIC
-  auto *sizes = reinterpret_cast<const model_dims *>(dims.data());
+  std::vector<int64_t> own = dims; // a run may write to them
+  auto *sizes = reinterpret_cast<model_dims *>(own.data());
   size_t bytes = model_workspace_size(sizes);
 #else
   size_t bytes = model_workspace_size();
@@ -94,7 +96,10 @@ int main(int, char **arguments) {
   for (++next; std::strcmp(*next, "--") != 0; ++next)
     inputs.push_back(readFile(*next));
   for (++next; *next; ++next) {
-    const char *colon = std::strrchr(*next, ':');
+    char *colon = std::strrchr(*next, ':');
+    outputRooms.push_back(static_cast<size_t>(std::strtoll(colon + 1, nullptr, 10)));
+    *colon = '\0';
+    colon = std::strrchr(*next, ':');
     outputFiles.emplace_back(*next, static_cast<size_t>(colon - *next));
     outputSizes.push_back(static_cast<size_t>(std::strtoll(colon + 1, nullptr, 10)));
   }

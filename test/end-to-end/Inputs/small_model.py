@@ -61,6 +61,16 @@ def convolutions(g, x):
     return g.add("Mul", x, g.add("Sigmoid", g.add("ReduceMean", x, axes=[2, 3], keepdims=1)))
 
 
+def data_sized(g, block, features):
+    """Sizes that only the data tells: chosen elements, different words, boxes that do not overlap."""
+    places = g.add("Transpose", g.add("NonZero", g.add("Greater", block, g.constant(np.float32(0.5)))), perm=[1, 0])
+    boxes = g.add("Reshape", features, g.constant(np.array([1, -1, 4])))
+    scores = g.add("Transpose", g.add("ReduceMean", boxes, axes=[2], keepdims=1), perm=[0, 2, 1])
+    kept = g.add("NonMaxSuppression", boxes, scores, g.constant(np.array([20])), g.constant(np.float32(0.3)), g.constant(np.float32(0.1)), center_point_box=1)
+    rows = g.add("Compress", block, g.add("Cast", g.add("Mod", g.add("Gather", "ids", g.constant(np.array(0)), axis=0), g.constant(np.array(2))), to=9), axis=1)
+    return {"chosen": g.add("GatherND", block, places), "words": g.add("Unique", "ids", sorted=0), "kept": kept, "rows": rows}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     g = Graph()
@@ -70,11 +80,12 @@ def main():
     results = {"tags": g.nodes[-1].output[0], "last": g.nodes[-1].output[1], "block": attention_block(g, words), "features": convolutions(g, "image")}
     g.add("TopK", results["block"], g.constant(np.array([3])), outputs=2)
     results["best"] = g.nodes[-1].output[1]
+    results.update(data_sized(g, results["block"], results["features"]))
     for name, value in results.items():
         g.nodes.append(helper.make_node("Identity", [value], [name]))
     inputs = [helper.make_tensor_value_info("ids", onnx.TensorProto.INT64, ["batch", "seq"]),
               helper.make_tensor_value_info("image", onnx.TensorProto.FLOAT, [1, 3, 13, 19])]
-    outputs = [helper.make_tensor_value_info(name, onnx.TensorProto.INT64 if name == "best" else onnx.TensorProto.FLOAT, None) for name in results]
+    outputs = [helper.make_tensor_value_info(name, onnx.TensorProto.INT64 if name in ("best", "words", "kept") else onnx.TensorProto.FLOAT, None) for name in results]
     graph = helper.make_graph(g.nodes, "small", inputs, outputs, g.weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), str(folder / "small.onnx"))
     entry = {"file": "small.onnx", "dims": {"batch": 2, "seq": 11}, "fill": {"ids": "randint:0:50"}, "sizes": [{"batch": 1, "seq": 17}, {"batch": 3, "seq": 1}]}
