@@ -110,7 +110,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + computed.given();
   bool complete = signature.inputs.size() == signature.entry.getInputs().size() && signature.outputs.size() == signature.entry.getOutputs().size();
   if (!complete || signature.entry.getBody().getNumArguments() != arguments)
-    return signature.entry.emitOpError("expected one block argument for each input, output and given symbol and the workspace");
+    return signature.entry.emitOpError("expected one block argument for each input, output and symbol and the workspace");
   for (auto &list : {signature.inputs, signature.outputs})
     for (const SignatureTensor &tensor : list)
       if (publicType(tensor.type.getElementType()).empty())
