@@ -65,7 +65,7 @@ class Library:
     def bind(self, inputs):
         """The values of the dynamic dimensions, and the inputs in the model's order."""
         tensors = self.info.inputs[:self.info.num_inputs]
-        arrays = [np.ascontiguousarray(inputs[tensor.name.decode()]) for tensor in tensors]
+        arrays = [np.asarray(inputs[tensor.name.decode()], order="C") for tensor in tensors]
         sizes = {}
         for tensor, array in zip(tensors, arrays):
             assert TYPES[tensor.element_type] == array.dtype.str[1:].replace("b1", "?") and tensor.rank == array.ndim, tensor.name
