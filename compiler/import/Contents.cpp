@@ -21,6 +21,11 @@ static bool isTracked(Type type) {
   return isKnownType && tensor.hasStaticShape() && tensor.getRank() <= 8 && tensor.getNumElements() <= elementLimit;
 }
 
+static bool isHalf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return (tensor.getElementType().isF16() || tensor.getElementType().isBF16()) && tensor.getNumElements() <= elementLimit;
+}
+
 //===- Bounds and division -------------------------------------------------===//
 
 std::optional<int64_t> getLowerBound(AffineExpr expr) {
@@ -263,6 +268,7 @@ private:
         .Case([&](FloorOp) { return rounded(std::floor(x)); })
         .Case([&](CeilOp) { return rounded(std::ceil(x)); })
         .Case([&](SqrtOp) { return rounded(std::sqrt(x)); })
+        .Case([&](ReluOp) { return rounded(x < 0 ? 0 : x); })
         .Default([](Operation *) { return std::nullopt; });
   }
 
@@ -285,6 +291,7 @@ private:
         .Case([&](MaximumOp) { return wrap(std::max(x, y)); })
         .Case([&](NegOp) { return wrap(0 - ux); })
         .Case([&](AbsOp) { return wrap(x < 0 ? 0 - ux : ux); })
+        .Case([&](ReluOp) { return wrap(std::max<int64_t>(x, 0)); })
         .Case([&](AndOp) { return wrap(ux & uy); })
         .Case([&](OrOp) { return wrap(ux | uy); })
         .Case([&](NotOp) { return result.isInteger(1) ? wrap(!ux) : wrap(~ux); })
@@ -436,6 +443,9 @@ Value foldContents(OpBuilder &builder, Operation *op) {
   SmallVector<Contents> ins;
   for (Value operand : op->getOperands()) {
     auto contents = getContents(operand);
+    // Halves are not computed with, but their numbers are known.
+    if (auto half = dyn_cast_or_null<ConstantOp>(operand.getDefiningOp()); !contents && half && isa<CastOp>(op) && isHalf(half.getType()))
+      contents = readConstant(half.getValue());
     if (!contents)
       return {};
     ins.push_back(std::move(*contents));

@@ -50,6 +50,7 @@ static std::optional<Packing> findPacking(int dataType) {
   case KILN_ELEMENT_F8E4M3FNUZ:
   case KILN_ELEMENT_F8E5M2:
   case KILN_ELEMENT_F8E5M2FNUZ:
+  case KILN_ELEMENT_F8E8M0:
     return Packing{8, false};
   case KILN_ELEMENT_U4:
   case KILN_ELEMENT_F4E2M1:
