@@ -41,7 +41,7 @@ typedef enum kiln_status {
   KILN_STATUS_WEIGHTS_UNREADABLE = 11,     /* a weights file that cannot be opened or mapped */
   KILN_STATUS_ABI_MISMATCH = 12,           /* abi_version or struct_size of an argument is not known */
   KILN_STATUS_THREAD_FAILURE = 13,         /* the system refused to start a thread */
-  KILN_STATUS_MISSING_ALLOCATOR = 14       /* an output's size depends on data, and no allocate hook is set */
+  KILN_STATUS_MISSING_ALLOCATOR = 14       /* an output's size has no bound, and no allocate hook is set; no model needs one yet */
 } kiln_status;
 
 /* Element types, numbered as in ONNX TensorProto.DataType. */
@@ -119,7 +119,7 @@ typedef struct kiln_context {
   void *parallel_user;
   kiln_on_kernel on_kernel; /* NULL: no profiling, and no cost */
   void *on_kernel_user;
-  kiln_allocate allocate; /* NULL: only models whose output sizes are known before the run */
+  kiln_allocate allocate; /* NULL: only models whose outputs have sizes with a bound */
   void *allocate_user;
 } kiln_context;
 
