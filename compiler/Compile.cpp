@@ -63,7 +63,7 @@ static llvm::Expected<uint64_t> checksumWeights(ArrayRef<ModuleOp> modules) {
   int file;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile("kiln-weights", "bin", file, path))
     return llvm::createStringError(error, "cannot make a temporary file for the weights");
-  auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove(path); });
+  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove(path); });
   llvm::raw_fd_ostream out(file, true);
   writeWeights(modules, out);
   out.close();
