@@ -42,7 +42,7 @@ struct TileEmitter {
   /// How many elements ahead the right side is asked for; 0: not at all.
   int64_t prefetch = 0;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
-  int64_t chainLength = 64;
+  int64_t chainLength = 256;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
