@@ -25,6 +25,15 @@ public:
   /// Element `i` converted to a wider type, whatever the element type is.
   double asDouble(int64_t i) const;
   int64_t asInt(int64_t i) const;
+  /// visit(asDouble(i)) for elements [first, first + count), quickly for f32: weights have many.
+  template <typename Visit> void forEachDouble(int64_t first, int64_t count, Visit visit) const {
+    if (element.isF32())
+      for (float number : as<float>().slice(first, count))
+        visit(static_cast<double>(number));
+    else
+      for (int64_t i = first; i < first + count; ++i)
+        visit(asDouble(i));
+  }
 
 private:
   mlir::Type element;

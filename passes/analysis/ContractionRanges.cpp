@@ -2,8 +2,6 @@
 #include "dialects/nn/ConstantData.h"
 #include "passes/analysis/ValueRangeAnalysis.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace kiln {
@@ -17,11 +15,10 @@ namespace {
 /// What one output channel's weights sum to: the positive ones and the negative ones.
 struct WeightSums {
   std::vector<double> positive, negative;
-  bool finite = true;
   explicit WeightSums(int64_t channels) : positive(channels, 0), negative(channels, 0) {}
   void add(int64_t channel, double weight) {
-    finite &= std::isfinite(weight);
-    (weight > 0 ? positive : negative)[channel] += weight;
+    positive[channel] += std::max(weight, 0.0);
+    negative[channel] += std::min(weight, 0.0);
   }
 };
 } // namespace
@@ -31,12 +28,19 @@ static WeightSums sumWeights(Operation *op, ElementsAttr weight) {
   ConstantData data(weight);
   auto shape = cast<ShapedType>(weight.getType()).getShape();
   int64_t elements = data.numElements();
+  if (elements == 0)
+    return WeightSums(1);
+  // A row of a matrix has an element of each column, a slice of filters belongs to one channel. Of a batch of matrices each has columns of its own.
   bool isMatrix = isa<MatmulOp>(op);
-  // A batch of right sides: a column of each.
-  int64_t columns = isMatrix ? shape.back() : 1, rows = isMatrix ? shape[shape.size() - 2] : std::max<int64_t>(1, elements / std::max<int64_t>(1, shape[0]));
-  WeightSums sums(isMatrix ? std::max<int64_t>(1, elements / std::max<int64_t>(1, rows * columns)) * columns : shape[0]);
-  for (int64_t i = 0; i < elements; ++i)
-    sums.add(isMatrix ? i / (rows * columns) * columns + i % columns : i / rows, data.asDouble(i));
+  int64_t length = isMatrix ? shape.back() : elements / shape[0], rows = isMatrix ? shape[shape.size() - 2] : 1;
+  WeightSums sums(isMatrix ? elements / rows : shape[0]);
+  for (int64_t row = 0; row * length < elements; ++row) {
+    int64_t channel = isMatrix ? row / rows * length : row, step = isMatrix ? 1 : 0;
+    data.forEachDouble(row * length, length, [&](double weight) {
+      sums.add(channel, weight);
+      channel += step;
+    });
+  }
   return sums;
 }
 

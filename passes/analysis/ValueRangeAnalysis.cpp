@@ -46,13 +46,16 @@ int64_t getLargestSize(Operation *op, Type type, ArrayRef<int64_t> axes) {
 
 static Interval rangeOfConstant(ElementsAttr attr) {
   ConstantData data(attr);
-  Interval range;
-  bool isSplat = isa<DenseElementsAttr>(attr) && cast<DenseElementsAttr>(attr).isSplat();
-  for (int64_t i = 0, end = isSplat ? std::min<int64_t>(1, data.numElements()) : data.numElements(); i < end; ++i) {
-    double number = data.asDouble(i);
-    range = std::isnan(number) ? Interval(range.low, range.high, true) : Interval::join(range, {number, number});
-  }
-  return range;
+  Interval none;
+  double low = none.low, high = none.high;
+  bool isSplat = isa<DenseElementsAttr>(attr) && cast<DenseElementsAttr>(attr).isSplat(), nan = false;
+  // Comparisons with a NaN are false.
+  data.forEachDouble(0, isSplat ? std::min<int64_t>(1, data.numElements()) : data.numElements(), [&](double number) {
+    low = number < low ? number : low;
+    high = number > high ? number : high;
+    nan |= std::isnan(number);
+  });
+  return {low, high, nan};
 }
 
 /// Sums of `count` terms: what rounding in the type of accumulation may add to them, and NaN once partial sums may overflow.
