@@ -65,8 +65,8 @@ static Scalar subtractShift(Scalar x, double shift) { return shift == 0 ? x : x 
 
 /// Vectors that a row in registers may have; the others hold constants of exp.
 static unsigned mostInRegisters(KernelBuilder &k) { return k.target().getRegisters() / 2; }
-/// Elements of the array that columns are copied to, and the fewest vectors side by side that pay for it.
-static constexpr int64_t columnScratch = 16384;
+/// Elements of the array that columns are copied to: the most for one vector of columns, and what the first-level cache holds beside the rest.
+static constexpr int64_t columnScratch = 16384, usualScratch = 8192;
 
 namespace {
 /// A row of known length, cut into vectors of all sizes.
@@ -181,6 +181,8 @@ struct ColumnBlocks {
   int64_t length, width;
 
   Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(anchor)); }
+  /// From row to row of the array: rows that lie a large power of two apart would share the few places of one set of the cache.
+  int64_t pitch() const { return width % 128 == 0 ? width + 16 : width; }
   IndexExprs extents() const { return {shape.tasks.front(), simplifyDim(shape.across.ceilDiv(width))}; }
   void emit() const;
   void emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Value scratch, AffineExpr at, Lanes across) const;
@@ -192,7 +194,7 @@ void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Val
   auto reduce = [&](ReduceKind kind, function_ref<Value(AffineExpr, Value)> body) {
     Value init = reductionIdentity(k, kind, element, across.count);
     return scalar(k.loop(k.constant(0), k.constant(length), 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
-      return {body(at + j * width, carried.front())};
+      return {body(at + j * pitch(), carried.front())};
     }).front());
   };
   bool isLog = isa<LogSoftmaxOp>(anchor);
@@ -207,7 +209,7 @@ void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Val
   });
   Scalar last = isLog ? log(total) : total.like(1.0) / total;
   k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
-    Scalar x = load(at + j * width), y = isLog ? x - last : x * last;
+    Scalar x = load(at + j * pitch()), y = isLog ? x - last : x * last;
     k.storeResults(anchor->getResult(0), y.value(), shape.at(task, j, column), across);
   });
 }
@@ -215,7 +217,8 @@ void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Val
 void ColumnBlocks::emit() const {
   IndexExprs extents = this->extents();
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
-    Value scratch = memref::AllocaOp::create(k.builder(), k.loc(), MemRefType::get({length * width}, computeType(element)), k.builder().getI64IntegerAttr(64));
+    auto type = MemRefType::get({length * pitch()}, computeType(element));
+    Value scratch = memref::AllocaOp::create(k.builder(), k.loc(), type, k.builder().getI64IntegerAttr(64));
     AffineExpr first = k.index(k.emit(task.back() * width)), count = k.constant(width);
     auto across = getConstantDim(shape.across);
     if (!across || *across % width != 0)
@@ -224,7 +227,7 @@ void ColumnBlocks::emit() const {
     k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
       k.vectorLoop(count, k.vectorLanes(), "column", [&](AffineExpr i, Lanes lanes) {
         Value x = k.value(anchor->getOperand(0), shape.at(outer, j, first + i), lanes);
-        k.storeBuffer(scratch, element, j * width + i, x, lanes);
+        k.storeBuffer(scratch, element, j * pitch() + i, x, lanes);
       });
     });
     k.vectorLoop(count, k.vectorLanes(), "column", [&](AffineExpr i, Lanes lanes) { emitColumns(outer, first + i, scratch, i, lanes); });
@@ -241,7 +244,7 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
   auto length = getConstantDim(shape.length);
   unsigned lanes = k.vectorLanes();
   if (!shape.alongRow && length && lanes > 1 && *length * lanes <= columnScratch) {
-    int64_t width = std::max<int64_t>(1, columnScratch / (*length * lanes)) * lanes;
+    int64_t width = std::max<int64_t>(1, usualScratch / (*length * lanes)) * lanes;
     ColumnBlocks blocks{k, shape, anchor, element, *length, std::min<int64_t>(width, 1024)};
     blocks.emit();
     return info(blocks.extents());
