@@ -128,8 +128,10 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
   for (const Signature &target : targets.drop_front()) {
     whole.target += "," + target.target;
     bool known = whole.workspaceBytes && target.workspaceBytes;
-    for (auto [ours, theirs] : llvm::zip_equal(whole.outputs, target.outputs))
-      llvm::erase_if(ours.inPlaceOf, [&](unsigned input) { return !llvm::is_contained(theirs.inPlaceOf, input); });
+    for (auto [output, tensor] : llvm::enumerate(target.outputs)) {
+      const std::vector<unsigned> &theirs = tensor.inPlaceOf;
+      llvm::erase_if(whole.outputs[output].inPlaceOf, [&](unsigned input) { return !llvm::is_contained(theirs, input); });
+    }
     whole.workspaceBytes = known ? std::make_optional(std::max(*whole.workspaceBytes, *target.workspaceBytes)) : std::nullopt;
   }
   return whole;
