@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/target/OperationNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -36,15 +37,6 @@ struct ChooseAccuracyPass : kiln::impl::ChooseAccuracyBase<ChooseAccuracyPass> {
 
 } // namespace
 
-static std::string listApproximate(MLIRContext *context) {
-  SmallVector<StringRef> names;
-  for (RegisteredOperationName name : context->getRegisteredOperationsByDialect("nn"))
-    if (name.hasInterface<Approximate>())
-      names.push_back(name.stripDialect());
-  llvm::sort(names);
-  return llvm::join(names, ", ");
-}
-
 static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> words) {
   Request request;
   for (StringRef word : words) {
@@ -53,15 +45,14 @@ static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> wo
       continue;
     }
     auto [op, level] = word.split('=');
-    op.consume_front("nn.");
     std::optional<Accuracy> accuracy = kernel::symbolizeAccuracy(level);
     if (!accuracy)
       return module.emitError() << "accuracy '" << word << "': expected OP=exact, OP=ulp4 or OP=half";
-    auto name = RegisteredOperationName::lookup(("nn." + op).str(), module.getContext());
+    auto name = findOperation(op, module.getContext());
     if (!name || !name->hasInterface<Approximate>())
       return module.emitError() << "accuracy '" << word << "': '" << op << "' has no choice of accuracy; expected one of "
-                                << listApproximate(module.getContext());
-    request.named[op] = *accuracy;
+                                << listOperations<Approximate>(module.getContext());
+    request.named[name->stripDialect()] = *accuracy;
   }
   return request;
 }

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/target/CompositeForms.h"
+#include "passes/target/OperationNames.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/StringExtras.h"
@@ -52,16 +53,6 @@ struct DecomposeCompositesPass : kiln::impl::DecomposeCompositesBase<DecomposeCo
 
 } // namespace
 
-/// The names of all operations that can be split, for the user who misspelt one.
-static std::string listDecomposable(MLIRContext *context) {
-  SmallVector<StringRef> names;
-  for (RegisteredOperationName name : context->getRegisteredOperationsByDialect("nn"))
-    if (name.hasInterface<Decomposable>())
-      names.push_back(name.stripDialect());
-  llvm::sort(names);
-  return llvm::join(names, ", ");
-}
-
 static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> words) {
   Request request;
   for (StringRef word : words) {
@@ -69,14 +60,13 @@ static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> wo
       request.all = true;
     if (word == "all" || word == "auto" || word == "none")
       continue;
-    word.consume_front("nn.");
-    auto name = RegisteredOperationName::lookup(("nn." + word).str(), module.getContext());
+    auto name = findOperation(word, module.getContext());
     if (!name)
       return module.emitError() << "cannot decompose '" << word << "': no such operation; expected auto, all, none or names among "
-                                << listDecomposable(module.getContext());
+                                << listOperations<Decomposable>(module.getContext());
     if (!name->hasInterface<Decomposable>())
       return module.emitError() << "cannot decompose '" << word << "': it is not made of simpler operations";
-    request.names.insert(word);
+    request.names.insert(name->stripDialect());
   }
   return request;
 }
@@ -93,7 +83,7 @@ static LogicalResult checkTarget(ModuleOp module) {
     auto name = RegisteredOperationName::lookup(composite, module.getContext());
     if (!name || !name->hasInterface<Decomposable>())
       return module.emitError() << "target '" << target.getName() << "' is without '" << composite << "', which is no composite; expected names among "
-                                << listDecomposable(module.getContext());
+                                << listOperations<Decomposable>(module.getContext());
   }
   return success();
 }
