@@ -36,10 +36,7 @@ llvm::SetVector<StringRef> listNodes(Location location) {
 
 /// The form of exp that is computed when the operations say `accuracies`; empty when there are none.
 static std::string nameExponential(ArrayRef<kernel::Accuracy> accuracies) {
-  if (accuracies.empty())
-    return "";
-  kernel::Accuracy least = *llvm::max_element(accuracies);
-  return least == kernel::Accuracy::Exact ? "exp" : "exp_" + kernel::stringifyAccuracy(least).str();
+  return accuracies.empty() ? "" : kernel::getExpFunction(*llvm::max_element(accuracies));
 }
 
 static bool isDouble(Value value) { return getElementTypeOrSelf(value.getType()).isF64(); }
@@ -47,9 +44,8 @@ static bool isDouble(Value value) { return getElementTypeOrSelf(value.getType())
 static std::string findExponential(func::FuncOp kernel) {
   SmallVector<kernel::Accuracy> found;
   kernel.walk([&](math::ExpOp exp) {
-    auto accuracy = exp->getAttrOfType<kernel::AccuracyAttr>(kernel::accuracyAttrName);
     if (!isDouble(exp.getResult()))
-      found.push_back(accuracy ? accuracy.getValue() : kernel::Accuracy::Exact);
+      found.push_back(kernel::getExpAccuracy(exp));
   });
   return nameExponential(found);
 }

@@ -23,14 +23,6 @@ static StringRef functionFor(StringRef op) {
   return names.lookup(op);
 }
 
-/// The form of exp that a kernel asks for.
-static StringRef functionFor(math::ExpOp exp) {
-  auto accuracy = exp->getAttrOfType<kernel::AccuracyAttr>(kernel::accuracyAttrName);
-  if (!accuracy || accuracy.getValue() == kernel::Accuracy::Exact)
-    return "exp";
-  return accuracy.getValue() == kernel::Accuracy::Ulp4 ? "exp_ulp4" : "exp_half";
-}
-
 Expression writeMath(Operation *op, OperandText operand) {
   if (op->getNumResults() != 1)
     return {};
@@ -40,8 +32,7 @@ Expression writeMath(Operation *op, OperandText operand) {
     return infix(product, "+", operand(fma.getC()), Binding::Add);
   }
   Type element = getElementTypeOrSelf(type);
-  auto exp = dyn_cast<math::ExpOp>(op);
-  StringRef function = exp ? functionFor(exp) : functionFor(op->getName().getStringRef());
+  std::string function = isa<math::ExpOp>(op) ? kernel::getExpFunction(kernel::getExpAccuracy(op)) : functionFor(op->getName().getStringRef()).str();
   if (function.empty() || element.isF16() || element.isBF16())
     return {};
   // Arguments in the template parameter keep a literal from deciding the type.

@@ -33,6 +33,11 @@ inline constexpr llvm::StringLiteral statusAttrName = "kernel.status";
 inline constexpr llvm::StringLiteral inPlaceAttrName = "kernel.in_place";
 inline constexpr llvm::StringLiteral accuracyAttrName = "kernel.accuracy";
 
+/// How well a `math.exp` is computed: exact when it does not say.
+Accuracy getExpAccuracy(mlir::Operation *exp);
+/// The function of the kernel headers that computes it so: exp, exp_ulp4, exp_half.
+std::string getExpFunction(Accuracy accuracy);
+
 /// The target of the module that holds `op`; null when it has none.
 TargetAttr getTarget(mlir::Operation *op);
 

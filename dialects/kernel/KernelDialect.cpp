@@ -30,6 +30,15 @@ bool TargetAttr::hasFeature(StringRef feature) const {
   return llvm::any_of(getFeatures(), [&](Attribute have) { return cast<StringAttr>(have) == feature; });
 }
 
+Accuracy kiln::kernel::getExpAccuracy(Operation *exp) {
+  auto accuracy = exp->getAttrOfType<AccuracyAttr>(accuracyAttrName);
+  return accuracy ? accuracy.getValue() : Accuracy::Exact;
+}
+
+std::string kiln::kernel::getExpFunction(Accuracy accuracy) {
+  return accuracy == Accuracy::Exact ? "exp" : "exp_" + stringifyAccuracy(accuracy).str();
+}
+
 TargetAttr kiln::kernel::getTarget(Operation *op) {
   auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
   return module ? module->getAttrOfType<TargetAttr>(targetAttrName) : TargetAttr();
