@@ -57,15 +57,19 @@ static void findUses(Value buffer, const llvm::DenseMap<Operation *, int64_t> &p
   }
 }
 
+static Value skipCasts(Value buffer) {
+  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    buffer = cast.getSource();
+  return buffer;
+}
+
 /// A launch's result takes over the buffer of an input that dies there, where its kernel allows that.
 static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int64_t> &positions, std::vector<Buffer> &buffers) {
   llvm::DenseMap<Operation *, Buffer *> owners;
   for (Buffer &buffer : buffers)
     owners[buffer.allocs.front()] = &buffer;
   auto ownerOf = [&](Value operand) {
-    while (auto cast = operand.getDefiningOp<memref::CastOp>())
-      operand = cast.getSource();
-    auto alloc = operand.getDefiningOp<memref::AllocOp>();
+    auto alloc = skipCasts(operand).getDefiningOp<memref::AllocOp>();
     return alloc ? owners.lookup(alloc) : nullptr;
   };
   block.walk([&](kernel::LaunchOp launch) {
@@ -104,13 +108,6 @@ static std::vector<Buffer> collectBuffers(Block &block) {
   return buffers;
 }
 
-/// The argument that an operand of a launch is, or null.
-static BlockArgument argumentOf(Value operand) {
-  while (auto cast = operand.getDefiningOp<memref::CastOp>())
-    operand = cast.getSource();
-  return dyn_cast<BlockArgument>(operand);
-}
-
 /// Notes which outputs may be an input's own buffer: the launch that allows it is the last to use the input and the first to use the output.
 static void markInPlace(kernel::EntryOp entry) {
   Block &block = entry.getBody().front();
@@ -120,7 +117,7 @@ static void markInPlace(kernel::EntryOp entry) {
     if (isa<memref::CastOp>(op))
       return;
     for (Value operand : op->getOperands())
-      if (BlockArgument argument = argumentOf(operand); argument && argument.getArgNumber() < outputs) {
+      if (auto argument = dyn_cast<BlockArgument>(skipCasts(operand)); argument && argument.getArgNumber() < outputs) {
         auto &[first, last] = uses[argument.getArgNumber()];
         last = block.findAncestorOpInBlock(*op);
         first = first ? first : last;
@@ -130,7 +127,8 @@ static void markInPlace(kernel::EntryOp entry) {
   for (auto launch : block.getOps<kernel::LaunchOp>()) {
     auto overwrites = launch->getAttrOfType<DenseI64ArrayAttr>(overwritesAttrName);
     for (int64_t i = 0; overwrites && i < overwrites.size(); i += 2) {
-      BlockArgument input = argumentOf(launch.getOperands_()[overwrites[i]]), output = argumentOf(launch.getOperands_()[overwrites[i + 1]]);
+      auto input = dyn_cast<BlockArgument>(skipCasts(launch.getOperands_()[overwrites[i]]));
+      auto output = dyn_cast<BlockArgument>(skipCasts(launch.getOperands_()[overwrites[i + 1]]));
       if (input && output && input.getArgNumber() < inputs && output.getArgNumber() >= inputs && uses[input.getArgNumber()].second == launch &&
           uses[output.getArgNumber()].first == launch)
         pairs.append({input.getArgNumber(), output.getArgNumber() - inputs});
