@@ -30,6 +30,14 @@ static LogicalResult nonZero(Node &node) {
   return node.failed() ? failure() : node.result(indices);
 }
 
+/// The axis of Compress and Unique; without one they see x as one line.
+static int64_t takeAxis(Node &node, Value &x) {
+  auto given = node.findInt("axis");
+  if (!given && !node.failed())
+    x = node.reshape(x, {getNumElements(node.dims(x), node.context())});
+  return node.failed() ? 0 : node.axis(given.value_or(0), node.rank(x));
+}
+
 /// The chosen slices of a condition that is known.
 static Value knownPlaces(Node &node, ArrayRef<AffineExpr> condition, AffineExpr size) {
   SmallVector<int64_t> chosen;
@@ -45,12 +53,9 @@ static Value knownPlaces(Node &node, ArrayRef<AffineExpr> condition, AffineExpr 
 /// The slices of x along an axis where the condition holds; the condition may be shorter than the axis.
 static LogicalResult compress(Node &node) {
   Value x = node.input(0), condition = node.input(1);
-  auto given = node.findInt("axis");
   if (node.failed() || !node.expectRank(condition, 1, "the condition"))
     return failure();
-  if (!given)
-    x = node.reshape(x, {getNumElements(node.dims(x), node.context())});
-  int64_t axis = node.axis(given.value_or(0), node.rank(x));
+  int64_t axis = takeAxis(node, x);
   if (node.failed())
     return failure();
   DimExprs dims = node.dims(x);
@@ -75,10 +80,7 @@ static LogicalResult compress(Node &node) {
 static LogicalResult unique(Node &node) {
   Value x = node.input(0);
   bool sorted = node.getFlag("sorted", true);
-  auto given = node.findInt("axis");
-  if (!given)
-    x = node.reshape(x, {getNumElements(node.dims(x), node.context())});
-  int64_t axis = node.axis(given.value_or(0), node.rank(x));
+  int64_t axis = takeAxis(node, x);
   if (node.failed())
     return failure();
   DimExprs dims = node.dims(x);
