@@ -134,7 +134,12 @@ struct Limit {
   float value = 0;
 };
 
-struct ExpBase {
+// What holds for a function unless it says otherwise.
+struct Function {
+  static constexpr bool isOdd = false;
+  static constexpr double least = 0;
+};
+struct ExpBase : Function {
   static D reference(D x) { return kiln::exp(x); }
   static double truth(double x) { return std::exp(x); }
   static Limit limit(float x, float last) {
@@ -145,26 +150,20 @@ struct ExpBase {
 };
 struct Exp : ExpBase {
   static constexpr const char *name = "exp";
-  static constexpr bool isOdd = false;
-  static constexpr double least = 0;
   static V of(V x) { return kiln::exp(x); }
 };
 struct ExpUlp4 : ExpBase {
   static constexpr const char *name = "exp_ulp4";
-  static constexpr bool isOdd = false;
   static constexpr double least = kiln::leastFastExp;
   static V of(V x) { return kiln::exp_ulp4(x); }
 };
 struct ExpHalf : ExpBase {
   static constexpr const char *name = "exp_half";
-  static constexpr bool isOdd = false;
   static constexpr double least = kiln::leastFastExp;
   static V of(V x) { return kiln::exp_half(x); }
 };
-struct Sigmoid {
+struct Sigmoid : Function {
   static constexpr const char *name = "sigmoid";
-  static constexpr bool isOdd = false;
-  static constexpr double least = 0;
   static V of(V x) { return kiln::sigmoid(x); }
   static D reference(D x) { return kiln::sigmoid(x); }
   static double truth(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
@@ -174,10 +173,9 @@ struct Sigmoid {
     return x > 18 ? Limit{true, 1.0f} : Limit{x < -104, 0.0f};
   }
 };
-struct Tanh {
+struct Tanh : Function {
   static constexpr const char *name = "tanh";
   static constexpr bool isOdd = true;
-  static constexpr double least = 0;
   static V of(V x) { return kiln::tanh(x); }
   static D reference(D x) {
     D t = kiln::exp(x + x);
@@ -187,20 +185,17 @@ struct Tanh {
   static double truth(double x) { return std::tanh(x); }
   static Limit limit(float x, float) { return {std::fabs(x) > 9.5f, x < 0 ? -1.0f : 1.0f}; }
 };
-struct Erf {
+struct Erf : Function {
   static constexpr const char *name = "erf";
   static constexpr bool isOdd = true;
-  static constexpr double least = 0;
   static V of(V x) { return kiln::erf(x); }
   static D reference(D x) { return kiln::erf(x); }
   static D nearZero(D x) { return (x - x * x * x * (1.0 / 3)) * 1.12837916709551257390; }
   static double truth(double x) { return std::erf(x); }
   static Limit limit(float x, float) { return {std::fabs(x) > 4, x < 0 ? -1.0f : 1.0f}; }
 };
-struct Log {
+struct Log : Function {
   static constexpr const char *name = "log";
-  static constexpr bool isOdd = false;
-  static constexpr double least = 0;
   static V of(V x) { return kiln::log(x); }
   static D reference(D x) { return kiln::log(x); }
   static double truth(double x) { return std::log(x); }
