@@ -49,6 +49,18 @@ class Model:
             arguments += ["--input", f"{name}={folder / name}.npy"]
         return arguments
 
+    def compare(self, folder, bounds, what=""):
+        """A line for each output there that is not what its case says; `bounds` as in describe_difference."""
+        faults = ((name, describe_difference(np.load(folder / f"{name}.npy"), exact, dtype, bounds)) for name, (exact, dtype) in self.expected.items())
+        return [f"{name}{what}: {fault}" for name, fault in faults if fault]
+
+
+def finish(faults, right):
+    """Ends a test: with its faults, or with the number of what is right."""
+    if faults:
+        sys.exit("\n".join(faults))
+    print(f"{right} cases right")
+
 
 def kiln(*arguments):
     done = subprocess.run(["kiln", *map(str, arguments)], capture_output=True, text=True)

@@ -7,7 +7,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
-from onnx_cases import Model, describe_difference, kiln
+from onnx_cases import Model, finish, kiln
 
 BOUNDS = {"f2": (0, 0), "f4": (1e-4, 2e-5), "f8": (1e-11, 1e-12)}
 random = np.random.default_rng(5)
@@ -165,19 +165,12 @@ def add_tree_cases(model):
 
 
 def main():
-    folder, faults = pathlib.Path(sys.argv[1]), []
-    model = Model()
+    folder, model = pathlib.Path(sys.argv[1]), Model()
     for add in (add_bit_cases, add_matrix_cases, add_pool_cases, add_region_cases, add_gram_cases, add_training_cases, add_learned_cases, add_tree_cases):
         add(model)
     model.save(folder / "numbers.onnx", opset=28, domains=[("ai.onnx.ml", 5), ("ai.onnx.preview.training", 1)])
     kiln("run", folder / "numbers.onnx", "--target", "x86-64-v3", "--output-dir", folder / "out", *model.save_inputs(folder))
-    for name, (exact, dtype) in model.expected.items():
-        fault = describe_difference(np.load(folder / "out" / f"{name}.npy"), exact, dtype, BOUNDS)
-        faults += [f"{name}: {fault}"] if fault else []
-    print(*faults, sep="\n", end="\n" if faults else "")
-    if faults:
-        sys.exit(1)
-    print(f"{len(model.expected)} cases right")
+    finish(model.compare(folder / "out", BOUNDS), len(model.expected))
 
 
 if __name__ == "__main__":
