@@ -19,7 +19,6 @@
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -104,9 +103,7 @@ private:
   Lanes lanesAt(AffineExpr i) const { return Lanes{cast<AffineDimExpr>(i).getPosition(), lanes}; }
   /// A dim that is zero here stands for the lanes.
   AffineExpr lane() { return k.index(k.emitConstant(0)); }
-  Value alloca(int64_t elements) {
-    return memref::AllocaOp::create(k.builder(), k.loc(), MemRefType::get({elements}, element), k.builder().getI64IntegerAttr(64));
-  }
+  Value array(StringRef name, int64_t elements) { return k.array(name, element, elements); }
   Value load(Value buffer, AffineExpr at, Lanes across = {}) { return k.loadBuffer(buffer, element, at, across); }
   void store(Value buffer, AffineExpr at, Value value, Lanes across = {}) { k.storeBuffer(buffer, element, at, value, across); }
   Scalar scalar(Value value) { return Scalar(k.builder(), k.loc(), value, element, op.getAccuracy()); }
@@ -506,13 +503,13 @@ void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
   rows = even ? perTask : k.index(k.minimum(k.emit(perTask), k.emit(queries - firstRow)));
   AffineExpr inTiles = fix(simplifyDim(rows.floorDiv(tileRows) * tileRows));
   paddedRows = fix(simplifyDim(inTiles + (rows - inTiles).ceilDiv(smallTile) * smallTile));
-  queryRows = alloca(rowCapacity * depth);
-  panel = alloca(depth * panelWidth);
-  scores = alloca(rowCapacity * scoreStride);
-  sums = alloca(rowCapacity * sumStride);
+  queryRows = array("queries", rowCapacity * depth);
+  panel = array("panel", depth * panelWidth);
+  scores = array("scores", rowCapacity * scoreStride);
+  sums = array("sums", rowCapacity * sumStride);
   if (packsValues)
-    valueRows = alloca(maxKeys * sumStride);
-  tops = alloca(rowCapacity), totals = alloca(rowCapacity), factors = alloca(rowCapacity);
+    valueRows = array("values", maxKeys * sumStride);
+  tops = array("tops", rowCapacity), totals = array("totals", rowCapacity), factors = array("factors", rowCapacity);
   packQueries(batch);
   AffineExpr visible = countVisibleKeys();
   if (oneBlock) {

@@ -3,7 +3,7 @@
 //   arg_reduce: the best value so far and its place;  cumulative: the running sum or product;  top_k: an insertion sort of the k best.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/nn/Scalar.h"
+#include "passes/lowering/AxisScans.h"
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 
@@ -31,9 +31,7 @@ bool matchTopKInsertion(GroupOp, Operation *anchor, kernel::TargetAttr, std::str
   return isa_and_nonnull<TopKOp>(anchor);
 }
 
-/// All dimensions but the axis as tasks; body(at) where at(j) is the full index of place j.
-static IndexExprs forEachLine(KernelBuilder &k, ArrayRef<AffineExpr> dims, unsigned axis,
-                              function_ref<void(function_ref<IndexExprs(AffineExpr)>)> body) {
+IndexExprs forEachLine(KernelBuilder &k, ArrayRef<AffineExpr> dims, unsigned axis, function_ref<void(LineIndex)> body) {
   IndexExprs tasks(dims);
   tasks[axis] = k.constant(1);
   k.taskLoop(tasks, [&](ArrayRef<AffineExpr> task) {
@@ -56,22 +54,26 @@ static Scalar isBetter(const Scalar &x, const Scalar &best, bool isMax, bool orE
   return (better | isNan(x)) & ~isNan(best);
 }
 
+void scanBest(KernelBuilder &k, ArgReduceOp op, LineIndex at, LineValue read) {
+  Type element = getElementTypeOrSelf(op.getInput().getType()), index = computeType(getElementTypeOrSelf(op.getType()));
+  auto scalar = [&](Value value) { return Scalar(k.builder(), k.loc(), value, element); };
+  AffineExpr extent = getDim(op.getInput().getType(), op.getAxis());
+  SmallVector<Value> init{read(k.constant(0)), k.emitConstant(0)};
+  SmallVector<Value> best = k.loop(k.constant(1), extent, 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
+    Value x = read(j);
+    Value better = isBetter(scalar(x), scalar(carried[0]), op.getKind() == ReduceKind::Max, op.getSelectLast()).value();
+    Value value = arith::SelectOp::create(k.builder(), k.loc(), better, x, carried[0]);
+    return {value, arith::SelectOp::create(k.builder(), k.loc(), better, k.emit(j), carried[1])};
+  });
+  Value place = arith::IndexCastOp::create(k.builder(), k.loc(), index, best[1]);
+  k.storeResults(op.getResult(), place, at(k.constant(0)));
+}
+
 FailureOr<LaunchInfo> lowerArgReduceScan(KernelBuilder &k, Operation *anchor) {
   auto op = cast<ArgReduceOp>(anchor);
   DimExprs dims = getDims(op.getInput().getType());
-  Type element = getElementTypeOrSelf(op.getInput().getType()), index = computeType(getElementTypeOrSelf(op.getType()));
-  auto scalar = [&](Value value) { return Scalar(k.builder(), k.loc(), value, element); };
   IndexExprs tasks = forEachLine(k, dims, op.getAxis(), [&](auto at) {
-    Value first = k.value(op.getInput(), at(k.constant(0)));
-    SmallVector<Value> init{first, k.emitConstant(0)};
-    SmallVector<Value> best = k.loop(k.constant(1), dims[op.getAxis()], 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
-      Value x = k.value(op.getInput(), at(j));
-      Value better = isBetter(scalar(x), scalar(carried[0]), op.getKind() == ReduceKind::Max, op.getSelectLast()).value();
-      Value value = arith::SelectOp::create(k.builder(), k.loc(), better, x, carried[0]);
-      return {value, arith::SelectOp::create(k.builder(), k.loc(), better, k.emit(j), carried[1])};
-    });
-    Value place = arith::IndexCastOp::create(k.builder(), k.loc(), index, best[1]);
-    k.storeResults(op.getResult(), place, at(k.constant(0)));
+    scanBest(k, op, at, [&](AffineExpr j) { return k.value(op.getInput(), at(j)); });
   });
   AffineExpr elements = getNumElements(dims, k.context());
   return LaunchInfo{countTasks(k, tasks), elements, elements * 4};
@@ -147,18 +149,22 @@ struct TopKLine {
 };
 } // namespace
 
+void scanTopK(KernelBuilder &k, TopKOp op, LineIndex at, LineValue read) {
+  AffineExpr count = getDim(op.getValues().getType(), op.getAxis());
+  Type element = getElementTypeOrSelf(op.getValues().getType()), index = computeType(getElementTypeOrSelf(op.getIndices().getType()));
+  TopKLine line{k, op, element, index, count, at};
+  k.loop(k.constant(0), getDim(op.getInput().getType(), op.getAxis()), 1, "j", [&](AffineExpr j) {
+    Value x = read(j);
+    Value place = arith::IndexCastOp::create(k.builder(), k.loc(), index, k.emit(j));
+    line.insert(x, place, k.index(k.minimum(k.emit(j), k.emit(count))));
+  });
+}
+
 FailureOr<LaunchInfo> lowerTopKInsertion(KernelBuilder &k, Operation *anchor) {
   auto op = cast<TopKOp>(anchor);
   DimExprs dims = getDims(op.getInput().getType());
-  AffineExpr count = getDim(op.getValues().getType(), op.getAxis());
-  Type element = getElementTypeOrSelf(op.getValues().getType()), index = computeType(getElementTypeOrSelf(op.getIndices().getType()));
   IndexExprs tasks = forEachLine(k, dims, op.getAxis(), [&](auto at) {
-    TopKLine line{k, op, element, index, count, at};
-    k.loop(k.constant(0), dims[op.getAxis()], 1, "j", [&](AffineExpr j) {
-      Value x = k.value(op.getInput(), at(j));
-      Value place = arith::IndexCastOp::create(k.builder(), k.loc(), index, k.emit(j));
-      line.insert(x, place, k.index(k.minimum(k.emit(j), k.emit(count))));
-    });
+    scanTopK(k, op, at, [&](AffineExpr j) { return k.value(op.getInput(), at(j)); });
   });
   AffineExpr elements = getNumElements(dims, k.context());
   return LaunchInfo{countTasks(k, tasks), elements * 8, elements * 4};

@@ -72,6 +72,8 @@ SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
     k.collectOffsets(yielded, at, offsets);
     k.collectStores(yielded, at, offsets);
   }
+  for (Value value : c.rowValues)
+    k.collectOffsets(value, at, offsets);
   auto stride = [&](AffineExpr offset, unsigned i) { return linearCoefficient(offset, cast<AffineDimExpr>(rows[i]).getPosition()); };
   for (unsigned i = 0; i < c.rows.size(); ++i) {
     if (getConstantDim(c.rows[i]) == 1 && (i + 1 < c.rows.size() || !rowDims.empty()))
@@ -119,6 +121,7 @@ private:
   void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
   void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const;
   void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
+  RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
 
   KernelBuilder &k;
@@ -189,6 +192,8 @@ void ContractionEmitter::planChunks() {
   int64_t panels = std::max<int64_t>(1, chooseChunkBytes(k.group(), k.target()) / panelBytes);
   if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
     panels = std::max<int64_t>(1, 32768 / panelBytes);
+  if (c.rowEpilogue)
+    panels = std::numeric_limits<int32_t>::max();
   if (auto columns = getConstantDim(c.columns)) {
     int64_t all = (*columns + width - 1) / width, count = (all + panels - 1) / panels;
     panels = (all + count - 1) / count;
@@ -264,14 +269,35 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
       places.push_back(expandRows(k, c, rowDims, at));
     }
   AffineExpr rhsBase = c.rhsAt(batch) + column * c.panelStride;
+  SmallVector<SmallVector<RowPiece>> pieces(places.size());
   tiles.emit(c.lhsAt(batch, places.front()), offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
-    storePiece(value, batch, places[row], column, offset, lanes);
+    if (c.rowEpilogue)
+      pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
+    else
+      storePiece(value, batch, places[row], column, offset, lanes);
   });
+  if (c.rowEpilogue)
+    c.rowEpilogue->addTile(column, pieces);
+}
+
+/// Rows of the block that begins at `rows`, counted through its units.
+RowEpilogue::RowIndex ContractionEmitter::indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const {
+  return [this, batch = IndexExprs(batch), first = IndexExprs(rows)](AffineExpr row, AffineExpr column) {
+    IndexExprs at(first);
+    at[cut] = at[cut] + row.floorDiv(unitRows);
+    if (cut + 1 < rowDims.size())
+      at.back() = row % unitRows;
+    return c.resultAt(batch, expandRows(k, c, rowDims, at), column);
+  };
 }
 
 void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const {
   rows[cut] = k.index(k.emit(start));
+  if (c.rowEpilogue)
+    c.rowEpilogue->begin(count * unitRows, indexOfRows(batch, rows));
   forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel); });
+  if (c.rowEpilogue)
+    c.rowEpilogue->finish();
 }
 
 LaunchInfo ContractionEmitter::run() {

@@ -3,9 +3,24 @@
 #define KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H
 
 #include "passes/lowering/ContractionTile.h"
+#include "passes/lowering/RegisterRow.h"
 #include <functional>
 
 namespace kiln {
+
+/// What becomes of a product's rows while they are in the cache, instead of an epilogue for each element. It is told of one block of rows after
+/// the other, and of each block's tiles from the first column to the last one.
+class RowEpilogue {
+public:
+  /// The index of the result at a row of the block and a column.
+  using RowIndex = std::function<IndexExprs(mlir::AffineExpr row, mlir::AffineExpr column)>;
+
+  virtual ~RowEpilogue() = default;
+  virtual void begin(int64_t rows, RowIndex at) = 0;
+  /// Columns from `first` on are finished; `rows` has their pieces for each row of the block.
+  virtual void addTile(mlir::AffineExpr first, llvm::ArrayRef<llvm::SmallVector<RowPiece>> rows) = 0;
+  virtual void finish() = 0;
+};
 
 /// result[batch, row, column] = sum over k of lhs[batch, row, k] * rhs[batch, k, column]. Matrix products and convolutions are this, with
 /// other offsets.
@@ -26,7 +41,15 @@ struct Contraction {
   /// Packed panels end in zeros, so that whole vectors can be read.
   bool padded = false;
   std::function<IndexExprs(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows, mlir::AffineExpr column)> resultAt;
+  /// Null: each element is stored as it comes. With one, a task has all columns of its rows, and `rowValues` are what it computes at the result's
+  /// index besides the results.
+  RowEpilogue *rowEpilogue = nullptr;
+  llvm::SmallVector<mlir::Value, 1> rowValues;
 };
+
+/// The product of a group that gemm_tiled or conv_tiled can compute.
+Contraction makeTiledMatmul(KernelBuilder &k, nn::MatmulOp matmul);
+Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv);
 
 /// Writes tasks of (columns that fit the cache) x (a block of rows).
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);

@@ -99,8 +99,7 @@ static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShap
   return mergeReduction(loops);
 }
 
-FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) {
-  auto op = cast<ConvOp>(anchor);
+Contraction makeTiledConv(KernelBuilder &k, ConvOp op) {
   ConvShape shape(op);
   Contraction c;
   c.result = op.getResult();
@@ -127,7 +126,9 @@ FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) {
   };
   packWeight(k, c, shape);
   c.reduction = makeReduction(k, shape, c.tile.columns());
-  return lowerContraction(k, c);
+  return c;
 }
+
+FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }
 
 } // namespace kiln

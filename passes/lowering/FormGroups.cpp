@@ -5,7 +5,8 @@
 //   %s = nn.add %c, %b1                          %b1 = nn.broadcast_to %b
 //   %r = nn.relu %s                              ... nn.yield %r }
 //
-// 0. Convolutions that gain by running line by line together become one group (ConvStrips.h).
+// 0. Convolutions that gain by running line by line together become one group (ConvStrips.h), and so do a product or a scan and the softmax whose
+//    rows they have in the cache (RowFusion.h).
 // 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
 // 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
 //    this is their only use.
@@ -15,6 +16,7 @@
 #include "passes/Passes.h"
 #include "passes/lowering/ConvStrips.h"
 #include "passes/lowering/KernelTable.h"
+#include "passes/lowering/RowFusion.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -47,6 +49,12 @@ private:
   static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
   bool dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const;
   void addStrips();
+  void addRows(Operation *first, Operation *second);
+  void addRowFusions();
+  Operation *lastAnchor(unsigned group) const {
+    auto anchors = llvm::make_filter_range(groups[group], [](Operation *op) { return !isPointwise(op); });
+    return anchors.empty() ? groups[group].front() : *std::prev(anchors.end());
+  }
   void addEpilogue(unsigned group, Operation *last);
   bool fitsEpilogue(Operation *op, unsigned group) const;
   void addPrologue(unsigned group);
@@ -101,7 +109,7 @@ static bool keepsScratchType(Operation *anchor, Operation *op) {
 }
 
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
-  Operation *anchor = groups[group].front();
+  Operation *anchor = lastAnchor(group);
   bool movesStore = isa<TransposeOp>(op) && storesAnywhere(anchor);
   if (!isFree(op) || !(isa<ScalarBody>(op) || movesStore) || !keepsScratchType(anchor, op))
     return false;
@@ -119,7 +127,7 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
 
 /// Adds the element-wise operations that follow `last`, a member of the group.
 void Grouping::addEpilogue(unsigned group, Operation *last) {
-  Operation *anchor = groups[group].front();
+  Operation *anchor = lastAnchor(group);
   if (!fuse || anchor->getNumResults() != 1 || !allowsEpilogue(anchor))
     return;
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
@@ -159,6 +167,26 @@ void Grouping::addStrips() {
     if (project && project.getInput() == filtered && isStripProjection(project))
       add(project);
   }
+}
+
+/// A group of two anchors, with what lies between them; the second one stays out when that could not be had.
+void Grouping::addRows(Operation *first, Operation *second) {
+  unsigned group = addGroup(first);
+  addEpilogue(group, first);
+  bool follows = llvm::all_of(roots[group]->getUsers(), [&](Operation *user) { return user == second; });
+  if (!follows || !isFree(second))
+    return;
+  take(second, group);
+  roots[group] = second;
+  addEpilogue(group, second);
+}
+
+void Grouping::addRowFusions() {
+  kernel::TargetAttr target = kernel::getTarget(block.getParentOp());
+  for (auto find : {findSoftmaxOfProduct, findScanOfSoftmax})
+    for (Operation &op : block)
+      if (Operation *second = fuse && isFree(&op) ? find(&op, target) : nullptr)
+        addRows(&op, second);
 }
 
 void Grouping::addPrologue(unsigned group) {
@@ -347,6 +375,7 @@ void Grouping::addLeftOver() {
 
 void Grouping::run() {
   addStrips();
+  addRowFusions();
   for (Operation &op : block)
     if (isFree(&op) && !isPointwise(&op))
       addGroup(&op);

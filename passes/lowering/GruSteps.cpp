@@ -70,7 +70,7 @@ FailureOr<LaunchInfo> lowerGruSteps(KernelBuilder &k, Operation *anchor) {
   bool linear = op.getLinearBeforeReset();
   RecurrentCell cell(k, RecurrentLayer(op, 3, !linear));
   Gru gru{cell, op};
-  Value updates = linear ? Value() : cell.makeScratch(), resets = linear ? Value() : cell.makeScratch();
+  Value updates = linear ? Value() : cell.makeScratch("updates"), resets = linear ? Value() : cell.makeScratch("resets");
   return cell.run([](const RowTile &) {}, [&](const RowTile &tile) { linear ? gru.linearStep(tile) : gru.resetStep(tile, updates, resets); });
 }
 

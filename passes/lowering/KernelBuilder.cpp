@@ -265,6 +265,15 @@ Value KernelBuilder::number(Type elementType, double value, unsigned lanes) {
   return arith::ConstantOp::create(b, location, attr);
 }
 
+Value KernelBuilder::named(Value value, StringRef name) {
+  Location loc = NameLoc::get(b.getStringAttr(name));
+  if (auto loop = value.getDefiningOp<scf::ForOp>())
+    loop.getRegionIterArg(cast<OpResult>(value).getResultNumber()).setLoc(loc);
+  else if (Operation *op = value.getDefiningOp())
+    op->setLoc(loc);
+  return value;
+}
+
 Value KernelBuilder::broadcast(Value scalar, unsigned lanes) {
   if (lanes == 1 || isa<VectorType>(scalar.getType()))
     return scalar;
@@ -311,6 +320,11 @@ static Value toMemory(OpBuilder &b, Location loc, Value value, Type memoryType) 
   if (have.isInteger(1))
     return arith::ExtUIOp::create(b, loc, want, value);
   return arith::TruncFOp::create(b, loc, want, value);
+}
+
+Value KernelBuilder::array(StringRef name, Type elementType, int64_t elements) {
+  auto type = MemRefType::get({elements}, computeType(elementType));
+  return named(memref::AllocaOp::create(b, location, type, b.getI64IntegerAttr(64)), name);
 }
 
 Value KernelBuilder::loadBuffer(Value buffer, Type elementType, AffineExpr offset, Lanes lanes) {

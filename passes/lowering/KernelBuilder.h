@@ -100,6 +100,8 @@ public:
   /// A number of this element type (compute type), as a vector when lanes > 1.
   mlir::Value number(mlir::Type elementType, double value, unsigned lanes = 1);
   mlir::Value broadcast(mlir::Value scalar, unsigned lanes);
+  /// Calls a value that was just computed (of a loop: what it carries) so in the C++ text.
+  mlir::Value named(mlir::Value value, llvm::StringRef name);
 
   //===- Buffers ------------------------------------------------------------===//
 
@@ -109,6 +111,8 @@ public:
   mlir::Value resultBuffer(unsigned result);
   mlir::Value loadBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, Lanes lanes = {});
   void storeBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, mlir::Value value, Lanes lanes = {});
+  /// An array of the kernel's own on the stack, in the compute type of `elementType`, aligned to 64 bytes.
+  mlir::Value array(llvm::StringRef name, mlir::Type elementType, int64_t elements);
   /// Whether group input `argument` is a constant, so that it can be packed.
   bool isConstant(unsigned argument);
   /// Stores that constant in another order; from now on the buffer has `pack`'s shape.

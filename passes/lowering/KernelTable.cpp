@@ -60,6 +60,8 @@ ArrayRef<KernelRow> getKernelTable() {
   // The most special first; the first that matches wins.
   static const KernelRow table[] = {
       {"attention_rows", matchAttentionRows, lowerAttentionRows},
+      {"product_softmax", matchProductSoftmax, lowerProductSoftmax, PlaceSupport::Operands, OverwriteSupport::None, /*severalAnchors=*/true},
+      {"softmax_scan", matchSoftmaxScan, lowerSoftmaxScan, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/true},
       {"gemm_dots", matchGemmDots, lowerGemmDots, PlaceSupport::Operands, OverwriteSupport::Sides},
       {"gemm_packed", matchGemmPacked, lowerGemmPacked, PlaceSupport::Operands, OverwriteSupport::Sides},
       {"gemm_tiled", matchGemmTiled, lowerGemmTiled, PlaceSupport::Operands, OverwriteSupport::Sides},

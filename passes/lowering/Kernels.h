@@ -22,6 +22,8 @@ KILN_KERNEL(GemmTiled);
 KILN_KERNEL(MatmulLoops);
 KILN_KERNEL(ReduceLoops);
 KILN_KERNEL(SoftmaxRows);
+KILN_KERNEL(SoftmaxScan);
+KILN_KERNEL(ProductSoftmax);
 KILN_KERNEL(LayerNormRows);
 KILN_KERNEL(PoolWindows);
 KILN_KERNEL(LstmSteps);

@@ -157,13 +157,15 @@ bool matchGemmTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target,
   return true;
 }
 
-FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) {
-  auto matmul = LinearMatmul::match(k.group(), anchor);
+Contraction makeTiledMatmul(KernelBuilder &k, MatmulOp op) {
+  auto matmul = LinearMatmul::match(k.group(), op);
   Contraction c = matmul->contraction(k);
   if (matmul->isPackable())
     packPanels(k, c, matmul->op.getRhs(), matmul->rhs, matmul->dims.batch, *getConstantDim(c.reduction.front().extent));
-  return lowerContraction(k, c);
+  return c;
 }
+
+FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledMatmul(k, cast<MatmulOp>(anchor))); }
 
 bool matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
   auto matmul = LinearMatmul::match(group, anchor);

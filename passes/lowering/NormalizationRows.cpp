@@ -99,7 +99,11 @@ static void emitRow(const NormRow &row, unsigned axis, double epsilon) {
   bool centered = isa<LayerNormOp>(row.anchor);
   Scalar zero = row.scalar(k.number(row.element, 0));
   std::pair<Scalar, Scalar> moments = centered ? row.moments() : std::pair(zero, row.meanSquare(zero, true));
+  if (centered)
+    k.named(moments.first.value(), "mean");
+  k.named(moments.second.value(), centered ? "variance" : "mean_square");
   Scalar inverse = zero.like(1.0) / sqrt(moments.second + epsilon);
+  k.named(inverse.value(), "inverse");
   k.vectorLoop(row.length, k.vectorLanes(), "i", [&](AffineExpr j, Lanes lanes) {
     IndexExprs at = row.at(j);
     Scalar loaded = row.load(j, lanes);

@@ -15,7 +15,6 @@
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 
@@ -56,7 +55,6 @@ private:
     AffineExpr lane = k.index(k.emitConstant(0));
     body(lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes()});
   }
-  Value alloca(int64_t elements);
   unsigned lanes() const { return c.tile.lanes; }
 
   KernelBuilder &k;
@@ -87,11 +85,6 @@ PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c)
     partLength = std::max<int64_t>(1, (*length + parts - 1) / parts);
     onePart = parts == 1;
   }
-}
-
-Value PackedEmitter::alloca(int64_t elements) {
-  auto type = MemRefType::get({elements}, c.element);
-  return memref::AllocaOp::create(k.builder(), k.loc(), type, k.builder().getI64IntegerAttr(64));
 }
 
 /// The last block starts so that it ends with the last row; a dimension of less than a block has one that starts at 0.
@@ -261,8 +254,8 @@ void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr c
 void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, AffineExpr chunk) {
   int64_t slotSize = blockRows * width, slots = onePart ? 1 : blocksPerTask;
   left = k.index(k.emit(c.columns - column));
-  panel = alloca(partLength * width);
-  sums = alloca(slots * slotSize);
+  panel = k.array("panel", c.element, partLength * width);
+  sums = k.array("sums", c.element, slots * slotSize);
   AffineExpr first = k.index(k.emit(chunk * blocksPerTask));
   AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
   if (onePart)

@@ -10,7 +10,6 @@
 #include "passes/lowering/RecurrentCell.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -42,7 +41,7 @@ RecurrentCell::RecurrentCell(KernelBuilder &k, const RecurrentLayer &layer)
     lanes /= 2;
   if (packed)
     packRecurrence();
-  next = makeScratch();
+  next = makeScratch("next");
 }
 
 /// Rows share what is loaded of R; their sums, the weights and an element of the state fill the registers.
@@ -117,9 +116,8 @@ Value RecurrentCell::hiddenAt(const RowTile &tile, unsigned row, AffineExpr i, L
   return k.loadBuffer(k.resultBuffer(Hidden), element, tile.hidden[row] + i, at);
 }
 
-Value RecurrentCell::makeScratch() const {
-  auto type = MemRefType::get({static_cast<int64_t>(tileRows) * hidden}, element);
-  return memref::AllocaOp::create(k.builder(), k.loc(), type, ValueRange(), ValueRange(), k.builder().getI64IntegerAttr(64));
+Value RecurrentCell::makeScratch(StringRef name) const {
+  return k.array(name, element, static_cast<int64_t>(tileRows) * hidden);
 }
 
 void RecurrentCell::setHidden(unsigned row, AffineExpr j, Value value, Lanes at) const { k.storeBuffer(next, element, scratchAt(row, j), value, at); }

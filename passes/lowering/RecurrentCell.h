@@ -72,7 +72,7 @@ public:
   mlir::Value keepInactive(const RowTile &tile, unsigned row, mlir::Value next, mlir::Value old) const;
 
   /// A buffer on the stack with one element for each unit of each row of a tile.
-  mlir::Value makeScratch() const;
+  mlir::Value makeScratch(llvm::StringRef name) const;
   mlir::AffineExpr scratchAt(unsigned row, mlir::AffineExpr j) const { return j + row * hidden; }
 
   KernelBuilder &k;

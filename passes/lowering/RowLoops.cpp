@@ -91,12 +91,12 @@ static void reducePart(KernelBuilder &k, ReduceKind kind, Type elementType, Affi
     for (size_t i = 0; i < sums.size() / 2; ++i)
       sums[i] = combine(k, kind, elementType, sums[i], sums[i + sums.size() / 2]);
   for (auto [total, sum] : llvm::zip_equal(totals, sums))
-    total = combine(k, kind, elementType, total, reduceLanes(k, kind, sum));
+    total = total ? combine(k, kind, elementType, total, reduceLanes(k, kind, sum)) : reduceLanes(k, kind, sum);
 }
 
 SmallVector<Value> reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr extent, unsigned lanes, unsigned count,
                              function_ref<SmallVector<Value>(AffineExpr, Lanes)> body) {
-  SmallVector<Value> totals(count, reductionIdentity(k, kind, elementType, 1));
+  SmallVector<Value> totals(count);
   AffineExpr done = k.constant(0);
   auto size = getConstantDim(extent);
   unsigned most = !size || *size >= 2 * accumulators * lanes ? accumulators : 1;
@@ -106,8 +106,10 @@ SmallVector<Value> reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType
       reducePart(k, kind, elementType, done, covered, lanes, width, totals, body);
     done = covered;
   }
-  if (done == extent)
+  if (done == extent && lanes > 1)
     return totals;
+  for (Value &total : totals)
+    total = total ? total : reductionIdentity(k, kind, elementType, 1);
   return k.loop(done, extent, 1, "i", totals, [&](AffineExpr i, ValueRange carried) {
     SmallVector<Value> next;
     for (auto [value, sum] : llvm::zip_equal(body(i, Lanes{cast<AffineDimExpr>(i).getPosition(), 1}), carried))

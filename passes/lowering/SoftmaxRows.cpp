@@ -12,9 +12,9 @@
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/RegisterRow.h"
 #include "passes/lowering/RowLoops.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 
@@ -60,85 +60,10 @@ struct RowWalk {
 };
 } // namespace
 
-/// x less a proven shift.
-static Scalar subtractShift(Scalar x, double shift) { return shift == 0 ? x : x - shift; }
-
 /// Vectors that a row in registers may have; the others hold constants of exp.
 static unsigned mostInRegisters(KernelBuilder &k) { return k.target().getRegisters() / 2; }
 /// Elements of the array that columns are copied to: the most for one vector of columns, and what the first-level cache holds beside the rest.
 static constexpr int64_t columnScratch = 16384, usualScratch = 8192;
-
-namespace {
-/// A row of known length, cut into vectors of all sizes.
-struct RegisterRow {
-  const RowWalk &row;
-  Operation *anchor;
-  struct Piece {
-    AffineExpr at;
-    Lanes lanes;
-    Value value;
-  };
-  SmallVector<Piece> pieces;
-
-  RegisterRow(const RowWalk &row, Operation *anchor) : row(row), anchor(anchor) {}
-  /// How many pieces a row of this length has.
-  static int64_t countPieces(int64_t length, unsigned lanes) {
-    int64_t count = length / lanes, left = length % lanes;
-    for (unsigned piece = lanes / 2; piece >= 4; piece /= 2) {
-      count += left / piece;
-      left %= piece;
-    }
-    return count + left;
-  }
-  void load(int64_t length) {
-    KernelBuilder &k = row.k;
-    int64_t done = 0;
-    for (unsigned size = k.vectorLanes(); size > 0; size = size > 4 ? size / 2 : size == 1 ? 0 : 1)
-      for (; length - done >= size; done += size) {
-        AffineExpr j = k.index(k.emitConstant(done));
-        Lanes lanes{cast<AffineDimExpr>(j).getPosition(), size};
-        pieces.push_back({j, lanes, k.value(anchor->getOperand(0), row.at(j), lanes)});
-      }
-  }
-  /// Pieces of one size meet in pairs, then sizes. A maximum may pass over a NaN: the sum finds it.
-  Value combineAll(ReduceKind kind) const {
-    auto meet = [&](Value x, Value y) { return kind == ReduceKind::Max ? larger(row.k, x, y) : combine(row.k, kind, row.element, x, y); };
-    Value total;
-    for (auto *it = pieces.begin(); it != pieces.end();) {
-      SmallVector<Value> same;
-      for (unsigned count = it->lanes.count; it != pieces.end() && it->lanes.count == count; ++it)
-        same.push_back(it->value);
-      for (; same.size() > 1; same.resize((same.size() + 1) / 2))
-        for (size_t i = 0; i < same.size() / 2; ++i)
-          same[i] = meet(same[i], same[same.size() - 1 - i]);
-      Value reduced = reduceLanes(row.k, kind, same.front());
-      total = total ? meet(total, reduced) : reduced;
-    }
-    return total;
-  }
-  void emit(int64_t length);
-};
-} // namespace
-
-void RegisterRow::emit(int64_t length) {
-  KernelBuilder &k = row.k;
-  load(length);
-  auto shift = getProvenShift(anchor);
-  Value maximum = shift ? Value() : combineAll(ReduceKind::Max);
-  for (Piece &piece : pieces)
-    piece.value = (shift ? subtractShift(row.scalar(piece.value), *shift) : row.scalar(piece.value) - row.spread(maximum, piece.lanes.count)).value();
-  bool isLog = isa<LogSoftmaxOp>(anchor);
-  SmallVector<Value> shifted = llvm::map_to_vector(pieces, [](const Piece &piece) { return piece.value; });
-  for (Piece &piece : pieces)
-    piece.value = exp(row.scalar(piece.value)).value();
-  Scalar total = row.scalar(combineAll(ReduceKind::Sum));
-  Value last = isLog ? log(total).value() : (total.like(1.0) / total).value();
-  for (auto [piece, x] : llvm::zip_equal(pieces, shifted)) {
-    Scalar factor = row.spread(last, piece.lanes.count);
-    Scalar y = isLog ? row.scalar(x) - factor : row.scalar(piece.value) * factor;
-    k.storeResults(anchor->getResult(0), y.value(), row.at(piece.at), piece.lanes);
-  }
-}
 
 /// Whether the anchor's operand is read straight from a buffer, so that reading it again costs no computation.
 static bool isPlainRead(Value operand) { return isa<BlockArgument>(operand); }
@@ -150,20 +75,20 @@ static void emitRow(const RowWalk &row, Operation *anchor) {
   auto shift = getProvenShift(anchor);
   bool keep = !shift && !isPlainRead(input);
   auto load = [&](AffineExpr j, Lanes lanes) { return keep ? k.loadResult(0, row.at(j), lanes) : k.value(input, row.at(j), lanes); };
-  Value maximum = shift ? Value() : row.reduce(ReduceKind::Max, [&](AffineExpr j, Lanes lanes) {
+  Value maximum = shift ? Value() : k.named(row.reduce(ReduceKind::Max, [&](AffineExpr j, Lanes lanes) {
     Value x = k.value(input, row.at(j), lanes);
     if (keep)
       k.store(0, x, row.at(j), lanes);
     return x;
-  });
+  }), "maximum");
   Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
     Scalar x = row.scalar(load(j, lanes)), y = exp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count));
     if (!isLog)
-      k.store(0, y.value(), row.at(j), lanes);
+      k.store(0, k.named(y.value(), "e"), row.at(j), lanes);
     return y.value();
   });
-  Scalar total = row.scalar(sum);
-  Value last = isLog ? log(total).value() : (total.like(1.0) / total).value();
+  Scalar total = row.scalar(k.named(sum, "total"));
+  Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
   row.each([&](AffineExpr j, Lanes lanes) {
     Scalar y = isLog ? row.scalar(load(j, lanes)) - row.spread(maximum, lanes.count) - row.spread(last, lanes.count)
                      : row.scalar(k.loadResult(0, row.at(j), lanes)) * row.spread(last, lanes.count);
@@ -201,12 +126,13 @@ void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Val
   auto load = [&](AffineExpr place) { return scalar(k.loadBuffer(scratch, element, place, across)); };
   auto shift = getProvenShift(anchor);
   auto larger = [&](AffineExpr place, Value largest) { return kiln::larger(k, load(place).value(), largest); };
-  Value maximum = shift ? Value() : reduce(ReduceKind::Max, larger).value();
+  Value maximum = shift ? Value() : k.named(reduce(ReduceKind::Max, larger).value(), "maximum");
   Scalar total = reduce(ReduceKind::Sum, [&](AffineExpr place, Value sum) {
     Scalar shifted = shift ? subtractShift(load(place), *shift) : load(place) - scalar(maximum), y = exp(shifted);
     k.storeBuffer(scratch, element, place, (isLog ? shifted : y).value(), across);
     return (scalar(sum) + y).value();
   });
+  k.named(total.value(), "total");
   Scalar last = isLog ? log(total) : total.like(1.0) / total;
   k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
     Scalar x = load(at + j * pitch()), y = isLog ? x - last : x * last;
@@ -217,8 +143,7 @@ void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Val
 void ColumnBlocks::emit() const {
   IndexExprs extents = this->extents();
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
-    auto type = MemRefType::get({length * pitch()}, computeType(element));
-    Value scratch = memref::AllocaOp::create(k.builder(), k.loc(), type, k.builder().getI64IntegerAttr(64));
+    Value scratch = k.array("columns", element, length * pitch());
     AffineExpr first = k.index(k.emit(task.back() * width)), count = k.constant(width);
     auto across = getConstantDim(shape.across);
     if (!across || *across % width != 0)
@@ -249,10 +174,14 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
     blocks.emit();
     return info(blocks.extents());
   }
-  bool inRegisters = shape.alongRow && length && lanes > 1 && *length > 0 && RegisterRow::countPieces(*length, lanes) <= mostInRegisters(k);
+  bool inRegisters = shape.alongRow && length && lanes > 1 && *length > 0 && countPieces(*length, lanes) <= mostInRegisters(k);
   forEachRow(k, shape, [&](auto at, Lanes across) {
-    RowWalk row{k, shape, element, accuracyOf(anchor), at, across};
-    inRegisters ? RegisterRow(row, anchor).emit(*length) : emitRow(row, anchor);
+    if (!inRegisters)
+      return emitRow(RowWalk{k, shape, element, accuracyOf(anchor), at, across}, anchor);
+    RegisterRow row{k, anchor, cutRow(k, k.constant(0), *length, lanes)};
+    for (RowPiece &piece : row.pieces)
+      piece.value = k.value(anchor->getOperand(0), at(piece.column), piece.lanes);
+    row.finish(at);
   });
   return info(shape.tasks);
 }

@@ -1,0 +1,322 @@
+//===- ProductSoftmax.cpp - A product and the softmax of its rows ----------===//
+//
+//   for each block of rows:
+//     for each strip of a few tiles of the product, while it is in the first-level cache, and each of its rows:
+//       if its largest value is above top:  total = total * exp(top - largest), top = largest          (the running maximum and sum)
+//       y = exp(x - top), total = total + sum y;  mark of this row and strip = top
+//     for each row and strip:  y = y * (exp(mark - top) / total)
+//
+// So the maximum and the sum cost no loop over the row, and each element one exponential. A log-softmax keeps x instead of y. Columns that fit one
+// tile never leave the registers; those of one strip need nothing that runs. With a proven shift there is neither a top nor a mark.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Shortcuts.h"
+#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/CostModel.h"
+#include "passes/lowering/Kernels.h"
+#include "passes/lowering/RowFusion.h"
+#include "passes/lowering/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Less than all finite values; its exp is zero against any of them, and unlike minus infinity it can be subtracted from itself.
+static constexpr double lowest = -3.4028234663852886e38;
+/// Products that are too small to be shared by threads, in multiplications.
+static constexpr int64_t smallProduct = 1 << 18;
+
+//===- Which products ------------------------------------------------------===//
+
+static bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
+static bool isSoftmax(Operation *op) { return isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(op); }
+
+/// The multiplications that a result of this product takes; nullopt when no kernel would compute it in tiles with packed constant weights.
+static std::optional<int64_t> countDepth(Operation *product) {
+  if (!isF32(product->getResult(0)) || !isF32(product->getOperand(0)) || !product->getOperand(1).getDefiningOp<ConstantOp>())
+    return std::nullopt;
+  auto weight = cast<RankedTensorType>(product->getOperand(1).getType());
+  if (!isF32(product->getOperand(1)) || weight.getNumElements() == 0)
+    return std::nullopt;
+  if (auto conv = dyn_cast<ConvOp>(product)) {
+    bool isPadded = llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; });
+    if (conv.getLayout() != Layout::ChannelsLast || conv.getGroups() != 1 || isPadded)
+      return std::nullopt;
+    return weight.getNumElements() / weight.getShape()[0];
+  }
+  // The product reads its left side through views that are linear.
+  Operation *left = product->getOperand(0).getDefiningOp();
+  return weight.getRank() == 2 && !isa_and_nonnull<IndexMap>(left) ? std::optional(weight.getShape()[0]) : std::nullopt;
+}
+
+bool isComputedInF32(Value value) {
+  SmallVector<Value> work{value};
+  llvm::SmallDenseSet<Value> seen{value};
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!isF32(next))
+      return false;
+    if (Operation *op = next.getDefiningOp(); op && isPointwise(op))
+      for (Value operand : op->getOperands())
+        if (seen.insert(operand).second)
+          work.push_back(operand);
+  }
+  return true;
+}
+
+/// The only user of a product, behind element-wise operations.
+static Operation *followChain(Operation *op) {
+  while (true) {
+    llvm::SmallPtrSet<Operation *, 2> users(op->user_begin(), op->user_end());
+    if (users.size() != 1)
+      return nullptr;
+    Operation *user = *users.begin();
+    if (!isa<ScalarBody>(user))
+      return user;
+    if (!isF32(user->getResult(0)) || !llvm::all_of(user->getOperands(), isComputedInF32))
+      return nullptr;
+    op = user;
+  }
+}
+
+Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
+  if (!isa<MatmulOp, ConvOp>(product) || !target || target.lanes(32) < 4)
+    return nullptr;
+  Operation *softmax = followChain(product);
+  if (!isSoftmax(softmax) || !isF32(softmax->getResult(0)))
+    return nullptr;
+  DimExprs dims = getDims(softmax->getResult(0).getType());
+  std::optional<int64_t> depth = countDepth(product), columns = getConstantDim(dims.back());
+  if (softmax->getAttrOfType<IntegerAttr>("axis").getInt() + 1 != static_cast<int64_t>(dims.size()) || !depth || !columns)
+    return nullptr;
+  // A task has whole rows: they must stay in the first-level cache from the first tile to the last, the weights in the second-level one while the
+  // rows go by, and there must be rows enough for the threads.
+  auto rows = getConstantDim(getNumElements(ArrayRef(dims).drop_back(), product->getContext()));
+  TileShape tile = chooseTile(target, rows, columns, std::nullopt);
+  if (*columns * *depth * 4 > target.getL2() / 2 || *columns * tile.rows * 4 > target.getL1())
+    return nullptr;
+  bool shared = !rows || *rows > tile.rows, small = rows && *rows * *columns * *depth <= smallProduct;
+  return shared || small ? softmax : nullptr;
+}
+
+/// The second anchor of a group.
+static Operation *getSoftmax(GroupOp group) {
+  SmallVector<Operation *> anchors;
+  for (Operation &op : group.getBody().front().without_terminator())
+    if (!isPointwise(&op))
+      anchors.push_back(&op);
+  return anchors.size() == 2 && isSoftmax(anchors.back()) ? anchors.back() : nullptr;
+}
+
+bool matchProductSoftmax(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+  Operation *softmax = getSoftmax(group);
+  std::string product;
+  if (!softmax || !(matchGemmTiled(group, anchor, target, product) || matchConvTiled(group, anchor, target, product)))
+    return false;
+  reason = "softmax in the product's epilogue: strips of tiles keep a running maximum and sum of each row";
+  if (auto proof = softmax->getAttrOfType<StringAttr>(proofAttrName))
+    reason = "softmax in the product's epilogue: strips of tiles keep a running sum of each row; " + proof.str();
+  return true;
+}
+
+//===- The epilogue --------------------------------------------------------===//
+
+namespace {
+class SoftmaxEpilogue : public RowEpilogue {
+public:
+  SoftmaxEpilogue(KernelBuilder &k, Value product, Operation *softmax, TileShape tile, int64_t columns)
+      : k(k), product(product), softmax(softmax), element(getElementTypeOrSelf(product.getType())), shift(getProvenShift(softmax)),
+        isLog(isa<LogSoftmaxOp>(softmax)), width(tile.columns()), lanes(tile.lanes), columns(columns),
+        strip(std::max<int64_t>(1, k.target().getRegisters() / 4 / tile.vectors) * width) {}
+
+  void begin(int64_t rows, RowIndex at) override;
+  void addTile(AffineExpr first, ArrayRef<SmallVector<RowPiece>> rows) override;
+  void finish() override;
+
+private:
+  SmallVector<RowPiece> computeRow(AffineExpr row, ArrayRef<RowPiece> pieces);
+  RegisterRow loadRow(AffineExpr row, AffineExpr first, int64_t count);
+  void addStrip(AffineExpr first, int64_t count);
+  void addRow(AffineExpr row, AffineExpr first, int64_t count);
+  Value raiseTop(AffineExpr row, const RegisterRow &values);
+  void finishRow(AffineExpr row);
+  void scaleStrip(AffineExpr row, AffineExpr first, int64_t count, Scalar factor);
+
+  bool isOneTile() const { return columns <= width; }
+  bool isOneStrip() const { return columns <= strip; }
+  bool hasMarks() const { return !shift && !isLog; }
+  int64_t strips() const { return (columns + strip - 1) / strip; }
+  void forRows(function_ref<void(AffineExpr)> body) { k.loop(k.constant(0), k.constant(rows), 1, "row", body); }
+  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(softmax)); }
+  Value load(Value buffer, AffineExpr at) { return k.loadBuffer(buffer, element, at); }
+  void store(Value buffer, AffineExpr at, Value value) { k.storeBuffer(buffer, element, at, value); }
+
+  KernelBuilder &k;
+  Value product;
+  Operation *softmax;
+  Type element;
+  std::optional<double> shift;
+  bool isLog;
+  int64_t width;
+  unsigned lanes;
+  /// Of a row, and of a strip: what a quarter of the registers holds.
+  int64_t columns, strip;
+  /// Of the block that is being written: a number for each row, and for each row and strip.
+  int64_t rows = 0;
+  RowIndex at;
+  Value tops, totals, marks;
+};
+} // namespace
+
+void SoftmaxEpilogue::begin(int64_t rowCount, RowIndex index) {
+  rows = rowCount;
+  at = index;
+  if (isOneStrip())
+    return;
+  totals = k.array("totals", element, rows);
+  if (!shift)
+    tops = k.array("tops", element, rows);
+  if (hasMarks())
+    marks = k.array("marks", element, rows * strips());
+  forRows([&](AffineExpr row) {
+    store(totals, row, k.number(element, 0));
+    if (!shift)
+      store(tops, row, k.number(element, lowest));
+  });
+}
+
+/// The softmax's operand for pieces of the product.
+SmallVector<RowPiece> SoftmaxEpilogue::computeRow(AffineExpr row, ArrayRef<RowPiece> pieces) {
+  SmallVector<RowPiece> computed(pieces);
+  for (RowPiece &piece : computed) {
+    k.setValue(product, piece.value);
+    piece.value = k.value(softmax->getOperand(0), at(row, piece.column), piece.lanes);
+  }
+  return computed;
+}
+
+void SoftmaxEpilogue::addTile(AffineExpr first, ArrayRef<SmallVector<RowPiece>> tile) {
+  for (auto [number, pieces] : llvm::enumerate(tile)) {
+    AffineExpr row = k.constant(number);
+    RegisterRow values{k, softmax, computeRow(row, pieces)};
+    if (isOneTile()) {
+      values.finish([&](AffineExpr column) { return at(row, column); });
+      continue;
+    }
+    for (const RowPiece &piece : values.pieces)
+      k.store(0, piece.value, at(row, piece.column), piece.lanes);
+  }
+  int64_t valid = 0;
+  for (const RowPiece &piece : tile.front())
+    valid += piece.lanes.count;
+  // Columns that fill no tile belong to the last strip.
+  if (isOneStrip() || valid < width)
+    return;
+  AffineExpr end = first + width;
+  if (strip == width)
+    return addStrip(first, width);
+  Value rest = k.emit(end % strip);
+  k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, rest, k.emitConstant(0)), [&] { addStrip(end - strip, strip); });
+}
+
+void SoftmaxEpilogue::addStrip(AffineExpr first, int64_t count) {
+  first = k.index(k.emit(first));
+  forRows([&](AffineExpr row) { addRow(row, first, count); });
+}
+
+RegisterRow SoftmaxEpilogue::loadRow(AffineExpr row, AffineExpr first, int64_t count) {
+  RegisterRow values{k, softmax, cutRow(k, first, count, lanes)};
+  for (RowPiece &piece : values.pieces)
+    piece.value = k.loadResult(0, at(row, piece.column), piece.lanes);
+  return values;
+}
+
+/// The row's top with these values among it; what has been summed shrinks when it rises.
+Value SoftmaxEpilogue::raiseTop(AffineExpr row, const RegisterRow &values) {
+  Value top = k.named(load(tops, row), "top"), largest = k.named(larger(k, values.combine(ReduceKind::Max), top), "largest");
+  Value rises = arith::CmpFOp::create(k.builder(), k.loc(), arith::CmpFPredicate::OGT, largest, top);
+  k.branch(rises, [&] {
+    store(totals, row, (scalar(load(totals, row)) * exp(scalar(top) - scalar(largest))).value());
+    store(tops, row, largest);
+  });
+  return largest;
+}
+
+void SoftmaxEpilogue::addRow(AffineExpr row, AffineExpr first, int64_t count) {
+  RegisterRow values = loadRow(row, first, count);
+  Value top = shift ? Value() : raiseTop(row, values);
+  for (RowPiece &piece : values.pieces) {
+    Scalar x = scalar(piece.value), y = exp(shift ? subtractShift(x, *shift) : x - values.spread(top, piece));
+    piece.value = k.named(y.value(), "e");
+    if (!isLog)
+      k.store(0, piece.value, at(row, piece.column), piece.lanes);
+  }
+  store(totals, row, (scalar(load(totals, row)) + scalar(values.combine(ReduceKind::Sum))).value());
+  if (hasMarks())
+    store(marks, row * strips() + first.floorDiv(strip), top);
+}
+
+/// Columns that share a factor.
+void SoftmaxEpilogue::scaleStrip(AffineExpr row, AffineExpr first, int64_t count, Scalar factor) {
+  RegisterRow values = loadRow(row, first, count);
+  for (const RowPiece &piece : values.pieces) {
+    Scalar y = scalar(piece.value) * values.spread(factor.value(), piece);
+    k.storeResults(softmax->getResult(0), y.value(), at(row, piece.column), piece.lanes);
+  }
+}
+
+void SoftmaxEpilogue::finishRow(AffineExpr row) {
+  Scalar total = scalar(load(totals, row));
+  if (isLog) {
+    Scalar top = scalar(load(tops, row)), last = log(total);
+    k.named(last.value(), "log_total");
+    return k.vectorLoop(k.constant(columns), lanes, "i", [&](AffineExpr i, Lanes across) {
+      auto spread = [&](Scalar x) { return scalar(k.broadcast(x.value(), across.count)); };
+      Scalar y = scalar(k.loadResult(0, at(row, i), across)) - spread(top) - spread(last);
+      k.storeResults(softmax->getResult(0), y.value(), at(row, i), across);
+    });
+  }
+  Scalar inverse = scalar(k.named((total.like(1.0) / total).value(), "inverse"));
+  if (hasMarks()) {
+    Value top = load(tops, row);
+    k.vectorLoop(k.constant(strips()), k.vectorLanes(), "strip", [&](AffineExpr number, Lanes across) {
+      auto spread = [&](Value x) { return scalar(k.broadcast(x, across.count)); };
+      AffineExpr place = row * strips() + number;
+      Scalar factor = exp(scalar(k.loadBuffer(marks, element, place, across)) - spread(top)) * spread(inverse.value());
+      k.storeBuffer(marks, element, place, factor.value(), across);
+    });
+  }
+  auto scale = [&](AffineExpr number, int64_t count) {
+    AffineExpr first = k.index(k.emit(number * strip));
+    scaleStrip(row, first, count, hasMarks() ? scalar(load(marks, row * strips() + number)) : inverse);
+  };
+  k.loop(k.constant(0), k.constant(columns / strip), 1, "strip", [&](AffineExpr number) { scale(number, strip); });
+  if (columns % strip != 0)
+    scale(k.constant(columns / strip), columns % strip);
+}
+
+void SoftmaxEpilogue::finish() {
+  if (isOneTile())
+    return;
+  if (isOneStrip())
+    return forRows([&](AffineExpr row) { loadRow(row, k.constant(0), columns).finish([&](AffineExpr column) { return at(row, column); }); });
+  if (columns % strip != 0)
+    addStrip(k.constant(columns / strip * strip), columns % strip);
+  forRows([&](AffineExpr row) { finishRow(row); });
+}
+
+FailureOr<LaunchInfo> lowerProductSoftmax(KernelBuilder &k, Operation *anchor) {
+  auto conv = dyn_cast<ConvOp>(anchor);
+  Contraction c = conv ? makeTiledConv(k, conv) : makeTiledMatmul(k, cast<MatmulOp>(anchor));
+  Operation *softmax = getSoftmax(k.group());
+  SoftmaxEpilogue epilogue(k, c.result, softmax, c.tile, *getConstantDim(c.columns));
+  c.rowEpilogue = &epilogue;
+  c.rowValues = {softmax->getOperand(0)};
+  return lowerContraction(k, c);
+}
+
+} // namespace kiln

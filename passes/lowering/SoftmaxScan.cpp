@@ -1,0 +1,93 @@
+//===- SoftmaxScan.cpp - A softmax and the scan of its rows ----------------===//
+//
+//   for each row:  m = max x;  e[j] = exp(x[j] - m), s = sum e, in an array of the kernel;
+//                  the best (or the k best) of e[j] * (1 / s)
+//
+// So the probabilities are never stored, and they are the same numbers as if they were: of two that round to one, the first one wins.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Shortcuts.h"
+#include "passes/lowering/AxisScans.h"
+#include "passes/lowering/Kernels.h"
+#include "passes/lowering/RegisterRow.h"
+#include "passes/lowering/RowFusion.h"
+#include "passes/lowering/RowLoops.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// The array lies on the stack.
+static constexpr int64_t longestRow = 16384;
+
+Operation *findScanOfSoftmax(Operation *softmax, kernel::TargetAttr) {
+  auto op = dyn_cast<SoftmaxOp>(softmax);
+  Operation *scan = op && op->hasOneUse() ? *op->user_begin() : nullptr;
+  if (!isa_and_nonnull<ArgReduceOp, TopKOp>(scan) || !getElementTypeOrSelf(op.getType()).isF32())
+    return nullptr;
+  DimExprs dims = getDims(op.getType());
+  int64_t last = static_cast<int64_t>(dims.size()) - 1;
+  auto length = getConstantDim(dims.back());
+  bool sameAxis = static_cast<int64_t>(op.getAxis()) == last && scan->getAttrOfType<IntegerAttr>("axis").getInt() == last;
+  return sameAxis && length && *length > 0 && *length <= longestRow ? scan : nullptr;
+}
+
+/// The second anchor of a group.
+static Operation *getScan(GroupOp group) {
+  for (Operation &op : group.getBody().front().without_terminator())
+    if (isa<ArgReduceOp, TopKOp>(op))
+      return &op;
+  return nullptr;
+}
+
+bool matchSoftmaxScan(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "softmax and the scan of its rows: the probabilities stay in the cache";
+  return isa_and_nonnull<SoftmaxOp>(anchor) && getScan(group);
+}
+
+/// Fills `row` with the exponentials and returns one over their sum.
+static Scalar emitExponentials(KernelBuilder &k, SoftmaxOp op, LineIndex at, int64_t length, Value row) {
+  Type element = getElementTypeOrSelf(op.getType());
+  auto scalar = [&](Value value) { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(op)); };
+  auto shift = getProvenShift(op);
+  AffineExpr extent = k.constant(length);
+  // The scan's indices do not run in vectors; this does.
+  unsigned lanes = isComputedInF32(op.getInput()) ? std::max(1u, k.target().lanes(32)) : 1;
+  auto compute = [&](AffineExpr j, Lanes lanes) { return k.value(op.getInput(), at(j), lanes); };
+  Value maximum = shift ? Value() : k.named(reduceRow(k, ReduceKind::Max, element, extent, lanes, [&](AffineExpr j, Lanes lanes) {
+    Value x = compute(j, lanes);
+    k.storeBuffer(row, element, j, x, lanes);
+    return x;
+  }), "maximum");
+  Scalar total = scalar(k.named(reduceRow(k, ReduceKind::Sum, element, extent, lanes, [&](AffineExpr j, Lanes lanes) {
+    Scalar x = scalar(shift ? compute(j, lanes) : k.loadBuffer(row, element, j, lanes));
+    Scalar y = exp(shift ? subtractShift(x, *shift) : x - scalar(k.broadcast(maximum, lanes.count)));
+    k.storeBuffer(row, element, j, k.named(y.value(), "e"), lanes);
+    return y.value();
+  }), "total"));
+  return scalar(k.named((total.like(1.0) / total).value(), "inverse"));
+}
+
+FailureOr<LaunchInfo> lowerSoftmaxScan(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<SoftmaxOp>(anchor);
+  DimExprs dims = getDims(op.getType());
+  int64_t length = *getConstantDim(dims.back());
+  Type element = getElementTypeOrSelf(op.getType());
+  Operation *scan = getScan(k.group());
+  IndexExprs tasks = forEachLine(k, dims, dims.size() - 1, [&](LineIndex at) {
+    Value row = k.array("row", element, length);
+    Scalar factor = emitExponentials(k, op, at, length, row);
+    auto read = [&](AffineExpr j) {
+      return (Scalar(k.builder(), k.loc(), k.loadBuffer(row, element, j), element) * factor).value();
+    };
+    if (auto best = dyn_cast<ArgReduceOp>(scan))
+      return scanBest(k, best, at, read);
+    scanTopK(k, cast<TopKOp>(scan), at, read);
+  });
+  AffineExpr elements = getNumElements(dims, k.context());
+  return LaunchInfo{countTasks(k, tasks), elements * 20, elements * 4};
+}
+
+} // namespace kiln
