@@ -60,6 +60,22 @@ def write_markdown(path, name, content):
     path.write_text(re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{content}{end}", text, flags=re.S))
 
 
+def forms_header():
+    return f"{'model':20} {'threads':>7} {'whole ms':>10} {'split ms':>10} {'gain':>6} {'range':>12} {'attentions':>10}"
+
+
+def forms_line(r):
+    spread = f"{r['gain_min']:.2f}-{r['gain_max']:.2f}"
+    return f"{r['model']:20} {r['threads']:7} {r['whole_ms']:10.4f} {r['split_ms']:10.4f} {r['gain']:6.2f} {spread:>12} {r['attentions']:10}"
+
+
+def forms_markdown(report):
+    """A row for each model and number of threads."""
+    lines = [f"Measured on: {report['machine']}.", "", "| model | threads | whole ms | split ms | gain | attentions |", "|---|---|---|---|---|---|"]
+    lines += [f"| {r['model']} | {r['threads']} | {r['whole_ms']:.4g} | {r['split_ms']:.4g} | {r['gain']:.2f} | {r['attentions'] or ''} |" for r in report["results"]]
+    return "\n".join([*lines, ""])
+
+
 def kernels_markdown(report):
     """A row for each shape and number of threads; columns for speed and for the split form where some kernel has them."""
     results = report["results"]

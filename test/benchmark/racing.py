@@ -1,0 +1,79 @@
+"""Programs that take turns: each in a process of its own, pinned alike, measured round by round."""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/end-to-end"))
+import cases  # noqa: E402
+
+
+class Side:
+    """A process that answers SECONDS with a latency in milliseconds."""
+
+    def __init__(self, command, cpus):
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        answer = self.process.stdout.readline().split()
+        if not answer:
+            raise RuntimeError(f"{command[0].name} ended without an answer")
+        self.load_ms, *self.others = map(float, answer[1:])
+
+    def measure(self, seconds):
+        self.process.stdin.write(f"{seconds}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def peak_mb(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def load_cases():
+    """The models of the end-to-end tests and those that are only raced, by name."""
+    own = json.loads((ROOT / "test/benchmark/cases.json").read_text())
+    return {**cases.load(), **{name: cases.Case(name, entry) for name, entry in own.items()}}
+
+
+def first_cpus(count):
+    return sorted(os.sched_getaffinity(0))[:count]
+
+
+def save_inputs(case, folder):
+    """The arguments NAME=FILE of the programs that run a model."""
+    arguments = []
+    for index, (key, array) in enumerate(case.inputs().items()):
+        np.save(folder / f"{index}.npy", np.ascontiguousarray(array))
+        arguments.append(f"{key}={folder}/{index}.npy")
+    return arguments
+
+
+def compile_model(kiln, case, folder, options):
+    """A shared library libmodel.so in the folder: the seconds it took, and what kiln said."""
+    command = [kiln, case.path, "-o", folder, "--name=model", "--emit=so", "--no-cache", *case.options(), *options]
+    start = time.monotonic()
+    said = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stderr
+    return time.monotonic() - start, said
+
+
+def take_turns(one, other, rounds, seconds):
+    """The medians of both, and the median, the smallest and the largest of the rounds' ratios other / one."""
+    one.measure(seconds), other.measure(seconds)
+    times = []
+    for index in range(rounds):
+        order = [one, other] if index % 2 else [other, one]
+        measured = {side: side.measure(seconds) for side in order}
+        times.append((measured[one], measured[other]))
+    ratios = [second / first for first, second in times]
+    return [statistics.median(side) for side in zip(*times)], (statistics.median(ratios), min(ratios), max(ratios))
