@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,10 @@ struct CompileOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants: a number, or all elements separated by commas.
   std::map<std::string, std::string> bindings;
+  /// Inputs that are sequences: LENGTH, or LENGTH:SHAPE,... with one shape for all elements or one for each.
+  std::map<std::string, std::string> sequences;
+  /// Optional inputs without a value.
+  std::set<std::string> absent;
   /// What the caller promises about the values of inputs: lowest and highest.
   std::map<std::string, std::pair<double, double>> inputRanges;
   Accuracy accuracy = Accuracy::Default;

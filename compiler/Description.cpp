@@ -5,10 +5,14 @@ using namespace llvm;
 
 namespace kiln {
 
-static std::vector<Description::Tensor> describeTensors(ArrayRef<SignatureTensor> tensors, const Signature &signature) {
+static std::vector<Description::Tensor> describeTensors(const Signature &signature, bool isOutput) {
   std::vector<Description::Tensor> result;
-  for (const SignatureTensor &tensor : tensors)
-    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range});
+  for (auto [i, tensor] : enumerate(isOutput ? signature.outputs : signature.inputs))
+    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput)});
+  // What has no tensors is seen, too.
+  for (const nn::SequenceInfo &sequence : signature.sequences)
+    if (sequence.isOutput == isOutput && sequence.count <= 0)
+      result.push_back({sequence.name, sequence.count < 0 ? "optional without a value" : "sequence without elements"});
   return result;
 }
 
@@ -18,8 +22,8 @@ Description describe(const Compilation &compilation, const Signature &signature)
   result.target = compilation.target;
   if (auto accuracy = (*compilation.targets.front().module)->getAttrOfType<mlir::StringAttr>(nn::accuracyAttrName))
     result.accuracy = accuracy.str();
-  result.inputs = describeTensors(signature.inputs, signature);
-  result.outputs = describeTensors(signature.outputs, signature);
+  result.inputs = describeTensors(signature, false);
+  result.outputs = describeTensors(signature, true);
   for (const SignatureSymbol &symbol : signature.symbols)
     result.dimensions.push_back({symbol.onnxName, symbol.min, symbol.max, symbol.most ? dimText(symbol.most, signature, "") : ""});
   result.workspaceBytes = signature.workspaceBytes.value_or(-1);
@@ -39,6 +43,8 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
       // JSON has no infinity: null stands for a side without a bound.
       row["range"] = json::Array{std::isfinite(tensor.range->first) ? json::Value(tensor.range->first) : json::Value(nullptr),
                                  std::isfinite(tensor.range->second) ? json::Value(tensor.range->second) : json::Value(nullptr)};
+    if (!tensor.element.empty())
+      row["element"] = tensor.element;
     list.push_back(std::move(row));
   }
   return list;
@@ -82,6 +88,7 @@ static std::vector<Description::Tensor> readTensors(const json::Object &object, 
   std::vector<Description::Tensor> tensors;
   forEachRow(object, key, [&](const json::Object &row) {
     tensors.push_back({getText(row, "name"), getText(row, "type")});
+    tensors.back().element = getText(row, "element");
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (const json::Array *range = row.getArray("range"); range && range->size() == 2)
       tensors.back().range = {(*range)[0].getAsNumber().value_or(-infinity), (*range)[1].getAsNumber().value_or(infinity)};

@@ -12,6 +12,8 @@ struct Description {
   struct Tensor {
     std::string name, type; // "f32[1,3]"
     std::optional<std::pair<double, double>> range = std::nullopt;
+    /// Of which sequence it is which element.
+    std::string element = "";
   };
   struct Dimension {
     std::string name;

@@ -105,6 +105,8 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.dims = options.dims;
   import.shapes = options.shapes;
   import.bindings = options.bindings;
+  import.sequences = options.sequences;
+  import.absent = options.absent;
   import.limits = options.limits;
   import.exposeNodes = options.observation.any();
   auto imported = importModel(*result.context, import, errors);

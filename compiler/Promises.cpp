@@ -83,6 +83,8 @@ bool recordPromises(const CompileOptions &options, ModuleOp module, std::vector<
 
 bool checkIROptions(const CompileOptions &options, std::vector<std::string> &errors) {
   const char *option = !options.dims.empty() ? "--dim NAME=SIZE" : !options.shapes.empty() ? "--shape" : !options.bindings.empty() ? "--bind"
+                       : !options.sequences.empty()                                        ? "--sequence"
+                       : !options.absent.empty()                                           ? "--absent"
                        : options.observation.any()                                         ? "comparing nodes"
                                                                                            : nullptr;
   if (option)

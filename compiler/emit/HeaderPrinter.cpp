@@ -12,15 +12,21 @@ namespace kiln {
 
 static std::string printStruct(const std::vector<SignatureTensor> &tensors, StringRef kind, bool isConst, const Signature &signature) {
   std::string text = "typedef struct " + signature.name + "_" + kind.str() + " {\n";
-  for (const SignatureTensor &tensor : tensors) {
+  for (auto [position, tensor] : llvm::enumerate(tensors)) {
     std::string type = (isConst ? "const " : "") + publicType(tensor.type.getElementType()) + " *" + tensor.field + ";";
     std::string named = tensor.field == tensor.onnxName ? "" : ", '" + makeCommentText(tensor.onnxName) + "'";
+    if (std::string element = signature.describeElement(position, !isConst); !element.empty())
+      named += ", " + makeCommentText(element);
     if (tensor.range)
       named += llvm::formatv(", values in [{0}, {1}]", tensor.range->first, tensor.range->second);
     for (auto [i, input] : llvm::enumerate(tensor.inPlaceOf))
       named += (i ? " or inputs->" : ", may be inputs->") + signature.inputs[input].field;
     text += "  " + type + " /* " + makeCommentText(shapeText(tensor, signature)) + named + " */\n";
   }
+  for (const nn::SequenceInfo &sequence : signature.sequences)
+    if (sequence.isOutput != isConst && sequence.count <= 0)
+      text += "  /* '" + makeCommentText(sequence.name) + "' is " +
+              (sequence.count < 0 ? "an optional without a value" : "a sequence without elements") + " */\n";
   if (tensors.empty())
     text += "  const void *reserved; /* the model has none; C knows no empty struct */\n";
   return text + "} " + signature.name + "_" + kind.str() + ";\n\n";

@@ -58,6 +58,15 @@ static std::string printBounds(const Signature &signature) {
   return array("char *const ", "output_bounds", outputs) + array("char *const ", "symbol_bounds", symbols);
 }
 
+static std::string printSequences(const Signature &signature) {
+  std::string rows;
+  auto flag = [](bool value) { return std::string(value ? ", 1" : ", 0"); };
+  for (const nn::SequenceInfo &sequence : signature.sequences)
+    rows += "    {" + makeStringLiteral(sequence.name) + ", " + std::to_string(sequence.first) + ", " + std::to_string(sequence.count) +
+            flag(sequence.isOutput) + flag(sequence.isSequence) + flag(sequence.isOptional) + ", {}},\n";
+  return rows.empty() ? "" : "const kiln_sequence_info sequence_table[] = {\n" + rows + "};\n";
+}
+
 std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string text = printTensors(signature.inputs, "input", signature) + printTensors(signature.outputs, "output", signature);
   if (signature.hasDims()) {
@@ -66,7 +75,7 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
       text += "    {" + makeStringLiteral(symbol.onnxName) + ", " + std::to_string(symbol.min) + ", " + std::to_string(symbol.max) + "},\n";
     text += "};\n";
   }
-  text += printBounds(signature);
+  text += printBounds(signature) + printSequences(signature);
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
@@ -88,7 +97,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"output_bounds", table(!signature.isDataSized(), "output_bounds")},
                                                              {"symbol_bounds", table(!signature.isDataSized(), "symbol_bounds")},
                                                              {"num_computed", std::to_string(signature.computedSymbols().size())},
-                                                             {"reserved", "0"}};
+                                                             {"num_sequences", std::to_string(signature.sequences.size())},
+                                                             {"sequences", table(signature.sequences.empty(), "sequence_table")}};
   text += "constexpr kiln_model_info description = {\n";
   for (auto &[field, value] : fields)
     text += "    /*" + field + "*/ " + value + ",\n";

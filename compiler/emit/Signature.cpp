@@ -104,6 +104,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   for (int64_t i = 0; pairs && i + 1 < pairs.size(); i += 2)
     if (pairs[i + 1] < static_cast<int64_t>(signature.outputs.size()))
       signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
+  signature.sequences = nn::getSequences(module);
   signature.symbols = readSymbols(module);
   nn::ComputedDims computed(module);
   readComputed(computed, signature);
@@ -118,6 +119,13 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   if (failed(readWorkspace(module, signature)))
     return failure();
   return signature;
+}
+
+std::string Signature::describeElement(size_t tensor, bool isOutput) const {
+  for (const nn::SequenceInfo &sequence : sequences)
+    if (sequence.isSequence && sequence.isOutput == isOutput && tensor >= sequence.first && static_cast<int64_t>(tensor - sequence.first) < sequence.count)
+      return "element " + std::to_string(tensor - sequence.first) + " of sequence '" + sequence.name + "'";
+  return "";
 }
 
 Signature mergeSignatures(ArrayRef<Signature> targets) {

@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Sequences.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
@@ -54,6 +55,8 @@ struct Signature {
   std::string variant;
   std::vector<SignatureTensor> inputs;
   std::vector<SignatureTensor> outputs;
+  /// Which of these are elements of sequences and optionals of the ONNX model.
+  std::vector<nn::SequenceInfo> sequences;
   /// Those that the caller gives, then those that the model computes and its inputs or outputs mention.
   std::vector<SignatureSymbol> symbols;
   /// A handle: const methods of operations do not exist.
@@ -67,6 +70,8 @@ struct Signature {
   bool externalWeights = false;
 
   bool hasDims() const { return !symbols.empty(); }
+  /// What element `tensor` is of a sequence, "element 2 of sequence 'x'"; empty when it is of none.
+  std::string describeElement(size_t tensor, bool isOutput) const;
   llvm::ArrayRef<SignatureSymbol> givenSymbols() const;
   llvm::ArrayRef<SignatureSymbol> computedSymbols() const { return llvm::ArrayRef(symbols).drop_front(givenSymbols().size()); }
   bool isDataSized() const { return !computedSymbols().empty(); }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Graph.h"
+#include "compiler/import/Lists.h"
 #include "compiler/import/onnx.pb.h"
 
 #include <cmath>
@@ -22,7 +23,11 @@ GraphImporter::ControlFlow GraphImporter::findControlFlow(StringRef domain, Stri
     return &GraphImporter::buildFlexAttention;
   if (!domain.empty())
     return nullptr;
-  return name == "If" ? &GraphImporter::inlineIf : name == "Loop" ? &GraphImporter::unrollLoop : name == "Scan" ? &GraphImporter::unrollScan : nullptr;
+  return name == "If"            ? &GraphImporter::inlineIf
+         : name == "Loop"        ? &GraphImporter::unrollLoop
+         : name == "Scan"        ? &GraphImporter::unrollScan
+         : name == "SequenceMap" ? &GraphImporter::mapSequence
+                                 : nullptr;
 }
 
 FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, ArrayRef<Value> arguments,
@@ -59,7 +64,7 @@ FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node
 
 /// The number that a scalar is known to have.
 static std::optional<int64_t> knownScalar(Value value) {
-  auto contents = getIntegerContents(value);
+  auto contents = isa<RankedTensorType>(value.getType()) ? getIntegerContents(value) : std::nullopt;
   return contents && contents->size() == 1 ? nn::getConstantDim(contents->front()) : std::nullopt;
 }
 
@@ -71,8 +76,8 @@ LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node) {
   Value condition = node.input(0);
   if (node.failed())
     return failure();
-  auto type = cast<RankedTensorType>(condition.getType());
-  if (!type.getElementType().isInteger(1))
+  auto type = dyn_cast<RankedTensorType>(condition.getType());
+  if (!type || !type.getElementType().isInteger(1))
     return node.error("the condition has an element type other than bool");
   if (type.hasStaticShape() && type.getNumElements() != 1)
     return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
@@ -99,8 +104,14 @@ static std::string describeShape(const DimExprs &dims) {
 /// One of two values, as run time tells; null after a mistake. `what` says what is the matter when their shapes differ.
 static Value joinValues(Node &node, Value condition, Value then, Value otherwise, StringRef what) {
   static constexpr StringLiteral wayOut = "fix the input that it depends on with --bind input=value";
+  if (auto elements = getElements(then), others = getElements(otherwise); elements && others && elements->size() == others->size()) {
+    for (auto [element, other] : llvm::zip_equal(*elements, *others))
+      if (!(element = joinValues(node, condition, element, other, what)))
+        return {};
+    return makeSequence(node.builder(), node.loc, *elements);
+  }
   if (!isa<RankedTensorType>(then.getType()) || !isa<RankedTensorType>(otherwise.getType())) {
-    (void)node.unsupported("a sequence depends on a condition that is known only at run time", wayOut);
+    (void)node.unsupported("the length of a sequence, or whether an optional has a value, depends on a condition that is known only at run time", wayOut);
     return {};
   }
   if (node.elementType(then) != node.elementType(otherwise)) {
@@ -197,8 +208,11 @@ LogicalResult GraphImporter::takeStep(Scope &scope, Node &node, const onnx::Grap
     Value next = (*values)[1 + i];
     state.carried[i] = state.alive ? joinValues(node, state.alive, next, state.carried[i], "a step changes a shape") : next;
   }
-  for (auto [rows, row] : llvm::zip_equal(state.scanned, ArrayRef(*values).drop_front(1 + results)))
+  for (auto [rows, row] : llvm::zip_equal(state.scanned, ArrayRef(*values).drop_front(1 + results))) {
+    if (!isa<RankedTensorType>(row.getType()))
+      return node.error("the body gives a sequence to collect");
     rows.push_back(row);
+  }
   return failure(node.failed());
 }
 
@@ -268,6 +282,8 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
   SmallVector<int64_t> outAxes = readList(node, "scan_output_axes", graph.output_size() - states);
   SmallVector<int64_t> outBackwards = readList(node, "scan_output_directions", graph.output_size() - states);
   ArrayRef<Value> scanned = ArrayRef(node.inputs).drop_front(states);
+  if (!llvm::all_of(scanned, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
+    return node.error("a scanned input is a sequence, expected a tensor");
   auto isDirection = [](int64_t direction) { return direction == 0 || direction == 1; };
   if (!llvm::all_of(backwards, isDirection) || !llvm::all_of(outBackwards, isDirection))
     return node.error("a scan direction is neither 0 nor 1");
@@ -296,6 +312,8 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
     if (node.unsupportedNode)
       return success();
     carried.assign(values->begin(), values->begin() + states);
+    if (!llvm::all_of(ArrayRef(*values).drop_front(states), [](Value value) { return isa<RankedTensorType>(value.getType()); }))
+      return node.error("the body gives a sequence to collect");
     for (auto [rows, row] : llvm::zip_equal(collected, ArrayRef(*values).drop_front(states)))
       rows.insert(outBackwards[&rows - collected.data()] ? rows.begin() : rows.end(), row);
   }
@@ -305,6 +323,42 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
   all.resize(node.outputs.size());
   node.outputs = all;
   return failure(node.failed());
+}
+
+/// One step for each element of the sequences; each result is a sequence of what the steps give.
+LogicalResult GraphImporter::mapSequence(Scope &scope, Node &node) {
+  const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
+  if (!attribute || node.inputs.empty() || llvm::is_contained(node.inputs, Value()))
+    return node.error("has no body, or an input is missing");
+  const onnx::GraphProto &graph = attribute->g();
+  auto first = getElements(node.inputs.front());
+  if (!first)
+    return node.error("expected a sequence, got a tensor");
+  if (graph.output_size() < node.proto.output_size())
+    return node.error("the body has " + Twine(graph.output_size()) + " outputs, the node " + Twine(node.proto.output_size()));
+  std::vector<SmallVector<Value>> collected(graph.output_size());
+  for (size_t step = 0; step < first->size(); ++step) {
+    SmallVector<Value> arguments;
+    for (Value input : node.inputs) {
+      auto list = getElements(input);
+      if (list && list->size() != first->size())
+        return node.error("its sequences have different lengths: " + Twine(first->size()) + " and " + Twine(list->size()));
+      arguments.push_back(list ? (*list)[step] : input);
+    }
+    FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, arguments, node.proto.name() + "[" + Twine(step) + "]/");
+    if (failed(values))
+      return failure();
+    if (node.unsupportedNode)
+      return success();
+    for (auto [list, value] : llvm::zip_equal(collected, *values)) {
+      if (!isa<RankedTensorType>(value.getType()))
+        return node.error("the body gives a sequence to collect");
+      list.push_back(value);
+    }
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    node.outputs[i] = makeSequence(builder, node.loc, collected[i]);
+  return success();
 }
 
 /// softmax(scale * Q K^T) V, where bodies may change the scores before the softmax and the probabilities behind it.

@@ -1,5 +1,6 @@
 //===- Graph.cpp - Walks the model's nodes -----------------------------------===//
 #include "compiler/import/Graph.h"
+#include "compiler/import/Lists.h"
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
@@ -98,7 +99,7 @@ LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef whe
                                "' hides the value of that name of the graph around the body; every name may be given once (SSA)");
     if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
       return failure();
-    if (options.exposeNodes && node.outputs[i] && conditional == 0)
+    if (options.exposeNodes && node.outputs[i] && isa<RankedTensorType>(node.outputs[i].getType()) && conditional == 0)
       nodeValues.push_back({scope.prefix + name, cast<NameLoc>(node.loc).getName().str(), node.outputs[i]});
   }
   return success();
@@ -121,6 +122,7 @@ static bool accepts(Elements elements, Type type) {
   case Elements::Any:
   case Elements::Narrow:
   case Elements::Sequence:
+  case Elements::Everything:
     return true;
   case Elements::Number:
     return !isBool;
@@ -150,9 +152,10 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
   const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
   if (!row)
     return node.unsupported(reason, "export the model with other operators, or give this one as a model-local function");
-  bool takesLists = row->elements == Elements::Sequence;
-  if (!takesLists && llvm::any_of(node.inputs, [](Value input) { return input && !isa<RankedTensorType>(input.getType()); }))
-    return node.error("an input is a sequence, expected a tensor");
+  bool takesLists = row->elements == Elements::Sequence || row->elements == Elements::Everything;
+  for (Value input : ArrayRef(node.inputs).drop_front(takesLists && !node.inputs.empty() ? 1 : 0))
+    if (input && !isa<RankedTensorType>(input.getType()))
+      return node.error(isAbsent(input) ? "an input is an optional without a value, expected a tensor" : "an input is a sequence, expected a tensor");
   if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0])))
     return node.error("element type " + describeType(node.elementType(node.inputs[0])) + " is not one that this operator takes");
   if (failed(row->convert(node)) || node.failed())
@@ -181,7 +184,7 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
   }
   bool isConversion = false;
   if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
-    isConversion = row->elements == Elements::Narrow;
+    isConversion = row->elements == Elements::Narrow || row->elements == Elements::Everything;
   for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
     if (int64_t narrow = node.inputs[i] ? narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
       converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");

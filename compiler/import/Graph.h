@@ -6,6 +6,7 @@
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/Node.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/Sequences.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace kiln::onnx {
@@ -45,6 +46,8 @@ public:
   GraphImporter(mlir::MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics);
 
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
+  /// The results of @main that are the model's outputs.
+  unsigned numOutputs() const { return outputNames.size(); }
 
 private:
   friend class Node;
@@ -55,17 +58,37 @@ private:
   mlir::LogicalResult addInitializers(Scope &scope, const onnx::GraphProto &graph);
   mlir::LogicalResult addInputs(Scope &scope, const onnx::GraphProto &graph);
   mlir::LogicalResult addInput(Scope &scope, const onnx::ValueInfoProto &input);
-  mlir::FailureOr<mlir::RankedTensorType> inputType(const onnx::ValueInfoProto &input);
+  /// What the options say of an input's shape, and which option it was.
+  struct GivenShape {
+    const std::vector<int64_t> *sizes;
+    llvm::StringRef option, wayOut;
+    /// Which element of a sequence it is: dimensions of the same name may differ between elements.
+    bool isElement = false;
+  };
+  mlir::FailureOr<mlir::RankedTensorType> inputType(llvm::StringRef name, const onnx::TypeProto &proto, const GivenShape &given);
+  Value addArgument(llvm::StringRef name, mlir::RankedTensorType type);
   mlir::LogicalResult bindInput(Scope &scope, llvm::StringRef name, mlir::RankedTensorType type, llvm::StringRef text);
   mlir::LogicalResult checkOptions(const onnx::GraphProto &graph);
   mlir::LogicalResult returnOutputs(Scope &scope, const onnx::GraphProto &graph);
-  void returnValues(llvm::ArrayRef<Value> outputs, const onnx::GraphProto &graph);
+  void returnValues(llvm::ArrayRef<Value> outputs);
   void finishModule();
 
   mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
   mlir::LogicalResult importNode(Scope &scope, const onnx::NodeProto &proto, size_t index);
   mlir::LogicalResult convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
+
+  /// @name Sequences and optionals at the interface (Lists.cpp)
+  /// @{
+  /// Whether the input is of that kind; then it is added, or an error.
+  std::optional<mlir::LogicalResult> addList(Scope &scope, const onnx::ValueInfoProto &input);
+  mlir::LogicalResult addSequence(Scope &scope, const onnx::ValueInfoProto &input, const onnx::TypeProto &sequence);
+  mlir::LogicalResult checkListOptions(const onnx::GraphProto &graph);
+  /// Adds the tensors of a sequence, or none of an optional without a value, to what the model returns.
+  mlir::LogicalResult returnList(const onnx::ValueInfoProto &output, Value list, llvm::SmallVectorImpl<Value> &results);
+  /// `name` with the number behind it, and something else when a name of the model is that already.
+  std::string elementName(llvm::StringRef name, size_t number) const;
+  /// @}
 
   /// @name Operators with bodies (ControlFlow.cpp)
   /// @{
@@ -85,6 +108,7 @@ private:
   mlir::LogicalResult collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::SmallVectorImpl<Value> &carried);
   mlir::LogicalResult unrollLoop(Scope &scope, Node &node);
   mlir::LogicalResult unrollScan(Scope &scope, Node &node);
+  mlir::LogicalResult mapSequence(Scope &scope, Node &node);
   mlir::LogicalResult buildFlexAttention(Scope &scope, Node &node);
   /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.
   mlir::FailureOr<llvm::SmallVector<Value>> importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::ArrayRef<Value> arguments,
@@ -115,6 +139,10 @@ private:
   llvm::SmallVector<std::string> symbols;
   llvm::StringMap<AffineExpr> symbolByName;
   llvm::SmallVector<AffineExpr> constraints;
+  /// Those of the options' dimensions that an input has.
+  llvm::StringSet<> fixedDims;
+  std::vector<std::string> outputNames;
+  std::vector<nn::SequenceInfo> sequences;
   /// The most that each of the last symbols can be: those that the model computes.
   llvm::SmallVector<AffineExpr> computedBounds;
   llvm::StringMap<const onnx::FunctionProto *> functions;

@@ -58,8 +58,10 @@ LogicalResult GraphImporter::readHeader(Scope &scope) {
 //===- Symbols -------------------------------------------------------------===//
 
 AffineExpr GraphImporter::symbol(StringRef name) {
-  if (auto fixed = options.dims.find(name.str()); fixed != options.dims.end())
+  if (auto fixed = options.dims.find(name.str()); fixed != options.dims.end()) {
+    fixedDims.insert(name);
     return getAffineConstantExpr(fixed->second, &context);
+  }
   auto [entry, isNew] = symbolByName.try_emplace(name, AffineExpr());
   if (isNew) {
     entry->second = getAffineSymbolExpr(symbols.size(), &context);
@@ -131,36 +133,35 @@ static StringRef kindOf(const onnx::TypeProto &type) {
   return "missing";
 }
 
-FailureOr<RankedTensorType> GraphImporter::inputType(const onnx::ValueInfoProto &input) {
-  std::string where = "input '" + printable(input.name()) + "': ";
-  if (!input.type().has_tensor_type())
-    return diagnostics.error(where + "its type is " + kindOf(input.type()) + ", only tensors are supported");
-  const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
+FailureOr<RankedTensorType> GraphImporter::inputType(StringRef name, const onnx::TypeProto &proto, const GivenShape &given) {
+  std::string where = "input '" + printable(name) + "': ";
+  if (!proto.has_tensor_type())
+    return diagnostics.error(where + "its type is " + kindOf(proto) + ", only tensors, and sequences and optionals of them are supported");
+  const onnx::TypeProto::Tensor &tensor = proto.tensor_type();
   Type element = getStorageType(tensor.elem_type(), &context);
   if (!element)
     return diagnostics.error(where + "element type " + getDataTypeName(tensor.elem_type()) + " is not supported");
-  auto given = options.shapes.find(input.name());
-  bool isGiven = given != options.shapes.end();
-  if (!tensor.has_shape() && !isGiven)
-    return diagnostics.error(where + "has no shape, so its rank is unknown; give one with --shape " + printable(input.name()) + "=...");
-  int64_t rank = tensor.has_shape() ? tensor.shape().dim_size() : given->second.size();
+  if (!tensor.has_shape() && !given.sizes)
+    return diagnostics.error(where + "has no shape, so its rank is unknown; give one with " + given.wayOut);
+  int64_t rank = tensor.has_shape() ? tensor.shape().dim_size() : given.sizes->size();
   if (rank > options.limits.rank)
     return diagnostics.error(where + "rank " + Twine(rank) + " is over the limit of " + Twine(options.limits.rank) + " dimensions");
-  if (isGiven && static_cast<int64_t>(given->second.size()) != rank)
-    return diagnostics.error(where + "--shape gives " + Twine(given->second.size()) + " dimensions, the model has " + Twine(rank));
+  if (given.sizes && static_cast<int64_t>(given.sizes->size()) != rank)
+    return diagnostics.error(where + given.option + " gives " + Twine(given.sizes->size()) + " dimensions, the model has " + Twine(rank));
   nn::DimExprs dims;
   int64_t bytes = nn::elementBytes(element);
   for (int64_t i = 0; i < rank; ++i) {
     onnx::TensorShapeProto::Dimension declared;
     if (tensor.has_shape())
       declared = tensor.shape().dim(i);
-    int64_t size = isGiven && given->second[i] >= 0 ? given->second[i] : declared.has_dim_value() ? declared.dim_value() : -1;
+    int64_t size = given.sizes && (*given.sizes)[i] >= 0 ? (*given.sizes)[i] : declared.has_dim_value() ? declared.dim_value() : -1;
     if (size < -1)
       return diagnostics.error(where + "dimension " + Twine(i) + " is negative: " + Twine(size));
     if (size > 0 && (llvm::MulOverflow(bytes, size, bytes) || bytes > options.limits.tensorBytes))
       return diagnostics.error(where + "its size overflows the limit of " + Twine(options.limits.tensorBytes) + " bytes: the shape is too large");
-    std::string name = declared.dim_param().empty() ? input.name() + "_" + std::to_string(i) : declared.dim_param();
-    dims.push_back(size >= 0 ? getAffineConstantExpr(size, &context) : symbol(name));
+    bool hasOwnName = declared.dim_param().empty() || (given.isElement && !options.dims.count(declared.dim_param()));
+    std::string symbolName = hasOwnName ? (name + "_" + Twine(i)).str() : declared.dim_param();
+    dims.push_back(size >= 0 ? getAffineConstantExpr(size, &context) : symbol(symbolName));
   }
   return nn::makeTensorType(dims, element);
 }
@@ -214,17 +215,25 @@ LogicalResult GraphImporter::addInput(Scope &scope, const onnx::ValueInfoProto &
     return diagnostics.error("an input has no name");
   if (scope.values.contains(input.name()))
     return diagnostics.error("input '" + printable(input.name()) + "' is defined twice: a duplicate");
-  FailureOr<RankedTensorType> type = inputType(input);
+  if (auto added = addList(scope, input))
+    return *added;
+  auto given = options.shapes.find(input.name());
+  std::string wayOut = "--shape " + printable(input.name()) + "=...";
+  FailureOr<RankedTensorType> type = inputType(input.name(), input.type(), {given == options.shapes.end() ? nullptr : &given->second, "--shape", wayOut});
   if (failed(type))
     return failure();
   scope.narrow[input.name()] = input.type().tensor_type().elem_type();
   if (auto bound = options.bindings.find(input.name()); bound != options.bindings.end())
     return bindInput(scope, input.name(), *type, bound->second);
-  Location loc = NameLoc::get(StringAttr::get(&context, printable(input.name())));
-  unsigned index = function.getNumArguments();
-  (void)function.insertArgument(index, *type, builder.getDictionaryAttr(builder.getNamedAttr(nn::nameAttrName, builder.getStringAttr(input.name()))), loc);
-  scope.values[input.name()] = function.getArgument(index);
+  scope.values[input.name()] = addArgument(input.name(), *type);
   return success();
+}
+
+Value GraphImporter::addArgument(StringRef name, RankedTensorType type) {
+  Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
+  unsigned index = function.getNumArguments();
+  (void)function.insertArgument(index, type, builder.getDictionaryAttr(builder.getNamedAttr(nn::nameAttrName, builder.getStringAttr(name))), loc);
+  return function.getArgument(index);
 }
 
 LogicalResult GraphImporter::checkOptions(const onnx::GraphProto &graph) {
@@ -238,7 +247,7 @@ LogicalResult GraphImporter::checkOptions(const onnx::GraphProto &graph) {
   for (const auto &[name, size] : options.dims)
     if (size < 0)
       return diagnostics.error("--dim: '" + printable(name) + "' cannot be " + Twine(size));
-  return success();
+  return checkListOptions(graph);
 }
 
 LogicalResult GraphImporter::addInputs(Scope &scope, const onnx::GraphProto &graph) {
@@ -253,7 +262,7 @@ LogicalResult GraphImporter::addInputs(Scope &scope, const onnx::GraphProto &gra
     return false;
   };
   for (const auto &[name, size] : options.dims)
-    if (!isNamed(name))
+    if (!isNamed(name) && !fixedDims.contains(name))
       return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'");
   return success();
 }
@@ -306,23 +315,31 @@ LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto 
       return diagnostics.error(where + ": is listed twice: a duplicate");
     if (!*value)
       continue;
-    if (output.has_type() && !output.type().has_tensor_type() && output.type().value_case() != onnx::TypeProto::VALUE_NOT_SET)
-      return diagnostics.error(where + ": its type is " + kindOf(output.type()) + ", only tensors are supported");
-    if (!isa<RankedTensorType>(value->getType()))
-      return diagnostics.error(where + ": its type is sequence, only tensors are supported");
+    if (!isa<RankedTensorType>(value->getType())) {
+      if (failed(returnList(output, *value, values)))
+        return failure();
+      continue;
+    }
+    bool isDeclared = output.has_type() && output.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
+    bool isOptional = isDeclared && output.type().has_optional_type() && output.type().optional_type().elem_type().has_tensor_type();
+    if (isDeclared && !output.type().has_tensor_type() && !isOptional)
+      return diagnostics.error(where + " is a tensor, but the model declares type " + kindOf(output.type()));
+    if (isOptional)
+      sequences.push_back({output.name(), false, true, true, static_cast<unsigned>(values.size()), 1});
     if (failed(checkDeclared(scope, output.name(), *value, where)))
       return failure();
     values.push_back(*value);
+    outputNames.push_back(output.name());
   }
   if (graph.output_size() == 0)
     return diagnostics.error("the graph has no outputs");
   if (!unsupportedNodes.empty())
     return success();
-  returnValues(values, graph);
+  returnValues(values);
   return success();
 }
 
-void GraphImporter::returnValues(ArrayRef<Value> outputs, const onnx::GraphProto &graph) {
+void GraphImporter::returnValues(ArrayRef<Value> outputs) {
   SmallVector<Value> values(outputs);
   llvm::SmallPtrSet<Value, 16> returned(values.begin(), values.end());
   SmallVector<const NodeValue *> exposed;
@@ -337,8 +354,8 @@ void GraphImporter::returnValues(ArrayRef<Value> outputs, const onnx::GraphProto
     }
   func::ReturnOp::create(builder, function.getLoc(), values);
   function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(values).getTypes()));
-  for (auto [i, output] : llvm::enumerate(graph.output())) {
-    function.setResultAttr(i, nn::nameAttrName, builder.getStringAttr(output.name()));
+  for (auto [i, name] : llvm::enumerate(outputNames)) {
+    function.setResultAttr(i, nn::nameAttrName, builder.getStringAttr(name));
     for (const NodeValue &value : nodeValues)
       if (value.value == outputs[i])
         function.setResultAttr(i, nn::nodeAttrName, builder.getStringAttr(value.node));
@@ -360,6 +377,7 @@ void GraphImporter::finishModule() {
   (*module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
   SmallVector<StringRef> names(symbols.begin(), symbols.end());
   (*module)->setAttr(nn::symbolsAttrName, builder.getStrArrayAttr(names));
+  nn::setSequences(*module, sequences);
   if (!computedBounds.empty()) {
     unsigned given = symbols.size() - computedBounds.size();
     (*module)->setAttr(nn::computedSymbolsAttrName, AffineMapAttr::get(AffineMap::get(0, given, computedBounds, &context)));

@@ -31,7 +31,7 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   if (failed(module))
     return failure();
   ImportedModel model;
-  model.outputs = file->model().graph().output_size();
+  model.outputs = importer.numOutputs();
   model.externalFiles = file->externalPaths();
   model.storage = std::move(file);
   model.module = std::move(*module);

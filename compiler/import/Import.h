@@ -8,6 +8,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or as many as the input has elements, separated by commas.
   std::map<std::string, std::string> bindings;
+  /// Lengths of inputs that are sequences, and their elements' shapes where the model does not declare them: `--sequence x=3`, `--sequence x=2:4x3,5x?`.
+  std::map<std::string, std::string> sequences;
+  /// Optional inputs without a value, from `--absent`.
+  std::set<std::string> absent;
   /// Every value that a node computes becomes a result of @main, behind the model's outputs, with its node in the attribute `nn.node`.
   bool exposeNodes = false;
   Limits limits;

@@ -11,9 +11,9 @@ namespace kiln::import {
 
 class Node;
 
-/// Which element types the first input may have. Only operators of Sequence take lists of tensors, and
-/// only those of Narrow codes of narrow floats.
-enum class Elements { Any, Number, Float, Signed, Integer, Bool, Sequence, Narrow };
+/// Which element types the first input may have. Only operators of Sequence take lists of tensors and values that may be absent,
+/// only those of Narrow codes of narrow floats, and those of Everything both.
+enum class Elements { Any, Number, Float, Signed, Integer, Bool, Sequence, Narrow, Everything };
 
 /// One row an operator: from opset `since` to `until` the node is expressed by `convert`.
 struct Operator {

@@ -124,6 +124,24 @@ std::string LoadedModel::getSymbolField(int symbol) const {
   return info->symbols[symbol].name;
 }
 
+std::vector<LoadedModel::Slot> LoadedModel::getSlots(bool isOutput) const {
+  std::vector<Slot> slots;
+  size_t next = 0, tensors = isOutput ? getOutputs().size() : getInputs().size();
+  auto addPlain = [&](size_t end) {
+    for (; next < end; ++next)
+      slots.push_back({nullptr, next, 1});
+  };
+  for (const kiln_sequence_info &list : getSequences()) {
+    if (bool(list.is_output) != isOutput)
+      continue;
+    addPlain(list.first);
+    slots.push_back({&list, next, size_t(std::max(list.count, 0))});
+    next += slots.back().count;
+  }
+  addPlain(tensors);
+  return slots;
+}
+
 llvm::Error LoadedModel::solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const {
   StringRef text = tensor.dim_texts[axis];
   int open = -1, count = 0;

@@ -28,6 +28,15 @@ public:
   const char *getTarget() const { return target; }
   llvm::ArrayRef<kiln_tensor_info> getInputs() const { return {info->inputs, size_t(info->num_inputs)}; }
   llvm::ArrayRef<kiln_tensor_info> getOutputs() const { return {info->outputs, size_t(info->num_outputs)}; }
+  llvm::ArrayRef<kiln_sequence_info> getSequences() const { return {info->sequences, size_t(info->num_sequences)}; }
+
+  /// An input or output of the ONNX model, and its tensors.
+  struct Slot {
+    /// Null for a plain tensor.
+    const kiln_sequence_info *list;
+    size_t first, count;
+  };
+  std::vector<Slot> getSlots(bool isOutput) const;
 
   /// The values of the model's dynamic dimensions that these inputs have; checks element types, ranks and every dimension.
   llvm::Expected<std::vector<int64_t>> inferDims(llvm::ArrayRef<Tensor> inputs) const;

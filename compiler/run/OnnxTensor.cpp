@@ -85,16 +85,13 @@ static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing pac
   return tensor;
 }
 
-llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
-  onnx::TensorProto proto;
-  if (bytes.size() > size_t(INT32_MAX) || !proto.ParseFromArray(bytes.data(), int(bytes.size())))
-    return makeError("not an ONNX TensorProto");
+static llvm::Expected<Tensor> readProto(const onnx::TensorProto &proto, size_t bytes) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
     return makeError("the tensor's data lie in another file, which is not supported here");
   llvm::SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
   std::optional<Packing> packing = findPacking(proto.data_type());
   // Before any memory is taken: a byte of the file holds so many elements at most.
-  int64_t count = 1, most = int64_t(bytes.size()) * (packing ? 8 / packing->bits : 1);
+  int64_t count = 1, most = int64_t(bytes) * (packing ? 8 / packing->bits : 1);
   for (int64_t dim : dims)
     if (dim < 0 || (dim > 0 && count > most / dim) || (count *= dim) < 0)
       return makeError("the tensor's dimensions do not fit its data");
@@ -113,6 +110,68 @@ llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
                      Twine(tensor->getByteSize()));
   std::memcpy(tensor->getData(), proto.raw_data().data(), tensor->getByteSize());
   return tensor;
+}
+
+template <typename Proto> static bool parse(Proto &proto, llvm::StringRef bytes) {
+  return bytes.size() <= size_t(INT32_MAX) && proto.ParseFromArray(bytes.data(), int(bytes.size()));
+}
+
+llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
+  onnx::TensorProto proto;
+  if (!parse(proto, bytes))
+    return makeError("not an ONNX TensorProto");
+  return readProto(proto, bytes.size());
+}
+
+static llvm::Expected<std::vector<Tensor>> readSequence(const onnx::SequenceProto &proto, size_t bytes) {
+  constexpr int sequenceOfTensors = 1;
+  if (proto.elem_type() > sequenceOfTensors)
+    return makeError("a sequence of something else than tensors");
+  std::vector<Tensor> tensors;
+  for (const onnx::TensorProto &element : proto.tensor_values()) {
+    llvm::Expected<Tensor> tensor = readProto(element, bytes);
+    if (!tensor)
+      return tensor.takeError();
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+static llvm::Expected<std::vector<Tensor>> listOf(llvm::Expected<Tensor> tensor) {
+  std::vector<Tensor> tensors;
+  if (!tensor)
+    return tensor.takeError();
+  tensors.push_back(std::move(*tensor));
+  return tensors;
+}
+
+static llvm::Expected<std::optional<std::vector<Tensor>>> present(llvm::Expected<std::vector<Tensor>> tensors) {
+  if (!tensors)
+    return tensors.takeError();
+  return std::optional(std::move(*tensors));
+}
+
+llvm::Expected<std::optional<std::vector<Tensor>>> readOnnxList(llvm::StringRef bytes, const kiln_sequence_info &list) {
+  onnx::OptionalProto optional;
+  onnx::SequenceProto sequence;
+  onnx::TensorProto tensor;
+  bool isOptional = list.is_optional && parse(optional, bytes);
+  if (list.is_sequence) {
+    if (isOptional && optional.has_sequence_value())
+      return present(readSequence(optional.sequence_value(), bytes.size()));
+    if (parse(sequence, bytes) && (!list.is_optional || sequence.tensor_values_size() > 0))
+      return present(readSequence(sequence, bytes.size()));
+  } else {
+    if (isOptional && optional.has_tensor_value())
+      return present(listOf(readProto(optional.tensor_value(), bytes.size())));
+    // An optional without a value has none of the fields with data.
+    if (parse(tensor, bytes) && (tensor.has_raw_data() || tensor.dims_size() > 0 || tensor.float_data_size() > 0 || tensor.int32_data_size() > 0 ||
+                                 tensor.int64_data_size() > 0 || tensor.double_data_size() > 0))
+      return present(listOf(readProto(tensor, bytes.size())));
+  }
+  if (isOptional)
+    return std::optional<std::vector<Tensor>>();
+  return makeError(list.is_sequence ? "not an ONNX SequenceProto" : "not an ONNX OptionalProto");
 }
 
 } // namespace kiln

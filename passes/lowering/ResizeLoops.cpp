@@ -60,6 +60,7 @@ struct Resampling {
     Value last = k.emit(in[i] - 1);
     return k.index(arith::MaxSIOp::create(k.builder(), k.loc(), k.minimum(place, last), k.emitConstant(0)));
   }
+  bool isWholeSize(unsigned i) const;
   Scalar coordinate(AffineExpr at, unsigned i) const;
   std::optional<int64_t> wholeFactor(unsigned i) const;
   SmallVector<Tap> nearest(AffineExpr at, unsigned i) const;
@@ -71,6 +72,16 @@ struct Resampling {
 };
 } // namespace
 
+/// Whether the result's size is the input's times the scale, not that rounded down.
+bool Resampling::isWholeSize(unsigned i) const {
+  double scale = op.getScales()[i];
+  auto inSize = getConstantDim(in[i]), outSize = getConstantDim(out[i]);
+  constexpr double tolerance = 1e-6;
+  if (scale == 0 || scale == std::floor(scale))
+    return true;
+  return inSize && outSize && std::abs(static_cast<double>(*inSize) * scale - static_cast<double>(*outSize)) < tolerance * static_cast<double>(*outSize);
+}
+
 /// The place in the input, as a real number, that result coordinate `at` of dimension i stands for.
 Scalar Resampling::coordinate(AffineExpr at, unsigned i) const {
   Scalar x = toFloat(k.emit(at)), inSize = toFloat(k.emit(in[i])), outSize = toFloat(k.emit(out[i]));
@@ -80,8 +91,10 @@ Scalar Resampling::coordinate(AffineExpr at, unsigned i) const {
   Scalar halfPixel = (x + 0.5) / scale - 0.5;
   if (mode == "asymmetric")
     return x / scale;
-  if (mode == "align_corners")
-    return select(outSize == one, zero, x * (inSize - one) / max(outSize - one, one));
+  if (mode == "align_corners") {
+    Scalar last = (isWholeSize(i) ? outSize : inSize * scale) - one;
+    return select(outSize == one, zero, x * (inSize - one) / select(last > zero, last, one));
+  }
   if (mode == "tf_half_pixel_for_nn")
     return (x + 0.5) / scale;
   if (mode == "pytorch_half_pixel")

@@ -29,6 +29,9 @@ CASES = {
     "not_supported": ("sys.exit('model.onnx: error: operator Foo (opset 13) is not supported')", "unsupported", "operator Foo"),
     "unknown": ("sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: unknown operator\")", "unsupported", "unknown operator"),
     "sequence": ("sys.exit(\"m.onnx: error: input 'x': its type is sequence, only tensors are supported\")", "unsupported", "only tensors"),
+    "list": ("assert '--sequence=s=2:3,1' in sys.argv and '--absent=o' in sys.argv; save_list(2)", "pass", ""),
+    "list_short": ("save_list(1)", "fail", "output 't_1' was not written"),
+    "list_long": ("save_list(3)", "fail", "output 't' has more elements than the 2 expected"),
     "bound": ("'--bind=n=2,3' in sys.argv or sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: axes is known only at run time\"); save(x)", "pass", ""),
     "bound_in_vain": ("sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: axes is known only at run time\")", "unsupported", "axes"),
     "refused": ("sys.exit('model.onnx: error: node a (Foo): rank 3, expected 4')", "fail", "rank 3, expected 4"),
@@ -43,15 +46,37 @@ name, path = sys.argv[sys.argv.index("--input") + 1].split("=")
 assert name == "x"
 x = numpy_helper.to_array(onnx.load_tensor(path))
 def save(y): np.save(folder / "y_0.npy", y)
+def save_list(count):
+    save(x)
+    for number in range(count): np.save(folder / f"t_{number}.npy", np.ones([3, 1, 1][number], np.float32))
 exec((model.parent / "answer").read_text())
 """
+
+
+def build_lists(case, graph, answer):
+    data = case / "test_data_set_0"
+    data.mkdir(parents=True)
+    onnx.save(helper.make_model(graph), str(case / "model.onnx"))
+    parts = numpy_helper.from_list([np.ones(3, np.float32), np.ones(1, np.float32)]).SerializeToString()
+    nothing = onnx.OptionalProto(elem_type=onnx.OptionalProto.TENSOR).SerializeToString()
+    tensor = numpy_helper.from_array(X).SerializeToString()
+    for name, held in {"input_0": tensor, "input_1": parts, "input_2": nothing, "output_0": tensor, "output_1": parts}.items():
+        (data / f"{name}.pb").write_bytes(held)
+    (case / "answer").write_text(answer)
 
 
 def build(root):
     value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4])
     axes = helper.make_tensor_value_info("n", TensorProto.INT64, [2])
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y/0"])], "g", [value("x"), axes], [value("y/0")])
+    lists = [helper.make_tensor_sequence_value_info(name, TensorProto.FLOAT, None) for name in "st"]
+    optional = helper.make_value_info("o", helper.make_optional_type_proto(value("o").type))
+    listed = helper.make_graph([helper.make_node("Identity", ["x"], ["y/0"]), helper.make_node("Identity", ["s"], ["t"])], "g",
+                               [value("x"), lists[0], optional], [value("y/0"), lists[1]])
     for name, (answer, _, _) in CASES.items():
+        if name.startswith("list"):
+            build_lists(root / "node" / name, listed, answer)
+            continue
         case = root / "node" / name
         (case / "test_data_set_0").mkdir(parents=True)
         onnx.save(helper.make_model(graph), str(case / "model.onnx"))
@@ -80,7 +105,7 @@ def main():
             bound = ["n"] if result["case"].startswith("node/bound") else []
             if result["status"] != status or words not in result["reason"] or result["bound"] != bound:
                 faults.append(f"expected {status} ({words}): {result}")
-        if len(results) != len(CASES) or done.stdout.splitlines()[-1] != "3 passed, 10 failed" or done.returncode != 1:
+        if len(results) != len(CASES) or done.stdout.splitlines()[-1] != "4 passed, 12 failed" or done.returncode != 1:
             faults.append(done.stdout + done.stderr)
         (root / "passing").write_text("node/right\nnode/within_bound\nnode/not_among_the_cases\n")
         done, results = run(root, "--baseline", root / "passing", "--filter", "*r*")

@@ -23,9 +23,15 @@ class Unreadable(Exception):
 class Value:
     def __init__(self, proto):
         self.name = proto.name
-        self.shape = [dim.dim_value for dim in proto.type.tensor_type.shape.dim]
-        self.has_shape = proto.type.tensor_type.HasField("shape")
-        self.element = proto.type.tensor_type.elem_type
+        held = proto.type
+        self.is_optional = held.HasField("optional_type")
+        held = held.optional_type.elem_type if self.is_optional else held
+        self.is_sequence = held.HasField("sequence_type")
+        held = held.sequence_type.elem_type if self.is_sequence else held
+        self.is_list = self.is_sequence or self.is_optional
+        self.shape = [dim.dim_value for dim in held.tensor_type.shape.dim]
+        self.has_shape = held.tensor_type.HasField("shape")
+        self.element = held.tensor_type.elem_type
 
 
 class Graph:
@@ -88,6 +94,23 @@ def read(path, declared=None):
         proto.ParseFromString(path.read_bytes())
     except DecodeError:
         raise Unreadable(f"{path.name} holds no tensor")
+    return decode(proto, path, declared)
+
+
+def read_list(path, value):
+    """The tensors of a sequence or optional; None: an optional without a value."""
+    try:
+        if value.is_optional:
+            optional = onnx.OptionalProto.FromString(path.read_bytes())
+            if optional.HasField("tensor_value"):
+                return [decode(optional.tensor_value, path)]
+            return [decode(proto, path) for proto in optional.sequence_value.tensor_values] if optional.HasField("sequence_value") else None
+        return [decode(proto, path) for proto in onnx.SequenceProto.FromString(path.read_bytes()).tensor_values]
+    except DecodeError:
+        raise Unreadable(f"{path.name} holds no sequence or optional")
+
+
+def decode(proto, path, declared=None):
     if (declared, proto.data_type) == (onnx.TensorProto.BFLOAT16, onnx.TensorProto.UINT16):
         proto.data_type = declared
     if proto.data_type in PACKED:

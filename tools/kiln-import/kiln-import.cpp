@@ -12,6 +12,8 @@ static cl::list<std::string> inputs(cl::Positional, cl::OneOrMore, cl::desc("MOD
 static cl::list<std::string> dims("dim", cl::desc("Make a symbolic dimension static"), cl::value_desc("name=value"));
 static cl::list<std::string> shapes("shape", cl::desc("Give an input's shape"), cl::value_desc("input=1x3x224x224"));
 static cl::list<std::string> bindings("bind", cl::desc("Make an input a constant"), cl::value_desc("input=value"));
+static cl::list<std::string> sequences("sequence", cl::desc("Give the length of a sequence, and its elements' shapes"), cl::value_desc("input=2:4x3,5x3"));
+static cl::list<std::string> absent("absent", cl::desc("An optional input has no value"), cl::value_desc("input"));
 static cl::opt<bool> locations("locations", cl::desc("Print locations"));
 static cl::opt<bool> whole("whole", cl::desc("Print large constants in full, for kiln-opt to go on with"));
 static cl::opt<bool> quiet("quiet", cl::desc("Print only the verdict on each model"));
@@ -35,6 +37,9 @@ static bool readOptions(kiln::ImportOptions &options) {
       else if (part.getAsInteger(10, options.shapes[name.str()].emplace_back()))
         return false;
   }
+  for (StringRef text : sequences)
+    options.sequences[splitOption(text).first.str()] = splitOption(text).second.str();
+  options.absent.insert(absent.begin(), absent.end());
   for (StringRef text : bindings)
     options.bindings[splitOption(text).first.str()] = splitOption(text).second.str();
   return true;

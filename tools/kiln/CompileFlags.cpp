@@ -22,6 +22,11 @@ static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static,
 static cl::list<std::string> shape("shape", cl::desc("Make an input's shape static; ? keeps a dimension"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
+static cl::list<std::string> sequence("sequence",
+    cl::desc("The length of an input that is a sequence, and its elements' shapes where the model does not say them: one for all or one for each"),
+    cl::value_desc("INPUT=LENGTH[:2x3,...]"), cl::sub(compilingCommands));
+static cl::list<std::string> absent("absent", cl::desc("An optional input has no value (default: it has)"), cl::value_desc("INPUT"),
+    cl::sub(compilingCommands));
 static cl::list<std::string> inputRange("input-range",
                                         cl::desc("Promise that an input's values lie in a range. Written into the IR, the header and the library; kiln "
                                                  "run, verify and bench check it and fill the input from it. Ranges prove clamps and maxima needless"),
@@ -185,6 +190,13 @@ Expected<CompileOptions> getCompileOptions() {
       return wrong("bind", text, "INPUT=NUMBER,...");
     options.bindings[input.str()] = value.str();
   }
+  for (StringRef text : sequence) {
+    auto [input, value] = text.rsplit('=');
+    if (input.empty() || value.empty())
+      return wrong("sequence", text, "INPUT=LENGTH or INPUT=LENGTH:2x3,...");
+    options.sequences[input.str()] = value.str();
+  }
+  options.absent.insert(absent.begin(), absent.end());
   for (StringRef text : inputRange)
     if (Error error = parseRange(text, options))
       return std::move(error);

@@ -16,7 +16,7 @@ namespace kiln {
 
 static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) {
   for (const Description::Tensor &tensor : tensors) {
-    outs() << kind << tensor.name << ": " << tensor.type;
+    outs() << kind << tensor.name << ": " << tensor.type << (tensor.element.empty() ? "" : ", ") << tensor.element;
     if (tensor.range)
       outs() << formatv(" in [{0}, {1}]", tensor.range->first, tensor.range->second);
     outs() << "\n";

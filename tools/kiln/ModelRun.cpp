@@ -63,23 +63,36 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   return Done;
 }
 
+/// False when the model has no input of that name.
+static bool addSpec(const LoadedModel &model, StringRef name, StringRef value, InputSpecs &specs) {
+  for (const LoadedModel::Slot &slot : model.getSlots(/*isOutput=*/false)) {
+    if (slot.list && name == slot.list->name) {
+      for (size_t i = 0; i < slot.count; ++i)
+        specs[model.getInputs()[slot.first + i].name] = {value.str(), slot.list, i};
+      if (slot.count == 0)
+        specs[name.str()] = {value.str(), slot.list};
+      return true;
+    }
+    for (const kiln_tensor_info &info : model.getInputs().slice(slot.first, slot.count))
+      if (name == info.name) {
+        specs[info.name] = {value.str()};
+        return true;
+      }
+  }
+  return false;
+}
+
 Expected<InputSpecs> getInputSpecs(const LoadedModel &model) {
   InputSpecs specs;
   for (StringRef text : input) {
-    const kiln_tensor_info *found = nullptr;
-    StringRef value;
-    for (size_t at = text.find('='); at != StringRef::npos && !found; at = text.find('=', at + 1)) {
-      for (const kiln_tensor_info &info : model.getInputs())
-        if (text.take_front(at) == info.name)
-          found = &info;
-      value = text.drop_front(at + 1);
-    }
+    bool found = false;
+    for (size_t at = text.find('='); at != StringRef::npos && !found; at = text.find('=', at + 1))
+      found = addSpec(model, text.take_front(at), text.drop_front(at + 1), specs);
     if (!text.contains('='))
       return makeError("--input " + text + ": expected NAME=VALUE");
     if (!found)
       return makeError("--input " + text + ": the model has no input '" + text.split('=').first + "', but " +
                        join(map_range(model.getInputs(), [](const kiln_tensor_info &info) { return "'" + std::string(info.name) + "'"; }), ", "));
-    specs[found->name] = value.str();
   }
   return specs;
 }
@@ -97,7 +110,32 @@ static Expected<ImageOptions> getImageOptions() {
   return options;
 }
 
-Expected<Tensor> readInput(StringRef path, const kiln_tensor_info &info) {
+Expected<std::vector<Tensor>> readListFile(StringRef path, const kiln_sequence_info &list) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return makeError(path + ": " + file.getError().message());
+  Expected<std::optional<std::vector<Tensor>>> tensors = readOnnxList((*file)->getBuffer(), list);
+  if (!tensors)
+    return makeError(path + ": " + toString(tensors.takeError()));
+  auto describe = [](int64_t count) { return count < 0 ? std::string("no value") : std::to_string(count) + (count == 1 ? " element" : " elements"); };
+  int64_t count = *tensors ? int64_t((*tensors)->size()) : -1;
+  if (count != list.count)
+    return makeError(path + ": '" + list.name + "' has " + describe(count) + ", but the model is compiled for " + describe(list.count) +
+                     ": give --sequence or --absent");
+  return *tensors ? std::move(**tensors) : std::vector<Tensor>();
+}
+
+/// Reads a .npy, ONNX .pb or picture file for an input.
+static Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info &info) {
+  StringRef path = spec.text;
+  if (spec.list && (spec.list->is_sequence || path.ends_with(".pb"))) {
+    if (!path.ends_with(".pb"))
+      return makeError(path + ": a sequence needs a .pb file of ONNX test data; or give its elements, as in --input " + info.name + "=FILE");
+    Expected<std::vector<Tensor>> tensors = readListFile(path, *spec.list);
+    if (!tensors)
+      return tensors.takeError();
+    return std::move((*tensors)[spec.element]);
+  }
   auto fail = [&](Error error) { return makeError(path + ": " + toString(std::move(error))); };
   ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
@@ -185,22 +223,26 @@ Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSp
   std::vector<std::string> missing;
   for (auto [index, info] : enumerate(model.getInputs())) {
     auto found = specs.find(info.name);
-    std::string text = found == specs.end() ? chooseFill(fallback, info, options) : found->second;
-    if (text.empty()) {
+    InputSpec spec = found == specs.end() ? InputSpec{chooseFill(fallback, info, options)} : found->second;
+    if (spec.text.empty()) {
       missing.push_back("'" + std::string(info.name) + "'");
       continue;
     }
-    Expected<std::optional<Fill>> fill = parseFill(text);
+    Expected<std::optional<Fill>> fill = parseFill(spec.text);
     if (!fill)
       return makeError("input '" + Twine(info.name) + "': " + toString(fill.takeError()));
     fills[index] = *fill;
     if (*fill)
       continue;
-    Expected<Tensor> tensor = readInput(text, info);
+    Expected<Tensor> tensor = readInput(spec, info);
     if (!tensor)
       return tensor.takeError();
     tensors[index] = std::move(*tensor);
   }
+  for (const auto &[name, spec] : specs)
+    if (spec.list && spec.list->count <= 0)
+      if (auto nothing = readListFile(spec.text, *spec.list); !nothing)
+        return nothing.takeError();
   if (!missing.empty())
     return makeError("no values for input " + join(missing, ", ") + ": give --input NAME=VALUE");
   Expected<std::map<std::string, int64_t>> dims = collectDims(model, tensors);

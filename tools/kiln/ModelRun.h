@@ -21,8 +21,16 @@ struct RunnableModel {
 /// Compiles and loads. Reports what went wrong and returns the exit status.
 int loadOrReport(const CompileOptions &options, RunnableModel &model);
 
-/// The value of each --input, by input name.
-using InputSpecs = std::map<std::string, std::string>;
+/// The value of an --input.
+struct InputSpec {
+  std::string text;
+  /// The sequence or optional that it is given for, and which of its elements is meant.
+  const kiln_sequence_info *list = nullptr;
+  size_t element = 0;
+};
+
+/// By the name of the tensor; what is given for a sequence stands there for each element, and for one without elements under its name.
+using InputSpecs = std::map<std::string, InputSpec>;
 
 /// Parses `--input NAME=VALUE`. A name may hold `=`; the names of the model decide.
 llvm::Expected<InputSpecs> getInputSpecs(const LoadedModel &model);
@@ -34,8 +42,8 @@ llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const I
 /// Fails when a value lies outside of the range that the options promise for its input.
 llvm::Error checkRanges(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs, const CompileOptions &options);
 
-/// Reads a .npy, ONNX .pb or picture file for an input.
-llvm::Expected<Tensor> readInput(llvm::StringRef path, const kiln_tensor_info &info);
+/// The tensors that a file of recorded values (.pb) holds for a sequence or optional: as many as the model was compiled for, or an error.
+llvm::Expected<std::vector<Tensor>> readListFile(llvm::StringRef path, const kiln_sequence_info &list);
 
 /// A pool of --threads threads and a context on it.
 class ThreadPool {

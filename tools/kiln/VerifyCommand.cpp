@@ -42,11 +42,19 @@ struct Verdict {
 
 } // namespace
 
-static Expected<std::vector<Tensor>> readTensors(StringRef folder, StringRef kind, size_t count) {
+/// The tensors of all inputs or outputs, one file for each input or output of the ONNX model.
+static Expected<std::vector<Tensor>> readTensors(StringRef folder, const LoadedModel &model, bool isOutput) {
   std::vector<Tensor> tensors;
-  for (size_t i = 0; i < count; ++i) {
+  for (auto [i, slot] : enumerate(model.getSlots(isOutput))) {
     SmallString<128> path(folder);
-    sys::path::append(path, kind + "_" + Twine(i) + ".pb");
+    sys::path::append(path, (isOutput ? "output_" : "input_") + Twine(i) + ".pb");
+    if (slot.list) {
+      Expected<std::vector<Tensor>> elements = readListFile(path, *slot.list);
+      if (!elements)
+        return elements.takeError();
+      std::move(elements->begin(), elements->end(), std::back_inserter(tensors));
+      continue;
+    }
     auto file = MemoryBuffer::getFile(path, false, false);
     if (!file)
       return makeError(path + ": " + file.getError().message());
@@ -88,12 +96,12 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
   if (!sets)
     return sets.takeError();
   for (const std::string &set : *sets) {
-    Expected<std::vector<Tensor>> inputs = readTensors(set, "input", model.getInputs().size());
+    Expected<std::vector<Tensor>> inputs = readTensors(set, model, /*isOutput=*/false);
     if (!inputs)
       return inputs.takeError();
     if (Error error = checkRanges(model, *inputs, options))
       return makeError(set + ": " + toString(std::move(error)));
-    Expected<std::vector<Tensor>> expected = readTensors(set, "output", model.getOutputs().size());
+    Expected<std::vector<Tensor>> expected = readTensors(set, model, /*isOutput=*/true);
     if (!expected)
       return expected.takeError();
     Expected<Execution> execution = Execution::prepare(model, *inputs);

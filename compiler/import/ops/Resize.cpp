@@ -145,8 +145,11 @@ struct Filter {
     double x = static_cast<double>(at), halfPixel = (x + 0.5) / scale - 0.5;
     if (coordinates == "asymmetric")
       return x / scale;
-    if (coordinates == "align_corners")
-      return out == 1 ? 0 : x * (in - 1) / (out - 1);
+    if (coordinates == "align_corners") {
+      // The last place of a result whose size is not rounded down.
+      double last = std::abs(in * scale - out) < 1e-6 * out ? out - 1 : in * scale - 1;
+      return out == 1 || last <= 0 ? 0 : x * (in - 1) / last;
+    }
     if (coordinates == "tf_half_pixel_for_nn")
       return (x + 0.5) / scale;
     if (coordinates == "pytorch_half_pixel")

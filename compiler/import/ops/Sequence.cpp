@@ -1,8 +1,5 @@
 //===- Sequence.cpp - Lists of tensors, and values that may be absent ---------===//
-//
-// A list is a compile-time thing: a cast of its elements to a tuple, which the next list operator looks through and nothing else takes.
-//
-//===----------------------------------------------------------------------===//
+#include "compiler/import/Lists.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 
@@ -11,20 +8,15 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-static Value makeSequence(Node &node, ArrayRef<Value> elements) {
-  SmallVector<Type> types;
-  for (Value element : elements)
-    types.push_back(element.getType());
-  return UnrealizedConversionCastOp::create(node.builder(), node.loc, TupleType::get(node.context(), types), elements).getResult(0);
-}
+static Value makeSequence(Node &node, ArrayRef<Value> elements) { return makeSequence(node.builder(), node.loc, elements); }
 
 /// The elements of input 0, or an error.
 static std::optional<SmallVector<Value>> elements(Node &node) {
-  auto list = node.input(0).getDefiningOp<UnrealizedConversionCastOp>();
-  if (list)
-    return SmallVector<Value>(list.getInputs());
-  (void)node.error("expected a sequence, got a tensor");
-  return std::nullopt;
+  Value list = node.input(0);
+  auto found = node.failed() ? std::nullopt : getElements(list);
+  if (!found)
+    (void)node.error(isAbsent(list) ? "expected a sequence, got an optional without a value" : "expected a sequence, got a tensor");
+  return found;
 }
 
 /// A position in [-size, size], or below it when `isPast` is not allowed; `fallback` when the input is not there.
@@ -90,28 +82,49 @@ static LogicalResult sequenceLength(Node &node) {
   return node.result(materialize(node.builder(), node.loc, RankedTensorType::get({}, node.builder().getI64Type()), size));
 }
 
-/// Parts of one size (the last may be smaller), of given sizes, or single slices without their dimension.
+/// The parts that a split makes of a dimension: of one size (the last may be smaller) or, with a list, of given sizes that make up the whole.
+static std::optional<SmallVector<int64_t>> readParts(Node &node, AffineExpr dim) {
+  auto split = node.hasInput(1) ? node.constantIntegers(1, "the split") : std::optional(SmallVector<int64_t>{1});
+  if (!split)
+    return std::nullopt;
+  if (node.hasInput(1) && node.rank(node.input(1)) == 1) {
+    int64_t total = 0;
+    if (llvm::any_of(*split, [&](int64_t part) { return part < 0 || llvm::AddOverflow(total, part, total); })) {
+      (void)node.error("the parts must not be negative");
+      return std::nullopt;
+    }
+    return node.unify(dim, node.number(total), "the parts do not make up the dimension") ? split : std::nullopt;
+  }
+  auto size = nn::getConstantDim(dim);
+  if (!size || *size > 65536) {
+    (void)node.unsupported("the split dimension is symbolic or too large, so the length of the sequence is not known", "make it static with --dim");
+    return std::nullopt;
+  }
+  if (split->size() != 1 || split->front() < 1) {
+    (void)node.error("the parts must be positive");
+    return std::nullopt;
+  }
+  SmallVector<int64_t> parts;
+  for (int64_t rest = *size; rest > 0; rest -= parts.back())
+    parts.push_back(std::min(split->front(), rest));
+  return parts;
+}
+
 static LogicalResult splitToSequence(Node &node) {
   Value x = node.input(0);
   if (!isa<RankedTensorType>(x.getType()))
     return node.error("expected a tensor, got a sequence");
   int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
   bool keeps = node.getFlag("keepdims", true) || node.hasInput(1);
-  auto size = node.failed() ? std::nullopt : nn::getConstantDim(node.dims(x)[axis]);
-  auto split = node.hasInput(1) ? node.constantIntegers(1, "the split") : std::optional(SmallVector<int64_t>{1});
-  if (!size || *size > 65536)
-    return node.unsupported("the split dimension is symbolic or too large", "make it static with --dim");
-  if (!split || llvm::any_of(*split, [](int64_t part) { return part < 1; }))
-    return node.error("the parts must be positive");
-  bool isList = node.hasInput(1) && node.rank(node.input(1)) == 1;
+  auto sizes = node.failed() ? std::nullopt : readParts(node, node.dims(x)[axis]);
   SmallVector<Value> parts;
-  for (int64_t start = 0; start < *size && (!isList || parts.size() < split->size());) {
-    int64_t extent = std::min(isList ? (*split)[parts.size()] : split->front(), *size - start);
-    Value part = node.slice(x, axis, node.number(start), node.number(extent));
+  int64_t start = 0;
+  for (int64_t size : sizes.value_or(SmallVector<int64_t>())) {
+    Value part = node.slice(x, axis, node.number(start), node.number(size));
     DimExprs dims = node.dims(part);
     dims.erase(dims.begin() + axis);
     parts.push_back(keeps ? part : node.reshape(part, dims));
-    start += extent;
+    start += size;
   }
   return node.failed() ? failure() : node.result(makeSequence(node, parts));
 }
@@ -136,17 +149,27 @@ static LogicalResult concatFromSequence(Node &node) {
   return node.result(node.concat(*list, axis));
 }
 
+/// A value that is there, or with no input one that is not, of the type that an attribute says.
+static LogicalResult optional(Node &node) {
+  node.ignore("type");
+  return node.result(node.hasInput(0) ? node.input(0) : makeAbsent(node.builder(), node.loc));
+}
+
 /// Whether there is a value is known when the model is compiled: a tensor is one, a missing input is none.
 static LogicalResult optionalHasElement(Node &node) {
-  Contents has = {{node.number(node.hasInput(0))}};
+  Contents has = {{node.number(node.hasInput(0) && !isAbsent(node.input(0)))}};
   return node.result(materialize(node.builder(), node.loc, RankedTensorType::get({}, node.builder().getI1Type()), has));
 }
 
-static LogicalResult optionalGetElement(Node &node) { return node.result(node.input(0)); }
+static LogicalResult optionalGetElement(Node &node) {
+  Value value = node.input(0);
+  return isAbsent(value) ? node.error("the optional has no value") : node.result(value);
+}
 
 ArrayRef<Operator> getSequenceOperators() {
   static const Operator rows[] = {
       {"ConcatFromSequence", 11, Elements::Sequence, concatFromSequence},
+      {"Optional", 15, Elements::Sequence, optional},
       {"OptionalGetElement", 15, Elements::Sequence, optionalGetElement},
       {"OptionalHasElement", 15, Elements::Sequence, optionalHasElement},
       {"SequenceAt", 11, Elements::Sequence, sequenceAt},

@@ -219,7 +219,7 @@ ArrayRef<Operator> getShapeOperators() {
       {"Dropout", 1, Elements::Float, dropout},
       {"Expand", 8, Elements::Any, expand},
       {"Flatten", 1, Elements::Any, flatten},
-      {"Identity", 1, Elements::Narrow, identity},
+      {"Identity", 1, Elements::Everything, identity},
       {"Reshape", 1, Elements::Any, reshape},
       {"Shape", 1, Elements::Any, shape},
       {"Size", 1, Elements::Any, size},

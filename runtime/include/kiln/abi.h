@@ -151,6 +151,17 @@ typedef struct kiln_tensor_info {
   int32_t rank;
 } kiln_tensor_info;
 
+/* An input or output of the ONNX model that is a sequence or an optional. Its elements are tensors of the signature, one behind the other. */
+typedef struct kiln_sequence_info {
+  const char *name;  /* as in the ONNX file */
+  int32_t first;     /* index of its first tensor among the inputs or outputs; with none, of the tensor behind it */
+  int32_t count;     /* its tensors; -1: an optional without a value */
+  uint8_t is_output; /* 0: first counts inputs */
+  uint8_t is_sequence;
+  uint8_t is_optional;
+  uint8_t reserved[5]; /* 0 */
+} kiln_sequence_info;
+
 /* The signature table of a model: constant data with static life, safe from any thread. */
 typedef struct kiln_model_info {
   uint32_t abi_version;
@@ -172,7 +183,8 @@ typedef struct kiln_model_info {
   const char *const *output_bounds; /* the most elements of each output, in terms of the dimensions that the caller gives */
   const char *const *symbol_bounds; /* the same for the computed dimensions; both NULL when there are none */
   int32_t num_computed;             /* the last of the symbols: a run writes them to NAME_dims */
-  uint32_t reserved;                /* 0 */
+  int32_t num_sequences;
+  const kiln_sequence_info *sequences; /* inputs in their order, then outputs; NULL when there are none */
 } kiln_model_info;
 
 /* Layouts are the same on 32- and 64-bit targets except for the width of pointers. */
@@ -182,7 +194,8 @@ KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_ke
 KILN_STATIC_ASSERT(sizeof(kiln_context) == 16 + 6 * sizeof(void *), "kiln_context changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_symbol_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 56 + 8 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 56 + 9 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

@@ -73,6 +73,11 @@ def add_sampling_cases(model):
     x = normal(1, 2, 8, 9)
     model.case("Resize antialias", "Resize", [model.input(x), "", model.weight(np.array([1, 1, 0.5, 1 / 3]))],
                resize_antialiased(resize_antialiased(x, 2, 4), 3, 3), mode="linear", antialias=1)
+    # 9 * 0.6 = 5.4: the last of the 5 results lies before the last input, as the backend cases have it, not on it.
+    places = np.arange(5) * 8 / (9 * np.float64(np.float32(0.6)) - 1)
+    expected = np.stack([np.interp(places, np.arange(9), row) for row in x.reshape(-1, 9)]).reshape(1, 2, 8, 5)
+    model.case("Resize align_corners", "Resize", [model.input(x), "", model.weight(np.array([1, 1, 1, 0.6]))], expected,
+               mode="linear", coordinate_transformation_mode="align_corners")
 
 
 def resize_antialiased(x, axis, size):

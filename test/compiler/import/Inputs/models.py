@@ -10,7 +10,9 @@ import re
 import sys
 
 import onnx
-from onnx import parser
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import onnx_types
 
 HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
@@ -32,7 +34,7 @@ def main():
         if name.endswith(".textproto"):
             (out / name).write_text(text)
             continue
-        model = parser.parse_model(text if text.lstrip().startswith("<") else HEADER + text)
+        model = onnx_types.parse_model(text if text.lstrip().startswith("<") else HEADER + text)
         name_nodes(model.graph.node)
         onnx.save(model, out / (name + ".onnx"))
 
