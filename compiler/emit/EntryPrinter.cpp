@@ -136,6 +136,18 @@ LogicalResult EntryBody::printStatement(Operation *op) {
     line("dims->" + symbol->field + " = " + text(report.getValue()) + ";");
     return success();
   }
+  if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
+    std::string name = nameOf(threads.getResult(), "threads");
+    line("const int64_t " + name + " = kiln::count_threads(context);");
+    define(threads.getResult(), name);
+    return success();
+  }
+  if (auto state = dyn_cast<kernel::StateOp>(op)) {
+    std::string name = nameOf(state.getResult(), "state");
+    line("alignas(KILN_ALIGNMENT) static int8_t " + name + "[" + Twine(state.getType().getNumElements()) + "];");
+    define(state.getResult(), name);
+    return success();
+  }
   return FunctionPrinter::printStatement(op);
 }
 

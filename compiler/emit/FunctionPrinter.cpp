@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -243,12 +244,24 @@ LogicalResult FunctionPrinter::printStatement(Operation *op) {
     line("kiln::fail(" + text(fail.getStatus()) + ", " + fail.getCode() + ");");
     return success();
   }
+  if (auto external = dyn_cast<kernel::CallOp>(op)) {
+    printExternalCall(external);
+    return success();
+  }
   auto ret = dyn_cast<func::ReturnOp>(op);
   if (!ret || ret.getNumOperands() > 1)
     return failure();
   if (ret.getNumOperands() == 1)
     line("return " + text(ret.getOperand(0)) + ";");
   return success();
+}
+
+void FunctionPrinter::printExternalCall(kernel::CallOp op) {
+  std::vector<std::string> arguments;
+  for (Value operand : op.getOperands_())
+    arguments.push_back(text(operand));
+  std::string call = op.getCallee().str() + "(" + llvm::join(arguments, ", ") + ")";
+  line(op.getStatus() ? "kiln::report(" + text(op.getStatus()) + ", " + call + ");" : call + ";");
 }
 
 bool FunctionPrinter::printMemory(Operation *op) {
@@ -268,6 +281,15 @@ bool FunctionPrinter::printMemory(Operation *op) {
     place = addressOf(place, address(store.getBase(), store.getIndices()));
     // The type stands there so that an expression of another form converts or fails to compile.
     line("kiln::store<" + cppType(value.getType()) + ">(" + place + ", " + text(value) + ");");
+    return true;
+  }
+  if (auto numbers = dyn_cast<kernel::NumbersOp>(op)) {
+    std::vector<std::string> values;
+    for (Value value : numbers.getValues())
+      values.push_back(text(value));
+    std::string name = nameOf(numbers.getResult(), "numbers");
+    names[numbers.getResult()] = name;
+    line("const int64_t " + name + "[" + Twine(values.size()) + "] = {" + llvm::join(values, ", ") + "};");
     return true;
   }
   if (auto prefetch = dyn_cast<memref::PrefetchOp>(op)) {

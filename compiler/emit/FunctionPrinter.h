@@ -9,6 +9,7 @@
 
 #include "compiler/emit/Expression.h"
 #include "compiler/emit/Identifiers.h"
+#include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
@@ -61,6 +62,7 @@ private:
   llvm::LogicalResult printWhile(mlir::scf::WhileOp loop);
   llvm::LogicalResult printAlloca(mlir::memref::AllocaOp op);
   bool printMemory(mlir::Operation *op);
+  void printExternalCall(kernel::CallOp op);
 
   /// Finds what is printed inside its user, and what nobody needs.
   void planBlock(mlir::Block &block);

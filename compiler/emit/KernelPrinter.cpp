@@ -3,6 +3,8 @@
 #include "compiler/emit/FunctionPrinter.h"
 
 #include "dialects/kernel/Kernel.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -60,6 +62,29 @@ std::string parameterType(func::FuncOp kernel, unsigned argument) {
     return "";
   bool written = kernel.getArgAttr(argument, kernel::writtenAttrName) || kernel.getArgAttr(argument, kernel::statusAttrName);
   return (written ? "" : "const ") + element + " *";
+}
+
+std::string declareExternals(ModuleOp module) {
+  llvm::SetVector<StringRef> headers;
+  std::string declarations;
+  for (auto external : module.getOps<kernel::ExternalOp>()) {
+    if (auto header = external.getHeader()) {
+      headers.insert(*header);
+      continue;
+    }
+    auto type = cast<FunctionType>(external.getType());
+    std::vector<std::string> types;
+    for (auto [i, input] : llvm::enumerate(type.getInputs())) {
+      auto buffer = dyn_cast<MemRefType>(input);
+      bool written = llvm::is_contained(external.getWrites(), static_cast<int64_t>(i));
+      types.push_back(buffer ? (written ? "" : "const ") + cppElementType(buffer.getElementType()) + " *" : cppType(input));
+    }
+    declarations += printCall("extern \"C\" " + std::string(type.getNumResults() ? "kiln_status " : "void ") + external.getSymName().str(), types) + ";\n";
+  }
+  std::string includes;
+  for (StringRef header : headers)
+    includes += "#include \"" + header.str() + "\"\n";
+  return includes + (includes.empty() ? "" : "\n") + declarations + (declarations.empty() ? "" : "\n");
 }
 
 static std::string declare(const std::string &type, const std::string &name) {

@@ -21,6 +21,9 @@ mlir::FailureOr<KernelText> printKernel(mlir::func::FuncOp kernel, const std::st
 /// A function of index values with one index result, as a static C++ function.
 mlir::FailureOr<std::string> printIndexFunction(mlir::func::FuncOp function, const std::string &name);
 
+/// What declares the external functions that the module's kernels call: an include, or a declaration where there is no header.
+std::string declareExternals(mlir::ModuleOp module);
+
 /// The C++ type of a kernel's parameter: a pointer to const unless the kernel writes there.
 std::string parameterType(mlir::func::FuncOp kernel, unsigned argument);
 

@@ -43,7 +43,7 @@ static std::vector<std::vector<size_t>> balance(ArrayRef<KernelText> kernels) {
 static SourceFile printKernelHeader(ArrayRef<KernelText> kernels, const Signature &signature) {
   std::string guard = makeMacroName(signature.variantOf(signature.name)) + "_KERNELS_H";
   std::string text = "// The kernels of model '" + signature.name + "', for its own translation units.\n#ifndef " + guard + "\n#define " + guard +
-                     "\n\n#include \"kiln/entry.h\"\n\n";
+                     "\n\n#include \"kiln/entry.h\"\n" + declareExternals(signature.module());
   for (const KernelText &kernel : kernels)
     text += kernel.declaration;
   return {signature.kernelHeader(), text + "\n#endif // " + guard + "\n"};

@@ -138,7 +138,8 @@ static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::st
   auto target = kernel::TargetAttr::get(context, name, fields.text("triple", base.getTriple()),
                                         fields.text("cpu", changed ? "x86-64" : base.getCpu()), fields.number("vector_bits", unit.getVectorBits()),
                                         fields.number("registers", unit.getRegisters()), fields.number("l1", base.getL1()),
-                                        fields.number("l2", base.getL2()), fields.number("l3", base.getL3()), Builder(context).getStrArrayAttr(names));
+                                        fields.number("l2", base.getL2()), fields.number("l3", base.getL3()), Builder(context).getStrArrayAttr(names),
+                                        base.getLibraries());
   fault = fields.takeFault();
   return target;
 }

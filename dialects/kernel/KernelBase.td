@@ -30,18 +30,24 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
   let description = [{
     Travels on the module so that passes link no target and a test can write its own.
     `vector_bits` and `registers` describe the vector unit, `l1` to `l3` the caches in bytes, `features` what the CPU has (LLVM's names).
+    `libraries` lists what may be called instead of a generated kernel: a library, or one of its operations (`onednn`, `onednn:conv`).
     Example: `#kernel.target<name = "x86-64-v3", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16,
     l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>`.
   }];
   let parameters = (ins StringRefParameter<"">:$name, StringRefParameter<"">:$triple, StringRefParameter<"">:$cpu,
                         "unsigned":$vector_bits, "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3,
-                        "::mlir::ArrayAttr":$features);
+                        "::mlir::ArrayAttr":$features, OptionalParameter<"::mlir::ArrayAttr">:$libraries);
   let assemblyFormat = [{
     `<` `name` `=` $name `,` `triple` `=` $triple `,` `cpu` `=` $cpu `,` `vector_bits` `=` $vector_bits `,` `registers` `=` $registers `,`
-    `l1` `=` $l1 `,` `l2` `=` $l2 `,` `l3` `=` $l3 `,` `features` `=` $features `>`
+    `l1` `=` $l1 `,` `l2` `=` $l2 `,` `l3` `=` $l3 `,` `features` `=` $features
+    (`,` `libraries` `=` $libraries^)? `>`
   }];
   let extraClassDeclaration = [{
     bool hasFeature(::llvm::StringRef feature) const;
+    /// Whether `libraries` names all of it, such as onednn or onednn:conv.
+    bool hasLibrary(::llvm::StringRef entry) const;
+    /// The same target with these libraries; none when the list is empty.
+    TargetAttr withLibraries(::llvm::ArrayRef<::llvm::StringRef> libraries) const;
     /// Lanes of one vector register for elements of `bits` bits.
     unsigned lanes(unsigned bits) const { return getVectorBits() / bits; }
   }];

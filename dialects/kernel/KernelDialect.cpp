@@ -39,6 +39,15 @@ std::string kiln::kernel::getExpFunction(Accuracy accuracy) {
   return accuracy == Accuracy::Exact ? "exp" : "exp_" + stringifyAccuracy(accuracy).str();
 }
 
+bool TargetAttr::hasLibrary(StringRef entry) const {
+  return getLibraries() && llvm::any_of(getLibraries(), [&](Attribute have) { return have == StringAttr::get(getContext(), entry); });
+}
+
+TargetAttr TargetAttr::withLibraries(ArrayRef<StringRef> libraries) const {
+  ArrayAttr list = libraries.empty() ? ArrayAttr() : Builder(getContext()).getStrArrayAttr(libraries);
+  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), list);
+}
+
 TargetAttr kiln::kernel::getTarget(Operation *op) {
   auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
   return module ? module->getAttrOfType<TargetAttr>(targetAttrName) : TargetAttr();

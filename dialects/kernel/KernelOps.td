@@ -108,4 +108,66 @@ def Kernel_SameBufferOp : Kernel_Op<"same_buffer", [Pure, AllTypesMatch<["first"
   let assemblyFormat = "$first `,` $second attr-dict `:` type($first)";
 }
 
+def Kernel_ExternalOp : Kernel_Op<"external", [Symbol]> {
+  let summary = "A C function that is not Kiln's: kernels call it, and whoever links the model brings it.";
+  let description = [{
+    The symbol is the function's name in C. Buffers are pointers, to const where `writes` does not list the argument; an index is an int64_t. A function
+    with the result i32 returns a kiln_status. `header` declares it; without one the emitter does. `library` names what has to be linked
+    (docs/Composites.md has the list); without it the user sees to that.
+    ```mlir
+    kernel.external @scale : (memref<?xf32>, memref<?xf32>, index) -> i32 writes [1]
+    kernel.external @kiln_onednn_softmax : (memref<?xi8>, memref<?xf32>, memref<?xf32>) -> i32 writes [0, 2] header "kiln/onednn.h" library "onednn"
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$type, DenseI64ArrayAttr:$writes, OptionalAttr<StrAttr>:$header,
+                       OptionalAttr<StrAttr>:$library);
+  let assemblyFormat = "$sym_name `:` $type `writes` $writes (`header` $header^)? (`library` $library^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Kernel_CallOp : Kernel_Op<"call", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Inside a kernel: calls a kernel.external.";
+  let description = [{
+    Whoever calls a function that works on all of its data lets the kernel have one task. The status that a function returns goes to the kernel's status buffer,
+    as that of `kernel.fail` does: the run goes on safely and returns it.
+    ```mlir
+    kernel.call @scale(%x, %y, %n) reports %status : memref<?xf32>, memref<?xf32>, index to memref<1xi32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$operands_, Optional<MemRefRankOf<[I32], [1]>>:$status);
+  let results = (outs);
+  let assemblyFormat = [{
+    $callee `(` $operands_ `)` (`reports` $status^)? attr-dict (`:` type($operands_)^)? (`to` type($status)^)?
+  }];
+}
+
+def Kernel_NumbersOp : Kernel_Op<"numbers", [Pure]> {
+  let summary = "Inside a kernel: an array of 64-bit numbers that an external function takes, such as sizes and strides.";
+  let description = "```mlir\n%shape = kernel.numbers %rows, %columns : memref<2xi64>\n```";
+  let arguments = (ins Variadic<Index>:$values);
+  let results = (outs MemRefRankOf<[I64], [1]>:$result);
+  let assemblyFormat = "$values attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_ThreadsOp : Kernel_Op<"threads", [Pure]> {
+  let summary = "In the entry: how many threads the caller's context has, 1 without one.";
+  let description = "```mlir\n%threads = kernel.threads\n```";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_StateOp : Kernel_Op<"state", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "In the entry: memory of the model itself for what an external function keeps from run to run.";
+  let description = [{
+    It is zero when the program starts, and all threads share it. Each operation is a piece of its own.
+    ```mlir
+    %state = kernel.state : memref<64xi8>
+    ```
+  }];
+  let results = (outs MemRefRankOf<[I8], [1]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 #endif // KILN_KERNEL_OPS

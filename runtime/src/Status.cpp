@@ -33,6 +33,8 @@ const char *kiln_status_string(kiln_status status) {
     return "a thread could not be started";
   case KILN_STATUS_MISSING_ALLOCATOR:
     return "an output's size depends on the data, and the context has no allocate hook";
+  case KILN_STATUS_LIBRARY_FAILURE:
+    return "a function of an external library has failed";
   }
   return "unknown status";
 }

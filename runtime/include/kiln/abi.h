@@ -41,7 +41,8 @@ typedef enum kiln_status {
   KILN_STATUS_WEIGHTS_UNREADABLE = 11,     /* a weights file that cannot be opened or mapped */
   KILN_STATUS_ABI_MISMATCH = 12,           /* abi_version or struct_size of an argument is not known */
   KILN_STATUS_THREAD_FAILURE = 13,         /* the system refused to start a thread */
-  KILN_STATUS_MISSING_ALLOCATOR = 14       /* an output's size has no bound, and no allocate hook is set; no model needs one yet */
+  KILN_STATUS_MISSING_ALLOCATOR = 14,      /* an output's size has no bound, and no allocate hook is set; no model needs one yet */
+  KILN_STATUS_LIBRARY_FAILURE = 15         /* a function outside of the model, which its target maps operations to, has failed */
 } kiln_status;
 
 /* Element types, numbered as in ONNX TensorProto.DataType. */

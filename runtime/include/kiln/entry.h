@@ -16,6 +16,17 @@ KILN_INLINE void fail(int32_t *status, kiln_status code) {
   __atomic_compare_exchange_n(status, &expected, int32_t(code), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+// The same for what an external function returns.
+KILN_INLINE void report(int32_t *status, kiln_status code) {
+  if (code != KILN_STATUS_OK)
+    fail(status, code);
+}
+
+// The threads that the caller allows.
+KILN_INLINE int64_t count_threads(const kiln_context *context) {
+  return context && context->parallel_for && context->num_threads > 1 ? context->num_threads : 1;
+}
+
 KILN_INLINE kiln_status check_context(const kiln_context *context) {
   if (!context)
     return KILN_STATUS_OK;

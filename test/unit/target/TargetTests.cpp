@@ -117,7 +117,7 @@ TEST_F(Targets, WrongNamesAreErrors) {
 
 TEST_F(Targets, OneLibraryIsForOneArchitecture) {
   auto make = [&](llvm::StringRef name, llvm::StringRef triple) {
-    return kernel::TargetAttr::get(&context, name, triple, "", 128, 16, 1 << 15, 1 << 20, 1 << 25, mlir::Builder(&context).getStrArrayAttr({}));
+    return kernel::TargetAttr::get(&context, name, triple, "", 128, 16, 1 << 15, 1 << 20, 1 << 25, mlir::Builder(&context).getStrArrayAttr({}), mlir::ArrayAttr());
   };
   std::string error;
   EXPECT_TRUE(canShareLibrary({make("a", "x86_64-pc-linux-gnu"), make("b", "x86_64-unknown-linux-gnu")}, error));

@@ -1,0 +1,28 @@
+// External functions, and a target that lists libraries.
+// RUN: kiln-opt %s | kiln-opt | FileCheck %s
+
+// CHECK: kernel.target = #kernel.target<{{.*}}, features = [], libraries = ["onednn", "other:conv"]>
+module attributes {kernel.target = #kernel.target<name = "t", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64", vector_bits = 128, registers = 16,
+                   l1 = 32768, l2 = 524288, l3 = 4194304, features = [], libraries = ["onednn", "other:conv"]>} {
+  // CHECK: kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>) -> i32 writes [1] header "scale.h" library "scale"
+  kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>) -> i32 writes [1] header "scale.h" library "scale"
+  // CHECK: kernel.external @note : (index, f32) -> () writes []
+  kernel.external @note : (index, f32) -> () writes []
+  func.func private @k(%x: memref<?xf32>, %y: memref<?xf32>, %status: memref<1xi32>, %n: index, %begin: index, %end: index) {
+    // CHECK: %[[SHAPE:.*]] = kernel.numbers %{{.*}}, %{{.*}} : memref<2xi64>
+    %shape = kernel.numbers %n, %n : memref<2xi64>
+    // CHECK: kernel.call @scale(%{{.*}}, %{{.*}}, %[[SHAPE]]) reports %{{.*}} : memref<?xf32>, memref<?xf32>, memref<2xi64> to memref<1xi32>
+    kernel.call @scale(%x, %y, %shape) reports %status : memref<?xf32>, memref<?xf32>, memref<2xi64> to memref<1xi32>
+    %half = arith.constant 0.5 : f32
+    // CHECK: kernel.call @note(%{{.*}}, %{{.*}}) : index, f32
+    kernel.call @note(%n, %half) : index, f32
+    return
+  }
+  kernel.entry @run inputs [] outputs [] {
+  ^bb0(%workspace: memref<?xi8>):
+    // CHECK: kernel.threads
+    %threads = kernel.threads
+    // CHECK: kernel.state : memref<64xi8>
+    %state = kernel.state : memref<64xi8>
+  }
+}
