@@ -10,7 +10,7 @@ using namespace kiln;
 using namespace kiln::nn;
 
 bool kiln::isClose(std::optional<double> have, double want) {
-  return have && (*have == want || (std::isfinite(want) && std::fabs(*have - want) <= 1e-4 * std::fabs(want)));
+  return have && (*have == want || (std::isfinite(want) && std::fabs(*have - want) <= 1e-6 * std::fabs(want)));
 }
 
 Value kiln::skipBroadcast(Value value) {

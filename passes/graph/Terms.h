@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-/// Equal up to the digits that exporters write.
+/// Equal up to how exporters round constants: to f32, or to seven digits.
 bool isClose(std::optional<double> have, double want);
 
 /// The value before its broadcast, or the value itself.
