@@ -7,6 +7,7 @@
 //
 // 0. Convolutions that gain by running line by line together become one group (ConvStrips.h).
 // 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
+//    What goes to a library takes only what the library can do besides.
 // 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
 //    this is their only use.
 // 3. What is left becomes groups of its own from the consumers upwards.
@@ -15,6 +16,7 @@
 #include "passes/Passes.h"
 #include "passes/lowering/ConvStrips.h"
 #include "passes/lowering/KernelTable.h"
+#include "passes/target/LibraryMapping.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -71,6 +73,8 @@ private:
   /// The operation of each group that computes its result: the last of the epilogue.
   std::vector<Operation *> roots;
   llvm::DenseMap<Operation *, unsigned> owner;
+  /// Anchors that go to a library.
+  llvm::DenseSet<Operation *> mapped;
 };
 
 } // namespace
@@ -103,6 +107,8 @@ static bool keepsScratchType(Operation *anchor, Operation *op) {
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   Operation *anchor = groups[group].front();
   bool movesStore = isa<TransposeOp>(op) && storesAnywhere(anchor);
+  if (mapped.contains(anchor) && !goesAlong(anchor, roots[group], op))
+    return false;
   if (!isFree(op) || !(isa<ScalarBody>(op) || movesStore) || !keepsScratchType(anchor, op))
     return false;
   for (Value operand : op->getOperands()) {
@@ -139,7 +145,7 @@ void Grouping::addStrips() {
   for (Operation &op : block) {
     auto expand = dyn_cast<ConvOp>(op);
     std::optional<StripChain> chain = expand && fuse && isFree(expand) ? findStripChain(expand, target) : std::nullopt;
-    if (!chain)
+    if (!chain || mapped.contains(chain->expand) || mapped.contains(chain->depthwise))
       continue;
     unsigned group = addGroup(expand);
     addEpilogue(group, expand);
@@ -156,13 +162,14 @@ void Grouping::addStrips() {
     add(chain->depthwise);
     Value filtered = roots[group]->getResult(0);
     auto project = filtered.hasOneUse() ? dyn_cast<ConvOp>(*filtered.user_begin()) : ConvOp();
-    if (project && project.getInput() == filtered && isStripProjection(project))
+    if (project && project.getInput() == filtered && isStripProjection(project) && !mapped.contains(project))
       add(project);
   }
 }
 
 void Grouping::addPrologue(unsigned group) {
   Operation *anchor = isPointwise(groups[group].front()) ? nullptr : groups[group].front();
+  bool isMapped = anchor && mapped.contains(anchor);
   SmallVector<Operation *> work;
   if (fuse)
     work.append(groups[group].begin(), groups[group].end());
@@ -175,7 +182,9 @@ void Grouping::addPrologue(unsigned group) {
       if (!producer || producer->getBlock() != &block || isStructure(producer) || !isPointwise(producer))
         continue;
       PrologueSupport support = limited ? PrologueSupport::Views : PrologueSupport::All;
-      if (member == anchor)
+      if (isMapped)
+        support = member == anchor && !isa<MatmulOp>(anchor) ? PrologueSupport::None : PrologueSupport::Views;
+      else if (member == anchor)
         support = getPrologueSupport(anchor, operand.getOperandNumber());
       if (support == PrologueSupport::None || groups[group].contains(producer))
         continue;
@@ -346,6 +355,9 @@ void Grouping::addLeftOver() {
 }
 
 void Grouping::run() {
+  for (Operation &op : block)
+    if (goesToLibrary(&op))
+      mapped.insert(&op);
   addStrips();
   for (Operation &op : block)
     if (isFree(&op) && !isPointwise(&op))
