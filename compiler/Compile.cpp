@@ -9,6 +9,8 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Package.h"
 #include "compiler/emit/Weights.h"
+#include "compiler/run/LibraryFolder.h"
+#include "dialects/kernel/Libraries.h"
 #include "kiln/runtime.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -123,6 +125,7 @@ CompileStatus Driver::emit(ModelSources &sources) {
   sources = std::move(*printed);
   signature = sources.signature;
   result.name = signature.name;
+  result.libraries = signature.libraries;
   listSources(sources);
   return CompileStatus::Done;
 }
@@ -220,14 +223,26 @@ OutputFile makeArchive(const Compilation &compilation) {
 
 std::vector<OutputFile> makeBuildFiles(const Compilation &compilation) {
   std::vector<OutputFile> files;
-  for (const SourceFile &file : makeBuildFiles(StringRef(compilation.name)))
+  for (const SourceFile &file : makeBuildFiles(StringRef(compilation.name), compilation.libraries))
     files.push_back({file.name, file.text, nullptr});
   return files;
 }
 
 OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOptions &options, std::vector<std::string> &errors) {
   OutputFile library = {"lib" + compilation.name + ".so", "", nullptr};
-  auto linked = linkSharedLibrary(options.cxx.empty() ? "cc" : options.cxx, listMembers(compilation));
+  std::vector<std::string> links;
+  for (const std::string &name : compilation.libraries) {
+    std::string archive = findLibraryFile("libkiln_" + name + ".a");
+    if (archive.empty()) {
+      errors.push_back("no libkiln_" + name + ".a in " + libraryFolder() + ": this Kiln is built without the library");
+      return library;
+    }
+    // Threads of the library may run in it after dlclose().
+    links.insert(links.end(), {archive, "-Wl,-z,nodelete"});
+    for (StringRef link : kernel::findLibrary(name)->links)
+      links.push_back("-l" + link.str());
+  }
+  auto linked = linkSharedLibrary(options.cxx.empty() ? "cc" : options.cxx, listMembers(compilation), links);
   if (!linked) {
     errors.push_back(toString(linked.takeError()));
     return library;

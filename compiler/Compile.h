@@ -28,6 +28,8 @@ struct Compilation {
   std::vector<TargetModule> targets;
   /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;
+  /// After emit: libraries whose functions the model calls.
+  std::vector<std::string> libraries;
   /// ONNX operators, with the number of nodes each.
   std::map<std::string, int64_t> operators;
   /// Files read besides the model.

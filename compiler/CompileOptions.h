@@ -36,6 +36,8 @@ struct CompileOptions {
   std::string name;
   /// Names of targets; several give one library with a choice at run time.
   std::vector<std::string> targets = {"native"};
+  /// Libraries that every target lists besides its own: NAME, NAME:all or NAME:OP,...
+  std::vector<std::string> libraries;
   /// Named dimensions that become static.
   std::map<std::string, int64_t> dims;
   /// The lowest and highest size of named dimensions that stay dynamic.

@@ -1,5 +1,6 @@
 //===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
 #include "compiler/IRPhases.h"
+#include "dialects/kernel/Libraries.h"
 #include "compiler/Decisions.h"
 #include "compiler/Observe.h"
 #include "compiler/Profile.h"
@@ -175,6 +176,21 @@ static bool readModel(const CompileOptions &options, Compilation &result, std::v
   return recordPromises(options, *result.targets.front().module, errors);
 }
 
+/// Adds the libraries of the command line to those that the targets list.
+static bool addLibraries(const CompileOptions &options, std::vector<kernel::TargetAttr> &targets, std::vector<std::string> &errors) {
+  for (const std::string &text : options.libraries) {
+    std::string fault;
+    std::vector<std::string> entries = kernel::parseLibrary(text, fault);
+    if (!fault.empty()) {
+      errors.push_back("--library=" + text + ": " + fault);
+      return false;
+    }
+    for (kernel::TargetAttr &target : targets)
+      target = target.withLibraries(entries);
+  }
+  return true;
+}
+
 /// Gives the first module its target; IR that carries one keeps it: a test writes its own.
 static bool setTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &result, std::vector<std::string> &errors) {
   ModuleOp module = *result.targets.front().module;
@@ -229,6 +245,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
     errors.push_back(error);
     return CompileStatus::AtFault;
   }
+  if (!addLibraries(options, targets, errors))
+    return CompileStatus::AtFault;
   begin("import");
   if (!readModel(options, result, errors) || !setTarget(targets, result, errors) || !checkConstants(options, result, errors))
     return CompileStatus::AtFault;

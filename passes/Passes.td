@@ -31,7 +31,8 @@ def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
 
 def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {
   let summary = "Writes into each group the kernel that the target's ordered list gives for it, its parameters and the reason.";
-  let options = [Option<"plainest", "plainest", "bool", "false", "take the last row that matches instead of the first: the least special kernel">];
+  let options = [Option<"plainest", "plainest", "bool", "false", "take the last row that matches instead of the first: the least special kernel">,
+                 Option<"strict", "strict", "bool", "false", "what should go to a library by its name, and cannot, is an error">];
 }
 
 def PlaceResults : Pass<"nn-place-results", "mlir::ModuleOp"> {

@@ -60,6 +60,9 @@ config.available_features.add(platform.machine())
 for tool in ("qemu-aarch64", "node"):
     if shutil.which(tool):
         config.available_features.add(tool)
+# Operations in oneDNN: built where its headers are.
+if os.path.exists(os.path.join(config.kiln_binary_dir, config.libdir, "kiln", "kiln_onednn.so")):
+    config.available_features.add("onednn")
 # Programs that only `ninja benchmarks` builds.
 for program in ("kiln_rounds", "kernel_benchmark"):
     if os.path.exists(os.path.join(config.kiln_binary_dir, "bin", program)):

@@ -109,7 +109,7 @@ Expected<SmallVector<char, 0>> ExternalCompiler::compile(const SourceFile &unit,
   return readFile(object);
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, ArrayRef<ArchiveMember> objects) {
+Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, ArrayRef<ArchiveMember> objects, ArrayRef<std::string> links) {
   auto linker = ExternalCompiler::create(program, {});
   if (!linker)
     return linker.takeError();
@@ -120,6 +120,7 @@ Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, Arr
     if (Error error = writeFile(arguments.back(), object.write))
       return std::move(error);
   }
+  arguments.insert(arguments.end(), links.begin(), links.end());
   if (Error error = linker->run(arguments, log))
     return std::move(error);
   // The mapping outlives the file's name.

@@ -79,6 +79,18 @@ static std::string printSizes(const Signature &signature) {
   return text + "\n";
 }
 
+/// What does not hold for a model that calls libraries.
+static std::string printLibraries(const Signature &signature) {
+  std::string names, functions;
+  for (const std::string &name : signature.libraries) {
+    names += (names.empty() ? "" : ", ") + name;
+    functions += (functions.empty() ? "kiln_" : ", kiln_") + name + "_release()";
+  }
+  return "aborts.\n *\n * Some operations run in a library (" + names + "): link it. It allocates and locks, in the first run of each thread and of each\n"
+         " * set of dimensions above all, has threads of its own (as many as the context has), and keeps memory until the process ends or\n * " +
+         functions + " is called. What fails there ends the run with KILN_STATUS_LIBRARY_FAILURE or _OUT_OF_MEMORY. */\n";
+}
+
 static std::string printFunctions(const Signature &signature) {
   bool several = StringRef(signature.target).contains(',');
   const std::string &name = signature.name, api = signature.macro + "_API ";
@@ -92,8 +104,8 @@ static std::string printFunctions(const Signature &signature) {
     text += " * `weights` are the contents of the weights file: see kiln_weights_map() of the runtime, or read or map it yourself.\n";
   if (signature.isDataSized())
     text += " * `dims` belongs to the call as outputs do: the run writes the dimensions that only the data tells.\n";
-  text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never allocates,\n"
-          " * locks, prints or aborts. */\n";
+  text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never ";
+  text += signature.libraries.empty() ? "allocates,\n * locks, prints or aborts. */\n" : printLibraries(signature);
   text += printCall(api + "kiln_status " + name + "_run", signature.runParameters()) + ";\n\n";
   text += "/* The target that runs use" + std::string(several ? ": the best of " + makeCommentText(signature.target) + "\n"
           " * that the CPU can run, found once in a process. NULL when it can run none: every run then ends with KILN_STATUS_UNSUPPORTED_CPU.\n"

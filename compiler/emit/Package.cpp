@@ -26,7 +26,7 @@ target_compile_options(@NAME@ PRIVATE ${@NAME@_OPTIONS})
 if(NOT TARGET kiln_runtime)
   add_subdirectory(runtime)
 endif()
-)";
+@LINK@)";
 
 static constexpr StringLiteral sourceListTemplate = R"(# The sources of model @NAME@ and how they are compiled, for any CMakeLists.txt. Written by Kiln.
 set(@NAME@_INCLUDES ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/runtime/include)
@@ -95,7 +95,10 @@ std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
   std::vector<SourceFile> files = sources.headers();
   files.insert(files.end(), sources.units.begin(), sources.units.end());
   bool embedded = signature.weightsBytes && !signature.externalWeights;
-  files.push_back({"CMakeLists.txt", replaceAll(projectTemplate.str(), {{"@NAME@", signature.name}})});
+  std::string links;
+  for (const std::string &library : signature.libraries)
+    links += "target_link_libraries(" + signature.name + " PUBLIC kiln_" + library + ")\n";
+  files.push_back({"CMakeLists.txt", replaceAll(projectTemplate.str(), {{"@NAME@", signature.name}, {"@LINK@", links}})});
   files.push_back({"sources.cmake", printSourceList(sources, embedded)});
   if (embedded)
     files.push_back({signature.name + "_weights.cpp", replaceAll(weightsUnit.str(), {{"@NAME@", signature.name}})});
@@ -112,7 +115,7 @@ static constexpr StringLiteral pkgConfigTemplate = R"(prefix=${pcfiledir}
 Name: @NAME@
 Description: Model @NAME@, compiled by Kiln
 Version: 1
-Cflags: -I${prefix}
+@REQUIRES@Cflags: -I${prefix}
 Libs: -L${prefix} -l@NAME@
 )";
 
@@ -126,11 +129,25 @@ if(NOT TARGET @NAME@::@NAME@)
     set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.so IMPORTED_NO_SONAME TRUE)
   endif()
   set_target_properties(@NAME@::@NAME@ PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR})
-endif()
+@LINK@endif()
 )";
 
-std::vector<SourceFile> makeBuildFiles(StringRef name) {
-  std::vector<std::pair<StringRef, std::string>> values = {{"@NAME@", name.str()}};
+/// The shared library has in it what the archive must be linked with.
+static constexpr StringLiteral linkTemplate = R"(  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.a)
+    include(CMakeFindDependencyMacro)
+    find_dependency(Kiln)
+    set_target_properties(@NAME@::@NAME@ PROPERTIES INTERFACE_LINK_LIBRARIES "@TARGETS@")
+  endif()
+)";
+
+std::vector<SourceFile> makeBuildFiles(StringRef name, ArrayRef<std::string> libraries) {
+  auto list = [&](StringRef prefix, StringRef separator) {
+    return llvm::join(llvm::map_range(libraries, [&](const std::string &library) { return prefix.str() + library; }), separator);
+  };
+  std::vector<std::pair<StringRef, std::string>> values = {{"@REQUIRES@", libraries.empty() ? "" : "Requires: " + list("kiln-", " ") + "\n"},
+                                                           {"@LINK@", libraries.empty() ? "" : linkTemplate.str()},
+                                                           {"@TARGETS@", list("Kiln::", ";")},
+                                                           {"@NAME@", name.str()}};
   return {{name.str() + ".pc", replaceAll(pkgConfigTemplate.str(), values)},
           {name.str() + "-config.cmake", replaceAll(cmakeConfigTemplate.str(), values)}};
 }

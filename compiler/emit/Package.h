@@ -12,7 +12,7 @@ namespace kiln {
 std::vector<SourceFile> makeSourceFolder(const ModelSources &sources);
 
 /// NAME.pc and NAME-config.cmake, which make a folder with the header and the library one that pkg-config and find_package() take.
-std::vector<SourceFile> makeBuildFiles(llvm::StringRef name);
+std::vector<SourceFile> makeBuildFiles(llvm::StringRef name, llvm::ArrayRef<std::string> libraries);
 
 } // namespace kiln
 

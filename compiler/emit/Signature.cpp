@@ -6,6 +6,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace mlir;
 
@@ -98,6 +99,11 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   signature.macro = makeMacroName(signature.name);
   if (kernel::TargetAttr target = kernel::getTarget(module))
     signature.target = target.getName().str();
+  std::set<std::string> libraries;
+  for (auto external : module.getOps<kernel::ExternalOp>())
+    if (external.getLibrary())
+      libraries.insert(external.getLibrary()->str());
+  signature.libraries.assign(libraries.begin(), libraries.end());
   signature.inputs = readTensors(signature.entry.getInputs());
   signature.outputs = readTensors(signature.entry.getOutputs());
   auto pairs = signature.entry->getAttrOfType<DenseI64ArrayAttr>(kernel::inPlaceAttrName);
@@ -135,6 +141,9 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
   whole.variant.clear();
   for (const Signature &target : targets.drop_front()) {
     whole.target += "," + target.target;
+    std::vector<std::string> both;
+    std::set_union(whole.libraries.begin(), whole.libraries.end(), target.libraries.begin(), target.libraries.end(), std::back_inserter(both));
+    whole.libraries = std::move(both);
     bool known = whole.workspaceBytes && target.workspaceBytes;
     for (auto [output, tensor] : llvm::enumerate(target.outputs)) {
       const std::vector<unsigned> &theirs = tensor.inPlaceOf;

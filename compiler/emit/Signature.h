@@ -64,6 +64,8 @@ struct Signature {
   /// Bytes of workspace when they are known, or the function that computes them from the symbols.
   std::optional<int64_t> workspaceBytes;
   mutable mlir::func::FuncOp workspaceSize;
+  /// Libraries whose functions the kernels call, sorted.
+  std::vector<std::string> libraries;
   int64_t weightsBytes = 0;
   uint64_t weightsChecksum = 0;
   /// Weights are a file of their own whose mapping the caller passes.

@@ -53,7 +53,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
       passes.addPass(createChooseWinograd());
   }
   passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
-  passes.addPass(createChooseKernels({/*plainest=*/options.plain}));
+  passes.addPass(createChooseKernels({/*plainest=*/options.plain, /*strict=*/options.keepComposites}));
   if (!options.plain)
     passes.addPass(createPlaceResults());
   passes.addPass(createVerifyTarget());

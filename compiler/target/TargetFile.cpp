@@ -1,11 +1,12 @@
 //===- TargetFile.cpp - A target that a user describes ---------------------===//
 //
-//   { "name": "plain-avx2", "base": "x86-64-v3", "l2": 524288, "without": ["avx2", "nn.softmax"] }
+//   { "name": "plain-avx2", "base": "x86-64-v3", "l2": 524288, "without": ["avx2", "nn.softmax"], "libraries": ["onednn:conv"] }
 //
-// is x86-64-v3 with a smaller cache, without AVX2 and without a fused softmax. A file `.mlir` holds the attribute itself.
+// is x86-64-v3 with a smaller cache, without AVX2 and a fused softmax, whose convolutions go to oneDNN. A file `.mlir` holds the attribute itself.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/target/Targets.h"
+#include "dialects/kernel/Libraries.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
@@ -33,7 +34,13 @@ static std::string findFault(kernel::TargetAttr target) {
     return "caches must be 4096 bytes or more and not shrink: l1 <= l2 <= l3";
   if (!llvm::all_of(target.getFeatures(), llvm::IsaPred<StringAttr>))
     return "'features' must be a list of strings";
-  return "";
+  std::string fault;
+  for (Attribute entry : target.getLibraries() ? target.getLibraries().getValue() : ArrayRef<Attribute>())
+    if (auto text = dyn_cast<StringAttr>(entry); text && fault.empty())
+      kernel::parseLibrary(text, fault);
+    else if (!text)
+      return "'libraries' must be a list of strings";
+  return fault;
 }
 
 namespace {
@@ -140,6 +147,14 @@ static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::st
                                         fields.number("registers", unit.getRegisters()), fields.number("l1", base.getL1()),
                                         fields.number("l2", base.getL2()), fields.number("l3", base.getL3()), Builder(context).getStrArrayAttr(names),
                                         base.getLibraries());
+  std::vector<std::string> entries;
+  for (const std::string &text : fields.list("libraries")) {
+    std::string unknown;
+    llvm::append_range(entries, kernel::parseLibrary(text, unknown));
+    if (!unknown.empty())
+      fields.fail(unknown);
+  }
+  target = target.withLibraries(entries);
   fault = fields.takeFault();
   return target;
 }

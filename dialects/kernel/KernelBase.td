@@ -46,8 +46,8 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
     bool hasFeature(::llvm::StringRef feature) const;
     /// Whether `libraries` names all of it, such as onednn or onednn:conv.
     bool hasLibrary(::llvm::StringRef entry) const;
-    /// The same target with these libraries; none when the list is empty.
-    TargetAttr withLibraries(::llvm::ArrayRef<::llvm::StringRef> libraries) const;
+    /// The same target with these entries behind those that it has.
+    TargetAttr withLibraries(::llvm::ArrayRef<std::string> entries) const;
     /// Lanes of one vector register for elements of `bits` bits.
     unsigned lanes(unsigned bits) const { return getVectorBits() / bits; }
   }];

@@ -4,6 +4,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -43,9 +44,14 @@ bool TargetAttr::hasLibrary(StringRef entry) const {
   return getLibraries() && llvm::any_of(getLibraries(), [&](Attribute have) { return have == StringAttr::get(getContext(), entry); });
 }
 
-TargetAttr TargetAttr::withLibraries(ArrayRef<StringRef> libraries) const {
-  ArrayAttr list = libraries.empty() ? ArrayAttr() : Builder(getContext()).getStrArrayAttr(libraries);
-  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), list);
+TargetAttr TargetAttr::withLibraries(ArrayRef<std::string> entries) const {
+  llvm::SetVector<Attribute> list;
+  if (getLibraries())
+    list.insert(getLibraries().begin(), getLibraries().end());
+  for (const std::string &entry : entries)
+    list.insert(StringAttr::get(getContext(), entry));
+  ArrayAttr libraries = list.empty() ? ArrayAttr() : ArrayAttr::get(getContext(), list.getArrayRef());
+  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries);
 }
 
 TargetAttr kiln::kernel::getTarget(Operation *op) {

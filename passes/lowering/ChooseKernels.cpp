@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/lowering/CostModel.h"
 #include "passes/lowering/KernelTable.h"
+#include "passes/target/LibraryMapping.h"
 
 using namespace mlir;
 
@@ -34,7 +35,18 @@ static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, Diction
   return true;
 }
 
-static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, bool plainest) {
+/// What a generated kernel's reason says of the libraries of the target; empty when they have nothing for the anchor. Failure: `strict` forbids it.
+static FailureOr<std::string> explainLibraries(Operation *anchor, kernel::TargetAttr target, bool strict) {
+  std::optional<LibraryAnswer> answer = askLibraries(anchor, target);
+  if (!answer)
+    return std::string();
+  std::string why = answer->takes ? "its operands are views that it has no form for" : answer->reason;
+  if (strict && answer->isAsked)
+    return anchor->emitError() << anchor->getName() << " would not go to library '" << answer->library << "': " << why << "; --strict allows no fallback";
+  return "; not " + answer->library.str() + ": " + why;
+}
+
+static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, bool plainest, bool strict) {
   Operation *anchor = getAnchor(group);
   SmallVector<const KernelRow *> rows = llvm::to_vector(llvm::make_pointer_range(getKernelTable()));
   if (plainest)
@@ -44,6 +56,10 @@ static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, 
     if (!row->fits(group, target, reason))
       continue;
     group.setKernel(row->name);
+    FailureOr<std::string> libraries = plainest || !row->library.empty() ? std::string() : explainLibraries(anchor, target, strict);
+    if (failed(libraries))
+      return failure();
+    reason += *libraries;
     group.setReason(plainest ? "the least special kernel was asked for" : reason);
     return success();
   }
@@ -63,7 +79,7 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
     bool ok = true;
     auto profile = plainest ? DictionaryAttr() : getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
     getOperation().walk([&](nn::GroupOp group) {
-      ok &= chooseMeasured(group, target, profile) || succeeded(chooseKernel(group, target, plainest));
+      ok &= chooseMeasured(group, target, profile) || succeeded(chooseKernel(group, target, plainest, strict));
     });
     // It has served.
     getOperation()->removeAttr(profileAttrName);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/target/LibraryMapping.h"
 #include "passes/lowering/WinogradPlan.h"
 
 using namespace mlir;
@@ -72,7 +73,7 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
     SmallVector<ConvOp> convolutions;
     getOperation().walk([&](ConvOp conv) { convolutions.push_back(conv); });
     for (ConvOp conv : convolutions)
-      if (auto extents = getWinogradExtents(conv))
+      if (auto extents = goesToLibrary(conv) ? std::nullopt : getWinogradExtents(conv))
         if (int64_t size = tile ? tile : chooseTileSize(target, *extents)) {
           // Few tiles of one image may be many of a larger batch.
           bool openBatch = !getConstantDim(getDims(conv.getType())[0]);

@@ -301,6 +301,22 @@ Value EntryBuilder::getStatus(Location loc) {
   return status;
 }
 
+/// What a kernel takes besides inputs, results and symbols.
+Value EntryBuilder::makeExtra(const KernelBuilder &builder, KernelBuilder::Extra extra, Type type, const LaunchInfo &info) {
+  Location loc = builder.group().getLoc();
+  switch (extra) {
+  case KernelBuilder::Extra::Scratch:
+    return allocate(loc, cast<MemRefType>(type).getElementType(), dims.getUpperBound(simplifyDim(info.tasks * builder.scratchElements())));
+  case KernelBuilder::Extra::Status:
+    return getStatus(loc);
+  case KernelBuilder::Extra::State:
+    return kernel::StateOp::create(b, loc, MemRefType::get({builder.stateBytes()}, b.getI8Type()));
+  case KernelBuilder::Extra::Threads:
+    return kernel::ThreadsOp::create(b, entry.getLoc(), b.getIndexType());
+  }
+  llvm_unreachable("all kinds are above");
+}
+
 void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, const LaunchInfo &info, const Guard &guard) {
   GroupOp group = builder.group();
   Block *block = enter(guard);
@@ -312,10 +328,8 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
     operands.push_back(bufferOf(result));
   if (checksValues(getAnchor(group)))
     operands.push_back(getStatus(group.getLoc()));
-  if (AffineExpr elements = builder.scratchElements()) {
-    auto type = cast<MemRefType>(kernel.getArgumentTypes()[operands.size()]);
-    operands.push_back(allocate(group.getLoc(), type.getElementType(), dims.getUpperBound(simplifyDim(info.tasks * elements))));
-  }
+  for (KernelBuilder::Extra extra : builder.extras())
+    operands.push_back(makeExtra(builder, extra, kernel.getArgumentTypes()[operands.size()], info));
   SmallVector<int64_t> overwrites;
   for (unsigned input : getOverwritable(group))
     if (llvm::count(operands, operands[input]) == 1)

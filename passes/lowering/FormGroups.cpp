@@ -8,6 +8,7 @@
 // 0. Convolutions that gain by running line by line together become one group (ConvStrips.h), and so do a product or a scan and the softmax whose
 //    rows they have in the cache (RowFusion.h).
 // 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
+//    What goes to a library takes only what the library can do besides.
 // 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
 //    this is their only use.
 // 3. What is left becomes groups of its own from the consumers upwards.
@@ -17,6 +18,7 @@
 #include "passes/lowering/ConvStrips.h"
 #include "passes/lowering/KernelTable.h"
 #include "passes/lowering/RowFusion.h"
+#include "passes/target/LibraryMapping.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -79,6 +81,8 @@ private:
   /// The operation of each group that computes its result: the last of the epilogue.
   std::vector<Operation *> roots;
   llvm::DenseMap<Operation *, unsigned> owner;
+  /// Anchors that go to a library.
+  llvm::DenseSet<Operation *> mapped;
 };
 
 } // namespace
@@ -111,6 +115,8 @@ static bool keepsScratchType(Operation *anchor, Operation *op) {
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   Operation *anchor = lastAnchor(group);
   bool movesStore = isa<TransposeOp>(op) && storesAnywhere(anchor);
+  if (mapped.contains(anchor) && !goesAlong(anchor, roots[group], op))
+    return false;
   if (!isFree(op) || !(isa<ScalarBody>(op) || movesStore) || !keepsScratchType(anchor, op))
     return false;
   for (Value operand : op->getOperands()) {
@@ -147,7 +153,7 @@ void Grouping::addStrips() {
   for (Operation &op : block) {
     auto expand = dyn_cast<ConvOp>(op);
     std::optional<StripChain> chain = expand && fuse && isFree(expand) ? findStripChain(expand, target) : std::nullopt;
-    if (!chain)
+    if (!chain || mapped.contains(chain->expand) || mapped.contains(chain->depthwise))
       continue;
     unsigned group = addGroup(expand);
     addEpilogue(group, expand);
@@ -164,7 +170,7 @@ void Grouping::addStrips() {
     add(chain->depthwise);
     Value filtered = roots[group]->getResult(0);
     auto project = filtered.hasOneUse() ? dyn_cast<ConvOp>(*filtered.user_begin()) : ConvOp();
-    if (project && project.getInput() == filtered && isStripProjection(project))
+    if (project && project.getInput() == filtered && isStripProjection(project) && !mapped.contains(project))
       add(project);
   }
 }
@@ -185,12 +191,13 @@ void Grouping::addRowFusions() {
   kernel::TargetAttr target = kernel::getTarget(block.getParentOp());
   for (auto find : {findSoftmaxOfProduct, findScanOfSoftmax})
     for (Operation &op : block)
-      if (Operation *second = fuse && isFree(&op) ? find(&op, target) : nullptr)
+      if (Operation *second = fuse && isFree(&op) ? find(&op, target) : nullptr; second && !mapped.contains(&op) && !mapped.contains(second))
         addRows(&op, second);
 }
 
 void Grouping::addPrologue(unsigned group) {
   Operation *anchor = isPointwise(groups[group].front()) ? nullptr : groups[group].front();
+  bool isMapped = anchor && mapped.contains(anchor);
   SmallVector<Operation *> work;
   if (fuse)
     work.append(groups[group].begin(), groups[group].end());
@@ -203,7 +210,9 @@ void Grouping::addPrologue(unsigned group) {
       if (!producer || producer->getBlock() != &block || isStructure(producer) || !isPointwise(producer))
         continue;
       PrologueSupport support = limited ? PrologueSupport::Views : PrologueSupport::All;
-      if (member == anchor)
+      if (isMapped)
+        support = member == anchor && !isa<MatmulOp>(anchor) ? PrologueSupport::None : PrologueSupport::Views;
+      else if (member == anchor)
         support = getPrologueSupport(anchor, operand.getOperandNumber());
       if (support == PrologueSupport::None || groups[group].contains(producer))
         continue;
@@ -374,6 +383,9 @@ void Grouping::addLeftOver() {
 }
 
 void Grouping::run() {
+  for (Operation &op : block)
+    if (goesToLibrary(&op))
+      mapped.insert(&op);
   addStrips();
   addRowFusions();
   for (Operation &op : block)

@@ -219,13 +219,44 @@ void KernelBuilder::packConstant(unsigned argument, kernel::PackAttr pack) {
 Value KernelBuilder::scratch(Type elementType, AffineExpr elements) {
   assert(!scratchSize && "one scratch a kernel");
   scratchSize = elements;
+  return addArgument(Extra::Scratch, MemRefType::get({ShapedType::kDynamic}, elementType), "scratch");
+}
+
+/// Adds an argument before the symbols; a buffer is written to.
+Value KernelBuilder::addArgument(Extra kind, Type type, StringRef name) {
   unsigned position = kernel.getNumArguments() - 2 - symbols.size();
-  auto attrs = b.getDictionaryAttr({b.getNamedAttr(kernel::nameAttrName, b.getStringAttr("scratch")),
-                                    b.getNamedAttr(kernel::writtenAttrName, b.getUnitAttr())});
-  bool inserted = succeeded(kernel.insertArgument(position, MemRefType::get({ShapedType::kDynamic}, elementType), attrs, location));
+  NamedAttrList attrs;
+  attrs.set(kernel::nameAttrName, b.getStringAttr(name));
+  if (isa<MemRefType>(type))
+    attrs.set(kernel::writtenAttrName, b.getUnitAttr());
+  if (kind == Extra::Status)
+    attrs.set(kernel::statusAttrName, b.getUnitAttr());
+  bool inserted = succeeded(kernel.insertArgument(position, type, attrs.getDictionary(context()), location));
   assert(inserted && "a private function takes any argument");
   (void)inserted;
+  extraArguments.push_back(kind);
   return kernel.getArgument(position);
+}
+
+//===- External functions ---------------------------------------------------===//
+
+Value KernelBuilder::threads() { return addArgument(Extra::Threads, b.getIndexType(), "threads"); }
+
+Value KernelBuilder::state(int64_t bytes) {
+  stateSize = bytes;
+  return addArgument(Extra::State, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), "state");
+}
+
+void KernelBuilder::callExternal(StringRef name, ValueRange operands, ArrayRef<int64_t> writes, StringRef header, StringRef library) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  if (!module.lookupSymbol<kernel::ExternalOp>(name)) {
+    OpBuilder outside = OpBuilder::atBlockBegin(module.getBody());
+    kernel::ExternalOp::create(outside, module.getLoc(), name, b.getFunctionType(operands.getTypes(), b.getI32Type()), writes,
+                               outside.getStringAttr(header), outside.getStringAttr(library));
+  }
+  if (!status)
+    status = addArgument(Extra::Status, MemRefType::get({1}, b.getI32Type()), "status");
+  kernel::CallOp::create(b, location, name, operands, status);
 }
 
 AffineExpr KernelBuilder::firstTask() { return index(kernel.getArguments().drop_back().back()); }

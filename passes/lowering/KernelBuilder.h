@@ -123,6 +123,20 @@ public:
   /// A call for tasks [begin, end) uses the part of task `begin`, so that one thread works in one part, which stays in its cache.
   mlir::Value scratch(mlir::Type elementType, int64_t elements) { return scratch(elementType, constant(elements)); }
   mlir::Value scratch(mlir::Type elementType, mlir::AffineExpr elements);
+
+  //===- External functions -------------------------------------------------===//
+
+  /// The threads that the caller allows, and `bytes` of memory that lives as long as the model does.
+  mlir::Value threads();
+  mlir::Value state(int64_t bytes);
+  int64_t stateBytes() const { return stateSize; }
+  /// Calls a C function that returns a status; the group's kernel must have one task. `writes` lists the operands that it writes to. A function with a
+  /// header or library of Kiln's own is declared in the module once.
+  void callExternal(llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<int64_t> writes, llvm::StringRef header, llvm::StringRef library);
+  /// What the kernel takes besides inputs, results and symbols, in the order of its arguments.
+  enum class Extra { Scratch, Status, State, Threads };
+  llvm::ArrayRef<Extra> extras() const { return extraArguments; }
+
   /// The first task of this call.
   mlir::AffineExpr firstTask();
   /// Where this call's part begins.
@@ -147,6 +161,7 @@ public:
   mlir::AffineExpr placeholder();
 
 private:
+  mlir::Value addArgument(Extra kind, mlir::Type type, llvm::StringRef name);
   mlir::Value load(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, Lanes lanes);
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes);
   mlir::Value iota(nn::IotaOp op, mlir::AffineExpr coordinate, Lanes lanes);
@@ -162,6 +177,8 @@ private:
   llvm::SmallVector<mlir::Value> symbols;
   mlir::Value status;
   mlir::AffineExpr scratchSize;
+  int64_t stateSize = 0;
+  llvm::SmallVector<Extra> extraArguments;
   llvm::SmallVector<kernel::PackAttr> argumentPacks;
   unsigned lanesForGroup;
   llvm::DenseMap<mlir::Value, mlir::Value> overrides;

@@ -57,8 +57,12 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
 }
 
 ArrayRef<KernelRow> getKernelTable() {
-  // The most special first; the first that matches wins.
+  // Those of libraries, which match where the target lists them, then the most special first; the first that matches wins.
   static const KernelRow table[] = {
+      {"onednn_conv", matchOneDnnConv, lowerOneDnnConv, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
+      {"onednn_matmul", matchOneDnnMatmul, lowerOneDnnMatmul, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
+      {"onednn_softmax", matchOneDnnSoftmax, lowerOneDnnSoftmax, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
+      {"onednn_layer_norm", matchOneDnnLayerNorm, lowerOneDnnLayerNorm, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
       {"attention_rows", matchAttentionRows, lowerAttentionRows},
       {"product_softmax", matchProductSoftmax, lowerProductSoftmax, PlaceSupport::Operands, OverwriteSupport::None, /*severalAnchors=*/true},
       {"softmax_scan", matchSoftmaxScan, lowerSoftmaxScan, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/true},

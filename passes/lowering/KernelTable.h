@@ -42,6 +42,8 @@ struct KernelRow {
   OverwriteSupport overwrites = OverwriteSupport::None;
   /// Whether it computes groups of several anchors.
   bool severalAnchors = false;
+  /// The library whose functions it calls; empty for generated kernels.
+  llvm::StringLiteral library = "";
 
   /// What `matches` says, for a group with as many anchors as the kernel computes.
   bool fits(nn::GroupOp group, kernel::TargetAttr target, std::string &reason) const;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/CompositeForms.h"
+#include "passes/target/LibraryMapping.h"
 #include "dialects/nn/ConstantData.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -100,6 +101,11 @@ static std::string nodesOf(Location location) {
   return llvm::join(nodes, " ");
 }
 
+std::string explainWhole(Operation *op) {
+  std::optional<LibraryAnswer> answer = askLibraries(op, kernel::getTarget(op));
+  return answer && answer->takes ? "library " + answer->library.str() + " has it, " + answer->reason : "the target has a kernel for it";
+}
+
 DictionaryAttr describeForm(Decomposable op, StringRef reasonToSplit) {
   Builder builder(op->getContext());
   bool whole = reasonToSplit.empty();
@@ -107,7 +113,7 @@ DictionaryAttr describeForm(Decomposable op, StringRef reasonToSplit) {
   entry.append("nodes", builder.getStringAttr(nodesOf(op->getLoc())));
   entry.append("composite", builder.getStringAttr(op->getName().getStringRef()));
   entry.append("form", builder.getStringAttr(whole ? "fused" : "split"));
-  entry.append("reason", builder.getStringAttr(whole ? "the target has a kernel for it" : reasonToSplit));
+  entry.append("reason", builder.getStringAttr(whole ? explainWhole(op) : reasonToSplit.str()));
   std::optional<int64_t> fused = countFusedBytes(op), split = countSplitBytes(op);
   if (fused && split) {
     entry.append("fused_bytes", builder.getI64IntegerAttr(*fused));

@@ -19,6 +19,9 @@ struct CreatedOps : mlir::OpBuilder::Listener {
 /// Builds the composite's parts before it.
 llvm::FailureOr<llvm::SmallVector<mlir::Value>> buildParts(nn::Decomposable op, CreatedOps &created);
 
+/// Why a composite that stays whole does.
+std::string explainWhole(mlir::Operation *op);
+
 /// The dictionary of a composite that is still there; an empty reason means that it stays whole.
 mlir::DictionaryAttr describeForm(nn::Decomposable op, llvm::StringRef reasonToSplit);
 

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/target/CompositeForms.h"
+#include "passes/target/LibraryMapping.h"
 #include "passes/target/OperationNames.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -99,6 +100,8 @@ static Choice chooseForm(Operation *op, const Request &request) {
     return {"there is no fused kernel for it"};
   kernel::TargetAttr target = kernel::getTarget(op);
   std::string targetName = target ? " " + target.getName().str() : "";
+  if (goesToLibrary(op))
+    return {};
   if (target && target.hasFeature(("-" + op->getName().getStringRef()).str()))
     return {"the target" + targetName + " is without " + op->getName().getStringRef().str(), /*isFallback=*/true};
   if (!fused.hasFusedKernel(target))
@@ -141,7 +144,7 @@ void DecomposeCompositesPass::runOnOperation() {
     }
     forms.push_back(describeForm(op, reason));
     if (reason.empty()) {
-      op->setAttr(formAttrName, StringAttr::get(&getContext(), "fused: the target has a kernel for it"));
+      op->setAttr(formAttrName, StringAttr::get(&getContext(), "fused: " + explainWhole(op)));
     } else if (failed(decomposeOne(op, reason, worklist))) {
       return signalPassFailure();
     }

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
+#include "passes/target/LibraryMapping.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -24,7 +25,8 @@ namespace kiln {
 
 static void materializePadding(ConvOp conv) {
   ArrayRef<int64_t> pads = conv.getPads();
-  if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }))
+  // A library pads by itself.
+  if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }) || goesToLibrary(conv))
     return;
   OpBuilder builder(conv);
   DimExprs dims = getDims(conv.getInput().getType());

@@ -17,6 +17,9 @@ static cl::list<std::string> target("target", cl::CommaSeparated,
     cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids, "
              "or a file .json or .mlir that describes one; several: chosen at run time"),
     cl::value_desc("CPU,..."), cl::sub(compilingCommands));
+static cl::list<std::string> library("library",
+    cl::desc("Map operations to a library: onednn for what it is measured to be faster at, onednn:all for all that it has, or onednn:conv,matmul,..."),
+    cl::value_desc("NAME[:OP,...]"), cl::sub(compilingCommands));
 static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or bound it; a run checks the bounds"),
                                  cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(compilingCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make an input's shape static; ? keeps a dimension"), cl::value_desc("INPUT=1x3x224x224"),
@@ -164,6 +167,7 @@ Expected<CompileOptions> getCompileOptions() {
   options.name = name;
   if (!target.empty())
     options.targets.assign(target.begin(), target.end());
+  options.libraries.assign(library.begin(), library.end());
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;

@@ -3,6 +3,7 @@
 #include "compiler/run/DimText.h"
 #include "compiler/run/Fill.h"
 #include "compiler/run/Image.h"
+#include "compiler/run/LibraryFolder.h"
 #include "compiler/run/Npy.h"
 #include "compiler/run/OnnxTensor.h"
 #include "dialects/kernel/Kernel.h"
@@ -40,6 +41,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
   std::unique_ptr<MemoryBuffer> weights;
   std::string name;
+  std::vector<std::string> libraries;
   {
     Compilation compilation;
     if (int status = compileOrReport(options, compilation))
@@ -47,6 +49,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     model.libraryBytes = makeArchive(compilation).getSize() + compilation.weights.getSize();
     model.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     name = compilation.name;
+    libraries = compilation.libraries;
     for (const TargetModule &target : compilation.targets)
       if (kernel::TargetAttr attribute = kernel::getTarget(*target.module))
         model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
@@ -56,6 +59,9 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     if (!compilation.weights.path.empty())
       weights = compilation.weights.toBuffer();
   }
+  for (const std::string &library : libraries)
+    if (Error error = loadLibrary(library))
+      return report(std::move(error), AtFault);
   Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(name, std::move(objects), std::move(weights));
   if (!loaded)
     return report(loaded.takeError(), AtFault);

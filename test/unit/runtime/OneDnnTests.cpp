@@ -1,0 +1,167 @@
+// The functions of kiln/onednn.h by themselves: states, threads, errors. What models compute with them: test/passes/lowering/libraries.test.
+#include "kiln/onednn.h"
+
+#include <cmath>
+#include <cstring>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct alignas(KILN_ALIGNMENT) State {
+  char bytes[KILN_ONEDNN_STATE_BYTES] = {};
+};
+
+// A product of `rows` rows with a constant 3 x 2 matrix, and a bias.
+struct Product {
+  std::vector<float> lhs, rhs{1, 2, 3, 4, 5, 6}, bias{10, -1000}, out;
+  std::vector<int64_t> shape;
+
+  explicit Product(int64_t rows, int64_t flags = KILN_ONEDNN_BIAS | KILN_ONEDNN_RELU | KILN_ONEDNN_CONSTANT)
+      : lhs(rows * 3, 1.0f), out(rows * 2, -1.0f), shape{flags, 2, 0, 0, rows, 2, 3, 3, 1, 2, 1} {}
+  kiln_status run(State &state, int64_t threads = 1) {
+    return kiln_onednn_matmul(state.bytes, threads, lhs.data(), rhs.data(), bias.data(), out.data(), shape.data());
+  }
+  bool isRight() const {
+    for (size_t i = 0; i < out.size(); i += 2)
+      if (out[i] != 19.0f || out[i + 1] != 0.0f)
+        return false;
+    return true;
+  }
+};
+
+TEST(OneDnn, KeepsPlansInTheState) {
+  State state, untouched;
+  Product product(4);
+  ASSERT_EQ(product.run(state), KILN_STATUS_OK);
+  EXPECT_TRUE(product.isRight());
+  EXPECT_NE(0, memcmp(state.bytes, untouched.bytes, sizeof state.bytes));
+  // The weights are constant: the state has its own by now, in whatever order, or looks at these.
+  product.out.assign(8, -1.0f);
+  ASSERT_EQ(product.run(state), KILN_STATUS_OK);
+  EXPECT_TRUE(product.isRight());
+}
+
+TEST(OneDnn, ServesMoreSizesThanItKeeps) {
+  State state;
+  for (int round = 0; round < 2; ++round)
+    for (int64_t rows = 1; rows <= 80; ++rows) {
+      Product product(rows);
+      ASSERT_EQ(product.run(state), KILN_STATUS_OK);
+      ASSERT_TRUE(product.isRight()) << rows;
+    }
+}
+
+TEST(OneDnn, GoesOnAfterRelease) {
+  State state;
+  Product product(4);
+  ASSERT_EQ(product.run(state), KILN_STATUS_OK);
+  kiln_onednn_release();
+  kiln_onednn_release();
+  product.out.assign(8, -1.0f);
+  ASSERT_EQ(product.run(state), KILN_STATUS_OK);
+  EXPECT_TRUE(product.isRight());
+}
+
+TEST(OneDnn, LeavesTheCallersNumberOfThreads) {
+  auto get = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+  auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (!get || !set)
+    GTEST_SKIP() << "this oneDNN is not built on OpenMP";
+  set(3);
+  State state;
+  for (int64_t threads : {1, 2, 5}) {
+    Product product(64);
+    ASSERT_EQ(product.run(state, threads), KILN_STATUS_OK);
+    EXPECT_TRUE(product.isRight());
+    EXPECT_EQ(get(), 3);
+  }
+}
+
+TEST(OneDnn, ServesThreadsAtOnce) {
+  State state;
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4);
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&state, &wrong, i] {
+      for (int round = 0; round < 40; ++round) {
+        Product product(1 + (round + i) % 7);
+        wrong[i] += product.run(state) != KILN_STATUS_OK || !product.isRight();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST(OneDnn, NothingToDo) {
+  State state;
+  Product none(0);
+  EXPECT_EQ(none.run(state), KILN_STATUS_OK);
+  // Without depth: the bias alone.
+  Product flat(2);
+  flat.shape[6] = 0;
+  ASSERT_EQ(flat.run(state), KILN_STATUS_OK);
+  EXPECT_EQ(flat.out, (std::vector<float>{10, 0, 10, 0}));
+  float value = 7;
+  int64_t empty[] = {0, 0, 5}, conv[] = {0, 1, 1, 0, 1, 1, 1, 4, 4, 1, 1, 1, 0, 0};
+  EXPECT_EQ(kiln_onednn_softmax(state.bytes, 1, &value, &value, empty), KILN_STATUS_OK);
+  EXPECT_EQ(kiln_onednn_layer_norm(state.bytes, 1, &value, &value, &value, &value, 0.1f, empty), KILN_STATUS_OK);
+  EXPECT_EQ(kiln_onednn_conv(state.bytes, 1, &value, &value, &value, &value, conv), KILN_STATUS_OK);
+  EXPECT_EQ(value, 7.0f);
+}
+
+TEST(OneDnn, ReportsWhatIsRefused) {
+  State state;
+  float value[64] = {};
+  // An output of 9 does not follow from an input of 4.
+  int64_t conv[] = {0, 1, 1, 1, 1, 1, 1, 4, 9, 1, 1, 1, 0, 0};
+  EXPECT_EQ(kiln_onednn_conv(state.bytes, 1, value, value, value, value, conv), KILN_STATUS_LIBRARY_FAILURE);
+  Product product(4);
+  EXPECT_EQ(product.run(state), KILN_STATUS_OK);
+}
+
+TEST(OneDnn, WinogradsForm) {
+  constexpr int64_t channels = 32, size = 9;
+  std::vector<float> input(channels * size * size), weight(channels * channels * 9), bias(channels, 0.5f), direct(input.size()), winograd(input.size());
+  for (size_t i = 0; i < input.size(); ++i)
+    input[i] = static_cast<float>(i % 17) * 0.125f - 1;
+  for (size_t i = 0; i < weight.size(); ++i)
+    weight[i] = static_cast<float>(i % 5) * 0.25f - 0.5f;
+  int64_t flags = KILN_ONEDNN_BIAS | KILN_ONEDNN_CONSTANT;
+  std::vector<int64_t> shape{flags, 1, 2, 1, 1, channels, channels, size, size, size, size, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
+  State first, second;
+  ASSERT_EQ(kiln_onednn_conv(first.bytes, 1, input.data(), weight.data(), bias.data(), direct.data(), shape.data()), KILN_STATUS_OK);
+  shape[0] |= KILN_ONEDNN_WINOGRAD;
+  for (int round = 0; round < 2; ++round) {
+    winograd.assign(winograd.size(), 0.0f);
+    ASSERT_EQ(kiln_onednn_conv(second.bytes, 2, input.data(), weight.data(), bias.data(), winograd.data(), shape.data()), KILN_STATUS_OK);
+    for (size_t i = 0; i < direct.size(); ++i)
+      ASSERT_NEAR(winograd[i], direct[i], 1e-3) << i;
+  }
+}
+
+TEST(OneDnn, SoftmaxAndLayerNorm) {
+  State state, other, third;
+  const float x[4] = {0, 0, 1, 3};
+  float y[4];
+  int64_t rows[] = {0, 2, 2};
+  ASSERT_EQ(kiln_onednn_softmax(state.bytes, 1, x, y, rows), KILN_STATUS_OK);
+  EXPECT_FLOAT_EQ(y[0], 0.5f);
+  EXPECT_NEAR(y[3], 1 / (1 + std::exp(-2.0f)), 1e-6);
+  rows[0] = KILN_ONEDNN_LOG;
+  ASSERT_EQ(kiln_onednn_softmax(other.bytes, 1, x, y, rows), KILN_STATUS_OK);
+  EXPECT_NEAR(y[0], -std::log(2.0f), 3e-6);
+  const float scale[2] = {2, 3}, bias[2] = {0.5f, 0.25f};
+  rows[0] = KILN_ONEDNN_BIAS;
+  ASSERT_EQ(kiln_onednn_layer_norm(third.bytes, 1, x, scale, bias, y, 0.0f, rows), KILN_STATUS_OK);
+  EXPECT_NEAR(y[2], -2 + 0.5f, 1e-5);
+  EXPECT_NEAR(y[3], 3 + 0.25f, 1e-5);
+  // The epsilon is part of what tells operations apart.
+  ASSERT_EQ(kiln_onednn_layer_norm(third.bytes, 1, x, scale, bias, y, 3.0f, rows), KILN_STATUS_OK);
+  EXPECT_NEAR(y[3], 1.5f + 0.25f, 1e-5);
+}
+
+} // namespace
