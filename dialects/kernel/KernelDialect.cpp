@@ -45,7 +45,12 @@ bool TargetAttr::hasLibrary(StringRef entry) const {
 
 TargetAttr TargetAttr::withLibraries(ArrayRef<StringRef> libraries) const {
   ArrayAttr list = libraries.empty() ? ArrayAttr() : Builder(getContext()).getStrArrayAttr(libraries);
-  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), list);
+  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), list, getComposites());
+}
+
+CompositeAttr TargetAttr::findComposite(StringRef name) const {
+  const auto *found = llvm::find_if(getComposites(), [&](CompositeAttr composite) { return composite.getName() == name; });
+  return found == getComposites().end() ? CompositeAttr() : *found;
 }
 
 TargetAttr kiln::kernel::getTarget(Operation *op) {

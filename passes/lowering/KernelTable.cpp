@@ -32,8 +32,8 @@ bool checksValues(Operation *anchor) {
 }
 
 bool allowsEpilogue(Operation *anchor) {
-  // Scatters read back what they have stored.
-  return !isa<ScatterElementsOp, ScatterNdOp>(anchor);
+  // Scatters read back what they have stored; a composite's function stores itself.
+  return !isa<ScatterElementsOp, ScatterNdOp, CompositeOp>(anchor);
 }
 
 bool storesAnywhere(Operation *anchor) { return isa<AttentionOp>(anchor); }
@@ -59,6 +59,7 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
 ArrayRef<KernelRow> getKernelTable() {
   // The most special first; the first that matches wins.
   static const KernelRow table[] = {
+      {"composite_call", matchCompositeCall, lowerCompositeCall},
       {"attention_rows", matchAttentionRows, lowerAttentionRows},
       {"gemm_dots", matchGemmDots, lowerGemmDots, PlaceSupport::Operands, OverwriteSupport::Sides},
       {"gemm_packed", matchGemmPacked, lowerGemmPacked, PlaceSupport::Operands, OverwriteSupport::Sides},

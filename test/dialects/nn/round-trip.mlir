@@ -277,3 +277,23 @@ func.func @data_sized(%x: tensor<2x3xf32>, %rows: tensor<6x1xf32>, %boxes: tenso
     : tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32> -> tensor<?x3xi64, #nn.dims<()[s0, s1, s2, s3] -> (s3, 3)>>, tensor<1xi64>
   return
 }
+
+// CHECK-LABEL: func @composite
+// CHECK: %[[R:.*]]:2 = nn.composite "com.acme.Gate:wide" version 3(%arg0, %arg1) {parameters = {alpha = 2.000000e+00 : f64}} :
+// CHECK-SAME: (tensor<?x4xf32, {{.*}}>, tensor<4xf32>) -> (tensor<?x4xf32, {{.*}}>, tensor<4xf32>) {
+// CHECK: nn.composite "Inner" version 0(%
+// CHECK: nn.yield %{{.*}}, %{{.*}} :
+func.func @composite(%x: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %r:2 = nn.composite "com.acme.Gate:wide" version 3(%x, %w) {parameters = {alpha = 2.0}}
+      : (tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, tensor<4xf32>) -> (tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, tensor<4xf32>) {
+  ^bb0(%a: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, %b: tensor<4xf32>):
+    %c = nn.composite "Inner" version 0(%a) : (tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>) -> tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>> {
+    ^bb0(%d: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>):
+      %e = nn.exp %d : tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
+      nn.yield %e : tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
+    }
+    %f = nn.abs %b : tensor<4xf32>
+    nn.yield %c, %f : tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}

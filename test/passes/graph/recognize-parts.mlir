@@ -3,7 +3,7 @@
 // Half of it alone is not the identity, so the test sees both.
 // RUN: kiln-opt %s --nn-decompose-composites=decompose=all | FileCheck %s --check-prefix=PARTS
 // PARTS-NOT: = nn.{{softmax|attention|layer_norm|gelu|elu|mish|lp_norm}}
-// nn.batch_norm and nn.conv_transpose have no recogniser: constants are folded into the parts of the first, and models do not write the second.
+// nn.composite has none: its body is what a user writes. nn.batch_norm and nn.conv_transpose have no recogniser: constants are folded into the parts of the first, and models do not write the second.
 
 
 // CHECK-LABEL: func @leaky_relu(

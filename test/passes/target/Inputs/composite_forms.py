@@ -3,6 +3,7 @@
 
 All cases are outputs of one ONNX model. The composites that must be among them are those that kiln itself lists as registered.
 """
+import json
 import math
 import pathlib
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 import numpy as np
+from onnx import AttributeProto, helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 from onnx_cases import Model, describe_difference, kiln
@@ -192,6 +194,27 @@ def add_attention_cases(model):
             model.case("Attention", "Attention", inputs, exact, dtype, dims=dims)
 
 
+OWN = helper.make_function("forms", "Own", ["x", "row"], ["y"], [
+    helper.make_node("Constant", [], ["scale"], "scale"), helper.make_node("Mul", ["x", "scale"], ["scaled"], "scaled"),
+    helper.make_node("Tanh", ["scaled"], ["bent"], "bent"), helper.make_node("Add", ["bent", "row"], ["y"], "sum")],
+    [helper.make_opsetid("", 28)], ["scale"])
+OWN.node[0].attribute.append(AttributeProto(name="value_float", type=AttributeProto.FLOAT, ref_attr_name="scale"))
+
+
+def add_own_cases(model):
+    """A function of the model's own, which the target calls in C."""
+    x, row = ROWS[2].astype("f4").astype("f8"), random.standard_normal(37).astype("f4").astype("f8")
+    for dims in (None, ["R", 10, 37]):
+        model.case("Own", "Own", [model.input(x, dims=dims), model.weight(row)], np.tanh(0.5 * x) + row, dims=dims, domain="forms", scale=0.5)
+
+
+def write_target(folder, base):
+    path = folder / f"{base}.target.json"
+    own = {"name": "forms.Own", "version": 1, "function": "forms_own", "parameters": ["scale"]}
+    path.write_text(json.dumps({"name": f"{base}-forms", "base": base, "composites": [own]}))
+    return path
+
+
 def build():
     model = Model()
     for op, formula in ROW_WISE.items():
@@ -203,17 +226,18 @@ def build():
     model.case("SwiGLU", "SwiGLU", [model.input(gate), model.input(up)], gate * sigmoid(1.5 * gate) * up, alpha=1.5)
     add_attention_cases(model)
     add_split_norm_cases(model)
+    add_own_cases(model)
     x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
     model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
     return model
 
 
-def check_all_are_there(path):
+def check_all_are_there(path, target):
     """kiln names what it can split when it is asked for something that it cannot."""
     refused = subprocess.run(["kiln", path, "--decompose=nothing", "--stop-after=target", "-o", "-"], capture_output=True, text=True)
     listed = re.search(r"names among (.*)", refused.stderr)
     registered = set(listed[1].split(", ")) if listed else set()
-    present = set(re.findall(r"= nn\.(\w+) ", kiln(path, "--stop-after=graph", "-o", "-")))
+    present = set(re.findall(r"= nn\.(\w+) ", kiln(path, "--target", target, "--stop-after=graph", "-o", "-")))
     if not registered or registered - present:
         sys.exit(f"composites without a case: {sorted(registered - present)} of {sorted(registered)}")
     return len(registered)
@@ -223,12 +247,12 @@ def main():
     folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     with np.errstate(all="ignore"):
         model = build()
-    model.save(folder / "forms.onnx", opset=28)
+    model.save(folder / "forms.onnx", opset=28, domains=[("forms", 1)], functions=[OWN])
     inputs = model.save_inputs(folder)
-    composites, faults = check_all_are_there(folder / "forms.onnx"), []
+    composites, faults = check_all_are_there(folder / "forms.onnx", write_target(folder, targets[0])), []
     for target in targets:
         for form in ("none", "all"):
-            kiln("run", folder / "forms.onnx", "--target", target, f"--decompose={form}", "--output-dir", folder / target / form, *inputs)
+            kiln("run", folder / "forms.onnx", "--target", write_target(folder, target), f"--decompose={form}", "--output-dir", folder / target / form, *inputs)
         for name, (exact, dtype) in model.expected.items():
             whole, parts = (np.load(folder / target / form / f"{name}.npy") for form in ("none", "all"))
             with np.errstate(all="ignore"):
