@@ -816,3 +816,43 @@ func.func @composite_is_isolated(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @loss_rank(%x: tensor<5xf32>, %t: tensor<i64>) {
+  // expected-error @below {{expected an input of rank 2 or more, got 'tensor<5xf32>'}}
+  %0 = nn.negative_log_likelihood sum %x, %t : tensor<5xf32>, tensor<i64> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_target(%x: tensor<3x5x2xf32>, %t: tensor<3x5xi64>) {
+  // expected-error @below {{dimension 1 of the target is 5, expected 2}}
+  %0 = nn.negative_log_likelihood sum %x, %t : tensor<3x5x2xf32>, tensor<3x5xi64> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_weight(%x: tensor<3x5xf32>, %t: tensor<3xi64>, %w: tensor<3xf32>) {
+  // expected-error @below {{dimension 0 of the weight is 3, expected 5}}
+  %0 = nn.negative_log_likelihood sum %x, %t weight %w : tensor<3x5xf32>, tensor<3xi64>, tensor<3xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_result(%x: tensor<3x5xf32>, %t: tensor<3xi64>) {
+  // expected-error @below {{the loss has rank 0, expected 1}}
+  %0, %1 = nn.softmax_cross_entropy none %x, %t : tensor<3x5xf32>, tensor<3xi64> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_type(%x: tensor<3x5xf32>, %t: tensor<3xi64>) {
+  // expected-error @below {{has operands or results of other element types than the input's, 'f32'}}
+  %0, %1 = nn.softmax_cross_entropy mean %x, %t : tensor<3x5xf32>, tensor<3xi64> -> tensor<f64>
+  return
+}

@@ -297,3 +297,20 @@ func.func @composite(%x: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, %w: tenso
   }
   return %r#1 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func @losses
+// CHECK: nn.negative_log_likelihood none %arg0, %arg1 : tensor<3x5x?xf32, {{.*}}>, tensor<3x?xi64, {{.*}}> -> tensor<3x?xf32
+// CHECK: nn.negative_log_likelihood mean %arg0, %arg1 weight %arg2 ignore -1 : tensor<3x5x?xf32, {{.*}}>, tensor<3x?xi64, {{.*}}>, tensor<5xf32> -> tensor<f32>
+// CHECK: nn.softmax_cross_entropy sum %arg0, %arg1 weight %arg2 {accuracy = #kernel.accuracy<ulp4>} :
+// CHECK: nn.softmax_cross_entropy mean %arg3, %arg4 ignore 255 : tensor<3x5xf16>, tensor<3xi32> -> tensor<f16>
+func.func @losses(%x: tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, %t: tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>, %w: tensor<5xf32>,
+                  %y: tensor<3x5xf16>, %u: tensor<3xi32>) {
+  %0 = nn.negative_log_likelihood none %x, %t : tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>
+    -> tensor<3x?xf32, #nn.dims<()[s0] -> (3, s0)>>
+  %1 = nn.negative_log_likelihood mean %x, %t weight %w ignore -1
+    : tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>, tensor<5xf32> -> tensor<f32>
+  %2, %3 = nn.softmax_cross_entropy sum %x, %t weight %w {accuracy = #kernel.accuracy<ulp4>}
+    : tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>, tensor<5xf32> -> tensor<f32>
+  %4, %5 = nn.softmax_cross_entropy mean %y, %u ignore 255 : tensor<3x5xf16>, tensor<3xi32> -> tensor<f16>
+  return
+}

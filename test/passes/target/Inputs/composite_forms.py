@@ -140,6 +140,14 @@ ELEMENTWISE = {
 ROW_WISE = {"Softmax": softmax, "LogSoftmax": log_softmax, "Hardmax": hardmax}
 
 
+def nll(x, classes, weight, ignored, reduction):
+    counts = classes != ignored
+    at = np.where(counts, classes, 0)
+    weights = (np.ones(19) if weight is None else weight)[at] * counts
+    losses = -np.where(counts, np.take_along_axis(x, at[:, None], 1)[:, 0], 0) * weights
+    return losses if reduction == "none" else np.asarray(np.sum(losses) / (np.sum(weights) if reduction == "mean" else 1))
+
+
 def add_row_cases(model, op, formula):
     rounded = {axis: ROWS[axis].astype("f4").astype("f8") for axis in ROWS}
     for axis, array in rounded.items():
@@ -194,6 +202,25 @@ def add_attention_cases(model):
             model.case("Attention", "Attention", inputs, exact, dtype, dims=dims)
 
 
+def add_loss_cases(model):
+    """Places with special values alone, and all of them reduced; classes that are ignored lie outside of the others."""
+    for x, where in ((ROWS[1], "special"), (random.standard_normal((4, 19, 13)), "plain")):
+        x = x.astype("f4").astype("f8")
+        classes = random.integers(0, 19, (4, 13))
+        classes[1, 2:7] = -100
+        w = random.uniform(0.5, 2, 19).astype("f4").astype("f8")
+        for dims in (None, ["L", "M", "N"]):
+            for reduction in ("none",) if where == "special" else ("none", "sum", "mean"):
+                for given, weight in (([model.weight(w)], w), ([], None)):
+                    shape = dims and ([dims[0], dims[2]] if reduction == "none" else [])
+                    inputs = [model.input(x, dims=dims), model.input(classes, "i8", dims and [dims[0], dims[2]]), *given]
+                    options = {"reduction": reduction, "ignore_index": -100}
+                    model.case(f"NLL {where}", "NegativeLogLikelihoodLoss", inputs, nll(x, classes, weight, -100, reduction), dims=shape, **options)
+                    logs = log_softmax(x, 1)
+                    model.case(f"SCE {where}", "SoftmaxCrossEntropyLoss", inputs, nll(logs, classes, weight, -100, reduction), dims=shape, **options)
+            model.case(f"SCE logs {where}", "SoftmaxCrossEntropyLoss", inputs[:2], log_softmax(x, 1), dims=dims, at=1, ignore_index=-100)
+
+
 OWN = helper.make_function("forms", "Own", ["x", "row"], ["y"], [
     helper.make_node("Constant", [], ["scale"], "scale"), helper.make_node("Mul", ["x", "scale"], ["scaled"], "scaled"),
     helper.make_node("Tanh", ["scaled"], ["bent"], "bent"), helper.make_node("Add", ["bent", "row"], ["y"], "sum")],
@@ -227,6 +254,7 @@ def build():
     add_attention_cases(model)
     add_split_norm_cases(model)
     add_own_cases(model)
+    add_loss_cases(model)
     x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
     model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
     return model
