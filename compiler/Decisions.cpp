@@ -169,7 +169,11 @@ llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
 
 std::map<std::string, int64_t> countOperators(ModuleOp module) {
   llvm::SetVector<StringRef> nodes;
-  module.walk([&](Operation *op) { nodes.insert_range(listNodes(op->getLoc())); });
+  // A call of a function is the operators in its body.
+  module.walk([&](Operation *op) {
+    if (!isa<nn::CompositeOp>(op))
+      nodes.insert_range(listNodes(op->getLoc()));
+  });
   std::map<std::string, int64_t> counts;
   for (StringRef node : nodes) {
     size_t open = node.rfind('(');

@@ -134,12 +134,16 @@ struct CrashingInstrumentation : PassInstrumentation {
 };
 } // namespace
 
-static CompileStatus runStage(const Stage &stage, ModuleOp module, const CompileOptions &options, std::vector<std::string> &errors) {
+static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kernel::TargetAttr> targets, const CompileOptions &options,
+                              std::vector<std::string> &errors) {
   PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
   pipeline.keepComposites = options.strict;
   pipeline.plain = options.plain;
+  for (kernel::TargetAttr target : targets)
+    for (kernel::CompositeAttr composite : target.getComposites())
+      pipeline.composites.push_back(composite.getName().str());
   pipeline.foldBytes = options.limits.foldBytes;
   auto accuracy = module->getAttrOfType<StringAttr>(nn::accuracyAttrName);
   pipeline.strict = accuracy && accuracy == "strict";
@@ -266,7 +270,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       return CompileStatus::AtFault;
     begin(next.name.str());
     for (TargetModule &target : result.targets)
-      if (CompileStatus status = runStage(next, *target.module, options, errors); status != CompileStatus::Done)
+      if (CompileStatus status = runStage(next, *target.module, targets, options, errors); status != CompileStatus::Done)
         return status;
     stage = next.name.str();
   }

@@ -36,10 +36,10 @@ class Model:
         self.outputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or exact.shape))
         self.expected[name] = exact, dtype
 
-    def save(self, path, opset, domains=()):
+    def save(self, path, opset, domains=(), functions=()):
         graph = helper.make_graph(self.nodes, path.stem, self.inputs, self.outputs, self.weights)
         imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(*domain) for domain in domains)]
-        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=imports), str(path))
+        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=imports, functions=functions), str(path))
 
     def save_inputs(self, folder):
         """The arguments with which `kiln run` reads them."""

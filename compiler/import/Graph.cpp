@@ -212,6 +212,12 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
 
 //===- Functions -----------------------------------------------------------===//
 
+/// What a composite of the function is called.
+static std::string nameFunction(const onnx::FunctionProto &function) {
+  std::string domain = canonicalDomain(function.domain()).str();
+  return printable((domain.empty() ? "" : domain + ".") + function.name() + (function.overload().empty() ? "" : ":" + function.overload()));
+}
+
 LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
   if (scope.depth >= options.limits.depth)
     return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
@@ -244,6 +250,8 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : function.node())
     nodes.push_back(&inner);
+  calls.enter({node.loc, nameFunction(function), node.opset, readParameters(&context, body.attributes), node.inputs, {}});
+  auto leave = llvm::scope_exit([&] { calls.leave(); });
   if (failed(importNodes(body, nodes)))
     return failure();
   for (int i = 0; i < call.output_size(); ++i) {
@@ -254,6 +262,7 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
     node.outputs[i] = *value;
     node.unsupportedNode |= !*value;
   }
+  calls.setOutputs(node.outputs);
   return success();
 }
 

@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_IMPORT_GRAPH_H
 #define KILN_COMPILER_IMPORT_GRAPH_H
 
+#include "compiler/import/Calls.h"
 #include "compiler/import/Import.h"
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/Node.h"
@@ -146,6 +147,8 @@ private:
   /// The most that each of the last symbols can be: those that the model computes.
   llvm::SmallVector<AffineExpr> computedBounds;
   llvm::StringMap<const onnx::FunctionProto *> functions;
+  /// Which operations each call of them became.
+  Calls calls;
   std::vector<std::string> unsupportedNodes;
   /// What the dialect's verifiers said about the operation just made.
   std::string verifierMessage;

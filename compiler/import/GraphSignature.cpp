@@ -19,7 +19,7 @@ namespace kiln::import {
 static constexpr int64_t newestIr = 14, newestOpset = 28;
 
 GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics)
-    : context(context), options(options), file(file), diagnostics(diagnostics), builder(&context) {}
+    : context(context), options(options), file(file), diagnostics(diagnostics), builder(&context, &calls) {}
 
 //===- Header --------------------------------------------------------------===//
 
@@ -370,9 +370,15 @@ void GraphImporter::returnValues(ArrayRef<Value> outputs) {
 
 void GraphImporter::finishModule() {
   // Shape arithmetic that became part of types leaves dead operations behind.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
-    if (op.use_empty() && isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>())
-      op.erase();
+  auto eraseDead = [&](llvm::function_ref<bool(Operation *)> isNeeded) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+      if (op.use_empty() && isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>() && !isNeeded(&op))
+        op.erase();
+  };
+  llvm::DenseSet<Value> borders = calls.listBorders();
+  eraseDead([&](Operation *op) { return llvm::any_of(op->getResults(), [&](Value result) { return borders.contains(result); }); });
+  calls.makeComposites(function.front());
+  eraseDead([](Operation *) { return false; });
   std::string name = options.name.empty() ? makeModelName(options.path) : options.name;
   (*module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
   SmallVector<StringRef> names(symbols.begin(), symbols.end());

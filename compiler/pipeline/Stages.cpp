@@ -10,6 +10,11 @@ using namespace mlir;
 namespace kiln {
 
 static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
+  InlineCompositesOptions calls;
+  calls.keep.assign(options.composites.begin(), options.composites.end());
+  calls.decompose.assign(options.decompose.begin(), options.decompose.end());
+  calls.all = options.plain;
+  passes.addPass(createInlineComposites(calls));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (options.plain) {

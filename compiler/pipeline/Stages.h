@@ -16,6 +16,8 @@ namespace kiln {
 struct PipelineOptions {
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
+  /// Names of composites that some target of the library has a function for.
+  std::vector<std::string> composites;
   /// The plainest form instead of the fastest: no rewriting beyond what later passes need, one operation a kernel, the least special kernels.
   bool plain = false;
   /// No rewriting that changes how results round.

@@ -2,7 +2,8 @@
 //
 //   { "name": "plain-avx2", "base": "x86-64-v3", "l2": 524288, "without": ["avx2", "nn.softmax"], "libraries": ["onednn:conv"] }
 //
-// is x86-64-v3 with a smaller cache, without AVX2 and a fused softmax, whose convolutions go to oneDNN. A file `.mlir` holds the attribute itself.
+// is x86-64-v3 with a smaller cache, without AVX2 and a fused softmax, whose convolutions go to oneDNN. "composites" lists functions of the user's.
+// A file `.mlir` holds the attribute itself.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/target/Targets.h"
@@ -12,6 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -40,7 +42,17 @@ static std::string findFault(kernel::TargetAttr target) {
       kernel::parseLibrary(text, fault);
     else if (!text)
       return "'libraries' must be a list of strings";
-  return fault;
+  if (!fault.empty())
+    return fault;
+  llvm::StringSet<> names;
+  for (kernel::CompositeAttr composite : target.getComposites()) {
+    StringRef function = composite.getFunction();
+    if (composite.getName().empty() || composite.getVersion() < 0 || !names.insert(composite.getName()).second)
+      return "a composite must have a 'name', which is there once, and a 'version' that is not negative";
+    if (function.empty() || llvm::isDigit(function.front()) || !llvm::all_of(function, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
+      return "the composite '" + composite.getName().str() + "' must have a 'function' whose name C allows";
+  }
+  return "";
 }
 
 namespace {
@@ -72,6 +84,18 @@ public:
       for (const json::Value &element : *value->getAsArray())
         element.getAsString() ? texts.push_back(element.getAsString()->str()) : fail("'" + key + "' must be a list of strings");
     return texts;
+  }
+
+  std::vector<json::Object> objects(StringRef key) {
+    std::vector<json::Object> all;
+    const json::Value *value = take(key);
+    const json::Array *array = value ? value->getAsArray() : nullptr;
+    if (value && (!array || !llvm::all_of(*array, [](const json::Value &element) { return element.getAsObject() != nullptr; })))
+      fail("'" + key + "' must be a list of objects");
+    else if (array)
+      for (const json::Value &element : *array)
+        all.push_back(*element.getAsObject());
+    return all;
   }
 
   void fail(const Twine &text) {
@@ -118,6 +142,23 @@ static std::vector<std::string> changeFeatures(kernel::TargetAttr base, FieldRea
   return features;
 }
 
+/// The composites that the file has functions for.
+static SmallVector<kernel::CompositeAttr> readComposites(MLIRContext *context, FieldReader &fields) {
+  SmallVector<kernel::CompositeAttr> composites;
+  for (const json::Object &object : fields.objects("composites")) {
+    FieldReader entry(object);
+    std::string name = entry.text("name", ""), function = entry.text("function", "");
+    int64_t version = entry.number("version", 1);
+    SmallVector<StringAttr> parameters;
+    for (const std::string &parameter : entry.list("parameters"))
+      parameters.push_back(StringAttr::get(context, parameter));
+    if (std::string fault = entry.takeFault(); !fault.empty())
+      fields.fail("in 'composites': " + fault);
+    composites.push_back(kernel::CompositeAttr::get(context, name, version, function, parameters));
+  }
+  return composites;
+}
+
 static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::string &fault) {
   llvm::Expected<json::Value> value = json::parse(text);
   if (!value) {
@@ -146,7 +187,7 @@ static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::st
                                         fields.text("cpu", changed ? "x86-64" : base.getCpu()), fields.number("vector_bits", unit.getVectorBits()),
                                         fields.number("registers", unit.getRegisters()), fields.number("l1", base.getL1()),
                                         fields.number("l2", base.getL2()), fields.number("l3", base.getL3()), Builder(context).getStrArrayAttr(names),
-                                        base.getLibraries());
+                                        base.getLibraries(), readComposites(context, fields));
   std::vector<std::string> entries;
   for (const std::string &text : fields.list("libraries")) {
     std::string unknown;

@@ -24,6 +24,21 @@ def Kernel_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
+def Kernel_CompositeAttr : AttrDef<Kernel_Dialect, "Composite"> {
+  let mnemonic = "composite";
+  let summary = "A composite that a target has an implementation of: a C function that the program is linked with.";
+  let description = [{
+    `name` and `version` are those of the nn.composite: of a model-local function its domain, a dot and its name. `parameters` names the attributes
+    of the call that the function takes. docs/AddATarget.md tells the function's signature. Example:
+    `#kernel.composite<name = "com.acme.Gate", version = 1, function = "acme_gate", parameters = ["alpha"]>`.
+  }];
+  let parameters = (ins StringRefParameter<"">:$name, "int64_t":$version, StringRefParameter<"">:$function,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$parameters);
+  let assemblyFormat = [{
+    `<` `name` `=` $name `,` `version` `=` $version `,` `function` `=` $function (`,` `parameters` `=` `[` $parameters^ `]`)? `>`
+  }];
+}
+
 def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
   let mnemonic = "target";
   let summary = "What the generated code runs on.";
@@ -31,16 +46,24 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
     Travels on the module so that passes link no target and a test can write its own.
     `vector_bits` and `registers` describe the vector unit, `l1` to `l3` the caches in bytes, `features` what the CPU has (LLVM's names).
     `libraries` lists what may be called instead of a generated kernel: a library, or one of its operations (`onednn`, `onednn:conv`).
+    `with [...]` lists the composites that there is a function of the user's for. Both may be left out.
     Example: `#kernel.target<name = "x86-64-v3", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16,
     l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>`.
   }];
   let parameters = (ins StringRefParameter<"">:$name, StringRefParameter<"">:$triple, StringRefParameter<"">:$cpu,
                         "unsigned":$vector_bits, "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3,
-                        "::mlir::ArrayAttr":$features, OptionalParameter<"::mlir::ArrayAttr">:$libraries);
+                        "::mlir::ArrayAttr":$features, OptionalParameter<"::mlir::ArrayAttr">:$libraries,
+                        OptionalArrayRefParameter<"::kiln::kernel::CompositeAttr">:$composites);
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$triple, "::llvm::StringRef":$cpu, "unsigned":$vector_bits,
+                                   "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3, "::mlir::ArrayAttr":$features,
+                                   "::mlir::ArrayAttr":$libraries), [{
+    return $_get($_ctxt, name, triple, cpu, vector_bits, registers, l1, l2, l3, features, libraries, ::llvm::ArrayRef<::kiln::kernel::CompositeAttr>());
+  }]>];
   let assemblyFormat = [{
     `<` `name` `=` $name `,` `triple` `=` $triple `,` `cpu` `=` $cpu `,` `vector_bits` `=` $vector_bits `,` `registers` `=` $registers `,`
     `l1` `=` $l1 `,` `l2` `=` $l2 `,` `l3` `=` $l3 `,` `features` `=` $features
-    (`,` `libraries` `=` $libraries^)? `>`
+    (`,` `libraries` `=` $libraries^)?
+    (`with` `[` $composites^ `]`)? `>`
   }];
   let extraClassDeclaration = [{
     bool hasFeature(::llvm::StringRef feature) const;
@@ -48,6 +71,8 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
     bool hasLibrary(::llvm::StringRef entry) const;
     /// The same target with these entries behind those that it has.
     TargetAttr withLibraries(::llvm::ArrayRef<std::string> entries) const;
+    /// What the target has for the composite of that name, whatever the version; null: nothing.
+    CompositeAttr findComposite(::llvm::StringRef name) const;
     /// Lanes of one vector register for elements of `bits` bits.
     unsigned lanes(unsigned bits) const { return getVectorBits() / bits; }
   }];

@@ -51,7 +51,12 @@ TargetAttr TargetAttr::withLibraries(ArrayRef<std::string> entries) const {
   for (const std::string &entry : entries)
     list.insert(StringAttr::get(getContext(), entry));
   ArrayAttr libraries = list.empty() ? ArrayAttr() : ArrayAttr::get(getContext(), list.getArrayRef());
-  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries);
+  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries, getComposites());
+}
+
+CompositeAttr TargetAttr::findComposite(StringRef name) const {
+  const auto *found = llvm::find_if(getComposites(), [&](CompositeAttr composite) { return composite.getName() == name; });
+  return found == getComposites().end() ? CompositeAttr() : *found;
 }
 
 TargetAttr kiln::kernel::getTarget(Operation *op) {

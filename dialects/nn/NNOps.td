@@ -12,6 +12,7 @@ include "dialects/nn/NNReductionOps.td"
 include "dialects/nn/NNContractionOps.td"
 include "dialects/nn/NNAttentionOps.td"
 include "dialects/nn/NNNormalizationOps.td"
+include "dialects/nn/NNLossOps.td"
 include "dialects/nn/NNRecurrentOps.td"
 
 #endif // KILN_NN_OPS

@@ -4,6 +4,7 @@
 
 include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike]> {
   let summary = "A tensor known at compile time.";
@@ -90,8 +91,42 @@ def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
   }];
 }
 
-def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, HasParent<"GroupOp">]> {
-  let summary = "The results of a group.";
+def NN_CompositeOp : NN_Op<"composite", [
+    IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable, DeclareOpInterfaceMethods<NN_Decomposable>,
+    DeclareOpInterfaceMethods<NN_FusedKernel>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface, ["getEntrySuccessorOperands", "getRegionInvocationBounds"]>]> {
+  let summary = "A composite that a user declares: a call of a model-local function (ONNX FunctionProto), with its body.";
+  let description = [{
+    `name` is the function's domain, a dot and its name, behind a colon the overload when it has one; `version` is the version of the domain
+    that the caller imports, 0 when it imports none. `parameters` holds the call's attributes and the defaults of those that it leaves out. The
+    operands are the function's inputs, the results its outputs, in their order; what a call leaves out at the end is not there. The body computes the
+    results from the operands, and nothing else of the graph is seen in it.
+
+    A target that lists the name and the version has a function for the whole (`#kernel.composite`); everywhere else the body takes its place, at the
+    start of the graph stage. An operand or result that has no use stays: the operation's signature is the function's.
+    ```mlir
+    %r = nn.composite "com.acme.Gate" version 1(%a) {parameters = {alpha = 2.0}} : (tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%x: tensor<4xf32>):
+      %s = nn.sigmoid %x : tensor<4xf32>
+      nn.yield %s : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$version, Variadic<NN_Tensor>:$inputs, OptionalAttr<DictionaryAttr>:$parameters);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `version` $version `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Operation *getTerminator() { return getBody().front().getTerminator(); }
+    /// Why the target has no function for this instance, though it may have one of that name; empty when it has one.
+    std::string whyNotExternal(::kiln::kernel::TargetAttr target);
+  }];
+}
+
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["GroupOp", "CompositeOp"]>]> {
+  let summary = "The results of a group or of a composite's body.";
   let description = "```mlir\nnn.yield %r : tensor<4xf32>\n```";
   let arguments = (ins Variadic<NN_Tensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

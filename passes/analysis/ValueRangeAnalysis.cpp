@@ -10,6 +10,7 @@
 #include "dialects/nn/Dims.h"
 #include "passes/analysis/ScalarRanges.h"
 
+#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -241,6 +242,24 @@ void ValueRangeAnalysis::setToEntryState(ValueRangeLattice *lattice) {
   propagateIfChanged(lattice, lattice->join(range));
 }
 
+/// Into and out of a composite's body.
+void ValueRangeAnalysis::visitRegionSuccessors(ProgramPoint *point, RegionBranchOpInterface branch, RegionSuccessor successor,
+                                               ArrayRef<dataflow::AbstractSparseLattice *> lattices) {
+  auto composite = dyn_cast<CompositeOp>(*branch);
+  kernel::TargetAttr target = composite ? kernel::getTarget(composite) : kernel::TargetAttr();
+  // What a function of the user's computes is near to what the body says, but how near nobody knows.
+  bool isKnown = composite && !(successor.isParent() && target && target.findComposite(composite.getName()));
+  for (auto [i, lattice] : llvm::enumerate(lattices)) {
+    auto *range = static_cast<ValueRangeLattice *>(lattice);
+    if (!isKnown) {
+      setToEntryState(range);
+      continue;
+    }
+    Value source = successor.isParent() ? composite.getTerminator()->getOperand(i) : composite.getInputs()[i];
+    join(range, *getLatticeElementFor(point, source));
+  }
+}
+
 LogicalResult ValueRangeAnalysis::visitOperation(Operation *op, ArrayRef<const ValueRangeLattice *> operands, ArrayRef<ValueRangeLattice *> results) {
   SmallVector<Interval> ranges = llvm::map_to_vector(operands, [](const ValueRangeLattice *lattice) { return lattice->getValue(); });
   for (auto [i, result] : llvm::enumerate(results))
@@ -253,6 +272,8 @@ LogicalResult ValueRangeAnalysis::visitOperation(Operation *op, ArrayRef<const V
 
 ValueRanges::ValueRanges(Operation *root) {
   solver.load<dataflow::DeadCodeAnalysis>();
+  // Asks it which regions of an operation run.
+  solver.load<dataflow::SparseConstantPropagation>();
   solver.load<ValueRangeAnalysis>();
   // It fails when an analysis does; ranges that are not there are not known.
   (void)solver.initializeAndRun(root);

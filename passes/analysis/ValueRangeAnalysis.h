@@ -19,6 +19,10 @@ public:
   void setToEntryState(ValueRangeLattice *lattice) override;
   llvm::LogicalResult visitOperation(mlir::Operation *op, llvm::ArrayRef<const ValueRangeLattice *> operands,
                                      llvm::ArrayRef<ValueRangeLattice *> results) override;
+
+protected:
+  void visitRegionSuccessors(mlir::ProgramPoint *point, mlir::RegionBranchOpInterface branch, mlir::RegionSuccessor successor,
+                             llvm::ArrayRef<mlir::dataflow::AbstractSparseLattice *> lattices) override;
 };
 
 /// The ranges of a function's values, computed once.

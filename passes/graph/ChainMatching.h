@@ -7,6 +7,9 @@
 namespace kiln {
 
 void populateAttentionPatterns(mlir::RewritePatternSet &patterns);
+void populateLossPatterns(mlir::RewritePatternSet &patterns);
+/// For when losses are whole.
+void populateCrossEntropyPatterns(mlir::RewritePatternSet &patterns);
 void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
 /// Reshapes and transposes around a row-wise composite that undo each other.
 void populateRowMovementPatterns(mlir::RewritePatternSet &patterns);

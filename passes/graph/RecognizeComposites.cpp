@@ -54,7 +54,10 @@ struct RecognizeCompositesPass : kiln::impl::RecognizeCompositesBase<RecognizeCo
     populateNormalizationPatterns(patterns);
     populateRowMovementPatterns(patterns);
     populateAttentionPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    populateLossPatterns(patterns);
+    RewritePatternSet last(&getContext());
+    populateCrossEntropyPatterns(last);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) || failed(applyPatternsGreedily(getOperation(), std::move(last))))
       signalPassFailure();
   }
 };

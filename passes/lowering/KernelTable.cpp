@@ -32,8 +32,8 @@ bool checksValues(Operation *anchor) {
 }
 
 bool allowsEpilogue(Operation *anchor) {
-  // Scatters read back what they have stored.
-  return !isa<ScatterElementsOp, ScatterNdOp>(anchor);
+  // Scatters read back what they have stored; a composite's function stores itself.
+  return !isa<ScatterElementsOp, ScatterNdOp, CompositeOp>(anchor);
 }
 
 bool storesAnywhere(Operation *anchor) { return isa<AttentionOp>(anchor); }
@@ -63,6 +63,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"onednn_matmul", matchOneDnnMatmul, lowerOneDnnMatmul, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
       {"onednn_softmax", matchOneDnnSoftmax, lowerOneDnnSoftmax, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
       {"onednn_layer_norm", matchOneDnnLayerNorm, lowerOneDnnLayerNorm, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
+      {"composite_call", matchCompositeCall, lowerCompositeCall},
       {"attention_rows", matchAttentionRows, lowerAttentionRows},
       {"product_softmax", matchProductSoftmax, lowerProductSoftmax, PlaceSupport::Operands, OverwriteSupport::None, /*severalAnchors=*/true},
       {"softmax_scan", matchSoftmaxScan, lowerSoftmaxScan, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/true},

@@ -11,6 +11,7 @@ namespace kiln {
   mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
 KILN_KERNEL(AttentionRows);
+KILN_KERNEL(CompositeCall);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvLoops);
 KILN_KERNEL(ConvStrips);

@@ -101,19 +101,49 @@ static std::string nodesOf(Location location) {
   return llvm::join(nodes, " ");
 }
 
+StringRef getCompositeName(Operation *op) {
+  auto composite = dyn_cast<CompositeOp>(op);
+  return composite ? composite.getName() : op->getName().getStringRef();
+}
+
+void inlineBody(CompositeOp op) {
+  Block &body = op.getBody().front();
+  for (auto [argument, input] : llvm::zip_equal(body.getArguments(), op.getInputs()))
+    argument.replaceAllUsesWith(input);
+  Operation *terminator = body.getTerminator();
+  op->replaceAllUsesWith(terminator->getOperands());
+  terminator->erase();
+  op->getBlock()->getOperations().splice(op->getIterator(), body.getOperations());
+  op->erase();
+}
+
 std::string explainWhole(Operation *op) {
-  std::optional<LibraryAnswer> answer = askLibraries(op, kernel::getTarget(op));
+  kernel::TargetAttr target = kernel::getTarget(op);
+  if (isa<CompositeOp>(op))
+    return "the target " + target.getName().str() + " has " + target.findComposite(getCompositeName(op)).getFunction().str() + " for it";
+  std::optional<LibraryAnswer> answer = askLibraries(op, target);
   return answer && answer->takes ? "library " + answer->library.str() + " has it, " + answer->reason : "the target has a kernel for it";
 }
 
-DictionaryAttr describeForm(Decomposable op, StringRef reasonToSplit) {
+void addForms(ModuleOp module, ArrayRef<Attribute> forms) {
+  SmallVector<Attribute> all;
+  if (auto before = module->getAttrOfType<ArrayAttr>(compositesAttrName))
+    llvm::append_range(all, before);
+  llvm::append_range(all, forms);
+  if (!all.empty())
+    module->setAttr(compositesAttrName, ArrayAttr::get(module.getContext(), all));
+}
+
+DictionaryAttr describeForm(Decomposable op, StringRef reasonToSplit, bool countsBytes) {
   Builder builder(op->getContext());
   bool whole = reasonToSplit.empty();
   NamedAttrList entry;
   entry.append("nodes", builder.getStringAttr(nodesOf(op->getLoc())));
-  entry.append("composite", builder.getStringAttr(op->getName().getStringRef()));
+  entry.append("composite", builder.getStringAttr(getCompositeName(op)));
   entry.append("form", builder.getStringAttr(whole ? "fused" : "split"));
   entry.append("reason", builder.getStringAttr(whole ? explainWhole(op) : reasonToSplit.str()));
+  if (!countsBytes)
+    return entry.getDictionary(op->getContext());
   std::optional<int64_t> fused = countFusedBytes(op), split = countSplitBytes(op);
   if (fused && split) {
     entry.append("fused_bytes", builder.getI64IntegerAttr(*fused));

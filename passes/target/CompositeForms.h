@@ -13,8 +13,18 @@ inline constexpr llvm::StringLiteral compositesAttrName = "kernel.composites";
 /// Collects what an operation's decomposition builds.
 struct CreatedOps : mlir::OpBuilder::Listener {
   llvm::SmallVector<mlir::Operation *> ops;
-  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override { ops.push_back(op); }
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
+    // What stands inside of a part is the part's.
+    if (ops.empty() || op->getBlock() == ops.front()->getBlock())
+      ops.push_back(op);
+  }
 };
+
+/// The name that users know: nn.softmax, or that of a composite of their own.
+llvm::StringRef getCompositeName(mlir::Operation *op);
+
+/// Puts the body in the operation's place. Its operations move, and composites inside stay what they are.
+void inlineBody(nn::CompositeOp op);
 
 /// Builds the composite's parts before it.
 llvm::FailureOr<llvm::SmallVector<mlir::Value>> buildParts(nn::Decomposable op, CreatedOps &created);
@@ -22,8 +32,11 @@ llvm::FailureOr<llvm::SmallVector<mlir::Value>> buildParts(nn::Decomposable op, 
 /// Why a composite that stays whole does.
 std::string explainWhole(mlir::Operation *op);
 
-/// The dictionary of a composite that is still there; an empty reason means that it stays whole.
-mlir::DictionaryAttr describeForm(nn::Decomposable op, llvm::StringRef reasonToSplit);
+/// The dictionary of a composite that is still there; an empty reason means that it stays whole. Without `countsBytes` it has no bytes.
+mlir::DictionaryAttr describeForm(nn::Decomposable op, llvm::StringRef reasonToSplit, bool countsBytes = true);
+
+/// Adds dictionaries to those that the module has.
+void addForms(mlir::ModuleOp module, llvm::ArrayRef<mlir::Attribute> forms);
 
 } // namespace kiln
 

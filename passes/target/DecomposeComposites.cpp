@@ -50,9 +50,19 @@ struct Choice {
 struct DecomposeCompositesPass : kiln::impl::DecomposeCompositesBase<DecomposeCompositesPass> {
   using DecomposeCompositesBase::DecomposeCompositesBase;
   void runOnOperation() override;
+  LogicalResult decide(const Request &request, SmallVectorImpl<Operation *> &worklist);
 };
 
 } // namespace
+
+/// Whether the module has, or had before it was inlined, a composite of the user's of that name.
+static bool isDeclared(ModuleOp module, StringRef name) {
+  if (auto forms = module->getAttrOfType<ArrayAttr>(compositesAttrName))
+    for (auto form : forms.getAsRange<DictionaryAttr>())
+      if (form.getAs<StringAttr>("composite") == name)
+        return true;
+  return module.walk([&](CompositeOp op) { return op.getName() == name ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+}
 
 static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> words) {
   Request request;
@@ -61,6 +71,10 @@ static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> wo
       request.all = true;
     if (word == "all" || word == "auto" || word == "none")
       continue;
+    if (isDeclared(module, word)) {
+      request.names.insert(word);
+      continue;
+    }
     auto name = findOperation(word, module.getContext());
     if (!name)
       return module.emitError() << "cannot decompose '" << word << "': no such operation; expected auto, all, none or names among "
@@ -92,9 +106,9 @@ static LogicalResult checkTarget(ModuleOp module) {
 static Choice chooseForm(Operation *op, const Request &request) {
   if (request.all)
     return {"--decompose=all"};
-  StringRef name = op->getName().stripDialect();
-  if (request.names.contains(name))
-    return {("--decompose=" + name).str()};
+  for (StringRef name : {op->getName().stripDialect(), getCompositeName(op)})
+    if (request.names.contains(name))
+      return {("--decompose=" + name).str()};
   auto fused = dyn_cast<FusedKernel>(op);
   if (!fused)
     return {"there is no fused kernel for it"};
@@ -104,6 +118,10 @@ static Choice chooseForm(Operation *op, const Request &request) {
     return {};
   if (target && target.hasFeature(("-" + op->getName().getStringRef()).str()))
     return {"the target" + targetName + " is without " + op->getName().getStringRef().str(), /*isFallback=*/true};
+  if (auto composite = dyn_cast<CompositeOp>(op); composite && !(target && target.findComposite(composite.getName())))
+    return {"the target" + targetName + " has no function for it"};
+  if (!fused.hasFusedKernel(target) && isa<CompositeOp>(op))
+    return {cast<CompositeOp>(op).whyNotExternal(target), /*isFallback=*/true};
   if (!fused.hasFusedKernel(target))
     return {"the target" + targetName + " has no fused kernel for it", /*isFallback=*/true};
   return {};
@@ -125,30 +143,36 @@ static LogicalResult decomposeOne(Decomposable op, StringRef reason, SmallVector
   return success();
 }
 
+/// Splits what must be and what its parts hold; fails where that is not allowed. A composite that stays whole keeps its body as it is.
+LogicalResult DecomposeCompositesPass::decide(const Request &request, SmallVectorImpl<Operation *> &worklist) {
+  SmallVector<Attribute> forms;
+  // Parts of a composite may be composites.
+  while (!worklist.empty()) {
+    auto op = dyn_cast<Decomposable>(worklist.pop_back_val());
+    if (!op || op->getParentOfType<CompositeOp>())
+      continue;
+    auto [reason, isFallback] = chooseForm(op, request);
+    if (isFallback && strict)
+      return op->emitError() << getCompositeName(op) << " would be split: " << reason << "; --strict allows no fallback";
+    forms.push_back(describeForm(op, reason));
+    if (reason.empty())
+      op->setAttr(formAttrName, StringAttr::get(&getContext(), "fused: " + explainWhole(op)));
+    else if (auto composite = dyn_cast<CompositeOp>(*op))
+      inlineBody(composite);
+    else if (failed(decomposeOne(op, reason, worklist)))
+      return failure();
+  }
+  addForms(getOperation(), forms);
+  return success();
+}
+
 void DecomposeCompositesPass::runOnOperation() {
   FailureOr<Request> request = parseRequest(getOperation(), decompose);
   if (failed(request) || failed(checkTarget(getOperation())))
     return signalPassFailure();
-  SmallVector<Attribute> forms;
   SmallVector<Operation *> worklist;
+  // Operations inside a composite come before it: the last, taken first, is the outermost.
   getOperation().walk([&](Decomposable op) { worklist.push_back(op); });
-  // Parts of a composite may be composites.
-  while (!worklist.empty()) {
-    auto op = dyn_cast<Decomposable>(worklist.pop_back_val());
-    if (!op)
-      continue;
-    auto [reason, isFallback] = chooseForm(op, *request);
-    if (isFallback && strict) {
-      op->emitError() << op->getName() << " would be split: " << reason << "; --strict allows no fallback";
-      return signalPassFailure();
-    }
-    forms.push_back(describeForm(op, reason));
-    if (reason.empty()) {
-      op->setAttr(formAttrName, StringAttr::get(&getContext(), "fused: " + explainWhole(op)));
-    } else if (failed(decomposeOne(op, reason, worklist))) {
-      return signalPassFailure();
-    }
-  }
-  if (!forms.empty())
-    getOperation()->setAttr(compositesAttrName, ArrayAttr::get(&getContext(), forms));
+  if (failed(decide(*request, worklist)))
+    signalPassFailure();
 }

@@ -4,6 +4,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def InlineComposites : Pass<"nn-inline-composites", "mlir::ModuleOp"> {
+  let summary = "Puts the body of each nn.composite that no target has a function for in its place.";
+  let description = [{
+    What stays is listed, by name, in the module's target and in `keep`, the names that the other targets of the library have. `decompose`
+    is what nn-decompose-composites takes: `all`, `composite` and names of composites inline these whoever has them. With `all` everything is
+    inlined. The module attribute `kernel.composites` gets one dictionary for each inlined composite.
+  }];
+  let options = [ListOption<"keep", "keep", "std::string", "names of composites to leave to the target stage">,
+                 ListOption<"decompose", "decompose", "std::string", "auto, all, none, or the names of operations to decompose">,
+                 Option<"all", "all", "bool", "false", "leave none">];
+}
+
 def ProveShortcuts : Pass<"nn-prove-shortcuts", "mlir::ModuleOp"> {
   let summary = "Drops what the ranges of values prove to be needless: the maximum of a softmax, clamps that change nothing.";
   let description = [{

@@ -7,80 +7,65 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-namespace {
-/// The classes that are picked: their places [N, 1, ...], and which of them count for nothing.
-struct Picked {
-  Value at, isIgnored;
-  Value orZero(Node &node, Value values) const {
-    return isIgnored ? node.make<SelectOp>(values.getType(), isIgnored, node.splatLike(values, 0), values) : values;
-  }
+/// The operands of a loss of x [N, C, ...]: its target [N, ...] and its weight [C], in the dimensions of x.
+struct Loss {
+  LossReduction reduction;
+  RankedTensorType type;
+  Value x, target, weight;
+  IntegerAttr ignored;
 };
-} // namespace
 
-static Picked pickClasses(Node &node, Value target) {
-  DimExprs dims = node.dims(target);
-  dims.insert(dims.begin() + 1, node.number(1));
-  Picked picked{node.reshape(node.cast(target, node.builder().getI64Type()), dims), {}};
-  if (auto ignored = node.findInt("ignore_index")) {
-    // What is ignored may lie outside the classes.
-    picked.isIgnored = node.compare<EqualOp>(picked.at, node.splatLike(picked.at, static_cast<double>(*ignored)));
-    picked.at = picked.orZero(node, picked.at);
-  }
-  return picked;
+static std::optional<LossReduction> readReduction(Node &node) {
+  std::string text = node.getString("reduction", "mean");
+  auto reduction = symbolizeLossReduction(text);
+  if (!reduction)
+    (void)node.error("attribute 'reduction' is '" + text + "', expected mean, sum or none");
+  return reduction;
 }
 
-/// -weight[target] * x[.., target, ..] for x [N, C, ...] and target [N, ...], reduced as the attribute says. A class that is ignored weighs
-/// nothing. The steps are those of ONNX's own function body.
-static Value negativeLogLikelihood(Node &node, Value x, Value target, Value weight) {
-  std::string reduction = node.getString("reduction", "mean");
-  DimExprs dims = node.dims(x);
-  if (dims.size() < 2 || !node.expectRank(target, dims.size() - 1, "the target") || (weight && !node.expectRank(weight, 1, "the weight"))) {
+static std::optional<Loss> readLoss(Node &node) {
+  Loss loss;
+  loss.x = node.input(0), loss.target = node.input(1), loss.weight = node.optionalInput(2);
+  auto reduction = readReduction(node);
+  DimExprs dims = node.dims(loss.x);
+  if (dims.size() < 2 || !node.expectRank(loss.target, dims.size() - 1, "the target") || (loss.weight && !node.expectRank(loss.weight, 1, "the weight")))
     (void)node.error("expected an input of rank 2 or more");
-    return x;
-  }
-  if (reduction != "mean" && reduction != "sum" && reduction != "none")
-    (void)node.error("attribute 'reduction' is '" + reduction + "', expected mean, sum or none");
-  DimExprs one = dims, targets = node.dims(target);
-  one[1] = node.number(1);
-  for (size_t i = 0; i < targets.size(); ++i)
-    (void)node.unify(targets[i], dims[i == 0 ? 0 : i + 1], "the target and the input differ in a dimension");
-  if (weight)
-    (void)node.unify(node.dims(weight)[0], dims[1], "the weight has not one number a class");
-  Picked picked = pickClasses(node, target);
-  Type element = node.elementType(x);
   if (node.failed())
-    return x;
-  picked.at = node.broadcastTo(picked.at, one);
-  auto values = [&](Value from) { return node.reshape(picked.orZero(node, from), targets); };
-  Value loss = node.unary<NegOp>(values(node.make<GatherElementsOp>(node.type(one, element), x, picked.at, 1)));
-  Value weights;
-  if (weight)
-    weights = values(node.make<GatherOp>(node.type(one, element), weight, picked.at, 0));
-  else if (picked.isIgnored)
-    weights = values(node.splat(one, element, 1));
-  if (weights)
-    loss = node.binary<MulOp>(loss, weights);
-  if (reduction == "none" || node.failed())
-    return loss;
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(loss)));
-  if (reduction == "mean" && !weights)
-    return node.reduce(ReduceKind::Mean, loss, axes, /*keep=*/false);
-  Value sum = node.reduce(ReduceKind::Sum, loss, axes, /*keep=*/false);
-  return reduction == "sum" ? sum : node.binary<DivOp>(sum, node.reduce(ReduceKind::Sum, weights, axes, /*keep=*/false));
+    return std::nullopt;
+  DimExprs places = dims, targets = node.dims(loss.target);
+  places.erase(places.begin() + 1);
+  for (auto [target, place] : llvm::zip_equal(targets, places))
+    (void)node.unify(target, place, "the target and the input differ in a dimension");
+  if (loss.weight)
+    (void)node.unify(node.dims(loss.weight)[0], dims[1], "the weight has not one number a class");
+  if (auto ignored = node.findInt("ignore_index"))
+    loss.ignored = node.builder().getI64IntegerAttr(*ignored);
+  loss.reduction = *reduction;
+  // Where equality is only checked at run time, a reshape gives the operand the common dimension.
+  loss.target = node.reshape(loss.target, places);
+  if (loss.weight)
+    loss.weight = node.reshape(loss.weight, {dims[1]});
+  loss.type = node.type(*reduction == LossReduction::None ? places : DimExprs(), node.elementType(loss.x));
+  return node.failed() ? std::nullopt : std::optional(loss);
 }
 
 static LogicalResult negativeLogLikelihoodLoss(Node &node) {
-  return node.result(negativeLogLikelihood(node, node.input(0), node.input(1), node.optionalInput(2)));
+  std::optional<Loss> loss = readLoss(node);
+  if (!loss)
+    return failure();
+  return node.result(node.make<NegativeLogLikelihoodOp>(loss->type, loss->reduction, loss->x, loss->target, loss->weight, loss->ignored));
 }
 
 static LogicalResult softmaxCrossEntropyLoss(Node &node) {
-  Value x = node.input(0);
-  if (node.rank(x) < 2)
+  if (Value x = node.input(0); node.rank(x) < 2)
     return node.error("the scores have rank " + Twine(node.rank(x)) + ", expected at least 2");
-  Value logs = node.unary<LogSoftmaxOp>(x, node.builder().getI64IntegerAttr(1));
+  std::optional<Loss> loss = readLoss(node);
+  if (!loss)
+    return failure();
+  Value result = node.make<SoftmaxCrossEntropyOp>(loss->type, loss->x.getType(), loss->reduction, loss->x, loss->target, loss->weight, loss->ignored);
   if (node.hasOutput(1))
-    (void)node.result(1, logs);
-  return node.result(negativeLogLikelihood(node, logs, node.input(1), node.optionalInput(2)));
+    (void)node.result(1, result.getDefiningOp()->getResult(1));
+  return node.result(result);
 }
 
 ArrayRef<Operator> getLossOperators() {

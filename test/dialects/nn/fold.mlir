@@ -65,3 +65,28 @@ func.func @stays(%x: tensor<4x1xf32>) -> (tensor<1x1xf32>, tensor<4x1xf32>, tens
   %3 = nn.cast %x : tensor<4x1xf32> -> tensor<4x1xf64>
   return %0, %1, %2, %3 : tensor<1x1xf32>, tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x1xf64>
 }
+
+// Constants are known on both sides of a composite's border; a composite that nobody needs goes away. Its operands stay: they are its signature.
+// CHECK-LABEL: func @composite_borders
+// CHECK-DAG: %[[TWO:.*]] = nn.splat 2.000000e+00 : f32 -> tensor<4xf32>
+// CHECK-DAG: %[[ONE:.*]] = nn.splat 1.000000e+00 : f32 -> tensor<2xf32>
+// CHECK: %[[R:.*]]:3 = nn.composite "f" version 1(%arg0, %[[TWO]])
+// CHECK-DAG: %[[INSIDE:.*]] = nn.splat 2.000000e+00 : f32 -> tensor<4xf32>
+// CHECK: nn.mul %{{.*}}, %[[INSIDE]]
+// CHECK-NOT: nn.composite
+// CHECK: return %[[R]]#0, %arg0, %[[ONE]]
+func.func @composite_borders(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<2xf32>) {
+  %two = nn.splat 2.0 : f32 -> tensor<4xf32>
+  %r:3 = nn.composite "f" version 1(%x, %two) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<2xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    %m = nn.mul %a, %b : tensor<4xf32>
+    %one = nn.splat 1.0 : f32 -> tensor<2xf32>
+    nn.yield %m, %a, %one : tensor<4xf32>, tensor<4xf32>, tensor<2xf32>
+  }
+  %unused = nn.composite "f" version 1(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = nn.exp %a : tensor<4xf32>
+    nn.yield %e : tensor<4xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<4xf32>, tensor<4xf32>, tensor<2xf32>
+}

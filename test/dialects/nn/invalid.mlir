@@ -748,3 +748,111 @@ func.func @suppression_limit(%boxes: tensor<1x6x4xf32>, %scores: tensor<1x2x6xf3
     : tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<2xi64>, tensor<f32> -> tensor<?x3xi64, #nn.dims<()[s0] -> (s0, 3)>>, tensor<1xi64>
   return
 }
+
+// -----
+
+func.func @composite_name(%x: tensor<4xf32>) {
+  // expected-error @below {{expected a name}}
+  nn.composite "" version 1(%x) : (tensor<4xf32>) -> () {
+  ^bb0(%a: tensor<4xf32>):
+    nn.yield
+  }
+  return
+}
+
+// -----
+
+func.func @composite_version(%x: tensor<4xf32>) {
+  // expected-error @below {{expected a version that is not negative, got -2}}
+  nn.composite "f" version -2(%x) : (tensor<4xf32>) -> () {
+  ^bb0(%a: tensor<4xf32>):
+    nn.yield
+  }
+  return
+}
+
+// -----
+
+func.func @composite_arguments(%x: tensor<4xf32>) {
+  // expected-error @below {{body arguments do not have the types of the inputs}}
+  nn.composite "f" version 1(%x) : (tensor<4xf32>) -> () {
+  ^bb0(%a: tensor<5xf32>):
+    nn.yield
+  }
+  return
+}
+
+// -----
+
+func.func @composite_results(%x: tensor<4xf32>) {
+  // expected-error @below {{yielded values do not have the types of the results}}
+  %r = nn.composite "f" version 1(%x) : (tensor<4xf32>) -> tensor<5xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    nn.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @composite_computes_symbol(%x: tensor<2x3xf32>) {
+  // expected-error @below {{has nn.non_zero in its body}}
+  %r = nn.composite "f" version 1(%x) : (tensor<2x3xf32>) -> tensor<1xi64> {
+  ^bb0(%a: tensor<2x3xf32>):
+    %0, %1 = nn.non_zero %a counts 0 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+    nn.yield %1 : tensor<1xi64>
+  }
+  return
+}
+
+// -----
+
+func.func @composite_is_isolated(%x: tensor<4xf32>) {
+  // expected-note @below {{required by region isolation constraints}}
+  %r = nn.composite "f" version 1() : () -> tensor<4xf32> {
+    // expected-error @below {{using value defined outside the region}}
+    %0 = nn.abs %x : tensor<4xf32>
+    nn.yield %0 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @loss_rank(%x: tensor<5xf32>, %t: tensor<i64>) {
+  // expected-error @below {{expected an input of rank 2 or more, got 'tensor<5xf32>'}}
+  %0 = nn.negative_log_likelihood sum %x, %t : tensor<5xf32>, tensor<i64> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_target(%x: tensor<3x5x2xf32>, %t: tensor<3x5xi64>) {
+  // expected-error @below {{dimension 1 of the target is 5, expected 2}}
+  %0 = nn.negative_log_likelihood sum %x, %t : tensor<3x5x2xf32>, tensor<3x5xi64> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_weight(%x: tensor<3x5xf32>, %t: tensor<3xi64>, %w: tensor<3xf32>) {
+  // expected-error @below {{dimension 0 of the weight is 3, expected 5}}
+  %0 = nn.negative_log_likelihood sum %x, %t weight %w : tensor<3x5xf32>, tensor<3xi64>, tensor<3xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_result(%x: tensor<3x5xf32>, %t: tensor<3xi64>) {
+  // expected-error @below {{the loss has rank 0, expected 1}}
+  %0, %1 = nn.softmax_cross_entropy none %x, %t : tensor<3x5xf32>, tensor<3xi64> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @loss_type(%x: tensor<3x5xf32>, %t: tensor<3xi64>) {
+  // expected-error @below {{has operands or results of other element types than the input's, 'f32'}}
+  %0, %1 = nn.softmax_cross_entropy mean %x, %t : tensor<3x5xf32>, tensor<3xi64> -> tensor<f64>
+  return
+}

@@ -277,3 +277,40 @@ func.func @data_sized(%x: tensor<2x3xf32>, %rows: tensor<6x1xf32>, %boxes: tenso
     : tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32> -> tensor<?x3xi64, #nn.dims<()[s0, s1, s2, s3] -> (s3, 3)>>, tensor<1xi64>
   return
 }
+
+// CHECK-LABEL: func @composite
+// CHECK: %[[R:.*]]:2 = nn.composite "com.acme.Gate:wide" version 3(%arg0, %arg1) {parameters = {alpha = 2.000000e+00 : f64}} :
+// CHECK-SAME: (tensor<?x4xf32, {{.*}}>, tensor<4xf32>) -> (tensor<?x4xf32, {{.*}}>, tensor<4xf32>) {
+// CHECK: nn.composite "Inner" version 0(%
+// CHECK: nn.yield %{{.*}}, %{{.*}} :
+func.func @composite(%x: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %r:2 = nn.composite "com.acme.Gate:wide" version 3(%x, %w) {parameters = {alpha = 2.0}}
+      : (tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, tensor<4xf32>) -> (tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, tensor<4xf32>) {
+  ^bb0(%a: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, %b: tensor<4xf32>):
+    %c = nn.composite "Inner" version 0(%a) : (tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>) -> tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>> {
+    ^bb0(%d: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>):
+      %e = nn.exp %d : tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
+      nn.yield %e : tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
+    }
+    %f = nn.abs %b : tensor<4xf32>
+    nn.yield %c, %f : tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @losses
+// CHECK: nn.negative_log_likelihood none %arg0, %arg1 : tensor<3x5x?xf32, {{.*}}>, tensor<3x?xi64, {{.*}}> -> tensor<3x?xf32
+// CHECK: nn.negative_log_likelihood mean %arg0, %arg1 weight %arg2 ignore -1 : tensor<3x5x?xf32, {{.*}}>, tensor<3x?xi64, {{.*}}>, tensor<5xf32> -> tensor<f32>
+// CHECK: nn.softmax_cross_entropy sum %arg0, %arg1 weight %arg2 {accuracy = #kernel.accuracy<ulp4>} :
+// CHECK: nn.softmax_cross_entropy mean %arg3, %arg4 ignore 255 : tensor<3x5xf16>, tensor<3xi32> -> tensor<f16>
+func.func @losses(%x: tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, %t: tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>, %w: tensor<5xf32>,
+                  %y: tensor<3x5xf16>, %u: tensor<3xi32>) {
+  %0 = nn.negative_log_likelihood none %x, %t : tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>
+    -> tensor<3x?xf32, #nn.dims<()[s0] -> (3, s0)>>
+  %1 = nn.negative_log_likelihood mean %x, %t weight %w ignore -1
+    : tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>, tensor<5xf32> -> tensor<f32>
+  %2, %3 = nn.softmax_cross_entropy sum %x, %t weight %w {accuracy = #kernel.accuracy<ulp4>}
+    : tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, tensor<3x?xi64, #nn.dims<()[s0] -> (3, s0)>>, tensor<5xf32> -> tensor<f32>
+  %4, %5 = nn.softmax_cross_entropy mean %y, %u ignore 255 : tensor<3x5xf16>, tensor<3xi32> -> tensor<f16>
+  return
+}

@@ -165,4 +165,39 @@ module attributes {nn.symbols = ["n", "m"], nn.symbol_bounds = [array<i64: 1, 16
     %1 = nn.rms_norm %x, %scale axis 1 epsilon 1.0e-5 : tensor<4x64xf32>, tensor<64xf32>
     return
   }
+
+  // Ranges go into a composite's body and come out of it.
+  // CHECK-LABEL: @composite
+  func.func @composite(%x: tensor<4x8xf32> {nn.range = array<f64: -2.0, 3.0>}) {
+    // CHECK: nn.composite
+    %r:2 = nn.composite "f" version 1(%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+    ^bb0(%a: tensor<4x8xf32>):
+      // CHECK: nn.relu {{.*}}range = "[0, 3] or NaN"
+      %b = nn.relu %a : tensor<4x8xf32>
+      %c = nn.sigmoid %a : tensor<4x8xf32>
+      nn.yield %b, %c : tensor<4x8xf32>, tensor<4x8xf32>
+    }
+    // CHECK: nn.neg {{.*}}range = "[-3, {{-?}}0] or NaN"
+    %0 = nn.neg %r#0 : tensor<4x8xf32>
+    // CHECK: nn.neg {{.*}}range = "[-0.9527507424, -0.1187941879] or NaN"
+    %1 = nn.neg %r#1 : tensor<4x8xf32>
+    return
+  }
+}
+
+// What a function of the user's computes is not bounded by the body.
+module attributes {kernel.target = #kernel.target<name = "t", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64", vector_bits = 128, registers = 16,
+                   l1 = 32768, l2 = 524288, l3 = 4194304, features = [] with [<name = "f", version = 1, function = "f">]>} {
+  // CHECK-LABEL: @external
+  func.func @external(%x: tensor<4x8xf32>) {
+    %r = nn.composite "f" version 1(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%a: tensor<4x8xf32>):
+      // CHECK: nn.sigmoid {{.*}}range = "[0, 1] or NaN"
+      %c = nn.sigmoid %a : tensor<4x8xf32>
+      nn.yield %c : tensor<4x8xf32>
+    }
+    // CHECK: nn.relu {{.*}}range = "[0, inf] or NaN"
+    %0 = nn.relu %r : tensor<4x8xf32>
+    return
+  }
 }

@@ -3,7 +3,7 @@
 // Half of it alone is not the identity, so the test sees both.
 // RUN: kiln-opt %s --nn-decompose-composites=decompose=all | FileCheck %s --check-prefix=PARTS
 // PARTS-NOT: = nn.{{softmax|attention|layer_norm|gelu|elu|mish|lp_norm}}
-// nn.batch_norm and nn.conv_transpose have no recogniser: constants are folded into the parts of the first, and models do not write the second.
+// nn.composite has none: its body is what a user writes. nn.batch_norm and nn.conv_transpose have no recogniser: constants are folded into the parts of the first, and models do not write the second.
 
 
 // CHECK-LABEL: func @leaky_relu(
@@ -260,4 +260,38 @@ func.func @attention_masked(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: te
 func.func @attention_biased(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x8xf32>, %b: tensor<2x5x7xf32>, %m: tensor<2x5x7xi1>) -> tensor<2x5x8xf32> {
   %r = nn.attention query(%q) key(%k) value(%v) bias(%b) keep(%m) scale 2.500000e-01 : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<2x5x7xf32>, tensor<2x5x7xi1>) -> tensor<2x5x8xf32>
   return %r : tensor<2x5x8xf32>
+}
+
+// Losses: all reductions, with weights and a class that is ignored.
+// CHECK-LABEL: func @losses(
+// CHECK-DAG: nn.negative_log_likelihood none %arg0, %arg1 :
+// CHECK-DAG: nn.negative_log_likelihood none %arg0, %arg1 ignore 7 :
+// CHECK-DAG: nn.negative_log_likelihood none %arg0, %arg1 weight %arg2 :
+// CHECK-DAG: nn.negative_log_likelihood sum %arg0, %arg1 weight %arg2 ignore -1 :
+// CHECK-DAG: nn.negative_log_likelihood mean %arg0, %arg1 :
+// CHECK-DAG: nn.negative_log_likelihood mean %arg0, %arg1 ignore 7 :
+// CHECK-DAG: nn.negative_log_likelihood mean %arg0, %arg1 weight %arg2 :
+// CHECK-DAG: nn.negative_log_likelihood mean %arg0, %arg1 weight %arg2 ignore -1 :
+func.func @losses(%x: tensor<3x5x4xf32>, %t: tensor<3x4xi32>, %w: tensor<5xf32>)
+    -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  %0 = nn.negative_log_likelihood none %x, %t : tensor<3x5x4xf32>, tensor<3x4xi32> -> tensor<3x4xf32>
+  %1 = nn.negative_log_likelihood none %x, %t ignore 7 : tensor<3x5x4xf32>, tensor<3x4xi32> -> tensor<3x4xf32>
+  %2 = nn.negative_log_likelihood none %x, %t weight %w : tensor<3x5x4xf32>, tensor<3x4xi32>, tensor<5xf32> -> tensor<3x4xf32>
+  %3 = nn.negative_log_likelihood sum %x, %t weight %w ignore -1 : tensor<3x5x4xf32>, tensor<3x4xi32>, tensor<5xf32> -> tensor<f32>
+  %4 = nn.negative_log_likelihood mean %x, %t : tensor<3x5x4xf32>, tensor<3x4xi32> -> tensor<f32>
+  %5 = nn.negative_log_likelihood mean %x, %t ignore 7 : tensor<3x5x4xf32>, tensor<3x4xi32> -> tensor<f32>
+  %6 = nn.negative_log_likelihood mean %x, %t weight %w : tensor<3x5x4xf32>, tensor<3x4xi32>, tensor<5xf32> -> tensor<f32>
+  %7 = nn.negative_log_likelihood mean %x, %t weight %w ignore -1 : tensor<3x5x4xf32>, tensor<3x4xi32>, tensor<5xf32> -> tensor<f32>
+  return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: func @cross_entropy(
+// CHECK-NEXT: %[[LOSS:.*]], %[[LOGS:.*]] = nn.softmax_cross_entropy mean %arg0, %arg1 weight %arg2 ignore 3 {accuracy = #kernel.accuracy<ulp4>} :
+// CHECK-NEXT: %[[ABS:.*]] = nn.abs %[[LOGS]]
+// CHECK-NEXT: return %[[LOSS]], %[[ABS]]
+func.func @cross_entropy(%x: tensor<3x5xf32>, %t: tensor<3xi64>, %w: tensor<5xf32>) -> (tensor<f32>, tensor<3x5xf32>) {
+  %0, %1 = nn.softmax_cross_entropy mean %x, %t weight %w ignore 3 {accuracy = #kernel.accuracy<ulp4>}
+    : tensor<3x5xf32>, tensor<3xi64>, tensor<5xf32> -> tensor<f32>
+  %2 = nn.abs %1 : tensor<3x5xf32>
+  return %0, %2 : tensor<f32>, tensor<3x5xf32>
 }

@@ -6,7 +6,7 @@
 // RUN: not kiln-opt %s --nn-choose-accuracy=accuracy=softmax=good 2>&1 | FileCheck %s --check-prefix=HOW
 // RUN: not kiln-opt %s --nn-choose-accuracy=accuracy=relu=ulp4 2>&1 | FileCheck %s --check-prefix=WHICH
 // HOW: error: accuracy 'softmax=good': expected OP=exact, OP=ulp4 or OP=half
-// WHICH: error: accuracy 'relu=ulp4': 'relu' has no choice of accuracy; expected one of attention, exp, log_softmax, sigmoid, softmax, swiglu, swish
+// WHICH: error: accuracy 'relu=ulp4': 'relu' has no choice of accuracy; expected one of attention, exp, log_softmax, sigmoid, softmax, softmax_cross_entropy, swiglu, swish
 
 // RUN: kiln %s --accuracy=fast --op-accuracy=exp=exact --why --json --stop-after=kernel > %t.mlir 2> %t.txt && FileCheck %s --check-prefix=WHY < %t.txt
 // WHY: softmax_rows - {{.*}}; exp within 4 ulp

@@ -3,6 +3,7 @@
 
 All cases are outputs of one ONNX model. The composites that must be among them are those that kiln itself lists as registered.
 """
+import json
 import math
 import pathlib
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 import numpy as np
+from onnx import AttributeProto, helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 from onnx_cases import Model, describe_difference, kiln
@@ -138,6 +140,14 @@ ELEMENTWISE = {
 ROW_WISE = {"Softmax": softmax, "LogSoftmax": log_softmax, "Hardmax": hardmax}
 
 
+def nll(x, classes, weight, ignored, reduction):
+    counts = classes != ignored
+    at = np.where(counts, classes, 0)
+    weights = (np.ones(19) if weight is None else weight)[at] * counts
+    losses = -np.where(counts, np.take_along_axis(x, at[:, None], 1)[:, 0], 0) * weights
+    return losses if reduction == "none" else np.asarray(np.sum(losses) / (np.sum(weights) if reduction == "mean" else 1))
+
+
 def add_row_cases(model, op, formula):
     rounded = {axis: ROWS[axis].astype("f4").astype("f8") for axis in ROWS}
     for axis, array in rounded.items():
@@ -192,6 +202,46 @@ def add_attention_cases(model):
             model.case("Attention", "Attention", inputs, exact, dtype, dims=dims)
 
 
+def add_loss_cases(model):
+    """Places with special values alone, and all of them reduced; classes that are ignored lie outside of the others."""
+    for x, where in ((ROWS[1], "special"), (random.standard_normal((4, 19, 13)), "plain")):
+        x = x.astype("f4").astype("f8")
+        classes = random.integers(0, 19, (4, 13))
+        classes[1, 2:7] = -100
+        w = random.uniform(0.5, 2, 19).astype("f4").astype("f8")
+        for dims in (None, ["L", "M", "N"]):
+            for reduction in ("none",) if where == "special" else ("none", "sum", "mean"):
+                for given, weight in (([model.weight(w)], w), ([], None)):
+                    shape = dims and ([dims[0], dims[2]] if reduction == "none" else [])
+                    inputs = [model.input(x, dims=dims), model.input(classes, "i8", dims and [dims[0], dims[2]]), *given]
+                    options = {"reduction": reduction, "ignore_index": -100}
+                    model.case(f"NLL {where}", "NegativeLogLikelihoodLoss", inputs, nll(x, classes, weight, -100, reduction), dims=shape, **options)
+                    logs = log_softmax(x, 1)
+                    model.case(f"SCE {where}", "SoftmaxCrossEntropyLoss", inputs, nll(logs, classes, weight, -100, reduction), dims=shape, **options)
+            model.case(f"SCE logs {where}", "SoftmaxCrossEntropyLoss", inputs[:2], log_softmax(x, 1), dims=dims, at=1, ignore_index=-100)
+
+
+OWN = helper.make_function("forms", "Own", ["x", "row"], ["y"], [
+    helper.make_node("Constant", [], ["scale"], "scale"), helper.make_node("Mul", ["x", "scale"], ["scaled"], "scaled"),
+    helper.make_node("Tanh", ["scaled"], ["bent"], "bent"), helper.make_node("Add", ["bent", "row"], ["y"], "sum")],
+    [helper.make_opsetid("", 28)], ["scale"])
+OWN.node[0].attribute.append(AttributeProto(name="value_float", type=AttributeProto.FLOAT, ref_attr_name="scale"))
+
+
+def add_own_cases(model):
+    """A function of the model's own, which the target calls in C."""
+    x, row = ROWS[2].astype("f4").astype("f8"), random.standard_normal(37).astype("f4").astype("f8")
+    for dims in (None, ["R", 10, 37]):
+        model.case("Own", "Own", [model.input(x, dims=dims), model.weight(row)], np.tanh(0.5 * x) + row, dims=dims, domain="forms", scale=0.5)
+
+
+def write_target(folder, base):
+    path = folder / f"{base}.target.json"
+    own = {"name": "forms.Own", "version": 1, "function": "forms_own", "parameters": ["scale"]}
+    path.write_text(json.dumps({"name": f"{base}-forms", "base": base, "composites": [own]}))
+    return path
+
+
 def build():
     model = Model()
     for op, formula in ROW_WISE.items():
@@ -203,17 +253,19 @@ def build():
     model.case("SwiGLU", "SwiGLU", [model.input(gate), model.input(up)], gate * sigmoid(1.5 * gate) * up, alpha=1.5)
     add_attention_cases(model)
     add_split_norm_cases(model)
+    add_own_cases(model)
+    add_loss_cases(model)
     x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
     model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
     return model
 
 
-def check_all_are_there(path):
+def check_all_are_there(path, target):
     """kiln names what it can split when it is asked for something that it cannot."""
     refused = subprocess.run(["kiln", path, "--decompose=nothing", "--stop-after=target", "-o", "-"], capture_output=True, text=True)
     listed = re.search(r"names among (.*)", refused.stderr)
     registered = set(listed[1].split(", ")) if listed else set()
-    present = set(re.findall(r"= nn\.(\w+) ", kiln(path, "--stop-after=graph", "-o", "-")))
+    present = set(re.findall(r"= nn\.(\w+) ", kiln(path, "--target", target, "--stop-after=graph", "-o", "-")))
     if not registered or registered - present:
         sys.exit(f"composites without a case: {sorted(registered - present)} of {sorted(registered)}")
     return len(registered)
@@ -223,12 +275,12 @@ def main():
     folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     with np.errstate(all="ignore"):
         model = build()
-    model.save(folder / "forms.onnx", opset=28)
+    model.save(folder / "forms.onnx", opset=28, domains=[("forms", 1)], functions=[OWN])
     inputs = model.save_inputs(folder)
-    composites, faults = check_all_are_there(folder / "forms.onnx"), []
+    composites, faults = check_all_are_there(folder / "forms.onnx", write_target(folder, targets[0])), []
     for target in targets:
         for form in ("none", "all"):
-            kiln("run", folder / "forms.onnx", "--target", target, f"--decompose={form}", "--output-dir", folder / target / form, *inputs)
+            kiln("run", folder / "forms.onnx", "--target", write_target(folder, target), f"--decompose={form}", "--output-dir", folder / target / form, *inputs)
         for name, (exact, dtype) in model.expected.items():
             whole, parts = (np.load(folder / target / form / f"{name}.npy") for form in ("none", "all"))
             with np.errstate(all="ignore"):

@@ -1,0 +1,69 @@
+//===- Calls.h - Which operations a call of a function became ----------------===//
+#ifndef KILN_COMPILER_IMPORT_CALLS_H
+#define KILN_COMPILER_IMPORT_CALLS_H
+
+#include "dialects/nn/NN.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kiln::onnx {
+class AttributeProto;
+} // namespace kiln::onnx
+
+namespace kiln::import {
+
+/// A call of a model-local function.
+struct Call {
+  mlir::Location loc;
+  std::string name;
+  int64_t version;
+  /// Null when an attribute is neither a number, a text nor a list of those.
+  mlir::DictionaryAttr parameters;
+  llvm::SmallVector<mlir::Value> inputs, outputs;
+  /// The call around it, or -1.
+  int64_t parent = -1;
+};
+
+/// Functions are imported as straight lines, so that shapes and constants are seen through them. This listens which operations a call makes;
+/// when all are there, those of each call that has a border move into an nn.composite.
+class Calls : public mlir::OpBuilder::Listener {
+public:
+  /// Until `leave`, operations belong to this call.
+  void enter(Call call);
+  void leave() { current = calls[current].parent; }
+  /// What the call that is being imported computes.
+  void setOutputs(llvm::ArrayRef<mlir::Value> outputs) { calls[current].outputs.assign(outputs.begin(), outputs.end()); }
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override { callOf[op] = current; }
+
+  /// What goes into calls and comes out of them, used or not: makeComposites needs these values.
+  llvm::DenseSet<mlir::Value> listBorders() const;
+  /// Makes the composites of a function's body.
+  void makeComposites(mlir::Block &block);
+
+private:
+  using Operations = llvm::SetVector<mlir::Operation *>;
+  Operations takeOperations(size_t call);
+  nn::CompositeOp makeComposite(Call &call, const Operations &operations);
+  bool hasBorder(const Call &call, const Operations &operations) const;
+  mlir::Value resolve(mlir::Value value) const;
+
+  std::vector<Call> calls;
+  int64_t current = -1;
+  llvm::DenseMap<mlir::Operation *, int64_t> callOf;
+  /// For each call its operations and the calls inside it, in order.
+  struct Item {
+    mlir::Operation *op;
+    int64_t call;
+  };
+  std::vector<std::vector<Item>> items;
+  std::vector<nn::CompositeOp> composites;
+  /// What a call computed, as its composite gives it.
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced;
+};
+
+/// The attributes of a call; null when one is neither a number, a text nor a list of those.
+mlir::DictionaryAttr readParameters(mlir::MLIRContext *context, const llvm::StringMap<const onnx::AttributeProto *> &attributes);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_CALLS_H
