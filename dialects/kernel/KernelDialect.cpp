@@ -51,7 +51,8 @@ TargetAttr TargetAttr::withLibraries(ArrayRef<std::string> entries) const {
   for (const std::string &entry : entries)
     list.insert(StringAttr::get(getContext(), entry));
   ArrayAttr libraries = list.empty() ? ArrayAttr() : ArrayAttr::get(getContext(), list.getArrayRef());
-  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries, getComposites());
+  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries,
+             getComposites());
 }
 
 CompositeAttr TargetAttr::findComposite(StringRef name) const {
