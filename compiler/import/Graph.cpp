@@ -158,7 +158,14 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
       return node.error(isAbsent(input) ? "an input is an optional without a value, expected a tensor" : "an input is a sequence, expected a tensor");
   if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0])))
     return node.error("element type " + describeType(node.elementType(node.inputs[0])) + " is not one that this operator takes");
-  if (failed(row->convert(node)) || node.failed())
+  if (row->isComposite)
+    enterCall(scope, node, proto, proto.op_type());
+  LogicalResult converted = row->convert(node);
+  if (row->isComposite) {
+    calls.setOutputs(node.outputs);
+    calls.leave();
+  }
+  if (failed(converted) || node.failed())
     return failure();
   node.checkAllAsked();
   return failure(node.failed());
@@ -212,6 +219,24 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
 
 //===- Functions -----------------------------------------------------------===//
 
+llvm::StringMap<const onnx::AttributeProto *> GraphImporter::resolveAttributes(const Scope &scope, const onnx::NodeProto &call) {
+  llvm::StringMap<const onnx::AttributeProto *> attributes;
+  for (const auto &attribute : call.attribute()) {
+    if (attribute.ref_attr_name().empty())
+      attributes[attribute.name()] = &attribute;
+    else if (const auto *outer = scope.attributes.lookup(attribute.ref_attr_name()))
+      attributes[attribute.name()] = outer;
+  }
+  return attributes;
+}
+
+void GraphImporter::enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, StringRef name) {
+  SmallVector<Value> inputs(node.inputs);
+  while (!inputs.empty() && !inputs.back())
+    inputs.pop_back();
+  calls.enter({node.loc, name.str(), node.opset, readParameters(&context, resolveAttributes(scope, call)), inputs, {}});
+}
+
 /// What a composite of the function is called.
 static std::string nameFunction(const onnx::FunctionProto &function) {
   std::string domain = canonicalDomain(function.domain()).str();
@@ -241,12 +266,8 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
     body.opsets = scope.opsets;
   for (const auto &attribute : function.attribute_proto())
     body.attributes[attribute.name()] = &attribute;
-  for (const auto &attribute : call.attribute()) {
-    if (attribute.ref_attr_name().empty())
-      body.attributes[attribute.name()] = &attribute;
-    else if (const auto *outer = scope.attributes.lookup(attribute.ref_attr_name()))
-      body.attributes[attribute.name()] = outer;
-  }
+  for (const auto &attribute : resolveAttributes(scope, call))
+    body.attributes[attribute.first()] = attribute.second;
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : function.node())
     nodes.push_back(&inner);

@@ -77,6 +77,10 @@ private:
   mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
   mlir::LogicalResult importNode(Scope &scope, const onnx::NodeProto &proto, size_t index);
   mlir::LogicalResult convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset);
+  /// The attributes of a call, those of the function around it in the place of references.
+  static llvm::StringMap<const onnx::AttributeProto *> resolveAttributes(const Scope &scope, const onnx::NodeProto &call);
+  /// What is made from here on belongs to a call of that name.
+  void enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, llvm::StringRef name);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
 
   /// @name Sequences and optionals at the interface (Lists.cpp)

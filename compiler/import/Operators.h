@@ -23,7 +23,15 @@ struct Operator {
   llvm::LogicalResult (*convert)(Node &node);
   int64_t until = std::numeric_limits<int64_t>::max();
   llvm::StringLiteral domain = "";
+  /// Whether a node is an nn.composite of the operator's name around what `convert` makes.
+  bool isComposite = false;
 };
+
+/// The row of an operator that has no operation of its own and is to be known to targets by its name all the same.
+constexpr Operator asComposite(Operator row) {
+  row.isComposite = true;
+  return row;
+}
 
 /// @name The families, each in the file of its name under ops/
 /// @{

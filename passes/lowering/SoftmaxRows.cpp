@@ -64,6 +64,8 @@ struct RowWalk {
 static unsigned mostInRegisters(KernelBuilder &k) { return k.target().getRegisters() / 2; }
 /// Elements of the array that columns are copied to: the most for one vector of columns, and what the first-level cache holds beside the rest.
 static constexpr int64_t columnScratch = 16384, usualScratch = 8192;
+/// Blocks of columns come in multiples of this, so that threads share them evenly.
+static constexpr int64_t evenBlocks = 8;
 
 /// Whether the anchor's operand is read straight from a buffer, so that reading it again costs no computation.
 static bool isPlainRead(Value operand) { return isa<BlockArgument>(operand); }
@@ -169,8 +171,10 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
   auto length = getConstantDim(shape.length);
   unsigned lanes = k.vectorLanes();
   if (!shape.alongRow && length && lanes > 1 && *length * lanes <= columnScratch) {
-    int64_t width = std::max<int64_t>(1, usualScratch / (*length * lanes)) * lanes;
-    ColumnBlocks blocks{k, shape, anchor, element, *length, std::min<int64_t>(width, 1024)};
+    int64_t width = std::min<int64_t>(std::max<int64_t>(1, usualScratch / (*length * lanes)) * lanes, 1024);
+    if (auto across = getConstantDim(shape.across); across && *across > width)
+      width = llvm::alignTo(llvm::divideCeil(*across, llvm::alignTo(llvm::divideCeil(*across, width), evenBlocks)), lanes);
+    ColumnBlocks blocks{k, shape, anchor, element, *length, width};
     blocks.emit();
     return info(blocks.extents());
   }

@@ -259,7 +259,7 @@ static LogicalResult rotaryEmbedding(Node &node) {
 ArrayRef<Operator> getAttentionOperators() {
   static const Operator rows[] = {
       {"Attention", 23, Elements::Float, attention},
-      {"RotaryEmbedding", 23, Elements::Float, rotaryEmbedding},
+      asComposite({"RotaryEmbedding", 23, Elements::Float, rotaryEmbedding}),
   };
   return rows;
 }

@@ -202,8 +202,8 @@ static LogicalResult localResponseNorm(Node &node) {
 ArrayRef<Operator> getNormalizationOperators() {
   static const Operator rows[] = {
       {"BatchNormalization", 1, Elements::Float, batchNorm},
-      {"GroupNormalization", 18, Elements::Float, groupNorm},
-      {"InstanceNormalization", 1, Elements::Float, instanceNorm},
+      asComposite({"GroupNormalization", 18, Elements::Float, groupNorm}),
+      asComposite({"InstanceNormalization", 1, Elements::Float, instanceNorm}),
       {"LRN", 1, Elements::Float, localResponseNorm},
       {"LayerNormalization", 17, Elements::Float, layerNorm},
       {"LpNormalization", 1, Elements::Float, lpNorm},

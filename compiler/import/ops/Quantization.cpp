@@ -194,7 +194,7 @@ ArrayRef<Operator> getQuantizationOperators() {
   static const Operator rows[] = {
       {"ConvInteger", 10, Elements::Integer, convInteger},
       {"DequantizeLinear", 10, Elements::Narrow, dequantizeLinear},
-      {"DynamicQuantizeLinear", 11, Elements::Float, dynamicQuantizeLinear},
+      asComposite({"DynamicQuantizeLinear", 11, Elements::Float, dynamicQuantizeLinear}),
       {"MatMulInteger", 10, Elements::Integer, matMulInteger},
       {"QLinearConv", 10, Elements::Integer, qLinearConv},
       {"QLinearMatMul", 10, Elements::Integer, qLinearMatMul},

@@ -13,7 +13,7 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 
   // Across columns: tasks are blocks of columns, each copied once to an array of the kernel.
   // CHECK-LABEL: func.func private @softmax_rows_1
-  // CHECK: %[[SCRATCH:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8448xf32>
+  // CHECK: %[[SCRATCH:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8064xf32>
   // CHECK: vector.load %arg0
   // CHECK: vector.store %{{.*}}, %[[SCRATCH]]
   // CHECK-NOT: vector.load %arg0
