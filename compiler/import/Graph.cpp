@@ -156,6 +156,9 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
   for (Value input : ArrayRef(node.inputs).drop_front(takesLists && !node.inputs.empty() ? 1 : 0))
     if (input && !isa<RankedTensorType>(input.getType()))
       return node.error(isAbsent(input) ? "an input is an optional without a value, expected a tensor" : "an input is a sequence, expected a tensor");
+  auto optional = llvm::find_if(proto.input(), [&](const std::string &name) { return scope.optionals.contains(name); });
+  if (!takesLists && optional != proto.input().end())
+    return node.error("input '" + printable(*optional) + "' is an optional, expected a tensor; OptionalGetElement takes its value");
   if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0])))
     return node.error("element type " + describeType(node.elementType(node.inputs[0])) + " is not one that this operator takes");
   if (row->isComposite)
@@ -168,6 +171,9 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
   if (failed(converted) || node.failed())
     return failure();
   node.checkAllAsked();
+  for (const std::string &name : proto.output())
+    if (!takesLists || proto.op_type() == "Optional")
+      (takesLists ? scope.optionals : scope.tensors).insert(name);
   return failure(node.failed());
 }
 

@@ -32,6 +32,8 @@ struct Scope {
   llvm::StringMap<const onnx::TypeProto *> declared;
   /// The data types of values whose bytes need one to be understood (NarrowTypes.h); those of others may be there, too.
   llvm::StringMap<int64_t> narrow;
+  /// Optionals, which only some operators take, among inputs and what Optional makes; and what operators on tensors have computed.
+  llvm::StringSet<> optionals, tensors;
   /// Inside a function: the attributes of the call.
   llvm::StringMap<const onnx::AttributeProto *> attributes;
   bool isFunction = false;

@@ -322,7 +322,7 @@ LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto 
     }
     bool isDeclared = output.has_type() && output.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
     bool isOptional = isDeclared && output.type().has_optional_type() && output.type().optional_type().elem_type().has_tensor_type();
-    if (isDeclared && !output.type().has_tensor_type() && !isOptional)
+    if (isDeclared && !output.type().has_tensor_type() && (!isOptional || scope.tensors.contains(output.name())))
       return diagnostics.error(where + " is a tensor, but the model declares type " + kindOf(output.type()));
     if (isOptional)
       sequences.push_back({output.name(), false, true, true, static_cast<unsigned>(values.size()), 1});

@@ -137,6 +137,8 @@ LogicalResult GraphImporter::addSequence(Scope &scope, const onnx::ValueInfoProt
 std::optional<LogicalResult> GraphImporter::addList(Scope &scope, const onnx::ValueInfoProto &input) {
   bool isOptional = input.type().has_optional_type();
   const onnx::TypeProto &held = isOptional ? input.type().optional_type().elem_type() : input.type();
+  if (isOptional)
+    scope.optionals.insert(input.name());
   if (options.absent.count(input.name())) {
     sequences.push_back({input.name(), held.has_sequence_type(), true, false, function.getNumArguments(), nn::SequenceInfo::absent});
     scope.values[input.name()] = makeAbsent(builder, function.getLoc());

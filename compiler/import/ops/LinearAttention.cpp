@@ -134,7 +134,9 @@ LogicalResult LinearAttention::run() {
 static LogicalResult linearAttention(Node &node) { return LinearAttention(node).run(); }
 
 ArrayRef<Operator> getLinearAttentionOperators() {
-  static const Operator rows[] = {asComposite({"LinearAttention", 27, Elements::Float, linearAttention})};
+  static const Operator rows[] = {
+      asComposite({"LinearAttention", 27, Elements::Float, linearAttention}),
+  };
   return rows;
 }
 
