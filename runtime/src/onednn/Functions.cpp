@@ -62,6 +62,12 @@ struct ConvNumbers {
       : flags(n[0]), channelsLast(n[1]), spatial(n[2]), batch(n[3]), groups(n[4]), channels(n[5]), filters(n[6]), in(n + 7), out(in + spatial),
         kernel(out + spatial), strides(kernel + spatial), dilations(strides + spatial), low(dilations + spatial), high(low + spatial) {}
   int64_t count() const { return 7 + 7 * spatial; }
+  // The numbers of Descriptions.h, for a result like this one's.
+  int64_t *copy(int64_t *numbers) const {
+    std::memcpy(numbers, in - 7, count() * sizeof(int64_t));
+    numbers[count()] = filters;
+    return numbers;
+  }
   int64_t window(int64_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
   int64_t pixels(const int64_t *sizes) const {
     int64_t product = 1;
@@ -79,11 +85,28 @@ struct ConvNumbers {
   }
 };
 
+kiln_status convolve(void *state, const ConvNumbers &n, const int64_t *numbers, int64_t weightAt, const float *input, const float *weight, const float *bias,
+                     float *out) {
+  void *data[] = {const_cast<float *>(input), const_cast<float *>(weight + weightAt), const_cast<float *>(bias), out};
+  return call(state, {Kind::Conv, 0.0f, weightAt, numbers, n.count() + 1}, data);
+}
+
+// Some channels of the result. Winograd's form reads four times the weights: each part should read its own.
+constexpr int64_t filterUnit = 16;
+
+kiln_status convolveFilters(void *state, const ConvNumbers &n, const Range &range, const float *input, const float *weight, const float *bias, float *out) {
+  int64_t numbers[maxNumbers];
+  n.copy(numbers)[6] = range.size();
+  int64_t weightAt = range.begin * n.channels * n.pixels(n.kernel);
+  if (range.size() == 0)
+    return KILN_STATUS_OK;
+  return convolve(state, n, numbers, weightAt, input, weight, n.flags & KILN_ONEDNN_BIAS ? bias + range.begin : bias, out + range.begin);
+}
+
 // The lines `range` of one image's result, from the lines of the image that they look at.
 kiln_status convolveLines(void *state, const ConvNumbers &n, int64_t dim, const Range &range, const float *input, const float *weight, const float *bias,
                           float *out) {
-  int64_t numbers[maxNumbers], *list = numbers + 7;
-  std::memcpy(numbers, n.in - 7, n.count() * sizeof(int64_t));
+  int64_t numbers[maxNumbers], *list = n.copy(numbers) + 7;
   int64_t begin = range.begin * n.strides[dim] - n.low[dim], end = (range.end - 1) * n.strides[dim] - n.low[dim] + n.window(dim);
   int64_t first = begin > 0 ? begin : 0, last = end < n.in[dim] ? end : n.in[dim];
   numbers[3] = 1;
@@ -92,8 +115,7 @@ kiln_status convolveLines(void *state, const ConvNumbers &n, int64_t dim, const 
   list[5 * n.spatial + dim] = first - begin;
   list[6 * n.spatial + dim] = end - last;
   int64_t inLine = n.pixels(n.in) / n.in[dim] * n.channels, outLine = n.pixels(n.out) / n.out[dim] * n.filters;
-  void *data[] = {const_cast<float *>(input + first * inLine), const_cast<float *>(weight), const_cast<float *>(bias), out + range.begin * outLine};
-  return call(state, {Kind::Conv, 0.0f, 0, numbers, n.count()}, data);
+  return convolve(state, n, numbers, 0, input + first * inLine, weight, bias, out + range.begin * outLine);
 }
 
 } // namespace
@@ -131,6 +153,8 @@ kiln_status kiln_onednn_conv(void *state, int64_t first, int64_t last, int64_t p
   bool whole = first == 0 && last == parts, byLines = !whole && n.batch < parts && dim < n.spatial;
   if (n.batch * result == 0)
     return KILN_STATUS_OK;
+  if (!whole && n.flags & KILN_ONEDNN_WINOGRAD && n.channelsLast && n.groups == 1)
+    return convolveFilters(state, n, cut(n.filters, first, last, parts, filterUnit), input, weight, bias, out);
   kiln_status status = KILN_STATUS_OK;
   if (byLines) {
     Range range = cut(n.out[dim], first, last, parts);
@@ -139,13 +163,12 @@ kiln_status kiln_onednn_conv(void *state, int64_t first, int64_t last, int64_t p
     return status;
   }
   int64_t numbers[maxNumbers];
-  std::memcpy(numbers, shape, n.count() * sizeof(int64_t));
+  n.copy(numbers);
   Range range = whole ? Range{0, n.batch} : cut(n.batch, first, last, parts);
   if (range.size() == 0)
     return KILN_STATUS_OK;
   numbers[3] = range.size();
-  void *data[] = {const_cast<float *>(input + range.begin * image), const_cast<float *>(weight), const_cast<float *>(bias), out + range.begin * result};
-  return call(state, {Kind::Conv, 0.0f, 0, numbers, n.count()}, data);
+  return convolve(state, n, numbers, 0, input + range.begin * image, weight, bias, out + range.begin * result);
 }
 
 kiln_status kiln_onednn_softmax(void *state, int64_t first, int64_t last, int64_t parts, const float *input, float *out, const int64_t *shape) {

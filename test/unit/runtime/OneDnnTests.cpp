@@ -200,11 +200,13 @@ TEST(OneDnn, ReportsWhatIsRefused) {
 
 TEST(OneDnn, WinogradsForm) {
   constexpr int64_t channels = 32, size = 9;
-  std::vector<float> input(channels * size * size), weight(channels * channels * 9), bias(channels, 0.5f), direct(input.size()), winograd(input.size());
+  std::vector<float> input(channels * size * size), weight(channels * channels * 9), bias(channels), direct(input.size()), winograd(input.size());
   for (size_t i = 0; i < input.size(); ++i)
     input[i] = static_cast<float>(i % 17) * 0.125f - 1;
   for (size_t i = 0; i < weight.size(); ++i)
     weight[i] = static_cast<float>(i % 5) * 0.25f - 0.5f;
+  for (size_t i = 0; i < bias.size(); ++i)
+    bias[i] = static_cast<float>(i);
   int64_t flags = KILN_ONEDNN_BIAS | KILN_ONEDNN_CONSTANT;
   std::vector<int64_t> shape{flags, 1, 2, 1, 1, channels, channels, size, size, size, size, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
   State first, second;
@@ -215,6 +217,15 @@ TEST(OneDnn, WinogradsForm) {
     ASSERT_EQ(kiln_onednn_conv(second.bytes, 0, 1, 1, input.data(), weight.data(), bias.data(), winograd.data(), shape.data()), KILN_STATUS_OK);
     for (size_t i = 0; i < direct.size(); ++i)
       ASSERT_NEAR(winograd[i], direct[i], 1e-3) << i;
+  }
+  // Parts are channels of the result.
+  for (int64_t parts : {2, 3}) {
+    winograd.assign(winograd.size(), 0.0f);
+    for (int64_t part = 0; part < parts; ++part)
+      ASSERT_EQ(kiln_onednn_conv(second.bytes, part, part + 1, parts, input.data(), weight.data(), bias.data(), winograd.data(), shape.data()),
+                KILN_STATUS_OK);
+    for (size_t i = 0; i < direct.size(); ++i)
+      ASSERT_NEAR(winograd[i], direct[i], 1e-3) << i << " of " << parts << " parts";
   }
 }
 
