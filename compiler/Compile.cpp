@@ -237,7 +237,7 @@ OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOption
       errors.push_back("no libkiln_" + name + ".a in " + libraryFolder() + ": this Kiln is built without the library");
       return library;
     }
-    // Threads of the library may run in it after dlclose().
+    // Threads that have run it free what is theirs when they end, which may be after dlclose().
     links.insert(links.end(), {archive, "-Wl,-z,nodelete"});
     for (StringRef link : kernel::findLibrary(name)->links)
       links.push_back("-l" + link.str());

@@ -180,23 +180,28 @@ static bool readModel(const CompileOptions &options, Compilation &result, std::v
   return recordPromises(options, *result.targets.front().module, errors);
 }
 
-/// Adds the libraries of the command line to those that the targets list.
-static bool addLibraries(const CompileOptions &options, std::vector<kernel::TargetAttr> &targets, std::vector<std::string> &errors) {
+/// The libraries of the command line; an option that is at fault is left out.
+static std::vector<std::string> readLibraries(const CompileOptions &options, std::vector<std::string> *errors = nullptr) {
+  std::vector<std::string> entries;
   for (const std::string &text : options.libraries) {
     std::string fault;
-    std::vector<std::string> entries = kernel::parseLibrary(text, fault);
-    if (!fault.empty()) {
-      errors.push_back("--library=" + text + ": " + fault);
-      return false;
-    }
-    for (kernel::TargetAttr &target : targets)
-      target = target.withLibraries(entries);
+    llvm::append_range(entries, kernel::parseLibrary(text, fault));
+    if (!fault.empty() && errors)
+      errors->push_back("--library=" + text + ": " + fault);
   }
-  return true;
+  return entries;
+}
+
+/// Adds the libraries of the command line to those that the targets list.
+static bool addLibraries(const CompileOptions &options, std::vector<kernel::TargetAttr> &targets, std::vector<std::string> &errors) {
+  std::vector<std::string> entries = readLibraries(options, &errors);
+  for (kernel::TargetAttr &target : targets)
+    target = target.withLibraries(entries);
+  return errors.empty();
 }
 
 /// Gives the first module its target; IR that carries one keeps it: a test writes its own.
-static bool setTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &result, std::vector<std::string> &errors) {
+static bool setTarget(const CompileOptions &options, ArrayRef<kernel::TargetAttr> targets, Compilation &result, std::vector<std::string> &errors) {
   ModuleOp module = *result.targets.front().module;
   bool carries = module->hasAttr(kernel::targetAttrName);
   if (carries && targets.size() > 1) {
@@ -205,6 +210,8 @@ static bool setTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &result,
   }
   if (!carries)
     module->setAttr(kernel::targetAttrName, targets.front());
+  else if (!options.libraries.empty())
+    module->setAttr(kernel::targetAttrName, kernel::getTarget(module).withLibraries(readLibraries(options)));
   result.targets.front().name = kernel::getTarget(module).getName().str();
   result.target = result.targets.front().name;
   for (kernel::TargetAttr target : targets.drop_front())
@@ -252,11 +259,11 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  if (!readModel(options, result, errors) || !setTarget(targets, result, errors) || !checkConstants(options, result, errors))
+  if (!readModel(options, result, errors) || !setTarget(options, targets, result, errors) || !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
-  if (done > 1 && !options.profile.empty()) {
-    errors.push_back("--profile: " + options.model + " has its kernels chosen already");
+  if (done > 1 && !(options.profile.empty() && options.libraries.empty())) {
+    errors.push_back((options.profile.empty() ? "--library: " : "--profile: ") + options.model + " has its kernels chosen already");
     return CompileStatus::AtFault;
   }
   bool splits = targets.size() > 1;

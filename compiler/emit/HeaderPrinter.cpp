@@ -87,8 +87,8 @@ static std::string printLibraries(const Signature &signature) {
     functions += (functions.empty() ? "kiln_" : ", kiln_") + name + "_release()";
   }
   return "aborts.\n *\n * Some operations run in a library (" + names + "): link it. It allocates and locks, in the first run of each thread and of each\n"
-         " * set of dimensions above all, has threads of its own (as many as the context has), and keeps memory until the process ends or\n * " +
-         functions + " is called. What fails there ends the run with KILN_STATUS_LIBRARY_FAILURE or _OUT_OF_MEMORY. */\n";
+         " * set of dimensions above all, and keeps memory until the process ends or " + functions + " is called.\n"
+         " * What fails there ends the run with KILN_STATUS_LIBRARY_FAILURE or _OUT_OF_MEMORY. */\n";
 }
 
 static std::string printFunctions(const Signature &signature) {

@@ -33,7 +33,7 @@ Error loadLibrary(StringRef name) {
   if (path.empty())
     return makeError("the model calls library '" + name + "', but there is no kiln/" + file + " in " + libraryFolder() +
                      ": this Kiln is built without the library");
-  // It is never unloaded: threads of OpenMP still run in it when a program ends.
+  // It is never unloaded: threads that have run it free what is theirs when they end.
   if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE))
     return makeError("library '" + name + "' cannot be loaded: " + dlerror());
   return Error::success();

@@ -301,6 +301,19 @@ Value EntryBuilder::getStatus(Location loc) {
   return status;
 }
 
+/// Whether the tasks may run on several threads.
+static bool isParallel(const KernelBuilder &builder, const LaunchInfo &info) {
+  kernel::TargetAttr target = kernel::getTarget(builder.group());
+  int64_t lanes = target ? std::max(1u, target.lanes(32)) : 1;
+  return (info.byThreads || estimate(info.tasks) > 1) && (estimate(info.flops) >= parallelFlopsOfLane * lanes || estimate(info.bytes) >= parallelBytes);
+}
+
+Value EntryBuilder::countTasks(const KernelBuilder &builder, const LaunchInfo &info) {
+  if (info.byThreads && isParallel(builder, info))
+    return kernel::ThreadsOp::create(b, entry.getLoc(), b.getIndexType());
+  return emit(info.tasks);
+}
+
 /// What a kernel takes besides inputs, results and symbols.
 Value EntryBuilder::makeExtra(const KernelBuilder &builder, KernelBuilder::Extra extra, Type type, const LaunchInfo &info) {
   Location loc = builder.group().getLoc();
@@ -312,7 +325,7 @@ Value EntryBuilder::makeExtra(const KernelBuilder &builder, KernelBuilder::Extra
   case KernelBuilder::Extra::State:
     return kernel::StateOp::create(b, loc, MemRefType::get({builder.stateBytes()}, b.getI8Type()));
   case KernelBuilder::Extra::Threads:
-    return kernel::ThreadsOp::create(b, entry.getLoc(), b.getIndexType());
+    return countTasks(builder, info);
   }
   llvm_unreachable("all kinds are above");
 }
@@ -347,12 +360,10 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
       auto any = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
       operand = memref::CastOp::create(b, group.getLoc(), any, operand);
     }
-  int64_t flops = estimate(info.flops), bytes = estimate(info.bytes), tasks = estimate(info.tasks);
-  kernel::TargetAttr target = kernel::getTarget(group);
-  int64_t lanes = target ? std::max(1u, target.lanes(32)) : 1;
-  bool parallel = tasks > 1 && (flops >= parallelFlopsOfLane * lanes || bytes >= parallelBytes);
+  int64_t flops = estimate(info.flops), bytes = estimate(info.bytes);
+  bool parallel = isParallel(builder, info);
   auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
-  Value count = emit(info.tasks);
+  Value count = countTasks(builder, info);
   if (isBranch)
     b.setInsertionPoint(&block->back());
   auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, count,

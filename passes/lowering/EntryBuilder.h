@@ -35,6 +35,7 @@ private:
   void learnSymbol(const SymbolCount &count, bool always);
   void addChecks();
   mlir::Value getStatus(mlir::Location loc);
+  mlir::Value countTasks(const KernelBuilder &builder, const LaunchInfo &info);
   mlir::Value makeExtra(const KernelBuilder &builder, KernelBuilder::Extra extra, mlir::Type type, const LaunchInfo &info);
   mlir::Block *enter(const Guard &guard);
   mlir::Block *enterPath(const Path &path);

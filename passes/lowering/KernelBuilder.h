@@ -38,6 +38,8 @@ struct LaunchInfo {
   /// Work of the whole launch, as expressions of symbols.
   mlir::AffineExpr flops;
   mlir::AffineExpr bytes;
+  /// There are as many tasks as the caller's context has threads, or one where more would not pay.
+  bool byThreads = false;
 };
 
 class KernelBuilder {
@@ -126,11 +128,14 @@ public:
 
   //===- External functions -------------------------------------------------===//
 
-  /// The threads that the caller allows, and `bytes` of memory that lives as long as the model does.
+  /// The number of tasks of a kernel whose launch is `byThreads`, and those of this call.
   mlir::Value threads();
+  mlir::Value firstTaskValue() { return kernel.getArguments().drop_back().back(); }
+  mlir::Value endTaskValue() { return kernel.getArguments().back(); }
+  /// `bytes` of memory that lives as long as the model does.
   mlir::Value state(int64_t bytes);
   int64_t stateBytes() const { return stateSize; }
-  /// Calls a C function that returns a status; the group's kernel must have one task. `writes` lists the operands that it writes to. A function with a
+  /// Calls a C function that returns a status. `writes` lists the operands that it writes to. A function with a
   /// header or library of Kiln's own is declared in the module once.
   void callExternal(llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<int64_t> writes, llvm::StringRef header, llvm::StringRef library);
   /// What the kernel takes besides inputs, results and symbols, in the order of its arguments.

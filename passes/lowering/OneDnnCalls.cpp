@@ -1,7 +1,7 @@
 //===- OneDnnCalls.cpp - Kernels that call oneDNN --------------------------===//
 //
 //   nn.group { nn.conv, nn.add of a bias, nn.relu }   =>   const int64_t shape[21] = {flags, layout, ...};
-//                                                          kiln::report(status, kiln_onednn_conv(state, threads, in, weight0, weight1, out, shape));
+//                                                          kiln::report(status, kiln_onednn_conv(state, begin, end, threads, in, weight0, ...));
 //
 // runtime/include/kiln/onednn.h says what the numbers of `shape` are. The buffers go to the library as they are.
 //
@@ -80,7 +80,7 @@ static std::optional<Epilogue> matchCall(GroupOp group, Operation *anchor, kerne
   return epilogue;
 }
 
-/// Calls `name` with the state, the threads, then `operands`, then the array of numbers.
+/// Calls `name` with the state, the tasks, their number, then `operands`, then the array of numbers.
 static void callOneDnn(KernelBuilder &k, StringRef name, ArrayRef<Value> operands, ArrayRef<AffineExpr> numbers) {
   SmallVector<Value> values;
   for (AffineExpr number : numbers)
@@ -88,7 +88,9 @@ static void callOneDnn(KernelBuilder &k, StringRef name, ArrayRef<Value> operand
   OpBuilder &b = k.builder();
   auto fixed = MemRefType::get({static_cast<int64_t>(values.size())}, b.getI64Type()), any = MemRefType::get({ShapedType::kDynamic}, b.getI64Type());
   Value shape = kernel::NumbersOp::create(b, NameLoc::get(b.getStringAttr("shape")), fixed, values);
-  SmallVector<Value> all{k.state(KILN_ONEDNN_STATE_BYTES), k.threads()};
+  // Each task is a part; there are as many as threads.
+  Value state = k.state(KILN_ONEDNN_STATE_BYTES), parts = k.threads();
+  SmallVector<Value> all{state, k.firstTaskValue(), k.endTaskValue(), parts};
   llvm::append_range(all, operands);
   all.push_back(memref::CastOp::create(b, k.loc(), any, shape));
   Value out = k.resultBuffer(0);
@@ -129,7 +131,7 @@ FailureOr<LaunchInfo> lowerOneDnnConv(KernelBuilder &k, Operation *anchor) {
   for (AffineExpr extent : ArrayRef(weight).drop_front())
     products = products * extent;
   AffineExpr elements = getNumElements(in, k.context()) + getNumElements(out, k.context()) + getNumElements(weight, k.context());
-  return LaunchInfo{k.constant(1), simplifyDim(products * 2), simplifyDim(elements * 4)};
+  return LaunchInfo{k.constant(1), simplifyDim(products * 2), simplifyDim(elements * 4), /*byThreads=*/true};
 }
 
 //===- Matrix products ------------------------------------------------------===//
@@ -231,7 +233,7 @@ FailureOr<LaunchInfo> lowerOneDnnMatmul(KernelBuilder &k, Operation *anchor) {
   DimExprs out = getDims(op.getType());
   AffineExpr elements = getNumElements(out, k.context());
   AffineExpr read = getNumElements(getDims(op.getLhs().getType()), k.context()) + getNumElements(getDims(op.getRhs().getType()), k.context());
-  return LaunchInfo{k.constant(1), simplifyDim(elements * product->depth * 2), simplifyDim((elements + read) * 4)};
+  return LaunchInfo{k.constant(1), simplifyDim(elements * product->depth * 2), simplifyDim((elements + read) * 4), /*byThreads=*/true};
 }
 
 //===- Rows -----------------------------------------------------------------===//
@@ -252,7 +254,7 @@ FailureOr<LaunchInfo> lowerOneDnnSoftmax(KernelBuilder &k, Operation *anchor) {
   int64_t flags = isa<LogSoftmaxOp>(anchor) ? KILN_ONEDNN_LOG : 0;
   Value buffer = k.buffer(cast<BlockArgument>(input).getArgNumber());
   callOneDnn(k, "kiln_onednn_softmax", {buffer, k.resultBuffer(0)}, {k.constant(flags), rows, length});
-  return LaunchInfo{k.constant(1), simplifyDim(rows * length * 5), simplifyDim(rows * length * 8)};
+  return LaunchInfo{k.constant(1), simplifyDim(rows * length * 5), simplifyDim(rows * length * 8), /*byThreads=*/true};
 }
 
 bool matchOneDnnLayerNorm(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
@@ -269,7 +271,7 @@ FailureOr<LaunchInfo> lowerOneDnnLayerNorm(KernelBuilder &k, Operation *anchor) 
   Value epsilon = k.number(norm.getType().getElementType(), norm.getEpsilon().convertToDouble());
   callOneDnn(k, "kiln_onednn_layer_norm", {buffer(norm.getInput()), scale, bias, k.resultBuffer(0), epsilon},
              {k.constant(norm.getBias() ? KILN_ONEDNN_BIAS : 0), rows, length});
-  return LaunchInfo{k.constant(1), simplifyDim(rows * length * 8), simplifyDim(rows * length * 8)};
+  return LaunchInfo{k.constant(1), simplifyDim(rows * length * 8), simplifyDim(rows * length * 8), /*byThreads=*/true};
 }
 
 } // namespace kiln

@@ -45,8 +45,10 @@ static std::string findOneDnnFault(Operation *op) {
   return "";
 }
 
-/// Channels from which, and pixels of the result up to which, oneDNN's Winograd form is measured to be faster than Kiln's (docs/Composites.md).
+/// Channels from which, and pixels of the result up to which, oneDNN's Winograd form is measured to be faster than Kiln's (docs/Libraries.md).
 static constexpr int64_t manyChannels = 512, fewPixels = 64;
+/// Products of elements from which the batch's measurements speak.
+static constexpr int64_t manyProducts = 12 << 20;
 
 bool usesLibraryWinograd(Operation *op) {
   auto conv = dyn_cast<ConvOp>(op);
@@ -61,8 +63,17 @@ bool usesLibraryWinograd(Operation *op) {
   return elements && *elements > 0 && *elements <= fewPixels * weight[0];
 }
 
-/// Where oneDNN 2.6 is measured to be faster (docs/Composites.md).
-static bool isFasterInOneDnn(Operation *op) { return usesLibraryWinograd(op); }
+/// Products of two computed sides, a batch of them, with nothing behind that a kernel of Kiln's would compute besides.
+static bool isBatchOfProducts(Operation *op) {
+  auto matmul = dyn_cast<MatmulOp>(op);
+  if (!matmul || matmul.getRhs().getType().getRank() < 3 || isConstant(matmul.getRhs()) || isConstant(matmul.getLhs()))
+    return false;
+  auto products = getConstantDim(simplifyDim(getNumElements(getDims(matmul.getType()), op->getContext()) * getDims(matmul.getLhs().getType()).back()));
+  return products && *products >= manyProducts && llvm::none_of(op->getUsers(), llvm::IsaPred<ScalarBody>);
+}
+
+/// Where oneDNN 2.6 is measured to be faster (docs/Libraries.md).
+static bool isFasterInOneDnn(Operation *op) { return usesLibraryWinograd(op) || isBatchOfProducts(op); }
 
 std::optional<LibraryAnswer> askLibraries(Operation *op, kernel::TargetAttr target) {
   constexpr llvm::StringLiteral oneDnn = "onednn";

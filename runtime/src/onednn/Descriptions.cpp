@@ -41,11 +41,24 @@ void makeMatmul(const int64_t *numbers, Maker &maker, Arguments &arguments) {
   arguments.constant = n.flags & KILN_ONEDNN_CONSTANT ? 1 : noArgument;
 }
 
+// An image whose pixels lie `pixel` elements apart, channels last.
+static dnnl_memory_desc_t describeImages(Maker &maker, int rank, const dnnl_dim_t *dims, int64_t pixel) {
+  dnnl_dims_t strides = {};
+  int64_t stride = pixel;
+  for (int i = rank; i-- > 2;) {
+    strides[i] = stride;
+    stride *= dims[i];
+  }
+  strides[0] = stride;
+  strides[1] = 1;
+  return maker.strided(rank, dims, strides);
+}
+
 void makeConv(const int64_t *n, Maker &maker, Arguments &arguments) {
   int64_t flags = n[0], spatial = n[2], batch = n[3], groups = n[4], channels = n[5], filters = n[6];
   bool last = n[1] != 0, grouped = groups > 1;
   const int64_t *in = n + 7, *out = in + spatial, *kernel = out + spatial, *strides = kernel + spatial, *dilations = strides + spatial;
-  const int64_t *low = dilations + spatial, *high = low + spatial;
+  const int64_t *low = dilations + spatial, *high = low + spatial, pixel = high[spatial];
   static const dnnl_format_tag_t images[2][3] = {{dnnl_ncw, dnnl_nchw, dnnl_ncdhw}, {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc}};
   static const dnnl_format_tag_t filterTags[2][3] = {{dnnl_oiw, dnnl_oihw, dnnl_oidhw}, {dnnl_goiw, dnnl_goihw, dnnl_goidhw}};
   int rank = static_cast<int>(spatial) + 2, weightRank = rank + (grouped ? 1 : 0), position = 0;
@@ -83,7 +96,7 @@ void makeConv(const int64_t *n, Maker &maker, Arguments &arguments) {
   arguments.add(DNNL_ARG_SRC, src, *maker.query(dnnl_query_src_md));
   arguments.add(DNNL_ARG_WEIGHTS, given, *maker.query(dnnl_query_weights_md));
   arguments.add(DNNL_ARG_BIAS, bias);
-  arguments.add(DNNL_ARG_DST, dst, *maker.query(dnnl_query_dst_md));
+  arguments.add(DNNL_ARG_DST, pixel == filters ? dst : describeImages(maker, rank, result, pixel), *maker.query(dnnl_query_dst_md));
   arguments.constant = 1;
 }
 

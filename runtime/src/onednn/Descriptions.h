@@ -96,6 +96,7 @@ struct MatmulNumbers {
 };
 
 void makeMatmul(const int64_t *numbers, Maker &maker, Arguments &arguments);
+// Behind the numbers of the function: how far apart the pixels of the result lie.
 void makeConv(const int64_t *numbers, Maker &maker, Arguments &arguments);
 void makeSoftmax(const int64_t *numbers, Maker &maker, Arguments &arguments);
 void makeLayerNorm(const int64_t *numbers, float epsilon, Maker &maker, Arguments &arguments);

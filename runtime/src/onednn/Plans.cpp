@@ -1,8 +1,8 @@
-// Operations in oneDNN 2 behind the functions of kiln/onednn.h.
+// Primitives of oneDNN 2 that are kept, and how they run.
 //
-// A state has a list of plans, each a primitive for one shape and number of threads, and a list of weights in the orders that primitives asked
-// for. Lists only grow, at their front and under one lock; a call that finds its plan takes no lock.
-#include "Descriptions.h"
+// A state has a list of plans, each a primitive for one shape, and a list of weights in the orders that primitives asked for. Lists only grow,
+// at their front and under one lock; a call that finds its plan takes no lock.
+#include "Plans.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -14,20 +14,10 @@ using namespace kiln_onednn;
 
 namespace {
 
-enum class Kind { Matmul, Conv, Softmax, LayerNorm };
-
-// What tells one operation from another; its numbers are the caller's.
-struct Operation {
-  Kind kind;
-  int64_t threads;
-  float epsilon;
-  const int64_t *numbers;
-  int64_t count;
-};
-
 // The same weights in an order of oneDNN's.
 struct Packed {
   Packed *next, *nextOfAll;
+  int64_t constantAt;
   dnnl_memory_desc_t desc;
   void *data;
 };
@@ -85,23 +75,21 @@ void *findOpenMP(const char *name) {
   return handle ? dlsym(handle, name) : nullptr;
 }
 
-// The calling thread's number of OpenMP threads, for the time of a call.
-class ThreadLimit {
+// One OpenMP thread for the calling thread, for the time of a call: work is split by whoever calls.
+class OneThread {
 public:
-  explicit ThreadLimit(int64_t threads) : before(getThreads ? getThreads() : 0) {
-    if (setThreads && before != threads)
-      setThreads(static_cast<int>(threads));
-    changed = setThreads && before != threads;
+  OneThread() : before(getThreads && setThreads ? getThreads() : 1) {
+    if (before != 1)
+      setThreads(1);
   }
-  ~ThreadLimit() {
-    if (changed)
+  ~OneThread() {
+    if (before != 1)
       setThreads(before);
   }
-  ThreadLimit(const ThreadLimit &) = delete;
+  OneThread(const OneThread &) = delete;
 
 private:
   int before;
-  bool changed;
 };
 
 // What each thread that calls has for itself.
@@ -208,9 +196,10 @@ dnnl_status_t runReorder(dnnl_primitive_t reorder, const dnnl_memory_desc_t &fro
 }
 
 // The weights in this order; made when nobody has asked for it yet.
-kiln_status pack(State *state, const dnnl_memory_desc_t &given, const dnnl_memory_desc_t &wanted, const void *weights, const Packed *&packed) {
+kiln_status pack(State *state, int64_t constantAt, const dnnl_memory_desc_t &given, const dnnl_memory_desc_t &wanted, const void *weights,
+                 const Packed *&packed) {
   for (Packed *have = state->packed; have; have = have->next)
-    if (dnnl_memory_desc_equal(&have->desc, &wanted)) {
+    if (have->constantAt == constantAt && dnnl_memory_desc_equal(&have->desc, &wanted)) {
       packed = have;
       return KILN_STATUS_OK;
     }
@@ -226,7 +215,7 @@ kiln_status pack(State *state, const dnnl_memory_desc_t &given, const dnnl_memor
     std::free(made);
     return translate(status);
   }
-  *made = {state->packed, allPacked, wanted, data};
+  *made = {state->packed, allPacked, constantAt, wanted, data};
   packed = state->packed = allPacked = made;
   return KILN_STATUS_OK;
 }
@@ -261,7 +250,7 @@ kiln_status arrange(State *state, Plan &plan, void *const *data) {
     if (wanted.ndims == 0 || dnnl_memory_desc_equal(&given, &wanted))
       continue;
     if (i == arguments.constant) {
-      status = pack(state, given, wanted, data[i], plan.packed);
+      status = pack(state, plan.operation.constantAt, given, wanted, data[i], plan.packed);
       continue;
     }
     bool isResult = arguments.list[i].id == DNNL_ARG_DST;
@@ -300,7 +289,7 @@ kiln_status makePlan(State *state, const Operation &operation, void *const *data
 }
 
 bool isSame(const Operation &a, const Operation &b) {
-  return a.kind == b.kind && a.threads == b.threads && a.epsilon == b.epsilon && a.count == b.count &&
+  return a.kind == b.kind && a.epsilon == b.epsilon && a.constantAt == b.constantAt && a.count == b.count &&
          std::memcmp(a.numbers, b.numbers, a.count * sizeof(int64_t)) == 0;
 }
 
@@ -339,6 +328,10 @@ kiln_status execute(const Plan &plan, PerThread *thread, void *const *data) {
   return translate(status);
 }
 
+} // namespace
+
+namespace kiln_onednn {
+
 kiln_status call(void *pointer, const Operation &operation, void *const *data) {
   auto *state = static_cast<State *>(pointer);
   if (!prepare())
@@ -346,7 +339,7 @@ kiln_status call(void *pointer, const Operation &operation, void *const *data) {
   PerThread *thread = getThread();
   if (!thread)
     return KILN_STATUS_OUT_OF_MEMORY;
-  ThreadLimit limit(operation.threads);
+  OneThread limit;
   if (Plan *plan = findPlan(state, operation))
     return execute(*plan, thread, data);
   Plan *plan = nullptr;
@@ -380,56 +373,9 @@ kiln_status call(void *pointer, const Operation &operation, void *const *data) {
   return status;
 }
 
-// A product without depth: zeros, then what follows. oneDNN leaves the result as it is.
-void fillEmptySum(const MatmulNumbers &n, const float *bias, float *out) {
-  for (int64_t i = 0, count = n.elements(); i < count; ++i) {
-    float value = n.flags & KILN_ONEDNN_BIAS ? bias[i % *n.columns] : 0.0f;
-    out[i] = n.flags & KILN_ONEDNN_RELU && value < 0.0f ? 0.0f : value;
-  }
-}
+} // namespace kiln_onednn
 
-} // namespace
-
-extern "C" {
-
-kiln_status kiln_onednn_matmul(void *state, int64_t threads, const float *lhs, const float *rhs, const float *bias, float *out, const int64_t *shape) {
-  MatmulNumbers n(shape);
-  if (n.elements() == 0)
-    return KILN_STATUS_OK;
-  if (*n.depth == 0) {
-    fillEmptySum(n, bias, out);
-    return KILN_STATUS_OK;
-  }
-  void *data[] = {const_cast<float *>(lhs + n.lhsAt), const_cast<float *>(rhs + n.rhsAt), const_cast<float *>(bias), out};
-  return call(state, {Kind::Matmul, threads, 0.0f, shape, n.count()}, data);
-}
-
-kiln_status kiln_onednn_conv(void *state, int64_t threads, const float *input, const float *weight, const float *bias, float *out, const int64_t *shape) {
-  int64_t spatial = shape[2], elements = shape[3] * shape[6];
-  for (int64_t i = 0; i < spatial; ++i)
-    elements *= shape[7 + spatial + i];
-  if (elements == 0)
-    return KILN_STATUS_OK;
-  void *data[] = {const_cast<float *>(input), const_cast<float *>(weight), const_cast<float *>(bias), out};
-  return call(state, {Kind::Conv, threads, 0.0f, shape, 7 + 7 * spatial}, data);
-}
-
-kiln_status kiln_onednn_softmax(void *state, int64_t threads, const float *input, float *out, const int64_t *shape) {
-  if (shape[1] == 0 || shape[2] == 0)
-    return KILN_STATUS_OK;
-  void *data[] = {const_cast<float *>(input), out};
-  return call(state, {Kind::Softmax, threads, 0.0f, shape, 3}, data);
-}
-
-kiln_status kiln_onednn_layer_norm(void *state, int64_t threads, const float *input, const float *scale, const float *bias, float *out, float epsilon,
-                                   const int64_t *shape) {
-  if (shape[1] == 0 || shape[2] == 0)
-    return KILN_STATUS_OK;
-  void *data[] = {const_cast<float *>(input), const_cast<float *>(scale), const_cast<float *>(bias), out};
-  return call(state, {Kind::LayerNorm, threads, epsilon, shape, 3}, data);
-}
-
-void kiln_onednn_release(void) {
+extern "C" void kiln_onednn_release(void) {
   Lock lock;
   for (Plan *plan = allPlans, *next; plan; plan = next) {
     next = plan->nextOfAll;
@@ -444,5 +390,3 @@ void kiln_onednn_release(void) {
   allPacked = nullptr;
   generation.fetch_add(1, std::memory_order_release);
 }
-
-} // extern "C"
