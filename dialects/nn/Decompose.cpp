@@ -94,19 +94,23 @@ Results HardmaxOp::decompose(OpBuilder &builder) {
 }
 
 Results LayerNormOp::decompose(OpBuilder &builder) {
-  RowBuilder b = rowBuilder(builder, *this, trailingAxes(getAxis(), getType()));
-  Value centered = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Mean, getInput()));
+  Value x = widen(builder, getLoc(), getInput()), scale = widen(builder, getLoc(), getScale());
+  RowBuilder b{builder, getLoc(), cast<RankedTensorType>(x.getType()), trailingAxes(getAxis(), getType())};
+  Value centered = b.make<SubOp>(x, b.reduceAndSpread(ReduceKind::Mean, x));
   Value variance = b.reduce(ReduceKind::Mean, b.make<MulOp>(centered, centered));
   Value deviation = b.make<SqrtOp>(b.make<AddOp>(variance, b.number(variance.getType(), getEpsilon().convertToDouble())));
-  Value result = b.make<MulOp>(b.make<DivOp>(centered, b.spread(deviation)), b.spread(getScale()));
-  return SmallVector<Value>{getBias() ? b.make<AddOp>(result, b.spread(getBias())) : result};
+  Value result = b.make<MulOp>(b.make<DivOp>(centered, b.spread(deviation)), b.spread(scale));
+  if (getBias())
+    result = b.make<AddOp>(result, b.spread(widen(builder, getLoc(), getBias())));
+  return SmallVector<Value>{narrow(builder, getLoc(), getType(), result)};
 }
 
 Results RmsNormOp::decompose(OpBuilder &builder) {
-  RowBuilder b = rowBuilder(builder, *this, trailingAxes(getAxis(), getType()));
-  Value square = b.reduce(ReduceKind::Mean, b.make<MulOp>(getInput(), getInput()));
+  Value x = widen(builder, getLoc(), getInput()), scale = widen(builder, getLoc(), getScale());
+  RowBuilder b{builder, getLoc(), cast<RankedTensorType>(x.getType()), trailingAxes(getAxis(), getType())};
+  Value square = b.reduce(ReduceKind::Mean, b.make<MulOp>(x, x));
   Value root = b.make<SqrtOp>(b.make<AddOp>(square, b.number(square.getType(), getEpsilon().convertToDouble())));
-  return SmallVector<Value>{b.make<MulOp>(b.make<DivOp>(getInput(), b.spread(root)), b.spread(getScale()))};
+  return SmallVector<Value>{narrow(builder, getLoc(), getType(), b.make<MulOp>(b.make<DivOp>(x, b.spread(root)), b.spread(scale)))};
 }
 
 Results LpNormOp::decompose(OpBuilder &builder) {

@@ -4,6 +4,7 @@
 #include "dialects/nn/NN.h"
 #include "passes/graph/BodyMatching.h"
 #include "passes/graph/ChainMatching.h"
+#include "passes/graph/EvaluateScalar.h"
 #include "passes/graph/Terms.h"
 
 using namespace mlir;
@@ -70,6 +71,48 @@ static Value parameterOf(PatternRewriter &rewriter, Value value, Type type, uint
   return small.getType() == parameter ? small : ReshapeOp::create(rewriter, value.getLoc(), parameter, small);
 }
 
+static bool narrowsExactly(APFloat number, Type half) {
+  bool loses = false;
+  number.convert(cast<FloatType>(half).getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+  return !loses;
+}
+
+/// The numbers of a small constant in a narrower type; null when that does not hold them all.
+static ElementsAttr narrowConstant(Value value, Type half) {
+  ElementsAttr attr = getConstant(value);
+  if (!attr || attr.getNumElements() > (1 << 16))
+    return nullptr;
+  ConstantData data(attr);
+  std::vector<char> bytes(2 * data.numElements());
+  for (int64_t i = 0; i < data.numElements(); ++i) {
+    if (!narrowsExactly(APFloat(data.asDouble(i)), half))
+      return nullptr;
+    storeNumber(&bytes[2 * i], half, data.asDouble(i));
+  }
+  return makeConstant(withElementType(value.getType(), half), std::move(bytes));
+}
+
+/// What a value of f32 was, or may be, in a narrower type: a value, a number or a constant; null when that does not hold it.
+static OpFoldResult narrowExactly(Value value, Type half) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  if (auto cast = value.getDefiningOp<CastOp>())
+    return cast.getX().getType().getElementType() == half ? OpFoldResult(cast.getX()) : OpFoldResult();
+  if (auto splat = value.getDefiningOp<SplatOp>()) {
+    APFloat number = cast<FloatAttr>(splat.getValue()).getValue();
+    return narrowsExactly(number, half) ? OpFoldResult(FloatAttr::get(half, number.convertToDouble())) : OpFoldResult();
+  }
+  return OpFoldResult(narrowConstant(value, half));
+}
+
+static Value materialize(PatternRewriter &rewriter, Location loc, RankedTensorType type, OpFoldResult narrow) {
+  if (auto number = dyn_cast_or_null<FloatAttr>(dyn_cast<Attribute>(narrow)))
+    return SplatOp::create(rewriter, loc, type, number);
+  auto constant = dyn_cast_or_null<ElementsAttr>(dyn_cast<Attribute>(narrow));
+  Value value = constant ? Value(ConstantOp::create(rewriter, loc, constant)) : cast<Value>(narrow);
+  return value.getType() == type ? value : Value(ReshapeOp::create(rewriter, loc, type, value));
+}
+
 namespace {
 
 /// norm(x) * scale, where the norm has no scale yet
@@ -116,8 +159,37 @@ struct NormBias : OpRewritePattern<AddOp> {
   }
 };
 
+/// A norm in f32 of what was f16 or bf16 before, and is so again behind it: the norm of that type, which computes in f32 itself.
+template <typename NormOp> struct NormOfHalf : OpRewritePattern<CastOp> {
+  using OpRewritePattern<CastOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
+    Type half = op.getType().getElementType();
+    auto norm = op.getX().getDefiningOp<NormOp>();
+    if (!norm || !norm->hasOneUse() || !norm.getType().getElementType().isF32() || !(half.isF16() || half.isBF16()))
+      return rewriter.notifyMatchFailure(op, "expected a norm in f32 that becomes f16 or bf16");
+    auto cast = norm.getInput().template getDefiningOp<CastOp>();
+    // What others need in f32 is there in f32, and kernels of f32 run in vectors.
+    if (!cast || !cast->hasOneUse() || cast.getX().getType().getElementType() != half)
+      return rewriter.notifyMatchFailure(op, "expected an input that was of the type of the result, and that nobody else needs in f32");
+    SmallVector<OpFoldResult> narrow;
+    for (Value parameter : norm->getOperands().drop_front()) {
+      narrow.push_back(narrowExactly(parameter, half));
+      if (!narrow.back())
+        return rewriter.notifyMatchFailure(op, "expected parameters that the result's type holds");
+    }
+    SmallVector<Value> operands = {cast.getX()};
+    for (auto [parameter, form] : llvm::zip_equal(norm->getOperands().drop_front(), narrow))
+      operands.push_back(materialize(rewriter, norm.getLoc(), withElementType(parameter.getType(), half), form));
+    Location loc = rewriter.getFusedLoc({norm.getLoc(), op.getLoc()});
+    rewriter.replaceOp(op, NormOp::create(rewriter, loc, TypeRange(op.getType()), operands, norm->getAttrs()));
+    return success();
+  }
+};
+
 } // namespace
 
 void kiln::populateNormalizationPatterns(RewritePatternSet &patterns) {
-  patterns.add<Variance, SoftmaxOfSumWithZero, NormScale<LayerNormOp>, NormScale<RmsNormOp>, NormBias>(patterns.getContext());
+  patterns.add<Variance, SoftmaxOfSumWithZero, NormBias>(patterns.getContext());
+  patterns.add<NormScale<LayerNormOp>, NormScale<RmsNormOp>, NormOfHalf<LayerNormOp>, NormOfHalf<RmsNormOp>>(patterns.getContext());
 }

@@ -179,6 +179,11 @@ def add_norm_cases(model):
         for dims in (None, ["R", 10, 37]):
             model.case("LayerNorm", "LayerNormalization", [model.input(x, dims=dims), *weights], layer_norm(x, scale, bias, axis), dims=dims, axis=axis)
             model.case("RMSNorm", "RMSNormalization", [model.input(x, dims=dims), weights[0]], rms, dims=dims, axis=axis)
+    # Squares of these rows are larger than any f16.
+    x, (scale, bias) = ROWS[2].astype("f2").astype("f8"), (random.uniform(0.5, 2, 37).astype("f2").astype("f8") for _ in range(2))
+    inputs = [model.input(x, "f2"), model.weight(scale, "f2"), model.weight(bias, "f2")]
+    model.case("LayerNorm half", "LayerNormalization", inputs, layer_norm(x, scale, bias), "f2")
+    model.case("RMSNorm half", "RMSNormalization", inputs[:2], x / np.sqrt(np.mean(x * x, 2, keepdims=True) + 1e-5) * scale, "f2")
     single = ROWS[2][:, :, :1].astype("f4").astype("f8")
     one = [model.weight(np.full(1, 2.0)), model.weight(np.full(1, 0.5))]
     model.case("LayerNorm one element", "LayerNormalization", [model.input(single), *one], layer_norm(single, 2.0, 0.5))
