@@ -9,6 +9,7 @@
 
 #include "compiler/emit/Expression.h"
 #include "compiler/emit/Identifiers.h"
+#include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
@@ -61,6 +62,10 @@ private:
   llvm::LogicalResult printWhile(mlir::scf::WhileOp loop);
   llvm::LogicalResult printAlloca(mlir::memref::AllocaOp op);
   bool printMemory(mlir::Operation *op);
+  llvm::LogicalResult printRuntimeCall(kernel::CallOp op);
+  void printTable(llvm::StringRef type, const std::string &name, llvm::ArrayRef<std::string> entries);
+  /// A literal as arguments; nullopt when it has no C++ text.
+  std::optional<std::vector<std::string>> writeLiteral(mlir::Attribute literal, unsigned number);
 
   /// Finds what is printed inside its user, and what nobody needs.
   void planBlock(mlir::Block &block);

@@ -108,4 +108,16 @@ def Kernel_SameBufferOp : Kernel_Op<"same_buffer", [Pure, AllTypesMatch<["first"
   let assemblyFormat = "$first `,` $second attr-dict `:` type($first)";
 }
 
+def Kernel_CallOp : Kernel_Op<"call"> {
+  let summary = "Calls a function of the runtime's kernel headers.";
+  let description = [{
+    Arguments are the operands, then the literals: a number as it is, a string as a kiln_string, a list of strings or 32-bit integers as table and length.
+    ```mlir
+    kernel.call "kiln::random_uniform"(%out, %n) [7, 0.0 : f64, 1.0 : f64] : memref<?xf32>, index
+    ```
+  }];
+  let arguments = (ins StrAttr:$callee, Variadic<AnyType>:$operands_, ArrayAttr:$literals);
+  let assemblyFormat = "$callee `(` $operands_ `)` $literals attr-dict `:` type($operands_)";
+}
+
 #endif // KILN_KERNEL_OPS

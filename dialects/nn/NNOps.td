@@ -13,5 +13,6 @@ include "dialects/nn/NNContractionOps.td"
 include "dialects/nn/NNAttentionOps.td"
 include "dialects/nn/NNNormalizationOps.td"
 include "dialects/nn/NNRecurrentOps.td"
+include "dialects/nn/NNRuntimeOps.td"
 
 #endif // KILN_NN_OPS

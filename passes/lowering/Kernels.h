@@ -36,6 +36,7 @@ KILN_KERNEL(NmsGreedy);
 KILN_KERNEL(ConcatCopy);
 KILN_KERNEL(PadCopy);
 KILN_KERNEL(GatherCopy);
+KILN_KERNEL(RuntimeCall);
 KILN_KERNEL(ScatterUpdates);
 KILN_KERNEL(ResizeLoops);
 KILN_KERNEL(InterleaveLoops);

@@ -33,6 +33,8 @@ const char *kiln_status_string(kiln_status status) {
     return "a thread could not be started";
   case KILN_STATUS_MISSING_ALLOCATOR:
     return "an output's size depends on the data, and the context has no allocate hook";
+  case KILN_STATUS_STRING_ROOM_TOO_SMALL:
+    return "strings have more bytes or parts than the model was compiled for";
   }
   return "unknown status";
 }
