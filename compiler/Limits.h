@@ -18,6 +18,10 @@ struct Limits {
   int64_t tensorBytes = int64_t(1) << 33;
   /// Bytes of constants that one operation may read and still be computed by the compiler.
   int64_t foldBytes = int64_t(64) << 20;
+  /// Bytes that an operator that makes strings has room for.
+  int64_t stringBytes = 65536;
+  /// Parts that StringSplit may find in a string.
+  int64_t stringParts = 64;
 };
 
 } // namespace kiln

@@ -32,6 +32,8 @@ static std::string scalarType(Type element) {
     return "uint16_t";
   if (element.isInteger(1))
     return "bool";
+  if (element.isInteger(128))
+    return "kiln_string";
   if (!element.isIndex() && !element.isInteger(8) && !element.isInteger(16) && !element.isInteger(32) && !element.isInteger(64))
     return "";
   return (element.isUnsignedInteger() ? "uint" : "int") + std::to_string(integerWidth(element, false)) + "_t";

@@ -240,6 +240,8 @@ LogicalResult FunctionPrinter::print(Operation *op) {
 }
 
 LogicalResult FunctionPrinter::printStatement(Operation *op) {
+  if (auto call = dyn_cast<kernel::RuntimeCallOp>(op))
+    return printRuntimeCall(call);
   if (auto fail = dyn_cast<kernel::FailOp>(op)) {
     line("kiln::fail(" + text(fail.getStatus()) + ", " + fail.getCode() + ");");
     return success();

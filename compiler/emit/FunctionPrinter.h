@@ -63,6 +63,10 @@ private:
   llvm::LogicalResult printAlloca(mlir::memref::AllocaOp op);
   bool printMemory(mlir::Operation *op);
   void printExternalCall(kernel::CallOp op);
+  llvm::LogicalResult printRuntimeCall(kernel::RuntimeCallOp op);
+  void printTable(llvm::StringRef type, const std::string &name, llvm::ArrayRef<std::string> entries);
+  /// A literal as arguments; nullopt when it has no C++ text.
+  std::optional<std::vector<std::string>> writeLiteral(mlir::Attribute literal, unsigned number);
 
   /// Finds what is printed inside its user, and what nobody needs.
   void planBlock(mlir::Block &block);

@@ -63,7 +63,7 @@ static std::string printSequences(const Signature &signature) {
   auto flag = [](bool value) { return std::string(value ? ", 1" : ", 0"); };
   for (const nn::SequenceInfo &sequence : signature.sequences)
     rows += "    {" + makeStringLiteral(sequence.name) + ", " + std::to_string(sequence.first) + ", " + std::to_string(sequence.count) +
-            flag(sequence.isOutput) + flag(sequence.isSequence) + flag(sequence.isOptional) + ", {}},\n";
+            flag(sequence.isOutput) + flag(sequence.isSequence) + flag(sequence.isOptional) + flag(sequence.isBytes) + ", {}},\n";
   return rows.empty() ? "" : "const kiln_sequence_info sequence_table[] = {\n" + rows + "};\n";
 }
 

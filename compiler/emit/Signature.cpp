@@ -129,7 +129,9 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
 
 std::string Signature::describeElement(size_t tensor, bool isOutput) const {
   for (const nn::SequenceInfo &sequence : sequences)
-    if (sequence.isSequence && sequence.isOutput == isOutput && tensor >= sequence.first && static_cast<int64_t>(tensor - sequence.first) < sequence.count)
+    if (sequence.isBytes && isOutput && tensor == sequence.first)
+      return "bytes that strings of other outputs point into";
+    else if (sequence.isSequence && sequence.isOutput == isOutput && tensor >= sequence.first && static_cast<int64_t>(tensor - sequence.first) < sequence.count)
       return "element " + std::to_string(tensor - sequence.first) + " of sequence '" + sequence.name + "'";
   return "";
 }
@@ -179,6 +181,8 @@ std::string publicType(Type type) {
     return "uint16_t";
   if (type.isInteger(1))
     return "uint8_t";
+  if (nn::isString(type))
+    return "kiln_string";
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer || !llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth()))
     return "";
@@ -190,6 +194,8 @@ std::string elementName(Type type) {
     return "bool";
   if (type.isBF16())
     return "bf16";
+  if (nn::isString(type))
+    return "string";
   StringRef kind = isa<FloatType>(type) ? "f" : type.isUnsignedInteger() ? "u" : "i";
   return kind.str() + std::to_string(type.getIntOrFloatBitWidth());
 }

@@ -64,6 +64,12 @@ static std::string useTypes(StringRef text) {
   return lines.empty() ? "" : "\n" + lines;
 }
 
+/// The headers of functions that kernels call whole.
+static std::string includeFunctions(StringRef text) {
+  std::string lines = text.contains("kiln::random_") ? "#include \"kiln/random.h\"\n" : "";
+  return lines + (text.contains("kiln::string_") ? "#include \"kiln/strings.h\"\n" : "");
+}
+
 /// The kernels of a module; failure after a report for each that has no C++ text.
 static FailureOr<std::vector<KernelText>> printKernels(const Signature &signature, KernelNames &names) {
   std::vector<KernelText> kernels;
@@ -101,7 +107,7 @@ static LogicalResult printTarget(const Signature &signature, ModelSources &sourc
     std::string text;
     for (size_t kernel : unit)
       text += "\n" + (*kernels)[kernel].definition;
-    text = "// Kernels of model " + whose + ".\n" + includes + useTypes(text) + text;
+    text = "// Kernels of model " + whose + ".\n" + includes + includeFunctions(text) + useTypes(text) + text;
     sources.units.push_back({{stem + "_kernels_" + std::to_string(i) + ".cpp", text}, target});
   }
   return success();

@@ -21,6 +21,8 @@ static constexpr int64_t mostGuardedSteps = 64;
 GraphImporter::ControlFlow GraphImporter::findControlFlow(StringRef domain, StringRef name) {
   if (domain == "ai.onnx.preview" && name == "FlexAttention")
     return &GraphImporter::buildFlexAttention;
+  if (domain == "ai.onnx.preview.training" && name == "Gradient")
+    return &GraphImporter::differentiate;
   if (!domain.empty())
     return nullptr;
   return name == "If"            ? &GraphImporter::inlineIf

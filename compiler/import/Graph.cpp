@@ -39,6 +39,10 @@ std::optional<Value> GraphImporter::lookup(Scope &scope, StringRef name, std::st
     const onnx::SparseTensorProto *sparse = at->sparseInitializers.lookup(name);
     if (!tensor && !sparse)
       continue;
+    if (Value texts = tensor ? makeStrings(*tensor, NameLoc::get(StringAttr::get(&context, printable(name))), reason) : Value(); texts || !reason.empty()) {
+      reason = "initializer '" + printable(name) + "': " + reason;
+      return texts ? std::optional(at->values[name] = texts) : std::nullopt;
+    }
     ElementsAttr attr = tensor ? readTensor(*tensor, file, options.limits, &context, reason)
                                : readSparseTensor(*sparse, file, options.limits, &context, reason);
     if (!attr) {
@@ -50,6 +54,22 @@ std::optional<Value> GraphImporter::lookup(Scope &scope, StringRef name, std::st
   }
   reason = "'" + printable(name) + "' is not defined before its use: no input, initializer or earlier node has that name";
   return std::nullopt;
+}
+
+Value GraphImporter::makeStrings(const onnx::TensorProto &tensor, Location loc, std::string &reason) {
+  if (tensor.data_type() != onnx::TensorProto::STRING)
+    return {};
+  int64_t count = 1, most = tensor.string_data_size();
+  bool isWrong = tensor.dims_size() > options.limits.rank;
+  for (int64_t dim : tensor.dims())
+    isWrong |= dim < 0 || (dim > 0 && count > most / dim) || (count *= dim) < 0;
+  if (isWrong || count != most) {
+    reason = "its dimensions do not fit its " + std::to_string(most) + " strings";
+    return {};
+  }
+  SmallVector<StringRef> texts(tensor.string_data().begin(), tensor.string_data().end());
+  auto type = RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), builder.getIntegerType(128));
+  return nn::StringsOp::create(builder, loc, type, builder.getStrArrayAttr(texts));
 }
 
 int64_t GraphImporter::narrowType(const Scope &scope, StringRef name) {
@@ -118,12 +138,17 @@ LogicalResult GraphImporter::importNodes(Scope &scope, ArrayRef<const onnx::Node
 static bool accepts(Elements elements, Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   bool isBool = type.isInteger(1);
+  if (nn::isString(type))
+    return llvm::is_contained({Elements::String, Elements::Data, Elements::Sequence, Elements::Everything}, elements);
   switch (elements) {
   case Elements::Any:
+  case Elements::Data:
   case Elements::Narrow:
   case Elements::Sequence:
   case Elements::Everything:
     return true;
+  case Elements::String:
+    return false;
   case Elements::Number:
     return !isBool;
   case Elements::Float:
@@ -139,8 +164,8 @@ static bool accepts(Elements elements, Type type) {
 }
 
 static std::string describeType(Type type) {
-  if (type.isInteger(1))
-    return "bool";
+  if (type.isInteger(1) || nn::isString(type))
+    return type.isInteger(1) ? "bool" : "string";
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;

@@ -117,6 +117,8 @@ private:
   mlir::LogicalResult unrollScan(Scope &scope, Node &node);
   mlir::LogicalResult mapSequence(Scope &scope, Node &node);
   mlir::LogicalResult buildFlexAttention(Scope &scope, Node &node);
+  /// Gradient (Gradient.cpp): a node that is about other nodes.
+  mlir::LogicalResult differentiate(Scope &scope, Node &node);
   /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.
   mlir::FailureOr<llvm::SmallVector<Value>> importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::ArrayRef<Value> arguments,
                                                        const llvm::Twine &prefix);
@@ -128,6 +130,8 @@ private:
 
   /// The value of that name as seen from `scope`; nullopt when there is none. An initializer becomes a constant here.
   std::optional<Value> lookup(Scope &scope, llvm::StringRef name, std::string &reason);
+  /// A tensor of strings of the file; null when it holds something else, or with the reason set.
+  Value makeStrings(const onnx::TensorProto &tensor, mlir::Location loc, std::string &reason);
   /// The narrow data type of the value of that name, or 0.
   static int64_t narrowType(const Scope &scope, llvm::StringRef name);
   AffineExpr symbol(llvm::StringRef name);
@@ -149,6 +153,8 @@ private:
   /// Those of the options' dimensions that an input has.
   llvm::StringSet<> fixedDims;
   std::vector<std::string> outputNames;
+  /// Bytes that strings point into, which are returned behind the outputs: with their names.
+  std::vector<std::pair<std::string, Value>> keptBytes;
   std::vector<nn::SequenceInfo> sequences;
   /// The most that each of the last symbols can be: those that the model computes.
   llvm::SmallVector<AffineExpr> computedBounds;

@@ -197,6 +197,8 @@ static std::vector<char> parseNumbers(StringRef text, Type element, int64_t coun
 
 LogicalResult GraphImporter::bindInput(Scope &scope, StringRef name, RankedTensorType type, StringRef text) {
   std::string where = "input '" + printable(name) + "': ";
+  if (nn::isString(type.getElementType()))
+    return diagnostics.error(where + "--bind of strings is not supported");
   if (!type.hasStaticShape() || type.getNumElements() > 65536)
     return diagnostics.error(where + "--bind needs a static shape of at most 65536 elements; give one with --shape");
   std::vector<char> bytes = parseNumbers(text, type.getElementType(), type.getNumElements());
@@ -325,7 +327,7 @@ LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto 
     if (isDeclared && !output.type().has_tensor_type() && (!isOptional || scope.tensors.contains(output.name())))
       return diagnostics.error(where + " is a tensor, but the model declares type " + kindOf(output.type()));
     if (isOptional)
-      sequences.push_back({output.name(), false, true, true, static_cast<unsigned>(values.size()), 1});
+      sequences.push_back({output.name(), false, true, true, false, static_cast<unsigned>(values.size()), 1});
     if (failed(checkDeclared(scope, output.name(), *value, where)))
       return failure();
     values.push_back(*value);
@@ -341,6 +343,14 @@ LogicalResult GraphImporter::returnOutputs(Scope &scope, const onnx::GraphProto 
 
 void GraphImporter::returnValues(ArrayRef<Value> outputs) {
   SmallVector<Value> values(outputs);
+  for (auto &[name, bytes] : keptBytes) {
+    std::string unique = name;
+    for (unsigned number = 2; llvm::is_contained(outputNames, unique); ++number)
+      unique = name + "_" + std::to_string(number);
+    sequences.push_back({unique, false, false, true, true, static_cast<unsigned>(values.size()), 1});
+    outputNames.push_back(unique);
+    values.push_back(bytes);
+  }
   llvm::SmallPtrSet<Value, 16> returned(values.begin(), values.end());
   SmallVector<const NodeValue *> exposed;
   llvm::StringSet<> names;
@@ -357,12 +367,12 @@ void GraphImporter::returnValues(ArrayRef<Value> outputs) {
   for (auto [i, name] : llvm::enumerate(outputNames)) {
     function.setResultAttr(i, nn::nameAttrName, builder.getStringAttr(name));
     for (const NodeValue &value : nodeValues)
-      if (value.value == outputs[i])
+      if (value.value == values[i])
         function.setResultAttr(i, nn::nodeAttrName, builder.getStringAttr(value.node));
   }
   for (auto [i, value] : llvm::enumerate(exposed)) {
-    function.setResultAttr(outputs.size() + i, nn::nameAttrName, builder.getStringAttr(value->name));
-    function.setResultAttr(outputs.size() + i, nn::nodeAttrName, builder.getStringAttr(value->node));
+    function.setResultAttr(outputNames.size() + i, nn::nameAttrName, builder.getStringAttr(value->name));
+    function.setResultAttr(outputNames.size() + i, nn::nodeAttrName, builder.getStringAttr(value->node));
   }
 }
 

@@ -129,7 +129,7 @@ LogicalResult GraphImporter::addSequence(Scope &scope, const onnx::ValueInfoProt
       return failure();
     elements.push_back(addArgument(name, *type));
   }
-  sequences.push_back({input.name(), true, input.type().has_optional_type(), false, first, option->length});
+  sequences.push_back({input.name(), true, input.type().has_optional_type(), false, false, first, option->length});
   scope.values[input.name()] = makeSequence(builder, function.getLoc(), elements);
   return success();
 }
@@ -140,7 +140,7 @@ std::optional<LogicalResult> GraphImporter::addList(Scope &scope, const onnx::Va
   if (isOptional)
     scope.optionals.insert(input.name());
   if (options.absent.count(input.name())) {
-    sequences.push_back({input.name(), held.has_sequence_type(), true, false, function.getNumArguments(), nn::SequenceInfo::absent});
+    sequences.push_back({input.name(), held.has_sequence_type(), true, false, false, function.getNumArguments(), nn::SequenceInfo::absent});
     scope.values[input.name()] = makeAbsent(builder, function.getLoc());
     return success();
   }
@@ -153,7 +153,7 @@ std::optional<LogicalResult> GraphImporter::addList(Scope &scope, const onnx::Va
   FailureOr<RankedTensorType> type = inputType(input.name(), held, {given == options.shapes.end() ? nullptr : &given->second, "--shape", wayOut});
   if (failed(type))
     return failure();
-  sequences.push_back({input.name(), false, true, false, function.getNumArguments(), 1});
+  sequences.push_back({input.name(), false, true, false, false, function.getNumArguments(), 1});
   scope.values[input.name()] = addArgument(input.name(), *type);
   return success();
 }
@@ -166,7 +166,7 @@ LogicalResult GraphImporter::returnList(const onnx::ValueInfoProto &output, Valu
   bool isOptional = declared.has_optional_type();
   const onnx::TypeProto &held = isOptional ? declared.optional_type().elem_type() : declared;
   bool isDeclared = declared.value_case() != onnx::TypeProto::VALUE_NOT_SET;
-  nn::SequenceInfo info{output.name(), held.has_sequence_type(), isOptional, true, static_cast<unsigned>(results.size()), nn::SequenceInfo::absent};
+  nn::SequenceInfo info{output.name(), held.has_sequence_type(), isOptional, true, false, static_cast<unsigned>(results.size()), nn::SequenceInfo::absent};
   if (auto elements = getElements(list)) {
     if (isDeclared && !held.has_sequence_type())
       return diagnostics.error(where + "a sequence, but the model declares something else");

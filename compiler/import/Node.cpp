@@ -199,6 +199,17 @@ ElementsAttr Node::findTensor(StringRef name) {
   return value;
 }
 
+Value Node::tensorAttribute(StringRef name) {
+  const Attribute *attribute = find(name, Attribute::TENSOR, "tensor");
+  std::string why;
+  if (Value texts = attribute ? graph.makeStrings(attribute->t(), loc, why) : Value())
+    return texts;
+  if (!why.empty())
+    (void)error("attribute '" + name + "': " + why);
+  ElementsAttr value = failed() ? ElementsAttr() : findTensor(name);
+  return value ? constant(value) : constantInts({0});
+}
+
 bool Node::hasAttribute(StringRef name) const {
   return llvm::any_of(proto.attribute(), [&](const Attribute &a) { return a.name() == name; });
 }
@@ -334,6 +345,10 @@ AffineExpr Node::computedDim(AffineExpr bound, const Twine &name) {
   }
   return graph.addComputedSymbol(printable(name.str()), most);
 }
+
+void Node::keepBytes(Value bytes, const Twine &name) { graph.keptBytes.emplace_back(printable(name.str()), bytes); }
+
+const Limits &Node::limits() const { return graph.options.limits; }
 
 std::string Node::outputName(unsigned i) const {
   if (i < numOutputs() && !proto.output(i).empty())

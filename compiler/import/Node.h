@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_IMPORT_NODE_H
 #define KILN_COMPILER_IMPORT_NODE_H
 
+#include "compiler/Limits.h"
 #include "compiler/import/Contents.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
@@ -62,6 +63,8 @@ public:
   std::optional<llvm::SmallVector<double>> findFloats(llvm::StringRef name);
   std::optional<llvm::SmallVector<std::string>> findStrings(llvm::StringRef name);
   mlir::ElementsAttr findTensor(llvm::StringRef name);
+  /// The constant of a tensor attribute, which may be of strings; a harmless one after a mistake.
+  Value tensorAttribute(llvm::StringRef name);
   bool hasAttribute(llvm::StringRef name) const;
   /// For attributes that do not change what is computed.
   void ignore(llvm::StringRef name) { asked.insert(name); }
@@ -117,6 +120,9 @@ public:
   bool isKnown(unsigned input) { return !hasInput(input) || getIntegerContents(inputs[input]); }
   /// A dimension that only the data tells, at most `bound`; `name` is for messages and the model's users.
   AffineExpr computedDim(AffineExpr bound, const llvm::Twine &name);
+  /// Bytes that strings of the results point into: they become an output of the model, so that they live as long as the strings.
+  void keepBytes(Value bytes, const llvm::Twine &name);
+  const Limits &limits() const;
   /// What programs may call a thing of output `i`: its name, or the node's.
   std::string outputName(unsigned i) const;
   /// Numbers of a constant float or integer tensor.
@@ -144,6 +150,8 @@ public:
   template <typename Op> Value binary(Value x, double y) { return make<Op>(x.getType(), x, splatLike(x, y)); }
 
   Value constant(mlir::ElementsAttr value);
+  /// A constant of strings, in one dimension.
+  Value strings(llvm::ArrayRef<std::string> texts, AffineExpr count);
   Value constantInts(llvm::ArrayRef<int64_t> values);
   Value splat(llvm::ArrayRef<AffineExpr> dims, Type elementType, double value);
   Value splatLike(Value like, double value) { return splat(dims(like), elementType(like), value); }

@@ -35,6 +35,11 @@ AffineMap Node::symbolMap(ArrayRef<AffineExpr> exprs) const {
 
 Value Node::constant(ElementsAttr value) { return nn::ConstantOp::create(builder(), loc, value); }
 
+Value Node::strings(ArrayRef<std::string> texts, AffineExpr count) {
+  SmallVector<StringRef> list(texts.begin(), texts.end());
+  return make<nn::StringsOp>(type({count}, builder().getIntegerType(128)), builder().getStrArrayAttr(list));
+}
+
 Value Node::constantInts(ArrayRef<int64_t> values) {
   auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, builder().getI64Type());
   return constant(nn::makeConstantOf<int64_t>(type, values));

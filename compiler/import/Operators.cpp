@@ -16,8 +16,9 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
        {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(),
         getElementwiseOperators(), getGatherOperators(), getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(),
         getLossOperators(), getMatmulOperators(), getNgramOperators(), getNormalizationOperators(), getPoolingOperators(),
-        getQuantizationOperators(), getReductionOperators(), getRecurrentOperators(), getRegionOperators(), getResizeOperators(),
-        getSamplingOperators(), getSequenceOperators(), getShapeOperators(), getSignalOperators(), getTrainingOperators()})
+        getQuantizationOperators(), getRandomOperators(), getReductionOperators(), getRecurrentOperators(), getRegionOperators(), getResizeOperators(),
+        getSamplingOperators(), getSequenceOperators(), getShapeOperators(), getSignalOperators(), getStringOperators(),
+        getTrainingOperators()})
     for (const Operator &row : family)
       index[row.name].push_back(&row);
   return index;

@@ -12,8 +12,9 @@ namespace kiln::import {
 class Node;
 
 /// Which element types the first input may have. Only operators of Sequence take lists of tensors and values that may be absent,
-/// only those of Narrow codes of narrow floats, and those of Everything both.
-enum class Elements { Any, Number, Float, Signed, Integer, Bool, Sequence, Narrow, Everything };
+/// only those of Narrow codes of narrow floats, and those of Everything both. Data are all numbers, bools and strings: what operators take
+/// that only move elements.
+enum class Elements { Any, Number, Float, Signed, Integer, Bool, String, Data, Sequence, Narrow, Everything };
 
 /// One row an operator: from opset `since` to `until` the node is expressed by `convert`.
 struct Operator {
@@ -51,6 +52,7 @@ llvm::ArrayRef<Operator> getNgramOperators();
 llvm::ArrayRef<Operator> getNormalizationOperators();
 llvm::ArrayRef<Operator> getPoolingOperators();
 llvm::ArrayRef<Operator> getQuantizationOperators();
+llvm::ArrayRef<Operator> getRandomOperators();
 llvm::ArrayRef<Operator> getReductionOperators();
 llvm::ArrayRef<Operator> getRecurrentOperators();
 llvm::ArrayRef<Operator> getRegionOperators();
@@ -59,6 +61,7 @@ llvm::ArrayRef<Operator> getSamplingOperators();
 llvm::ArrayRef<Operator> getSequenceOperators();
 llvm::ArrayRef<Operator> getShapeOperators();
 llvm::ArrayRef<Operator> getSignalOperators();
+llvm::ArrayRef<Operator> getStringOperators();
 llvm::ArrayRef<Operator> getTrainingOperators();
 /// @}
 

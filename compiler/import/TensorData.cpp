@@ -2,6 +2,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NN.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -32,7 +33,7 @@ static const DataType &getDataType(int id) {
       {"int16", 16, [](Builder &b) -> Type { return b.getIntegerType(16); }},
       {"int32", 32, [](Builder &b) -> Type { return b.getI32Type(); }},
       {"int64", 64, [](Builder &b) -> Type { return b.getI64Type(); }},
-      {"string", 0, nullptr},
+      {"string", 128, [](Builder &b) -> Type { return b.getIntegerType(128); }},
       {"bool", 8, [](Builder &b) -> Type { return b.getI1Type(); }},
       {"float16", 16, [](Builder &b) -> Type { return b.getF16Type(); }},
       {"double", 64, [](Builder &b) -> Type { return b.getF64Type(); }},
@@ -58,7 +59,7 @@ static const DataType &getDataType(int id) {
 Type getElementType(int dataType, MLIRContext *context) {
   Builder builder(context);
   const DataType &type = getDataType(dataType);
-  return type.bits && !type.isCode ? type.type(builder) : Type();
+  return type.bits && type.bits <= 64 && !type.isCode ? type.type(builder) : Type();
 }
 
 Type getStorageType(int dataType, MLIRContext *context) {
@@ -75,7 +76,7 @@ std::string getDataTypeName(int dataType) {
 /// The static type of the tensor, after its shape has proven sane.
 static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const Limits &limits, MLIRContext *context, std::string &reason) {
   Type element = getStorageType(dataType, context);
-  if (!element)
+  if (!element || nn::isString(element))
     reason = "element type " + getDataTypeName(dataType) + " is not supported";
   else if (static_cast<int64_t>(dims.size()) > limits.rank)
     reason = "rank " + std::to_string(dims.size()) + " is over the limit of " + std::to_string(limits.rank) + " dimensions";

@@ -12,10 +12,10 @@ class SparseTensorProto;
 
 namespace kiln::import {
 
-/// The element type of an ONNX data type, or null when Kiln has none for it.
+/// The element type of an ONNX data type, or null when Kiln has none for it that it computes with.
 mlir::Type getElementType(int dataType, mlir::MLIRContext *context);
 
-/// The same, and bytes for the types whose elements are codes (NarrowTypes.h).
+/// The same, bytes for the types whose elements are codes (NarrowTypes.h), and that of strings.
 mlir::Type getStorageType(int dataType, mlir::MLIRContext *context);
 
 /// The data type as ONNX spells it, for messages.

@@ -25,6 +25,13 @@ double unitInLastPlace(ElementType type, double value) {
   return std::ldexp(1.0, value == 0 ? lowest : std::max(exponent - digits, lowest));
 }
 
+void compareText(const Tensor &actual, const Tensor &expected, int64_t i, Comparison &result) {
+  if (actual.getText(i) == expected.getText(i))
+    return;
+  if (result.wrong++ == 0)
+    result.reason = "first at " + std::to_string(i) + ": '" + actual.getText(i).str() + "', expected '" + expected.getText(i).str() + "'";
+}
+
 void compareElement(const Tensor &actual, const Tensor &expected, int64_t i, double rtol, double atol, Comparison &result) {
   double got = actual.getValue(i), want = expected.getValue(i);
   bool ok = got == want || (std::isnan(got) && std::isnan(want));
@@ -68,7 +75,10 @@ Comparison compare(const Tensor &actual, const Tensor &expected, double rtol, do
     return result;
   }
   for (int64_t i = 0; i < result.elements; ++i)
-    compareElement(actual, expected, i, rtol, atol, result);
+    if (expected.getType() == KILN_ELEMENT_STRING)
+      compareText(actual, expected, i, result);
+    else
+      compareElement(actual, expected, i, rtol, atol, result);
   if (double largest = getLargest(expected))
     result.scaledError = result.maxAbsolute / largest;
   if (result.wrong)

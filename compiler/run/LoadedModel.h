@@ -35,6 +35,8 @@ public:
     /// Null for a plain tensor.
     const kiln_sequence_info *list;
     size_t first, count;
+    /// No output of the ONNX model: bytes that strings point into.
+    bool isBytes() const { return list && list->is_bytes; }
   };
   std::vector<Slot> getSlots(bool isOutput) const;
 

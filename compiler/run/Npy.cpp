@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/run/Npy.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Endian.h"
 #include <cstring>
 #include <optional>
@@ -106,6 +107,62 @@ private:
 
 } // namespace
 
+//===- Strings -------------------------------------------------------------===//
+//
+// NumPy's '<U7' holds seven characters of four bytes for each string, shorter ones are filled up with zeros.
+//
+//===----------------------------------------------------------------------===//
+
+static llvm::Expected<Tensor> readTexts(StringRef bytes, size_t width, llvm::ArrayRef<int64_t> dims) {
+  llvm::Expected<Tensor> tensor = Tensor::create(KILN_ELEMENT_STRING, dims);
+  if (!tensor)
+    return tensor;
+  if (width > (size_t(1) << 32) || bytes.size() != size_t(tensor->getNumElements()) * width * 4)
+    return makeError("the .npy file has " + llvm::Twine(bytes.size()) + " bytes of data, but " + tensor->getSignature() + " of " + llvm::Twine(width) +
+                     " characters needs another number");
+  for (int64_t i = 0; i < tensor->getNumElements(); ++i) {
+    std::string text;
+    for (size_t c = 0; c < width; ++c) {
+      unsigned letter = llvm::support::endian::read32le(bytes.data() + (size_t(i) * width + c) * 4);
+      char encoded[4], *end = encoded;
+      if (letter == 0)
+        break;
+      if (!llvm::ConvertCodePointToUTF8(letter, end))
+        return makeError("the .npy file has a string that is not Unicode");
+      text.append(encoded, end);
+    }
+    tensor->setText(i, text);
+  }
+  return tensor;
+}
+
+/// The characters of a string; bytes that are no UTF-8 become U+FFFD.
+static std::vector<llvm::UTF32> decode(StringRef text) {
+  std::vector<llvm::UTF32> letters(text.size());
+  auto *source = reinterpret_cast<const llvm::UTF8 *>(text.begin());
+  llvm::UTF32 *target = letters.data();
+  (void)llvm::ConvertUTF8toUTF32(&source, source + text.size(), &target, target + letters.size(), llvm::lenientConversion);
+  letters.resize(size_t(target - letters.data()));
+  return letters;
+}
+
+static std::pair<std::string, std::string> encodeTexts(const Tensor &tensor) {
+  std::vector<std::vector<llvm::UTF32>> all;
+  size_t width = 1;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    all.push_back(decode(tensor.getText(i)));
+    width = std::max(width, all.back().size());
+  }
+  std::string data;
+  for (std::vector<llvm::UTF32> &letters : all) {
+    letters.resize(width);
+    for (llvm::UTF32 letter : letters)
+      for (int shift = 0; shift < 32; shift += 8)
+        data += char(letter >> shift);
+  }
+  return {"<U" + std::to_string(width), data};
+}
+
 llvm::Expected<Tensor> readNpy(StringRef bytes) {
   if (!bytes.consume_front(magic) || bytes.size() < 4)
     return makeError("not a .npy file");
@@ -125,6 +182,9 @@ llvm::Expected<Tensor> readNpy(StringRef bytes) {
     return std::move(error);
   bytes = bytes.drop_front(length);
 
+  size_t width;
+  if (StringRef descr = *header.descr; descr.consume_front("<U") && !descr.getAsInteger(10, width) && !*header.fortranOrder)
+    return readTexts(bytes, width, *header.shape);
   const DescrRow *row = llvm::find_if(descrRows, [&](const DescrRow &row) {
     // Byte order says nothing of single bytes: NumPy reads '<i1' and '|i1' alike.
     return row.descr == *header.descr || (row.descr[0] == '|' && header.descr->starts_with("<") && row.descr.drop_front() == header.descr->drop_front());
@@ -145,7 +205,9 @@ llvm::Expected<Tensor> readNpy(StringRef bytes) {
 
 void writeNpy(llvm::raw_ostream &os, const Tensor &tensor) {
   const DescrRow *row = llvm::find_if(descrRows, [&](const DescrRow &row) { return row.type == tensor.getType(); });
-  std::string header = ("{'descr': '" + row->descr + "', 'fortran_order': False, 'shape': (").str();
+  bool isText = tensor.getType() == KILN_ELEMENT_STRING;
+  auto [descr, texts] = isText ? encodeTexts(tensor) : std::pair(row->descr.str(), std::string());
+  std::string header = ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (");
   for (int64_t dim : tensor.getDims())
     header += std::to_string(dim) + ", ";
   if (tensor.getDims().size() > 1)
@@ -157,7 +219,7 @@ void writeNpy(llvm::raw_ostream &os, const Tensor &tensor) {
   header.append(63 - (magic.size() + 4 + header.size()) % 64, ' ');
   header += '\n';
   char prefix[4] = {1, 0, char(header.size() & 0xFF), char(header.size() >> 8)};
-  os << magic << StringRef(prefix, 4) << header << StringRef(tensor.getData(), tensor.getByteSize());
+  os << magic << StringRef(prefix, 4) << header << (isText ? StringRef(texts) : StringRef(tensor.getData(), tensor.getByteSize()));
 }
 
 } // namespace kiln

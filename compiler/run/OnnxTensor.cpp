@@ -100,6 +100,14 @@ static llvm::Expected<Tensor> readProto(const onnx::TensorProto &proto, size_t b
   llvm::Expected<Tensor> tensor = Tensor::create(ElementType(proto.data_type()), dims);
   if (!tensor)
     return tensor;
+  if (tensor->getType() == KILN_ELEMENT_STRING) {
+    if (proto.string_data_size() != tensor->getNumElements())
+      return makeError("the tensor has " + Twine(proto.string_data_size()) + " strings, but " + tensor->getSignature() + " needs " +
+                       Twine(tensor->getNumElements()));
+    for (int64_t i = 0; i < tensor->getNumElements(); ++i)
+      tensor->setText(i, proto.string_data(int(i)));
+    return tensor;
+  }
   if (!proto.has_raw_data()) {
     if (llvm::Error error = copyTypedData(proto, *tensor))
       return std::move(error);

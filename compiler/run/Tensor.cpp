@@ -4,7 +4,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -22,7 +24,7 @@ struct TypeRow {
 constexpr TypeRow typeRows[] = {
     {KILN_ELEMENT_F32, "f32", 4},    {KILN_ELEMENT_U8, "u8", 1},           {KILN_ELEMENT_I8, "i8", 1},
     {KILN_ELEMENT_U16, "u16", 2},    {KILN_ELEMENT_I16, "i16", 2},         {KILN_ELEMENT_I32, "i32", 4},
-    {KILN_ELEMENT_I64, "i64", 8},    {KILN_ELEMENT_STRING, "string", 0},   {KILN_ELEMENT_BOOL, "bool", 1},
+    {KILN_ELEMENT_I64, "i64", 8},    {KILN_ELEMENT_STRING, "string", sizeof(kiln_string)},   {KILN_ELEMENT_BOOL, "bool", 1},
     {KILN_ELEMENT_F16, "f16", 2},    {KILN_ELEMENT_F64, "f64", 8},         {KILN_ELEMENT_U32, "u32", 4},
     {KILN_ELEMENT_U64, "u64", 8},    {KILN_ELEMENT_COMPLEX64, "c64", 0},   {KILN_ELEMENT_COMPLEX128, "c128", 0},
     {KILN_ELEMENT_BF16, "bf16", 2},
@@ -65,6 +67,13 @@ uint16_t floatToBfloat(float value) {
   if (std::isnan(value))
     return uint16_t((bits >> 16) | 0x40);
   return uint16_t((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+/// A number as text: what fills a tensor of strings.
+std::string formatText(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
 }
 
 template <typename T> T saturate(double value) {
@@ -125,9 +134,21 @@ llvm::Expected<Tensor> Tensor::create(ElementType type, llvm::ArrayRef<int64_t> 
 
 llvm::Expected<Tensor> Tensor::copy() const {
   llvm::Expected<Tensor> result = create(type, dims);
-  if (result)
+  if (result && type != KILN_ELEMENT_STRING)
     std::memcpy(result->getData(), getData(), getByteSize());
+  for (int64_t i = 0; result && type == KILN_ELEMENT_STRING && i < numElements; ++i)
+    result->setText(i, getText(i));
   return result;
+}
+
+llvm::StringRef Tensor::getText(int64_t index) const {
+  const kiln_string &text = as<kiln_string>()[index];
+  return text.size > 0 ? llvm::StringRef(text.data, size_t(text.size)) : llvm::StringRef();
+}
+
+void Tensor::setText(int64_t index, llvm::StringRef text) {
+  texts.push_back(text.str());
+  as<kiln_string>()[index] = {texts.back().data(), int64_t(text.size())};
 }
 
 double Tensor::getValue(int64_t index) const {
@@ -143,6 +164,7 @@ double Tensor::getValue(int64_t index) const {
   case KILN_ELEMENT_U16: return as<uint16_t>()[index];
   case KILN_ELEMENT_U32: return as<uint32_t>()[index];
   case KILN_ELEMENT_U64: return double(as<uint64_t>()[index]);
+  case KILN_ELEMENT_STRING: return double(as<kiln_string>()[index].size);
   default: return as<uint8_t>()[index];
   }
 }
@@ -161,6 +183,7 @@ void Tensor::setValue(int64_t index, double value) {
   case KILN_ELEMENT_U16: as<uint16_t>()[index] = saturate<uint16_t>(value); return;
   case KILN_ELEMENT_U32: as<uint32_t>()[index] = saturate<uint32_t>(value); return;
   case KILN_ELEMENT_U64: as<uint64_t>()[index] = saturate<uint64_t>(value); return;
+  case KILN_ELEMENT_STRING: setText(index, formatText(value)); return;
   default: as<uint8_t>()[index] = value != 0; return;
   }
 }

@@ -5,6 +5,7 @@
 #include "kiln/abi.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
+#include <deque>
 #include <memory>
 #include <string>
 
@@ -12,7 +13,7 @@ namespace kiln {
 
 using ElementType = kiln_element_type;
 
-/// Bytes of an element; 0 for types that the runner cannot hold (strings, packed and 8-bit floating-point types).
+/// Bytes of an element; 0 for types that the runner cannot hold (packed and 8-bit floating-point types).
 unsigned getByteSize(ElementType type);
 
 /// "f32", "bool", ...; "type 17" for those without a name.
@@ -45,6 +46,11 @@ public:
   /// Stores `value` rounded to the element type; integers saturate, a bool is `value != 0`.
   void setValue(int64_t index, double value);
 
+  /// An element of a tensor of strings.
+  llvm::StringRef getText(int64_t index) const;
+  /// Stores a copy that the tensor owns.
+  void setText(int64_t index, llvm::StringRef text);
+
   /// The same bytes under other dimensions with as many elements.
   void reshape(llvm::ArrayRef<int64_t> newDims);
 
@@ -66,6 +72,8 @@ private:
   llvm::SmallVector<int64_t, 6> dims;
   int64_t numElements = 0;
   std::unique_ptr<char, Free> bytes;
+  /// What strings point to that were stored here. A deque keeps its elements in their places.
+  std::deque<std::string> texts;
 };
 
 /// "f32[1,batch,3]" of a type and texts of dimensions.

@@ -170,4 +170,16 @@ def Kernel_StateOp : Kernel_Op<"state", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
+def Kernel_RuntimeCallOp : Kernel_Op<"runtime_call"> {
+  let summary = "Inside a kernel: calls a function of the runtime's kernel headers.";
+  let description = [{
+    Arguments are the operands, then the literals: a number as it is, a string as a kiln_string, a list of strings or 32-bit integers as table and length.
+    ```mlir
+    kernel.runtime_call "kiln::random_uniform"(%out, %n) [7, 0.0 : f64, 1.0 : f64] : memref<?xf32>, index
+    ```
+  }];
+  let arguments = (ins StrAttr:$callee, Variadic<AnyType>:$operands_, ArrayAttr:$literals);
+  let assemblyFormat = "$callee `(` $operands_ `)` $literals attr-dict `:` type($operands_)";
+}
+
 #endif // KILN_KERNEL_OPS

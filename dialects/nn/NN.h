@@ -28,6 +28,9 @@
 
 namespace kiln::nn {
 
+/// Whether the element type is that of strings: i128, whose bits are a kiln_string.
+bool isString(mlir::Type elementType);
+
 /// Names of the discardable attributes that the dialect defines (see NNBase.td).
 inline constexpr llvm::StringLiteral modelAttrName = "nn.model";
 inline constexpr llvm::StringLiteral symbolsAttrName = "nn.symbols";

@@ -23,7 +23,8 @@ def NN_Dialect : Dialect {
     of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` a symbol, when the user gave bounds), `nn.constraints` (expressions
     that must be zero at run time), `nn.computed_symbols` (an affine map with a result for each of the last symbols, those that the model computes:
     the most that it can be, an expression of the symbols before them), `nn.accuracy` (`strict` or `fast`, when the user asked for one), `nn.transposes`
-    (how many transposes the choice of layouts left). `func.func @main` carries `nn.name` on its
+    (how many transposes the choice of layouts left), `nn.sequences` (which arguments and results of @main are elements of sequences and optionals of the
+    ONNX model, see Sequences.h). `func.func @main` carries `nn.name` on its
     arguments and results: the ONNX names; on arguments `nn.range` (two f64: what the user promises about the values); on results that
     are shown for inspection `nn.node` (the ONNX node that computes them).
   }];
@@ -51,8 +52,13 @@ class NN_TensorOf<list<Type> elements, string what> : Type<
     And<[RankedTensorOf<elements>.predicate, CPred<"::kiln::nn::hasDims($_self)">]>,
     "ranked tensor of " # what # " with an expression for each dynamic dimension", "::mlir::RankedTensorType">;
 
+// A string: the address and size of its bytes, kiln_string of the ABI. Operations move it and ask the runtime's functions; nothing computes with it.
+def NN_String : I<128>;
+
 def NN_FloatTensor : NN_TensorOf<[F64, F32, F16, BF16], "floating-point numbers">;
 def NN_Tensor : NN_TensorOf<[NN_Number], "numbers">;
+def NN_StringTensor : NN_TensorOf<[NN_String], "strings (i128)">;
+def NN_DataTensor : NN_TensorOf<[NN_Number, NN_String], "numbers or strings">;
 def NN_BoolTensor : NN_TensorOf<[I1], "bools">;
 def NN_IndexTensor : NN_TensorOf<[I32, I64], "i32 or i64">;
 

@@ -13,8 +13,8 @@ def NN_ReshapeOp : NN_Op<"reshape", [Pure]> {
     %r = nn.reshape %x : tensor<2x6xf32> -> tensor<3x4xf32>
     ```
   }];
-  let arguments = (ins NN_Tensor:$input);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_DataTensor:$input);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -24,8 +24,8 @@ def NN_ReshapeOp : NN_Op<"reshape", [Pure]> {
 def NN_TransposeOp : NN_Op<"transpose", [Pure, DeclareOpInterfaceMethods<NN_IndexMap>]> {
   let summary = "Result dimension i is operand dimension permutation[i]: ONNX Transpose.";
   let description = "```mlir\n%r = nn.transpose %x [0, 2, 1] : tensor<1x2x3xf32> -> tensor<1x3x2xf32>\n```";
-  let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$permutation);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_DataTensor:$input, DenseI64ArrayAttr:$permutation);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$input $permutation attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -40,8 +40,8 @@ def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, NN_Permutable, DeclareOpInte
     %r = nn.broadcast_to %x : tensor<3x1xf32> -> tensor<2x3x4xf32>
     ```
   }];
-  let arguments = (ins NN_Tensor:$input);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_DataTensor:$input);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -57,8 +57,8 @@ def NN_SliceOp : NN_Op<"slice", [Pure, DeclareOpInterfaceMethods<NN_Permutable, 
     %r = nn.slice %x starts affine_map<() -> (0, 2)> steps [1, 1] : tensor<4x8xf32> -> tensor<4x6xf32>
     ```
   }];
-  let arguments = (ins NN_Tensor:$input, AffineMapAttr:$starts, DenseI64ArrayAttr:$steps);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_DataTensor:$input, AffineMapAttr:$starts, DenseI64ArrayAttr:$steps);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$input `starts` $starts `steps` $steps attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -95,8 +95,8 @@ def NN_PadOp : NN_Op<"pad", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["pe
 def NN_ConcatOp : NN_Op<"concat", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Operands one after the other along an axis: ONNX Concat.";
   let description = "```mlir\n%r = nn.concat %a, %b axis 1 : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>\n```";
-  let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$axis);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins Variadic<NN_DataTensor>:$inputs, I64Attr:$axis);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$inputs `axis` $axis attr-dict `:` functional-type($inputs, $result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -105,8 +105,8 @@ def NN_ConcatOp : NN_Op<"concat", [Pure, DeclareOpInterfaceMethods<NN_Permutable
 def NN_GatherOp : NN_Op<"gather", [Pure]> {
   let summary = "Slices of the input along an axis, chosen by indices; negative indices count from the end: ONNX Gather.";
   let description = "```mlir\n%r = nn.gather %x, %i axis 0 : tensor<100x8xf32>, tensor<2x3xi64> -> tensor<2x3x8xf32>\n```";
-  let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices, I64Attr:$axis);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_DataTensor:$input, NN_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$input `,` $indices `axis` $axis attr-dict `:` type($input) `,` type($indices) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -114,8 +114,8 @@ def NN_GatherOp : NN_Op<"gather", [Pure]> {
 def NN_GatherElementsOp : NN_Op<"gather_elements", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Result element at i is input element at i with coordinate `axis` replaced by indices[i]: ONNX GatherElements.";
   let description = "```mlir\n%r = nn.gather_elements %x, %i axis 1 : tensor<3x3xf32>, tensor<2x3xi64> -> tensor<2x3xf32>\n```";
-  let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices, I64Attr:$axis);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_DataTensor:$input, NN_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$input `,` $indices `axis` $axis attr-dict `:` type($input) `,` type($indices) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -123,8 +123,8 @@ def NN_GatherElementsOp : NN_Op<"gather_elements", [Pure, DeclareOpInterfaceMeth
 def NN_GatherNdOp : NN_Op<"gather_nd", [Pure]> {
   let summary = "Slices of the input at coordinate tuples: ONNX GatherND.";
   let description = "```mlir\n%r = nn.gather_nd %x, %i batch_dims 0 : tensor<2x2xf32>, tensor<2x2xi64> -> tensor<2xf32>\n```";
-  let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices, I64Attr:$batch_dims);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_DataTensor:$input, NN_IndexTensor:$indices, I64Attr:$batch_dims);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$input `,` $indices `batch_dims` $batch_dims attr-dict `:` type($input) `,` type($indices) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -189,6 +189,7 @@ def NN_ResizeOp : NN_Op<"resize", [Pure, DeclareOpInterfaceMethods<NN_Permutable
   let description = [{
     `scales` (one a dimension, 1.0 = unchanged) are the factors used in the coordinate formulas named by `coordinates` (half_pixel,
     asymmetric, align_corners, pytorch_half_pixel, half_pixel_symmetric, tf_crop_and_resize); an entry of 0.0 means "result size / input size" (dynamic sizes).
+    With align_corners the last input lies at input size * scale - 1, whether that is the result's last place or not: the result's size is rounded down.
     `nearest` is ONNX nearest_mode. `roi` (2 * rank numbers) serves tf_crop_and_resize.
     ```mlir
     %r = nn.resize %x mode nearest coordinates "asymmetric" nearest "floor" scales [1.0, 1.0, 2.0, 2.0]

@@ -14,5 +14,6 @@ include "dialects/nn/NNAttentionOps.td"
 include "dialects/nn/NNNormalizationOps.td"
 include "dialects/nn/NNLossOps.td"
 include "dialects/nn/NNRecurrentOps.td"
+include "dialects/nn/NNRuntimeOps.td"
 
 #endif // KILN_NN_OPS

@@ -60,8 +60,8 @@ def NN_ChooseOp : NN_Op<"choose", [Pure, AllTypesMatch<["then", "otherwise", "re
     %r = nn.choose %c ? %a : %b : tensor<i1>, tensor<4xf32>
     ```
   }];
-  let arguments = (ins NN_TensorOf<[I1], "bool">:$condition, NN_Tensor:$then, NN_Tensor:$otherwise);
-  let results = (outs NN_Tensor:$result);
+  let arguments = (ins NN_TensorOf<[I1], "bool">:$condition, NN_DataTensor:$then, NN_DataTensor:$otherwise);
+  let results = (outs NN_DataTensor:$result);
   let assemblyFormat = "$condition `?` $then `:` $otherwise attr-dict `:` type($condition) `,` type($result)";
   let hasFolder = 1;
   let hasVerifier = 1;
@@ -81,8 +81,8 @@ def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Variadic<NN_Tensor>:$inputs, OptionalAttr<StrAttr>:$kernel, OptionalAttr<StrAttr>:$reason);
-  let results = (outs Variadic<NN_Tensor>:$results);
+  let arguments = (ins Variadic<NN_DataTensor>:$inputs, OptionalAttr<StrAttr>:$kernel, OptionalAttr<StrAttr>:$reason);
+  let results = (outs Variadic<NN_DataTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
@@ -128,7 +128,7 @@ def NN_CompositeOp : NN_Op<"composite", [
 def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["GroupOp", "CompositeOp"]>]> {
   let summary = "The results of a group or of a composite's body.";
   let description = "```mlir\nnn.yield %r : tensor<4xf32>\n```";
-  let arguments = (ins Variadic<NN_Tensor>:$values);
+  let arguments = (ins Variadic<NN_DataTensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 

@@ -18,8 +18,8 @@ std::vector<SequenceInfo> getSequences(ModuleOp module) {
     auto first = fields ? fields.getAs<IntegerAttr>("first") : IntegerAttr(), count = fields ? fields.getAs<IntegerAttr>("count") : IntegerAttr();
     if (!name || !kind || !first || !count)
       continue;
-    bool isOptional = kind.getValue().starts_with("optional");
-    sequences.push_back({name.str(), kind.getValue().ends_with("sequence"), isOptional, fields.contains("output"), static_cast<unsigned>(first.getInt()),
+    bool isSequence = kind.getValue().ends_with("sequence"), isOptional = kind.getValue().starts_with("optional");
+    sequences.push_back({name.str(), isSequence, isOptional, fields.contains("output"), kind == "bytes", static_cast<unsigned>(first.getInt()),
                          count.getInt()});
   }
   return sequences;
@@ -31,7 +31,7 @@ void setSequences(ModuleOp module, ArrayRef<SequenceInfo> sequences) {
   Builder b(module.getContext());
   SmallVector<Attribute> entries;
   for (const SequenceInfo &sequence : sequences) {
-    StringRef kind = !sequence.isSequence ? "optional" : sequence.isOptional ? "optional_sequence" : "sequence";
+    StringRef kind = sequence.isBytes ? "bytes" : !sequence.isSequence ? "optional" : sequence.isOptional ? "optional_sequence" : "sequence";
     NamedAttrList fields;
     fields.append("name", b.getStringAttr(sequence.name));
     fields.append("kind", b.getStringAttr(kind));

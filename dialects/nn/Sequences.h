@@ -21,6 +21,8 @@ struct SequenceInfo {
   bool isSequence = false;
   bool isOptional = false;
   bool isOutput = false;
+  /// No output of the ONNX model: bytes that strings of the outputs point into.
+  bool isBytes = false;
   /// The position of its first tensor among the arguments or results; with none, that of the tensor behind it.
   unsigned first = 0;
   /// Its tensors, or `absent`.

@@ -98,6 +98,8 @@ public:
   /// Records that an input value is at fault when `condition` holds; the run goes on and returns `code` (a KILN_STATUS_ name). Only for anchors
   /// with `checksValues`.
   void failIf(mlir::Value condition, llvm::StringRef code);
+  /// Where such a fault is written; null for anchors without `checksValues`.
+  mlir::Value statusCell() const { return status; }
 
   /// A number of this element type (compute type), as a vector when lanes > 1.
   mlir::Value number(mlir::Type elementType, double value, unsigned lanes = 1);

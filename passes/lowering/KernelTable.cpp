@@ -28,12 +28,14 @@ bool KernelRow::fits(GroupOp group, kernel::TargetAttr target, std::string &reas
 }
 
 bool checksValues(Operation *anchor) {
+  if (auto function = dyn_cast_or_null<RuntimeFunction>(anchor))
+    return function.reportsFaults();
   return isa_and_nonnull<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(anchor);
 }
 
 bool allowsEpilogue(Operation *anchor) {
-  // Scatters read back what they have stored; a composite's function stores itself.
-  return !isa<ScatterElementsOp, ScatterNdOp, CompositeOp>(anchor);
+  // Scatters read back what they have stored; functions of the runtime and of composites store by themselves.
+  return !isa<ScatterElementsOp, ScatterNdOp, CompositeOp, RuntimeFunction>(anchor);
 }
 
 bool storesAnywhere(Operation *anchor) { return isa<AttentionOp>(anchor); }
@@ -88,6 +90,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"non_zero_scan", matchNonZeroScan, lowerNonZeroScan},
       {"unique_rows", matchUniqueRows, lowerUniqueRows},
       {"nms_greedy", matchNmsGreedy, lowerNmsGreedy},
+      {"runtime_call", matchRuntimeCall, lowerRuntimeCall},
       {"top_k_insertion", matchTopKInsertion, lowerTopKInsertion},
       {"pool_windows", matchPoolWindows, lowerPoolWindows, PlaceSupport::Operands, OverwriteSupport::Sides},
       {"reduce_loops", matchReduceLoops, lowerReduceLoops, PlaceSupport::Operands, OverwriteSupport::Sides},

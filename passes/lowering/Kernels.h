@@ -43,6 +43,7 @@ KILN_KERNEL(OneDnnSoftmax);
 KILN_KERNEL(ConcatCopy);
 KILN_KERNEL(PadCopy);
 KILN_KERNEL(GatherCopy);
+KILN_KERNEL(RuntimeCall);
 KILN_KERNEL(ScatterUpdates);
 KILN_KERNEL(ResizeLoops);
 KILN_KERNEL(InterleaveLoops);

@@ -35,6 +35,8 @@ const char *kiln_status_string(kiln_status status) {
     return "an output's size depends on the data, and the context has no allocate hook";
   case KILN_STATUS_LIBRARY_FAILURE:
     return "a function of an external library has failed";
+  case KILN_STATUS_STRING_ROOM_TOO_SMALL:
+    return "strings have more bytes or parts than the model was compiled for";
   }
   return "unknown status";
 }

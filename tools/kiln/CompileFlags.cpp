@@ -52,7 +52,8 @@ static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: e
     cl::sub(compilingCommands));
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
     cl::desc("What a model may cost: rank (32), nodes (400000, once functions are inlined), depth (100, of functions and branches), "
-             "tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand)"),
+             "tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand), "
+             "string-bytes (65536, that an operator makes of strings), string-parts (64, that StringSplit finds)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the objects (default: built in)"), cl::value_desc("COMPILER"),
     cl::sub(compilingCommands));
@@ -126,9 +127,11 @@ static Error parseLimit(StringRef text, Limits &limits) {
                        .Case("depth", &limits.depth)
                        .Case("tensor-bytes", &limits.tensorBytes)
                        .Case("fold-bytes", &limits.foldBytes)
+                       .Case("string-bytes", &limits.stringBytes)
+                       .Case("string-parts", &limits.stringParts)
                        .Default(nullptr);
   if (!limit || value.getAsInteger(10, *limit) || *limit < 0)
-    return wrong("limit", text, "NAME=NUMBER; the names are rank, nodes, depth, tensor-bytes and fold-bytes");
+    return wrong("limit", text, "NAME=NUMBER; the names are rank, nodes, depth, tensor-bytes, fold-bytes, string-bytes and string-parts");
   return Error::success();
 }
 

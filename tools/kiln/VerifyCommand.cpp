@@ -46,6 +46,10 @@ struct Verdict {
 static Expected<std::vector<Tensor>> readTensors(StringRef folder, const LoadedModel &model, bool isOutput) {
   std::vector<Tensor> tensors;
   for (auto [i, slot] : enumerate(model.getSlots(isOutput))) {
+    if (slot.isBytes()) {
+      tensors.emplace_back();
+      continue;
+    }
     SmallString<128> path(folder);
     sys::path::append(path, (isOutput ? "output_" : "input_") + Twine(i) + ".pb");
     if (slot.list) {
@@ -110,6 +114,8 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
       return makeError(set + ": " + toString(std::move(error)));
     bool wrong = false;
     for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), *expected)) {
+      if (want.getType() == KILN_ELEMENT_UNDEFINED)
+        continue;
       verdicts.push_back({sys::path::filename(set).str(), info.name, compare(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? 1e-7 : atol)});
       wrong |= !verdicts.back().comparison.agrees();
     }

@@ -373,15 +373,15 @@ static LogicalResult centerCropPad(Node &node) {
 ArrayRef<Operator> getDataMovementOperators() {
   static const Operator rows[] = {
       {"CenterCropPad", 18, Elements::Any, centerCropPad},
-      {"Concat", 1, Elements::Any, concat},
+      {"Concat", 1, Elements::Data, concat},
       {"DepthToSpace", 1, Elements::Any, depthToSpace},
       {"Pad", 1, Elements::Any, pad},
-      {"Slice", 1, Elements::Any, slice},
+      {"Slice", 1, Elements::Data, slice},
       {"SpaceToDepth", 1, Elements::Any, spaceToDepth},
-      {"Split", 1, Elements::Any, split},
-      {"Tile", 1, Elements::Any, tileAxis, 5},
-      {"Tile", 6, Elements::Any, tile},
-      {"Transpose", 1, Elements::Any, transpose},
+      {"Split", 1, Elements::Data, split},
+      {"Tile", 1, Elements::Data, tileAxis, 5},
+      {"Tile", 6, Elements::Data, tile},
+      {"Transpose", 1, Elements::Data, transpose},
   };
   return rows;
 }

@@ -168,7 +168,7 @@ static LogicalResult nonMaxSuppression(Node &node) {
 
 ArrayRef<Operator> getDataSizedOperators() {
   static const Operator rows[] = {
-      {"Compress", 9, Elements::Any, compress},
+      {"Compress", 9, Elements::Data, compress},
       {"NonMaxSuppression", 10, Elements::Float, nonMaxSuppression},
       {"NonZero", 9, Elements::Any, nonZero},
       {"Unique", 11, Elements::Any, unique},

@@ -210,6 +210,17 @@ static LogicalResult clip(Node &node) {
   return node.result(x);
 }
 
+/// Of numbers, or of strings.
+static LogicalResult equal(Node &node) {
+  Value x = node.input(0), y = node.input(1);
+  if (node.failed() || !isString(node.elementType(x)))
+    return compare<EqualOp>(node);
+  node.broadcast({&x, &y});
+  if (node.failed())
+    return failure();
+  return node.result(node.make<StringEqualOp>(node.type(node.dims(x), node.builder().getI1Type()), x, node.reshape(y, node.dims(x))));
+}
+
 static constexpr Operator rows[] = {
     {"Abs", 1, Elements::Number, unary<AbsOp>},
     {"Acos", 7, Elements::Float, unary<AcosOp>},
@@ -237,7 +248,7 @@ static constexpr Operator rows[] = {
     {"Div", 1, Elements::Number, binaryAtAxis<DivOp>, 6},
     {"Div", 7, Elements::Number, binary<DivOp>},
     {"Equal", 1, Elements::Any, compareAtAxis<EqualOp>, 6},
-    {"Equal", 7, Elements::Any, compare<EqualOp>},
+    {"Equal", 7, Elements::Data, equal},
     {"Erf", 9, Elements::Number, unary<ErfOp>},
     {"Exp", 1, Elements::Float, unary<ExpOp>},
     {"Floor", 1, Elements::Float, unary<FloorOp>},

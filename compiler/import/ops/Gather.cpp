@@ -196,9 +196,9 @@ static LogicalResult tensorScatter(Node &node) {
 
 ArrayRef<Operator> getGatherOperators() {
   static const Operator rows[] = {
-      {"Gather", 1, Elements::Any, gather},
-      {"GatherElements", 11, Elements::Any, gatherElements},
-      {"GatherND", 11, Elements::Any, gatherNd},
+      {"Gather", 1, Elements::Data, gather},
+      {"GatherElements", 11, Elements::Data, gatherElements},
+      {"GatherND", 11, Elements::Data, gatherNd},
       {"ReverseSequence", 10, Elements::Any, reverseSequence},
       {"Scatter", 9, Elements::Any, scatterElements, 10},
       {"ScatterElements", 11, Elements::Any, scatterElements},

@@ -20,12 +20,16 @@ template <typename T> static Value vectorOf(Node &node, Type element, ArrayRef<T
 
 static LogicalResult constant(Node &node) {
   Builder &b = node.builder();
-  if (node.hasAttribute("value_string") || node.hasAttribute("value_strings"))
-    return node.unsupported("constants of strings", "keep strings outside the model");
   SmallVector<Value> found;
-  if (node.hasAttribute("value") || node.hasAttribute("sparse_value"))
-    if (ElementsAttr value = node.findTensor(node.hasAttribute("value") ? "value" : "sparse_value"))
+  if (node.hasAttribute("value"))
+    found.push_back(node.tensorAttribute("value"));
+  if (node.hasAttribute("sparse_value"))
+    if (ElementsAttr value = node.findTensor("sparse_value"))
       found.push_back(node.constant(value));
+  if (node.hasAttribute("value_string"))
+    found.push_back(node.reshape(node.strings({node.getString("value_string", "")}, node.number(1)), {}));
+  if (auto values = node.findStrings("value_strings"))
+    found.push_back(node.strings(*values, node.number(values->size())));
   if (auto value = node.findInt("value_int"))
     found.push_back(vectorOf<int64_t>(node, b.getI64Type(), {*value}, true));
   if (node.hasAttribute("value_float"))

@@ -194,37 +194,16 @@ static LogicalResult expand(Node &node) {
 
 static LogicalResult identity(Node &node) { return node.narrowResult(node.input(0), node.narrowType(0)); }
 
-/// Inference only: the mask, when somebody wants it, keeps everything.
-static LogicalResult dropout(Node &node) {
-  node.ignore("ratio");
-  node.ignore("seed");
-  node.ignore("is_test");
-  Value x = node.input(0);
-  if (Value training = node.optionalInput(2)) {
-    auto known = getIntegerContents(training);
-    auto ratio = node.hasInput(1) ? getContents(node.input(1)) : std::nullopt;
-    bool dropsNothing = ratio && ratio->size() == 1 && !ratio->front().expr && ratio->front().real == 0;
-    if (!known && !dropsNothing)
-      return node.unsupported("training_mode is known only at run time", "make it a constant");
-    if (!dropsNothing && nn::getConstantDim(known->front()) != 0)
-      return node.unsupported("dropout in training mode", "export the model for inference");
-  }
-  if (node.hasOutput(1))
-    (void)node.result(1, node.splat(node.dims(x), node.opset < 10 ? node.elementType(x) : node.builder().getI1Type(), 1));
-  return node.result(x);
-}
-
 ArrayRef<Operator> getShapeOperators() {
   static const Operator rows[] = {
-      {"Dropout", 1, Elements::Float, dropout},
-      {"Expand", 8, Elements::Any, expand},
-      {"Flatten", 1, Elements::Any, flatten},
+      {"Expand", 8, Elements::Data, expand},
+      {"Flatten", 1, Elements::Data, flatten},
       {"Identity", 1, Elements::Everything, identity},
-      {"Reshape", 1, Elements::Any, reshape},
-      {"Shape", 1, Elements::Any, shape},
-      {"Size", 1, Elements::Any, size},
-      {"Squeeze", 1, Elements::Any, squeeze},
-      {"Unsqueeze", 1, Elements::Any, unsqueeze},
+      {"Reshape", 1, Elements::Data, reshape},
+      {"Shape", 1, Elements::Data, shape},
+      {"Size", 1, Elements::Data, size},
+      {"Squeeze", 1, Elements::Data, squeeze},
+      {"Unsqueeze", 1, Elements::Data, unsqueeze},
   };
   return rows;
 }

@@ -42,7 +42,8 @@ typedef enum kiln_status {
   KILN_STATUS_ABI_MISMATCH = 12,           /* abi_version or struct_size of an argument is not known */
   KILN_STATUS_THREAD_FAILURE = 13,         /* the system refused to start a thread */
   KILN_STATUS_MISSING_ALLOCATOR = 14,      /* an output's size has no bound, and no allocate hook is set; no model needs one yet */
-  KILN_STATUS_LIBRARY_FAILURE = 15         /* a function outside of the model, which its target maps operations to, has failed */
+  KILN_STATUS_LIBRARY_FAILURE = 15,        /* a function outside of the model, which its target maps operations to, has failed */
+  KILN_STATUS_STRING_ROOM_TOO_SMALL = 16   /* strings have more bytes or parts than the model was compiled for */
 } kiln_status;
 
 /* Element types, numbered as in ONNX TensorProto.DataType. */
@@ -73,6 +74,13 @@ typedef enum kiln_element_type {
   KILN_ELEMENT_F4E2M1 = 23,
   KILN_ELEMENT_F8E8M0 = 24
 } kiln_element_type;
+
+/* A string: UTF-8 without an end mark. Inputs are the caller's and must live as long as outputs are used; strings of outputs point into those, into
+ * constants of the model, or into the output of bytes that belongs to them. */
+typedef struct kiln_string {
+  const char *data;
+  int64_t size; /* bytes */
+} kiln_string;
 
 /* A piece of a kernel: does the tasks [begin, end) of the work behind `arg`. Tasks of one launch are
  * independent; a task function may be called from any thread and calls no hook. */
@@ -160,7 +168,8 @@ typedef struct kiln_sequence_info {
   uint8_t is_output; /* 0: first counts inputs */
   uint8_t is_sequence;
   uint8_t is_optional;
-  uint8_t reserved[5]; /* 0 */
+  uint8_t is_bytes;    /* no output of the ONNX model: one that strings of others point into */
+  uint8_t reserved[4]; /* 0 */
 } kiln_sequence_info;
 
 /* The signature table of a model: constant data with static life, safe from any thread. */
@@ -193,6 +202,7 @@ KILN_STATIC_ASSERT(sizeof(kiln_status) == 4, "kiln_status is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_element_type) == 4, "kiln_element_type is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_kernel_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_context) == 16 + 6 * sizeof(void *), "kiln_context changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_string) == 16, "kiln_string changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_symbol_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");

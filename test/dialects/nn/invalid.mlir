@@ -856,3 +856,83 @@ func.func @loss_type(%x: tensor<3x5xf32>, %t: tensor<3xi64>) {
   %0, %1 = nn.softmax_cross_entropy mean %x, %t : tensor<3x5xf32>, tensor<3xi64> -> tensor<f64>
   return
 }
+
+// -----
+
+func.func @random_type() {
+  // expected-error @below {{'nn.random' op result #0 must be ranked tensor of f32 or f64}}
+  %0 = nn.random uniform seed 7 of 0.0 and 1.0 : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @strings_count() {
+  // expected-error @below {{has 1 strings, expected one for each element of a static shape}}
+  %0 = nn.strings ["a"] : tensor<2xi128>
+  return
+}
+
+// -----
+
+func.func @strings_are_no_numbers(%x: tensor<2xi128>) {
+  // expected-error @below {{must be ranked tensor of numbers}}
+  %0 = nn.add %x, %x : tensor<2xi128>
+  return
+}
+
+// -----
+
+func.func @string_equal_shape(%x: tensor<2xi128>) {
+  // expected-error @below {{dimension 0 of the result is 3, expected 2}}
+  %0 = nn.string_equal %x, %x : tensor<2xi128> -> tensor<3xi1>
+  return
+}
+
+// -----
+
+func.func @string_find_shape(%x: tensor<2xi128>) {
+  // expected-error @below {{dimension 0 of the result is 3, expected 2}}
+  %0 = nn.string_find %x in ["a"] : tensor<2xi128> -> tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @string_pattern(%x: tensor<2xi128>) {
+  // expected-error @below {{has the pattern '(a': a parenthesis is not closed}}
+  %0 = nn.string_match %x with "(a" : tensor<2xi128> -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @string_bytes(%x: tensor<2xi128>) {
+  // expected-error @below {{of the bytes is}}
+  %0, %1, %2 = nn.string_concat %x, %x room 64 counts 0 : tensor<2xi128> -> tensor<2xi128>, tensor<64xui8>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @string_room(%x: tensor<2xi128>) {
+  // expected-error @below {{has room for -1 elements}}
+  %0, %1, %2 = nn.string_case %x room -1 counts 0 : tensor<2xi128> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @string_kept(%x: tensor<2xi128>) {
+  // expected-error @below {{dimension 0 of the result is 2, expected s0}}
+  %0, %1 = nn.string_filter %x without ["a"] counts 0 : tensor<2xi128> -> tensor<2xi128>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @string_parts(%x: tensor<2xi128>) {
+  // expected-error @below {{dimension 0 of the sizes is 3, expected 2}}
+  %0, %1, %2 = nn.string_split %x at "" splits 9 room 10 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<3xi64>, tensor<1xi64>
+  return
+}

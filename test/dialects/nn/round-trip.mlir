@@ -314,3 +314,38 @@ func.func @losses(%x: tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, %t: ten
   %4, %5 = nn.softmax_cross_entropy mean %y, %u ignore 255 : tensor<3x5xf16>, tensor<3xi32> -> tensor<f16>
   return
 }
+
+// CHECK-LABEL: func @random
+// CHECK: nn.random uniform seed 7 of 0.000000e+00 and 1.000000e+00 : tensor<2x3xf32>
+// CHECK: nn.random normal seed 0 of 1.500000e+00 and 2.000000e+00 : tensor<?xf64, #nn.dims<()[s0] -> (s0)>>
+func.func @random() {
+  %0 = nn.random uniform seed 7 of 0.0 and 1.0 : tensor<2x3xf32>
+  %1 = nn.random normal seed 0 of 1.5 and 2.0 : tensor<?xf64, #nn.dims<()[s0] -> (s0)>>
+  return
+}
+
+// CHECK-LABEL: func @strings
+// CHECK: nn.strings ["a", "b"] : tensor<2xi128>
+// CHECK: nn.string_equal %{{.*}}, %{{.*}} : tensor<2xi128> -> tensor<2xi1>
+// CHECK: nn.string_find %{{.*}} in ["cat", "dog"] : tensor<2xi128> -> tensor<2xi64>
+// CHECK: nn.string_match %{{.*}} with "[a-z]+" : tensor<2xi128> -> tensor<2xi1>
+// CHECK: nn.string_concat %{{.*}}, %{{.*}} room 64 counts 0 : tensor<2xi128> -> tensor<2xi128>, tensor<?xui8
+// CHECK: nn.string_case %{{.*}} upper room 64 counts 1 : tensor<2xi128>
+// CHECK: nn.string_case %{{.*}} room 64 counts 2 : tensor<2xi128>
+// CHECK: nn.string_filter %{{.*}} without ["the", "a"] case counts 3 : tensor<2xi128>
+// CHECK: nn.string_split %{{.*}} at "." splits 9 room 10 counts 4 : tensor<2xi128>
+// CHECK: nn.gather %{{.*}} : tensor<2xi128>
+func.func @strings(%x: tensor<2xi128>, %i: tensor<3xi64>) {
+  %0 = nn.strings ["a", "b"] : tensor<2xi128>
+  %1 = nn.string_equal %x, %0 : tensor<2xi128> -> tensor<2xi1>
+  %2 = nn.string_find %x in ["cat", "dog"] : tensor<2xi128> -> tensor<2xi64>
+  %3 = nn.string_match %x with "[a-z]+" : tensor<2xi128> -> tensor<2xi1>
+  %4, %5, %6 = nn.string_concat %x, %0 room 64 counts 0 : tensor<2xi128> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+  %7, %8, %9 = nn.string_case %x upper room 64 counts 1 : tensor<2xi128> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0, s1] -> (s1)>>, tensor<1xi64>
+  %10, %11, %12 = nn.string_case %x room 64 counts 2 : tensor<2xi128> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0, s1, s2] -> (s2)>>, tensor<1xi64>
+  %13, %14 = nn.string_filter %x without ["the", "a"] case counts 3 : tensor<2xi128> -> tensor<?xi128, #nn.dims<()[s0, s1, s2, s3] -> (s3)>>, tensor<1xi64>
+  %15, %16, %17 = nn.string_split %x at "." splits 9 room 10 counts 4 : tensor<2xi128>
+    -> tensor<2x?xi128, #nn.dims<()[s0, s1, s2, s3, s4] -> (2, s4)>>, tensor<2xi64>, tensor<1xi64>
+  %18 = nn.gather %x, %i axis 0 : tensor<2xi128>, tensor<3xi64> -> tensor<3xi128>
+  return
+}

@@ -3,6 +3,8 @@
 #include "kiln/integer.h"
 #include "kiln/math.h"
 #include "kiln/partial.h"
+#include "kiln/random.h"
+#include "kiln/strings.h"
 
 using namespace kiln;
 
@@ -61,4 +63,20 @@ void integers(int8_t *a, uint8_t *b, int32_t *c, int64_t *d, const float *f) {
   integersOf(b, f);
   integersOf(c, f);
   integersOf(d, f);
+}
+
+void numbers(float *f, double *d) {
+  random_uniform(f, 9, 1, 0, 1);
+  random_normal(d, 9, 1, 0, 1);
+}
+
+void strings(const kiln_string *a, kiln_string *out, int64_t *n, uint8_t *bytes, int32_t *status, const int32_t *table) {
+  string_fill(out, 9, a, 9);
+  string_equal(a, out, bytes, 0, 9);
+  string_find(a, n, 0, 9, a, 9, table, 9, 9);
+  string_match(a, bytes, 0, 9, table, 256, table, 9, 3);
+  string_concat(a, a, out, bytes, n, status, 9, 99);
+  string_case(a, out, bytes, n, status, 9, 99, 1);
+  string_filter(a, out, n, 9, a, 1, 0);
+  string_split(a, out, n, n + 1, status, 9, 9, 9, a[0]);
 }

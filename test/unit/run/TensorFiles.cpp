@@ -76,6 +76,30 @@ TEST(Npy, RefusesMalformedFiles) {
   EXPECT_NE(faultOf(readNpy(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2)}", eightBytes))).find("Fortran order"), std::string::npos);
 }
 
+TEST(Npy, StringsComeBackAsWritten) {
+  Tensor tensor = llvm::cantFail(Tensor::create(KILN_ELEMENT_STRING, {2, 2}));
+  const char *texts[] = {"cat", "", "\u00e4\u4e2d\U0001f600", "a longer one than fits into a small string"};
+  for (int i = 0; i < 4; ++i)
+    tensor.setText(i, texts[i]);
+  Tensor copy = llvm::cantFail(tensor.copy()), again = llvm::cantFail(readNpy(write(tensor)));
+  EXPECT_EQ(again.getSignature(), "string[2,2]");
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(again.getText(i), texts[i]);
+    EXPECT_EQ(copy.getText(i), texts[i]);
+    EXPECT_NE(texts[i][0] && copy.getText(i).data() == tensor.getText(i).data(), true);
+  }
+  Tensor none = llvm::cantFail(Tensor::create(KILN_ELEMENT_STRING, {0}));
+  EXPECT_EQ(llvm::cantFail(readNpy(write(none))).getSignature(), "string[0]");
+  tensor.setText(0, "\xff");
+  EXPECT_EQ(llvm::cantFail(readNpy(write(tensor))).getText(0), "\ufffd");
+}
+
+TEST(Npy, RefusesMalformedStrings) {
+  const std::string header = "{'descr': '<U2', 'fortran_order': False, 'shape': (1,), }";
+  EXPECT_NE(faultOf(readNpy(npy(header, "abc"))).find("needs another number"), std::string::npos);
+  EXPECT_NE(faultOf(readNpy(npy(header, std::string("\0\xd8\0\0\0\0\0\0", 8)))).find("not Unicode"), std::string::npos);
+}
+
 TEST(Halves, RoundToNearestEven) {
   Tensor tensor = llvm::cantFail(Tensor::create(KILN_ELEMENT_F16, {1}));
   auto bits = [&](double value) {

@@ -1,0 +1,246 @@
+//===- Strings.cpp - Operators on strings ------------------------------------===//
+//
+// Operators that make new bytes get room for them at compile time (--limit=string-bytes=N): the bytes are an output of their own, which the strings point into.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/import/Node.h"
+#include "compiler/import/Operators.h"
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Regex.h"
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+static ArrayAttr textList(Node &node, ArrayRef<std::string> texts) {
+  return node.builder().getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end()));
+}
+
+static uint64_t positionOf(AffineExpr symbol) { return mlir::cast<AffineSymbolExpr>(symbol).getPosition(); }
+static RankedTensorType countType(Node &node) { return RankedTensorType::get({1}, node.builder().getI64Type()); }
+
+static bool expectStrings(Node &node, ArrayRef<Value> values) {
+  for (Value value : values)
+    if (!node.failed() && !isString(node.elementType(value)))
+      (void)node.error("an input is not of strings");
+  return !node.failed();
+}
+
+//===- Questions -----------------------------------------------------------===//
+
+static LogicalResult regexFullMatch(Node &node) {
+  Value x = node.input(0);
+  if (!node.hasAttribute("pattern"))
+    return node.error("attribute 'pattern' is missing");
+  std::string pattern = node.getString("pattern", ""), reason;
+  if (!compileRegex(pattern, reason))
+    return node.unsupported("the pattern '" + pattern + "': " + reason, "write it with what docs/generated/NN.md lists for nn.string_match");
+  return node.result(node.make<StringMatchOp>(node.type(node.dims(x), node.builder().getI1Type()), x, pattern));
+}
+
+//===- Bytes ---------------------------------------------------------------===//
+
+/// The strings of an operation that makes bytes: `make` gets the types of its results, the room and the symbol of the bytes used.
+template <typename Make> static Value withBytes(Node &node, Value x, const Make &make) {
+  int64_t room = node.limits().stringBytes;
+  AffineExpr used = node.computedDim(node.number(room), node.outputName(0) + "_bytes_count");
+  RankedTensorType bytes = node.type({used}, node.builder().getIntegerType(8, false));
+  if (node.failed())
+    return x;
+  DataSized op = make(TypeRange{x.getType(), bytes, countType(node)}, static_cast<uint64_t>(room), positionOf(used));
+  node.keepBytes(op->getResult(1), node.outputName(0) + "_bytes");
+  return op->getResult(0);
+}
+
+static LogicalResult stringConcat(Node &node) {
+  Value x = node.input(0), y = node.input(1);
+  if (!expectStrings(node, {x, y}))
+    return failure();
+  node.broadcast({&x, &y});
+  if (node.failed())
+    return failure();
+  y = node.reshape(y, node.dims(x));
+  return node.result(withBytes(node, x, [&](TypeRange types, uint64_t room, uint64_t counts) {
+    return StringConcatOp::create(node.builder(), node.loc, types, x, y, room, counts);
+  }));
+}
+
+/// Stop words go, then letters change.
+static LogicalResult stringNormalizer(Node &node) {
+  Value x = node.input(0);
+  std::string action = node.getString("case_change_action", "NONE");
+  bool isSensitive = node.getFlag("is_case_sensitive");
+  auto stops = node.findStrings("stopwords");
+  node.ignore("locale");
+  int64_t rank = node.rank(x);
+  if (rank < 1 || rank > 2 || (rank == 2 && nn::getConstantDim(node.dims(x)[0]) != 1))
+    return node.error("expected an input [C] or [1, C]");
+  if (action != "NONE" && action != "UPPER" && action != "LOWER")
+    return node.error("attribute 'case_change_action' is '" + action + "', expected NONE, UPPER or LOWER");
+  AffineExpr length = node.dims(x).back();
+  x = node.reshape(x, {length});
+  if (stops && !stops->empty()) {
+    auto known = nn::getConstantDim(length);
+    AffineExpr most = known ? node.number(std::max<int64_t>(*known, 1)) : length + 1;
+    AffineExpr kept = node.computedDim(most, node.outputName(0) + "_count");
+    RankedTensorType type = node.type({kept}, node.elementType(x));
+    if (node.failed())
+      return failure();
+    x = StringFilterOp::create(node.builder(), node.loc, type, countType(node), x, textList(node, *stops), isSensitive, positionOf(kept)).getResult();
+  }
+  if (action != "NONE")
+    x = withBytes(node, x, [&](TypeRange types, uint64_t room, uint64_t counts) {
+      return StringCaseOp::create(node.builder(), node.loc, types, x, action == "UPPER", room, counts);
+    });
+  DimExprs dims = node.dims(x);
+  if (rank == 2)
+    dims.insert(dims.begin(), node.number(1));
+  return node.failed() ? failure() : node.result(node.reshape(x, dims));
+}
+
+static LogicalResult stringSplit(Node &node) {
+  Value x = node.input(0);
+  std::string delimiter = node.getString("delimiter", "");
+  auto splits = node.findInt("maxsplit");
+  int64_t limit = node.limits().stringParts, most = splits.value_or(-1) < 0 ? std::numeric_limits<int64_t>::max() : *splits;
+  int64_t room = most < limit ? most + 1 : limit;
+  AffineExpr parts = node.computedDim(node.number(room), node.outputName(0) + "_parts");
+  DimExprs dims = node.dims(x);
+  RankedTensorType sizes = node.type(dims, node.builder().getI64Type());
+  dims.push_back(parts);
+  RankedTensorType type = node.type(dims, node.elementType(x));
+  if (node.failed())
+    return failure();
+  auto op = StringSplitOp::create(node.builder(), node.loc, type, sizes, countType(node), x, delimiter, most, room, positionOf(parts));
+  if (node.hasOutput(1))
+    (void)node.result(1, op.getSizes());
+  return node.result(op.getResult());
+}
+
+//===- LabelEncoder --------------------------------------------------------===//
+
+/// A list of values, and the one for keys that are none of the list.
+namespace {
+struct Labels {
+  Value values, other;
+};
+} // namespace
+
+template <typename T> static Value listOf(Node &node, Type element, ArrayRef<T> values) {
+  return node.constant(nn::makeConstantOf<T>(RankedTensorType::get({static_cast<int64_t>(values.size())}, element), values));
+}
+
+static SmallVector<float> narrow(ArrayRef<double> values) { return SmallVector<float>(values.begin(), values.end()); }
+
+/// The one list of the attributes that begin with `stem`: of strings, integers, floats, or a tensor.
+static Value readList(Node &node, StringRef stem) {
+  SmallVector<Value> found;
+  Builder &b = node.builder();
+  if (auto texts = node.findStrings((stem + "_strings").str()))
+    found.push_back(node.strings(*texts, node.number(texts->size())));
+  if (auto integers = node.findInts((stem + "_int64s").str()))
+    found.push_back(listOf<int64_t>(node, b.getI64Type(), *integers));
+  if (auto floats = node.findFloats((stem + "_floats").str()))
+    found.push_back(listOf<float>(node, b.getF32Type(), narrow(*floats)));
+  if (std::string name = (stem + "_tensor").str(); node.hasAttribute(name))
+    found.push_back(node.tensorAttribute(name));
+  if (node.failed())
+    return {};
+  if (found.size() != 1) {
+    (void)node.error("has " + Twine(found.size()) + " attributes " + stem + "_..., expected one");
+    return {};
+  }
+  return node.reshape(found.front(), {getNumElements(node.dims(found.front()), node.context())});
+}
+
+static Labels readLabels(Node &node) {
+  Labels labels{readList(node, "values"), {}};
+  Builder &b = node.builder();
+  for (StringRef name : {"default_string", "default_int64", "default_float"})
+    node.ignore(name);
+  if (node.failed())
+    return labels;
+  Type element = node.elementType(labels.values);
+  if (node.hasAttribute("default_tensor"))
+    labels.other = node.tensorAttribute("default_tensor");
+  else if (isString(element))
+    labels.other = node.strings({node.getString("default_string", "_Unused")}, node.number(1));
+  else if (isa<FloatType>(element))
+    labels.other = node.cast(listOf<float>(node, b.getF32Type(), {static_cast<float>(node.getFloat("default_float", -0.0))}), element);
+  else
+    labels.other = node.cast(listOf<int64_t>(node, b.getI64Type(), {node.getInt("default_int64", -1)}), element);
+  if (!node.failed() && node.elementType(labels.other) != element)
+    (void)node.error("the default has another type than the values");
+  return labels;
+}
+
+/// The number of the first key that equals the input, or that of the keys.
+static Value findKey(Node &node, Value x, Value keys) {
+  Type i64 = node.builder().getI64Type();
+  if (node.elementType(x) != node.elementType(keys)) {
+    (void)node.error("the keys have another type than the input");
+    return x;
+  }
+  if (auto texts = keys.getDefiningOp<StringsOp>())
+    return node.make<StringFindOp>(node.type(node.dims(x), i64), x, texts.getValuesAttr());
+  AffineExpr count = node.dims(keys)[0];
+  DimExprs each = node.dims(x), all = each;
+  each.push_back(node.number(1));
+  all.push_back(count);
+  Value value = node.broadcastTo(node.reshape(x, each), all), key = node.broadcastTo(keys, all);
+  Value hit = node.compare<EqualOp>(value, key);
+  if (isa<FloatType>(node.elementType(x))) {
+    auto isNan = [&](Value tensor) { return node.unary<NotOp>(node.compare<EqualOp>(tensor, tensor)); };
+    hit = node.binary<OrOp>(hit, node.binary<AndOp>(isNan(value), isNan(key)));
+  }
+  Value places = node.iota(all, static_cast<int64_t>(all.size()) - 1, i64);
+  Value none = node.splat(all, i64, static_cast<double>(nn::getConstantDim(count).value_or(0)));
+  if (node.failed())
+    return x;
+  return node.reduce(ReduceKind::Min, node.make<SelectOp>(places.getType(), hit, places, none), {static_cast<int64_t>(all.size()) - 1}, /*keep=*/false);
+}
+
+static LogicalResult encode(Node &node, Value x, Value keys, const Labels &labels) {
+  if (node.failed() || !node.unify(node.dims(keys)[0], node.dims(labels.values)[0], "keys and values have different lengths"))
+    return failure();
+  Value table = node.concat({labels.values, node.reshape(labels.other, {node.number(1)})}, 0);
+  Value at = findKey(node, x, keys);
+  RankedTensorType type = node.type(node.dims(x), node.elementType(table));
+  return node.failed() ? failure() : node.result(node.make<GatherOp>(type, table, at, 0));
+}
+
+static LogicalResult labelEncoder(Node &node) {
+  Value x = node.input(0), keys = readList(node, "keys");
+  Labels labels = readLabels(node);
+  return node.failed() ? failure() : encode(node, x, keys, labels);
+}
+
+/// Classes are numbered: strings become their numbers, numbers their strings.
+static LogicalResult labelEncoderOfClasses(Node &node) {
+  Value x = node.input(0);
+  auto classes = node.findStrings("classes_strings");
+  if (!classes)
+    return node.error("attribute 'classes_strings' is missing");
+  for (StringRef name : {"default_string", "default_int64"})
+    node.ignore(name);
+  SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, classes->size()));
+  Value texts = node.strings(*classes, node.number(classes->size())), places = node.constantInts(numbers);
+  if (isString(node.elementType(x)))
+    return encode(node, x, texts, {places, node.constantInts({node.getInt("default_int64", -1)})});
+  return encode(node, x, places, {texts, node.strings({node.getString("default_string", "_Unused")}, node.number(1))});
+}
+
+ArrayRef<Operator> getStringOperators() {
+  static const Operator rows[] = {
+      {"LabelEncoder", 1, Elements::Data, labelEncoderOfClasses, 1, "ai.onnx.ml"},
+      {"LabelEncoder", 2, Elements::Data, labelEncoder, INT64_MAX, "ai.onnx.ml"},
+      {"RegexFullMatch", 20, Elements::String, regexFullMatch},
+      {"StringConcat", 20, Elements::String, stringConcat},
+      {"StringNormalizer", 10, Elements::String, stringNormalizer},
+      {"StringSplit", 20, Elements::String, stringSplit},
+  };
+  return rows;
+}
+
+} // namespace kiln::import

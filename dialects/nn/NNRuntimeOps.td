@@ -1,0 +1,159 @@
+//===- NNRuntimeOps.td - Random numbers and strings ------------------------===//
+//
+// What the runtime's kernel headers compute whole: each operation is a call of one of their functions.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_NN_RUNTIME_OPS
+#define KILN_NN_RUNTIME_OPS
+
+include "dialects/nn/NNBase.td"
+include "dialects/nn/NNInterfaces.td"
+
+class NN_RuntimeOp<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic,
+    !listconcat([DeclareOpInterfaceMethods<NN_RuntimeFunction>], traits)>;
+// One that treats each element by itself.
+class NN_EachOp<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic,
+    !listconcat([Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["isElementwise"]>], traits)>;
+// One that may run out of the room for its results.
+class NN_RoomOp<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic,
+    !listconcat([NN_DataSized, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults"]>], traits)>;
+
+def NN_Distribution : I32EnumAttr<"Distribution", "how random numbers are distributed", [
+    I32EnumAttrCase<"Uniform", 0, "uniform">,
+    I32EnumAttrCase<"Normal", 1, "normal">]> {
+  let cppNamespace = "::kiln::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_DistributionAttr : EnumAttr<NN_Dialect, NN_Distribution, "distribution">;
+
+def NN_RandomOp : NN_RuntimeOp<"random", [Pure]> {
+  let summary = "Random numbers: ONNX RandomUniform, RandomNormal and what is made of them.";
+  let description = [{
+    The generator is the Mersenne Twister MT19937, started with the seed's low 32 bits: element i of the result is number i of
+    `numpy.random.RandomState(seed)`, uniform in [`first`, `second`) or normal with the mean `first` and the deviation `second`.
+    The same operation gives the same numbers in every run, whatever the target and the number of threads.
+    ```mlir
+    %r = nn.random uniform seed 7 of 0.0 and 1.0 : tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins NN_DistributionAttr:$distribution, I64Attr:$seed, F64Attr:$first, F64Attr:$second);
+  let results = (outs NN_TensorOf<[F64, F32], "f32 or f64">:$result);
+  let assemblyFormat = "$distribution `seed` $seed `of` $first `and` $second attr-dict `:` type($result)";
+}
+
+def NN_StringsOp : NN_RuntimeOp<"strings", [Pure]> {
+  let summary = "Strings that are known when the model is compiled.";
+  let description = "```mlir\n%s = nn.strings [\"a\", \"b\"] : tensor<2xi128>\n```";
+  let arguments = (ins StrArrayAttr:$values);
+  let results = (outs NN_StringTensor:$result);
+  let assemblyFormat = "$values attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_StringEqualOp : NN_EachOp<"string_equal", [AllTypesMatch<["lhs", "rhs"]>]> {
+  let summary = "Whether strings have the same bytes: ONNX Equal.";
+  let description = "```mlir\n%r = nn.string_equal %a, %b : tensor<2xi128> -> tensor<2xi1>\n```";
+  let arguments = (ins NN_StringTensor:$lhs, NN_StringTensor:$rhs);
+  let results = (outs NN_BoolTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_StringFindOp : NN_EachOp<"string_find"> {
+  let summary = "Which of the keys a string is: ONNX LabelEncoder is a gather at it.";
+  let description = [{
+    The number of the first key that is the string, or that of the keys when it is none.
+    ```mlir
+    %r = nn.string_find %x in ["cat", "dog"] : tensor<5xi128> -> tensor<5xi64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input, StrArrayAttr:$keys);
+  let results = (outs NN_TensorOf<[I64], "i64">:$result);
+  let assemblyFormat = "$input `in` $keys attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_StringMatchOp : NN_EachOp<"string_match"> {
+  let summary = "Whether a regular expression matches the whole string: ONNX RegexFullMatch.";
+  let description = [{
+    A subset of RE2's syntax (dialects/nn/Regex.h), as a table that is walked byte by byte.
+    ```mlir
+    %r = nn.string_match %x with "[a-z]+" : tensor<5xi128> -> tensor<5xi1>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input, StrAttr:$pattern);
+  let results = (outs NN_BoolTensor:$result);
+  let assemblyFormat = "$input `with` $pattern attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_StringConcatOp : NN_RoomOp<"string_concat", [AllTypesMatch<["lhs", "rhs"]>]> {
+  let summary = "Strings joined two by two: ONNX StringConcat.";
+  let description = [{
+    The strings of the result point into `bytes`, of which `counts` is the symbol of the used length and the type's bound the room there is.
+    The bytes must be a result of the model, so that they outlive the run.
+    ```mlir
+    %r, %bytes, %n = nn.string_concat %a, %b room 65536 counts 0 : tensor<2xi128>
+      -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$lhs, NN_StringTensor:$rhs, I64Attr:$room, I64Attr:$counts);
+  let results = (outs NN_StringTensor:$result, NN_TensorOf<[UI8], "bytes">:$bytes, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `room` $room `counts` $counts attr-dict `:` type($lhs) `->` type($result) `,` type($bytes) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_StringCaseOp : NN_RoomOp<"string_case"> {
+  let summary = "Strings in small or capital letters: a part of ONNX StringNormalizer.";
+  let description = [{
+    Letters of ASCII, Latin-1, Greek and Cyrillic change, all others stay. Bytes as of `nn.string_concat`.
+    ```mlir
+    %r, %bytes, %n = nn.string_case %x upper room 65536 counts 0 : tensor<2xi128>
+      -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input, UnitAttr:$upper, I64Attr:$room, I64Attr:$counts);
+  let results = (outs NN_StringTensor:$result, NN_TensorOf<[UI8], "bytes">:$bytes, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $input (`upper` $upper^)? `room` $room `counts` $counts attr-dict `:` type($input) `->` type($result) `,` type($bytes) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_StringFilterOp : NN_RuntimeOp<"string_filter", [NN_DataSized]> {
+  let summary = "The strings that are none of the stop words, or one empty string when none is left: a part of ONNX StringNormalizer.";
+  let description = [{
+    ```mlir
+    %r, %n = nn.string_filter %x without ["the", "a"] counts 0 : tensor<4xi128> -> tensor<?xi128, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input, StrArrayAttr:$stop_words, UnitAttr:$case_sensitive, I64Attr:$counts);
+  let results = (outs NN_StringTensor:$result, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $input `without` $stop_words (`case` $case_sensitive^)? `counts` $counts attr-dict `:` type($input) `->` type($result) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_StringSplitOp : NN_RoomOp<"string_split"> {
+  let summary = "The parts of strings between delimiters: ONNX StringSplit.";
+  let description = [{
+    A row of the result holds the parts of a string, filled up with empty ones to the most that a string has, which is the symbol `counts`. An empty
+    delimiter is any white space. At most `splits` splits; a string of more than `room` parts is a fault of the data.
+    ```mlir
+    %r, %sizes, %n = nn.string_split %x at "." splits 9 room 10 counts 0
+      : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<2xi64>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input, StrAttr:$delimiter, I64Attr:$splits, I64Attr:$room, I64Attr:$counts);
+  let results = (outs NN_StringTensor:$result, NN_IndexTensor:$sizes, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $input `at` $delimiter `splits` $splits `room` $room `counts` $counts attr-dict
+    `:` type($input) `->` type($result) `,` type($sizes) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KILN_NN_RUNTIME_OPS

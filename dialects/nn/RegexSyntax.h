@@ -1,0 +1,35 @@
+//===- RegexSyntax.h - The parts of a regular expression ----------------------===//
+#ifndef KILN_DIALECTS_NN_REGEXSYNTAX_H
+#define KILN_DIALECTS_NN_REGEXSYNTAX_H
+
+#include "llvm/ADT/StringRef.h"
+#include <bitset>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kiln::nn {
+
+/// A set of characters: of ASCII one by one, of all others together.
+struct CharacterSet {
+  std::bitset<128> ascii;
+  bool others = false;
+};
+
+struct RegexPart {
+  enum Kind { Empty, Set, Byte, Sequence, Choice, Repeat, WordEdge, NoWordEdge, Begin, End } kind = Empty;
+  CharacterSet set;
+  unsigned char byte = 0;
+  /// Of a repetition; most < 0: any number.
+  int least = 0, most = 0;
+  std::vector<std::unique_ptr<RegexPart>> parts;
+};
+
+/// Null with the reason set when the pattern is malformed or not of the subset.
+std::unique_ptr<RegexPart> parseRegex(llvm::StringRef pattern, std::string &reason);
+
+bool isWordByte(unsigned byte);
+
+} // namespace kiln::nn
+
+#endif // KILN_DIALECTS_NN_REGEXSYNTAX_H

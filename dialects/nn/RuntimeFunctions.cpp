@@ -1,0 +1,129 @@
+//===- RuntimeFunctions.cpp - Random numbers and strings ----------------------===//
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/NN.h"
+#include "dialects/nn/Regex.h"
+#include "dialects/nn/Verify.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+bool nn::isString(Type element) { return element.isInteger(128); }
+
+static Attribute number(Operation *op, int64_t value) { return Builder(op->getContext()).getI64IntegerAttr(value); }
+static ArrayAttr list(Operation *op, ArrayRef<Attribute> literals) { return Builder(op->getContext()).getArrayAttr(literals); }
+
+//===- Calls ---------------------------------------------------------------===//
+
+StringRef RandomOp::getFunction() { return getDistribution() == Distribution::Uniform ? "kiln::random_uniform" : "kiln::random_normal"; }
+ArrayAttr RandomOp::getLiterals() { return list(*this, {getSeedAttr(), getFirstAttr(), getSecondAttr()}); }
+
+StringRef StringsOp::getFunction() { return "kiln::string_fill"; }
+ArrayAttr StringsOp::getLiterals() { return list(*this, {getValuesAttr()}); }
+
+StringRef StringEqualOp::getFunction() { return "kiln::string_equal"; }
+ArrayAttr StringEqualOp::getLiterals() { return list(*this, {}); }
+bool StringEqualOp::isElementwise() { return true; }
+
+StringRef StringFindOp::getFunction() { return "kiln::string_find"; }
+bool StringFindOp::isElementwise() { return true; }
+/// Sorted keys, the place of each, and what stands for none; of equal keys the first one counts.
+ArrayAttr StringFindOp::getLiterals() {
+  std::vector<std::pair<StringAttr, int32_t>> sorted;
+  for (auto [place, key] : llvm::enumerate(getKeys().getAsRange<StringAttr>()))
+    sorted.emplace_back(key, static_cast<int32_t>(place));
+  llvm::stable_sort(sorted, [](const auto &a, const auto &b) { return a.first.getValue() < b.first.getValue(); });
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.first == b.first; }), sorted.end());
+  SmallVector<Attribute> keys;
+  SmallVector<int32_t> places;
+  for (auto [key, place] : sorted) {
+    keys.push_back(key);
+    places.push_back(place);
+  }
+  Builder b(getContext());
+  return list(*this, {b.getArrayAttr(keys), b.getDenseI32ArrayAttr(places), number(*this, getKeys().size())});
+}
+
+StringRef StringMatchOp::getFunction() { return "kiln::string_match"; }
+bool StringMatchOp::isElementwise() { return true; }
+ArrayAttr StringMatchOp::getLiterals() {
+  std::string reason;
+  auto automaton = compileRegex(getPattern(), reason);
+  assert(automaton && "the verifier has compiled it");
+  Builder b(getContext());
+  return list(*this, {b.getDenseI32ArrayAttr(automaton->classes), b.getDenseI32ArrayAttr(automaton->next), number(*this, automaton->width)});
+}
+
+StringRef StringConcatOp::getFunction() { return "kiln::string_concat"; }
+bool StringConcatOp::reportsFaults() { return true; }
+ArrayAttr StringConcatOp::getLiterals() { return list(*this, {getRoomAttr()}); }
+
+StringRef StringCaseOp::getFunction() { return "kiln::string_case"; }
+bool StringCaseOp::reportsFaults() { return true; }
+ArrayAttr StringCaseOp::getLiterals() { return list(*this, {getRoomAttr(), number(*this, getUpper())}); }
+
+StringRef StringFilterOp::getFunction() { return "kiln::string_filter"; }
+ArrayAttr StringFilterOp::getLiterals() { return list(*this, {getStopWordsAttr(), number(*this, getCaseSensitive())}); }
+
+StringRef StringSplitOp::getFunction() { return "kiln::string_split"; }
+bool StringSplitOp::reportsFaults() { return true; }
+ArrayAttr StringSplitOp::getLiterals() { return list(*this, {getRoomAttr(), getSplitsAttr(), getDelimiterAttr()}); }
+
+//===- Verifiers -----------------------------------------------------------===//
+
+static LogicalResult verifySameShape(Operation *op, Value input, Value result, StringRef what) {
+  return verifyDims(op, result.getType(), getDims(input.getType()), what);
+}
+
+LogicalResult StringsOp::verify() {
+  auto type = cast<RankedTensorType>(getResult().getType());
+  if (type.hasStaticShape() && type.getNumElements() == static_cast<int64_t>(getValues().size()))
+    return success();
+  return emitOpError("has ") << getValues().size() << " strings, expected one for each element of a static shape";
+}
+
+LogicalResult StringEqualOp::verify() { return verifySameShape(*this, getLhs(), getResult(), "the result"); }
+
+LogicalResult StringFindOp::verify() { return verifySameShape(*this, getInput(), getResult(), "the result"); }
+
+LogicalResult StringMatchOp::verify() {
+  std::string reason;
+  if (!compileRegex(getPattern(), reason))
+    return emitOpError("has the pattern '") << getPattern() << "': " << reason;
+  return verifySameShape(*this, getInput(), getResult(), "the result");
+}
+
+/// The symbol that the operation computes, whose number is its last result.
+static FailureOr<AffineExpr> verifyCounted(DataSized op, int64_t room) {
+  MLIRContext *context = op.getContext();
+  if (room < 0)
+    return op.emitOpError("has room for ") << room << " elements";
+  if (failed(verifyDims(op, op.getCountResult().getType(), getAffineConstantExpr(1, context), "the count")))
+    return failure();
+  return getAffineSymbolExpr(op.getCountedSymbol(), context);
+}
+
+static LogicalResult verifyBytes(DataSized op, Value input, int64_t room) {
+  FailureOr<AffineExpr> used = verifyCounted(op, room);
+  if (failed(used) || failed(verifySameShape(op, input, op->getResult(0), "the result")))
+    return failure();
+  return verifyDims(op, op->getResult(1).getType(), *used, "the bytes");
+}
+
+LogicalResult StringConcatOp::verify() { return verifyBytes(*this, getLhs(), getRoom()); }
+
+LogicalResult StringCaseOp::verify() { return verifyBytes(*this, getInput(), getRoom()); }
+
+LogicalResult StringFilterOp::verify() {
+  FailureOr<AffineExpr> kept = verifyCounted(*this, 0);
+  return failed(kept) ? failure() : verifyDims(*this, getResult().getType(), *kept, "the result");
+}
+
+LogicalResult StringSplitOp::verify() {
+  FailureOr<AffineExpr> most = verifyCounted(*this, getRoom());
+  if (failed(most) || failed(verifySameShape(*this, getInput(), getSizes(), "the sizes")))
+    return failure();
+  DimExprs dims = getDims(getInput().getType());
+  dims.push_back(*most);
+  return verifyDims(*this, getResult().getType(), dims, "the result");
+}

@@ -1,0 +1,130 @@
+#include "Level.h"
+
+#include "kiln/strings.h"
+
+#include <string>
+#include <vector>
+
+using namespace kiln;
+
+namespace {
+
+class Strings : public LevelTest {};
+
+kiln_string view(const char *text) { return {text, int64_t(std::char_traits<char>::length(text))}; }
+
+std::vector<kiln_string> views(std::initializer_list<const char *> texts) {
+  std::vector<kiln_string> result;
+  for (const char *text : texts)
+    result.push_back(view(text));
+  return result;
+}
+
+std::vector<std::string> texts(const kiln_string *strings, int64_t count) {
+  std::vector<std::string> result;
+  for (int64_t i = 0; i < count; ++i)
+    result.emplace_back(strings[i].data, size_t(strings[i].size));
+  return result;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST_F(Strings, CompareByBytes) {
+  EXPECT_EQ(compare_strings(view("a"), view("a")), 0);
+  EXPECT_EQ(compare_strings(view("a"), view("ab")), -1);
+  EXPECT_EQ(compare_strings(view("b"), view("ab")), 1);
+  EXPECT_EQ(compare_strings(view("z"), view("\xc3\xa4")), -1);
+  EXPECT_EQ(compare_strings(view(""), {nullptr, 0}), 0);
+}
+
+TEST_F(Strings, FindGivesPlacesOfSortedKeys) {
+  auto in = views({"b", "x", "", "ab", "a"}), keys = views({"a", "ab", "b"});
+  const int32_t places[] = {2, 0, 1};
+  int64_t found[5];
+  string_find(in.data(), found, 0, 5, keys.data(), 3, places, 3, 9);
+  EXPECT_EQ(std::vector<int64_t>(found, found + 5), (std::vector<int64_t>{1, 9, 9, 0, 2}));
+}
+
+TEST_F(Strings, ConcatFillsItsRoomAndNoMore) {
+  auto a = views({"ab", ""}), b = views({"c", "def"});
+  kiln_string out[2];
+  uint8_t bytes[6];
+  int64_t size;
+  int32_t status = KILN_STATUS_OK;
+  string_concat(a.data(), b.data(), out, bytes, &size, &status, 2, 6);
+  EXPECT_EQ(texts(out, 2), (Texts{"abc", "def"}));
+  EXPECT_EQ(size, 6);
+  EXPECT_EQ(status, KILN_STATUS_OK);
+  string_concat(a.data(), b.data(), out, bytes, &size, &status, 2, 5);
+  EXPECT_EQ(texts(out, 2), (Texts{"abc", "de"}));
+  EXPECT_EQ(status, KILN_STATUS_STRING_ROOM_TOO_SMALL);
+}
+
+TEST_F(Strings, CaseOfLettersOfOneAndTwoBytes) {
+  auto in = views({"aZ 9", "\u00e4\u00d7\u00f7\u00df", "\u03c9\u0434\u0451", "\u4e2d\xff\xc3"});
+  kiln_string out[4];
+  uint8_t bytes[64];
+  int64_t size;
+  int32_t status = KILN_STATUS_OK;
+  string_case(in.data(), out, bytes, &size, &status, 4, 64, true);
+  EXPECT_EQ(texts(out, 4), (Texts{"AZ 9", "\u00c4\u00d7\u00f7\u00df", "\u03a9\u0414\u0401", "\u4e2d\xff\xc3"}));
+  string_case(out, out, bytes, &size, &status, 0, 64, false);
+  auto capitals = views({"\u03a9\u0414\u0401\u00c4"});
+  string_case(capitals.data(), out, bytes, &size, &status, 1, 64, false);
+  EXPECT_EQ(texts(out, 1), (Texts{"\u03c9\u0434\u0451\u00e4"}));
+  EXPECT_EQ(status, KILN_STATUS_OK);
+}
+
+TEST_F(Strings, FilterLeavesOneEmptyString) {
+  auto in = views({"The", "cat", "the"}), stops = views({"the"});
+  kiln_string out[3];
+  int64_t kept;
+  string_filter(in.data(), out, &kept, 3, stops.data(), 1, true);
+  EXPECT_EQ(texts(out, kept), (Texts{"The", "cat"}));
+  string_filter(in.data(), out, &kept, 3, stops.data(), 1, false);
+  EXPECT_EQ(texts(out, kept), (Texts{"cat"}));
+  string_filter(in.data(), out, &kept, 1, stops.data(), 1, false);
+  EXPECT_EQ(texts(out, kept), (Texts{""}));
+}
+
+struct Split {
+  Texts parts;
+  std::vector<int64_t> counts;
+  int32_t status = KILN_STATUS_OK;
+};
+
+Split split(std::initializer_list<const char *> in, const char *delimiter, int64_t splits = INT64_MAX, int64_t room = 8) {
+  auto strings = views(in);
+  std::vector<kiln_string> out(strings.size() * size_t(room));
+  Split result;
+  result.counts.resize(strings.size());
+  int64_t most;
+  string_split(strings.data(), out.data(), result.counts.data(), &most, &result.status, int64_t(strings.size()), room, splits, view(delimiter));
+  result.parts = texts(out.data(), int64_t(strings.size()) * most);
+  return result;
+}
+
+// As Python's str.split does.
+TEST_F(Strings, SplitAtDelimiters) {
+  EXPECT_EQ(split({"a.b", "c"}, ".").parts, (Texts{"a", "b", "c", ""}));
+  EXPECT_EQ(split({"a.b", "c"}, ".").counts, (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(split({".a..", ""}, ".").parts, (Texts{"", "a", "", "", "", "", "", ""}));
+  EXPECT_EQ(split({".a..", ""}, ".").counts, (std::vector<int64_t>{4, 1}));
+  EXPECT_EQ(split({"a::b:c"}, "::").parts, (Texts{"a", "b:c"}));
+  EXPECT_EQ(split({"a.b.c"}, ".", 1).parts, (Texts{"a", "b.c"}));
+}
+
+TEST_F(Strings, SplitAtWhiteSpace) {
+  EXPECT_EQ(split({"  a \t b\n", " "}, "").parts, (Texts{"a", "b", "", ""}));
+  EXPECT_EQ(split({"  a \t b\n", " "}, "").counts, (std::vector<int64_t>{2, 0}));
+  EXPECT_EQ(split({"a b  c "}, "", 1).parts, (Texts{"a", "b  c "}));
+  EXPECT_EQ(split({"a  "}, "", 1).parts, (Texts{"a"}));
+}
+
+TEST_F(Strings, SplitStopsAtItsRoom) {
+  Split result = split({"a b c", "d"}, "", INT64_MAX, 2);
+  EXPECT_EQ(result.status, KILN_STATUS_STRING_ROOM_TOO_SMALL);
+  EXPECT_EQ(result.parts, (Texts{"a", "b", "d", ""}));
+}
+
+} // namespace
