@@ -6,7 +6,7 @@
 //                                           nn.yield (nn.mul %a, %s) }
 //
 // A call stays a straight line when its operations use a value of the graph that is no input of it, when others use a value of it that is no
-// output, when a size that only the data tells is computed in it, or when a list goes in or comes out.
+// output, when a size that only the data tells is computed in it, or when something other than tensors of numbers goes in or comes out.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Calls.h"
@@ -68,7 +68,11 @@ Value Calls::resolve(Value value) const {
 
 /// Whether the call can be one operation; see the head of this file.
 bool Calls::hasBorder(const Call &call, const Operations &operations) const {
-  auto isTensor = [](Value value) { return value && isa<RankedTensorType>(value.getType()); };
+  // Of numbers: a call that takes other things, or makes them on the way, has no border.
+  auto isTensor = [](Value value) {
+    auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+    return type && type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() <= 64;
+  };
   if (!call.parameters || call.outputs.empty() || !llvm::all_of(call.inputs, isTensor) || !llvm::all_of(call.outputs, isTensor))
     return false;
   auto isInside = [&](Value value) { return operations.contains(value.getDefiningOp()); };
