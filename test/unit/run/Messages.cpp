@@ -112,9 +112,46 @@ TEST(Messages, OnnxTensors) {
           {proto([](auto &tensor) { tensor.add_dims(int64_t(1) << 40); }), "the tensor's dimensions do not fit its data"},
           {proto([](auto &tensor) { tensor.add_float_data(1); }), "the tensor has 1 values, but f32[2] needs 2"},
           {proto([](auto &tensor) { tensor.set_raw_data("1234"); }), "the tensor has 4 bytes of data, but f32[2] needs 8"},
-          {proto([](auto &tensor) { tensor.set_data_type(onnx::TensorProto::STRING); }), "tensors of string are not supported here"},
+          {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_COMPLEX64); }), "tensors of c64 are not supported here"},
+          {proto([](auto &tensor) { tensor.set_data_type(onnx::TensorProto::STRING); }), "the tensor has 0 strings, but string[2] needs 2"},
       },
       [](const std::string &bytes) { return faultOf(readOnnxTensor(bytes)); });
+}
+
+// The fields of the messages have the same numbers: the model tells which one a file holds.
+TEST(OnnxLists, OfEveryKind) {
+  onnx::TensorProto tensor;
+  tensor.set_data_type(KILN_ELEMENT_F32);
+  tensor.add_dims(1);
+  tensor.add_float_data(7);
+  onnx::SequenceProto sequence;
+  sequence.set_elem_type(1);
+  *sequence.add_tensor_values() = tensor;
+  *sequence.add_tensor_values() = tensor;
+  onnx::OptionalProto one, many, none;
+  one.set_elem_type(1);
+  *one.mutable_tensor_value() = tensor;
+  many.set_elem_type(3);
+  *many.mutable_sequence_value() = sequence;
+  none.set_elem_type(1);
+  auto count = [](const auto &message, bool isSequence, bool isOptional) -> int64_t {
+    kiln_sequence_info list = {"x", 0, 0, 0, isSequence, isOptional, 0, {}};
+    auto tensors = llvm::cantFail(readOnnxList(message.SerializeAsString(), list));
+    return tensors ? int64_t(tensors->size()) : -1;
+  };
+  EXPECT_EQ(count(sequence, true, false), 2);
+  EXPECT_EQ(count(sequence, true, true), 2);
+  EXPECT_EQ(count(many, true, true), 2);
+  EXPECT_EQ(count(one, false, true), 1);
+  EXPECT_EQ(count(tensor, false, true), 1);
+  EXPECT_EQ(count(none, false, true), -1);
+  EXPECT_EQ(count(none, true, true), -1);
+  kiln_sequence_info plain = {"x", 0, 0, 0, 1, 0, 0, {}};
+  EXPECT_EQ(faultOf(readOnnxList("\xff", plain)), "not an ONNX SequenceProto");
+  sequence.set_elem_type(3);
+  EXPECT_EQ(faultOf(readOnnxList(sequence.SerializeAsString(), plain)), "a sequence of something else than tensors");
+  plain.is_sequence = 0, plain.is_optional = 1;
+  EXPECT_EQ(faultOf(readOnnxList("\xff", plain)), "not an ONNX OptionalProto");
 }
 
 TEST(Messages, Tensors) {
