@@ -94,7 +94,7 @@ CASES = [
     ("indices and updates have different shapes: dimensions", "float[4] x, int64[2] i, float[3] u", "y = ScatterElements(x, i, u)"),
     ("updates have a wrong shape: dimensions", "float[4] x, int64[2, 1] i, float[3] u", "y = ScatterND(x, i, u)"),
     # Generators
-    ("constants of strings", "float[1] x", 'y = Constant<value_string = "a">()'),
+    ("element type string is not one that this operator takes", "float[1] x", 's = Constant<value_string = "a">() y = Relu(s)'),
     ("has 0 values, expected one", "float[1] x", "y = Constant()"),
     ("attribute 'value' has 2 elements, expected one", "float[1] x", "y = ConstantOfShape<value = float[2] {1, 2}>(s)", "int64[1] s = {3}"),
     ("start, limit and delta must be scalars of one type", "int64 a, float b", "y = Range(a, b, a)"),
@@ -220,7 +220,7 @@ CASES = [
     ("cannot reshape 4 elements: the given dimensions have 3", "float[4] x", "y = Reshape(x, s)", "int64[2] s = {3, -1}"),
     ("axes are missing", "float[4] x", "y = Unsqueeze(x)"),
     ("the shape has the negative entry -2", "float[1] x", "y = Expand(x, s)", "int64[1] s = {-2}"),
-    ("dropout in training mode", "float[4] x", "y = Dropout(x, r, t)", "float r = {0.5}, bool t = {1}"),
+    ("training_mode has 2 elements, expected one", "float[4] x", "y = Dropout(x, r, t)", "float r = {0.5}, bool[2] t = {1, 1}"),
     # Attention
     ("has a width that is not a multiple of its 2 heads", "float[1, 3, 5] q", "y = Attention<q_num_heads = 2, kv_num_heads = 2>(q, q, q)", "", 23),
     ("the input has rank 3, expected 4", "float[1, 3, 8] x, float[5, 4] c, int64[1, 3] p", "y = RotaryEmbedding(x, c, c, p)", "", 23),
