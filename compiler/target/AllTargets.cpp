@@ -26,7 +26,8 @@ kernel::TargetAttr makeTarget(MLIRContext *context, StringRef name) {
 
 bool canShareLibrary(ArrayRef<kernel::TargetAttr> attrs, std::string &error) {
   auto arch = [](kernel::TargetAttr attr) { return llvm::Triple(attr.getTriple()).getArch(); };
-  for (auto [i, attr] : llvm::enumerate(attrs)) {
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    kernel::TargetAttr attr = attrs[i];
     std::string name = "'" + attr.getName().str() + "'";
     if (llvm::any_of(attrs.take_front(i), [&](kernel::TargetAttr other) { return other.getName() == attr.getName(); }))
       error = "target " + name + " is named twice";
