@@ -184,8 +184,11 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
   auto optional = llvm::find_if(proto.input(), [&](const std::string &name) { return scope.optionals.contains(name); });
   if (!takesLists && optional != proto.input().end())
     return node.error("input '" + printable(*optional) + "' is an optional, expected a tensor; OptionalGetElement takes its value");
-  if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0])))
-    return node.error("element type " + describeType(node.elementType(node.inputs[0])) + " is not one that this operator takes");
+  if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0]))) {
+    Type type = node.elementType(node.inputs[0]);
+    std::string fault = "element type " + describeType(type) + " is not one that this operator takes";
+    return nn::isString(type) ? node.unsupported(fault, "keep strings to operators that move, compare or split them") : node.error(fault);
+  }
   if (row->isComposite)
     enterCall(scope, node, proto, proto.op_type());
   LogicalResult converted = row->convert(node);

@@ -167,6 +167,8 @@ static LogicalResult castLike(Node &node) {
     x = decodeNarrowFloat(node, x, from);
   node.ignore("saturate");
   node.ignore("round_mode");
+  if (Value like = node.input(1); like && nn::isString(node.elementType(like)) && !nn::isString(node.elementType(x)))
+    return node.unsupported("conversion to string", "write the numbers as text outside of the model");
   return node.result(node.cast(x, node.elementType(node.input(1))));
 }
 
