@@ -2,6 +2,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/Verify.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -15,15 +16,10 @@ LogicalResult CompositeOp::verify() {
     return emitOpError("expected a name");
   if (getVersion() > INT32_MAX)
     return emitOpError() << "expected a version that is not negative, got " << static_cast<int64_t>(getVersion());
-  Block &block = getBody().front();
-  if (block.empty() || !isa<YieldOp>(block.back()))
-    return emitOpError("expected a body that ends in nn.yield");
-  if (block.getArgumentTypes() != TypeRange(getInputs().getTypes()))
-    return emitOpError("body arguments do not have the types of the inputs");
-  if (TypeRange(block.getTerminator()->getOperandTypes()) != TypeRange(getResultTypes()))
-    return emitOpError("yielded values do not have the types of the results");
+  if (failed(verifyBody(*this)))
+    return failure();
   // A symbol that is computed in the body would be known outside, too.
-  for (Operation &op : block)
+  for (Operation &op : getBody().front())
     if (isa<DataSized, GroupOp>(op))
       return emitOpError() << "has " << op.getName() << " in its body";
   return success();

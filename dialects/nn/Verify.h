@@ -15,6 +15,9 @@ llvm::LogicalResult verifyAxis(mlir::Operation *op, int64_t axis, mlir::Type typ
 /// `type` has the given dimensions; `what` names the value in the message.
 llvm::LogicalResult verifyDims(mlir::Operation *op, mlir::Type type, llvm::ArrayRef<mlir::AffineExpr> expected, llvm::StringRef what);
 
+/// The one region of an operation takes its operands and yields its results.
+llvm::LogicalResult verifyBody(mlir::Operation *op);
+
 } // namespace kiln::nn
 
 #endif // KILN_DIALECTS_NN_VERIFY_H

@@ -20,16 +20,18 @@ LogicalResult DimValuesOp::verify() {
   return success();
 }
 
-LogicalResult GroupOp::verify() {
-  Block &block = getBody().front();
+LogicalResult kiln::nn::verifyBody(Operation *op) {
+  Block &block = op->getRegion(0).front();
   if (block.empty() || !isa<YieldOp>(block.back()))
-    return emitOpError("expected a body that ends in nn.yield");
-  if (block.getArgumentTypes() != TypeRange(getInputs().getTypes()))
-    return emitOpError("body arguments do not have the types of the inputs");
-  if (TypeRange(block.getTerminator()->getOperandTypes()) != TypeRange(getResultTypes()))
-    return emitOpError("yielded values do not have the types of the results");
+    return op->emitOpError("expected a body that ends in nn.yield");
+  if (block.getArgumentTypes() != TypeRange(op->getOperandTypes()))
+    return op->emitOpError("body arguments do not have the types of the inputs");
+  if (TypeRange(block.getTerminator()->getOperandTypes()) != TypeRange(op->getResultTypes()))
+    return op->emitOpError("yielded values do not have the types of the results");
   return success();
 }
+
+LogicalResult GroupOp::verify() { return verifyBody(*this); }
 
 LogicalResult ChooseOp::verify() {
   auto type = getCondition().getType();

@@ -35,8 +35,6 @@ static constexpr int64_t rowsOfDots = 8;
 static constexpr int64_t mostElements = 65536;
 /// Tiles of the last rows.
 static constexpr int64_t smallTile = 4;
-/// Less than all scores; its exp is zero against any of them, and unlike minus infinity it can be subtracted from itself.
-static constexpr double lowest = -3.4028234663852886e38;
 
 bool matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
   reason = "kept whole: blocks of rows stay in the cache from the scores to the result";

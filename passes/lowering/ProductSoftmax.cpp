@@ -25,8 +25,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// Less than all finite values; its exp is zero against any of them, and unlike minus infinity it can be subtracted from itself.
-static constexpr double lowest = -3.4028234663852886e38;
 /// Products that are too small to be shared by threads, in multiplications.
 static constexpr int64_t smallProduct = 1 << 18;
 

@@ -10,6 +10,10 @@ namespace kiln {
 /// compared with, and one long chain in f32 strays further than those do.
 mlir::Type getSumType(mlir::Type elementType);
 
+/// Where the running maximum of a softmax in f32 starts: the exp of it is zero against any finite value, and unlike minus infinity it can be subtracted
+/// from itself.
+inline constexpr double lowest = -3.4028234663852886e38;
+
 /// The start value of a reduction: 0, 1, -inf, +inf or the smallest or largest integer of the type.
 mlir::Value reductionIdentity(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementType, unsigned lanes);
 /// x (+) y for scalars or vectors; max and min propagate NaN. Mean combines as sum.
