@@ -67,13 +67,23 @@ def compile_model(kiln, case, folder, options):
     return time.monotonic() - start, said
 
 
-def take_turns(one, other, rounds, seconds):
-    """The medians of both, and the median, the smallest and the largest of the rounds' ratios other / one."""
+def rounds_in_turns(one, other, rounds, seconds):
+    """The latencies (one, other) of each round, after one that does not count."""
     one.measure(seconds), other.measure(seconds)
     times = []
     for index in range(rounds):
         order = [one, other] if index % 2 else [other, one]
         measured = {side: side.measure(seconds) for side in order}
         times.append((measured[one], measured[other]))
+    return times
+
+
+def summarize(times):
+    """The medians of both, and the median, the smallest and the largest of the rounds' ratios other / one."""
     ratios = [second / first for first, second in times]
     return [statistics.median(side) for side in zip(*times)], (statistics.median(ratios), min(ratios), max(ratios))
+
+
+def take_turns(one, other, rounds, seconds):
+    """The summary of rounds in turns."""
+    return summarize(rounds_in_turns(one, other, rounds, seconds))
