@@ -112,12 +112,30 @@ struct ColumnBlocks {
   int64_t pitch() const { return width % 128 == 0 ? width + 16 : width; }
   IndexExprs extents() const { return {shape.tasks.front(), simplifyDim(shape.across.ceilDiv(width))}; }
   void emit() const;
-  void emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Value scratch, AffineExpr at, Lanes across) const;
+  void copyIn(ArrayRef<AffineExpr> task, AffineExpr first, AffineExpr count, Value scratch) const;
+  void emitColumns(Value scratch, AffineExpr at, Lanes across, function_ref<void(AffineExpr, Scalar)> store) const;
 };
 } // namespace
 
-/// One vector of columns, whose values wait in the scratch array.
-void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Value scratch, AffineExpr at, Lanes across) const {
+/// Rows of the array are filled up to a whole vector.
+void ColumnBlocks::copyIn(ArrayRef<AffineExpr> task, AffineExpr first, AffineExpr count, Value scratch) const {
+  unsigned lanes = k.vectorLanes();
+  AffineExpr filled = simplifyDim(count.ceilDiv(lanes) * lanes);
+  Value zero = k.number(element, 0);
+  k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
+    k.vectorLoop(count, lanes, "column", [&](AffineExpr i, Lanes across) {
+      Value x = k.value(anchor->getOperand(0), shape.at(task, j, first + i), across);
+      k.storeBuffer(scratch, element, j * pitch() + i, x, across);
+    });
+    if (filled != count)
+      k.loop(count, filled, 1, "column", [&](AffineExpr i) {
+        k.storeBuffer(scratch, element, j * pitch() + i, zero);
+      });
+  });
+}
+
+/// One vector of columns, whose values wait in the scratch array; `store` gets the row and the result.
+void ColumnBlocks::emitColumns(Value scratch, AffineExpr at, Lanes across, function_ref<void(AffineExpr, Scalar)> store) const {
   auto reduce = [&](ReduceKind kind, function_ref<Value(AffineExpr, Value)> body) {
     Value init = reductionIdentity(k, kind, element, across.count);
     return scalar(k.loop(k.constant(0), k.constant(length), 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
@@ -137,8 +155,8 @@ void ColumnBlocks::emitColumns(ArrayRef<AffineExpr> task, AffineExpr column, Val
   k.named(total.value(), "total");
   Scalar last = isLog ? log(total) : total.like(1.0) / total;
   k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
-    Scalar x = load(at + j * pitch()), y = isLog ? x - last : x * last;
-    k.storeResults(anchor->getResult(0), y.value(), shape.at(task, j, column), across);
+    Scalar x = load(at + j * pitch());
+    store(j, isLog ? x - last : x * last);
   });
 }
 
@@ -151,13 +169,28 @@ void ColumnBlocks::emit() const {
     if (!across || *across % width != 0)
       count = across && *across < width ? k.constant(*across) : k.index(k.minimum(k.emit(count), k.emit(shape.across - first)));
     ArrayRef<AffineExpr> outer = task.drop_back();
+    copyIn(outer, first, count, scratch);
+    auto storeResult = [&](AffineExpr j, AffineExpr i, Value y, Lanes across) {
+      k.storeResults(anchor->getResult(0), y, shape.at(outer, j, first + i), across);
+    };
+    auto eachVector = [&](AffineExpr begin, AffineExpr end, function_ref<void(AffineExpr, Lanes)> body) {
+      k.loop(begin, end, k.vectorLanes(), "column", [&](AffineExpr i) { body(i, Lanes{cast<AffineDimExpr>(i).getPosition(), k.vectorLanes()}); });
+    };
+    AffineExpr whole = simplifyDim(count.floorDiv(k.vectorLanes()) * k.vectorLanes());
+    if (whole != k.constant(0))
+      eachVector(k.constant(0), whole, [&](AffineExpr i, Lanes lanes) {
+        emitColumns(scratch, i, lanes, [&](AffineExpr j, Scalar y) { storeResult(j, i, y.value(), lanes); });
+      });
+    if (whole == count)
+      return;
+    eachVector(whole, count, [&](AffineExpr i, Lanes lanes) {
+      emitColumns(scratch, i, lanes, [&](AffineExpr j, Scalar y) { k.storeBuffer(scratch, element, i + j * pitch(), y.value(), lanes); });
+    });
     k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
-      k.vectorLoop(count, k.vectorLanes(), "column", [&](AffineExpr i, Lanes lanes) {
-        Value x = k.value(anchor->getOperand(0), shape.at(outer, j, first + i), lanes);
-        k.storeBuffer(scratch, element, j * pitch() + i, x, lanes);
+      k.loop(whole, count, 1, "column", [&](AffineExpr i) {
+        storeResult(j, i, k.loadBuffer(scratch, element, i + j * pitch()), {});
       });
     });
-    k.vectorLoop(count, k.vectorLanes(), "column", [&](AffineExpr i, Lanes lanes) { emitColumns(outer, first + i, scratch, i, lanes); });
   });
 }
 
