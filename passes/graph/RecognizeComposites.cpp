@@ -45,12 +45,32 @@ struct RaiseBody : RewritePattern {
 };
 } // namespace
 
+/// "Before or equal" is one comparison, for NaN as well.
+template <typename Strict, typename Weak> static LogicalResult mergeComparisons(nn::OrOp op, PatternRewriter &rewriter) {
+  auto strict = op.getX().getDefiningOp<Strict>();
+  auto equal = op.getY().getDefiningOp<nn::EqualOp>();
+  if (!strict || !equal) {
+    strict = op.getY().getDefiningOp<Strict>();
+    equal = op.getX().getDefiningOp<nn::EqualOp>();
+  }
+  if (!strict || !equal)
+    return rewriter.notifyMatchFailure(op, "expected a comparison or equality");
+  ValueRange compared = strict->getOperands();
+  bool same = compared == equal->getOperands() || (compared[0] == equal.getY() && compared[1] == equal.getX());
+  if (!same)
+    return rewriter.notifyMatchFailure(op, "expected the same operands on both sides");
+  rewriter.replaceOpWithNewOp<Weak>(op, op.getType(), compared[0], compared[1]);
+  return success();
+}
+
 namespace {
 struct RecognizeCompositesPass : kiln::impl::RecognizeCompositesBase<RecognizeCompositesPass> {
   void runOnOperation() override {
     std::vector<CompositeBody> bodies = buildCompositeBodies(&getContext());
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseBody>(&getContext(), ArrayRef(bodies));
+    patterns.add(mergeComparisons<nn::LessOp, nn::LessEqualOp>);
+    patterns.add(mergeComparisons<nn::GreaterOp, nn::GreaterEqualOp>);
     populateNormalizationPatterns(patterns);
     populateRowMovementPatterns(patterns);
     populateAttentionPatterns(patterns);

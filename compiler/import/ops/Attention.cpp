@@ -97,13 +97,13 @@ Value Attention::maskBias() {
 /// Hides keys after the query's own place, which is behind the past (or ends where the keys in use end).
 Value Attention::causalBias() {
   Type i64 = node.builder().getI64Type();
-  DimExprs square = {queries, keys};
-  Value row = node.iota(square, 0, i64), column = node.iota(square, 1, i64);
+  AffineExpr one = node.number(1);
+  Value row = node.iota({queries, one}, 0, i64), column = node.iota({queries, keys}, 1, i64);
   if (Value used = node.optionalInput(6)) {
     DimExprs b = node.dims(used);
     Value length = materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Contents{{queries}});
     Value offset = node.binary<SubOp>(node.cast(used, i64), length);
-    row = node.binary<AddOp>(row, node.reshape(offset, {b[0], node.number(1), node.number(1), node.number(1)}));
+    row = node.binary<AddOp>(row, node.reshape(offset, {b[0], one, one, one}));
   } else {
     row = node.binary<AddOp>(row, materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Contents{{past}}));
   }

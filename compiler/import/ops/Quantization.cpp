@@ -93,7 +93,7 @@ static LogicalResult dequantizeLinear(Node &node) {
   return node.failed() ? failure() : node.result(node.cast(result, to));
 }
 
-/// Scale and zero point from the extremes of the data, which are made to include zero.
+/// Scale and zero point from the extremes of the data, which are made to include zero. Step by step as in the operator's own body.
 static LogicalResult dynamicQuantizeLinear(Node &node) {
   Value x = node.input(0);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x)));
@@ -101,8 +101,11 @@ static LogicalResult dynamicQuantizeLinear(Node &node) {
   most = node.binary<MaximumOp>(most, 0.0);
   least = node.binary<MinimumOp>(least, 0.0);
   Value scale = node.binary<DivOp>(node.binary<SubOp>(most, least), 255.0);
-  Type to = node.builder().getIntegerType(8, false);
-  Value zeroPoint = toInteger(node, node.unary<NegOp>(node.binary<DivOp>(least, scale)), Value(), to);
+  OpBuilder &b = node.builder();
+  Type to = b.getIntegerType(8, false);
+  Value place = node.binary<SubOp>(node.splatLike(least, 0), node.binary<DivOp>(least, scale));
+  place = node.unary<ClampOp>(place, b.getF64FloatAttr(0), b.getF64FloatAttr(255));
+  Value zeroPoint = node.cast(node.unary<RoundOp>(place), to);
   Value scaled = node.binary<DivOp>(x, scale), offset = node.cast(zeroPoint, node.elementType(x));
   (void)node.result(1, scale);
   (void)node.result(2, zeroPoint);

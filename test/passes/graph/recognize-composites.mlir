@@ -443,3 +443,22 @@ func.func @no_hardmax(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>)
   %b = nn.select %g, %one, %zero : tensor<4x8xi1>, tensor<4x8xf32>
   return %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// The operands of the equality may stand in either order; other operands, and other comparisons, are no such pair.
+// CHECK-LABEL: func @or_equal
+// CHECK-DAG: %[[A:.*]] = nn.less_equal %arg0, %arg1
+// CHECK-DAG: %[[B:.*]] = nn.greater_equal %arg0, %arg1
+// CHECK-DAG: %[[C:.*]] = nn.or
+// CHECK: return %[[A]], %[[B]], %[[C]]
+func.func @or_equal(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>) -> (tensor<4xi1>, tensor<4xi1>, tensor<4xi1>) {
+  %less = nn.less %x, %y : tensor<4xf32> -> tensor<4xi1>
+  %greater = nn.greater %x, %y : tensor<4xf32> -> tensor<4xi1>
+  %same = nn.equal %y, %x : tensor<4xf32> -> tensor<4xi1>
+  %other = nn.equal %x, %z : tensor<4xf32> -> tensor<4xi1>
+  %a = nn.or %less, %same : tensor<4xi1>
+  %b = nn.or %same, %greater : tensor<4xi1>
+  %c = nn.or %less, %other : tensor<4xi1>
+  return %a, %b, %c : tensor<4xi1>, tensor<4xi1>, tensor<4xi1>
+}
