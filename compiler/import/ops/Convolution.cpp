@@ -213,7 +213,7 @@ static LogicalResult causalConvWithState(Node &node) {
 
 ArrayRef<Operator> getConvolutionOperators() {
   static const Operator rows[] = {
-      {"CausalConvWithState", 27, Elements::Float, causalConvWithState},
+      asComposite({"CausalConvWithState", 27, Elements::Float, causalConvWithState}),
       {"Col2Im", 18, Elements::Float, col2Im},
       {"Conv", 1, Elements::Float, conv},
       {"ConvTranspose", 1, Elements::Float, convTranspose},

@@ -228,7 +228,7 @@ static LogicalResult gridSample(Node &node) { return GridSample(node).run(); }
 
 ArrayRef<Operator> getSamplingOperators() {
   static const Operator rows[] = {
-      {"AffineGrid", 20, Elements::Float, affineGrid},
+      asComposite({"AffineGrid", 20, Elements::Float, affineGrid}),
       {"GridSample", 16, Elements::Float, gridSample},
   };
   return rows;
