@@ -47,6 +47,8 @@ LogicalResult AttentionOp::verify() {
     return failure();
   if (getKeep() && failed(verifyDims(*this, getKeep().getType(), scores, "keep")))
     return failure();
+  if (getWindow() && (!getCausal() || static_cast<int64_t>(*getWindow()) < 1))
+    return emitOpError("expected a window of at least one key, behind `causal`");
   query.back() = value.back();
   return verifyDims(*this, getType(), query, "the result");
 }
@@ -68,7 +70,7 @@ struct ScoreBuilder {
   }
   Value fillWhere(Value keep, Value scores) const { return make<SelectOp>(type, keep, scores, number(type, op.getFill().convertToDouble())); }
 
-  /// Whether the key's place is not after the query's, for all pairs of them.
+  /// Whether the key's place is not after the query's, nor before its window, for all pairs of them.
   Value causalKeep() const {
     DimExprs dims = op.getScoreDims();
     unsigned rank = dims.size();
@@ -81,7 +83,12 @@ struct ScoreBuilder {
       Value offset = make<DimValuesOp>(RankedTensorType::get({}, integer), map);
       row = make<AddOp>(square, row, make<BroadcastToOp>(square, offset));
     }
-    Value keep = make<LessEqualOp>(withElementType(square, builder.getI1Type()), column, row);
+    RankedTensorType truth = withElementType(square, builder.getI1Type());
+    Value keep = make<LessEqualOp>(truth, column, row);
+    if (auto window = op.getWindow()) {
+      Value width = make<SplatOp>(square, builder.getI32IntegerAttr(*window));
+      keep = make<AndOp>(truth, keep, make<LessOp>(truth, make<SubOp>(square, row, width), column));
+    }
     return make<BroadcastToOp>(makeTensorType(dims, builder.getI1Type()), keep);
   }
   static unsigned getNumSymbols(AffineExpr expr) {

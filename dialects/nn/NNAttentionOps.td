@@ -11,21 +11,21 @@ def NN_AttentionOp : NN_Op<"attention", [Pure, AttrSizedOperandSegments, Declare
   let description = [{
     query [batch..., M, D], key [batch..., N, D], value [batch..., N, E]; the result is [batch..., M, E]. A score is made of
     `scale` times the product of a query and a key; then `fill` takes its place where `keep` is false or, with `causal`, where key j comes after
-    query i, which is at place i + N - M; then `bias` is added. `bias` and `keep` have the shape of the scores [batch..., M, N] (broadcasts are
-    explicit). The softmax runs along the keys. A row that sees no key at all (all scores are -inf) is NaN.
+    query i, which is at place i + N - M, or by `window` or more places before it; then `bias` is added. `bias` and `keep` have the shape of the
+    scores [batch..., M, N] (broadcasts are explicit). The softmax runs along the keys. A row that sees no key at all (all scores are -inf) is NaN.
     ```mlir
-    %r = nn.attention query(%q) key(%k) value(%v) scale 1.250000e-01 causal
+    %r = nn.attention query(%q) key(%k) value(%v) scale 1.250000e-01 causal window 4
       : (tensor<1x2x5x64xf32>, tensor<1x2x7x64xf32>, tensor<1x2x7x64xf32>) -> tensor<1x2x5x64xf32>
     ```
   }];
   let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key, NN_FloatTensor:$value, Optional<NN_FloatTensor>:$bias,
-                       Optional<NN_BoolTensor>:$keep, F64Attr:$scale, UnitAttr:$causal,
+                       Optional<NN_BoolTensor>:$keep, F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
                        DefaultValuedAttr<F64Attr, "-::std::numeric_limits<double>::infinity()">:$fill,
                        NN_Accuracy:$accuracy);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = [{
     `query` `(` $query `)` `key` `(` $key `)` `value` `(` $value `)` (`bias` `(` $bias^ `)`)? (`keep` `(` $keep^ `)`)? `scale` $scale
-    (`causal` $causal^)? attr-dict `:` functional-type(operands, $result)
+    (`causal` $causal^)? (`window` $window^)? attr-dict `:` functional-type(operands, $result)
   }];
   let extraClassDeclaration = [{
     /// The shape of the scores: [batch..., M, N].

@@ -8,14 +8,16 @@
 //
 //   %r = nn.attention query(%q) key(%k) value(%v) bias(%mask) scale 0.125
 //
-// The scale may stand at the scores, the queries or the keys. A mask is added, or selects; one that is a lower triangle is causal. Rows of
-// weights that are replaced by zeros behind the softmax, as ONNX's body does where a row sees no key, are rows of zeros of the result.
+// The scale may stand at the scores, the queries or the keys. A mask is added, or selects; one that follows from the places alone is causal, maybe
+// with a window (AttentionMasks.cpp). Rows of weights that are replaced by zeros behind the softmax, as ONNX's body does where a row sees no key,
+// are rows of zeros of the result.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Permute.h"
+#include "passes/graph/AttentionMasks.h"
 #include "passes/graph/BodyMatching.h"
 #include "passes/graph/ChainMatching.h"
 #include "passes/graph/Terms.h"
@@ -29,7 +31,8 @@ namespace {
 struct Scores {
   Value bias, keep;
   double scale = 1.0, fill = -HUGE_VAL;
-  bool causal = false, negated = false;
+  std::optional<CausalMask> causal;
+  bool negated = false;
   MatmulOp product;
 
   LogicalResult match(PatternRewriter &rewriter, Operation *root, Value scores);
@@ -64,25 +67,6 @@ static bool leadsToProduct(Value value) {
   return isa<MatmulOp>(op) || llvm::count_if(op->getOperands(), leadsToProduct) == 1;
 }
 
-/// Whether constant addends hide exactly the keys after the query's place, which begins at the past: 0 where they are seen, -inf elsewhere.
-static bool isCausalBias(Value bias) {
-  DimExprs dims = getDims(bias.getType());
-  Value small = skipBroadcast(bias);
-  auto constant = small.getDefiningOp<ConstantOp>();
-  auto type = constant ? constant.getType() : RankedTensorType();
-  int64_t rank = dims.size();
-  if (!constant || type.getRank() < 2 || getDims(type).back() != dims.back() || getDims(type).rbegin()[1] != dims[rank - 2])
-    return false;
-  int64_t columns = type.getShape().back(), rows = type.getShape().rbegin()[1];
-  ConstantData data(constant.getValue());
-  if (columns < rows || data.numElements() > (1 << 26))
-    return false;
-  for (int64_t i = 0; i < data.numElements(); ++i)
-    if (data.asDouble(i) != (i % columns <= i / columns % rows + columns - rows ? 0.0 : -HUGE_VAL))
-      return false;
-  return data.numElements() > 0;
-}
-
 /// Of `scores + mask`, the mask. Only the outermost addend: one that is scaled itself would have to be scaled apart.
 bool Scores::takeBias(Operation *op, Value &value) {
   auto add = dyn_cast<AddOp>(op);
@@ -93,70 +77,9 @@ bool Scores::takeBias(Operation *op, Value &value) {
     return false;
   bias = first ? add.getY() : add.getX();
   value = first ? add.getX() : add.getY();
-  causal = isCausalBias(bias);
+  causal = matchCausalBias(bias);
   if (causal || getUniformNumber(bias) == 0.0)
     bias = nullptr;
-  return true;
-}
-
-/// The number of a value that is one everywhere, as an expression of the module's symbols.
-static AffineExpr getNumber(Value value) {
-  value = skipBroadcast(value);
-  if (auto dims = value.getDefiningOp<DimValuesOp>(); dims && dims.getMap().getNumResults() == 1)
-    return dims.getMap().getResult(0);
-  std::optional<double> number = getSplatNumber(value);
-  return number ? getAffineConstantExpr(static_cast<int64_t>(*number), value.getContext()) : AffineExpr();
-}
-
-/// The same mask compared at run time: column <= row + past.
-static bool isCausalCompare(Value keep) {
-  auto compare = skipBroadcast(keep).getDefiningOp<LessEqualOp>();
-  if (!compare)
-    return false;
-  DimExprs dims = getDims(compare.getX().getType());
-  int64_t rank = dims.size();
-  auto isPlace = [&](Value value, int64_t axis) {
-    auto iota = value.getDefiningOp<IotaOp>();
-    return iota && static_cast<int64_t>(iota.getAxis()) == axis;
-  };
-  Value row = compare.getY();
-  AffineExpr past = getAffineConstantExpr(0, keep.getContext());
-  if (auto add = row.getDefiningOp<AddOp>()) {
-    bool first = isPlace(add.getX(), rank - 2);
-    row = first ? add.getX() : add.getY();
-    past = getNumber(first ? add.getY() : add.getX());
-  }
-  return rank >= 2 && past && isPlace(compare.getX(), rank - 1) && isPlace(row, rank - 2) && provablyEqual(dims[rank - 1], dims[rank - 2] + past);
-}
-
-/// Whether the mask is true exactly where the key's place is not after the query's: a slice of a constant triangle whose rows begin at the past.
-static bool isCausal(Value keep) {
-  keep = skipBroadcast(keep);
-  auto slice = keep.getDefiningOp<SliceOp>();
-  Value source = slice ? slice.getInput() : keep;
-  auto constant = source.getDefiningOp<ConstantOp>();
-  DimExprs dims = getDims(keep.getType());
-  int64_t rank = dims.size();
-  if (!constant || rank < 2)
-    return false;
-  AffineExpr first = getAffineConstantExpr(0, keep.getContext()), past = first;
-  if (slice) {
-    past = slice.getStarts().getResult(rank - 2);
-    if (slice.getStarts().getResult(rank - 1) != first || llvm::any_of(slice.getSteps().take_back(2), [](int64_t step) { return step != 1; }))
-      return false;
-  }
-  if (!provablyEqual(dims[rank - 1], dims[rank - 2] + past))
-    return false;
-  auto type = cast<RankedTensorType>(source.getType());
-  int64_t rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
-  if (type.getNumElements() != rows * columns || rows * columns > (1 << 26))
-    return false;
-  ConstantData data(constant.getValue());
-  ArrayRef<char> bytes = data.bytes();
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      if ((bytes[i * columns + j] != 0) != (j <= i))
-        return false;
   return true;
 }
 
@@ -175,7 +98,8 @@ bool Scores::takeMask(Operation *op, Value &value) {
   negated = static_cast<bool>(ifTrue) && !inverse;
   if (ifTrue && inverse)
     condition = inverse.getX();
-  causal = !negated && (isCausal(condition) || isCausalCompare(condition));
+  if (!negated)
+    causal = matchCausalKeep(condition);
   if (!causal)
     keep = condition;
   return true;
@@ -236,9 +160,11 @@ struct Attention : OpRewritePattern<MatmulOp> {
     key = makeTranspose(rewriter, loc, key, turned);
     if (scores.negated)
       scores.keep = NotOp::create(rewriter, loc, scores.keep.getType(), scores.keep);
+    auto window = scores.causal ? scores.causal->window : std::nullopt;
     Value result = AttentionOp::create(rewriter, loc, op.getType(), query, key, op.getRhs(), scores.bias, scores.keep,
                                        rewriter.getF64FloatAttr(scores.scale), scores.causal ? rewriter.getUnitAttr() : UnitAttr(),
-                                       rewriter.getF64FloatAttr(scores.fill), softmax.getAccuracyAttr());
+                                       window ? rewriter.getI64IntegerAttr(*window) : IntegerAttr(), rewriter.getF64FloatAttr(scores.fill),
+                                       softmax.getAccuracyAttr());
     rewriter.replaceOp(op, isHidden ? hideRows(rewriter, loc, result, isHidden) : result);
     return success();
   }
@@ -320,7 +246,8 @@ struct GroupedHeads : OpRewritePattern<AttentionOp> {
       return BroadcastToOp::create(rewriter, heads.getLoc(), heads.getType(), sinkTranspose(rewriter, heads.getInput()));
     };
     auto grouped = AttentionOp::create(rewriter, op.getLoc(), makeTensorType(result, op.getType().getElementType()), query, spread(key),
-                                       spread(value), bias, keep, op.getScaleAttr(), op.getCausalAttr(), op.getFillAttr(), op.getAccuracyAttr());
+                                       spread(value), bias, keep, op.getScaleAttr(), op.getCausalAttr(), op.getWindowAttr(), op.getFillAttr(),
+                                       op.getAccuracyAttr());
     auto joined = ReshapeOp::create(rewriter, op.getLoc(), op.getType(), grouped);
     auto outer = op->hasOneUse() ? dyn_cast<TransposeOp>(*op->user_begin()) : TransposeOp();
     rewriter.replaceOp(op, joined);

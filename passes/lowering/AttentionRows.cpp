@@ -75,6 +75,9 @@ private:
   using Batch = ArrayRef<AffineExpr>;
   void planSizes();
   void emitTask(Batch batch, AffineExpr chunk);
+  bool hidesForGood();
+  AffineExpr firstVisibleKey();
+  AffineExpr endOfVisibleKeys();
   AffineExpr countVisibleKeys();
   void emitBlock(Batch batch, KeyBlock keys);
   void packQueries(Batch batch);
@@ -325,13 +328,20 @@ Value AttentionEmitter::causalKeep(AffineExpr row, AffineExpr key, Lanes across)
   Type integer = k.builder().getI32Type();
   Value room = arith::IndexCastOp::create(k.builder(), k.loc(), integer, k.emit(row + keyCount - queries));
   Value place = arith::IndexCastOp::create(k.builder(), k.loc(), integer, k.emit(key));
-  if (across.count == 1)
-    return arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::sle, place, room);
-  Value left = k.broadcast(arith::SubIOp::create(k.builder(), k.loc(), room, place), across.count);
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, x, across.count == 1 ? y : k.broadcast(y, across.count));
+  };
+  Value left = arith::SubIOp::create(k.builder(), k.loc(), room, place);
   auto steps = llvm::to_vector(llvm::seq<int32_t>(0, across.count));
-  auto attr = DenseElementsAttr::get(VectorType::get(across.count, integer), ArrayRef<int32_t>(steps));
-  Value step = arith::ConstantOp::create(k.builder(), k.loc(), attr);
-  return arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::sle, step, left);
+  auto type = VectorType::get(across.count, integer);
+  Value step = across.count == 1 ? arith::ConstantOp::create(k.builder(), k.loc(), k.builder().getI32IntegerAttr(0))
+                                 : arith::ConstantOp::create(k.builder(), k.loc(), DenseElementsAttr::get(type, ArrayRef<int32_t>(steps)));
+  Value keep = compare(arith::CmpIPredicate::sle, step, left);
+  if (!op.getWindow())
+    return keep;
+  Value width = arith::ConstantOp::create(k.builder(), k.loc(), k.builder().getI32IntegerAttr(*op.getWindow()));
+  Value inWindow = compare(arith::CmpIPredicate::sgt, step, arith::SubIOp::create(k.builder(), k.loc(), left, width));
+  return arith::AndIOp::create(k.builder(), k.loc(), keep, inWindow);
 }
 
 /// The score of a pair of places after masks and bias.
@@ -479,13 +489,35 @@ void AttentionEmitter::emitBlock(Batch batch, KeyBlock keys) {
   ifRowsAre(false, [&] { emitSums(batch, keys, true); });
 }
 
-/// The keys that the task's last row sees: those after it weigh nothing.
-AffineExpr AttentionEmitter::countVisibleKeys() {
-  bool weighNothing = op.getCausal() && op.getFill().isInfinity() && op.getFill().isNegative();
-  if (!weighNothing || simplifyDim(queries.ceilDiv(maxRows)) == k.constant(1))
+/// Whether keys that a row does not see by their place weigh nothing, and need not be looked at.
+bool AttentionEmitter::hidesForGood() { return op.getCausal() && op.getFill().isInfinity() && op.getFill().isNegative(); }
+
+/// The first key in the window of the task's first row.
+AffineExpr AttentionEmitter::firstVisibleKey() {
+  if (!hidesForGood() || !op.getWindow())
+    return k.constant(0);
+  Value first = k.emit(firstRow + keyCount - queries - (static_cast<int64_t>(*op.getWindow()) - 1));
+  return k.index(arith::MaxSIOp::create(k.builder(), k.loc(), first, k.emitConstant(0)));
+}
+
+/// The end of the keys that the task's last row sees.
+AffineExpr AttentionEmitter::endOfVisibleKeys() {
+  if (!hidesForGood() || simplifyDim(queries.ceilDiv(maxRows)) == k.constant(1))
     return keyCount;
   Value seen = k.minimum(k.emit(keyCount), k.emit(firstRow + rows + keyCount - queries));
   return k.index(arith::MaxSIOp::create(k.builder(), k.loc(), seen, k.emitConstant(0)));
+}
+
+/// The keys that a row looks at, on average.
+AffineExpr AttentionEmitter::countVisibleKeys() {
+  if (!hidesForGood())
+    return keyCount;
+  AffineExpr before = keyCount - (queries - 1).floorDiv(2);
+  if (!op.getWindow())
+    return before;
+  AffineExpr inWindow = k.constant(*op.getWindow() + maxRows);
+  auto known = getConstantDim(before);
+  return known && *known < *getConstantDim(inWindow) ? before : inWindow;
 }
 
 void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
@@ -509,9 +541,9 @@ void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
     valueRows = array("values", maxKeys * sumStride);
   tops = array("tops", rowCapacity), totals = array("totals", rowCapacity), factors = array("factors", rowCapacity);
   packQueries(batch);
-  AffineExpr visible = countVisibleKeys();
+  AffineExpr first = firstVisibleKey(), end = endOfVisibleKeys();
   if (oneBlock) {
-    emitBlock(batch, {k.constant(0), visible});
+    emitBlock(batch, {first, fix(end - first)});
     return emitResult(batch);
   }
   auto fill = [&](Value buffer, AffineExpr size, double with) {
@@ -521,8 +553,8 @@ void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
   fill(tops, k.constant(rowCapacity), lowest);
   fill(factors, k.constant(rowCapacity), lowest);
   fill(totals, k.constant(rowCapacity), 0);
-  k.loop(k.constant(0), visible, maxKeys, "block", [&](AffineExpr first) {
-    emitBlock(batch, {first, k.index(k.minimum(k.emitConstant(maxKeys), k.emit(visible - first)))});
+  k.loop(first, end, maxKeys, "block", [&](AffineExpr block) {
+    emitBlock(batch, {block, k.index(k.minimum(k.emitConstant(maxKeys), k.emit(end - block)))});
   });
   emitResult(batch);
 }
@@ -531,8 +563,8 @@ LaunchInfo AttentionEmitter::run() {
   IndexExprs extents(scoreDims.begin(), scoreDims.end() - 2);
   extents.push_back(simplifyDim(queries.ceilDiv(maxRows)));
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) { emitTask(task.drop_back(), task.back()); });
-  AffineExpr pairs = getNumElements(scoreDims, k.context()), batch = getNumElements(ArrayRef(scoreDims).drop_back(2), k.context());
-  AffineExpr flops = pairs * (2 * (depth + width)), bytes = batch * (queries + keyCount) * ((depth + width) * 4);
+  AffineExpr batch = getNumElements(ArrayRef(scoreDims).drop_back(2), k.context());
+  AffineExpr flops = batch * queries * countVisibleKeys() * (2 * (depth + width)), bytes = batch * (queries + keyCount) * ((depth + width) * 4);
   return LaunchInfo{countTasks(k, extents), simplifyDim(flops), simplifyDim(bytes)};
 }
 

@@ -136,7 +136,7 @@ Value Attention::whole(double scale, bool causal) {
   Value spread = bias ? node.broadcastTo(bias, scores) : Value();
   OpBuilder &b = node.builder();
   return node.make<AttentionOp>(node.type(result, element), query, key, value, spread, Value(), b.getF64FloatAttr(scale),
-                                causal ? b.getUnitAttr() : UnitAttr(), b.getF64FloatAttr(-HUGE_VAL));
+                                causal ? b.getUnitAttr() : UnitAttr(), IntegerAttr(), b.getF64FloatAttr(-HUGE_VAL));
 }
 
 /// As its parts, of which output 3 is one.

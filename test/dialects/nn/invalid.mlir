@@ -515,6 +515,22 @@ func.func @attention_keep(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>, %m: tensor<4
 
 // -----
 
+func.func @attention_window(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>) {
+  // expected-error @below {{expected a window of at least one key, behind `causal`}}
+  %0 = nn.attention query(%q) key(%k) value(%k) scale 1.0 window 3 : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_empty_window(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>) {
+  // expected-error @below {{expected a window of at least one key, behind `causal`}}
+  %0 = nn.attention query(%q) key(%k) value(%k) scale 1.0 causal window 0 : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
 func.func @attention_result(%q: tensor<4x8xf32>, %k: tensor<5x8xf32>) {
   // expected-error @below {{dimension 0 of the result is 5, expected 4}}
   %0 = nn.attention query(%q) key(%k) value(%k) scale 1.0 : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>

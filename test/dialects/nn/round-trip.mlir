@@ -196,7 +196,7 @@ func.func @movement(%x: tensor<4x6xf32>, %v: tensor<f32>, %i: tensor<2x6xi64>, %
 // CHECK: nn.lp_norm %{{.*}} axis 1 p 2 :
 // CHECK: nn.mean_variance_norm %{{.*}} [0, 2] :
 // CHECK: nn.batch_norm %{{.*}} scale %[[P:.*]] bias %[[P]] mean %[[P]] variance %[[P]] epsilon {{.*}} : tensor<2x4x8xf32>, tensor<4xf32>
-// CHECK: nn.attention query(%{{.*}}) key(%{{.*}}) value(%{{.*}}) bias(%{{.*}}) keep(%{{.*}}) scale 1.250000e-01 causal {fill = -1.000000e+04 : f64}
+// CHECK: nn.attention query(%{{.*}}) key(%{{.*}}) value(%{{.*}}) bias(%{{.*}}) keep(%{{.*}}) scale 1.250000e-01 causal window 3 {fill = -1.000000e+04 : f64}
 // CHECK: nn.attention query(%{{.*}}) key(%{{.*}}) value(%{{.*}}) scale 1.000000e+00 :
 func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8x8xf32>, %w: tensor<8x4x2x2xf32>, %t: tensor<4x2x2x2xf32>, %s: tensor<8xf32>,
                    %u: tensor<2x8x4xf32>, %k: tensor<8x8x3x3xf32>) {
@@ -223,7 +223,7 @@ func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8
   %b = nn.batch_norm %x scale %p bias %p mean %p variance %p epsilon 1.0e-5 : tensor<2x4x8xf32>, tensor<4xf32>
   %15 = nn.matmul %x, %u : tensor<2x4x8xf32>, tensor<2x8x4xf32> -> tensor<2x4x4xf32>
   %16 = nn.less %15, %15 : tensor<2x4x4xf32> -> tensor<2x4x4xi1>
-  %17 = nn.attention query(%x) key(%x) value(%15) bias(%15) keep(%16) scale 0.125 causal {fill = -10000.0 : f64}
+  %17 = nn.attention query(%x) key(%x) value(%15) bias(%15) keep(%16) scale 0.125 causal window 3 {fill = -10000.0 : f64}
     : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xi1>) -> tensor<2x4x4xf32>
   %18 = nn.attention query(%x) key(%x) value(%x) scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return

@@ -218,3 +218,78 @@ func.func @causal_bias(%q: tensor<1x2x8xf32>, %k: tensor<1x8x3xf32>, %v: tensor<
   %r2 = nn.matmul %p2, %v : tensor<1x2x3xf32>, tensor<1x3x8xf32> -> tensor<1x2x8xf32>
   return %r, %r2 : tensor<1x2x8xf32>, tensor<1x2x8xf32>
 }
+
+// -----
+
+// Constants that hide, besides, what lies two or more places back: a window. The third mask has a hole, the fourth another window in its second matrix.
+// CHECK-LABEL: func @window_bias
+// CHECK: nn.attention query(%arg0) key(%{{.*}}) value(%arg2) scale 1.000000e+00 causal window 2 :
+// CHECK: nn.attention query(%arg0) key(%{{.*}}) value(%arg2) scale 1.000000e+00 causal window 1 :
+// CHECK: nn.attention query(%arg0) key(%{{.*}}) value(%arg2) bias(%{{.*}}) scale 1.000000e+00 :
+// CHECK: nn.attention query(%arg0) key(%{{.*}}) value(%arg2) bias(%{{.*}}) scale 1.000000e+00 :
+func.func @window_bias(%q: tensor<2x2x8xf32>, %k: tensor<2x8x4xf32>, %v: tensor<2x4x8xf32>)
+    -> (tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>) {
+  %s = nn.matmul %q, %k : tensor<2x2x8xf32>, tensor<2x8x4xf32> -> tensor<2x2x4xf32>
+  %m = nn.constant dense<[[[0xFF800000, 0.0, 0.0, 0xFF800000], [0xFF800000, 0xFF800000, 0.0, 0.0]]]> : tensor<1x2x4xf32>
+  %mb = nn.broadcast_to %m : tensor<1x2x4xf32> -> tensor<2x2x4xf32>
+  %t = nn.add %s, %mb : tensor<2x2x4xf32>
+  %p = nn.softmax %t axis 2 : tensor<2x2x4xf32>
+  %r = nn.matmul %p, %v : tensor<2x2x4xf32>, tensor<2x4x8xf32> -> tensor<2x2x8xf32>
+  %s2 = nn.matmul %q, %k : tensor<2x2x8xf32>, tensor<2x8x4xf32> -> tensor<2x2x4xf32>
+  %m2 = nn.constant dense<[[[0xFF800000, 0xFF800000, 0.0, 0xFF800000], [0xFF800000, 0xFF800000, 0xFF800000, 0.0]]]> : tensor<1x2x4xf32>
+  %mb2 = nn.broadcast_to %m2 : tensor<1x2x4xf32> -> tensor<2x2x4xf32>
+  %t2 = nn.add %s2, %mb2 : tensor<2x2x4xf32>
+  %p2 = nn.softmax %t2 axis 2 : tensor<2x2x4xf32>
+  %r2 = nn.matmul %p2, %v : tensor<2x2x4xf32>, tensor<2x4x8xf32> -> tensor<2x2x8xf32>
+  %s3 = nn.matmul %q, %k : tensor<2x2x8xf32>, tensor<2x8x4xf32> -> tensor<2x2x4xf32>
+  %m3 = nn.constant dense<[[[0.0, 0.0, 0.0, 0xFF800000], [0.0, 0xFF800000, 0.0, 0.0]]]> : tensor<1x2x4xf32>
+  %mb3 = nn.broadcast_to %m3 : tensor<1x2x4xf32> -> tensor<2x2x4xf32>
+  %t3 = nn.add %s3, %mb3 : tensor<2x2x4xf32>
+  %p3 = nn.softmax %t3 axis 2 : tensor<2x2x4xf32>
+  %r3 = nn.matmul %p3, %v : tensor<2x2x4xf32>, tensor<2x4x8xf32> -> tensor<2x2x8xf32>
+  %s4 = nn.matmul %q, %k : tensor<2x2x8xf32>, tensor<2x8x4xf32> -> tensor<2x2x4xf32>
+  %m4 = nn.constant dense<[[[0xFF800000, 0.0, 0.0, 0xFF800000], [0xFF800000, 0xFF800000, 0.0, 0.0]],
+                           [[0xFF800000, 0xFF800000, 0.0, 0xFF800000], [0xFF800000, 0xFF800000, 0xFF800000, 0.0]]]> : tensor<2x2x4xf32>
+  %t4 = nn.add %s4, %m4 : tensor<2x2x4xf32>
+  %p4 = nn.softmax %t4 axis 2 : tensor<2x2x4xf32>
+  %r4 = nn.matmul %p4, %v : tensor<2x2x4xf32>, tensor<2x4x8xf32> -> tensor<2x2x8xf32>
+  return %r, %r2, %r3, %r4 : tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>
+}
+
+// -----
+
+// Places compared at run time, as exporters write a sliding window: key <= query and query - key < 4. In the second, keys are compared with keys.
+// CHECK-LABEL: func @window_compared
+// CHECK: nn.attention query(%arg0) key(%arg1) value(%arg1) scale 1.000000e+00 causal window 4 :
+// CHECK: nn.attention query(%arg0) key(%arg1) value(%arg1) keep(%{{.*}}) scale 1.000000e+00 :
+#square = #nn.dims<()[s0] -> (1, s0, s0)>
+#places = #nn.dims<()[s0] -> (s0, s0)>
+#wide = #nn.dims<()[s0] -> (1, s0, 8)>
+#turned = #nn.dims<()[s0] -> (1, 8, s0)>
+#column = #nn.dims<()[s0] -> (s0, 1)>
+#row = #nn.dims<()[s0] -> (s0)>
+func.func @window_compared(%q: tensor<1x?x8xf32, #wide>, %k: tensor<1x?x8xf32, #wide>) -> (tensor<1x?x8xf32, #wide>, tensor<1x?x8xf32, #wide>) {
+  %t = nn.transpose %k [0, 2, 1] : tensor<1x?x8xf32, #wide> -> tensor<1x8x?xf32, #turned>
+  %s = nn.matmul %q, %t : tensor<1x?x8xf32, #wide>, tensor<1x8x?xf32, #turned> -> tensor<1x?x?xf32, #square>
+  %i = nn.iota axis 0 : tensor<?xi64, #row>
+  %c = nn.reshape %i : tensor<?xi64, #row> -> tensor<?x1xi64, #column>
+  %query = nn.broadcast_to %c : tensor<?x1xi64, #column> -> tensor<?x?xi64, #places>
+  %key = nn.broadcast_to %i : tensor<?xi64, #row> -> tensor<?x?xi64, #places>
+  %seen = nn.greater_equal %query, %key : tensor<?x?xi64, #places> -> tensor<?x?xi1, #places>
+  %back = nn.sub %query, %key : tensor<?x?xi64, #places>
+  %four = nn.splat 4 : i64 -> tensor<?x?xi64, #places>
+  %near = nn.less %back, %four : tensor<?x?xi64, #places> -> tensor<?x?xi1, #places>
+  %both = nn.and %near, %seen : tensor<?x?xi1, #places>
+  %keep = nn.broadcast_to %both : tensor<?x?xi1, #places> -> tensor<1x?x?xi1, #square>
+  %f = nn.splat 0xFF800000 : f32 -> tensor<1x?x?xf32, #square>
+  %w = nn.select %keep, %s, %f : tensor<1x?x?xi1, #square>, tensor<1x?x?xf32, #square>
+  %p = nn.softmax %w axis 2 : tensor<1x?x?xf32, #square>
+  %r = nn.matmul %p, %k : tensor<1x?x?xf32, #square>, tensor<1x?x8xf32, #wide> -> tensor<1x?x8xf32, #wide>
+  %s2 = nn.matmul %q, %t : tensor<1x?x8xf32, #wide>, tensor<1x8x?xf32, #turned> -> tensor<1x?x?xf32, #square>
+  %same = nn.less_equal %key, %key : tensor<?x?xi64, #places> -> tensor<?x?xi1, #places>
+  %keep2 = nn.broadcast_to %same : tensor<?x?xi1, #places> -> tensor<1x?x?xi1, #square>
+  %w2 = nn.select %keep2, %s2, %f : tensor<1x?x?xi1, #square>, tensor<1x?x?xf32, #square>
+  %p2 = nn.softmax %w2 axis 2 : tensor<1x?x?xf32, #square>
+  %r2 = nn.matmul %p2, %k : tensor<1x?x?xf32, #square>, tensor<1x?x8xf32, #wide> -> tensor<1x?x8xf32, #wide>
+  return %r, %r2 : tensor<1x?x8xf32, #wide>, tensor<1x?x8xf32, #wide>
+}

@@ -246,6 +246,14 @@ func.func @attention_causal(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: te
   return %r : tensor<2x5x8xf32>
 }
 
+// CHECK-LABEL: func @attention_windowed(
+// CHECK-NEXT: nn.attention query(%arg0) key(%arg1) value(%arg2) scale 2.500000e-01 causal window 3 :
+// CHECK-NEXT: return
+func.func @attention_windowed(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x8xf32>) -> tensor<2x5x8xf32> {
+  %r = nn.attention query(%q) key(%k) value(%v) scale 2.500000e-01 causal window 3 : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %r : tensor<2x5x8xf32>
+}
+
 // CHECK-LABEL: func @attention_masked(
 // CHECK-NEXT: nn.attention query(%arg0) key(%arg1) value(%arg2) keep(%arg3) scale 2.500000e-01 :
 // CHECK-NEXT: return

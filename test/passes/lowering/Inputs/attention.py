@@ -24,7 +24,7 @@ def dynamic_text():
     bias = "tensor<?x1x1x?xf32, #nn.dims<()[s0, s1, s2] -> (s0, 1, 1, s2)>>"
     return f"""module attributes {{nn.model = "attention", nn.symbols = ["b", "m", "n"]}} {{
   func.func @main(%q: {query} {{nn.name = "q"}}, %k: {key} {{nn.name = "k"}}, %v: {key} {{nn.name = "v"}}, %b: {bias} {{nn.name = "b"}})
-      -> ({query} {{nn.name = "plain"}}, {query} {{nn.name = "masked"}}) {{
+      -> ({query} {{nn.name = "plain"}}, {query} {{nn.name = "masked"}}, {query} {{nn.name = "windowed"}}) {{
     %0 = nn.transpose %q [0, 2, 1, 3] : {query} -> {turned[0]}
     %1 = nn.transpose %k [0, 2, 1, 3] : {key} -> {turned[1]}
     %2 = nn.transpose %v [0, 2, 1, 3] : {key} -> {turned[1]}
@@ -34,22 +34,26 @@ def dynamic_text():
     %6 = nn.attention query(%0) key(%1) value(%2) bias(%5) scale 0.25 causal {{fill = -30.0 : f64}}
       : ({turned[0]}, {turned[1]}, {turned[1]}, {score}) -> {turned[0]}
     %7 = nn.transpose %6 [0, 2, 1, 3] : {turned[0]} -> {query}
-    return %4, %7 : {query}, {query}
+    %8 = nn.attention query(%0) key(%1) value(%2) scale 0.25 causal window 9
+      : ({turned[0]}, {turned[1]}, {turned[1]}) -> {turned[0]}
+    %9 = nn.transpose %8 [0, 2, 1, 3] : {turned[0]} -> {query}
+    return %4, %7, %9 : {query}, {query}, {query}
   }}
 }}
 """
 
 
-def attention(query, key, value, scale, bias=None, keep=None, causal=False, fill=-np.inf):
+def attention(query, key, value, scale, bias=None, keep=None, causal=False, window=None, fill=-np.inf):
     scores = query.astype(np.float64) @ np.swapaxes(key, -1, -2) * scale
     rows, columns = scores.shape[-2:]
     if causal:
-        scores = np.where(np.arange(columns) <= np.arange(rows)[:, None] + columns - rows, scores, fill)
+        behind = np.arange(rows)[:, None] + columns - rows - np.arange(columns)
+        scores = np.where((behind >= 0) & (behind < (window or columns)), scores, fill)
     if keep is not None:
         scores = np.where(keep, scores, fill)
     if bias is not None:
         scores = scores + bias
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # A row that sees no key is NaN.
         weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True) @ value
 
@@ -86,7 +90,7 @@ def add_case(module, sizes, batch, turned=False, grouped=False, **options):
         kind = tensor(array).replace("f32", "i1") if name == "keep" else tensor(array)
         parts.append(f"{name}({module.op(f'nn.broadcast_to {small} : {kind}', wide)})")
         types.append(wide)
-    words = f"scale {scale!r}" + (" causal" if options.get("causal") else "")
+    words = f"scale {scale!r}" + (" causal" if options.get("causal") else "") + (f" window {options['window']}" if "window" in options else "")
     if "fill" in options:
         words += f" {{fill = {options['fill']!r} : f64}}"
     value = module.op(f"nn.attention {' '.join(parts)} {words} : ({', '.join(types)})", tensor(exact))
@@ -106,10 +110,14 @@ def build():
     for sizes in [(20, 20, 16, 16), (1, 40, 16, 16), (9, 300, 32, 32), (30, 601, 32, 32), (300, 310, 8, 8), (270, 600, 8, 8)]:
         add_case(module, sizes, (1, 2), causal=True)
         add_case(module, sizes, (2, 1), causal=True, fill=-4.0, turned=True)
+        add_case(module, sizes, (1, 2), causal=True, window=7)
         keep = random.random((2, 1, *sizes[:2])) < 0.7
         keep[..., 0] = True
         add_case(module, sizes, (2, 2), keep=keep)
         add_case(module, sizes, (2, 2), keep=keep, fill=-3.0, bias=random.standard_normal((1, 2, 1, sizes[1])).astype(np.float32))
+    for window in (1, 40, 200, 1000):
+        add_case(module, (270, 600, 8, 8), (1, 1), causal=True, window=window)
+    add_case(module, (30, 601, 32, 32), (1, 1), causal=True, window=20, fill=-4.0)
     add_case(module, (20, 33, 16, 16), (1, 2, 3), grouped=True)
     add_case(module, (3, 40, 16, 16), (2, 2, 4), grouped=True, causal=True)
     # A block of keys that a row does not see at all, and a row that sees none: NaN.
@@ -156,6 +164,8 @@ def main():
             check(np.load(folder / "plain.npy"), attention(q, k, v, 0.25).transpose(0, 2, 1, 3), what)
             masked = attention(q, k, v, 0.25, bias=inputs["b"], causal=True, fill=-30.0)
             check(np.load(folder / "masked.npy"), masked.transpose(0, 2, 1, 3), what + ", masked")
+            windowed = attention(q, k, v, 0.25, causal=True, window=9)
+            check(np.load(folder / "windowed.npy"), windowed.transpose(0, 2, 1, 3), what + ", windowed")
             dynamic += 1
     print(f"{len(module.expected)} static and {dynamic} dynamic cases right on {len(targets)} targets")
 
