@@ -52,6 +52,8 @@ struct CompileOptions {
   std::set<std::string> absent;
   /// What the caller promises about the values of inputs: lowest and highest.
   std::map<std::string, std::pair<double, double>> inputRanges;
+  /// Outputs that may be an input's own buffer: OUTPUT=INPUT, or OUTPUT=INPUT:ROWS for a cache; one * stands for the same text on both sides.
+  std::vector<std::string> inPlace;
   Accuracy accuracy = Accuracy::Default;
   /// The accuracy of exp in the nn operations of one name, before what `accuracy` says: OP=exact, OP=ulp4, OP=half.
   std::vector<std::string> opAccuracy;

@@ -1,5 +1,6 @@
 //===- Decisions.cpp - What the compiler chose, and why --------------------===//
 #include "compiler/Decisions.h"
+#include "compiler/InPlace.h"
 #include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/CompositeForms.h"
@@ -147,6 +148,9 @@ void printDecisions(const Compilation &compilation) {
   printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
     llvm::errs() << toLine(decision) << "\n";
+  for (const InPlacePair &pair : listInPlace(*compilation.targets.front().module))
+    llvm::errs() << "'" << pair.output << "' may be the buffer of '" << pair.input << "': "
+                 << (pair.bytes < 0 ? "the whole tensor" : std::to_string(pair.bytes) + " bytes") << " are not copied then\n";
   MemoryUse use = describeMemory(compilation);
   if (use.layoutConversions >= 0)
     llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";

@@ -2,6 +2,7 @@
 #include "compiler/IRPhases.h"
 #include "dialects/kernel/Libraries.h"
 #include "compiler/Decisions.h"
+#include "compiler/InPlace.h"
 #include "compiler/Observe.h"
 #include "compiler/Profile.h"
 #include "compiler/Promises.h"
@@ -177,7 +178,8 @@ static bool readModel(const CompileOptions &options, Compilation &result, std::v
   if (auto name = (*result.targets.front().module)->getAttrOfType<StringAttr>("nn.model"))
     result.name = options.name.empty() ? name.str() : options.name;
   result.operators = countOperators(*result.targets.front().module);
-  return recordPromises(options, *result.targets.front().module, errors);
+  ModuleOp module = *result.targets.front().module;
+  return recordPromises(options, module, errors) && prepareInPlace(options, module, errors);
 }
 
 /// The libraries of the command line; an option that is at fault is left out.
@@ -283,6 +285,10 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   }
   if (splits)
     splitByTarget(targets, result);
+  // The plainest form is what a compile is compared with, and observed values may need buffers of their own.
+  for (const TargetModule &target : result.targets)
+    if (!options.plain && !options.observation.any() && !checkInPlace(*target.module, errors))
+      return CompileStatus::AtFault;
   return CompileStatus::Done;
 }
 

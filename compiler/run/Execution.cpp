@@ -8,10 +8,10 @@ using llvm::Expected;
 
 namespace kiln {
 
-Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs) {
+Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs, const NamedSizes &given) {
   Execution execution;
   execution.model = &model;
-  Expected<std::vector<int64_t>> dims = model.inferDims(inputs);
+  Expected<std::vector<int64_t>> dims = model.inferDims(inputs, given);
   if (!dims)
     return dims.takeError();
   execution.dims = std::move(*dims);

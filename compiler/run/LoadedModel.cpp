@@ -176,7 +176,7 @@ llvm::Error LoadedModel::solveDim(const kiln_tensor_info &tensor, int axis, int6
   return llvm::Error::success();
 }
 
-Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs) const {
+Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs, const NamedSizes &given) const {
   std::vector<int64_t> dims(info->num_symbols, unbound);
   std::vector<std::string> source(info->num_symbols);
   for (auto [place, input] : llvm::enumerate(inputs)) {
@@ -202,6 +202,9 @@ Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs) c
       source[symbol] = "input '" + std::string(tensor.name) + "'";
     }
   }
+  for (int symbol = 0; symbol < info->num_symbols; ++symbol)
+    if (auto size = given.find(info->symbols[symbol].name); dims[symbol] == unbound && size != given.end())
+      dims[symbol] = size->second;
   // Twice: the first solution may open the way to the next, and the second round checks.
   for (int round = 0; round < 2; ++round)
     for (auto [tensor, input] : llvm::zip_equal(getInputs(), inputs))
@@ -212,7 +215,7 @@ Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs) c
   std::replace(dims.begin() + getNumGiven(), dims.end(), unbound, int64_t(0));
   for (int symbol = 0; symbol < info->num_symbols; ++symbol)
     if (dims[symbol] == unbound)
-      return makeError("no input tells the dimension '" + Twine(info->symbols[symbol].name) + "'");
+      return makeError("no input tells the dimension '" + Twine(info->symbols[symbol].name) + "': give --run-dim " + info->symbols[symbol].name + "=N");
   return dims;
 }
 

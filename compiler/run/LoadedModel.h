@@ -15,6 +15,9 @@ class LLJIT;
 
 namespace kiln {
 
+/// Sizes of dynamic dimensions by their names.
+using NamedSizes = std::map<std::string, int64_t>;
+
 /// The objects of a library, linked into this process. Any number may live at once; running is const and safe from any thread.
 class LoadedModel {
 public:
@@ -41,7 +44,7 @@ public:
   std::vector<Slot> getSlots(bool isOutput) const;
 
   /// The values of the model's dynamic dimensions that these inputs have; checks element types, ranks and every dimension.
-  llvm::Expected<std::vector<int64_t>> inferDims(llvm::ArrayRef<Tensor> inputs) const;
+  llvm::Expected<std::vector<int64_t>> inferDims(llvm::ArrayRef<Tensor> inputs, const NamedSizes &given = {}) const;
   /// The dimensions of a tensor for these values.
   llvm::Expected<llvm::SmallVector<int64_t>> getShape(const kiln_tensor_info &tensor, llvm::ArrayRef<int64_t> dims) const;
   /// The elements that output `output` needs room for, when only the data tells how many it has.
@@ -70,8 +73,8 @@ private:
 /// Everything one thread needs to run a model: outputs, workspace, the structs of the call.
 class Execution {
 public:
-  /// `inputs` must outlive the execution.
-  static llvm::Expected<Execution> prepare(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs);
+  /// `inputs` must outlive the execution; `given` tells dimensions that no input has.
+  static llvm::Expected<Execution> prepare(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs, const NamedSizes &given = {});
 
   /// Runs once. Fails with the status' text, or when the model wrote outside a buffer.
   llvm::Error run(const kiln_context *context);

@@ -47,6 +47,9 @@ PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   if (isa<GatherOp, GatherElementsOp, GatherNdOp>(anchor))
     // Slices are copied in runs: the source must hold them in one piece.
     return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
+  if (isa<ScatterElementsOp, ScatterNdOp>(anchor))
+    // Indices and updates are read once; the result begins as a copy of the input, which stands where it is.
+    return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
   if (isa<MatmulOp, AttentionOp>(anchor))
     return PrologueSupport::Views;
   // Limits and thresholds are one number.

@@ -68,15 +68,47 @@ struct Scatter {
 };
 } // namespace
 
+/// Whether an index that changes along `dim` alone leaves the value of `tensor`, computed in the group, as it is.
+static bool isConstantAlong(Value tensor, unsigned dim) {
+  Operation *op = tensor.getDefiningOp();
+  if (getConstantDim(getDim(tensor.getType(), dim)) == 1 || isa_and_nonnull<SplatOp>(op))
+    return true;
+  if (auto iota = dyn_cast_or_null<IotaOp>(op))
+    return iota.getAxis() != dim;
+  if (isa_and_nonnull<ScalarBody>(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return isConstantAlong(operand, dim); });
+  auto view = dyn_cast_or_null<IndexMap>(op);
+  AffineMap map = view ? view.getIndexMap() : AffineMap();
+  if (!map)
+    return false;
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    if (expr.isFunctionOfDim(dim) && !isConstantAlong(op->getOperand(0), i))
+      return false;
+  return true;
+}
+
 static void scatterElements(const Scatter &scatter, ScatterElementsOp op) {
   KernelBuilder &k = scatter.k;
   scatter.copy(op.getInput());
   AffineExpr extent = getDim(op.getType(), op.getAxis());
-  forEachElement(k, getDims(op.getUpdates().getType()), [&](ArrayRef<AffineExpr> at, Lanes) {
+  DimExprs updates = getDims(op.getUpdates().getType());
+  // Behind the axis, runs with one index move as vectors: rows of a cache.
+  unsigned rank = updates.size(), run = rank;
+  while (run > op.getAxis() + 1 && isConstantAlong(op.getIndices(), run - 1))
+    --run;
+  forEachElement(k, keepDims(k, updates, 0, run), [&](ArrayRef<AffineExpr> at, Lanes) {
     CheckedIndices checked(k);
-    IndexExprs to(at);
-    to[op.getAxis()] = checked.add(k.value(op.getIndices(), at), extent);
-    checked.ifInBounds([&] { scatter.update(k.value(op.getUpdates(), at), to, Lanes{}); });
+    IndexExprs outer(at);
+    AffineExpr place = checked.add(k.value(op.getIndices(), outer), extent);
+    checked.ifInBounds([&] {
+      forEachIndex(k, keepDims(k, updates, run, rank), op.getUpdates(), [&](ArrayRef<AffineExpr> inner, Lanes lanes) {
+        IndexExprs from(outer);
+        std::copy(inner.begin() + run, inner.end(), from.begin() + run);
+        IndexExprs to(from);
+        to[op.getAxis()] = place;
+        scatter.update(k.value(op.getUpdates(), from, lanes), to, lanes);
+      });
+    });
   });
 }
 

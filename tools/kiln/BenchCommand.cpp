@@ -154,7 +154,7 @@ int runBench() {
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
-  Expected<Execution> execution = Execution::prepare(*model.loaded, *inputs);
+  Expected<Execution> execution = prepareRun(*model.loaded, *inputs);
   if (!execution)
     return report(execution.takeError(), AtFault);
   const kiln_context &context = (*pool)->context;

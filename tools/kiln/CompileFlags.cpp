@@ -34,6 +34,10 @@ static cl::list<std::string> inputRange("input-range",
                                         cl::desc("Promise that an input's values lie in a range. Written into the IR, the header and the library; kiln "
                                                  "run, verify and bench check it and fill the input from it. Ranges prove clamps and maxima needless"),
                                         cl::value_desc("INPUT=LO:HI"), cl::sub(compilingCommands));
+static cl::list<std::string> inPlace("in-place",
+    cl::desc("An output that may be an input's own buffer, which a run then updates; an error where it cannot be. ROWS, for a cache that a Concat "
+             "extends: both tensors have room for so many. One * stands for the same text in both names"),
+    cl::value_desc("OUTPUT=INPUT[:ROWS]"), cl::sub(compilingCommands));
 static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how results round; written into the IR and the library"),
                                   cl::init(Accuracy::Default), cl::sub(compilingCommands),
                                   cl::values(clEnumValN(Accuracy::Strict, "strict", "factors and biases are not folded into weights, no Winograd convolution"),
@@ -207,6 +211,12 @@ Expected<CompileOptions> getCompileOptions() {
   for (StringRef text : inputRange)
     if (Error error = parseRange(text, options))
       return std::move(error);
+  for (StringRef text : inPlace) {
+    auto [output, input] = text.split('=');
+    if (output.empty() || input.empty() || output.count('*') > 1 || output.count('*') != input.count('*'))
+      return wrong("in-place", text, "OUTPUT=INPUT or OUTPUT=INPUT:ROWS, with at most one * on both sides");
+    options.inPlace.push_back(text.str());
+  }
   for (StringRef text : limit)
     if (Error error = parseLimit(text, options.limits))
       return std::move(error);

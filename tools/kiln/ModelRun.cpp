@@ -22,8 +22,8 @@ namespace kiln {
 static cl::list<std::string> input("input", cl::desc("An input's values: a file (.npy, .pb, .png, .ppm), or random:SEED, normal[:SD], uniform:LO:HI, "
                                                      "randint:LO:HI, arange, zeros, ones, a number"),
                                    cl::value_desc("NAME=VALUE"), cl::sub(runningCommands));
-static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension, for inputs that are filled"), cl::value_desc("NAME=SIZE"),
-                                    cl::sub(runningCommands));
+static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension, for inputs that are filled and for dimensions that no input has"),
+                                    cl::value_desc("NAME=SIZE"), cl::sub(runningCommands));
 static cl::opt<uint64_t> seed("seed", cl::desc("Seed of inputs that are filled (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(runningCommands));
 static cl::opt<int> threads("threads", cl::desc("Threads that run the model; 0: one for each CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
@@ -164,15 +164,30 @@ static Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info 
   return tensor;
 }
 
-/// What is known of the dynamic dimensions before the inputs that need them are filled.
-static Expected<std::map<std::string, int64_t>> collectDims(const LoadedModel &model, ArrayRef<std::optional<Tensor>> given) {
-  std::map<std::string, int64_t> dims;
+static Expected<NamedSizes> getRunDims() {
+  NamedSizes dims;
   for (StringRef text : runDim) {
     auto parsed = parseDimension("run-dim", text);
     if (!parsed)
       return parsed.takeError();
     dims.insert(*parsed);
   }
+  return dims;
+}
+
+Expected<Execution> prepareRun(const LoadedModel &model, ArrayRef<Tensor> inputs) {
+  Expected<NamedSizes> dims = getRunDims();
+  if (!dims)
+    return dims.takeError();
+  return Execution::prepare(model, inputs, *dims);
+}
+
+/// What is known of the dynamic dimensions before the inputs that need them are filled.
+static Expected<NamedSizes> collectDims(const LoadedModel &model, ArrayRef<std::optional<Tensor>> given) {
+  Expected<NamedSizes> found = getRunDims();
+  if (!found)
+    return found;
+  NamedSizes dims = std::move(*found);
   for (auto [info, tensor] : zip_equal(model.getInputs(), given))
     for (int axis = 0; tensor && info.dim_symbols && axis < info.rank && size_t(axis) < tensor->getDims().size(); ++axis)
       if (info.dim_symbols[axis] >= 0)
@@ -180,7 +195,7 @@ static Expected<std::map<std::string, int64_t>> collectDims(const LoadedModel &m
   return dims;
 }
 
-static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_info &info, const Fill &fill, const std::map<std::string, int64_t> &dims) {
+static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_info &info, const Fill &fill, const NamedSizes &dims) {
   std::vector<int64_t> values;
   for (int symbol = 0; symbol < model.getInfo().num_symbols; ++symbol) {
     auto found = dims.find(model.getInfo().symbols[symbol].name);
@@ -251,7 +266,7 @@ Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSp
         return nothing.takeError();
   if (!missing.empty())
     return makeError("no values for input " + join(missing, ", ") + ": give --input NAME=VALUE");
-  Expected<std::map<std::string, int64_t>> dims = collectDims(model, tensors);
+  Expected<NamedSizes> dims = collectDims(model, tensors);
   if (!dims)
     return dims.takeError();
   std::vector<Tensor> inputs;

@@ -35,6 +35,9 @@ using InputSpecs = std::map<std::string, InputSpec>;
 /// Parses `--input NAME=VALUE`. A name may hold `=`; the names of the model decide.
 llvm::Expected<InputSpecs> getInputSpecs(const LoadedModel &model);
 
+/// A run with these inputs; `--run-dim` tells the dimensions that no input has.
+llvm::Expected<Execution> prepareRun(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs);
+
 /// Reads or fills all inputs, in the model's order. Inputs without a spec get `fallback`, or are an error when it is empty.
 /// Inputs with a range are filled from it, and what is given must lie in it.
 llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, llvm::StringRef fallback, const CompileOptions &options);

@@ -123,7 +123,7 @@ CompileOptions NodeComparer::observing(const std::set<std::string> &names) const
 }
 
 static Error runOn(const LoadedModel &model, ArrayRef<Tensor> inputs, const kiln_context &context, std::optional<Execution> &execution) {
-  Expected<Execution> prepared = Execution::prepare(model, inputs);
+  Expected<Execution> prepared = prepareRun(model, inputs);
   if (!prepared)
     return prepared.takeError();
   execution.emplace(std::move(*prepared));

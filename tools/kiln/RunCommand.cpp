@@ -45,7 +45,7 @@ int runRun() {
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
-  Expected<Execution> execution = Execution::prepare(*model.loaded, *inputs);
+  Expected<Execution> execution = prepareRun(*model.loaded, *inputs);
   if (!execution)
     return report(execution.takeError(), AtFault);
   if (Error error = execution->run(&(*pool)->context))

@@ -110,7 +110,7 @@ static int prepare(CompileOptions options, const std::string &target, ArrayRef<W
   if (!inputs)
     return report(inputs.takeError(), AtFault);
   variant->inputs = std::move(*inputs);
-  Expected<Execution> execution = Execution::prepare(loaded, variant->inputs);
+  Expected<Execution> execution = prepareRun(loaded, variant->inputs);
   if (!execution)
     return report(execution.takeError(), AtFault);
   variant->execution.emplace(std::move(*execution));

@@ -108,7 +108,7 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
     Expected<std::vector<Tensor>> expected = readTensors(set, model, /*isOutput=*/true);
     if (!expected)
       return expected.takeError();
-    Expected<Execution> execution = Execution::prepare(model, *inputs);
+    Expected<Execution> execution = prepareRun(model, *inputs);
     Error error = execution ? execution->run(&context) : execution.takeError();
     if (error)
       return makeError(set + ": " + toString(std::move(error)));
@@ -128,7 +128,7 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
 /// The library itself against the form whose kernels were compared.
 static Error verifyLibrary(const LoadedModel &model, const NodeReport &nodes, ArrayRef<Tensor> inputs, const kiln_context &context,
                            std::vector<Verdict> &verdicts) {
-  Expected<Execution> execution = Execution::prepare(model, inputs);
+  Expected<Execution> execution = prepareRun(model, inputs);
   Error error = execution ? execution->run(&context) : execution.takeError();
   if (error)
     return error;

@@ -180,18 +180,21 @@ static LogicalResult tensorScatter(Node &node) {
   for (int64_t i = 0; i < rank; ++i)
     if (i != axis && !node.unify(dims[i], all[i], "the update differs from the cache outside the axis: dimensions"))
       return failure();
-  Value places = node.iota(dims, axis, node.builder().getI64Type());
-  if (starts && node.expectRank(starts, 1, "write_indices")) {
-    perBatch[0] = node.dims(starts)[0];
-    places = node.binary<AddOp>(places, node.broadcastTo(node.reshape(starts, perBatch), dims));
-  }
+  // One place for each row, and no more: caches of keys and values share them.
+  DimExprs rows(rank, node.number(1));
+  rows[axis] = dims[axis];
+  if (starts && node.expectRank(starts, 1, "write_indices"))
+    rows[0] = perBatch[0] = node.dims(starts)[0];
+  Value places = node.iota(rows, axis, node.builder().getI64Type());
+  if (starts && !node.failed())
+    places = node.binary<AddOp>(places, node.broadcastTo(node.reshape(starts, perBatch), rows));
   if (mode == "circular") {
     Contents size = {{all[axis]}};
     places = node.binary<ModOp>(places, materialize(node.builder(), node.loc, RankedTensorType::get({}, node.builder().getI64Type()), size));
   }
   if (node.failed())
     return failure();
-  return node.result(node.make<ScatterElementsOp>(cache.getType(), cache, places, update, axis, ScatterReduction::None));
+  return node.result(node.make<ScatterElementsOp>(cache.getType(), cache, node.broadcastTo(places, dims), update, axis, ScatterReduction::None));
 }
 
 ArrayRef<Operator> getGatherOperators() {
