@@ -28,15 +28,26 @@ std::string findLibraryFile(StringRef name) {
   return sys::fs::exists(path) ? std::string(path) : "";
 }
 
+/// It is never unloaded: threads that have run it free what is theirs when they end.
+static Error openForGood(const std::string &path, const Twine &what) {
+  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE))
+    return makeError(what + " cannot be loaded: " + dlerror());
+  return Error::success();
+}
+
 Error loadLibrary(StringRef name) {
   std::string file = "kiln_" + name.str() + ".so", path = findLibraryFile("kiln/" + file);
   if (path.empty())
     return makeError("the model calls library '" + name + "', but there is no kiln/" + file + " in " + libraryFolder() +
                      ": this Kiln is built without the library");
-  // It is never unloaded: threads that have run it free what is theirs when they end.
-  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE))
-    return makeError("library '" + name + "' cannot be loaded: " + dlerror());
-  return Error::success();
+  return openForGood(path, "library '" + name + "'");
+}
+
+Error loadFunctions(StringRef path) {
+  // The loader looks for a name without a slash in the system's folders only.
+  SmallString<256> absolute(path);
+  sys::fs::make_absolute(absolute);
+  return openForGood(std::string(absolute), "'" + path + "'");
 }
 
 } // namespace kiln

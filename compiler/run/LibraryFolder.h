@@ -16,6 +16,9 @@ std::string findLibraryFile(llvm::StringRef name);
 /// Makes the functions of a library that a target may list callable from models in this process. They stay until it ends.
 llvm::Error loadLibrary(llvm::StringRef name);
 
+/// The same for a user's shared library, whose functions a target names for composites.
+llvm::Error loadFunctions(llvm::StringRef path);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_RUN_LIBRARYFOLDER_H

@@ -48,6 +48,28 @@ llvm::Error checkTarget(StringRef target) {
   return makeError("the model is compiled for x86-64-v" + Twine(level) + ", but this machine is of level " + Twine(kiln_cpu_level()));
 }
 
+/// What the session reports beside the error that a lookup returns: functions that are missing, which a target names for composites.
+struct LinkingFaults {
+  std::vector<std::string> missing;
+
+  void report(llvm::Error error) {
+    llvm::handleAllErrors(
+        std::move(error),
+        [&](const llvm::orc::SymbolsNotFound &fault) {
+          for (const llvm::orc::SymbolStringPtr &symbol : fault.getSymbols())
+            missing.push_back((*symbol).str());
+        },
+        [](const llvm::ErrorInfoBase &other) { other.log(llvm::errs() << "error: "), llvm::errs() << "\n"; });
+  }
+  llvm::Error explain(llvm::Error error) {
+    if (missing.empty())
+      return error;
+    llvm::consumeError(std::move(error));
+    llvm::sort(missing);
+    return makeError("the model calls " + llvm::join(missing, ", ") + ", which nothing in this process has: --load=LIBRARY.so loads a library");
+  }
+};
+
 } // namespace
 
 LoadedModel::LoadedModel() = default;
@@ -71,13 +93,15 @@ llvm::Error LoadedModel::link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> o
   if (!created)
     return created.takeError();
   jit = std::move(*created);
+  auto faults = std::make_shared<LinkingFaults>();
+  jit->getExecutionSession().setErrorReporter([faults](llvm::Error error) { faults->report(std::move(error)); });
   for (std::unique_ptr<llvm::MemoryBuffer> &object : objects)
     if (llvm::Error error = jit->addObjectFile(std::move(object)))
       return error;
   auto find = [&](StringRef suffix, auto &pointer) -> llvm::Error {
     auto address = jit->lookup(name + suffix.str());
     if (!address)
-      return address.takeError();
+      return faults->explain(address.takeError());
     pointer = address->toPtr<std::decay_t<decltype(pointer)>>();
     return llvm::Error::success();
   };

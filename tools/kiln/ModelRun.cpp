@@ -22,6 +22,8 @@ namespace kiln {
 static cl::list<std::string> input("input", cl::desc("An input's values: a file (.npy, .pb, .png, .ppm), or random:SEED, normal[:SD], uniform:LO:HI, "
                                                      "randint:LO:HI, arange, zeros, ones, a number"),
                                    cl::value_desc("NAME=VALUE"), cl::sub(runningCommands));
+static cl::list<std::string> load("load", cl::desc("A shared library with functions that the target names for composites"), cl::value_desc("LIBRARY.so"),
+                                  cl::sub(runningCommands));
 static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension, for inputs that are filled and for dimensions that no input has"),
                                     cl::value_desc("NAME=SIZE"), cl::sub(runningCommands));
 static cl::opt<uint64_t> seed("seed", cl::desc("Seed of inputs that are filled (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(runningCommands));
@@ -61,6 +63,9 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   }
   for (const std::string &library : libraries)
     if (Error error = loadLibrary(library))
+      return report(std::move(error), AtFault);
+  for (const std::string &path : load)
+    if (Error error = loadFunctions(path))
       return report(std::move(error), AtFault);
   Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(name, std::move(objects), std::move(weights));
   if (!loaded)

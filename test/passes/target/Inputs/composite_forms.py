@@ -285,7 +285,8 @@ def main():
     composites, faults = check_all_are_there(folder / "forms.onnx", write_target(folder, targets[0])), []
     for target in targets:
         for form in ("none", "all"):
-            kiln("run", folder / "forms.onnx", "--target", write_target(folder, target), f"--decompose={form}", "--output-dir", folder / target / form, *inputs)
+            kiln("run", folder / "forms.onnx", "--target", write_target(folder, target), f"--decompose={form}", "--load", folder / "libforms.so",
+                 "--output-dir", folder / target / form, *inputs)
         for name, (exact, dtype) in model.expected.items():
             whole, parts = (np.load(folder / target / form / f"{name}.npy") for form in ("none", "all"))
             with np.errstate(all="ignore"):
