@@ -1,14 +1,14 @@
-# kiln_add_model(<target> MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [LIBRARY <library>...]
-#                [OPTIONS <option>...] [EMIT lib|cpp])
+# kiln_add_model(<target> MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...]
+#                [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp])
 #
 # Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h and the model's objects. NAME is the prefix of all
 # symbols (default: <target>). Several CPUs give one library that chooses at run time. The model is compiled again when it, its external data
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
 function(kiln_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAME;EMIT" "TARGET;DIM;LIBRARY;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAME;EMIT" "TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
   if(NOT ARG_MODEL OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]")
+    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]")
   endif()
   if(NOT TARGET Kiln::kiln)
     message(FATAL_ERROR "kiln_add_model(${target}): the compiler is not installed here; set KILN_EXECUTABLE")
@@ -28,6 +28,9 @@ function(kiln_add_model target)
   endif()
   foreach(dim IN LISTS ARG_DIM)
     list(APPEND options --dim ${dim})
+  endforeach()
+  foreach(sizes IN LISTS ARG_SPECIALIZE)
+    list(APPEND options --specialize ${sizes})
   endforeach()
   set(links "")
   foreach(library IN LISTS ARG_LIBRARY)

@@ -16,6 +16,10 @@ namespace kiln {
 struct TargetModule {
   std::string name;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// What it is a version for, "seq=128"; empty when it takes all sizes.
+  std::string sizes = {};
+
+  std::string label() const { return sizes.empty() ? name : name + " " + sizes; }
 };
 
 /// What a compile has made so far. Stages that did not run leave their members empty.
@@ -25,6 +29,7 @@ struct Compilation {
   std::shared_ptr<void> storage;
   /// Results of @main that are the model's own outputs; values that it shows besides follow them.
   unsigned outputs = 0;
+  /// A target's versions for special sizes stand behind its own.
   std::vector<TargetModule> targets;
   /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;

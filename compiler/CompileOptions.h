@@ -42,6 +42,8 @@ struct CompileOptions {
   std::map<std::string, int64_t> dims;
   /// The lowest and highest size of named dimensions that stay dynamic.
   std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
+  /// Sizes of named dimensions that have versions of the model for them alone, one for each combination.
+  std::map<std::string, std::vector<int64_t>> specialize;
   /// Inputs' shapes; -1 leaves a dimension as the model has it.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants: a number, or all elements separated by commas.

@@ -83,7 +83,7 @@ static void collectDecisions(ModuleOp module, const std::string &target, std::ve
 std::vector<Decision> collectDecisions(const Compilation &compilation) {
   std::vector<Decision> decisions;
   for (const TargetModule &target : compilation.targets)
-    collectDecisions(*target.module, compilation.targets.size() > 1 ? target.name : "", decisions);
+    collectDecisions(*target.module, compilation.targets.size() > 1 ? target.label() : "", decisions);
   return decisions;
 }
 
@@ -114,7 +114,7 @@ static void forEachComposite(const Compilation &compilation, llvm::function_ref<
   for (const TargetModule &target : compilation.targets)
     if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(compositesAttrName))
       for (auto composite : composites.getAsRange<DictionaryAttr>())
-        visit(compilation.targets.size() > 1 ? StringRef(target.name) : "", composite);
+        visit(compilation.targets.size() > 1 ? target.label() : "", composite);
 }
 
 static void printComposites(const Compilation &compilation) {

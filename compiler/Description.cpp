@@ -24,8 +24,11 @@ Description describe(const Compilation &compilation, const Signature &signature)
     result.accuracy = accuracy.str();
   result.inputs = describeTensors(signature, false);
   result.outputs = describeTensors(signature, true);
-  for (const SignatureSymbol &symbol : signature.symbols)
+  for (const SignatureSymbol &symbol : signature.symbols) {
     result.dimensions.push_back({symbol.onnxName, symbol.min, symbol.max, symbol.most ? dimText(symbol.most, signature, "") : ""});
+    std::set<int64_t> special = signature.specialSizes(symbol);
+    result.dimensions.back().special.assign(special.begin(), special.end());
+  }
   result.workspaceBytes = signature.workspaceBytes.value_or(-1);
   result.weightsBytes = signature.weightsBytes;
   result.operators = compilation.operators;
@@ -59,6 +62,8 @@ json::Object toJson(const Description &description) {
     json::Object row{{"name", dimension.name}, {"min", dimension.min}, {"max", dimension.max}};
     if (!dimension.bound.empty())
       row["bound"] = dimension.bound;
+    if (!dimension.special.empty())
+      row["special"] = json::Array(dimension.special);
     dimensions.push_back(std::move(row));
   }
   return json::Object{{"name", description.name},
@@ -113,6 +118,9 @@ std::optional<Description> descriptionFromJson(StringRef text) {
   result.outputs = readTensors(*object, "outputs");
   forEachRow(*object, "dimensions", [&](const json::Object &row) {
     result.dimensions.push_back({getText(row, "name"), row.getInteger("min").value_or(0), row.getInteger("max").value_or(0), getText(row, "bound")});
+    if (const json::Array *special = row.getArray("special"))
+      for (const json::Value &size : *special)
+        result.dimensions.back().special.push_back(size.getAsInteger().value_or(0));
   });
   result.weightsBytes = object->getInteger("weights_bytes").value_or(0);
   result.workspaceBytes = object->getInteger("workspace_bytes").value_or(-1);

@@ -20,6 +20,8 @@ struct Description {
     int64_t min = 0, max = 0;
     /// The most that it can be, when the model computes it.
     std::string bound;
+    /// Sizes that the model is compiled for alone, too.
+    std::vector<int64_t> special = {};
   };
   std::string name, target, accuracy = "default";
   std::vector<Tensor> inputs, outputs;

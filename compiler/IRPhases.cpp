@@ -7,6 +7,7 @@
 #include "compiler/Profile.h"
 #include "compiler/Promises.h"
 #include "compiler/ReadIR.h"
+#include "compiler/Specialize.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
@@ -221,13 +222,43 @@ static bool setTarget(const CompileOptions &options, ArrayRef<kernel::TargetAttr
   return true;
 }
 
-/// One module for each target, from the one for all. The weights are the context's and are not copied.
+/// One module for each target and version, from those of the first target. The weights are the context's and are not copied.
 static void splitByTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &result) {
-  for (kernel::TargetAttr target : targets.drop_front()) {
-    auto module = cast<ModuleOp>((*result.targets.front().module)->clone());
-    module->setAttr(kernel::targetAttrName, target);
-    result.targets.push_back({target.getName().str(), module});
+  size_t versions = result.targets.size();
+  for (kernel::TargetAttr target : targets.drop_front())
+    for (size_t i = 0; i < versions; ++i) {
+      auto module = cast<ModuleOp>((*result.targets[i].module)->clone());
+      module->setAttr(kernel::targetAttrName, target);
+      result.targets.push_back({target.getName().str(), module, result.targets[i].sizes});
+    }
+}
+
+/// Adds the versions for special sizes and brings them to where the module is, through the stages behind it: with its sizes a version has more
+/// constants.
+static CompileStatus addVersions(const CompileOptions &options, ArrayRef<SpecialSizes> versions, ArrayRef<kernel::TargetAttr> targets, unsigned done,
+                                 Compilation &result, std::vector<std::string> &errors) {
+  ModuleOp module = *result.targets.front().module;
+  for (const SpecialSizes &sizes : versions) {
+    OwningOpRef<ModuleOp> version = makeVersion(module, sizes, errors);
+    if (!version)
+      return CompileStatus::AtFault;
+    for (const Stage &stage : getStages().take_front(done))
+      if (CompileStatus status = runStage(stage, *version, targets, options, errors); status != CompileStatus::Done)
+        return status;
+    result.targets.push_back({result.targets.front().name, std::move(version), describeSizes(module, sizes)});
   }
+  return CompileStatus::Done;
+}
+
+/// Options that work on what IR with chosen kernels has behind it.
+static bool checkStagesDone(const CompileOptions &options, unsigned done, std::vector<std::string> &errors) {
+  const char *option = !options.profile.empty()      ? "--profile: "
+                       : !options.libraries.empty()  ? "--library: "
+                       : !options.specialize.empty() ? "--specialize: "
+                                                     : nullptr;
+  if (done > 1 && option)
+    errors.push_back(option + options.model + " has its kernels chosen already");
+  return errors.empty();
 }
 
 /// Gives each target's module the measured choices for it.
@@ -264,17 +295,19 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!readModel(options, result, errors) || !setTarget(options, targets, result, errors) || !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
-  if (done > 1 && !(options.profile.empty() && options.libraries.empty())) {
-    errors.push_back((options.profile.empty() ? "--library: " : "--profile: ") + options.model + " has its kernels chosen already");
+  std::vector<SpecialSizes> versions;
+  if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
     return CompileStatus::AtFault;
-  }
-  bool splits = targets.size() > 1;
+  bool splits = targets.size() > 1 || !versions.empty();
   std::string stage = "import";
   for (const Stage &next : getStages().drop_front(done)) {
     if (options.stopAfter == stage)
       return CompileStatus::Done;
-    if (next.forTarget && std::exchange(splits, false))
+    if (next.forTarget && std::exchange(splits, false)) {
+      if (CompileStatus status = addVersions(options, versions, targets, &next - getStages().data(), result, errors); status != CompileStatus::Done)
+        return status;
       splitByTarget(targets, result);
+    }
     if (next.name == "target" && !attachProfiles(options, result, errors))
       return CompileStatus::AtFault;
     begin(next.name.str());

@@ -15,6 +15,7 @@ namespace kiln {
 /// The best target first: the widest vectors, then the most features, then the one that the user named last.
 static std::vector<Signature> sortTargets(ArrayRef<Signature> targets) {
   std::vector<Signature> sorted(targets.rbegin(), targets.rend());
+  llvm::erase_if(sorted, [](const Signature &signature) { return !signature.special.empty(); });
   llvm::stable_sort(sorted, [](const Signature &a, const Signature &b) {
     kernel::TargetAttr left = kernel::getTarget(a.module()), right = kernel::getTarget(b.module());
     return std::make_pair(left.getVectorBits(), instructionSets(left).size()) > std::make_pair(right.getVectorBits(), instructionSets(right).size());
@@ -30,41 +31,72 @@ static std::string printRow(const Signature &target) {
   return "    {" + makeStringLiteral(target.target) + ", kiln::cpu::with(" + llvm::join(features, ", ") + ")},\n";
 }
 
-/// A function that passes its arguments on to the chosen target's.
-static std::string printForward(const std::string &head, ArrayRef<Signature> targets, const std::string &none, StringRef arguments,
-                                llvm::function_ref<std::string(const Signature &)> callee) {
-  std::string text = head + " {\n  switch (choose()) {\n";
+namespace {
+/// A function of the whole that passes its arguments on to that of a target and version.
+struct Forward {
+  std::string head, none, arguments;
+  std::string (Signature::*callee)() const;
+};
+} // namespace
+
+/// The calls of one target's versions, those for special sizes first. `dims` may be null: the callee has a status for that.
+static std::string printCalls(const Forward &forward, const Signature &target, ArrayRef<Signature> signatures, const std::string &indent) {
+  std::string text;
+  for (const Signature &version : signatures) {
+    if (version.special.empty() || version.variant != target.variant)
+      continue;
+    std::string condition = "dims";
+    for (auto &[field, size] : version.special)
+      condition += " && dims->" + field + " == " + std::to_string(size);
+    text += indent + "if (" + condition + ")\n" + indent + "  return " + (version.*forward.callee)() + "(" + forward.arguments + ");\n";
+  }
+  return text + indent + "return " + (target.*forward.callee)() + "(" + forward.arguments + ");\n";
+}
+
+static std::string printForward(const Forward &forward, ArrayRef<Signature> targets, ArrayRef<Signature> signatures) {
+  if (targets.size() == 1)
+    return forward.head + " {\n" + printCalls(forward, targets.front(), signatures, "  ") + "}\n";
+  std::string text = forward.head + " {\n  switch (choose()) {\n";
   for (auto [i, target] : llvm::enumerate(targets))
-    text += "  case " + std::to_string(i) + ":\n    return " + callee(target) + "(" + arguments.str() + ");\n";
-  return text + "  default:\n    return " + none + ";\n  }\n}\n";
+    text += "  case " + std::to_string(i) + ":\n" + printCalls(forward, target, signatures, "    ");
+  return text + "  default:\n    return " + forward.none + ";\n  }\n}\n";
+}
+
+/// The table of targets and NAME_target. One target is taken as it is, as without versions.
+static std::string printTargets(const std::string &name, ArrayRef<Signature> targets, const std::string &tables) {
+  std::string function = "extern \"C\" const kiln_model_info " + name + "_info = description;\n\nextern \"C\" const char *" + name + "_target(void) {";
+  if (targets.size() == 1)
+    return "\nnamespace {\n\n" + tables + "\n} // namespace\n\n" + function + " return " + makeStringLiteral(targets.front().target) + "; }\n\n";
+  std::string text = "\nnamespace {\n\n// The best first.\nconstexpr kiln::target_row targets[] = {\n";
+  for (const Signature &target : targets)
+    text += printRow(target);
+  return text + "};\n\n// What was chosen, once it is known; every thread finds the same.\nint32_t kept_choice;\n\nint32_t choose() { return "
+                "kiln::choose_target(targets, " + std::to_string(targets.size()) + ", &kept_choice); }\n\n" + tables + "\n} // namespace\n\n" + function +
+         "\n  const int32_t choice = choose();\n  return choice < 0 ? nullptr : targets[choice].name;\n}\n\n";
 }
 
 std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrder) {
   std::vector<Signature> targets = sortTargets(inOrder);
   const std::string &name = whole.name;
-  std::string text = "// What programs call of model '" + makeCommentText(name) + "': it runs the best target that the CPU can.\n#include \"" + name +
-                     ".h\"\n#include \"kiln/choice.h\"\n#include \"kiln/entry.h\"\n\n";
+  bool chooses = targets.size() > 1;
+  std::string text = "// What programs call of model '" + makeCommentText(name) + "': it runs " +
+                     (chooses ? "the best target that the CPU can" : "the version for the dimensions") + ".\n#include \"" + name + ".h\"\n" +
+                     (chooses ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n\n";
   size_t launches = 0;
-  for (const Signature &target : targets) {
+  for (const Signature &target : inOrder) {
     text += "KILN_KERNEL size_t " + target.workspaceFunction() + "(" + target.dimsParameter() + ");\n" +
             printCall("KILN_KERNEL kiln_status " + target.runFunction(), target.runParameters()) + ";\n";
     launches = std::max(launches, countLaunches(target));
   }
-  text += "\nnamespace {\n\n// The best first.\nconstexpr kiln::target_row targets[] = {\n";
-  for (const Signature &target : targets)
-    text += printRow(target);
-  std::string count = std::to_string(targets.size());
-  text += "};\n\n// What was chosen, once it is known; every thread finds the same.\nint32_t kept_choice;\n\nint32_t choose() { return "
-          "kiln::choose_target(targets, " + count + ", &kept_choice); }\n\n" + printInfoTables(whole, launches) + "\n} // namespace\n\n";
-  text += "extern \"C\" const kiln_model_info " + name + "_info = description;\n\nextern \"C\" const char *" + name + "_target(void) {\n"
-          "  const int32_t choice = choose();\n  return choice < 0 ? nullptr : targets[choice].name;\n}\n\n";
+  text += printTargets(name, targets, printInfoTables(whole, launches));
   std::string size = "extern \"C\" size_t " + name + "_workspace_size(" + whole.dimsParameter() + ")";
   if (whole.workspaceBytes)
     text += size + " {\n" + (whole.hasDims() ? "  (void)dims;\n" : "") + "  return " + std::to_string(*whole.workspaceBytes) + ";\n}\n";
   else
-    text += printForward(size, targets, "0", "dims", [](const Signature &target) { return target.workspaceFunction(); });
-  return text + "\n" + printForward(printCall("extern \"C\" kiln_status " + name + "_run", whole.runParameters()), targets, "KILN_STATUS_UNSUPPORTED_CPU",
-                                    whole.runArguments(), [](const Signature &target) { return target.runFunction(); });
+    text += printForward({size, "0", "dims", &Signature::workspaceFunction}, targets, inOrder);
+  Forward run = {printCall("extern \"C\" kiln_status " + name + "_run", whole.runParameters()), "KILN_STATUS_UNSUPPORTED_CPU", whole.runArguments(),
+                 &Signature::runFunction};
+  return text + "\n" + printForward(run, targets, inOrder);
 }
 
 kernel::TargetAttr baselineOf(const Signature &target) {

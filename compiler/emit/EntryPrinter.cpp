@@ -204,9 +204,10 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
     nodes = joinStrings(callee->getAttr(kernel::nodesAttrName), " ");
   size_t index = launchTable.size();
   // Fields in the order of kiln_kernel_info; tasks are filled in by each launch.
-  launchTable.push_back(makeStringLiteral(signature.name) + ", " + makeStringLiteral(launch.getKernel()) + ", " + makeStringLiteral(nodes) + ", " +
-                        makeStringLiteral(joinStrings(callee->getAttr(kernel::algorithmAttrName), " ")) + ", " + std::to_string(index) +
-                        ", COUNT, 0, " + std::to_string(launch.getFlops().value_or(0)) + ", " + std::to_string(launch.getBytes().value_or(0)));
+  launchTable.push_back(makeStringLiteral(signature.name) + ", " + makeStringLiteral(signature.versionOf(launch.getKernel())) + ", " +
+                        makeStringLiteral(nodes) + ", " + makeStringLiteral(joinStrings(callee->getAttr(kernel::algorithmAttrName), " ")) + ", " +
+                        std::to_string(index) + ", COUNT, 0, " + std::to_string(launch.getFlops().value_or(0)) + ", " +
+                        std::to_string(launch.getBytes().value_or(0)));
   std::string tasks = text(launch.getTasks());
   std::string block = name + "_arguments arguments = {" + llvm::join(arguments, ", ") + "};";
   line("{ // " + makeCommentText(nodes));

@@ -4,6 +4,7 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -38,6 +39,11 @@ static std::string printMost(const std::string &macro, AffineExpr most, const Si
   return "#define " + macro + (isKnown ? " " : "(dims) (") + dimText(most, signature, "(dims)->") + (isKnown ? "\n" : ")\n");
 }
 
+static std::string listSpecialSizes(const SignatureSymbol &symbol, const Signature &signature) {
+  std::set<int64_t> sizes = signature.specialSizes(symbol);
+  return llvm::join(llvm::map_range(sizes, [](int64_t size) { return std::to_string(size); }), ", ");
+}
+
 static std::string printDims(const Signature &signature) {
   if (!signature.hasDims())
     return "";
@@ -53,7 +59,8 @@ static std::string printDims(const Signature &signature) {
              "its ..._MOST_ELEMENTS, which the dimensions\n * that the caller gives tell; the run fills the first of these, without gaps, in "
              "the shape that the written dimensions give. */\n#define " + signature.macro + "_COMPUTED_DIMS " +
              std::to_string(signature.computedSymbols().size()) + "\n" + macros + "\n";
-  macros += "/* The dynamic dimensions and their bounds. */\n";
+  macros += "/* The dynamic dimensions and their bounds";
+  macros += signature.versions.empty() ? ". */\n" : "; a run with sizes that the model is compiled for alone takes\n * that version. */\n";
   for (const SignatureSymbol &symbol : signature.symbols) {
     std::string macro = signature.macro + "_" + makeMacroName(symbol.field);
     if (symbol.most) {
@@ -62,7 +69,9 @@ static std::string printDims(const Signature &signature) {
     }
     macros += "#define " + macro + "_MIN " + std::to_string(symbol.min) + "\n#define " + macro + "_MAX " + std::to_string(symbol.max) + "\n";
     std::string named = symbol.field == symbol.onnxName ? "" : ", '" + makeCommentText(symbol.onnxName) + "'";
-    text += "  int64_t " + symbol.field + "; /* " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) + named + " */\n";
+    std::string special = listSpecialSizes(symbol, signature);
+    text += "  int64_t " + symbol.field + "; /* " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) + named +
+            (special.empty() ? "" : "; compiled for " + special + " alone, too") + " */\n";
   }
   return macros + "typedef struct " + signature.name + "_dims {\n" + text + "} " + signature.name +
          "_dims;\n\n";

@@ -142,6 +142,7 @@ FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) 
   result.name = name;
   result.declaration = printCall("KILN_KERNEL void " + name, types) + ";\n";
   result.definition = heading(kernel) + printCall("void " + name, text->first) + " {\n" + text->second + "}\n";
+  result.body = llvm::join(text->first, ", ") + " {\n" + text->second;
   return result;
 }
 

@@ -14,6 +14,8 @@ struct KernelText {
   std::string declaration;
   /// A comment that says what it computes and how, and the function.
   std::string definition;
+  /// What the definition computes, without its name: two kernels with the same text do the same.
+  std::string body;
 };
 
 mlir::FailureOr<KernelText> printKernel(mlir::func::FuncOp kernel, const std::string &name);

@@ -112,6 +112,10 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
       signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
   signature.sequences = nn::getSequences(module);
   signature.symbols = readSymbols(module);
+  if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(specialSizesAttrName))
+    for (auto [symbol, size] : llvm::zip(signature.symbols, sizes.asArrayRef()))
+      if (size >= 0)
+        signature.special.push_back({symbol.field, size});
   nn::ComputedDims computed(module);
   readComputed(computed, signature);
   size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + computed.given();
@@ -125,6 +129,22 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   if (failed(readWorkspace(module, signature)))
     return failure();
   return signature;
+}
+
+std::string Signature::versionOf(StringRef text) const {
+  std::string result = text.str();
+  for (auto &[field, size] : special)
+    result += "_" + field + "_" + std::to_string(size);
+  return result;
+}
+
+std::set<int64_t> Signature::specialSizes(const SignatureSymbol &symbol) const {
+  std::set<int64_t> sizes;
+  for (const std::vector<SpecialSize> &version : versions)
+    for (auto &[field, size] : version)
+      if (field == symbol.field)
+        sizes.insert(size);
+  return sizes;
 }
 
 std::string Signature::describeElement(size_t tensor, bool isOutput) const {
@@ -142,7 +162,10 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
     return whole;
   whole.variant.clear();
   for (const Signature &target : targets.drop_front()) {
-    whole.target += "," + target.target;
+    if (!target.special.empty() && target.variant == targets.front().variant)
+      whole.versions.push_back(target.special);
+    if (target.special.empty())
+      whole.target += "," + target.target;
     std::vector<std::string> both;
     std::set_union(whole.libraries.begin(), whole.libraries.end(), target.libraries.begin(), target.libraries.end(), std::back_inserter(both));
     whole.libraries = std::move(both);

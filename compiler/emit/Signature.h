@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,12 @@ struct SignatureSymbol {
   mlir::AffineExpr most = {};
 };
 
+/// Of a module that is a version for special sizes: a size for each symbol, or -1.
+inline constexpr llvm::StringLiteral specialSizesAttrName = "nn.special_sizes";
+
+/// A dimension and the size that a version of the model is for.
+using SpecialSize = std::pair<std::string, int64_t>;
+
 /// Everything that the generated header says, read from a module after the kernel stage. A library for several targets has one for each, and
 /// one of the whole (mergeSignatures) that belongs to no module.
 struct Signature {
@@ -53,6 +60,9 @@ struct Signature {
   std::string target;
   /// What tells the symbols of one of several targets from the others': x86_64_v3. Empty when there is one target, and of the whole.
   std::string variant;
+  /// What this is a version for, by the dimensions' fields; empty when it takes all sizes. Then, of the whole, those of all versions.
+  std::vector<SpecialSize> special;
+  std::vector<std::vector<SpecialSize>> versions;
   std::vector<SignatureTensor> inputs;
   std::vector<SignatureTensor> outputs;
   /// Which of these are elements of sequences and optionals of the ONNX model.
@@ -76,18 +86,22 @@ struct Signature {
   std::string describeElement(size_t tensor, bool isOutput) const;
   llvm::ArrayRef<SignatureSymbol> givenSymbols() const;
   llvm::ArrayRef<SignatureSymbol> computedSymbols() const { return llvm::ArrayRef(symbols).drop_front(givenSymbols().size()); }
+  /// The sizes of a symbol that versions of the model are for.
+  std::set<int64_t> specialSizes(const SignatureSymbol &symbol) const;
   bool isDataSized() const { return !computedSymbols().empty(); }
   /// The symbol with this number in the module; null when programs do not see it.
   const SignatureSymbol *findSymbol(unsigned position) const;
   mlir::ModuleOp module() const { return entry->getParentOfType<mlir::ModuleOp>(); }
   /// `text` with the variant behind it, as the names of the target's own files and functions are made.
   std::string variantOf(llvm::StringRef text) const { return text.str() + (variant.empty() ? "" : "_" + variant); }
+  /// `text` with the sizes behind it that this is a version for.
+  std::string versionOf(llvm::StringRef text) const;
   /// The parameters of NAME_run and of NAME_workspace_size, and their names as arguments.
   std::vector<std::string> runParameters() const;
   std::string runArguments() const;
   std::string dimsParameter() const { return hasDims() ? "const " + name + "_dims *dims" : ""; }
-  std::string runFunction() const { return variantOf(name + "_run"); }
-  std::string workspaceFunction() const { return variantOf(name + "_workspace_size"); }
+  std::string runFunction() const { return versionOf(variantOf(name + "_run")); }
+  std::string workspaceFunction() const { return versionOf(variantOf(name + "_workspace_size")); }
   std::string kernelHeader() const { return variantOf(name) + "_kernels.h"; }
   std::string weightsFile() const { return name + "_weights.bin"; }
 };

@@ -40,10 +40,15 @@ static std::vector<std::vector<size_t>> balance(ArrayRef<KernelText> kernels) {
   return units;
 }
 
-static SourceFile printKernelHeader(ArrayRef<KernelText> kernels, const Signature &signature) {
+static SourceFile printKernelHeader(ArrayRef<KernelText> kernels, ArrayRef<Signature> versions) {
+  const Signature &signature = versions.front();
   std::string guard = makeMacroName(signature.variantOf(signature.name)) + "_KERNELS_H";
   std::string text = "// The kernels of model '" + signature.name + "', for its own translation units.\n#ifndef " + guard + "\n#define " + guard +
-                     "\n\n#include \"kiln/entry.h\"\n" + declareExternals(signature.module());
+                     "\n\n#include \"kiln/entry.h\"\n";
+  std::set<std::string> externals;
+  for (const Signature &version : versions)
+    if (std::string declarations = declareExternals(version.module()); externals.insert(declarations).second)
+      text += declarations;
   for (const KernelText &kernel : kernels)
     text += kernel.declaration;
   return {signature.kernelHeader(), text + "\n#endif // " + guard + "\n"};
@@ -70,43 +75,62 @@ static std::string includeFunctions(StringRef text) {
   return lines + (text.contains("kiln::string_") ? "#include \"kiln/strings.h\"\n" : "");
 }
 
-/// The kernels of a module; failure after a report for each that has no C++ text.
-static FailureOr<std::vector<KernelText>> printKernels(const Signature &signature, KernelNames &names) {
+namespace {
+/// The kernels of all versions of a model for one target.
+struct KernelTexts {
   std::vector<KernelText> kernels;
   NameScope scope;
+  /// The names of the kernels, by what they compute: versions share those that are the same.
+  llvm::StringMap<std::string> known;
+};
+} // namespace
+
+/// Adds the kernels of a module; failure after a report for each that has no C++ text.
+static LogicalResult printKernels(const Signature &signature, KernelTexts &texts, KernelNames &names) {
   bool complete = true;
   for (auto function : signature.module().getOps<func::FuncOp>()) {
     if (function == signature.workspaceSize)
       continue;
-    std::string name = scope.unique(signature.variantOf(signature.name + "_kernel") + "_" + makeIdentifier(function.getSymName()));
+    std::string stem = signature.variantOf(signature.name + "_kernel") + "_" + makeIdentifier(function.getSymName());
+    std::string name = texts.scope.unique(signature.versionOf(stem));
     auto text = printKernel(function, name);
-    names[function.getSymName()] = name;
     complete &= succeeded(text);
-    if (succeeded(text))
-      kernels.push_back(std::move(*text));
+    if (failed(text))
+      continue;
+    auto [known, isNew] = texts.known.try_emplace(text->body, name);
+    // Of one module they are different already.
+    if (isNew || signature.special.empty()) {
+      names[function.getSymName()] = name;
+      texts.kernels.push_back(std::move(*text));
+      continue;
+    }
+    names[function.getSymName()] = known->second;
   }
-  if (!complete)
-    return failure();
-  return kernels;
+  return success(complete);
 }
 
-static LogicalResult printTarget(const Signature &signature, ModelSources &sources) {
-  KernelNames names;
-  auto kernels = printKernels(signature, names);
-  auto entry = failed(kernels) ? FailureOr<std::string>() : printEntrySource(signature, names);
-  if (failed(entry))
-    return failure();
+/// The versions of one target, the one for all sizes first.
+static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sources) {
+  const Signature &signature = versions.front();
   kernel::TargetAttr target = kernel::getTarget(signature.module());
   std::string stem = signature.variantOf(signature.name);
-  sources.units.push_back({{stem + "_run.cpp", *entry}, target});
-  sources.kernelHeaders.push_back(printKernelHeader(*kernels, signature));
+  KernelTexts texts;
+  for (const Signature &version : versions) {
+    KernelNames names;
+    auto entry = failed(printKernels(version, texts, names)) ? FailureOr<std::string>() : printEntrySource(version, names);
+    if (failed(entry))
+      return failure();
+    sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target});
+  }
+  const std::vector<KernelText> &kernels = texts.kernels;
+  sources.kernelHeaders.push_back(printKernelHeader(kernels, versions));
   std::string includes = "#include \"" + signature.kernelHeader() + "\"\n#include \"kiln/half.h\"\n#include \"kiln/lanes.h\"\n"
                          "#include \"kiln/math.h\"\n#include \"kiln/vector.h\"\n#include \"kiln/wrap.h\"\n";
   std::string whose = "'" + signature.name + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
-  for (auto [i, unit] : llvm::enumerate(balance(*kernels))) {
+  for (auto [i, unit] : llvm::enumerate(balance(kernels))) {
     std::string text;
     for (size_t kernel : unit)
-      text += "\n" + (*kernels)[kernel].definition;
+      text += "\n" + kernels[kernel].definition;
     text = "// Kernels of model " + whose + ".\n" + includes + includeFunctions(text) + useTypes(text) + text;
     sources.units.push_back({{stem + "_kernels_" + std::to_string(i) + ".cpp", text}, target});
   }
@@ -125,9 +149,13 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   sources.header = {sources.signature.name + ".h", printHeader(sources.signature)};
   if (targets.size() > 1)
     sources.units.push_back({{sources.signature.name + "_run.cpp", printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
-  for (const Signature &target : targets)
-    if (failed(printTarget(target, sources)))
+  while (!targets.empty()) {
+    auto next = llvm::find_if(targets.drop_front(), [](const Signature &signature) { return signature.special.empty(); });
+    size_t versions = next - targets.begin();
+    if (failed(printTarget(targets.take_front(versions), sources)))
       return failure();
+    targets = targets.drop_front(versions);
+  }
   return sources;
 }
 

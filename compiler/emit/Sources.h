@@ -25,14 +25,15 @@ struct ModelSources {
   SourceFile header;
   /// Declarations of the kernels, for the translation units; one a target.
   std::vector<SourceFile> kernelHeaders;
-  /// For each target the entry, then the kernels; before them the choice when there are several targets.
+  /// For each target the entries of its versions, then the kernels; before them the choice when there are several targets or versions.
   std::vector<TranslationUnit> units;
 
   /// All headers that a unit may include.
   std::vector<SourceFile> headers() const;
 };
 
-/// Prints a model after the kernel stage, for one target or several. The text depends on nothing but the modules and the signatures.
+/// Prints a model after the kernel stage, for one target or several, each followed by its versions for special sizes.
+/// The text depends on nothing but the modules and the signatures.
 mlir::FailureOr<ModelSources> printSources(llvm::ArrayRef<Signature> targets);
 
 } // namespace kiln

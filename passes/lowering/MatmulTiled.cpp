@@ -94,8 +94,10 @@ struct LinearMatmul {
     auto op = dyn_cast_or_null<MatmulOp>(anchor);
     if (!op || !isF32(op.getLhs()) || !isF32(op.getRhs()) || !isF32(op.getResult()))
       return std::nullopt;
+    // Tiles of nothing have no size.
+    bool isEmpty = llvm::is_contained(op.getType().getShape(), 0);
     auto lhs = traceLinearView(op.getLhs()), rhs = traceLinearView(op.getRhs());
-    if (!lhs || !rhs)
+    if (!lhs || !rhs || isEmpty)
       return std::nullopt;
     bool constant = group.getInputs()[rhs->argument].getDefiningOp<ConstantOp>() != nullptr;
     return LinearMatmul{op, *lhs, *rhs, MatmulDims(op, *rhs), static_cast<unsigned>(cast<RankedTensorType>(op.getRhs().getType()).getRank()),

@@ -42,7 +42,7 @@ static int printStage(const Compilation &compilation) {
   else
     for (const TargetModule &target : compilation.targets) {
       if (compilation.targets.size() > 1)
-        outs() << "// -----\n// " << target.name << "\n";
+        outs() << "// -----\n// " << target.label() << "\n";
       printIr(*target.module, outs(), /*whole=*/false);
     }
   return Done;
@@ -72,7 +72,7 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
   for (const TargetModule &target : compilation.targets) {
     if (!wants("mlir"))
       break;
-    std::string variant = compilation.targets.size() > 1 ? "_" + makeIdentifier(target.name) : "";
+    std::string variant = compilation.targets.size() > 1 ? "_" + makeIdentifier(target.label()) : "";
     files.push_back({compilation.name + variant + ".mlir", "", nullptr});
     raw_string_ostream os(files.back().contents);
     printIr(*target.module, os, /*whole=*/true);

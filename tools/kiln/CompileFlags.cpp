@@ -22,6 +22,9 @@ static cl::list<std::string> library("library",
     cl::value_desc("NAME[:OP,...]"), cl::sub(compilingCommands));
 static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or bound it; a run checks the bounds"),
                                  cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(compilingCommands));
+static cl::list<std::string> specialize("specialize",
+    cl::desc("Compile versions for these sizes of a dynamic dimension, too; a run takes the one that fits, or the model for all sizes"),
+    cl::value_desc("NAME=SIZE,..."), cl::sub(compilingCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make an input's shape static; ? keeps a dimension"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
@@ -96,6 +99,22 @@ static Error parseDim(StringRef text, CompileOptions &options) {
     options.dimBounds[key.str()] = {first, last};
   else
     options.dims[key.str()] = first;
+  return Error::success();
+}
+
+static Error parseSpecialize(StringRef text, CompileOptions &options) {
+  auto [key, list] = text.rsplit('=');
+  SmallVector<StringRef> parts;
+  list.split(parts, ',');
+  std::vector<int64_t> &sizes = options.specialize[key.str()];
+  for (StringRef part : parts) {
+    int64_t size;
+    if (key.empty() || part.getAsInteger(10, size) || size < 0)
+      return wrong("specialize", text, "NAME=SIZE,...");
+    if (is_contained(sizes, size))
+      return makeError("--specialize=" + text + ": " + part + " is given twice");
+    sizes.push_back(size);
+  }
   return Error::success();
 }
 
@@ -190,6 +209,9 @@ Expected<CompileOptions> getCompileOptions() {
   options.externalWeights = weights == "file";
   for (StringRef text : dim)
     if (Error error = parseDim(text, options))
+      return std::move(error);
+  for (StringRef text : specialize)
+    if (Error error = parseSpecialize(text, options))
       return std::move(error);
   for (StringRef text : shape)
     if (Error error = parseShape(text, options))

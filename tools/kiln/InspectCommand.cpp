@@ -35,6 +35,7 @@ static void printDescription(const Description &description) {
   for (const Description::Dimension &dimension : description.dimensions)
     outs() << "dimension  " << dimension.name << " ("
            << (dimension.bound.empty() ? std::to_string(dimension.min) + " to " + std::to_string(dimension.max) : "computed, at most " + dimension.bound)
+           << (dimension.special.empty() ? "" : "; alone, too: " + join(map_range(dimension.special, [](int64_t size) { return std::to_string(size); }), ", "))
            << ")\n";
   outs() << "weights    " << description.weightsBytes << " bytes\n"
          << "workspace  " << (description.workspaceBytes < 0 ? "depends on the dimensions" : std::to_string(description.workspaceBytes) + " bytes") << "\n"

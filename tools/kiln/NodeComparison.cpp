@@ -42,7 +42,7 @@ int listKernels(CompileOptions options, StringRef runs, std::vector<KernelResult
         kernels.push_back({nodesOf(op), describeGroup(group).algorithm, nodes});
   };
   for (TargetModule &target : compilation.targets)
-    if (runs.empty() || target.name == runs)
+    if (target.sizes.empty() && (runs.empty() || target.name == runs))
       target.module->walk(collect);
   return Done;
 }
@@ -135,6 +135,7 @@ int NodeComparer::runReference(const CompileOptions &shown, const LoadedModel &m
   CompileOptions plain = shown;
   plain.plain = plain.observation.cut = true;
   plain.targets = {"generic"};
+  plain.specialize.clear();
   plain.decompose = {"all"};
   plain.name = std::string(model.getInfo().name) + "_reference";
   if (int status = loadOrReport(plain, reference))

@@ -242,6 +242,8 @@ int runTune() {
     return report(options.takeError(), WrongUsage);
   if (options->targets.size() > 1)
     return report(makeError("--target: tune for one target at a time"), WrongUsage);
+  if (!options->specialize.empty())
+    return report(makeError("--specialize: tune measures one version; make the dimension static with --dim"), WrongUsage);
   // The profile says what was measured before; what it says of this model is measured anew.
   CompileOptions plain = *options;
   plain.profile.clear();
