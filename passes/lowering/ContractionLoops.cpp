@@ -268,9 +268,12 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
       offsets.push_back(offset);
       places.push_back(expandRows(k, c, rowDims, at));
     }
+  AffineExpr lhsBase = c.gatheredRow ? c.gatheredRow(places.front()) : c.lhsAt(batch, places.front());
+  for (size_t row = 0; c.gatheredRow && row < places.size(); ++row)
+    offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
   AffineExpr rhsBase = c.rhsAt(batch) + column * c.panelStride;
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
-  tiles.emit(c.lhsAt(batch, places.front()), offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
+  tiles.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
     if (c.rowEpilogue)
       pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
     else

@@ -33,6 +33,8 @@ struct Contraction {
   mlir::AffineExpr columns;
   llvm::SmallVector<ReductionLoop> reduction;
   TileShape tile;
+  /// Rows that lie anywhere: the offset of one, which `lhsAt` then only counts. Null: rows lie as `lhsAt` says.
+  std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> rows)> gatheredRow;
   /// Offsets of the first element of the reduction; linear.
   std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows)> lhsAt;
   std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> batch)> rhsAt;

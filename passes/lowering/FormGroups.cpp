@@ -189,7 +189,7 @@ void Grouping::addRows(Operation *first, Operation *second) {
 
 void Grouping::addRowFusions() {
   kernel::TargetAttr target = kernel::getTarget(block.getParentOp());
-  for (auto find : {findSoftmaxOfProduct, findScanOfSoftmax})
+  for (auto find : {findProductOfGather, findSoftmaxOfProduct, findScanOfSoftmax})
     for (Operation &op : block)
       if (Operation *second = fuse && isFree(&op) ? find(&op, target) : nullptr; second && !mapped.contains(&op) && !mapped.contains(second))
         addRows(&op, second);

@@ -100,6 +100,12 @@ void CheckedIndices::ifInBounds(function_ref<void()> body) {
   k.failIf(arith::XOrIOp::create(k.builder(), k.loc(), inBounds, yes), "KILN_STATUS_INDEX_OUT_OF_BOUNDS");
 }
 
+AffineExpr CheckedIndices::orFirst(AffineExpr place) {
+  Value yes = arith::ConstantIntOp::create(k.builder(), k.loc(), 1, 1);
+  k.failIf(arith::XOrIOp::create(k.builder(), k.loc(), inBounds, yes), "KILN_STATUS_INDEX_OUT_OF_BOUNDS");
+  return k.index(arith::SelectOp::create(k.builder(), k.loc(), inBounds, k.emit(place), k.emitConstant(0)));
+}
+
 LaunchInfo moveInfo(KernelBuilder &k, AffineExpr tasks) {
   AffineExpr elements = k.constant(0), bytes = k.constant(0);
   for (Type type : k.group().getResultTypes()) {

@@ -34,6 +34,8 @@ struct CheckedIndices {
   explicit CheckedIndices(KernelBuilder &k) : k(k) {}
   mlir::AffineExpr add(mlir::Value index, mlir::AffineExpr extent);
   void ifInBounds(llvm::function_ref<void()> body);
+  /// The place itself, or the first one and the status set.
+  mlir::AffineExpr orFirst(mlir::AffineExpr place);
 };
 
 /// A move's cost: every element of the results read and written once.

@@ -71,6 +71,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"composite_call", matchCompositeCall, lowerCompositeCall},
       {"attention_rows", matchAttentionRows, lowerAttentionRows},
       {"product_softmax", matchProductSoftmax, lowerProductSoftmax, PlaceSupport::Operands, OverwriteSupport::None, /*severalAnchors=*/true},
+      {"gemm_gathered", matchGemmGathered, lowerGemmGathered, PlaceSupport::Results, OverwriteSupport::None, /*severalAnchors=*/true},
       {"softmax_scan", matchSoftmaxScan, lowerSoftmaxScan, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/true},
       {"gemm_dots", matchGemmDots, lowerGemmDots, PlaceSupport::Operands, OverwriteSupport::Sides},
       {"gemm_packed", matchGemmPacked, lowerGemmPacked, PlaceSupport::Operands, OverwriteSupport::Sides},

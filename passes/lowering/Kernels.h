@@ -18,6 +18,7 @@ KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
 KILN_KERNEL(ElementwiseLoops);
 KILN_KERNEL(GemmDots);
+KILN_KERNEL(GemmGathered);
 KILN_KERNEL(GemmPacked);
 KILN_KERNEL(GemmTiled);
 KILN_KERNEL(MatmulLoops);

@@ -8,7 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/CostModel.h"
+#include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/Places.h"
+#include "passes/lowering/RowFusion.h"
 
 using namespace mlir;
 
@@ -168,6 +171,68 @@ Contraction makeTiledMatmul(KernelBuilder &k, MatmulOp op) {
 }
 
 FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledMatmul(k, cast<MatmulOp>(anchor))); }
+
+//===- Rows that a gather picks --------------------------------------------===//
+
+/// More blocks of rows than this read the rows so often that a copy in one piece is as good.
+static constexpr int64_t gatheredBlocks = 1;
+
+Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
+  auto gather = dyn_cast<GatherOp>(op);
+  if (!gather || gather.getAxis() != 0 || !gather.getResult().hasOneUse() || !isF32(gather.getInput()) || gather.getInput().getType().getRank() != 2)
+    return nullptr;
+  auto product = dyn_cast<MatmulOp>(*gather->user_begin());
+  auto table = gather.getInput().getType(), rows = gather.getType();
+  bool isKnown = table.hasStaticShape() && table.getNumElements() > 0 && rows.hasStaticShape();
+  if (!product || product.getLhs() != gather.getResult() || !isKnown || product.getRhs().getType().getRank() != 2 || rows.getRank() < 2)
+    return nullptr;
+  auto weight = product.getRhs().getDefiningOp<ConstantOp>();
+  int64_t count = rows.getNumElements() / table.getShape()[1];
+  if (!weight || !isF32(product.getRhs()) || !isF32(product.getResult()) || product.getType().getNumElements() == 0)
+    return nullptr;
+  TileShape tile = chooseTile(target, count, product.getType().getShape().back(), table.getShape()[1]);
+  return count <= gatheredBlocks * tile.rows ? product.getOperation() : nullptr;
+}
+
+bool matchGemmGathered(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  auto gather = dyn_cast_or_null<GatherOp>(anchor);
+  auto product = gather && gather->hasOneUse() ? dyn_cast<MatmulOp>(*gather->user_begin()) : MatmulOp();
+  reason = "f32 product of the rows that a gather picks: few, read where they lie";
+  return product && product.getLhs() == gather.getResult() && isa<BlockArgument>(product.getRhs());
+}
+
+FailureOr<LaunchInfo> lowerGemmGathered(KernelBuilder &k, Operation *anchor) {
+  auto gather = cast<GatherOp>(anchor);
+  auto product = cast<MatmulOp>(*gather->user_begin());
+  TracedView rhs = *traceLinearView(product.getRhs());
+  DimExprs table = getDims(gather.getInput().getType());
+  int64_t depth = *getConstantDim(table[1]);
+  Contraction c;
+  c.result = product.getResult();
+  c.element = product.getType().getElementType();
+  c.lhs = k.buffer(cast<BlockArgument>(gather.getInput()).getArgNumber());
+  c.rhs = k.buffer(rhs.argument);
+  c.rows = getDims(product.getType());
+  c.columns = c.rows.pop_back_val();
+  c.tile = chooseTile(k.group(), k.target(), getConstantDim(getNumElements(c.rows, k.context())), getConstantDim(c.columns), depth);
+  c.reduction = {{table[1], k.constant(1), k.constant(1)}};
+  packPanels(k, c, product.getRhs(), rhs, {}, depth);
+  AffineMap count = getDenseMap(c.rows, k.context());
+  c.lhsAt = [count](ArrayRef<AffineExpr>, ArrayRef<AffineExpr> rows) { return count.getResult(0).replaceDims(rows); };
+  c.gatheredRow = [&](ArrayRef<AffineExpr> rows) {
+    CheckedIndices checked(k);
+    AffineExpr row = checked.add(k.value(gather.getIndices(), rows), table[0]);
+    return checked.orFirst(row) * depth;
+  };
+  c.resultAt = [](ArrayRef<AffineExpr>, ArrayRef<AffineExpr> rows, AffineExpr column) {
+    IndexExprs at(rows);
+    at.push_back(column);
+    return at;
+  };
+  return lowerContraction(k, c);
+}
+
+//===- Vectors along the sum -----------------------------------------------===//
 
 bool matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
   auto matmul = LinearMatmul::match(group, anchor);

@@ -14,6 +14,10 @@ mlir::Operation *findSoftmaxOfProduct(mlir::Operation *product, kernel::TargetAt
 /// The arg_reduce or top_k along the rows of this softmax that one kernel can compute with it; null when there is none.
 mlir::Operation *findScanOfSoftmax(mlir::Operation *softmax, kernel::TargetAttr target);
 
+/// The product with constant weights that reads the rows which this gather picks where they lie; null when there is none, or when a copy of them is
+/// faster.
+mlir::Operation *findProductOfGather(mlir::Operation *gather, kernel::TargetAttr target);
+
 /// Whether all that a kernel may compute on the way to this value is f32: other types do not run in vectors.
 bool isComputedInF32(mlir::Value value);
 
