@@ -102,6 +102,14 @@ bool hasFeature(const Words &words, const char *name) {
   return false;
 }
 
+// All of a list that ends with NULL.
+[[maybe_unused]] bool hasFeatures(const Words &words, const char *const *names) {
+  bool all = true;
+  for (; *names; ++names)
+    all &= hasFeature(words, *names);
+  return all;
+}
+
 } // namespace
 
 int kiln_cpu_supports(const char *feature) { return feature && hasFeature(readWords(), feature); }
@@ -115,12 +123,8 @@ int kiln_cpu_level(void) {
   };
   Words words = readWords();
   int level = 1;
-  for (const auto &step : steps) {
-    for (const char *const *name = step; *name; ++name)
-      if (!hasFeature(words, *name))
-        return level;
+  while (level < 4 && hasFeatures(words, steps[level - 1]))
     ++level;
-  }
   return level;
 #else
   return 0;

@@ -39,6 +39,9 @@ struct Command {
 
 llvm::ArrayRef<Command> getCommands();
 
+/// Parses a command line and does what it says; once a process, since options keep their values.
+int dispatch(int argc, char **argv);
+
 } // namespace kiln
 
 #endif // KILN_TOOLS_KILN_COMMANDS_H

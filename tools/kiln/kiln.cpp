@@ -3,91 +3,10 @@
 #include "tools/kiln/Reporting.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/PrettyStackTrace.h"
-#include "llvm/Support/raw_ostream.h"
-
-using namespace llvm;
-
-namespace kiln {
-
-static constexpr Command commands[] = {
-    {&compileCommand, runCompile,
-     "EXAMPLES:\n\n"
-     "  kiln model.onnx -o out                      out/model.h and out/libmodel.a\n"
-     "  kiln model.onnx -o out --dim batch=1        with a static batch\n"
-     "  kiln model.onnx -o out --emit=cpp           C++ sources that build by themselves\n"
-     "  kiln model.onnx -o out --target=generic     for any CPU\n"
-     "  kiln model.onnx --stop-after=graph          print the IR after the graph passes\n"
-     "  kiln model.onnx -o out --why                print each kernel and why it was chosen\n"},
-    {&runCommand, runRun,
-     "EXAMPLES:\n\n"
-     "  kiln run model.onnx --input x=x.npy --output-dir out              writes out/NAME.npy for each output\n"
-     "  kiln run model.onnx --input x=cat.png --image-scale 1/255 --output-dir out\n"
-     "  kiln run model.onnx --input x=random:7 --input n=3 --output-dir out --threads 4\n"},
-    {&verifyCommand, runVerify,
-     "EXAMPLES:\n\n"
-     "  kiln verify model.onnx --data test_data_set_0    against recorded outputs (ONNX backend layout)\n"
-     "  kiln verify model.onnx                           fused native kernels against decomposed generic ones\n"},
-    {&benchCommand, runBench,
-     "EXAMPLES:\n\n"
-     "  kiln bench model.onnx --dim batch=1 --threads 4\n"
-     "  kiln bench model.onnx --input ids=randint:0:30000 --min-time 3 --json\n"},
-    {&tuneCommand, runTune,
-     "EXAMPLES:\n\n"
-     "  kiln tune model.onnx --dim batch=1 -o model.profile\n"
-     "  kiln model.onnx --dim batch=1 --profile model.profile -o out\n"},
-    {&inspectCommand, runInspect,
-     "EXAMPLES:\n\n"
-     "  kiln inspect model.onnx\n"
-     "  kiln inspect out/libmodel.a --json\n"},
-    {&completionCommand, runCompletion,
-     "EXAMPLES:\n\n"
-     "  source <(kiln completion bash)\n"
-     "  kiln completion zsh > ~/.zfunc/_kiln\n"},
-};
-
-ArrayRef<Command> getCommands() { return commands; }
-
-static const Command *findCommand(StringRef name) {
-  const Command *command = llvm::find_if(commands, [&](const Command &command) { return command.subcommand->getName() == name; });
-  return command == std::end(commands) ? nullptr : command;
-}
-
-static void printVersion(raw_ostream &os) { os << "kiln " KILN_VERSION " (LLVM " LLVM_VERSION_STRING ")\n"; }
-
-static int dispatch(int argc, char **argv) {
-  // What names no subcommand is for `compile`; help and version belong to the program.
-  SmallVector<const char *> arguments(argv, argv + argc);
-  StringRef first = argc > 1 ? argv[1] : "";
-  bool general = first.empty() || first == "--help" || first == "-help" || first == "-h" || first == "--version" || first == "-version";
-  if (!general && !findCommand(first))
-    arguments.insert(arguments.begin() + 1, "compile");
-  const Command *command = general ? nullptr : findCommand(arguments[1]);
-  std::string ending = std::string("\n") + (command ? command->examples : "kiln SUBCOMMAND --help says more; kiln MODEL.onnx means kiln compile "
-      "MODEL.onnx.\n");
-  cl::extrahelp text(ending); // refers to the string
-  cl::SetVersionPrinter(printVersion);
-  cl::OptionCategory none("none");
-  if (general)
-    cl::HideUnrelatedOptions(none);
-  std::string faults;
-  raw_string_ostream os(faults);
-  if (!cl::ParseCommandLineOptions(int(arguments.size()), arguments.data(), "Kiln, an ahead-of-time compiler from ONNX to C++\n", &os, nullptr,
-      nullptr, true)) {
-    errs() << faults;
-    return WrongUsage;
-  }
-  if (!command) {
-    cl::PrintHelpMessage();
-    return WrongUsage;
-  }
-  return command->run();
-}
-
-} // namespace kiln
 
 int main(int argc, char **argv) {
-  InitLLVM init(argc, argv);
-  setBugReportMsg("");
+  llvm::InitLLVM init(argc, argv);
+  llvm::setBugReportMsg("");
   kiln::watchForCrashes(argc, argv);
   return kiln::dispatch(argc, argv);
 }

@@ -251,11 +251,11 @@ static std::optional<PadMode> padMode(Node &node) {
   return known;
 }
 
-/// Reflecting and wrapping read inside the input only.
+/// A reflection ends where the input does; an edge and a whole input repeat as often as the border is long.
 static void checkBorder(Node &node, PadMode mode, AffineExpr dim, AffineExpr amount) {
   auto size = nn::getConstantDim(dim), border = nn::getConstantDim(amount);
   if (mode != PadMode::Constant && !(size && border) && !provablyAtMost(amount, node.number(0)))
-    node.requireNotNegative(dim - amount - (mode == PadMode::Reflect ? 1 : 0), "the border is larger than the dimension");
+    node.requireNotNegative(dim - 1 - (mode == PadMode::Reflect ? amount : node.number(0)), "the border is larger than the dimension");
   if (mode == PadMode::Constant || !size || !border || *border <= 0)
     return;
   if (*size == 0)

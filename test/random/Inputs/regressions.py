@@ -92,6 +92,15 @@ def add_squeezes(model):
     model.case("squeeze_none", "Squeeze", [model.input(x, dims=["four", 3, 1])], x[:, :, 0], dims=[None, 3])
 
 
+def add_long_borders(model):
+    """A border longer than a symbolic dimension, which only a reflection may not have."""
+    x = random.standard_normal((1, 3)).astype("f4")
+    for mode, take in ("edge", "clip"), ("wrap", "wrap"):
+        given = model.input(x, dims=[f"rows_{mode}", f"columns_{mode}"])
+        pads = model.weight(np.array([2, 1, 3, 7]), "i8")
+        model.case(f"pad_{mode}", "Pad", [given, pads], x.take(range(-2, 4), 0, mode=take).take(range(-1, 10), 1, mode=take), dims=[None, None], mode=mode)
+
+
 def main():
     folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,6 +109,7 @@ def main():
     add_symbolic_sums(model)
     add_same_borders(model)
     add_squeezes(model)
+    add_long_borders(model)
     model.save(folder / "m.onnx", opset=19)
     inputs = model.save_inputs(folder)
     for target in targets:

@@ -70,6 +70,11 @@ TEST_F(Profiler, RefusesBadArguments) {
   EXPECT_EQ(kiln_profiler_create(0, &none), KILN_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(none, nullptr);
   kiln_profiler_destroy(nullptr);
+  kiln_profiler_reset(nullptr);
+  kiln_context context = KILN_CONTEXT_INIT;
+  kiln_profiler_attach(nullptr, &context);
+  EXPECT_EQ(context.on_kernel, nullptr);
+  kiln_profiler_attach(profiler, nullptr);
 }
 
 } // namespace

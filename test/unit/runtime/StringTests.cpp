@@ -127,4 +127,12 @@ TEST_F(Strings, SplitStopsAtItsRoom) {
   EXPECT_EQ(result.parts, (Texts{"a", "b", "d", ""}));
 }
 
+TEST_F(Strings, FillRepeatsTheViews) {
+  auto from = views({"a", "", "bc"});
+  kiln_string out[3] = {};
+  string_fill(out, 3, from.data(), 3);
+  EXPECT_EQ(texts(out, 3), (Texts{"a", "", "bc"}));
+  EXPECT_EQ(out[2].data, from[2].data);
+}
+
 } // namespace

@@ -36,6 +36,12 @@ TEST_F(Weights, MapsTheFile) {
   kiln_weights_unmap(&weights);
 }
 
+TEST_F(Weights, AnEmptyFileIsMappedToNothing) {
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(kiln_weights_map(path.c_str(), 0, 0, &weights), KILN_STATUS_OK);
+  EXPECT_EQ(weights.data, nullptr);
+}
+
 TEST_F(Weights, RefusesAnotherLengthOrChecksum) {
   EXPECT_EQ(kiln_weights_map(path.c_str(), bytes.size() + 1, 0, &weights), KILN_STATUS_WEIGHTS_MISMATCH);
   EXPECT_EQ(kiln_weights_map(path.c_str(), bytes.size(), 12345, &weights), KILN_STATUS_WEIGHTS_MISMATCH);

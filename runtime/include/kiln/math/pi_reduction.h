@@ -54,16 +54,11 @@ static __attribute__((noinline, unused)) Quadrant<double> reduceHuge(double x) {
     top = ~top;
     next = ~next;
   }
-  int exponent = -1;
-  if (top == 0) {
-    top = next;
-    next = 0;
-    exponent -= 64;
-  }
-  int zeros = top ? __builtin_clzll(top) : 0;
+  // No double is closer to a multiple of pi/2 than 2^-62 of it: top is not 0.
+  int zeros = __builtin_clzll(top | 1);
   if (zeros)
     top = top << zeros | next >> (64 - zeros);
-  exponent -= zeros;
+  int exponent = -1 - zeros;
   uint64_t scaled = multiplyHigh(top, 0xc90fdaa22168c234u); // times pi/4
   uint64_t lead = scaled & ~uint64_t(0x7ff);
   double unit = powerOfTwo<double>(exponent - 63 + 1);

@@ -1,0 +1,98 @@
+#include "kiln/entry.h"
+
+#include "kiln/math/bounds.h"
+#include "kiln/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+using namespace kiln;
+
+namespace {
+
+using Parts = std::vector<std::pair<int64_t, int64_t>>;
+
+void note(void *parts, int64_t begin, int64_t end) { static_cast<Parts *>(parts)->push_back({begin, end}); }
+
+/// A context that gives each task a part of its own.
+void runOneByOne(void *, int64_t tasks, kiln_task task, void *argument) {
+  for (int64_t i = 0; i < tasks; ++i)
+    task(argument, i, i + 1);
+}
+
+class Entry : public testing::Test {
+protected:
+  Entry() {
+    context = KILN_CONTEXT_INIT;
+    context.parallel_for = runOneByOne;
+    context.num_threads = 3;
+  }
+  Parts launched(const kiln_context *with, int64_t tasks, bool parallel) {
+    Parts parts;
+    kiln_kernel_info kernel = {};
+    kernel.model = "m";
+    kernel.name = "k";
+    launch(with, kernel, note, &parts, tasks, parallel);
+    return parts;
+  }
+  kiln_context context;
+};
+
+TEST_F(Entry, TheFirstFaultStays) {
+  int32_t status = KILN_STATUS_OK;
+  report(&status, KILN_STATUS_OK);
+  EXPECT_EQ(status, KILN_STATUS_OK);
+  report(&status, KILN_STATUS_NULL_POINTER);
+  report(&status, KILN_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(status, KILN_STATUS_NULL_POINTER);
+}
+
+TEST_F(Entry, CountsTheThreadsThatMayRun) {
+  EXPECT_EQ(count_threads(nullptr), 1);
+  EXPECT_EQ(count_threads(&context), 3);
+  context.num_threads = 0;
+  EXPECT_EQ(count_threads(&context), 1);
+  context.num_threads = 3;
+  context.parallel_for = nullptr;
+  EXPECT_EQ(count_threads(&context), 1);
+}
+
+TEST_F(Entry, RefusesAContextOfAnotherKind) {
+  EXPECT_EQ(check_context(nullptr), KILN_STATUS_OK);
+  EXPECT_EQ(check_context(&context), KILN_STATUS_OK);
+  context.abi_version += 1;
+  EXPECT_EQ(check_context(&context), KILN_STATUS_ABI_MISMATCH);
+  context = KILN_CONTEXT_INIT;
+  context.struct_size = 8;
+  EXPECT_EQ(check_context(&context), KILN_STATUS_ABI_MISMATCH);
+}
+
+TEST_F(Entry, LaunchSplitsWhatMayBeSplit) {
+  EXPECT_EQ(launched(&context, 0, true), Parts());
+  EXPECT_EQ(launched(nullptr, 2, true), Parts({{0, 2}}));
+  EXPECT_EQ(launched(&context, 2, false), Parts({{0, 2}}));
+  EXPECT_EQ(launched(&context, 1, true), Parts({{0, 1}}));
+  EXPECT_EQ(launched(&context, 2, true), Parts({{0, 1}, {1, 2}}));
+}
+
+TEST_F(Entry, LaunchTellsTheProfiler) {
+  kiln_profiler *profiler = nullptr;
+  ASSERT_EQ(kiln_profiler_create(2, &profiler), KILN_STATUS_OK);
+  kiln_profiler_attach(profiler, &context);
+  launched(&context, 4, true);
+  kiln_profile_entry entry = {};
+  ASSERT_EQ(kiln_profiler_entry(profiler, 0, &entry), KILN_STATUS_OK);
+  EXPECT_EQ(entry.calls, 1);
+  kiln_profiler_destroy(profiler);
+}
+
+TEST(MathBounds, AreFoundByName) {
+  for (const MathBound &bound : mathBounds)
+    EXPECT_EQ(ulpBound(bound.function), bound.ulp);
+  EXPECT_EQ(ulpBound("ex"), 0);
+  EXPECT_EQ(ulpBound("sinh"), 0);
+}
+
+} // namespace

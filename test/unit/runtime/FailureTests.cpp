@@ -1,0 +1,116 @@
+// What the runtime says when the system gives it nothing. The linker has calls of these functions go to their __wrap_ forms.
+#include "kiln/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <pthread.h>
+#include <sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+/// The calls from now on, 1 for the next one, at which each function fails; 0: never.
+struct Failures {
+  int posix_memalign, calloc, pthread_create, mmap, sched_getaffinity;
+} failures;
+
+bool isDue(int &calls) { return calls > 0 && --calls == 0; }
+
+} // namespace
+
+extern "C" {
+int __real_posix_memalign(void **, size_t, size_t);
+int __wrap_posix_memalign(void **result, size_t alignment, size_t size) {
+  return isDue(failures.posix_memalign) ? ENOMEM : __real_posix_memalign(result, alignment, size);
+}
+void *__real_calloc(size_t, size_t);
+void *__wrap_calloc(size_t count, size_t size) { return isDue(failures.calloc) ? nullptr : __real_calloc(count, size); }
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
+  return isDue(failures.pthread_create) ? EAGAIN : __real_pthread_create(thread, attributes, function, argument);
+}
+void *__real_mmap(void *, size_t, int, int, int, off_t);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
+  return isDue(failures.mmap) ? MAP_FAILED : __real_mmap(address, size, protection, flags, file, offset);
+}
+int __real_sched_getaffinity(pid_t, size_t, cpu_set_t *);
+int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t *set) {
+  return isDue(failures.sched_getaffinity) ? -1 : __real_sched_getaffinity(process, size, set);
+}
+}
+
+namespace {
+
+class Failure : public testing::Test {
+protected:
+  void SetUp() override { failures = {}; }
+  void TearDown() override { failures = {}; }
+};
+
+void expectNoPool(kiln_status status) {
+  kiln_pool *pool = reinterpret_cast<kiln_pool *>(1);
+  EXPECT_EQ(kiln_pool_create(4, &pool), status);
+  EXPECT_EQ(pool, nullptr);
+}
+
+TEST_F(Failure, PoolWithoutMemory) {
+  failures.posix_memalign = 1;
+  expectNoPool(KILN_STATUS_OUT_OF_MEMORY);
+  failures.calloc = 1;
+  expectNoPool(KILN_STATUS_OUT_OF_MEMORY);
+}
+
+TEST_F(Failure, PoolWithoutThreads) {
+  for (int thread = 1; thread < 4; ++thread) {
+    failures.pthread_create = thread;
+    expectNoPool(KILN_STATUS_THREAD_FAILURE);
+  }
+}
+
+TEST_F(Failure, PoolThatMayNotAskForItsCpusCountsThoseOnline) {
+  failures.sched_getaffinity = 1;
+  kiln_pool *pool = nullptr;
+  ASSERT_EQ(kiln_pool_create(0, &pool), KILN_STATUS_OK);
+  kiln_context context;
+  kiln_pool_context(pool, &context);
+  EXPECT_EQ(context.num_threads, std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), KILN_POOL_MAX_THREADS));
+  kiln_pool_destroy(pool);
+}
+
+TEST_F(Failure, ProfilerWithoutMemory) {
+  for (int call : {1, 2}) {
+    failures.calloc = call;
+    kiln_profiler *profiler = reinterpret_cast<kiln_profiler *>(1);
+    EXPECT_EQ(kiln_profiler_create(8, &profiler), KILN_STATUS_OUT_OF_MEMORY);
+    EXPECT_EQ(profiler, nullptr);
+  }
+}
+
+TEST_F(Failure, WorkspaceWithoutMemory) {
+  void *workspace = this;
+  failures.posix_memalign = 1;
+  EXPECT_EQ(kiln_workspace_create(64, &workspace), KILN_STATUS_OUT_OF_MEMORY);
+  EXPECT_EQ(workspace, nullptr);
+  failures.mmap = 1;
+  EXPECT_EQ(kiln_workspace_create(size_t(16) << 20, &workspace), KILN_STATUS_OUT_OF_MEMORY);
+  EXPECT_EQ(workspace, nullptr);
+}
+
+TEST_F(Failure, WeightsThatCannotBeMapped) {
+  std::string path = testing::TempDir() + "kiln-failure-" + std::to_string(getpid());
+  FILE *file = std::fopen(path.c_str(), "wb");
+  ASSERT_TRUE(file);
+  ASSERT_EQ(std::fwrite("bytes", 1, 5, file), 5u);
+  std::fclose(file);
+  kiln_weights weights = {};
+  failures.mmap = 1;
+  EXPECT_EQ(kiln_weights_map(path.c_str(), 5, 0, &weights), KILN_STATUS_WEIGHTS_UNREADABLE);
+  EXPECT_EQ(weights.data, nullptr);
+  unlink(path.c_str());
+}
+
+} // namespace
