@@ -39,20 +39,11 @@ bool CompositeOp::hasFusedKernel(kernel::TargetAttr target) {
   return target && target.findComposite(getName()) && whyNotExternal(target).empty();
 }
 
-/// Types that C has.
-static bool isPlainType(Type element) { return element.isF32() || element.isF64() || isa<IntegerType>(element); }
-
 std::string CompositeOp::whyNotExternal(kernel::TargetAttr target) {
   kernel::CompositeAttr composite = target.findComposite(getName());
   std::string start = "the target " + target.getName().str() + " has " + composite.getFunction().str();
   if (composite.getVersion() != static_cast<int64_t>(getVersion()))
     return start + " for version " + std::to_string(composite.getVersion()) + ", the model has version " + std::to_string(getVersion());
-  for (Type type : llvm::concat<const Type>(getOperandTypes(), getResultTypes()))
-    if (Type element = cast<RankedTensorType>(type).getElementType(); !isPlainType(element)) {
-      std::string text = start + ", but functions take no ";
-      llvm::raw_string_ostream(text) << element;
-      return text;
-    }
   for (StringAttr name : composite.getParameters()) {
     Attribute value = getParameters() ? getParameters()->get(name) : Attribute();
     if (!isa_and_nonnull<IntegerAttr, FloatAttr>(value))
