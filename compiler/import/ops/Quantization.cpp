@@ -155,31 +155,43 @@ static LogicalResult convInteger(Node &node) {
   return result ? node.result(result) : failure();
 }
 
-/// A real result, quantized by the operator's own scale and zero point.
-static LogicalResult requantize(Node &node, Value real, unsigned scaleInput) {
+/// A sum of products, quantized: both operands' scales over the result's, which are inputs `scaleInput` and the one behind it, and rounded once.
+static LogicalResult requantize(Node &node, Value sum, Value leftScale, Value rightScale, unsigned scaleInput) {
   Value scale = node.input(scaleInput), zeroPoint = node.input(scaleInput + 1);
   if (node.failed() || !isQuantized(node.elementType(zeroPoint)))
     return node.error("the zero point has a type that is no 8 or 16 bit integer");
-  Type type = node.elementType(real);
-  Value scaled = node.binary<DivOp>(real, spread(node, node.cast(scale, type), real, 1, 0));
-  Value offset = spread(node, node.cast(zeroPoint, type), real, 1, 0);
-  return node.failed() ? failure() : node.result(toInteger(node, scaled, offset, node.elementType(zeroPoint)));
+  Type real = node.builder().getF32Type();
+  Value factor = node.binary<DivOp>(node.binary<MulOp>(leftScale, rightScale), spread(node, node.cast(scale, real), sum, 1, 0));
+  Value offset = spread(node, node.cast(zeroPoint, real), sum, 1, 0);
+  if (node.failed())
+    return failure();
+  return node.result(toInteger(node, node.binary<MulOp>(node.cast(sum, real), factor), offset, node.elementType(zeroPoint)));
+}
+
+/// The type in which sums of so many products of two 8-bit values are exact and fastest.
+static Type sumType(Node &node, AffineExpr products) {
+  OpBuilder &b = node.builder();
+  auto count = nn::getConstantDim(products);
+  return count && *count * 255 * 255 < 1 << 24 ? Type(b.getF32Type()) : Type(b.getI32Type());
 }
 
 static LogicalResult qLinearMatMul(Node &node) {
-  Type real = node.builder().getF32Type();
-  auto operand = [&](unsigned at, int64_t axis) {
-    Value x = node.input(at), scale = node.input(at + 1);
-    return node.binary<MulOp>(centre(node, x, node.input(at + 2), axis, real), spread(node, node.cast(scale, real), x, axis, 0));
-  };
-  Value a = operand(0, -2), b = operand(3, -1);
-  return node.failed() ? failure() : requantize(node, product(node, a, b), 6);
+  Value a = node.input(0), b = node.input(3);
+  Type wide = sumType(node, node.dims(a).back()), real = node.builder().getF32Type();
+  a = centre(node, a, node.input(2), -2, wide);
+  b = centre(node, b, node.input(5), -1, wide);
+  Value sum = node.failed() ? Value() : product(node, a, b);
+  if (!sum || node.failed())
+    return failure();
+  auto scale = [&](unsigned at, int64_t axis) { return spread(node, node.cast(node.input(at), real), sum, axis, 0); };
+  Value left = scale(1, -2), right = scale(4, -1);
+  return node.failed() ? failure() : requantize(node, sum, left, right, 6);
 }
 
 static LogicalResult qLinearConv(Node &node) {
-  Type real = node.builder().getF32Type();
-  Value x = node.input(0), weight = node.input(3), xScale = node.cast(node.input(1), real), weightScale = node.cast(node.input(4), real);
-  Value centredX = centre(node, x, node.input(2), 1, real), centredWeight = centre(node, weight, node.input(5), 0, real);
+  Value x = node.input(0), weight = node.input(3);
+  Type wide = node.builder().getI32Type(), real = node.builder().getF32Type();
+  Value centredX = centre(node, x, node.input(2), 1, wide), centredWeight = centre(node, weight, node.input(5), 0, wide);
   Value sum = node.failed() ? Value() : buildConvolution(node, centredX, centredWeight);
   if (!sum)
     return failure();
@@ -187,10 +199,10 @@ static LogicalResult qLinearConv(Node &node) {
   if (Value bias = node.optionalInput(8)) {
     DimExprs shape(node.rank(sum), node.number(1));
     shape[1] = node.dims(sum)[1];
-    sum = node.binary<AddOp>(sum, node.broadcastTo(node.reshape(node.cast(bias, real), shape), node.dims(sum)));
+    sum = node.binary<AddOp>(sum, node.broadcastTo(node.reshape(node.cast(bias, wide), shape), node.dims(sum)));
   }
-  sum = node.binary<MulOp>(node.binary<MulOp>(sum, spread(node, xScale, sum, 1, 0)), spread(node, weightScale, sum, 1, 0));
-  return node.failed() ? failure() : requantize(node, sum, 6);
+  Value left = spread(node, node.cast(node.input(1), real), sum, 1, 0), right = spread(node, node.cast(node.input(4), real), sum, 1, 0);
+  return node.failed() ? failure() : requantize(node, sum, left, right, 6);
 }
 
 ArrayRef<Operator> getQuantizationOperators() {
