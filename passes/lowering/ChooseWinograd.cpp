@@ -11,8 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/target/LibraryMapping.h"
+#include "passes/lowering/CostModel.h"
+#include "passes/lowering/KernelTable.h"
 #include "passes/lowering/WinogradPlan.h"
+#include "passes/target/LibraryMapping.h"
 
 using namespace mlir;
 
@@ -22,6 +24,19 @@ namespace kiln {
 
 using namespace nn;
 
+namespace {
+/// A form of a convolution, as profiles name it.
+struct ConvForm {
+  llvm::StringLiteral name;
+  /// 0: the direct form.
+  int64_t tile;
+  bool byColumns;
+};
+} // namespace
+
+static constexpr ConvForm forms[] = {{"direct", 0, false}, {"winograd_tiles 2", 2, false}, {"winograd_tiles 4", 4, false},
+                                     {"winograd_columns 2", 2, true}, {"winograd_columns 4", 4, true}};
+
 /// nullopt when Winograd's form does not apply. A batch known at run time only counts as one image.
 static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
   auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
@@ -29,7 +44,7 @@ static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
   if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !isAll(conv.getPads(), 0) ||
       !isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.getShape().drop_front(2), 3))
     return std::nullopt;
-  if (!type.getElementType().isF32() || !weight.getElementType().isF32() || !conv.getWeight().getDefiningOp<ConstantOp>())
+  if (!type.getElementType().isF32() || !weight.getElementType().isF32())
     return std::nullopt;
   DimExprs dims = getDims(type);
   auto height = getConstantDim(dims[1]), width = getConstantDim(dims[2]);
@@ -48,6 +63,48 @@ static int64_t chooseTileSize(kernel::TargetAttr target, const ConvExtents &exte
       cost = other;
     }
   return best;
+}
+
+static std::string printShape(Type type) {
+  std::string text;
+  for (AffineExpr dim : getDims(type))
+    text += (text.empty() ? "" : ", ") + formatDim(dim);
+  return "[" + text + "]";
+}
+
+std::string describeForms(Type input, Type result) { return "conv 3x3 f32" + printShape(input) + " -> f32" + printShape(result); }
+
+SmallVector<KernelChoice> listForms(GroupOp group, kernel::TargetAttr target) {
+  Operation *anchor = getAnchor(group);
+  const KernelRow *row = findKernelRow(group.getKernel().value_or(""));
+  if (!row || !row->library.empty() || row->severalAnchors)
+    return {};
+  std::string own = "direct";
+  auto isConstant = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+  };
+  if (auto conv = dyn_cast_or_null<ConvOp>(anchor); conv && (!isConstant(conv.getWeight()) || !getWinogradExtents(conv)))
+    return {};
+  if (auto winograd = dyn_cast_or_null<WinogradConvOp>(anchor))
+    own = (row->name + " " + Twine(winograd.getTile())).str();
+  else if (!isa_and_nonnull<ConvOp>(anchor))
+    return {};
+  SmallVector<KernelChoice> choices;
+  ConvExtents extents = getExtents(getDims(anchor->getOperand(0).getType()), getDims(anchor->getResult(0).getType()));
+  for (const ConvForm &form : forms)
+    // Many tiles are no one block.
+    if (form.tile == 0 || planWinograd(target, extents, form.tile, form.byColumns).byColumns == form.byColumns)
+      choices.insert(form.name == own ? choices.begin() : choices.end(), KernelChoice{form.name, {}, {}});
+  return choices;
+}
+
+/// The form that a profile has measured; null when it has none.
+static const ConvForm *findMeasured(ConvOp conv, DictionaryAttr profile) {
+  auto choice = profile ? profile.getAs<DictionaryAttr>(describeForms(conv.getInput().getType(), conv.getType())) : DictionaryAttr();
+  auto name = choice ? choice.getAs<StringAttr>(algorithmChoiceName) : StringAttr();
+  const ConvForm *found = llvm::find_if(forms, [&](const ConvForm &form) { return name && form.name == name.getValue(); });
+  return found == std::end(forms) ? nullptr : found;
 }
 
 static void makeWinograd(ConvOp conv, const ConvExtents &extents, const WinogradPlan &plan, int64_t tile) {
@@ -72,13 +129,18 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
       return;
     SmallVector<ConvOp> convolutions;
     getOperation().walk([&](ConvOp conv) { convolutions.push_back(conv); });
-    for (ConvOp conv : convolutions)
-      if (auto extents = goesToLibrary(conv) ? std::nullopt : getWinogradExtents(conv))
-        if (int64_t size = tile ? tile : chooseTileSize(target, *extents)) {
-          // Few tiles of one image may be many of a larger batch.
-          bool openBatch = !getConstantDim(getDims(conv.getType())[0]);
-          makeWinograd(conv, *extents, planWinograd(target, *extents, size, openBatch ? std::optional(false) : std::nullopt), size);
-        }
+    auto profile = getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
+    for (ConvOp conv : convolutions) {
+      auto extents = goesToLibrary(conv) || !conv.getWeight().getDefiningOp<ConstantOp>() ? std::nullopt : getWinogradExtents(conv);
+      const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;
+      int64_t size = !extents ? 0 : tile ? tile : measured ? measured->tile : chooseTileSize(target, *extents);
+      if (!size)
+        continue;
+      // Few tiles of one image may be many of a larger batch.
+      bool openBatch = !getConstantDim(getDims(conv.getType())[0]);
+      std::optional<bool> byColumns = measured ? std::optional(measured->byColumns) : openBatch ? std::optional(false) : std::nullopt;
+      makeWinograd(conv, *extents, planWinograd(target, *extents, size, byColumns), size);
+    }
   }
 };
 } // namespace

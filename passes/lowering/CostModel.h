@@ -38,6 +38,11 @@ std::string describeTarget(kernel::TargetAttr target);
 /// The ways worth measuring; the first is what the model chooses. The row that fits everything is none of them, unless it is the only one.
 llvm::SmallVector<KernelChoice> listChoices(nn::GroupOp group, kernel::TargetAttr target);
 
+/// The same for the forms of a 3x3 convolution, direct and Winograd's, which are chosen before there are groups.
+std::string describeForms(mlir::Type input, mlir::Type result);
+/// The forms that are worth measuring for the convolution of a group, its own first; none where only one is possible.
+llvm::SmallVector<KernelChoice> listForms(nn::GroupOp group, kernel::TargetAttr target);
+
 } // namespace kiln
 
 #endif // KILN_PASSES_LOWERING_COSTMODEL_H

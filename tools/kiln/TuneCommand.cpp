@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NN.h"
 #include "passes/lowering/CostModel.h"
+#include "passes/lowering/KernelTable.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"
@@ -63,8 +64,9 @@ static double median(std::vector<double> values) {
   return values.empty() ? 0 : (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// The distinct pieces of work of a model that can be done in several ways, and the target.
-static int collectWork(CompileOptions options, std::vector<Work> &works, std::string &target) {
+/// The distinct pieces of work of a model that can be done in several ways, and the target. `byForm`: the convolutions that have another form than the
+/// direct one, which is chosen first, and alone: the kernels of two forms have nothing to compare.
+static int collectWork(CompileOptions options, bool byForm, std::vector<Work> &works, std::string &target) {
   options.stopAfter = "target";
   Compilation compilation;
   if (int status = compileOrReport(options, compilation))
@@ -73,13 +75,17 @@ static int collectWork(CompileOptions options, std::vector<Work> &works, std::st
   target = describeTarget(attribute);
   std::map<std::string, Work> found;
   compilation.targets.front().module->walk([&](nn::GroupOp group) {
-    SmallVector<KernelChoice> choices = listChoices(group, attribute);
+    SmallVector<KernelChoice> choices = byForm ? listForms(group, attribute) : listChoices(group, attribute);
     if (choices.size() < 2)
       return;
-    Work &work = found[describeWork(group)];
+    mlir::Operation *anchor = getAnchor(group);
+    Work &work = found[byForm ? describeForms(anchor->getOperand(0).getType(), anchor->getResult(0).getType()) : describeWork(group)];
     work.choices = std::move(choices);
     SetVector<StringRef> nodes = listNodes(group.getLoc());
     work.nodes.insert(join(nodes, " "));
+    // Filters are transformed by a launch of their own.
+    if (byForm)
+      work.nodes.insert(join(listNodes(anchor->getLoc()), " "));
   });
   for (auto &[name, work] : found) {
     works.push_back(std::move(work));
@@ -236,6 +242,39 @@ static Error writeProfile(const CompileOptions &options, ArrayRef<Work> works, c
   return writeFiles(folder.empty() ? "." : folder, OutputFile{std::string(sys::path::filename(output)), printProfile(std::move(entries)), nullptr});
 }
 
+/// Measures all choices and adds the entries of the best to `entries`.
+static int tune(const CompileOptions &options, const std::string &target, MutableArrayRef<Work> works, const kiln_context &context,
+                std::vector<ProfileEntry> &entries) {
+  size_t choices = 1;
+  for (const Work &work : works)
+    choices = std::max(choices, work.choices.size());
+  std::vector<std::unique_ptr<Variant>> variants(1);
+  if (int status = prepare(options, target, {}, 0, variants.front()))
+    return status;
+  for (size_t first = 1; first < choices; first += variantsAtOnce) {
+    variants.resize(1);
+    for (size_t choice = first; choice < std::min(choices, first + variantsAtOnce); ++choice)
+      if (int status = prepare(options, target, works, choice, variants.emplace_back()))
+        return status;
+    race(variants, first, context, works);
+  }
+  append_range(entries, judge(works, target));
+  return Done;
+}
+
+/// Milliseconds of a run without and with the entries.
+static int compareWhole(CompileOptions options, ArrayRef<ProfileEntry> entries, const std::string &target, const kiln_context &context,
+                        std::pair<double, double> &milliseconds) {
+  std::vector<std::unique_ptr<Variant>> variants(2);
+  if (int status = prepare(options, target, {}, 0, variants.front()))
+    return status;
+  options.choices = entries.vec();
+  if (int status = prepare(options, target, {}, 0, variants.back()))
+    return status;
+  milliseconds = compare(variants, context);
+  return Done;
+}
+
 int runTune() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
@@ -247,34 +286,33 @@ int runTune() {
   // The profile says what was measured before; what it says of this model is measured anew.
   CompileOptions plain = *options;
   plain.profile.clear();
-  std::vector<Work> works;
+  std::vector<Work> works, kernels;
   std::string target;
-  if (int status = collectWork(plain, works, target))
+  if (int status = collectWork(plain, /*byForm=*/true, works, target))
     return status;
+  // Without Winograd's forms there is nothing to choose from.
+  if (plain.accuracy == Accuracy::Strict)
+    works.clear();
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
-  size_t choices = 1;
-  for (const Work &work : works)
-    choices = std::max(choices, work.choices.size());
-  std::vector<std::unique_ptr<Variant>> variants(1);
-  if (int status = prepare(plain, target, {}, 0, variants.front()))
+  const kiln_context &context = (*pool)->context;
+  std::vector<ProfileEntry> entries;
+  if (int status = works.empty() ? int(Done) : tune(plain, target, works, context, entries))
     return status;
-  for (size_t first = 1; first < choices; first += variantsAtOnce) {
-    variants.resize(1);
-    for (size_t choice = first; choice < std::min(choices, first + variantsAtOnce); ++choice)
-      if (int status = prepare(plain, target, works, choice, variants.emplace_back()))
-        return status;
-    race(variants, first, (*pool)->context, works);
-  }
-  std::vector<ProfileEntry> entries = judge(works, target);
+  CompileOptions formed = plain;
+  formed.choices = entries;
+  if (int status = collectWork(formed, /*byForm=*/false, kernels, target))
+    return status;
+  if (int status = tune(formed, target, kernels, context, entries))
+    return status;
+  std::move(kernels.begin(), kernels.end(), std::back_inserter(works));
   if (Error error = writeProfile(*options, works, target, entries))
     return report(std::move(error), AtFault);
-  variants.resize(1);
-  plain.choices = entries;
-  if (int status = prepare(plain, target, {}, 0, variants.emplace_back()))
+  std::pair<double, double> milliseconds;
+  if (int status = compareWhole(plain, entries, target, context, milliseconds))
     return status;
-  printEntries(entries, works.size(), compare(variants, (*pool)->context));
+  printEntries(entries, works.size(), milliseconds);
   return Done;
 }
 
