@@ -25,7 +25,8 @@ def requantize(total, left, right, scale, zero, dtype):
 
 def add_matmul(model, rows, depth, columns, left_type, right_type, apart):
     """With `apart`, a scale for each row and column."""
-    a, b = draw(left_type, rows, depth), draw(right_type, depth, columns)
+    # Rows of all sizes, so that results are.
+    a, b = np.rint(draw(left_type, rows, depth) * random.random((rows, 1))).astype("i8"), draw(right_type, depth, columns)
     a_zero, b_zero = (int(random.integers(*LIMITS[kind])) // 4 for kind in (left_type, right_type))
     total = (a - a_zero) @ (b - b_zero)
     a_scale, b_scale = (np.float32(random.uniform(0.01, 0.02, size)) for size in (rows if apart else None, columns if apart else None))
