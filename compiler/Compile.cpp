@@ -6,8 +6,10 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/ElfWriter.h"
 #include "compiler/emit/ExternalCompiler.h"
+#include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Package.h"
+#include "compiler/emit/StackUse.h"
 #include "compiler/emit/Weights.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
@@ -154,6 +156,9 @@ CompileStatus Driver::package(const ModelSources &sources) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
   }
+  // A library's functions have no bound.
+  if (signature.libraries.empty() && (signature.stackBytes = boundStackUse(*objects, signature.name + "_run")))
+    result.header.contents = printHeader(signature);
   for (ObjectFile &object : *objects) {
     ++result.units;
     result.cachedUnits += object.cached;

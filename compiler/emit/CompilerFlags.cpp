@@ -49,7 +49,8 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
   std::vector<std::string> arguments = {"-triple", tripleOf(target), "-emit-obj", "-O2", "-std=c++17", "-x", "c++", "-fno-unroll-loops",
                                         "-vectorize-loops", "-vectorize-slp", "-ffp-contract=fast", "-fno-rtti", "-fvisibility=hidden",
                                         "-fvisibility-inlines-hidden", "-mrelocation-model", "pic", "-pic-level", "2", "-fno-ident", "-mframe-pointer=none",
-                                        "-funwind-tables=2", "-ffunction-sections", "-nostdsysteminc", "-nobuiltininc", "-fgnuc-version=4.2.1",
+                                        "-funwind-tables=2", "-ffunction-sections", "-fstack-size-section",
+                                        "-nostdsysteminc", "-nobuiltininc", "-fgnuc-version=4.2.1",
                                         "-Wall", "-Wextra", "-fno-caret-diagnostics"};
   if (!target)
     return arguments;

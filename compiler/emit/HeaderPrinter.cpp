@@ -81,6 +81,9 @@ static std::string printSizes(const Signature &signature) {
   std::string text;
   if (signature.workspaceBytes)
     text += "#define " + signature.macro + "_WORKSPACE_SIZE " + std::to_string(*signature.workspaceBytes) + "\n";
+  if (signature.stackBytes)
+    text += "/* The most stack that a run takes, and a task on another thread: besides it only what the C library's memcpy and the context's functions\n"
+            " * take for themselves. */\n#define " + signature.macro + "_STACK_SIZE " + std::to_string(*signature.stackBytes) + "\n";
   text += "#define " + signature.macro + "_WEIGHTS_SIZE " + std::to_string(signature.weightsBytes) + "\n";
   if (signature.externalWeights)
     text += "#define " + signature.macro + "_WEIGHTS_FILE " + makeStringLiteral(signature.weightsFile()) + "\n#define " + signature.macro +

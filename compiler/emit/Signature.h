@@ -76,6 +76,8 @@ struct Signature {
   mutable mlir::func::FuncOp workspaceSize;
   /// Libraries whose functions the kernels call, sorted.
   std::vector<std::string> libraries;
+  /// The most stack that a run takes; known once there are objects.
+  std::optional<int64_t> stackBytes;
   int64_t weightsBytes = 0;
   uint64_t weightsChecksum = 0;
   /// Weights are a file of their own whose mapping the caller passes.

@@ -1,0 +1,160 @@
+//===- StackUse.cpp - How deep the stack of a model's run may get ----------===//
+//
+// Each function has a section of its own, and Clang writes the size of its frame (.stack_sizes). What the relocations of a function's section name, it may
+// call: also the tasks whose address it passes on. The bound is the heaviest way through that graph.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/emit/StackUse.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/LEB128.h"
+
+using namespace llvm;
+
+namespace kiln {
+
+/// What a call takes besides the frame: the return address, and what aligning the frame skips.
+static constexpr int64_t callBytes = 8 + 64;
+
+namespace {
+struct Function {
+  std::optional<int64_t> frame;
+  std::vector<size_t> callees;
+  /// Global functions of other objects, by name.
+  std::vector<std::string> others;
+  /// Bytes from here on, once they are known; a function on the present way is open.
+  int64_t depth = 0;
+  enum { New, Open, Known } state = New;
+};
+
+class CallGraph {
+public:
+  bool add(const object::ObjectFile &object);
+  std::optional<int64_t> depthOf(StringRef name);
+
+private:
+  /// Frames and calls, from the relocations of one section.
+  bool addRelocations(const object::SectionRef &target, const object::SectionRef &relocations);
+  std::optional<int64_t> depthOf(Function &function);
+
+  std::vector<Function> functions;
+  StringMap<size_t> byName;
+  /// Of the object that is being added.
+  DenseMap<uint64_t, size_t> bySection;
+};
+} // namespace
+
+template <typename T> static bool take(Expected<T> from, T &to) {
+  if (!from) {
+    consumeError(from.takeError());
+    return false;
+  }
+  to = std::move(*from);
+  return true;
+}
+
+/// The section of a symbol; false when it has none, such as one of another object.
+static bool findSection(const object::SymbolRef &symbol, const object::ObjectFile &object, object::SectionRef &section) {
+  object::section_iterator found = object.section_end();
+  if (!take(symbol.getSection(), found) || found == object.section_end())
+    return false;
+  section = *found;
+  return true;
+}
+
+bool CallGraph::addRelocations(const object::SectionRef &target, const object::SectionRef &relocations) {
+  StringRef name, contents;
+  if (!take(target.getName(), name) || !take(target.getContents(), contents))
+    return false;
+  bool tellsFrames = name == ".stack_sizes";
+  auto from = bySection.find(target.getIndex());
+  if (!tellsFrames && from == bySection.end())
+    return true;
+  for (const object::RelocationRef &relocation : relocations.relocations()) {
+    object::symbol_iterator symbol = relocation.getSymbol();
+    object::SectionRef section;
+    StringRef symbolName;
+    bool isHere = findSection(*symbol, *target.getObject(), section);
+    auto to = isHere ? bySection.find(section.getIndex()) : bySection.end();
+    if (tellsFrames && to != bySection.end()) {
+      uint64_t at = relocation.getOffset() + sizeof(uint64_t);
+      if (at >= contents.size())
+        return false;
+      functions[to->second].frame = static_cast<int64_t>(decodeULEB128(contents.bytes_begin() + at, nullptr, contents.bytes_end()));
+    } else if (!tellsFrames && to != bySection.end()) {
+      functions[from->second].callees.push_back(to->second);
+    } else if (!tellsFrames && !isHere && take(symbol->getName(), symbolName)) {
+      functions[from->second].others.push_back(symbolName.str());
+    }
+  }
+  return true;
+}
+
+bool CallGraph::add(const object::ObjectFile &object) {
+  bySection.clear();
+  for (const object::SymbolRef &symbol : object.symbols()) {
+    object::SymbolRef::Type type;
+    object::SectionRef section;
+    StringRef name;
+    if (!take(symbol.getType(), type) || type != object::SymbolRef::ST_Function || !findSection(symbol, object, section) || !take(symbol.getName(), name))
+      continue;
+    // Two functions in one section cannot be told apart.
+    if (!bySection.try_emplace(section.getIndex(), functions.size()).second)
+      return false;
+    uint32_t flags = 0;
+    if (take(symbol.getFlags(), flags) && (flags & object::SymbolRef::SF_Global))
+      byName.try_emplace(name, functions.size());
+    functions.emplace_back();
+  }
+  for (const object::SectionRef &section : object.sections()) {
+    object::section_iterator target = object.section_end();
+    if (take(section.getRelocatedSection(), target) && target != object.section_end() && !addRelocations(*target, section))
+      return false;
+  }
+  return true;
+}
+
+std::optional<int64_t> CallGraph::depthOf(Function &function) {
+  if (function.state == Function::Known)
+    return function.depth;
+  if (function.state == Function::Open || !function.frame)
+    return std::nullopt;
+  function.state = Function::Open;
+  int64_t deepest = 0;
+  std::vector<size_t> callees = function.callees;
+  for (const std::string &name : function.others)
+    if (auto found = byName.find(name); found != byName.end())
+      callees.push_back(found->second);
+  for (size_t callee : callees) {
+    std::optional<int64_t> depth = depthOf(functions[callee]);
+    if (!depth)
+      return std::nullopt;
+    deepest = std::max(deepest, *depth);
+  }
+  function.depth = *function.frame + callBytes + deepest;
+  function.state = Function::Known;
+  return function.depth;
+}
+
+std::optional<int64_t> CallGraph::depthOf(StringRef name) {
+  auto found = byName.find(name);
+  return found == byName.end() ? std::nullopt : depthOf(functions[found->second]);
+}
+
+std::optional<int64_t> boundStackUse(ArrayRef<ObjectFile> objects, StringRef function) {
+  CallGraph graph;
+  for (const ObjectFile &file : objects) {
+    auto object = object::ObjectFile::createObjectFile(MemoryBufferRef(StringRef(file.bytes.data(), file.bytes.size()), file.name));
+    if (!object) {
+      consumeError(object.takeError());
+      return std::nullopt;
+    }
+    if (!(*object)->isELF() || !graph.add(**object))
+      return std::nullopt;
+  }
+  return graph.depthOf(function);
+}
+
+} // namespace kiln
