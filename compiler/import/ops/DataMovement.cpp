@@ -374,10 +374,10 @@ ArrayRef<Operator> getDataMovementOperators() {
   static const Operator rows[] = {
       {"CenterCropPad", 18, Elements::Any, centerCropPad},
       {"Concat", 1, Elements::Data, concat},
-      {"DepthToSpace", 1, Elements::Any, depthToSpace},
+      {"DepthToSpace", 1, Elements::Data, depthToSpace},
       {"Pad", 1, Elements::Any, pad},
       {"Slice", 1, Elements::Data, slice},
-      {"SpaceToDepth", 1, Elements::Any, spaceToDepth},
+      {"SpaceToDepth", 1, Elements::Data, spaceToDepth},
       {"Split", 1, Elements::Data, split},
       {"Tile", 1, Elements::Data, tileAxis, 5},
       {"Tile", 6, Elements::Data, tile},

@@ -96,11 +96,24 @@ static LogicalResult isInf(Node &node) {
   return node.result(node.compare<EqualOp>(magnitude, node.splatLike(x, positive ? HUGE_VAL : -HUGE_VAL)));
 }
 
+/// Strings are moved, not computed: the two choices stand behind each other, and the condition says which to take.
+static Value chooseStrings(Node &node, Value condition, Value x, Value y) {
+  DimExprs dims = node.dims(x), one = dims;
+  one.insert(one.begin(), node.number(1));
+  Value both = node.concat({node.reshape(y, one), node.reshape(x, one)}, 0);
+  Value at = node.reshape(node.cast(condition, node.builder().getI64Type()), one);
+  if (node.failed())
+    return {};
+  return node.reshape(node.make<GatherElementsOp>(node.type(one, node.elementType(x)), both, at, 0), dims);
+}
+
 static LogicalResult where(Node &node) {
   Value condition = node.input(0), x = node.input(1), y = node.input(2);
   if (!node.failed() && node.elementType(x) != node.elementType(y))
     return node.error("the two choices have different element types");
   node.broadcast({&condition, &x, &y}, /*mixed=*/true);
+  if (Value chosen = !node.failed() && nn::isString(node.elementType(x)) ? chooseStrings(node, condition, x, y) : Value())
+    return node.result(chosen);
   return node.failed() ? failure() : node.result(node.make<SelectOp>(x.getType(), condition, x, y));
 }
 

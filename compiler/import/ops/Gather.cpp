@@ -202,7 +202,7 @@ ArrayRef<Operator> getGatherOperators() {
       {"Gather", 1, Elements::Data, gather},
       {"GatherElements", 11, Elements::Data, gatherElements},
       {"GatherND", 11, Elements::Data, gatherNd},
-      {"ReverseSequence", 10, Elements::Any, reverseSequence},
+      {"ReverseSequence", 10, Elements::Data, reverseSequence},
       {"Scatter", 9, Elements::Any, scatterElements, 10},
       {"ScatterElements", 11, Elements::Any, scatterElements},
       {"ScatterND", 11, Elements::Any, scatterNd},

@@ -186,6 +186,8 @@ static LogicalResult oneHot(Node &node) {
   Value wrapped = node.binary<AddOp>(at, node.broadcastTo(total, one));
   at = node.make<SelectOp>(at.getType(), node.compare<LessOp>(at, node.splatLike(at, 0)), wrapped, at);
   Value hit = node.compare<EqualOp>(node.broadcastTo(at, dims), node.iota(dims, axis, i64));
+  if (nn::isString(node.elementType(values)))
+    return node.result(node.make<GatherOp>(node.type(dims, node.elementType(values)), values, node.cast(hit, i64), 0));
   auto choice = [&](int64_t i) { return node.broadcastTo(node.reshape(node.slice(values, 0, node.number(i), node.number(1)), {}), dims); };
   Value on = choice(1), off = choice(0);
   return node.failed() ? failure() : node.result(node.make<SelectOp>(on.getType(), hit, on, off));

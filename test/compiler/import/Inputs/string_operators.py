@@ -52,6 +52,13 @@ def build_cases():
     case("sliced", "Slice", ["x", "one", "two"], X[1:2])
     case("spread", "Expand", ["y", "shape"], np.broadcast_to(Y, (2, 2)))
     case("same", "Identity", ["x"], X)
+    case("chosen", "Where", ["equal", "x", "y"], np.where(X == Y, X, Y))
+    case("chosen_known", "Where", ["asked", "texts", "x"], np.where([[True], [False], [True]], np.array(["x.y", "a.b.c"]), X))
+    case("hot", "OneHot", ["numbers", "three", "y"], np.where(np.eye(3, dtype=bool)[[2, 0, 1]], ".", "cat"))
+    case("hot_first", "OneHot", ["numbers", "three", "y"], np.where(np.eye(3, dtype=bool)[[2, 0, 1]].T, ".", "cat"), axis=0)
+    case("reversed", "ReverseSequence", ["x", "one_two"], np.stack([X[[0, 1, 2], 0], X[[1, 0, 2], 1]], 1), batch_axis=1, time_axis=0)
+    case("deep", "SpaceToDepth", ["words_2x2"], [[[["a"]], [["b"]], [["c"]], [["d"]]]], blocksize=2)
+    case("spatial", "DepthToSpace", ["deep"], [[[["a", "b"], ["c", "d"]]]], blocksize=2)
     case("known", "Identity", ["texts"], ["x.y", "a.b.c"])
     case("one_known", "Constant", [], "ä\"\n", value_string="ä\"\n")
     case("many_known", "Constant", [], ["a", "", "b"], value_strings=["a", "", "b"])
@@ -59,9 +66,11 @@ def build_cases():
 
 def build(path):
     info = helper.make_tensor_value_info
-    integers = {"one": [1], "two": [2], "shape": [2, 2], "places": [[1, 0], [0, 0], [0, 1]]}
+    integers = {"one": [1], "two": [2], "shape": [2, 2], "three": [3], "one_two": [1, 2], "places": [[1, 0], [0, 0], [0, 1]]}
     weights = [numpy_helper.from_array(np.array(values, np.int64), name) for name, values in integers.items()]
     weights.append(helper.make_tensor("texts", TensorProto.STRING, [2], [b"x.y", b"a.b.c"]))
+    weights.append(helper.make_tensor("words_2x2", TensorProto.STRING, [1, 1, 2, 2], [b"a", b"b", b"c", b"d"]))
+    weights.append(numpy_helper.from_array(np.array([[True], [False], [True]]), "asked"))
     inputs = [info("x", TensorProto.STRING, [3, 2]), info("y", TensorProto.STRING, [2]), info("words", TensorProto.STRING, ["n"]),
               info("numbers", TensorProto.INT64, [3]), info("reals", TensorProto.FLOAT, [3])]
     outputs = [helper.make_empty_tensor_value_info(name) for node, _ in CASES for name in node.output]
