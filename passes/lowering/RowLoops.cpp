@@ -106,6 +106,12 @@ SmallVector<Value> reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType
       reducePart(k, kind, elementType, done, covered, lanes, width, totals, body);
     done = covered;
   }
+  // A static remainder is taken in smaller vectors.
+  for (int64_t piece = lanes / 2; size && piece >= 4; piece /= 2)
+    if (AffineExpr next = done + piece; *getConstantDim(next) <= *size) {
+      reducePart(k, kind, elementType, done, next, piece, 1, totals, body);
+      done = next;
+    }
   if (done == extent && lanes > 1)
     return totals;
   for (Value &total : totals)
