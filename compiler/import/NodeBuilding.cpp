@@ -4,6 +4,8 @@
 #include "dialects/nn/ConstantData.h"
 
 #include "mlir/IR/Verifier.h"
+#include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -54,6 +56,8 @@ Value Node::splat(ArrayRef<AffineExpr> dims, Type elementType, double value) {
     number.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
     attr = FloatAttr::get(elementType, number);
   } else {
+    // What no integer of 64 bits holds is the one nearest to it, no number is 0.
+    value = std::isnan(value) ? 0 : std::clamp(value, -0x1p63, 0x1.fffffffffffffp63);
     unsigned width = elementType.getIntOrFloatBitWidth();
     uint64_t bits = value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value)) : static_cast<uint64_t>(value);
     attr = IntegerAttr::get(elementType, APInt(width, bits, false, /*implicitTrunc=*/true));

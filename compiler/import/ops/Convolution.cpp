@@ -16,7 +16,8 @@ static std::optional<SmallVector<int64_t>> kernelSizes(Node &node, Value x, Valu
   if (!node.expectRank(weight, node.rank(x), "the weight"))
     return std::nullopt;
   SmallVector<int64_t> sizes;
-  for (AffineExpr dim : ArrayRef(node.dims(weight)).drop_front(2)) {
+  DimExprs dims = node.dims(weight);
+  for (AffineExpr dim : ArrayRef(dims).drop_front(2)) {
     auto size = nn::getConstantDim(dim);
     if (!size)
       (void)node.unsupported("the weight has a symbolic kernel size", "make the dimension static with --dim");
