@@ -18,6 +18,12 @@ using namespace nn;
 /// of its left side from the second level once for every element. Nine rows of twelve ways are already slow in one run of two.
 static constexpr int64_t setStride = 1024;
 
+/// The vectors of a single row's tile. Weights that stay in no cache from one run to the next come faster in long pieces. Its `rowStride` is the depth.
+static unsigned chooseRowVectors(kernel::TargetAttr target, std::optional<int64_t> columns, std::optional<int64_t> depth) {
+  bool isStreamed = columns && depth && *columns * *depth * 4 > target.getL3() / 4;
+  return isStreamed ? 6 : 3;
+}
+
 /// Vectors of the target, or narrower ones: narrow results waste less in them.
 static unsigned chooseLanes(kernel::TargetAttr target, std::optional<int64_t> columns) {
   unsigned lanes = std::max(1u, target.lanes(32));
@@ -30,7 +36,7 @@ TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std
   // The accumulators, one row of the right side and one broadcast element fill the registers.
   TileShape tile = manyRegisters ? TileShape{14, 2, lanes} : TileShape{6, 2, lanes};
   if (rows && *rows == 1)
-    tile = {1, 2, lanes};
+    tile = {1, chooseRowVectors(target, columns, rowStride), lanes};
   else if (rows && *rows <= 4)
     tile = manyRegisters ? TileShape{4, 6, lanes} : TileShape{4, 3, lanes};
   else if (manyRegisters && (shareSet || (rows && *rows <= 8)))
