@@ -105,9 +105,10 @@ DimExprs Window::outputDims(Node &node, ArrayRef<AffineExpr> input) const {
                        Twine(*space + reach(i)) + " with its padding");
     else
       node.requireNotNegative(room, "the kernel is larger than the padded input");
-    AffineExpr count = (isCeil ? room.ceilDiv(strides[i]) : room.floorDiv(strides[i])) + 1;
-    // A last window that would start in the padding at the end does not count.
-    if (isCeil && size && space && (*nn::getConstantDim(count) - 1) * strides[i] >= *size + begin(i))
+    // A last window that would start in the padding at the end does not count: it starts before input + begin at the latest.
+    int64_t cut = isCeil && end(i) <= reach(i) ? std::max<int64_t>(strides[i] - reach(i) + end(i), 0) : 0;
+    AffineExpr count = (isCeil ? (room - cut).ceilDiv(strides[i]) : room.floorDiv(strides[i])) + 1;
+    if (isCeil && end(i) > reach(i) && size && space && (*nn::getConstantDim(count) - 1) * strides[i] >= *size + begin(i))
       count = count - 1;
     result.push_back(nn::simplifyDim(count));
   }
