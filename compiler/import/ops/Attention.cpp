@@ -181,6 +181,8 @@ LogicalResult Attention::run() {
   DimExprs q = node.dims(query);
   queries = q[2], keys = node.dims(key)[2];
   auto size = nn::getConstantDim(q[3]);
+  if (!size && !node.hasAttribute("scale"))
+    return node.unsupported("a symbolic head size, which the scale depends on", "make the dimension static with --dim, or set attribute 'scale'");
   double scale = node.hasAttribute("scale") || !size || *size == 0 ? node.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(*size));
   key = repeatHeads(node, key, q[1]);
   value = repeatHeads(node, value, q[1]);
