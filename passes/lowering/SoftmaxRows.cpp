@@ -203,7 +203,7 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
   auto info = [&](ArrayRef<AffineExpr> tasks) { return LaunchInfo{countTasks(k, tasks), elements * 20, elements * 8}; };
   auto length = getConstantDim(shape.length);
   unsigned lanes = k.vectorLanes();
-  if (!shape.alongRow && length && lanes > 1 && *length * lanes <= columnScratch) {
+  if (!shape.alongRow && length && *length > 0 && lanes > 1 && *length * lanes <= columnScratch) {
     int64_t width = std::min<int64_t>(std::max<int64_t>(1, usualScratch / (*length * lanes)) * lanes, 1024);
     if (auto across = getConstantDim(shape.across); across && *across > width)
       width = llvm::alignTo(llvm::divideCeil(*across, llvm::alignTo(llvm::divideCeil(*across, width), evenBlocks)), lanes);

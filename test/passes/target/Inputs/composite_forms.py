@@ -158,6 +158,8 @@ def add_row_cases(model, op, formula):
         model.case(f"{op} large", op, [model.input(array)], formula(array.astype("f4").astype("f8"), axis), axis=axis)
     one = rounded[0][:1]
     model.case(f"{op} one element", op, [model.input(one[:, :, :1])], formula(one[:, :, :1], 2), axis=-1)
+    for shape in ((2, 0, 5), (2, 5, 0), (0, 5, 2)):
+        model.case(f"{op} empty", op, [model.input(np.zeros(shape))], np.zeros(shape), axis=shape.index(0))
     for dtype in ("f8", "f2"):
         array = special_rows(21).astype(dtype).astype("f8")
         model.case(f"{op} {dtype}", op, [model.input(array, dtype)], formula(array, 1), dtype, axis=-1)
