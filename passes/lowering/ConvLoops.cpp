@@ -26,7 +26,7 @@ struct Window {
   KernelBuilder &k;
   mutable ConvOp op;
   Type sumType;
-  DimExprs input;
+  DimExprs input, weight;
   unsigned spatial;
   unsigned firstSpatial, channelDim;
 
@@ -45,11 +45,10 @@ struct Window {
     return k.index(moved);
   }
   Value nest(ArrayRef<AffineExpr> at, AffineExpr group, IndexExprs &taps, Value carried) const {
-    ArrayRef<int64_t> weight = cast<RankedTensorType>(op.getWeight().getType()).getShape();
     if (taps.size() == spatial + 1)
       return product(at, group, taps, carried);
-    int64_t extent = taps.size() < spatial ? weight[2 + taps.size()] : weight[1];
-    return k.loop(k.constant(0), k.constant(extent), 1, "k", carried, [&](AffineExpr i, ValueRange sum) -> SmallVector<Value> {
+    AffineExpr extent = taps.size() < spatial ? weight[2 + taps.size()] : weight[1];
+    return k.loop(k.constant(0), extent, 1, "k", carried, [&](AffineExpr i, ValueRange sum) -> SmallVector<Value> {
       taps.push_back(i);
       Value next = nest(at, group, taps, sum.front());
       taps.pop_back();
@@ -63,7 +62,7 @@ struct Window {
     IndexExprs source(at.size()), weightAt{at[channelDim], taps.back()};
     Value inside;
     source[0] = at[0];
-    source[channelDim] = group * cast<RankedTensorType>(op.getWeight().getType()).getDimSize(1) + taps.back();
+    source[channelDim] = group * weight[1] + taps.back();
     for (unsigned i = 0; i < spatial; ++i) {
       source[firstSpatial + i] = coordinate(i, at[firstSpatial + i], taps[i], inside);
       weightAt.push_back(taps[i]);
@@ -83,9 +82,11 @@ FailureOr<LaunchInfo> lowerConvLoops(KernelBuilder &k, Operation *anchor) {
   DimExprs extents = getDims(op.getType());
   unsigned spatial = op.getStrides().size();
   Type element = op.getType().getElementType();
-  Window window{k, op, getSumType(element), getDims(op.getInput().getType()), spatial, last ? 1u : 2u, last ? spatial + 1 : 1u};
-  ArrayRef<int64_t> weight = cast<RankedTensorType>(op.getWeight().getType()).getShape();
-  int64_t outPerGroup = weight[0] / static_cast<int64_t>(op.getGroups());
+  DimExprs weight = getDims(op.getWeight().getType());
+  Window window{k, op, getSumType(element), getDims(op.getInput().getType()), weight, spatial, last ? 1u : 2u, last ? spatial + 1 : 1u};
+  AffineExpr outPerGroup = simplifyDim(weight[0].floorDiv(op.getGroups()));
+  if (!getConstantDim(outPerGroup))
+    outPerGroup = k.index(k.emit(outPerGroup));
   IndexExprs rows(ArrayRef(extents).drop_back());
   k.taskLoop(rows, [&](ArrayRef<AffineExpr> row) {
     k.loop(k.constant(0), extents.back(), 1, "column", [&](AffineExpr column) {
@@ -97,7 +98,7 @@ FailureOr<LaunchInfo> lowerConvLoops(KernelBuilder &k, Operation *anchor) {
     });
   });
   AffineExpr products = getNumElements(extents, k.context());
-  for (int64_t extent : weight.drop_front())
+  for (AffineExpr extent : ArrayRef(weight).drop_front())
     products = products * extent;
   return LaunchInfo{countTasks(k, rows), simplifyDim(products * 2), simplifyDim(products * 2)};
 }
