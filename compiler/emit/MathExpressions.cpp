@@ -1,6 +1,7 @@
 //===- MathExpressions.cpp - math operations as C++ ------------------------===//
 #include "compiler/emit/Expression.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/nn/Shortcuts.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,6 +24,11 @@ static StringRef functionFor(StringRef op) {
   return names.lookup(op);
 }
 
+static std::string expFunction(Operation *op) {
+  kernel::Accuracy accuracy = kernel::getExpAccuracy(op);
+  return accuracy == kernel::Accuracy::Exact && op->hasAttr(nn::normalAttrName) ? "exp_normal" : kernel::getExpFunction(accuracy);
+}
+
 Expression writeMath(Operation *op, OperandText operand) {
   if (op->getNumResults() != 1)
     return {};
@@ -32,7 +38,7 @@ Expression writeMath(Operation *op, OperandText operand) {
     return infix(product, "+", operand(fma.getC()), Binding::Add);
   }
   Type element = getElementTypeOrSelf(type);
-  std::string function = isa<math::ExpOp>(op) ? kernel::getExpFunction(kernel::getExpAccuracy(op)) : functionFor(op->getName().getStringRef()).str();
+  std::string function = isa<math::ExpOp>(op) ? expFunction(op) : functionFor(op->getName().getStringRef()).str();
   if (function.empty() || element.isF16() || element.isBF16())
     return {};
   // Arguments in the template parameter keep a literal from deciding the type.

@@ -12,6 +12,9 @@ namespace kiln::nn {
 inline constexpr llvm::StringLiteral shiftAttrName = "shift";
 inline constexpr llvm::StringLiteral proofAttrName = "proof";
 
+/// On an exact `math.exp` of a kernel: such a proof says that its result is a normal number.
+inline constexpr llvm::StringLiteral normalAttrName = "kernel.normal";
+
 inline std::optional<double> getProvenShift(mlir::Operation *softmax) {
   auto shift = softmax->getAttrOfType<mlir::FloatAttr>(shiftAttrName);
   return shift ? std::optional(shift.getValueAsDouble()) : std::nullopt;

@@ -248,7 +248,7 @@ void SoftmaxEpilogue::addRow(AffineExpr row, AffineExpr first, int64_t count) {
   RegisterRow values = loadRow(row, first, count);
   Value top = shift ? Value() : raiseTop(row, values);
   for (RowPiece &piece : values.pieces) {
-    Scalar x = scalar(piece.value), y = exp(shift ? subtractShift(x, *shift) : x - values.spread(top, piece));
+    Scalar x = scalar(piece.value), y = shiftedExp(shift ? subtractShift(x, *shift) : x - values.spread(top, piece), shift.has_value());
     piece.value = k.named(y.value(), "e");
     if (!isLog)
       k.store(0, piece.value, at(row, piece.column), piece.lanes);

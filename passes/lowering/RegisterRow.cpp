@@ -3,6 +3,8 @@
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/RowLoops.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 
 namespace kiln {
@@ -34,6 +36,13 @@ int64_t countPieces(int64_t length, unsigned lanes) {
 
 Scalar subtractShift(Scalar x, double shift) { return shift == 0 ? x : x - shift; }
 
+Scalar shiftedExp(Scalar x, bool isProven) {
+  Scalar y = exp(x);
+  if (auto op = isProven ? y.value().getDefiningOp<math::ExpOp>() : math::ExpOp())
+    op->setAttr(normalAttrName, UnitAttr::get(op.getContext()));
+  return y;
+}
+
 Scalar RegisterRow::scalar(Value value) const {
   return Scalar(k.builder(), k.loc(), value, getElementTypeOrSelf(anchor->getResult(0).getType()), accuracyOf(anchor));
 }
@@ -63,7 +72,7 @@ void RegisterRow::finish(function_ref<IndexExprs(AffineExpr)> at) {
   bool isLog = isa<LogSoftmaxOp>(anchor);
   SmallVector<Value> shifted = llvm::map_to_vector(pieces, [](const RowPiece &piece) { return piece.value; });
   for (RowPiece &piece : pieces)
-    piece.value = k.named(exp(scalar(piece.value)).value(), "e");
+    piece.value = k.named(shiftedExp(scalar(piece.value), shift.has_value()).value(), "e");
   Scalar total = scalar(k.named(combine(ReduceKind::Sum), "total"));
   Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
   for (auto [piece, x] : llvm::zip_equal(pieces, shifted)) {

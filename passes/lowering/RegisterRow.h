@@ -38,6 +38,8 @@ struct RegisterRow {
 
 /// x less a shift that has been proven.
 nn::Scalar subtractShift(nn::Scalar x, double shift);
+/// exp, without its limits where a proof of nn-prove-shortcuts says that it is a normal number.
+nn::Scalar shiftedExp(nn::Scalar x, bool isProven);
 
 } // namespace kiln
 

@@ -84,7 +84,7 @@ static void emitRow(const RowWalk &row, Operation *anchor) {
     return x;
   }), "maximum");
   Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
-    Scalar x = row.scalar(load(j, lanes)), y = exp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count));
+    Scalar x = row.scalar(load(j, lanes)), y = shiftedExp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count), shift.has_value());
     if (!isLog)
       k.store(0, k.named(y.value(), "e"), row.at(j), lanes);
     return y.value();
@@ -148,7 +148,7 @@ void ColumnBlocks::emitColumns(Value scratch, AffineExpr at, Lanes across, funct
   auto larger = [&](AffineExpr place, Value largest) { return kiln::larger(k, load(place).value(), largest); };
   Value maximum = shift ? Value() : k.named(reduce(ReduceKind::Max, larger).value(), "maximum");
   Scalar total = reduce(ReduceKind::Sum, [&](AffineExpr place, Value sum) {
-    Scalar shifted = shift ? subtractShift(load(place), *shift) : load(place) - scalar(maximum), y = exp(shifted);
+    Scalar shifted = shift ? subtractShift(load(place), *shift) : load(place) - scalar(maximum), y = shiftedExp(shifted, shift.has_value());
     k.storeBuffer(scratch, element, place, (isLog ? shifted : y).value(), across);
     return (scalar(sum) + y).value();
   });

@@ -63,7 +63,7 @@ static Scalar emitExponentials(KernelBuilder &k, SoftmaxOp op, LineIndex at, int
   }), "maximum");
   Scalar total = scalar(k.named(reduceRow(k, ReduceKind::Sum, element, extent, lanes, [&](AffineExpr j, Lanes lanes) {
     Scalar x = scalar(shift ? compute(j, lanes) : k.loadBuffer(row, element, j, lanes));
-    Scalar y = exp(shift ? subtractShift(x, *shift) : x - scalar(k.broadcast(maximum, lanes.count)));
+    Scalar y = shiftedExp(shift ? subtractShift(x, *shift) : x - scalar(k.broadcast(maximum, lanes.count)), shift.has_value());
     k.storeBuffer(row, element, j, k.named(y.value(), "e"), lanes);
     return y.value();
   }), "total"));

@@ -32,6 +32,29 @@ const float specials[] = {0.0f,  -0.0f, 1.0f,    -1.0f,   0.5f,    -0.5f,     2.
                           2.5f,  -2.5f, 1e-45f,  -1e-45f, 1e30f,   -1e30f,    INFINITY, -INFINITY, NAN,  16777216.0f,
                           7.0f, -7.0f, 1e-38f, -1e-38f,  3.4e38f, 8388607.5f, 0.1f,     -0.1f,    100.0f, -100.0f};
 
+// Whether exp_normal gives the bits of exp for all lanes of x, and of -x.
+template <typename V> bool isExp(V x) {
+  return kiln::all(kiln::bitsOf(kiln::exp_normal(x)) == kiln::bitsOf(kiln::exp(x))) &&
+         kiln::all(kiln::bitsOf(kiln::exp_normal(-x)) == kiln::bitsOf(kiln::exp(-x)));
+}
+
+class NormalExp : public LevelTest {};
+
+TEST_F(NormalExp, HasTheBitsOfExp) {
+  uint32_t last = kiln::bitcast<uint32_t>(87.32f), first = 0;
+  for (; first <= last; first += 211) {
+    float x = kiln::bitcast<float>(std::min(first, last));
+    ASSERT_TRUE(isExp(kiln::broadcast<kiln::f32x16>(x)) && isExp(kiln::broadcast<kiln::f32x4>(x)) && isExp(x)) << x;
+  }
+  EXPECT_TRUE(isExp(87.32f));
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> reach(0, 708);
+  for (int i = 0; i < 100000; ++i) {
+    double x = reach(random);
+    ASSERT_TRUE(isExp(kiln::broadcast<kiln::f64x8>(x)) && isExp(x)) << x;
+  }
+}
+
 float lanesOf(kiln::f32x16 v, int i) { return v[i]; }
 
 class PowTest : public LevelTest {

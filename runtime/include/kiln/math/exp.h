@@ -54,6 +54,12 @@ template <typename V> KILN_INLINE V expShifted(V x, int shift) {
 // Within 1 ulp (float: measured over all numbers). Overflows to infinity, underflows gradually to zero.
 template <typename V> KILN_INLINE V exp(V x) { return expShifted(x, 0); }
 
+// The same bits for x known to lie within -+87.32 (float) or -+708 (double), where the result is a normal number.
+template <typename V> KILN_INLINE V exp_normal(V x) {
+  Rounded<V> n = roundProduct(x, Real<V>::log2E);
+  return scaleNormal(expReduced(reduceByLn2(x, n)), n);
+}
+
 // A power of two for the cheaper forms, which have half of it and twice the polynomial: then one product overflows and
 // rounds as it should, and what would need 2^-127 becomes 0.
 template <typename V> struct HalvedPower {

@@ -203,6 +203,15 @@ template <typename V> KILN_INLINE V scale(V p, Rounded<V> n) {
   return p * powerOfTwo<V>(lower) * powerOfTwo<V>(n.integer - lower);
 }
 
+// The same where the result is known to be a normal number.
+template <typename V> KILN_INLINE V scaleNormal(V p, Rounded<V> n) {
+#if defined(__AVX512F__)
+  if constexpr (isSame<V, f32x16> || isSame<V, f64x8>)
+    return scale(p, n);
+#endif
+  return p * powerOfTwo<V>(n.integer);
+}
+
 } // namespace kiln
 
 #endif // KILN_MATH_REAL_H
