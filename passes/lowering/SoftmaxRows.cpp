@@ -62,8 +62,9 @@ struct RowWalk {
 
 /// Vectors that a row in registers may have; the others hold constants of exp.
 static unsigned mostInRegisters(KernelBuilder &k) { return k.target().getRegisters() / 2; }
-/// Elements of the array that columns are copied to: the most for one vector of columns, and what the first-level cache holds beside the rest.
-static constexpr int64_t columnScratch = 16384, usualScratch = 8192;
+/// Elements of the array that columns are copied to: the most for one vector of columns, and half of the first-level cache, so that wherever the
+/// array lies in it the input's and the output's lines have room as well (a full one cost up to a half more time, by the stack's address).
+static constexpr int64_t columnScratch = 16384, usualScratch = 4096;
 /// Blocks of columns come in multiples of this, so that threads share them evenly.
 static constexpr int64_t evenBlocks = 8;
 

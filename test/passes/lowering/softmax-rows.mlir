@@ -13,7 +13,7 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 
   // Across columns: tasks are blocks of columns, each copied once to an array of the kernel.
   // CHECK-LABEL: func.func private @softmax_rows_1
-  // CHECK: %[[SCRATCH:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8064xf32>
+  // CHECK: %[[SCRATCH:.*]] = memref.alloca() {alignment = 64 : i64} : memref<4352xf32>
   // CHECK: vector.load %arg0
   // CHECK: vector.store %{{.*}}, %[[SCRATCH]]
   // CHECK-NOT: vector.load %arg0
@@ -21,7 +21,7 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 
   // CHECK-LABEL: kernel.entry @run
   // CHECK: kernel.launch @softmax_rows_0({{.*}}) tasks(%c40)
-  // CHECK: kernel.launch @softmax_rows_1({{.*}}) tasks(%c16)
+  // CHECK: kernel.launch @softmax_rows_1({{.*}}) tasks(%c32)
   func.func @main(%x: tensor<40x30xf32> {nn.name = "x"}, %c: tensor<2x16x4000xf32> {nn.name = "c"})
       -> (tensor<40x30xf32> {nn.name = "y"}, tensor<2x16x4000xf32> {nn.name = "d"}) {
     %0 = nn.softmax %x axis 1 : tensor<40x30xf32>
