@@ -44,6 +44,9 @@ std::optional<CausalMask> kiln::matchCausalBias(Value bias) {
   if (elements == 0 || columns < rows || elements > mostElements)
     return std::nullopt;
   ConstantData data(constant.getValue());
+  // Text may leave out a constant's data.
+  if (data.bytes().empty())
+    return std::nullopt;
   for (int64_t i = 0; i < elements; ++i)
     if (double x = data.asDouble(i); x != 0.0 && x != -HUGE_VAL)
       return std::nullopt;
@@ -83,6 +86,8 @@ static std::optional<CausalMask> matchConstantKeep(Value keep) {
     return std::nullopt;
   ConstantData data(constant.getValue());
   ArrayRef<char> bytes = data.bytes();
+  if (bytes.empty())
+    return std::nullopt;
   return matchBand(rows, columns, slice ? 0 : columns - rows, [&](int64_t i, int64_t j) { return bytes[i * columns + j] != 0; });
 }
 

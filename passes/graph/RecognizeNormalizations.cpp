@@ -148,7 +148,7 @@ struct NormBias : OpRewritePattern<AddOp> {
       if (!norm || !norm->hasOneUse() || norm.getBias())
         continue;
       Value bias = parameterOf(rewriter, addend, op.getType(), norm.getAxis());
-      if (!bias || (norm.getAxis() == 0 && !getConstant(bias)))
+      if (!bias)
         continue;
       auto biased = LayerNormOp::create(rewriter, rewriter.getFusedLoc({norm.getLoc(), op.getLoc()}), norm.getType(), norm.getInput(),
                                         norm.getScale(), bias, norm.getAxis(), norm.getEpsilon());

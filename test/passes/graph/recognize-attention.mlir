@@ -293,3 +293,18 @@ func.func @window_compared(%q: tensor<1x?x8xf32, #wide>, %k: tensor<1x?x8xf32, #
   %r2 = nn.matmul %p2, %k : tensor<1x?x?xf32, #square>, tensor<1x?x8xf32, #wide> -> tensor<1x?x8xf32, #wide>
   return %r, %r2 : tensor<1x?x8xf32, #wide>, tensor<1x?x8xf32, #wide>
 }
+
+// -----
+
+// A mask whose data the text leaves out stays one.
+// CHECK-LABEL: func @left_out
+// CHECK: nn.attention query(%arg0) key(%arg1) value(%arg1) bias(%{{.*}}) scale 1.000000e+00
+func.func @left_out(%q: tensor<16x8xf32>, %k: tensor<32x8xf32>) -> tensor<16x8xf32> {
+  %t = nn.transpose %k [1, 0] : tensor<32x8xf32> -> tensor<8x32xf32>
+  %s = nn.matmul %q, %t : tensor<16x8xf32>, tensor<8x32xf32> -> tensor<16x32xf32>
+  %m = nn.constant dense_resource<__elided__> : tensor<16x32xf32>
+  %a = nn.add %s, %m : tensor<16x32xf32>
+  %p = nn.softmax %a axis 1 : tensor<16x32xf32>
+  %r = nn.matmul %p, %k : tensor<16x32xf32>, tensor<32x8xf32> -> tensor<16x8xf32>
+  return %r : tensor<16x8xf32>
+}
