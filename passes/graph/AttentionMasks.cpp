@@ -34,19 +34,19 @@ static std::optional<CausalMask> matchBand(int64_t rows, int64_t columns, int64_
   return mask;
 }
 
+/// A constant whose elements may differ; null when the text leaves its data out.
+static ElementsAttr getStoredConstant(Value value) { return value.getDefiningOp<ConstantOp>() ? getConstant(value) : ElementsAttr(); }
+
 std::optional<CausalMask> kiln::matchCausalBias(Value bias) {
   DimExprs dims = getDims(bias.getType());
-  auto constant = skipBroadcast(bias).getDefiningOp<ConstantOp>();
-  auto type = constant ? constant.getType() : RankedTensorType();
+  ElementsAttr constant = getStoredConstant(skipBroadcast(bias));
+  auto type = constant ? cast<RankedTensorType>(constant.getShapedType()) : RankedTensorType();
   if (!constant || type.getRank() < 2 || getDims(type).back() != dims.back() || getDims(type).rbegin()[1] != dims.rbegin()[1])
     return std::nullopt;
   int64_t columns = type.getShape().back(), rows = type.getShape().rbegin()[1], elements = type.getNumElements();
   if (elements == 0 || columns < rows || elements > mostElements)
     return std::nullopt;
-  ConstantData data(constant.getValue());
-  // Text may leave out a constant's data.
-  if (data.bytes().empty())
-    return std::nullopt;
+  ConstantData data(constant);
   for (int64_t i = 0; i < elements; ++i)
     if (double x = data.asDouble(i); x != 0.0 && x != -HUGE_VAL)
       return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<CausalMask> kiln::matchCausalBias(Value bias) {
 static std::optional<CausalMask> matchConstantKeep(Value keep) {
   auto slice = keep.getDefiningOp<SliceOp>();
   Value source = slice ? slice.getInput() : keep;
-  auto constant = source.getDefiningOp<ConstantOp>();
+  ElementsAttr constant = getStoredConstant(source);
   DimExprs dims = getDims(keep.getType());
   int64_t rank = dims.size();
   if (!constant || rank < 2)
@@ -84,10 +84,8 @@ static std::optional<CausalMask> matchConstantKeep(Value keep) {
     past = getAffineConstantExpr(columns - rows, keep.getContext());
   if (!provablyEqual(dims[rank - 1], dims[rank - 2] + past))
     return std::nullopt;
-  ConstantData data(constant.getValue());
+  ConstantData data(constant);
   ArrayRef<char> bytes = data.bytes();
-  if (bytes.empty())
-    return std::nullopt;
   return matchBand(rows, columns, slice ? 0 : columns - rows, [&](int64_t i, int64_t j) { return bytes[i * columns + j] != 0; });
 }
 
