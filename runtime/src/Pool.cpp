@@ -1,8 +1,9 @@
 // The thread pool. One word, `region`, tells the workers everything they need to decide: its upper bits count
-// regions, its lower bits say how many threads take part in the current one. A worker with a part claims it, runs
-// it and counts down `pending`; a worker without one never reads the rest, so the caller need not wait for it. Parts
-// that nobody has claimed when the caller is done with its own are the caller's, too: a worker that still wakes up,
-// or that the system does not let run, holds nobody up.
+// regions, its lower bits say how many threads take part in the current one. Each of these has a part of its own, the
+// same size for all, cut into grains; a thread takes most of what is left of its part at a time and, when nothing is
+// left, the last grains of the others' parts. So a thread that still wakes up, that the system does not let run or that is
+// slower than the rest holds nobody up for longer than a grain. Whoever takes grains counts them down in `pending`; a
+// worker that got none never reads the rest, so the caller need not wait for it.
 #include "kiln/runtime.h"
 
 #include "Park.h"
@@ -10,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 using namespace kiln;
@@ -19,6 +21,8 @@ namespace {
 constexpr uint64_t partsMask = 0xffff;
 constexpr uint64_t nextRegion = partsMask + 1;
 constexpr uint64_t shutDown = partsMask; // more parts than a pool has threads
+constexpr int grainBits = 8;
+constexpr int64_t grainsOfPart = 16;
 constexpr uint64_t callerAsleep = uint64_t(1) << 32;
 constexpr uint32_t allWorkers = ~uint32_t(0);
 constexpr int spinsOfThreads = 2000; // 50 to 150 us, about the serial gap between two kernels
@@ -30,18 +34,18 @@ uint32_t forkCount;
 void countFork() { __atomic_add_fetch(&forkCount, 1, __ATOMIC_SEQ_CST); }
 void watchForks() { pthread_atfork(nullptr, nullptr, countFork); }
 
-struct Worker {
+struct alignas(64) Worker {
   kiln_pool *pool;
   pthread_t thread;
-  int32_t id;       // 1 ... numThreads-1; the caller of a region is 0
-  uint64_t claimed; // the last region whose part `id` is taken
+  int32_t id;   // 1 ... numThreads-1; the caller of a region is 0
+  uint64_t left; // of part `id`: the region's count, then 8 bits for the first grain that nobody has taken and 8 for the end
 };
 
 } // namespace
 
 struct kiln_pool {
   alignas(64) uint64_t region;  // region count and parts, see above
-  alignas(64) uint64_t pending; // parts not done yet, besides the caller's; plus callerAsleep
+  alignas(64) uint64_t pending; // grains not done yet; plus callerAsleep
   alignas(64) uint32_t sleepers;
   uint32_t busy;
   // Written by the caller before `region` changes, read by workers that have a part.
@@ -72,18 +76,51 @@ uint32_t wakeBit(int32_t id) { return uint32_t(1) << (id < 31 ? id : 31); }
 // A wake mask for workers 1 ... parts-1 (and, from 31 on, all others).
 uint32_t wakeMask(int64_t parts) { return parts > 31 ? allWorkers : (uint32_t(1) << parts) - 1; }
 
-void runPart(kiln_pool *pool, int64_t part, int64_t parts) {
-  // The first `rest` parts are one task longer. Products would overflow for huge task counts.
-  int64_t size = pool->tasks / parts, rest = pool->tasks % parts;
-  int64_t begin = part * size + (part < rest ? part : rest);
-  pool->task(pool->arg, begin, begin + size + (part < rest ? 1 : 0));
+int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Of `count` things in `parts` shares: where share `part` begins. The first shares are one longer where it does not come
+// out even. Products of the other order would overflow for huge counts.
+int64_t shareBegin(int64_t count, int64_t parts, int64_t part) { return part * (count / parts) + lesser(part, count % parts); }
+
+int64_t countGrains(const kiln_pool *pool, int64_t parts, int64_t part) {
+  return lesser(grainsOfPart, shareBegin(pool->tasks, parts, part + 1) - shareBegin(pool->tasks, parts, part));
 }
 
-// Takes a worker's part of `region` for the calling thread, which then must run it; false when it is taken. Claims only
-// grow, so a worker that comes late gets nothing, and reads nothing of a later region.
-bool claimPart(Worker *worker, uint64_t region) {
-  uint64_t last = __atomic_load_n(&worker->claimed, __ATOMIC_RELAXED);
-  return last < region && __atomic_compare_exchange_n(&worker->claimed, &last, region, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+struct Grains {
+  int64_t first, end;
+};
+
+// Takes grains of a part for the calling thread, which then must run them: the part's own thread three quarters of what is left,
+// from the front, another one half, from the back. False when nothing is left of that region.
+bool takeGrains(uint64_t *left, uint64_t region, bool isOwn, Grains *taken) {
+  uint64_t now = __atomic_load_n(left, __ATOMIC_ACQUIRE);
+  for (;;) {
+    constexpr uint64_t mask = (1 << grainBits) - 1;
+    uint64_t first = (now >> grainBits) & mask, end = now & mask, count = end - first;
+    if (((now ^ region) & ~partsMask) != 0 || count == 0)
+      return false;
+    count = isOwn ? count - count / 4 : (count + 1) / 2;
+    uint64_t next = isOwn ? now + (count << grainBits) : now - count;
+    if (!__atomic_compare_exchange_n(left, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      continue;
+    *taken = isOwn ? Grains{int64_t(first), int64_t(first + count)} : Grains{int64_t(end - count), int64_t(end)};
+    return true;
+  }
+}
+
+// Runs what is left of thread `id`'s part of a region, then of the others'. Returns how many grains that were. Nothing of the
+// region but its number is known to be true until a grain is taken.
+uint64_t takePart(kiln_pool *pool, int64_t id, uint64_t region) {
+  int64_t parts = int64_t(region & partsMask);
+  uint64_t done = 0;
+  for (int64_t i = 0, part = id; i < parts; ++i, part = part + 1 < parts ? part + 1 : 0)
+    for (Grains grains; takeGrains(&pool->workers[part].left, region, part == id, &grains);) {
+      int64_t begin = shareBegin(pool->tasks, parts, part), tasks = shareBegin(pool->tasks, parts, part + 1) - begin;
+      int64_t count = countGrains(pool, parts, part);
+      pool->task(pool->arg, begin + shareBegin(tasks, count, grains.first), begin + shareBegin(tasks, count, grains.end));
+      done += uint64_t(grains.end - grains.first);
+    }
+  return done;
 }
 
 // Returns the new value of pool->region, which was `seen`: spins for a while, then sleeps.
@@ -112,17 +149,17 @@ void *work(void *argument) {
     uint64_t parts = seen & partsMask;
     if (parts == shutDown)
       return nullptr;
-    if (uint64_t(worker->id) >= parts || !claimPart(worker, seen))
-      continue;
-    runPart(pool, worker->id, int64_t(parts));
-    if (__atomic_fetch_sub(&pool->pending, 1, __ATOMIC_SEQ_CST) == callerAsleep + 1)
+    uint64_t done = uint64_t(worker->id) < parts ? takePart(pool, worker->id, seen) : 0;
+    if (done != 0 && __atomic_sub_fetch(&pool->pending, done, __ATOMIC_SEQ_CST) == callerAsleep)
       parkWake(pool->callerPark, &pool->pending, allWorkers);
   }
 }
 
-void announce(kiln_pool *pool, uint64_t parts, uint32_t mask) {
-  uint64_t next = (pool->region & ~partsMask) + nextRegion + parts;
-  __atomic_store_n(&pool->region, next, __ATOMIC_SEQ_CST);
+// The region after the present one.
+uint64_t regionOf(const kiln_pool *pool, uint64_t parts) { return (pool->region & ~partsMask) + nextRegion + parts; }
+
+void announce(kiln_pool *pool, uint64_t region, uint32_t mask) {
+  __atomic_store_n(&pool->region, region, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&pool->sleepers, __ATOMIC_SEQ_CST))
     parkWake(pool->workersPark, &pool->region, mask);
 }
@@ -150,18 +187,19 @@ void parallelFor(void *user, int64_t tasks, kiln_task task, void *arg) {
     task(arg, 0, tasks);
     return;
   }
-  int64_t parts = tasks < pool->numThreads ? tasks : pool->numThreads;
+  int64_t parts = lesser(tasks, pool->numThreads);
   pool->task = task;
   pool->arg = arg;
   pool->tasks = tasks;
-  __atomic_store_n(&pool->pending, uint64_t(parts - 1), __ATOMIC_RELAXED);
-  announce(pool, uint64_t(parts), wakeMask(parts));
-  runPart(pool, 0, parts);
-  for (int64_t part = 1; part < parts; ++part)
-    if (claimPart(&pool->workers[part], pool->region)) {
-      runPart(pool, part, parts);
-      __atomic_sub_fetch(&pool->pending, 1, __ATOMIC_SEQ_CST);
-    }
+  uint64_t region = regionOf(pool, uint64_t(parts)), pending = 0;
+  for (int64_t part = 0; part < parts; ++part) {
+    uint64_t grains = uint64_t(countGrains(pool, parts, part));
+    __atomic_store_n(&pool->workers[part].left, (region & ~partsMask) + grains, __ATOMIC_RELAXED);
+    pending += grains;
+  }
+  __atomic_store_n(&pool->pending, pending, __ATOMIC_RELAXED);
+  announce(pool, region, wakeMask(parts));
+  __atomic_sub_fetch(&pool->pending, takePart(pool, 0, region), __ATOMIC_SEQ_CST);
   awaitWorkers(pool);
   __atomic_store_n(&pool->busy, 0, __ATOMIC_RELEASE);
 }
@@ -174,6 +212,14 @@ int32_t countCpus() {
 #endif
   long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online < 1 ? 1 : online > KILN_POOL_MAX_THREADS ? KILN_POOL_MAX_THREADS : int32_t(online);
+}
+
+Worker *makeWorkers(int32_t count) {
+  void *memory = nullptr;
+  if (posix_memalign(&memory, alignof(Worker), size_t(count) * sizeof(Worker)) != 0)
+    return nullptr;
+  memset(memory, 0, size_t(count) * sizeof(Worker));
+  return static_cast<Worker *>(memory);
 }
 
 // Starts the workers with all signals blocked, so that the program's handlers run on its own threads.
@@ -217,7 +263,7 @@ kiln_status kiln_pool_create(int32_t num_threads, kiln_pool **result) {
   pool->numThreads = 1;
   pool->spins = num_threads > cpus ? spinsWhenCrowded : spinsOfThreads;
   pool->bornAt = __atomic_load_n(&forkCount, __ATOMIC_RELAXED);
-  pool->workers = static_cast<Worker *>(calloc(size_t(num_threads), sizeof(Worker)));
+  pool->workers = makeWorkers(num_threads);
   kiln_status status = !pool->workers                      ? KILN_STATUS_OUT_OF_MEMORY
                        : !startWorkers(pool, num_threads) ? KILN_STATUS_THREAD_FAILURE
                                                           : KILN_STATUS_OK;
@@ -233,7 +279,7 @@ void kiln_pool_destroy(kiln_pool *pool) {
   if (!pool)
     return;
   if (!isForeign(pool)) {
-    announce(pool, shutDown, allWorkers);
+    announce(pool, regionOf(pool, shutDown), allWorkers);
     for (int32_t i = 1; i < pool->numThreads; ++i)
       pthread_join(pool->workers[i].thread, nullptr);
   }

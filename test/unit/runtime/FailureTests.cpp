@@ -60,7 +60,7 @@ void expectNoPool(kiln_status status) {
 TEST_F(Failure, PoolWithoutMemory) {
   failures.posix_memalign = 1;
   expectNoPool(KILN_STATUS_OUT_OF_MEMORY);
-  failures.calloc = 1;
+  failures.posix_memalign = 2;
   expectNoPool(KILN_STATUS_OUT_OF_MEMORY);
 }
 

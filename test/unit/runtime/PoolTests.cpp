@@ -86,14 +86,18 @@ struct Ranges {
     Ranges *ranges = static_cast<Ranges *>(arg);
     size_t slot = ranges->used.fetch_add(1);
     ranges->length[slot] = end - begin;
+    for (int i = 0; ranges->used < ranges->awaited && i < 5000; ++i)
+      usleep(1000);
   }
+  size_t awaited = 0; // a range ends only when so many have begun
   std::atomic<size_t> used{0};
-  int64_t length[8] = {};
+  int64_t length[64] = {};
 };
 
 TEST(Pool, PartsAreEven) {
   Pool pool(4);
   Ranges ranges;
+  ranges.awaited = 4;
   pool.run(10, Ranges::record, &ranges);
   ASSERT_EQ(ranges.used, 4u);
   for (int64_t length : {ranges.length[0], ranges.length[1], ranges.length[2], ranges.length[3]})
@@ -104,8 +108,39 @@ TEST(Pool, TaskCountsDoNotOverflow) {
   Pool pool(3);
   Ranges ranges;
   pool.run(INT64_MAX, Ranges::record, &ranges);
-  ASSERT_EQ(ranges.used, 3u);
-  EXPECT_EQ(uint64_t(ranges.length[0]) + uint64_t(ranges.length[1]) + uint64_t(ranges.length[2]), uint64_t(INT64_MAX));
+  uint64_t sum = 0;
+  for (size_t slot = 0; slot < ranges.used; ++slot) {
+    EXPECT_GT(ranges.length[slot], 0);
+    sum += uint64_t(ranges.length[slot]);
+  }
+  EXPECT_EQ(sum, uint64_t(INT64_MAX));
+}
+
+/// Two threads: the worker's first range ends only when somebody else has done the worker's last task.
+struct SlowWorker {
+  static constexpr int64_t tasks = 64;
+  static void run(void *arg, int64_t begin, int64_t end) {
+    SlowWorker *self = static_cast<SlowWorker *>(arg);
+    if (begin == tasks / 2)
+      self->begun = true;
+    for (int i = 0; begin == 0 && !self->begun && i < 5000; ++i)
+      usleep(1000);
+    for (int i = 0; begin == tasks / 2 && !self->lastDone && i < 5000; ++i)
+      usleep(1000);
+    if (end == tasks)
+      self->lastDone = std::this_thread::get_id() == self->caller && begin > tasks / 2;
+  }
+  std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> begun{false}, lastDone{false};
+};
+
+TEST(Pool, OthersDoTheLastGrainsOfASlowThread) {
+  Pool pool(2);
+  for (int i = 0; i < 20; ++i) {
+    SlowWorker worker;
+    pool.run(SlowWorker::tasks, SlowWorker::run, &worker);
+    EXPECT_TRUE(worker.begun && worker.lastDone);
+  }
 }
 
 struct Nested {
