@@ -2,18 +2,20 @@
 //
 //   input[place, tile, c] = (B' patch B)[place]                       all tiles, once a thread
 //   for each panel of output channels:
-//     for each part of the input channels:
-//       filter[place, c, o] = (G filter G')[place]                    in the second-level cache
-//       for each place: product[place, tile, o] += input * filter
+//     for each part of the input channels, and each row of places:    the part's filters are in the second-level cache
+//       for each 16 channels c of the part:
+//         filter[place, c, o] = (G filter G')[place]                  in the first-level cache
+//         for each place of the row: product[place, tile, o] += input * filter
 //     for each tile: result pixels = A' product A, then the epilogue
 //
-// Where a feature map is small the filters are large: they come from memory as they are in the file, a quarter of what they become.
+// Where a feature map is small the filters are large: they come from memory as they are in the file, a quarter of what they become. Transformed they
+// stay in the first-level cache, which is why a row of places at a time is done: writing all places of a part to the second level takes twice as long
+// as computing them.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 #include "passes/lowering/WinogradLoops.h"
-#include "passes/lowering/WinogradPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -47,10 +49,13 @@ public:
 private:
   void transformInput() const;
   void emitPanel(AffineExpr panel, int64_t columns) const;
-  void multiply(AffineExpr panel, AffineExpr part, int64_t columns, bool first) const;
+  void clearProducts() const;
+  void transformFilters(AffineExpr panel, AffineExpr channel, AffineExpr row) const;
+  void multiplyRow(AffineExpr panel, AffineExpr part, AffineExpr row, AffineExpr step, Panel shape) const;
+  void prefetchFilters(AffineExpr panel, AffineExpr part, AffineExpr product) const;
 
-  /// One row more than a part has keeps places from sharing the sets of the first-level cache.
-  int64_t placeStride() const { return (plan.depth + 1) * width; }
+  /// One row more than there are channels keeps places from sharing the sets of the first-level cache.
+  int64_t placeStride() const { return (winogradChain + 1) * width; }
 
   KernelBuilder &k;
   WinogradLoops loops;
@@ -59,7 +64,7 @@ private:
   Value weight;
   /// Columns of a panel.
   int64_t width;
-  /// Where the transformed filters of a part lie in the scratch.
+  /// Where the transformed filters of a row of places lie in the scratch.
   AffineExpr filters;
 };
 } // namespace
@@ -71,7 +76,7 @@ ColumnsEmitter::ColumnsEmitter(KernelBuilder &k, WinogradConvOp op)
   k.packConstant(argument, packFilters(k.context(), loops.out, loops.in, width));
   weight = k.buffer(argument);
   int64_t slots = loops.places * plan.blockTiles, inputs = slots * plan.inputStride, products = slots * width;
-  Value scratch = k.scratch(loops.element, inputs + products + loops.places * placeStride());
+  Value scratch = k.scratch(loops.element, inputs + products + loops.side * placeStride());
   AffineExpr start = k.index(k.emit(k.scratchStart()));
   loops.scratch = {scratch, start, start + inputs, plan.blockTiles, plan.inputStride, width};
   filters = start + (inputs + products);
@@ -86,31 +91,58 @@ void ColumnsEmitter::transformInput() const {
   });
 }
 
-void ColumnsEmitter::multiply(AffineExpr panel, AffineExpr part, int64_t columns, bool first) const {
-  AffineExpr channel = k.index(k.emit(part * plan.depth));
-  k.loop(k.constant(0), k.constant(plan.depth), 1, "c", [&](AffineExpr c) {
-    AffineExpr from = k.index(k.emit((panel * loops.in + channel + c) * (9 * width)));
-    // The next part's filters arrive from memory while this part's products are computed.
-    for (int64_t line = 0; line < 9 * width; line += cacheLine)
-      memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(from + (plan.depth * 9 * width + line)), false, 2, true);
-    transform.emit(weight, from, loops.scratch.buffer, filters + c * width, placeStride());
+void ColumnsEmitter::clearProducts() const {
+  k.vectorLoop(k.constant(loops.places * plan.blockTiles * width), plan.shape.lanes, "product", [&](AffineExpr at, Lanes across) {
+    k.storeBuffer(loops.scratch.buffer, loops.element, loops.scratch.product + at, k.number(loops.element, 0, across.count), across);
   });
-  SmallVector<ReductionLoop> reduction{{k.constant(plan.depth), k.constant(1), k.constant(width)}};
+}
+
+/// The filters of one chain's channels from `channel` on, at one row of places.
+void ColumnsEmitter::transformFilters(AffineExpr panel, AffineExpr channel, AffineExpr row) const {
+  for (int64_t y = 0; y < loops.side; ++y)
+    k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, k.emit(row), k.emitConstant(y)), [&] {
+      k.loop(k.constant(0), k.constant(winogradChain), 1, "c", [&](AffineExpr c) {
+        AffineExpr from = k.index(k.emit((panel * loops.in + channel + c) * (9 * width)));
+        transform.emitRow(weight, from, loops.scratch.buffer, filters + c * width, placeStride(), y);
+      });
+    });
+}
+
+/// The next part's filters arrive from memory while this part's products are computed, some cache lines with each of `product`s loops over channels.
+void ColumnsEmitter::prefetchFilters(AffineExpr panel, AffineExpr part, AffineExpr product) const {
+  int64_t products = loops.places * plan.depth / winogradChain, elements = plan.depth * 9 * width;
+  int64_t lines = (elements + products * cacheLine - 1) / (products * cacheLine);
+  AffineExpr first = k.index(k.emit((panel * loops.in + (part + 1) * plan.depth) * (9 * width) + product * (lines * cacheLine)));
+  for (int64_t line = 0; line < lines; ++line)
+    memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(first + line * cacheLine), false, 2, true);
+}
+
+/// Adds the products of one chain of channels to those of a row of places.
+void ColumnsEmitter::multiplyRow(AffineExpr panel, AffineExpr part, AffineExpr row, AffineExpr step, Panel shape) const {
+  SmallVector<ReductionLoop> reduction{{k.constant(winogradChain), k.constant(1), k.constant(width)}};
   TileEmitter emitter{k, loops.scratch.buffer, loops.scratch.buffer, loops.element, reduction, k.constant(1), /*prefetch=*/0, winogradChain};
-  int64_t lanes = plan.shape.lanes, vectors = (columns + lanes - 1) / lanes;
-  Panel shape{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};
-  k.loop(k.constant(0), k.constant(loops.places), 1, "place", [&](AffineExpr place) {
-    AffineExpr rhs = k.index(k.emit(filters + place * placeStride()));
-    k.loop(k.constant(0), k.constant(plan.blockTiles), plan.shape.rows, "row", [&](AffineExpr row) {
-      loops.multiplyTile(emitter, place, row, plan.shape.rows, channel, rhs, k.constant(0), shape, !first);
+  AffineExpr channel = k.index(k.emit(part * plan.depth + step * winogradChain));
+  k.loop(k.constant(0), k.constant(loops.side), 1, "place", [&](AffineExpr place) {
+    AffineExpr rhs = k.index(k.emit(filters + place * placeStride())), number = k.index(k.emit(row * loops.side + place));
+    prefetchFilters(panel, part, (row * (plan.depth / winogradChain) + step) * loops.side + place);
+    k.loop(k.constant(0), k.constant(plan.blockTiles), plan.shape.rows, "slot", [&](AffineExpr slot) {
+      loops.multiplyTile(emitter, number, slot, plan.shape.rows, channel, rhs, k.constant(0), shape, /*accumulate=*/true);
     });
   });
 }
 
 void ColumnsEmitter::emitPanel(AffineExpr panel, int64_t columns) const {
-  multiply(panel, k.constant(0), columns, true);
-  if (plan.depth < loops.in)
-    k.loop(k.constant(1), k.constant(loops.in / plan.depth), 1, "part", [&](AffineExpr part) { multiply(panel, part, columns, false); });
+  int64_t lanes = plan.shape.lanes, vectors = (columns + lanes - 1) / lanes;
+  Panel shape{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};
+  clearProducts();
+  k.loop(k.constant(0), k.constant(loops.in / plan.depth), 1, "part", [&](AffineExpr part) {
+    k.loop(k.constant(0), k.constant(loops.side), 1, "row", [&](AffineExpr row) {
+      k.loop(k.constant(0), k.constant(plan.depth / winogradChain), 1, "step", [&](AffineExpr step) {
+        transformFilters(panel, k.index(k.emit(part * plan.depth + step * winogradChain)), row);
+        multiplyRow(panel, part, row, step, shape);
+      });
+    });
+  });
   AffineExpr first = k.index(k.emit(panel * width));
   k.loop(k.constant(0), loops.tiles, 1, "tile",
          [&](AffineExpr tile) { loops.finishTile(tile, tile, first, k.constant(columns), true, plan.shape.lanes); });

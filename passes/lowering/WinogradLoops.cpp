@@ -99,6 +99,19 @@ void LinearForm::applyTwice(const Matrix &matrix, function_ref<Value(int64_t, in
   }
 }
 
+SmallVector<Value> LinearForm::applyRow(const Matrix &matrix, int64_t y, function_ref<Value(int64_t, int64_t)> square) const {
+  SmallVector<Value> row;
+  ArrayRef<double> factors = matrix.row(y);
+  for (int64_t x = 0; x < matrix.columns; ++x) {
+    // What counts for nothing is not read.
+    SmallVector<Value> column(matrix.columns);
+    for (int64_t j = 0; j < matrix.columns; ++j)
+      column[j] = factors[j] == 0 ? Value() : square(j, x);
+    row.push_back(sum([&](unsigned j) { return factors[j]; }, column));
+  }
+  return apply(matrix, row);
+}
+
 std::string describeWinograd(WinogradConvOp conv) {
   std::string tile = std::to_string(conv.getTile());
   return "Winograd F(" + tile + "x" + tile + ", 3x3): " + (conv.getTile() == 4 ? "4" : "2.25") +
@@ -202,14 +215,34 @@ void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr fi
   });
 }
 
-void FilterTransform::emit(Value filters, AffineExpr from, Value result, AffineExpr to, int64_t placeStride) const {
+void FilterTransform::forVectors(function_ref<void(AffineExpr, Lanes)> body) const {
   unsigned lanes = std::min<unsigned>(std::max(1u, k.target().lanes(32)), static_cast<unsigned>(width));
-  k.vectorLoop(k.constant(width), lanes, "column", [&](AffineExpr column, Lanes across) {
-    auto load = [&](int64_t y, int64_t x) { return k.loadBuffer(filters, element, from + (y * 3 + x) * width + column, across); };
+  k.vectorLoop(k.constant(width), lanes, "column", body);
+}
+
+Value FilterTransform::loadTap(Value filters, AffineExpr from, int64_t y, int64_t x, AffineExpr column, Lanes across) const {
+  return k.loadBuffer(filters, element, from + (y * 3 + x) * width + column, across);
+}
+
+/// Stores row y of the places.
+void FilterTransform::store(Value result, AffineExpr to, int64_t placeStride, ArrayRef<Value> row, Lanes across) const {
+  for (auto [x, value] : llvm::enumerate(row))
+    k.storeBuffer(result, element, to + static_cast<int64_t>(x) * placeStride, value, across);
+}
+
+void FilterTransform::emit(Value filters, AffineExpr from, Value result, AffineExpr to, int64_t placeStride) const {
+  forVectors([&](AffineExpr column, Lanes across) {
+    auto load = [&](int64_t y, int64_t x) { return loadTap(filters, from, y, x, column, across); };
     LinearForm(k, across.count).applyTwice(filter, load, [&](int64_t y, ArrayRef<Value> row) {
-      for (auto [x, value] : llvm::enumerate(row))
-        k.storeBuffer(result, element, to + (y * filter.rows + static_cast<int64_t>(x)) * placeStride + column, value, across);
+      store(result, to + y * filter.rows * placeStride + column, placeStride, row, across);
     });
+  });
+}
+
+void FilterTransform::emitRow(Value filters, AffineExpr from, Value result, AffineExpr to, int64_t placeStride, int64_t y) const {
+  forVectors([&](AffineExpr column, Lanes across) {
+    auto load = [&](int64_t i, int64_t j) { return loadTap(filters, from, i, j, column, across); };
+    store(result, to + column, placeStride, LinearForm(k, across.count).applyRow(filter, y, load), across);
   });
 }
 

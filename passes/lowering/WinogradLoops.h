@@ -3,14 +3,12 @@
 #define KILN_PASSES_LOWERING_WINOGRADLOOPS_H
 
 #include "dialects/nn/Winograd.h"
-#include "passes/lowering/ContractionTile.h"
+#include "passes/lowering/WinogradPlan.h"
 
 namespace kiln {
 
 /// Parts of the work that threads can share; each has a scratch of its own.
 inline constexpr int64_t mostWinogradTasks = 8;
-/// The products cancel in the inverse transform, so their rounding errors count more than those of a direct sum: shorter chains.
-inline constexpr int64_t winogradChain = 16;
 
 /// body(i) for the items of one task, when `items` are shared evenly among `tasks`.
 void forShare(KernelBuilder &k, mlir::AffineExpr task, mlir::AffineExpr items, mlir::AffineExpr tasks, llvm::StringRef name,
@@ -24,6 +22,10 @@ public:
   /// matrix * square * matrix', by columns and then by rows: result(row, column, value). `square(row, column)` gives the operand.
   void applyTwice(const nn::Matrix &matrix, llvm::function_ref<mlir::Value(int64_t row, int64_t column)> square,
                   llvm::function_ref<void(int64_t row, llvm::ArrayRef<mlir::Value> values)> result) const;
+
+  /// One row of that.
+  llvm::SmallVector<mlir::Value> applyRow(const nn::Matrix &matrix, int64_t y,
+                                          llvm::function_ref<mlir::Value(int64_t row, int64_t column)> square) const;
 
 private:
   mlir::Value add(mlir::Value x, mlir::Value y) const;
@@ -89,8 +91,14 @@ public:
       : k(k), filter(nn::getWinogradMatrices(static_cast<unsigned>(tile)).filter), element(element), width(width) {}
   /// All columns of one panel and input channel: `from` and `to` are the offsets of column 0, `placeStride` the distance of places in the result.
   void emit(mlir::Value filters, mlir::AffineExpr from, mlir::Value result, mlir::AffineExpr to, int64_t placeStride) const;
+  /// Row y of the places only, the first of which is at `to`.
+  void emitRow(mlir::Value filters, mlir::AffineExpr from, mlir::Value result, mlir::AffineExpr to, int64_t placeStride, int64_t y) const;
 
 private:
+  void forVectors(llvm::function_ref<void(mlir::AffineExpr column, Lanes across)> body) const;
+  void store(mlir::Value result, mlir::AffineExpr to, int64_t placeStride, llvm::ArrayRef<mlir::Value> row, Lanes across) const;
+  mlir::Value loadTap(mlir::Value filters, mlir::AffineExpr from, int64_t y, int64_t x, mlir::AffineExpr column, Lanes across) const;
+
   KernelBuilder &k;
   nn::Matrix filter;
   mlir::Type element;

@@ -30,16 +30,17 @@ static double getRate(kernel::TargetAttr target, int64_t bytes) {
 }
 
 namespace {
-/// Operations and memory accesses for one vector of channels; those of filters, which are bound by stores, are measured.
+/// Operations and memory accesses for one vector of channels; those of filters, which are bound by stores, are measured: to the second-level cache,
+/// and on the way to products that take them from the first one.
 struct TransformCosts {
-  double input, inverse, filter;
+  double input, inverse, filter, filterOnTheWay;
 };
 } // namespace
 
 static TransformCosts getTransformCosts(int64_t tile) {
   if (tile == 4)
-    return {12 * 14 + 72, 10 * 12 + 52, 190};
-  return {8 * 4 + 32, 6 * 4 + 20, 85};
+    return {12 * 14 + 72, 10 * 12 + 52, 190, 130};
+  return {8 * 4 + 32, 6 * 4 + 20, 85, 60};
 }
 
 /// The transformed input: rows a multiple of 2 KiB apart would share the sets of the first-level cache.
@@ -58,16 +59,15 @@ static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t
   double products = computed * places * conv.in * columns / lanes;
   // Short register tiles wait for the right side.
   products *= 1 + 1.0 / plan.shape.rows;
-  double transforms = (computed * (costs.input * conv.in + costs.inverse * conv.out) + costs.filter * conv.in * columns) / lanes;
+  double filter = plan.byColumns ? costs.filterOnTheWay : costs.filter;
+  double transforms = (computed * (costs.input * conv.in + costs.inverse * conv.out) + filter * conv.in * columns) / lanes;
   int64_t plainBytes = 9 * conv.in * columns * 4, filterBytes = places * conv.in * columns * 4;
-  int64_t scratch = places * (plan.blockTiles * (plan.inputStride + (plan.byColumns ? width : columns)) + plan.depth * width) * 4;
+  int64_t scratch = places * plan.blockTiles * (plan.inputStride + (plan.byColumns ? width : columns)) * 4;
   double filters, imbalance;
   if (plan.byColumns) {
-    filters = static_cast<double>(plainBytes) / getRate(target, plainBytes) + static_cast<double>(filterBytes) / 8;
+    filters = static_cast<double>(plainBytes) / getRate(target, plainBytes);
     int64_t panels = ceilDiv(conv.out, width);
     imbalance = static_cast<double>(ceilDiv(panels, 2) * 2) / panels;
-    // The products of a part are added to those of the parts before.
-    products *= 1 + 2.0 / plan.depth;
   } else {
     filters = static_cast<double>(blocks + 1) * filterBytes / getRate(target, filterBytes);
     imbalance = static_cast<double>(ceilDiv(blocks, 2) * 2) / blocks;
@@ -80,15 +80,15 @@ static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t
 }
 
 static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile) {
-  int64_t tiles = conv.images * ceilDiv(conv.height, tile) * ceilDiv(conv.width, tile), places = (tile + 2) * (tile + 2);
-  if (tiles > fewTiles || conv.in % 16)
+  int64_t tiles = conv.images * ceilDiv(conv.height, tile) * ceilDiv(conv.width, tile);
+  if (tiles > fewTiles || conv.in % winogradChain)
     return std::nullopt;
   TileShape shape = chooseTile(target, 1000, conv.out, conv.in);
   int64_t parts = ceilDiv(tiles, shape.rows);
   shape.rows = static_cast<unsigned>(ceilDiv(tiles, parts));
-  int64_t depth = 16;
-  for (int64_t wider = depth; wider <= conv.in; wider += 16)
-    if (conv.in % wider == 0 && places * wider * shape.columns() * 4 <= target.getL2() / 3)
+  int64_t depth = winogradChain;
+  for (int64_t wider = depth; wider <= conv.in; wider += winogradChain)
+    if (conv.in % wider == 0 && 9 * wider * shape.columns() * 4 <= target.getL2() / 8)
       depth = wider;
   WinogradPlan plan{shape, parts * shape.rows, padChannels(conv.in, shape.lanes), true, depth, 0};
   plan.cost = costOf(target, conv, tile, plan);

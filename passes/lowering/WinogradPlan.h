@@ -6,6 +6,9 @@
 
 namespace kiln {
 
+/// The products cancel in the inverse transform, so their rounding errors count more than those of a direct sum: shorter chains.
+inline constexpr int64_t winogradChain = 16;
+
 /// A 3x3 convolution of stride 1.
 struct ConvExtents {
   /// Of the result; `images` is an estimate when the batch is known at run time only.
@@ -24,7 +27,7 @@ struct WinogradPlan {
   /// Elements from a tile to the next in the transformed input.
   int64_t inputStride;
   bool byColumns = false;
-  /// Input channels whose filters are transformed at once; by columns only.
+  /// Input channels whose filters are in the second-level cache while all places meet them; by columns only.
   int64_t depth = 0;
   /// Estimated time, in multiply-adds of a vector.
   double cost;
