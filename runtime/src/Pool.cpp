@@ -82,8 +82,10 @@ int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 // out even. Products of the other order would overflow for huge counts.
 int64_t shareBegin(int64_t count, int64_t parts, int64_t part) { return part * (count / parts) + lesser(part, count % parts); }
 
+// Kernels of few tasks may prepare something in each call, so they are called once a thread.
 int64_t countGrains(const kiln_pool *pool, int64_t parts, int64_t part) {
-  return lesser(grainsOfPart, shareBegin(pool->tasks, parts, part + 1) - shareBegin(pool->tasks, parts, part));
+  int64_t tasks = shareBegin(pool->tasks, parts, part + 1) - shareBegin(pool->tasks, parts, part);
+  return tasks < grainsOfPart / 2 ? 1 : lesser(tasks, grainsOfPart);
 }
 
 struct Grains {
