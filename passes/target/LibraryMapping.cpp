@@ -45,11 +45,9 @@ static std::string findOneDnnFault(Operation *op) {
   return "";
 }
 
-/// Channels from which, and pixels of the result up to which, oneDNN's Winograd form is measured to be faster than Kiln's (docs/Libraries.md).
-static constexpr int64_t manyChannels = 512, fewPixels = 64;
-/// Products of elements from which the batch's measurements speak.
-static constexpr int64_t manyProducts = 12 << 20;
-
+/// Channels from which, and pixels of the result up to which, oneDNN's Winograd form is faster than its direct one, and channels from which it is measured
+/// to be faster than Kiln's (docs/Libraries.md).
+static constexpr int64_t manyChannels = 512, fewPixels = 64, fasterChannels = 1024;
 bool usesLibraryWinograd(Operation *op) {
   auto conv = dyn_cast<ConvOp>(op);
   auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
@@ -63,17 +61,10 @@ bool usesLibraryWinograd(Operation *op) {
   return elements && *elements > 0 && *elements <= fewPixels * weight[0];
 }
 
-/// Products of two computed sides, a batch of them, with nothing behind that a kernel of Kiln's would compute besides.
-static bool isBatchOfProducts(Operation *op) {
-  auto matmul = dyn_cast<MatmulOp>(op);
-  if (!matmul || matmul.getRhs().getType().getRank() < 3 || isConstant(matmul.getRhs()) || isConstant(matmul.getLhs()))
-    return false;
-  auto products = getConstantDim(simplifyDim(getNumElements(getDims(matmul.getType()), op->getContext()) * getDims(matmul.getLhs().getType()).back()));
-  return products && *products >= manyProducts && llvm::none_of(op->getUsers(), llvm::IsaPred<ScalarBody>);
-}
-
 /// Where oneDNN 2.6 is measured to be faster (docs/Libraries.md).
-static bool isFasterInOneDnn(Operation *op) { return usesLibraryWinograd(op) || isBatchOfProducts(op); }
+static bool isFasterInOneDnn(Operation *op) {
+  return usesLibraryWinograd(op) && cast<ConvOp>(op).getWeight().getType().getDimSize(1) >= fasterChannels;
+}
 
 std::optional<LibraryAnswer> askLibraries(Operation *op, kernel::TargetAttr target) {
   constexpr llvm::StringLiteral oneDnn = "onednn";
