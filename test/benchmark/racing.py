@@ -40,6 +40,13 @@ class Side:
         self.process.wait()
 
 
+def start_once(command, cpus):
+    """What a process says of its start: milliseconds to the first result, and the page-in."""
+    side = Side(command, cpus)
+    side.close()
+    return side.load_ms, side.others[0]
+
+
 def load_cases():
     """The models of the end-to-end tests and those that are only raced, by name."""
     own = json.loads((ROOT / "test/benchmark/cases.json").read_text())

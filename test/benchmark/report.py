@@ -6,7 +6,7 @@ import pathlib
 import re
 
 COLOURS = {1: "#c2410c", 2: "#fdba74"}
-COLUMNS = [("model", 20), ("threads", 7), ("Kiln ms", 10), ("ORT ms", 10), ("T", 6), ("range", 12), ("load ms", 8), ("page-in", 8), ("ORT", 7), ("peak MB", 8),
+COLUMNS = [("model", 20), ("threads", 7), ("Kiln ms", 10), ("ORT ms", 10), ("T", 6), ("range", 12), ("load ms", 8), ("page-in", 8), ("start", 6), ("ORT", 7), ("peak MB", 8),
            ("ORT", 6), ("compile s", 9)]
 
 
@@ -17,7 +17,7 @@ def header():
 def line(r):
     spread = f"{r['ratio_min']:.2f}-{r['ratio_max']:.2f}"
     return (f"{r['model']:20} {r['threads']:7} {r['kiln_ms']:10.4f} {r['onnxruntime_ms']:10.4f} {r['ratio']:6.2f} {spread:>12} {r['kiln_load_ms']:8.1f} "
-            f"{r['page_in_ms']:8.1f} {r['onnxruntime_load_ms']:7.0f} {r['kiln_peak_mb']:8.0f} {r['onnxruntime_peak_mb']:6.0f} {r['compile_s']:9.1f}")
+            f"{r['page_in_ms']:8.1f} {r['kiln_start_ms']:6.1f} {r['onnxruntime_load_ms']:7.0f} {r['kiln_peak_mb']:8.0f} {r['onnxruntime_peak_mb']:6.0f} {r['compile_s']:9.1f}")
 
 
 def mean(results):
@@ -35,7 +35,7 @@ def by_model(results):
 def markdown(report):
     results = report["results"]
     counts = sorted({r["threads"] for r in results})
-    head = ["model", *(f"{what}, {n} thread{'s' * (n > 1)}" for n in counts for what in ("Kiln ms", "ORT ms", "T")), "load ms", "ORT", "peak MB", "ORT", "library MB",
+    head = ["model", *(f"{what}, {n} thread{'s' * (n > 1)}" for n in counts for what in ("Kiln ms", "ORT ms", "T")), "load ms", "start ms", "ORT", "peak MB", "ORT", "library MB",
             "compile s"]
     lines = [f"Measured on: {report['machine']}.", "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for model, by_threads in by_model(results).items():
@@ -44,7 +44,7 @@ def markdown(report):
             r = by_threads.get(n)
             cells += [f"{r['kiln_ms']:.4g}", f"{r['onnxruntime_ms']:.4g}", f"{r['ratio']:.2f}"] if r else ["", "", ""]
         r = next(iter(by_threads.values()))
-        cells += [f"{r['kiln_load_ms']:.1f}", f"{r['onnxruntime_load_ms']:.0f}", f"{r['kiln_peak_mb']:.0f}", f"{r['onnxruntime_peak_mb']:.0f}",
+        cells += [f"{r['kiln_load_ms']:.1f}", f"{r['kiln_start_ms']:.1f}", f"{r['onnxruntime_load_ms']:.0f}", f"{r['kiln_peak_mb']:.0f}", f"{r['onnxruntime_peak_mb']:.0f}",
                   f"{r['library_bytes'] / 1e6:.1f}", f"{r['compile_s']:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
     means = ", ".join(f"{mean([r for r in results if r['threads'] == n]):.2f} at {n} thread{'s' * (n > 1)}" for n in counts)
