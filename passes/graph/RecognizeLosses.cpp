@@ -101,7 +101,9 @@ static bool matchWeights(Loss loss, Value weights, Value &weight) {
   if (classes.ignored && getUniformNumber(picked) == 1.0)
     return true;
   auto gather = picked.getDefiningOp<GatherOp>();
-  if (!gather || gather.getAxis() != 0 || gather.getInput().getType().getRank() != 1)
+  // A weight of another size has no place for some of the loss's classes, or for others.
+  if (!gather || gather.getAxis() != 0 || gather.getInput().getType().getRank() != 1 ||
+      getDims(gather.getInput().getType())[0] != getDims(loss.getInput().getType())[1])
     return false;
   weight = gather.getInput();
   return Classes::find(gather.getIndices()) == classes;

@@ -52,3 +52,14 @@ func.func @ignored(%x: tensor<3x5xf32>, %t: tensor<3x1xi64>) -> tensor<3x1xf32> 
   %r = nn.mul %n, %w : tensor<3x1xf32>
   return %r : tensor<3x1xf32>
 }
+
+// A weight of one number, which all classes but the first lack.
+// CHECK-LABEL: func @narrow
+// CHECK: nn.gather %arg2, %arg1
+// CHECK: nn.mul
+func.func @narrow(%x: tensor<3x5xf32>, %t: tensor<3xi64>, %w: tensor<1xf32>) -> tensor<3xf32> {
+  %0 = nn.negative_log_likelihood none %x, %t : tensor<3x5xf32>, tensor<3xi64> -> tensor<3xf32>
+  %1 = nn.gather %w, %t axis 0 : tensor<1xf32>, tensor<3xi64> -> tensor<3xf32>
+  %2 = nn.mul %0, %1 : tensor<3xf32>
+  return %2 : tensor<3xf32>
+}
