@@ -18,8 +18,9 @@ namespace kiln::import {
 /// The format that this importer was written against.
 static constexpr int64_t newestIr = 14, newestOpset = 28;
 
-GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics)
-    : context(context), options(options), file(file), diagnostics(diagnostics), builder(&context, &calls) {}
+GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics,
+                             SqueezedDims &squeezed)
+    : context(context), options(options), file(file), diagnostics(diagnostics), squeezed(squeezed), builder(&context, &calls) {}
 
 //===- Header --------------------------------------------------------------===//
 
@@ -93,6 +94,25 @@ bool GraphImporter::isConstraint(AffineExpr mustBeZero) const {
 void GraphImporter::addConstraint(AffineExpr mustBeZero) {
   if (!isConstraint(mustBeZero))
     constraints.push_back(nn::simplifyDim(mustBeZero));
+}
+
+AffineExpr GraphImporter::usePinned(AffineExpr dim) const {
+  for (AffineExpr constraint : constraints) {
+    AffineExpr symbol;
+    bool isLinear = constraint.isPureAffine();
+    constraint.walk([&](AffineExpr part) {
+      bool isOther = isa<AffineSymbolExpr>(part) && symbol && part != symbol;
+      isLinear &= !isOther && part.getKind() != AffineExprKind::FloorDiv && part.getKind() != AffineExprKind::CeilDiv && part.getKind() != AffineExprKind::Mod;
+      symbol = isa<AffineSymbolExpr>(part) ? part : symbol;
+    });
+    if (!isLinear || !symbol || !dim.isFunctionOfSymbol(cast<AffineSymbolExpr>(symbol).getPosition()))
+      continue;
+    auto at = [&](int64_t value) { return nn::getConstantDim(constraint.replace(symbol, getAffineConstantExpr(value, &context))).value_or(0); };
+    int64_t offset = at(0), factor = at(1) - offset;
+    if (factor != 0 && offset % factor == 0)
+      dim = nn::simplifyDim(dim.replace(symbol, getAffineConstantExpr(-offset / factor, &context)));
+  }
+  return dim;
 }
 
 //===- Inputs --------------------------------------------------------------===//
