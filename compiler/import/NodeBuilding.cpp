@@ -249,6 +249,13 @@ Value Node::matmul(Value lhs, Value rhs) {
   if (!unify(to.back(), right[right.size() - 2], "inner dimensions differ"))
     return lhs;
   right[right.size() - 2] = to.back();
+  for (size_t i = 0; right.size() == to.size() && i + 2 < to.size(); ++i) {
+    if (nn::getConstantDim(to[i]) && nn::getConstantDim(right[i]))
+      continue;
+    if (!unify(to[i], right[i], "batch dimensions differ"))
+      return lhs;
+    right[i] = to[i];
+  }
   rhs = reshape(rhs, right);
   to.back() = right.back();
   return make<nn::MatmulOp>(type(to, elementType(lhs)), lhs, rhs);
