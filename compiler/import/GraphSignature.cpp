@@ -448,6 +448,9 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::run() {
       (void)diagnostics.error(line);
     return failure();
   }
+  for (AffineExpr dim : squeezed.asked)
+    if (auto size = nn::getConstantDim(usePinned(dim)); size && (*size == 1) != llvm::is_contained(squeezed.ones, dim))
+      return diagnostics.error("a Squeeze without axes and other nodes do not agree on whether dimension " + nn::formatDim(dim) + " is 1");
   finishModule();
   if (failed(mlir::verify(*module)))
     return diagnostics.error("internal error: the imported module is not valid: " + verifierMessage);

@@ -39,11 +39,12 @@ static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOpt
 static constexpr unsigned mostSqueezed = 4;
 
 /// The model with those dimensions taken to be 1 for Squeeze with which alone it holds together; `errors` says so when there is no such choice.
-static FailureOr<ImportedModel> importWithOnes(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, ArrayRef<AffineExpr> asked,
+static FailureOr<ImportedModel> importWithOnes(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, llvm::SetVector<AffineExpr> asked,
                                                std::vector<std::string> &errors) {
   FailureOr<ImportedModel> found = failure();
   std::vector<std::string> ignored;
   bool isOpen = asked.size() > mostSqueezed;
+  // A choice may lead to a Squeeze that asks for more.
   for (unsigned choice = 1; !isOpen && choice < 1u << asked.size(); ++choice) {
     import::SqueezedDims squeezed;
     for (auto [i, dim] : llvm::enumerate(asked))
@@ -51,10 +52,10 @@ static FailureOr<ImportedModel> importWithOnes(MLIRContext &context, const Impor
         squeezed.ones.push_back(dim);
     ignored.clear();
     auto model = importOnce(context, options, file, squeezed, ignored, isOpen);
-    if (failed(model))
-      continue;
-    isOpen = succeeded(found);
-    found = std::move(model);
+    asked.insert(squeezed.asked.begin(), squeezed.asked.end());
+    isOpen |= asked.size() > mostSqueezed || (succeeded(model) && succeeded(found));
+    if (succeeded(model))
+      found = std::move(model);
   }
   if (!isOpen)
     return found;
@@ -74,7 +75,7 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   bool isOpen = false;
   auto model = importOnce(context, options, *file, squeezed, errors, isOpen);
   if (failed(model) && !isOpen && !squeezed.asked.empty())
-    model = importWithOnes(context, options, *file, squeezed.asked.getArrayRef(), errors);
+    model = importWithOnes(context, options, *file, squeezed.asked, errors);
   if (failed(model))
     return failure();
   errors.clear();

@@ -97,6 +97,11 @@ def add_squeezes_behind(model):
     x = random.standard_normal((1, 3, 4)).astype("f4")
     model.nodes.append(helper.make_node("Squeeze", [model.input(x, dims=["lone", 3, 4])], ["squeezed"]))
     model.case("squeeze_for_rank", "Transpose", ["squeezed"], x[0].T, perm=[1, 0])
+    x = random.standard_normal((1, 3)).astype("f4")
+    given = model.input(x, dims=["late", 3])
+    model.nodes.append(helper.make_node("Squeeze", [given], ["all"]))
+    model.nodes.append(helper.make_node("Squeeze", [given, model.weight(np.array([0]), "i8")], ["named"]))
+    model.case("squeeze_as_another", "Add", ["all", "named"], 2 * x[0])
 
 
 def add_broadcasts(model):

@@ -102,6 +102,8 @@ CASES = [
      "z = Squeeze(x) y = Neg(z)", "float[P, Q] z"),
     ("without axes, which dimensions of size 1 to squeeze is known only at run time", "float[N, M] x", "z = Squeeze(x) y = Transpose<perm = [0]>(z)"),
     ("without axes, which dimensions of size 1 to squeeze is known only at run time", "float[A, B, C, D, E] x", "z = Squeeze(x) y = Transpose<perm = [0]>(z)"),
+    ("a Squeeze without axes and other nodes do not agree on whether dimension s0 is 1", "float[N, 3] x",
+     "z = Squeeze(x) t = Transpose<perm = [1, 0]>(z) w = Squeeze(x, a) y = Add(t, w)", "int64[1] a = {0}"),
     ("attribute 'perm' has 3 entries, the input has rank 2", "float[N, M] x", "z = Squeeze(x) y = Transpose<perm = [0, 1, 2]>(z)"),
     ("the step is symbolic", "float[N] x", "s = Shape(x) z = Squeeze(s) y = Range(o, z, z)", "int64 o = {0}"),
     ("the range has too many elements: its size overflows the limit", "float[1] x", "y = Range(a, b, o)",
