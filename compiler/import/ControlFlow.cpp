@@ -4,6 +4,7 @@
 // whose number of steps is known is written out step by step.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/Graph.h"
 #include "compiler/import/Lists.h"
 #include "compiler/import/onnx.pb.h"
@@ -374,10 +375,11 @@ LogicalResult GraphImporter::buildFlexAttention(Scope &scope, Node &node) {
     FailureOr<SmallVector<Value>> changed = importBody(scope, node, attribute->g(), {what}, node.proto.name() + "/");
     if (failed(changed) || node.unsupportedNode)
       return failure(failed(changed));
-    if (changed->size() != 1 || changed->front().getType() != what.getType())
-      return node.error("the body of '" + name + "' does not give what it gets");
-    what = changed->front();
-    return success();
+    std::string mismatch = ("the body of '" + name + "' does not give what it gets").str();
+    if (changed->size() != 1 || !isa<RankedTensorType>(changed->front().getType()) || node.elementType(changed->front()) != node.elementType(what))
+      return node.error(mismatch);
+    what = alignDims(node, changed->front(), node.dims(what), mismatch);
+    return failure(node.failed());
   };
   for (Value operand : {query, key, value})
     if (!node.failed() && (!isa<RankedTensorType>(operand.getType()) || !node.expectRank(operand, 4, "an input")))

@@ -46,11 +46,12 @@ struct Scope {
 /// Builds the module. One instance imports one model.
 class GraphImporter {
 public:
-  GraphImporter(mlir::MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics);
+  GraphImporter(mlir::MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SqueezedDims &squeezed);
 
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
   /// The results of @main that are the model's outputs.
   unsigned numOutputs() const { return outputNames.size(); }
+  bool hasUnsupported() const { return !unsupportedNodes.empty(); }
 
 private:
   friend class Node;
@@ -139,11 +140,14 @@ private:
   nn::ComputedDims computedDims() const { return {static_cast<unsigned>(symbols.size() - computedBounds.size()), computedBounds}; }
   void addConstraint(AffineExpr mustBeZero);
   bool isConstraint(AffineExpr mustBeZero) const;
+  /// The expression with the numbers of the symbols that constraints give one, as s0 - 5 does.
+  AffineExpr usePinned(AffineExpr dim) const;
 
   mlir::MLIRContext &context;
   const ImportOptions &options;
   ModelFile &file;
   Diagnostics &diagnostics;
+  SqueezedDims &squeezed;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
   mlir::OpBuilder builder;

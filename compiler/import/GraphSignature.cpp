@@ -18,8 +18,9 @@ namespace kiln::import {
 /// The format that this importer was written against.
 static constexpr int64_t newestIr = 14, newestOpset = 28;
 
-GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics)
-    : context(context), options(options), file(file), diagnostics(diagnostics), builder(&context, &calls) {}
+GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics,
+                             SqueezedDims &squeezed)
+    : context(context), options(options), file(file), diagnostics(diagnostics), squeezed(squeezed), builder(&context, &calls) {}
 
 //===- Header --------------------------------------------------------------===//
 
@@ -93,6 +94,25 @@ bool GraphImporter::isConstraint(AffineExpr mustBeZero) const {
 void GraphImporter::addConstraint(AffineExpr mustBeZero) {
   if (!isConstraint(mustBeZero))
     constraints.push_back(nn::simplifyDim(mustBeZero));
+}
+
+AffineExpr GraphImporter::usePinned(AffineExpr dim) const {
+  for (AffineExpr constraint : constraints) {
+    AffineExpr symbol;
+    bool isLinear = constraint.isPureAffine();
+    constraint.walk([&](AffineExpr part) {
+      bool isOther = isa<AffineSymbolExpr>(part) && symbol && part != symbol;
+      isLinear &= !isOther && part.getKind() != AffineExprKind::FloorDiv && part.getKind() != AffineExprKind::CeilDiv && part.getKind() != AffineExprKind::Mod;
+      symbol = isa<AffineSymbolExpr>(part) ? part : symbol;
+    });
+    if (!isLinear || !symbol || !dim.isFunctionOfSymbol(cast<AffineSymbolExpr>(symbol).getPosition()))
+      continue;
+    auto at = [&](int64_t value) { return nn::getConstantDim(constraint.replace(symbol, getAffineConstantExpr(value, &context))).value_or(0); };
+    int64_t offset = at(0), factor = at(1) - offset;
+    if (factor != 0 && offset % factor == 0)
+      dim = nn::simplifyDim(dim.replace(symbol, getAffineConstantExpr(-offset / factor, &context)));
+  }
+  return dim;
 }
 
 //===- Inputs --------------------------------------------------------------===//
@@ -428,6 +448,9 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::run() {
       (void)diagnostics.error(line);
     return failure();
   }
+  for (AffineExpr dim : squeezed.asked)
+    if (auto size = nn::getConstantDim(usePinned(dim)); size && (*size == 1) != llvm::is_contained(squeezed.ones, dim))
+      return diagnostics.error("a Squeeze without axes and other nodes do not agree on whether dimension " + nn::formatDim(dim) + " is 1");
   finishModule();
   if (failed(mlir::verify(*module)))
     return diagnostics.error("internal error: the imported module is not valid: " + verifierMessage);

@@ -348,6 +348,8 @@ AffineExpr Node::computedDim(AffineExpr bound, const Twine &name) {
 
 void Node::keepBytes(Value bytes, const Twine &name) { graph.keptBytes.emplace_back(printable(name.str()), bytes); }
 
+SqueezedDims &Node::squeezed() { return graph.squeezed; }
+
 const Limits &Node::limits() const { return graph.options.limits; }
 
 std::string Node::outputName(unsigned i) const {

@@ -6,6 +6,7 @@
 #include "compiler/import/Contents.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 
@@ -23,6 +24,18 @@ using nn::DimExprs;
 
 class GraphImporter;
 struct Scope;
+
+/// Which symbolic dimensions a Squeeze without axes takes to be 1, where neither its input nor the declared rank tells.
+struct SqueezedDims {
+  /// Those that are; all others are not.
+  DimExprs ones;
+  /// Those that were asked for.
+  llvm::SetVector<AffineExpr> asked;
+  /// Such a Squeeze is not supported, whatever `ones` has.
+  bool isRefused = false;
+  /// A declared rank contradicts `ones`.
+  bool isContradicted = false;
+};
 
 /// What an operator's converter sees. The first mistake sticks: after it, accessors return defaults that are safe to go on with, and the
 /// driver throws away what was made. A converter so only returns early where it would otherwise do harm.
@@ -117,6 +130,8 @@ public:
   std::optional<DimExprs> declaredDims(unsigned i = 0) const;
   /// The number of them, which the model may declare alone.
   std::optional<int64_t> declaredRank(unsigned i = 0) const;
+  /// What a Squeeze without axes has to know, and may note (Graph.h).
+  SqueezedDims &squeezed();
   bool isKnown(unsigned input) { return !hasInput(input) || getIntegerContents(inputs[input]); }
   /// A dimension that only the data tells, at most `bound`; `name` is for messages and the model's users.
   AffineExpr computedDim(AffineExpr bound, const llvm::Twine &name);

@@ -67,26 +67,37 @@ Value Node::splat(ArrayRef<AffineExpr> dims, Type elementType, double value) {
 
 //===- Broadcasting --------------------------------------------------------===//
 
+/// Whether the other dimension is more than the symbol, whatever positive numbers the symbols are.
+static bool isBelow(AffineExpr symbol, AffineExpr other) {
+  return isa<AffineSymbolExpr>(symbol) && provablyAtMost(getAffineConstantExpr(1, symbol.getContext()), (other - symbol).replace(symbol, symbol + 1));
+}
+
 std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) {
   if (a.size() < b.size())
     std::swap(a, b);
   DimExprs result(a);
   for (size_t i = 0; i < b.size(); ++i) {
-    AffineExpr &dim = result[a.size() - b.size() + i];
-    if (nn::getConstantDim(b[i]) == 1)
+    AffineExpr &dim = result[a.size() - b.size() + i], other = b[i];
+    bool known = graph.isConstraint(dim - other);
+    if (known || nn::provablyEqual(dim, other))
+      continue;
+    dim = graph.usePinned(dim);
+    other = graph.usePinned(other);
+    if (nn::getConstantDim(other) == 1)
       continue;
     if (nn::getConstantDim(dim) == 1) {
-      dim = b[i];
+      dim = other;
       continue;
     }
-    bool known = graph.isConstraint(dim - b[i]);
-    bool left = !known && nn::mayBroadcast(dim, b[i]), right = !known && nn::mayBroadcast(b[i], dim);
+    bool left = nn::mayBroadcast(dim, other), right = nn::mayBroadcast(other, dim);
     // Sizes that the model computes, as along the paths of a feature pyramid, are meant to be equal.
-    if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(b[i]))
-      dim = nn::getBroadcastSize(dim, b[i]);
-    else if (left && !right)
-      dim = b[i];
-    else if (left == right && !unify(dim, b[i], "shapes do not broadcast: dimensions"))
+    if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(other))
+      dim = nn::getBroadcastSize(dim, other);
+    else if (isBelow(other, dim))
+      continue;
+    else if ((left && !right) || isBelow(dim, other))
+      dim = other;
+    else if (left == right && !unify(dim, other, "shapes do not broadcast: dimensions"))
       return std::nullopt;
   }
   return result;
@@ -105,6 +116,11 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
     AffineExpr want = to[to.size() - own.size() + i];
     if (nn::getConstantDim(own[i]) == 1)
       continue;
+    AffineExpr pinned = graph.usePinned(own[i]);
+    if (pinned != own[i] && (nn::getConstantDim(pinned) == 1 || nn::provablyEqual(pinned, graph.usePinned(want)))) {
+      aligned[i] = nn::getConstantDim(pinned) == 1 ? pinned : want;
+      continue;
+    }
     if (nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want) && (nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]))) {
       graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
       continue;
@@ -233,6 +249,13 @@ Value Node::matmul(Value lhs, Value rhs) {
   if (!unify(to.back(), right[right.size() - 2], "inner dimensions differ"))
     return lhs;
   right[right.size() - 2] = to.back();
+  for (size_t i = 0; right.size() == to.size() && i + 2 < to.size(); ++i) {
+    if (nn::getConstantDim(to[i]) && nn::getConstantDim(right[i]))
+      continue;
+    if (!unify(to[i], right[i], "batch dimensions differ"))
+      return lhs;
+    right[i] = to[i];
+  }
   rhs = reshape(rhs, right);
   to.back() = right.back();
   return make<nn::MatmulOp>(type(to, elementType(lhs)), lhs, rhs);

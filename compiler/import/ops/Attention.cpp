@@ -1,5 +1,5 @@
 //===- Attention.cpp - Attention and rotary embedding ------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 
 #include <cmath>
@@ -49,6 +49,9 @@ public:
 
 private:
   Value withPast(Value past, Value now, unsigned output);
+  void alignOperands();
+  /// How many keys each batch entry uses; null: all of them.
+  Value usedKeys();
   Value maskBias();
   Value causalBias();
   Value paddingBias();
@@ -99,7 +102,7 @@ Value Attention::causalBias() {
   Type i64 = node.builder().getI64Type();
   AffineExpr one = node.number(1);
   Value row = node.iota({queries, one}, 0, i64), column = node.iota({queries, keys}, 1, i64);
-  if (Value used = node.optionalInput(6)) {
+  if (Value used = usedKeys()) {
     DimExprs b = node.dims(used);
     Value length = materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Contents{{queries}});
     Value offset = node.binary<SubOp>(node.cast(used, i64), length);
@@ -110,10 +113,29 @@ Value Attention::causalBias() {
   return minusInfinityWhere(node.compare<LessOp>(row, column));
 }
 
-/// Hides the keys behind those in use, of which each batch entry has its own number.
-Value Attention::paddingBias() {
+Value Attention::usedKeys() {
   Value used = node.optionalInput(6);
   if (!used || node.failed() || !node.expectRank(used, 1, "nonpad_kv_seqlen"))
+    return {};
+  return alignDims(node, used, {node.dims(query)[0]}, "nonpad_kv_seqlen is not one number for each batch entry");
+}
+
+/// Batches, head sizes and numbers of keys have to be equal. Numbers of heads may differ by a factor, which has to be known.
+void Attention::alignOperands() {
+  DimExprs q = node.dims(query), k = node.dims(key), v = node.dims(value);
+  for (AffineExpr heads : {k[1], v[1]})
+    if (!nn::provablyEqual(heads, q[1]) && !(nn::getConstantDim(heads) && nn::getConstantDim(q[1])))
+      (void)node.unsupported("symbolic numbers of heads of queries and keys, whose ratio is not known", "make the dimensions static with --dim");
+  AffineExpr size = nn::getConstantDim(q[3]) ? q[3] : k[3];
+  query = alignDims(node, query, {q[0], q[1], q[2], size}, "Q and K have different head sizes");
+  key = alignDims(node, key, {q[0], k[1], k[2], size}, "K does not fit Q");
+  value = alignDims(node, value, {q[0], v[1], k[2], v[3]}, "V does not fit Q and K");
+}
+
+/// Hides the keys behind those in use, of which each batch entry has its own number.
+Value Attention::paddingBias() {
+  Value used = usedKeys();
+  if (!used || node.failed())
     return {};
   Type i64 = node.builder().getI64Type();
   AffineExpr one = node.number(1);
@@ -176,6 +198,8 @@ LogicalResult Attention::run() {
   past = pastKey && node.rank(pastKey) == 4 ? node.dims(pastKey)[2] : node.number(0);
   key = withPast(pastKey, key, 1);
   value = withPast(node.optionalInput(5), value, 2);
+  if (!node.failed())
+    alignOperands();
   if (node.failed())
     return failure();
   DimExprs q = node.dims(query);

@@ -1,5 +1,5 @@
 //===- Convolution.cpp - Conv and ConvTranspose ------------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Window.h"
 #include "dialects/nn/ConstantData.h"
@@ -197,8 +197,8 @@ static LogicalResult causalConvWithState(Node &node) {
   if (!kernel || !channels || *kernel < 1 || nn::getConstantDim(shape[0]) != channels || nn::getConstantDim(shape[1]) != 1)
     return node.error("expected a weight [C, 1, K] with static sizes for an input [N, C, L]");
   DimExprs state = {dims[0], dims[1], node.number(*kernel - 1)};
-  if (past && node.dims(past) != state)
-    return node.error("the past state does not have the shape [N, C, K - 1]");
+  if (past)
+    past = alignDims(node, past, state, "the past state does not have the shape [N, C, K - 1]");
   Value window = *kernel == 1 ? x : node.concat({past ? past : node.splat(state, node.elementType(x), 0), x}, 2);
   int64_t one[] = {1}, pads[] = {0, 0};
   RankedTensorType type = node.type(dims, node.elementType(x));

@@ -1,5 +1,5 @@
 //===- DataSized.cpp - Results whose size only the data tells ----------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/ConstantData.h"
 
@@ -118,9 +118,8 @@ static Value scalarInput(Node &node, unsigned input, Type type, double fallback,
   Value value = node.optionalInput(input);
   if (!value)
     return node.splat({}, type, fallback);
-  if (getConstantDim(getNumElements(node.dims(value), node.context())) != 1)
-    (void)node.error(what + " must have one element");
-  else if (node.elementType(value) != type)
+  value = alignDims(node, value, SmallVector<AffineExpr>(node.rank(value), node.number(1)), what + " must have one element");
+  if (node.elementType(value) != type)
     (void)node.error(what + " has a wrong element type");
   return node.failed() ? value : node.reshape(value, {});
 }

@@ -7,7 +7,7 @@
 // The steps are written out one by one: what a model does with it between calls is one step, with the state as input and output.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 
 #include <cmath>
@@ -115,8 +115,7 @@ LogicalResult LinearAttention::run() {
   Type element = node.elementType(node.input(0));
   DimExprs keyDims = node.dims(key), shape = {keyDims[0], keyDims[2], keyDims[3], node.dims(value)[3]};
   Value state = node.hasInput(3) ? node.cast(node.input(3), wide) : node.splat(shape, wide, 0);
-  if (node.dims(state) != shape)
-    return node.error("the past state does not have the shape [batch, heads, key size, value size]");
+  state = alignDims(node, state, shape, "the past state does not have the shape [batch, heads, key size, value size]");
   double scale = node.getFloat("scale", 0);
   if (scale == 0)
     scale = 1 / std::sqrt(static_cast<double>(nn::getConstantDim(shape[2]).value_or(1)));

@@ -23,7 +23,9 @@ static Value spread(Node &node, Value parameter, Value x, int64_t axis, int64_t 
   if (own.size() == 1 && block == 0) {
     DimExprs shape(dims.size(), node.number(1));
     shape[axis] = own[0];
-    if (!node.unify(own[0], dims[axis], "the number of scales or zero points and the dimension differ"))
+    // A symbolic number of them may be one for all.
+    bool isEither = isa<AffineSymbolExpr>(own[0]) && nn::mayBroadcast(own[0], dims[axis]);
+    if (!isEither && !node.unify(own[0], dims[axis], "the number of scales or zero points and the dimension differ"))
       return parameter;
     return node.broadcastTo(node.reshape(parameter, shape), dims);
   }

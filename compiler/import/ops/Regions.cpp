@@ -3,6 +3,7 @@
 // Both read an image between its elements: of the four neighbours of each place, one gather moves all channels.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Sampling.h"
 #include "compiler/import/ops/Window.h"
@@ -134,8 +135,9 @@ static LogicalResult roiAlign(Node &node) {
     return failure();
   DimExprs in = node.dims(x);
   AffineExpr count = node.dims(rois)[0], one = node.number(1);
-  if (nn::getConstantDim(node.dims(rois)[1]) != 4 || !node.unify(count, node.dims(images)[0], "rois and batch_indices have different lengths"))
-    return node.error("expected rois [regions, 4]");
+  rois = alignDims(node, rois, {count, node.number(4)}, "expected rois [regions, 4]");
+  if (node.failed() || !node.unify(count, node.dims(images)[0], "rois and batch_indices have different lengths"))
+    return failure();
   Neighbours ys = sampleAxis(node, *roi, rois, 1, roi->height, in[2]), xs = sampleAxis(node, *roi, rois, 0, roi->width, in[3]);
   int64_t rows = roi->height * roi->samples, columns = roi->width * roi->samples;
   for (int i = 0; i < 2; ++i) {

@@ -1,5 +1,6 @@
 //===- Sampling.cpp - Reads at computed coordinates --------------------------===//
 #include "compiler/import/ops/Sampling.h"
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 
 using namespace mlir;
@@ -100,8 +101,11 @@ bool GridSample::read() {
   int64_t rank = node.rank(image);
   if (rank < 3 || rank > 5 || !node.expectRank(grid, rank, "the grid"))
     (void)node.error("the input has rank " + Twine(rank) + ", expected [N, C] and one to three spatial dimensions");
-  if (!node.failed() && nn::getConstantDim(node.dims(grid).back()) != rank - 2)
-    (void)node.error("the grid's last dimension is not " + Twine(rank - 2));
+  if (!node.failed()) {
+    DimExprs aligned = node.dims(grid);
+    aligned.back() = node.number(rank - 2);
+    grid = alignDims(node, grid, aligned, "the grid's last dimension is not " + Twine(rank - 2));
+  }
   if (node.failed() || !node.unify(node.dims(image)[0], node.dims(grid)[0], "input and grid have different batch sizes"))
     return false;
   // Half precision cannot count beyond 2048 places.

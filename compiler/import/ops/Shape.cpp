@@ -118,27 +118,29 @@ static std::optional<SmallVector<int64_t>> squeezeAxes(Node &node) {
 }
 
 /// Without axes all dimensions of size 1 go. Whether a symbolic one is 1 only run time knows, but the rank may be declared: then all of them are or
-/// none is, which is checked at run time.
+/// none is. Else SqueezedDims tells. Both are checked at run time.
 static LogicalResult squeezeOnes(Node &node, Value x) {
-  DimExprs kept, symbolic;
-  for (AffineExpr dim : node.dims(x)) {
-    auto size = nn::getConstantDim(dim);
-    if (size != 1)
-      kept.push_back(dim);
-    if (!size)
-      symbolic.push_back(dim);
+  DimExprs dims = node.dims(x), kept, symbolic, ones;
+  llvm::copy_if(dims, std::back_inserter(kept), [](AffineExpr dim) { return nn::getConstantDim(dim) != 1; });
+  llvm::copy_if(dims, std::back_inserter(symbolic), [](AffineExpr dim) { return !nn::getConstantDim(dim); });
+  SqueezedDims &squeezed = node.squeezed();
+  int64_t most = kept.size(), least = most - static_cast<int64_t>(symbolic.size());
+  auto rank = node.declaredRank();
+  if (rank == least) {
+    ones = symbolic;
+  } else if (rank != most) {
+    squeezed.asked.insert(symbolic.begin(), symbolic.end());
+    llvm::copy_if(symbolic, std::back_inserter(ones), [&](AffineExpr dim) { return llvm::is_contained(squeezed.ones, dim); });
+    squeezed.isContradicted |= rank && *rank != most - static_cast<int64_t>(ones.size());
+    if (squeezed.isRefused || squeezed.isContradicted)
+      return node.unsupported("without axes, which dimensions of size 1 to squeeze is known only at run time", "make them static with --dim");
   }
-  int64_t most = kept.size(), rank = node.declaredRank().value_or(most);
-  bool squeezesAll = rank == most - static_cast<int64_t>(symbolic.size());
-  if (rank != most && !squeezesAll)
-    return node.unsupported("without axes, which dimensions of size 1 to squeeze is known only at run time", "make them static with --dim");
   for (AffineExpr dim : symbolic) {
-    AffineExpr size = squeezesAll ? dim : nn::getBroadcastFactor(dim);
+    AffineExpr size = llvm::is_contained(ones, dim) ? dim : nn::getBroadcastFactor(dim);
     if (!node.unify(size, node.number(1), "the declared rank differs: sizes"))
       return failure();
   }
-  if (squeezesAll)
-    llvm::erase_if(kept, [](AffineExpr dim) { return !nn::getConstantDim(dim); });
+  llvm::erase_if(kept, [&](AffineExpr dim) { return llvm::is_contained(ones, dim); });
   return node.result(node.reshape(x, kept));
 }
 

@@ -92,6 +92,32 @@ def add_squeezes(model):
     model.case("squeeze_none", "Squeeze", [model.input(x, dims=["four", 3, 1])], x[:, :, 0], dims=[None, 3])
 
 
+def add_squeezes_behind(model):
+    """Without axes and declared rank, where the model holds together only when one of the dimensions is 1."""
+    x = random.standard_normal((1, 3, 4)).astype("f4")
+    model.nodes.append(helper.make_node("Squeeze", [model.input(x, dims=["lone", 3, 4])], ["squeezed"]))
+    model.case("squeeze_for_rank", "Transpose", ["squeezed"], x[0].T, perm=[1, 0])
+    x = random.standard_normal((1, 3)).astype("f4")
+    given = model.input(x, dims=["late", 3])
+    model.nodes.append(helper.make_node("Squeeze", [given], ["all"]))
+    model.nodes.append(helper.make_node("Squeeze", [given, model.weight(np.array([0]), "i8")], ["named"]))
+    model.case("squeeze_as_another", "Add", ["all", "named"], 2 * x[0])
+
+
+def add_broadcasts(model):
+    """Symbolic dimensions of which one has to be 1: below what is made of it, or below one that other nodes give a number."""
+    x = random.standard_normal((1, 5)).astype("f4")
+    given = model.input(x, dims=["pair", 5])
+    model.nodes.append(helper.make_node("Concat", [given, given], ["twice"], axis=0))
+    model.case("add_to_twice", "Add", ["twice", given], np.concatenate([x, x]) + x, dims=[None, 5])
+    x, y, w = random.standard_normal((3, 6)).astype("f4"), random.standard_normal((1, 5)).astype("f4"), random.standard_normal((3, 6)).astype("f4")
+    long, row = model.input(x, dims=[3, "six"]), model.input(y, dims=["row", 5])
+    model.case("six", "MatMul", [long, model.weight(w.T)], x @ w.T)
+    model.nodes.append(helper.make_node("Transpose", [long], ["upright"], perm=[1, 0]))
+    model.nodes.append(helper.make_node("Slice", ["upright", model.weight(np.array([0, 0]), "i8"), model.weight(np.array([-1, 1]), "i8")], ["five"]))
+    model.case("add_row", "Add", ["five", row], x.T[:5, :1] + y, dims=[None, 5])
+
+
 def add_long_borders(model):
     """A border longer than a symbolic dimension, which only a reflection may not have."""
     x = random.standard_normal((1, 3)).astype("f4")
@@ -109,6 +135,8 @@ def main():
     add_symbolic_sums(model)
     add_same_borders(model)
     add_squeezes(model)
+    add_squeezes_behind(model)
+    add_broadcasts(model)
     add_long_borders(model)
     model.save(folder / "m.onnx", opset=19)
     inputs = model.save_inputs(folder)
