@@ -71,8 +71,13 @@ static std::string useTypes(StringRef text) {
 
 /// The headers of functions that kernels call whole.
 static std::string includeFunctions(StringRef text) {
-  std::string lines = text.contains("kiln::random_") ? "#include \"kiln/random.h\"\n" : "";
-  return lines + (text.contains("kiln::string_") ? "#include \"kiln/strings.h\"\n" : "");
+  static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
+      {"kiln::decimal_", "decimal"}, {"kiln::fourier_", "fourier"}, {"kiln::random_", "random"}, {"kiln::string_", "strings"}};
+  std::string lines;
+  for (auto [prefix, header] : headers)
+    if (text.contains(prefix))
+      lines += ("#include \"kiln/" + header + ".h\"\n").str();
+  return lines;
 }
 
 namespace {

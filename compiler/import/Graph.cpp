@@ -139,11 +139,12 @@ static bool accepts(Elements elements, Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   bool isBool = type.isInteger(1);
   if (nn::isString(type))
-    return llvm::is_contained({Elements::String, Elements::Data, Elements::Sequence, Elements::Everything}, elements);
+    return llvm::is_contained({Elements::String, Elements::Data, Elements::Sequence, Elements::Convertible, Elements::Everything}, elements);
   switch (elements) {
   case Elements::Any:
   case Elements::Data:
   case Elements::Narrow:
+  case Elements::Convertible:
   case Elements::Sequence:
   case Elements::Everything:
     return true;
@@ -225,7 +226,7 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
   }
   bool isConversion = false;
   if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
-    isConversion = row->elements == Elements::Narrow || row->elements == Elements::Everything;
+    isConversion = llvm::is_contained({Elements::Narrow, Elements::Convertible, Elements::Everything}, row->elements);
   for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
     if (int64_t narrow = node.inputs[i] ? narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
       converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");

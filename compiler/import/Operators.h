@@ -12,9 +12,9 @@ namespace kiln::import {
 class Node;
 
 /// Which element types the first input may have. Only operators of Sequence take lists of tensors and values that may be absent,
-/// only those of Narrow codes of narrow floats, and those of Everything both. Data are all numbers, bools and strings: what operators take
-/// that only move elements.
-enum class Elements { Any, Number, Float, Signed, Integer, Bool, String, Data, Sequence, Narrow, Everything };
+/// only those of Narrow codes of narrow floats, of Convertible also strings, and those of Everything all. Data are all numbers, bools and
+/// strings: what operators take that only move elements.
+enum class Elements { Any, Number, Float, Signed, Integer, Bool, String, Data, Sequence, Narrow, Convertible, Everything };
 
 /// One row an operator: from opset `since` to `until` the node is expressed by `convert`.
 struct Operator {

@@ -1,5 +1,5 @@
 //===- NNDialect.cpp - The nn dialect --------------------------------------===//
-#include "dialects/nn/NN.h"
+#include "dialects/nn/Calls.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -23,6 +23,10 @@ void NNDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/nn/NNOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/nn/NNCallOps.cpp.inc"
       >();
 }
 

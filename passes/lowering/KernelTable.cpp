@@ -94,6 +94,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"non_zero_scan", matchNonZeroScan, lowerNonZeroScan},
       {"unique_rows", matchUniqueRows, lowerUniqueRows},
       {"nms_greedy", matchNmsGreedy, lowerNmsGreedy},
+      {"fourier_rows", matchFourierRows, lowerFourierRows},
       {"runtime_call", matchRuntimeCall, lowerRuntimeCall},
       {"top_k_insertion", matchTopKInsertion, lowerTopKInsertion},
       {"pool_windows", matchPoolWindows, lowerPoolWindows, PlaceSupport::Operands, OverwriteSupport::Sides},

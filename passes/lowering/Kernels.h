@@ -44,6 +44,7 @@ KILN_KERNEL(OneDnnSoftmax);
 KILN_KERNEL(ConcatCopy);
 KILN_KERNEL(PadCopy);
 KILN_KERNEL(GatherCopy);
+KILN_KERNEL(FourierRows);
 KILN_KERNEL(RuntimeCall);
 KILN_KERNEL(ScatterUpdates);
 KILN_KERNEL(ResizeLoops);

@@ -37,6 +37,8 @@ const char *kiln_status_string(kiln_status status) {
     return "a function of an external library has failed";
   case KILN_STATUS_STRING_ROOM_TOO_SMALL:
     return "strings have more bytes or parts than the model was compiled for";
+  case KILN_STATUS_STRING_IS_NO_NUMBER:
+    return "a string that is to become a number is not the text of one";
   }
   return "unknown status";
 }

@@ -1,6 +1,7 @@
 //===- DataMovement.cpp - Slices, joins, borders, permutations ---------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Strings.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -292,10 +293,11 @@ static LogicalResult pad(Node &node) {
     checkBorder(node, *mode, node.dims(x)[axis], high[axis]);
   }
   Value fill = node.opset >= 11 ? node.optionalInput(2) : Value();
+  StringPlaces strings(node, {&x, &fill});
   if (fill && node.elementType(fill) != node.elementType(x))
     return node.error("the constant value has another element type than the input");
-  fill = fill ? node.reshape(fill, {}) : node.splat({}, node.elementType(x), node.opset < 11 ? node.getFloat("value", 0) : 0);
-  return node.failed() ? failure() : node.result(node.pad(x, low, high, *mode, fill));
+  fill = fill ? node.reshape(fill, {}) : node.opset < 11 ? node.splat({}, node.elementType(x), node.getFloat("value", 0)) : strings.fill(node.elementType(x));
+  return node.failed() ? failure() : node.result(strings.restore(node.pad(x, low, high, *mode, fill)));
 }
 
 //===- Blocks between depth and space --------------------------------------===//
@@ -367,15 +369,16 @@ static LogicalResult centerCropPad(Node &node) {
   }
   if (node.failed() || llvm::all_of(high, [](AffineExpr amount) { return nn::getConstantDim(amount) == 0; }))
     return node.result(x);
-  return node.result(node.pad(x, low, high, PadMode::Constant, node.splat({}, node.elementType(x), 0)));
+  StringPlaces strings(node, {&x});
+  return node.result(strings.restore(node.pad(x, low, high, PadMode::Constant, strings.fill(node.elementType(x)))));
 }
 
 ArrayRef<Operator> getDataMovementOperators() {
   static const Operator rows[] = {
-      {"CenterCropPad", 18, Elements::Any, centerCropPad},
+      {"CenterCropPad", 18, Elements::Data, centerCropPad},
       {"Concat", 1, Elements::Data, concat},
       {"DepthToSpace", 1, Elements::Data, depthToSpace},
-      {"Pad", 1, Elements::Any, pad},
+      {"Pad", 1, Elements::Data, pad},
       {"Slice", 1, Elements::Data, slice},
       {"SpaceToDepth", 1, Elements::Data, spaceToDepth},
       {"Split", 1, Elements::Data, split},

@@ -1,6 +1,7 @@
 //===- DataSized.cpp - Results whose size only the data tells ----------------===//
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/Calls.h"
 #include "dialects/nn/ConstantData.h"
 
 using namespace mlir;
@@ -93,6 +94,11 @@ static LogicalResult unique(Node &node) {
       rest.push_back(dims[i]);
     }
   Value keys = node.elementType(x).isInteger(1) ? node.cast(x, IntegerType::get(node.context(), 8, IntegerType::Unsigned)) : x;
+  if (isString(node.elementType(x))) {
+    RankedTensorType type = node.type(getNumElements(dims, node.context()), node.builder().getI64Type());
+    auto numbered = StringOrderOp::create(node.builder(), node.loc, type, type, node.reshape(x, getDims(type)));
+    keys = node.reshape(numbered.getResult(), dims);
+  }
   keys = node.reshape(node.transpose(keys, order), {dims[axis], getNumElements(rest, node.context())});
   AffineExpr count = node.computedDim(dims[axis], node.outputName(0) + "_count");
   if (node.failed())
@@ -170,7 +176,7 @@ ArrayRef<Operator> getDataSizedOperators() {
       {"Compress", 9, Elements::Data, compress},
       {"NonMaxSuppression", 10, Elements::Float, nonMaxSuppression},
       {"NonZero", 9, Elements::Any, nonZero},
-      {"Unique", 11, Elements::Any, unique},
+      {"Unique", 11, Elements::Data, unique},
   };
   return rows;
 }

@@ -2,6 +2,7 @@
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Strings.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/nn/ConstantData.h"
 
@@ -119,6 +120,7 @@ static LogicalResult where(Node &node) {
 
 /// complex128: the newest type when attributes held names.
 static constexpr int newestNamedType = 15;
+static constexpr int stringType = 8;
 
 /// Up to opset 5 the attribute holds the type's name.
 static int64_t castTarget(Node &node) {
@@ -136,6 +138,14 @@ static LogicalResult convert(Node &node, int64_t to) {
   bool saturates = node.getFlag("saturate", true);
   std::string rounding = node.getString("round_mode", "up");
   Value x = node.input(0);
+  Builder &b = node.builder();
+  if (Type element = getElementType(static_cast<int>(to), node.context()); !node.failed() && nn::isString(node.elementType(x)) && to != stringType) {
+    x = parseStrings(node, x, isNarrowFloat(to) ? b.getF32Type() : narrowIntegerBits(to) > 0 ? b.getI64Type() : element);
+  } else if (to == stringType && !node.failed()) {
+    if (int64_t from = node.narrowType(0); isNarrowFloat(from))
+      x = decodeNarrowFloat(node, x, from);
+    return node.failed() ? failure() : node.result(nn::isString(node.elementType(x)) ? x : printNumbers(node, x));
+  }
   if (int64_t from = node.narrowType(0); isNarrowFloat(from) && from != to)
     x = decodeNarrowFloat(node, x, from);
   if (node.failed() || to == node.narrowType(0))
@@ -153,7 +163,7 @@ static LogicalResult cast(Node &node) {
     return failure();
   if (to < 1 || to > 26)
     return node.error("attribute 'to' names no data type: " + Twine(to));
-  if (!getElementType(static_cast<int>(to), node.context()) && !isNarrowFloat(to))
+  if (to != stringType && !getElementType(static_cast<int>(to), node.context()) && !isNarrowFloat(to))
     return node.unsupported("conversion to " + getDataTypeName(static_cast<int>(to)), "keep the tensor in a wider type");
   return convert(node, to);
 }
@@ -181,8 +191,10 @@ static LogicalResult castLike(Node &node) {
   node.ignore("saturate");
   node.ignore("round_mode");
   if (Value like = node.input(1); like && nn::isString(node.elementType(like)) && !nn::isString(node.elementType(x)))
-    return node.unsupported("conversion to string", "write the numbers as text outside of the model");
-  return node.result(node.cast(x, node.elementType(node.input(1))));
+    return node.result(printNumbers(node, x));
+  else if (like && !nn::isString(node.elementType(like)) && nn::isString(node.elementType(x)))
+    x = parseStrings(node, x, node.elementType(like));
+  return node.failed() ? failure() : node.result(node.cast(x, node.elementType(node.input(1))));
 }
 
 static LogicalResult prelu(Node &node) {
@@ -254,8 +266,8 @@ static constexpr Operator rows[] = {
     {"BitwiseNot", 18, Elements::Integer, unary<NotOp>},
     {"BitwiseOr", 18, Elements::Integer, binary<OrOp>},
     {"BitwiseXor", 18, Elements::Integer, binary<XorOp>},
-    {"Cast", 1, Elements::Narrow, cast},
-    {"CastLike", 15, Elements::Narrow, castLike},
+    {"Cast", 1, Elements::Convertible, cast},
+    {"CastLike", 15, Elements::Convertible, castLike},
     {"Ceil", 1, Elements::Float, unary<CeilOp>},
     {"Clip", 1, Elements::Number, clip},
     {"Cos", 7, Elements::Float, unary<CosOp>},

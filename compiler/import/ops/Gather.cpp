@@ -1,6 +1,7 @@
 //===- Gather.cpp - Reads and writes at indices ------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Strings.h"
 #include "dialects/nn/ConstantData.h"
 
 using namespace mlir;
@@ -108,18 +109,21 @@ static LogicalResult gatherNd(Node &node) {
   return node.result(node.make<GatherNdOp>(node.type(to, node.elementType(x)), x, indices, batch));
 }
 
-static std::optional<ScatterReduction> readScatterReduction(Node &node) {
+static std::optional<ScatterReduction> readScatterReduction(Node &node, const StringPlaces &strings) {
   std::string text = node.getString("reduction", "none");
   auto kind = symbolizeScatterReduction(text);
   if (!kind)
     (void)node.error("attribute 'reduction' is '" + text + "', expected none, add, mul, min or max");
+  else if (strings.isActive() && *kind != ScatterReduction::None)
+    (void)node.error("attribute 'reduction' is '" + text + "', expected none for strings");
   return kind;
 }
 
 static LogicalResult scatterElements(Node &node) {
   Value x = node.input(0), indices = node.input(1), updates = node.input(2);
   int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
-  auto reduction = readScatterReduction(node);
+  StringPlaces strings(node, {&x, &updates});
+  auto reduction = readScatterReduction(node, strings);
   if (node.failed() || !node.expectRank(indices, node.rank(x), "indices") || !checkIndices(node, indices, node.dims(x)[axis]))
     return failure();
   if (!node.expectRank(updates, node.rank(indices), "updates") || node.elementType(updates) != node.elementType(x))
@@ -128,12 +132,15 @@ static LogicalResult scatterElements(Node &node) {
     if (!node.unify(a, b, "indices and updates have different shapes: dimensions"))
       return failure();
   updates = node.reshape(updates, node.dims(indices));
-  return node.result(node.make<ScatterElementsOp>(x.getType(), x, indices, updates, axis, *reduction));
+  return node.result(strings.restore(node.make<ScatterElementsOp>(x.getType(), x, indices, updates, axis, *reduction)));
 }
 
 static LogicalResult scatterNd(Node &node) {
   Value x = node.input(0), indices = node.input(1), updates = node.input(2);
-  auto reduction = readScatterReduction(node);
+  StringPlaces strings(node, {&x, &updates});
+  auto reduction = readScatterReduction(node, strings);
+  if (node.failed())
+    return failure();
   DimExprs from = node.dims(x), at = node.dims(indices);
   auto length = tupleLength(node, indices, from.size());
   if (!length || node.elementType(updates) != node.elementType(x))
@@ -147,7 +154,7 @@ static LogicalResult scatterNd(Node &node) {
   for (auto [a, b] : llvm::zip_equal(want, node.dims(updates)))
     if (!node.unify(a, b, "updates have a wrong shape: dimensions"))
       return failure();
-  return node.result(node.make<ScatterNdOp>(x.getType(), x, indices, node.reshape(updates, want), *reduction));
+  return node.result(strings.restore(node.make<ScatterNdOp>(x.getType(), x, indices, node.reshape(updates, want), *reduction)));
 }
 
 /// The first sequence_lens[b] steps of each batch entry backwards, the others as they are.
@@ -170,6 +177,7 @@ static LogicalResult reverseSequence(Node &node) {
 /// Writes an update into a cache, for each batch entry from its own place on; a circular one goes on at the front.
 static LogicalResult tensorScatter(Node &node) {
   Value cache = node.input(0), update = node.input(1), starts = node.optionalInput(2);
+  StringPlaces strings(node, {&cache, &update});
   std::string mode = node.getString("mode", "linear");
   int64_t rank = node.rank(cache), axis = node.axis(node.getInt("axis", -2), rank);
   if (mode != "linear" && mode != "circular")
@@ -194,7 +202,8 @@ static LogicalResult tensorScatter(Node &node) {
   }
   if (node.failed())
     return failure();
-  return node.result(node.make<ScatterElementsOp>(cache.getType(), cache, node.broadcastTo(places, dims), update, axis, ScatterReduction::None));
+  return node.result(strings.restore(
+      node.make<ScatterElementsOp>(cache.getType(), cache, node.broadcastTo(places, dims), update, axis, ScatterReduction::None)));
 }
 
 ArrayRef<Operator> getGatherOperators() {
@@ -203,10 +212,10 @@ ArrayRef<Operator> getGatherOperators() {
       {"GatherElements", 11, Elements::Data, gatherElements},
       {"GatherND", 11, Elements::Data, gatherNd},
       {"ReverseSequence", 10, Elements::Data, reverseSequence},
-      {"Scatter", 9, Elements::Any, scatterElements, 10},
-      {"ScatterElements", 11, Elements::Any, scatterElements},
-      {"ScatterND", 11, Elements::Any, scatterNd},
-      {"TensorScatter", 24, Elements::Any, tensorScatter},
+      {"Scatter", 9, Elements::Data, scatterElements, 10},
+      {"ScatterElements", 11, Elements::Data, scatterElements},
+      {"ScatterND", 11, Elements::Data, scatterNd},
+      {"TensorScatter", 24, Elements::Data, tensorScatter},
   };
   return rows;
 }

@@ -1,6 +1,7 @@
 //===- Generator.cpp - Tensors out of attributes and coordinates -------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Strings.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/nn/ConstantData.h"
 
@@ -155,7 +156,9 @@ static LogicalResult trilu(Node &node) {
     rows = node.binary<AddOp>(rows, node.broadcastTo(node.reshape(node.cast(k, i64), {}), matrix));
   Value keeps = upper ? node.compare<GreaterEqualOp>(columns, rows) : node.compare<LessEqualOp>(columns, rows);
   keeps = node.broadcastTo(keeps, dims);
-  return node.failed() ? failure() : node.result(node.make<SelectOp>(x.getType(), keeps, x, node.splatLike(x, 0)));
+  StringPlaces strings(node, {&x});
+  Value fill = node.broadcastTo(strings.fill(node.elementType(x)), dims);
+  return node.failed() ? failure() : node.result(strings.restore(node.make<SelectOp>(x.getType(), keeps, x, fill)));
 }
 
 /// values[1] where the place along the new axis equals the index, values[0] elsewhere. Negative indices count from the end.
@@ -200,7 +203,7 @@ ArrayRef<Operator> getGeneratorOperators() {
       {"EyeLike", 9, Elements::Any, eyeLike},
       {"OneHot", 9, Elements::Any, oneHot},
       {"Range", 11, Elements::Any, range},
-      {"Trilu", 14, Elements::Any, trilu},
+      {"Trilu", 14, Elements::Data, trilu},
   };
   return rows;
 }

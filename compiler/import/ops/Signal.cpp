@@ -1,12 +1,13 @@
 //===- Signal.cpp - Windows and discrete Fourier transforms ------------------===//
 //
-// A transform is a product with a constant matrix: exact for any length, and as fast as a matrix product.
+// Transforms are nn.fourier, along the last but one dimension; frames of a signal are gathered at places that the kernel computes.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Fourier.h"
 
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -16,7 +17,7 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-static constexpr int64_t largestMatrix = 1 << 24;
+static constexpr int64_t largestMatrix = 1 << 24, longestTransform = 1 << 24;
 
 static Value numbers(Node &node, ArrayRef<int64_t> shape, Type element, ArrayRef<double> values) {
   auto wide = RankedTensorType::get(shape, node.builder().getF64Type());
@@ -55,53 +56,30 @@ template <int which> static LogicalResult window(Node &node) {
 //===- Fourier transforms --------------------------------------------------===//
 
 namespace {
-/// One transform of `length` points: of `in` given values, real or complex, to `out` values.
+/// One transform of `length` points: of `in` given values to `out` values.
 struct Transform {
   int64_t length, in, out;
-  bool isComplex, isInverse, isReal;
-
-  double angle(int64_t i, int64_t k) const {
-    // The product is taken modulo the length, so that large ones keep their digits.
-    double turn = static_cast<double>((i * k) % length) / static_cast<double>(length);
-    return (isInverse ? 2 : -2) * llvm::numbers::pi * turn;
-  }
-  /// How often term i counts: an inverse to real numbers is given one half of a symmetric spectrum.
-  double weight(int64_t i) const {
-    double scale = isInverse ? 1.0 / static_cast<double>(length) : 1.0;
-    return isReal && i != 0 && 2 * i != length ? 2 * scale : scale;
-  }
-  /// [in * parts, out * parts], a complex number's parts side by side.
-  SmallVector<double> matrix() const {
-    int64_t rows = isComplex ? 2 : 1, columns = isReal ? 1 : 2;
-    SmallVector<double> result(in * rows * out * columns);
-    for (int64_t i = 0; i < in; ++i)
-      for (int64_t k = 0; k < out; ++k) {
-        double c = weight(i) * std::cos(angle(i, k)), s = weight(i) * std::sin(angle(i, k));
-        double cells[2][2] = {{c, s}, {-s, c}};
-        for (int64_t part = 0; part < rows; ++part)
-          for (int64_t to = 0; to < columns; ++to)
-            result[(i * rows + part) * out * columns + k * columns + to] = cells[part][to];
-      }
-    return result;
-  }
+  bool isInverse, toReal;
 };
 } // namespace
 
 /// Transforms [..., n, parts] along its last but one dimension.
 static Value transformRows(Node &node, Value x, const Transform &transform) {
-  int64_t rows = transform.in * (transform.isComplex ? 2 : 1), columns = transform.out * (transform.isReal ? 1 : 2);
-  if (transform.length < 1 || rows < 1 || columns < 1 || rows > largestMatrix / columns) {
-    (void)node.unsupported("a transform of no points, or of too many", "");
+  if (transform.length < 1 || transform.in < 1 || transform.out < 1 || transform.length > longestTransform) {
+    (void)node.unsupported("a transform of no points, or of more than " + Twine(longestTransform), "");
     return x;
   }
+  Type element = node.elementType(x), wide = node.builder().getF64Type(), computed = element == wide ? wide : node.builder().getF32Type();
+  x = node.cast(node.slice(x, node.rank(x) - 2, node.number(0), node.number(transform.in)), computed);
   DimExprs to = node.dims(x);
-  x = node.slice(x, node.rank(x) - 2, node.number(0), node.number(transform.in));
-  to.pop_back_n(2);
-  DimExprs flat = to;
-  flat.push_back(node.number(rows));
-  to.append({node.number(transform.out), node.number(transform.isReal ? 1 : 2)});
-  Value matrix = numbers(node, {rows, columns}, node.elementType(x), transform.matrix());
-  return node.failed() ? x : node.reshape(node.matmul(node.reshape(x, flat), matrix), to);
+  auto plan = FourierPlan::of(transform.length, nn::getConstantDim(to.back()) == 1, transform.isInverse, transform.toReal);
+  Value table = numbers(node, {plan.tableSize()}, computed, plan.table());
+  to[to.size() - 2] = node.number(transform.out);
+  to.back() = node.number(transform.toReal ? 1 : 2);
+  RankedTensorType type = node.type(to, computed);
+  if (node.failed())
+    return x;
+  return node.cast(node.make<FourierOp>(type, x, table, static_cast<uint64_t>(transform.length), transform.isInverse), element);
 }
 
 /// Whether the last dimension says real (1) or complex (2).
@@ -131,7 +109,7 @@ static LogicalResult dft(Node &node) {
   if (!length)
     return failure();
   int64_t half = *length / 2 + 1;
-  Transform transform{*length, std::min(*have, toReal ? half : *length), onesided && !inverse ? half : *length, *complex, inverse, toReal};
+  Transform transform{*length, std::min(*have, toReal ? half : *length), onesided && !inverse ? half : *length, inverse, toReal};
   SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   std::swap(swapped[at], swapped[rank - 2]);
   return node.result(node.transpose(transformRows(node, node.transpose(x, swapped), transform), swapped));
@@ -166,7 +144,7 @@ static LogicalResult stft(Node &node) {
   x = node.reshape(x, framed);
   if (window)
     x = node.binary<MulOp>(x, node.reshape(window, {node.number(*length), node.number(1)}));
-  return node.result(transformRows(node, x, {*length, *length, onesided ? *length / 2 + 1 : *length, *complex, false, false}));
+  return node.result(transformRows(node, x, {*length, *length, onesided ? *length / 2 + 1 : *length, false, false}));
 }
 
 /// Triangles over the bins of a spectrum, evenly spaced on the mel scale.

@@ -3,8 +3,10 @@
 // Operators that make new bytes get room for them at compile time (--limit=string-bytes=N): the bytes are an output of their own, which the strings point into.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/ops/Strings.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Sampling.h"
+#include "dialects/nn/Calls.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Regex.h"
 
@@ -48,9 +50,70 @@ template <typename Make> static Value withBytes(Node &node, Value x, const Make 
   RankedTensorType bytes = node.type({used}, node.builder().getIntegerType(8, false));
   if (node.failed())
     return x;
-  DataSized op = make(TypeRange{x.getType(), bytes, countType(node)}, static_cast<uint64_t>(room), positionOf(used));
+  RankedTensorType strings = node.type(node.dims(x), node.builder().getIntegerType(128));
+  DataSized op = make(TypeRange{strings, bytes, countType(node)}, static_cast<uint64_t>(room), positionOf(used));
   node.keepBytes(op->getResult(1), node.outputName(0) + "_bytes");
   return op->getResult(0);
+}
+
+Value parseStrings(Node &node, Value x, Type element) {
+  Builder &b = node.builder();
+  auto integer = dyn_cast<IntegerType>(element);
+  if (element.isInteger(1)) {
+    (void)node.unsupported("conversion of strings to bool", "compare the strings with one that stands for true");
+    return x;
+  }
+  Type wide = !integer ? b.getF64Type() : integer.isUnsigned() ? Type(b.getIntegerType(64, false)) : b.getI64Type();
+  return node.cast(node.make<StringParseOp>(node.type(node.dims(x), wide), x), element);
+}
+
+Value printNumbers(Node &node, Value x) {
+  Builder &b = node.builder();
+  Type element = node.elementType(x);
+  auto integer = dyn_cast<IntegerType>(element);
+  if (element.isInteger(1)) {
+    (void)node.unsupported("conversion of bool to strings", "choose between two strings with Where");
+    return x;
+  }
+  Type wide = element.isF64() ? element : !integer ? b.getF32Type() : integer.isUnsigned() ? Type(b.getIntegerType(64, false)) : b.getI64Type();
+  x = node.cast(x, wide);
+  return withBytes(node, x, [&](TypeRange types, uint64_t room, uint64_t counts) {
+    return StringPrintOp::create(node.builder(), node.loc, types, x, room, counts);
+  });
+}
+
+//===- Moving strings ------------------------------------------------------===//
+
+StringPlaces::StringPlaces(Node &node, ArrayRef<Value *> values) : node(node) {
+  auto isPresent = [](Value *value) { return static_cast<bool>(*value); };
+  if (node.failed() || !llvm::all_of(values, [&](Value *value) { return !*value || isString(node.elementType(*value)); }))
+    return;
+  SmallVector<Value> parts;
+  AffineExpr before = node.number(0);
+  Type i64 = node.builder().getI64Type();
+  for (Value *value : llvm::make_filter_range(values, isPresent)) {
+    DimExprs dims = node.dims(*value);
+    AffineExpr count = simplifyDim(getNumElements(dims, node.context()));
+    parts.push_back(node.reshape(*value, {count}));
+    Value places = node.reshape(node.iota({count}, 0, i64), dims);
+    *value = node.binary<AddOp>(places, node.broadcastTo(sizeOf(node, before, i64), dims));
+    before = simplifyDim(before + count);
+  }
+  parts.push_back(node.strings({""}, node.number(1)));
+  table = node.concat(parts, 0);
+}
+
+Value StringPlaces::fill(Type element) {
+  if (!isActive())
+    return node.splat({}, element, 0);
+  AffineExpr last = simplifyDim(getNumElements(node.dims(table), node.context()) - 1);
+  return sizeOf(node, last, node.builder().getI64Type());
+}
+
+Value StringPlaces::restore(Value places) {
+  if (!isActive() || node.failed())
+    return places;
+  return node.make<GatherOp>(node.type(node.dims(places), node.elementType(table)), table, places, 0);
 }
 
 static LogicalResult stringConcat(Node &node) {

@@ -43,7 +43,8 @@ typedef enum kiln_status {
   KILN_STATUS_THREAD_FAILURE = 13,         /* the system refused to start a thread */
   KILN_STATUS_MISSING_ALLOCATOR = 14,      /* an output's size has no bound, and no allocate hook is set; no model needs one yet */
   KILN_STATUS_LIBRARY_FAILURE = 15,        /* a function outside of the model, which its target maps operations to, has failed */
-  KILN_STATUS_STRING_ROOM_TOO_SMALL = 16   /* strings have more bytes or parts than the model was compiled for */
+  KILN_STATUS_STRING_ROOM_TOO_SMALL = 16,  /* strings have more bytes or parts than the model was compiled for */
+  KILN_STATUS_STRING_IS_NO_NUMBER = 17     /* a string that is to become a number is not the text of one */
 } kiln_status;
 
 /* Element types, numbered as in ONNX TensorProto.DataType. */

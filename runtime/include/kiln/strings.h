@@ -235,6 +235,37 @@ static inline void string_split(const kiln_string *in, kiln_string *out, int64_t
   *most = length;
 }
 
+// The number of strings before each one, in the order of their bytes: a heap sort of the places, of which equal ones stay in order.
+static inline void string_order(const kiln_string *in, int64_t *out, int64_t *places, int64_t count) {
+  auto isBefore = [&](int64_t a, int64_t b) {
+    const int order = compare_strings(in[a], in[b]);
+    return order < 0 || (order == 0 && a < b);
+  };
+  auto sink = [&](int64_t at, int64_t size) {
+    const int64_t moving = places[at];
+    for (int64_t child = 2 * at + 1; child < size; child = 2 * at + 1) {
+      child += child + 1 < size && isBefore(places[child], places[child + 1]);
+      if (!isBefore(moving, places[child]))
+        break;
+      places[at] = places[child];
+      at = child;
+    }
+    places[at] = moving;
+  };
+  for (int64_t i = 0; i < count; ++i)
+    places[i] = i;
+  for (int64_t i = count / 2; i-- > 0;)
+    sink(i, count);
+  for (int64_t size = count; --size > 0;) {
+    const int64_t last = places[size];
+    places[size] = places[0];
+    places[0] = last;
+    sink(0, size);
+  }
+  for (int64_t i = 0; i < count; ++i)
+    out[places[i]] = i > 0 && compare_strings(in[places[i - 1]], in[places[i]]) == 0 ? out[places[i - 1]] : i;
+}
+
 } // namespace kiln
 
 #endif // KILN_STRINGS_H

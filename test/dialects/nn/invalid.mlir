@@ -952,3 +952,67 @@ func.func @string_parts(%x: tensor<2xi128>) {
   %0, %1, %2 = nn.string_split %x at "" splits 9 room 10 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<3xi64>, tensor<1xi64>
   return
 }
+
+// -----
+
+func.func @fourier_table(%x: tensor<2x8x1xf32>, %t: tensor<15xf32>) {
+  // expected-error @below {{has a table of 'tensor<15xf32>', expected 16 elements}}
+  %0 = nn.fourier %x, %t length 8 : tensor<2x8x1xf32>, tensor<15xf32> -> tensor<2x5x2xf32>
+  return
+}
+
+// -----
+
+func.func @fourier_points(%x: tensor<2x9x2xf32>, %t: tensor<14xf32>) {
+  // expected-error @below {{expects 1 to 8 points of one or two parts}}
+  %0 = nn.fourier %x, %t length 8 : tensor<2x9x2xf32>, tensor<14xf32> -> tensor<2x8x2xf32>
+  return
+}
+
+// -----
+
+func.func @fourier_real(%x: tensor<2x5x2xf32>, %t: tensor<16xf32>) {
+  // expected-error @below {{is inverse where the result is of real numbers}}
+  %0 = nn.fourier %x, %t length 8 : tensor<2x5x2xf32>, tensor<16xf32> -> tensor<2x8x1xf32>
+  return
+}
+
+// -----
+
+func.func @fourier_types(%x: tensor<2x8x2xf32>, %t: tensor<14xf64>) {
+  // expected-error @below {{expects an input of rank 2 or more, and a table and a result like it}}
+  %0 = nn.fourier %x, %t length 8 : tensor<2x8x2xf32>, tensor<14xf64> -> tensor<2x8x2xf32>
+  return
+}
+
+// -----
+
+func.func @fourier_rows(%x: tensor<2x8x2xf32>, %t: tensor<14xf32>) {
+  // expected-error @below {{the result}}
+  %0 = nn.fourier %x, %t length 8 : tensor<2x8x2xf32>, tensor<14xf32> -> tensor<3x8x2xf32>
+  return
+}
+
+// -----
+
+func.func @string_parse(%x: tensor<2xi128>) {
+  // expected-error @below {{the result}}
+  %0 = nn.string_parse %x : tensor<2xi128> -> tensor<3xf64>
+  return
+}
+
+// -----
+
+func.func @string_order(%x: tensor<2xi128>) {
+  // expected-error @below {{the places}}
+  %0, %1 = nn.string_order %x : tensor<2xi128> -> tensor<2xi64>, tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @string_print(%x: tensor<2xf32>) {
+  // expected-error @below {{has room for -1 elements}}
+  %0, %1, %2 = nn.string_print %x room -1 counts 0 : tensor<2xf32> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+  return
+}

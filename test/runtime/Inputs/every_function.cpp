@@ -1,4 +1,6 @@
 // Uses every function of the kernel headers, as scalar and in the widths that kernels use.
+#include "kiln/decimal.h"
+#include "kiln/fourier.h"
 #include "kiln/half.h"
 #include "kiln/integer.h"
 #include "kiln/math.h"
@@ -70,6 +72,11 @@ void numbers(float *f, double *d) {
   random_normal(d, 9, 1, 0, 1);
 }
 
+void transforms(float *f, double *d, const int32_t *factors) {
+  fourier_rows<lanes<KILN_F>>(f, f, f, f, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
+  fourier_rows<lanes<KILN_D>>(d, d, d, d, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
+}
+
 void strings(const kiln_string *a, kiln_string *out, int64_t *n, uint8_t *bytes, int32_t *status, const int32_t *table) {
   string_fill(out, 9, a, 9);
   string_equal(a, out, bytes, 0, 9);
@@ -79,4 +86,15 @@ void strings(const kiln_string *a, kiln_string *out, int64_t *n, uint8_t *bytes,
   string_case(a, out, bytes, n, status, 9, 99, 1);
   string_filter(a, out, n, 9, a, 1, 0);
   string_split(a, out, n, n + 1, status, 9, 9, 9, a[0]);
+  string_order(a, n, n + 9, 9);
+}
+
+void decimals(const kiln_string *a, kiln_string *out, double *d, float *f, int64_t *n, uint64_t *u, uint8_t *bytes, int32_t *status) {
+  decimal_parse(a, d, status, 0, 9);
+  decimal_parse(a, n, status, 0, 9);
+  decimal_parse(a, u, status, 0, 9);
+  decimal_print(d, out, bytes, n, status, 9, 99);
+  decimal_print(f, out, bytes, n, status, 9, 99);
+  decimal_print(n, out, bytes, n, status, 9, 99);
+  decimal_print(u, out, bytes, n, status, 9, 99);
 }

@@ -17,7 +17,10 @@ CASES = [
     ("attribute 'fmod' must be 1 for floating point operands", "float[2] x", "y = Mod(x, x)"),
     ("attribute 'direction' is 'UP', expected LEFT or RIGHT", "uint8[2] x", 'y = BitShift<direction = "UP">(x, x)'),
     ("the two choices have different element types", "bool[2] c, float[2] x, double[2] z", "y = Where(c, x, z)"),
-    ("conversion to string", "float[2] x", "y = Cast<to = 8>(x)"),
+    ("conversion of bool to strings", "bool[2] x", "y = Cast<to = 8>(x)"),
+    ("conversion of strings to bool", "float[1] x", 's = Constant<value_string = "a">() y = Cast<to = 9>(s)'),
+    ("attribute 'reduction' is 'add', expected none for strings", "int64[1] x",
+     's = Constant<value_strings = ["a", "b"]>() u = Constant<value_strings = ["c"]>() y = ScatterElements<reduction = "add">(s, x, u)'),
     # Sizes that only the data tells
     ("the condition is longer than the axis by 1", "float[2] x, bool[3] c", "y = Compress<axis = 0>(x, c)"),
     ("the condition has rank 2, expected 1", "float[2] x, bool[1, 2] c", "y = Compress(x, c)"),

@@ -15,11 +15,53 @@ from onnx import TensorProto, helper, numpy_helper
 X = np.array([["cat", "Straße"], ["", "the 中 dog"], ["x.y", "a.b.c"]])
 Y = np.array(["cat", "."])
 WORDS = np.array(["The", "cat", "ÄRGER", "the", "ω"])
+MANY = ["b", "a", "b", "", "ab", "a", "ä", "b"]
 CASES = []
 
 
 def case(name, op, inputs, expected, domain="", **attributes):
     CASES.append((helper.make_node(op, inputs, [name], name, domain=domain, **attributes), np.array(expected)))
+
+
+def add_moves():
+    case("padded", "Pad", ["x", "pads", "dot"], np.pad(X, ((1, 0), (0, 2)), constant_values="."))
+    case("padded_empty", "Pad", ["x", "pads"], np.pad(X, ((1, 0), (0, 2)), constant_values=""))
+    case("padded_edge", "Pad", ["x", "pads"], np.pad(X, ((1, 0), (0, 2)), "edge"), mode="edge")
+    case("cropped", "CenterCropPad", ["x", "one_four"], np.pad(X[1:2], ((0, 0), (1, 1)), constant_values=""))
+    case("upper", "Trilu", ["x"], [["cat", "Straße"], ["", "the 中 dog"], ["", ""]])
+    case("lower", "Trilu", ["x"], [["cat", ""], ["", "the 中 dog"], ["x.y", "a.b.c"]], upper=0)
+    case("y_row", "Unsqueeze", ["y", "zero"], [Y])
+    case("doubled", "Concat", ["x", "x"], np.concatenate([X, X]), axis=0)
+    scattered = X.copy()
+    scattered[[1, 0], [0, 1]] = ["cat", "."]
+    case("scattered", "ScatterElements", ["x", "rows", "y_row"], scattered, axis=0)
+    case("scattered_nd", "ScatterND", ["x", "last", "y_row"], np.concatenate([X[:2], [Y]]))
+    case("unique", "Unique", ["many"], sorted({"b", "a", "", "ab", "ä"}))
+    CASES[-1][0].output.extend(["unique_at", "unique_of", "unique_counts"])
+    case("unique_in_place", "Unique", ["many"], ["b", "a", "", "ab", "ä"], sorted=0)
+    case("unique_rows", "Unique", ["doubled"], np.array(sorted(X.tolist())), axis=0)
+
+
+# Each is nearest to one double, but not all to one as near as 17 digits say.
+NUMBERS = ["1", "-2.5", "1e-7", "123456789012345678901234567890", "0.1", "4.9e-324", "2.4703282292062328e-324", "1.7976931348623157e308",
+           "1.7976931348623159e308", "9007199254740993", "9007199254740993.00000000000000000000000000000001", "-INF", "nan", "+inf", "00.50", "3.E2"]
+
+
+def add_conversions():
+    doubles = np.array([float(text) for text in NUMBERS])
+    with np.errstate(over="ignore"):
+        case("parsed", "Cast", ["texts_of_numbers"], doubles, to=TensorProto.DOUBLE)
+        case("parsed_floats", "Cast", ["texts_of_numbers"], doubles.astype(np.float32), to=TensorProto.FLOAT)
+        case("parsed_like", "CastLike", ["texts_of_numbers", "half"], doubles.astype(np.float16))
+    case("parsed_integers", "Cast", ["texts_of_integers"], np.array([7, -12, 9223372036854775807, 1000]), to=TensorProto.INT64)
+    case("parsed_bytes", "Cast", ["texts_of_integers"], np.array([7, 244, 255, 232], np.uint8), to=TensorProto.UINT8)
+    case("printed", "Cast", ["parsed"], [repr(float(number)) for number in doubles], to=TensorProto.STRING)
+    case("printed_floats", "Cast", ["floats_to_print"], [str(number) for number in FLOATS], to=TensorProto.STRING)
+    case("printed_integers", "Cast", ["parsed_integers"], ["7", "-12", "9223372036854775807", "1000"], to=TensorProto.STRING)
+    case("printed_like", "CastLike", ["numbers", "y"], ["2", "0", "1"])
+
+
+FLOATS = np.array([0.1, 1e-5, 16777216, 1e16, 3.4028235e38, 1e-45, -0.0, 123456.79, np.inf, np.nan], np.float32)
 
 
 def build_cases():
@@ -59,6 +101,8 @@ def build_cases():
     case("reversed", "ReverseSequence", ["x", "one_two"], np.stack([X[[0, 1, 2], 0], X[[1, 0, 2], 1]], 1), batch_axis=1, time_axis=0)
     case("deep", "SpaceToDepth", ["words_2x2"], [[[["a"]], [["b"]], [["c"]], [["d"]]]], blocksize=2)
     case("spatial", "DepthToSpace", ["deep"], [[[["a", "b"], ["c", "d"]]]], blocksize=2)
+    add_moves()
+    add_conversions()
     case("known", "Identity", ["texts"], ["x.y", "a.b.c"])
     case("one_known", "Constant", [], "ä\"\n", value_string="ä\"\n")
     case("many_known", "Constant", [], ["a", "", "b"], value_strings=["a", "", "b"])
@@ -66,10 +110,15 @@ def build_cases():
 
 def build(path):
     info = helper.make_tensor_value_info
-    integers = {"one": [1], "two": [2], "shape": [2, 2], "three": [3], "one_two": [1, 2], "places": [[1, 0], [0, 0], [0, 1]]}
+    integers = {"one": [1], "two": [2], "shape": [2, 2], "three": [3], "one_two": [1, 2], "places": [[1, 0], [0, 0], [0, 1]],
+                "pads": [1, 0, 0, 2], "one_four": [1, 4], "zero": [0], "rows": [[1, 0]], "last": [[2]]}
     weights = [numpy_helper.from_array(np.array(values, np.int64), name) for name, values in integers.items()]
     weights.append(helper.make_tensor("texts", TensorProto.STRING, [2], [b"x.y", b"a.b.c"]))
     weights.append(helper.make_tensor("words_2x2", TensorProto.STRING, [1, 1, 2, 2], [b"a", b"b", b"c", b"d"]))
+    for name, values in {"dot": ["."], "many": MANY, "texts_of_numbers": NUMBERS, "texts_of_integers": ["7", "-12.9", "9223372036854775807", "1e3"]}.items():
+        weights.append(helper.make_tensor(name, TensorProto.STRING, [] if name == "dot" else [len(values)], [text.encode() for text in values]))
+    weights.append(numpy_helper.from_array(np.zeros(1, np.float16), "half"))
+    weights.append(numpy_helper.from_array(FLOATS, "floats_to_print"))
     weights.append(numpy_helper.from_array(np.array([[True], [False], [True]]), "asked"))
     inputs = [info("x", TensorProto.STRING, [3, 2]), info("y", TensorProto.STRING, [2]), info("words", TensorProto.STRING, ["n"]),
               info("numbers", TensorProto.INT64, [3]), info("reals", TensorProto.FLOAT, [3])]
@@ -91,8 +140,10 @@ def main():
         subprocess.run(["kiln", "run", out / "m.onnx", f"--target={target}", "--threads=2", f"--output-dir={out}", *arguments], check=True)
         found = {node.output[0]: np.load(out / f"{node.output[0]}.npy") for node, _ in CASES}
         wrong = [(node.name, found[node.name].tolist(), expected.tolist()) for node, expected in CASES
-                 if found[node.name].shape != expected.shape or not np.array_equal(found[node.name], expected)]
+                 if found[node.name].shape != expected.shape or not np.array_equal(found[node.name], expected, equal_nan=expected.dtype.kind == "f")]
         assert not wrong, wrong
+        unique = [np.load(out / f"unique_{what}.npy").tolist() for what in ("at", "of", "counts")]
+        assert unique == [[3, 1, 4, 0, 6], [3, 1, 3, 0, 2, 1, 4, 3], [1, 2, 1, 3, 1]], unique
         assert np.load(out / "word_counts.npy").tolist() == [[1, 1], [0, 2], [1, 1]]
     print(len(CASES), "cases right on 2 targets")
 

@@ -1,0 +1,82 @@
+//===- Calls.cpp - Transforms, conversions of strings ------------------------===//
+#include "dialects/nn/Calls.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/Fourier.h"
+#include "dialects/nn/Verify.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+static Attribute number(Operation *op, int64_t value) { return Builder(op->getContext()).getI64IntegerAttr(value); }
+static ArrayAttr list(Operation *op, ArrayRef<Attribute> literals) { return Builder(op->getContext()).getArrayAttr(literals); }
+
+//===- Calls ---------------------------------------------------------------===//
+
+StringRef FourierOp::getFunction() { return "kiln::fourier_rows"; }
+ArrayAttr FourierOp::getLiterals() {
+  RankedTensorType in = getInput().getType(), out = getType();
+  unsigned last = in.getRank() - 1;
+  FourierPlan plan = FourierPlan::of(*this);
+  auto size = [&](RankedTensorType type, unsigned dim) { return number(*this, type.getDimSize(dim)); };
+  return list(*this, {getLengthAttr(), size(in, last - 1), size(in, last), size(out, last - 1), size(out, last), number(*this, getInverse()),
+                      number(*this, plan.packs), Builder(getContext()).getDenseI32ArrayAttr(plan.factors)});
+}
+
+StringRef StringParseOp::getFunction() { return "kiln::decimal_parse"; }
+bool StringParseOp::isElementwise() { return true; }
+bool StringParseOp::reportsFaults() { return true; }
+ArrayAttr StringParseOp::getLiterals() { return list(*this, {}); }
+
+StringRef StringPrintOp::getFunction() { return "kiln::decimal_print"; }
+bool StringPrintOp::reportsFaults() { return true; }
+ArrayAttr StringPrintOp::getLiterals() { return list(*this, {getRoomAttr()}); }
+
+StringRef StringOrderOp::getFunction() { return "kiln::string_order"; }
+ArrayAttr StringOrderOp::getLiterals() { return list(*this, {}); }
+
+//===- Verifiers -----------------------------------------------------------===//
+
+static LogicalResult verifySameShape(Operation *op, Value input, Value result, StringRef what) {
+  return verifyDims(op, result.getType(), getDims(input.getType()), what);
+}
+
+LogicalResult FourierOp::verify() {
+  RankedTensorType in = getInput().getType(), out = getType(), table = getTable().getType();
+  if (in.getRank() < 2 || out.getRank() != in.getRank() || in.getElementType() != out.getElementType() || in.getElementType() != table.getElementType())
+    return emitOpError("expects an input of rank 2 or more, and a table and a result like it");
+  unsigned last = in.getRank() - 1;
+  auto fits = [&](RankedTensorType type) {
+    int64_t points = type.getDimSize(last - 1), parts = type.getDimSize(last);
+    return points >= 1 && points <= static_cast<int64_t>(getLength()) && (parts == 1 || parts == 2);
+  };
+  if (!fits(in) || !fits(out))
+    return emitOpError("expects 1 to ") << getLength() << " points of one or two parts";
+  if (out.getDimSize(last) == 1 && !getInverse())
+    return emitOpError("is inverse where the result is of real numbers");
+  if (table.getRank() != 1 || table.getDimSize(0) != FourierPlan::of(*this).tableSize())
+    return emitOpError("has a table of ") << table << ", expected " << FourierPlan::of(*this).tableSize() << " elements";
+  DimExprs want = getDims(in), have = getDims(out);
+  std::copy(have.end() - 2, have.end(), want.end() - 2);
+  return verifyDims(*this, out, want, "the result");
+}
+
+LogicalResult StringParseOp::verify() { return verifySameShape(*this, getInput(), getResult(), "the result"); }
+
+LogicalResult StringPrintOp::verify() {
+  if (static_cast<int64_t>(getRoom()) < 0)
+    return emitOpError("has room for ") << static_cast<int64_t>(getRoom()) << " elements";
+  if (failed(verifyDims(*this, getCount().getType(), getAffineConstantExpr(1, getContext()), "the count")) ||
+      failed(verifySameShape(*this, getInput(), getResult(), "the result")))
+    return failure();
+  return verifyDims(*this, getBytes().getType(), getAffineSymbolExpr(getCounts(), getContext()), "the bytes");
+}
+
+LogicalResult StringOrderOp::verify() {
+  if (failed(verifySameShape(*this, getInput(), getResult(), "the result")))
+    return failure();
+  return verifySameShape(*this, getInput(), getPlaces(), "the places");
+}
+
+#define GET_OP_CLASSES
+#include "dialects/nn/NNCallOps.cpp.inc"

@@ -1,0 +1,77 @@
+//===- NNCallOps.td - Calls that only import makes --------------------------===//
+//
+// Operations with a header of their own (dialects/nn/Calls.h): passes know them by interfaces alone, so few files depend on it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_NN_CALL_OPS
+#define KILN_NN_CALL_OPS
+
+include "dialects/nn/NNBase.td"
+include "dialects/nn/NNInterfaces.td"
+
+def NN_FourierOp : NN_Op<"fourier", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction>]> {
+  let summary = "The discrete Fourier transform along the last but one dimension: ONNX DFT, and the frames of STFT.";
+  let description = [{
+    The last dimension is a number's real part, or real and imaginary part. A row is filled up with zeros to `length` points; a result keeps the
+    first points of the transform. `inverse` is the inverse transform, divided by `length`. A result of real numbers is the transform of a spectrum
+    whose second half mirrors the first one, so only points up to `length` / 2 are read. `table` holds roots of unity in the order that the
+    stages need them (dialects/nn/Fourier.h).
+    ```mlir
+    %r = nn.fourier %x, %table length 8 : tensor<2x8x1xf32>, tensor<16xf32> -> tensor<2x5x2xf32>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[F64, F32], "f32 or f64">:$input, NN_TensorOf<[F64, F32], "f32 or f64">:$table, I64Attr:$length, UnitAttr:$inverse);
+  let results = (outs NN_TensorOf<[F64, F32], "f32 or f64">:$result);
+  let assemblyFormat = [{
+    $input `,` $table (`inverse` $inverse^)? `length` $length attr-dict `:` type($input) `,` type($table) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_StringParseOp : NN_Op<"string_parse", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["isElementwise", "reportsFaults"]>]> {
+  let summary = "The numbers that strings stand for: ONNX Cast from strings.";
+  let description = [{
+    Decimal numbers, also with an exponent, rounded to the nearest f64; INF and NaN in letters of any case. An i64 or ui64 is one cut off towards zero.
+    Any other string is a fault of the data.
+    ```mlir
+    %r = nn.string_parse %x : tensor<2xi128> -> tensor<2xf64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input);
+  let results = (outs NN_TensorOf<[F64, I64, UI64], "f64, i64 or ui64">:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_StringPrintOp : NN_Op<"string_print", [NN_DataSized, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults"]>]> {
+  let summary = "Numbers as strings: ONNX Cast to strings.";
+  let description = [{
+    The fewest digits that no other number of the input's type is nearer to. Bytes as of `nn.string_concat`.
+    ```mlir
+    %r, %bytes, %n = nn.string_print %x room 65536 counts 0 : tensor<2xf32>
+      -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[F64, F32, I64, UI64], "f32, f64, i64 or ui64">:$input, I64Attr:$room, I64Attr:$counts);
+  let results = (outs NN_StringTensor:$result, NN_TensorOf<[UI8], "bytes">:$bytes, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $input `room` $room `counts` $counts attr-dict `:` type($input) `->` type($result) `,` type($bytes) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_StringOrderOp : NN_Op<"string_order", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction>]> {
+  let summary = "How many strings are before each one in the order of their bytes: numbers that compare as the strings do.";
+  let description = [{
+    `places` are the places of the strings in that order.
+    ```mlir
+    %r, %places = nn.string_order %x : tensor<5xi128> -> tensor<5xi64>, tensor<5xi64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input);
+  let results = (outs NN_TensorOf<[I64], "i64">:$result, NN_TensorOf<[I64], "i64">:$places);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result) `,` type($places)";
+  let hasVerifier = 1;
+}
+
+#endif // KILN_NN_CALL_OPS
