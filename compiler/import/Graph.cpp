@@ -278,9 +278,28 @@ static std::string nameFunction(const onnx::FunctionProto &function) {
   return printable((domain.empty() ? "" : domain + ".") + function.name() + (function.overload().empty() ? "" : ":" + function.overload()));
 }
 
+/// Sums of counts stay below what overflows.
+static constexpr int64_t farTooMany = int64_t(1) << 60;
+
+int64_t GraphImporter::countInlined(const onnx::FunctionProto &function, int64_t depth) {
+  auto [known, isNew] = inlinedNodes.try_emplace(&function, 0);
+  // A recursion counts once: it is refused for its depth.
+  if (!isNew || depth >= options.limits.depth)
+    return known->second;
+  int64_t count = 0;
+  for (const auto &node : function.node()) {
+    const onnx::FunctionProto *callee = functions.lookup(functionKey(canonicalDomain(node.domain()), node.op_type(), node.overload()));
+    count = std::min(count + 1 + (callee ? countInlined(*callee, depth + 1) : 0), farTooMany);
+  }
+  return inlinedNodes[&function] = count;
+}
+
 LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
   if (scope.depth >= options.limits.depth)
     return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
+  // Before a line of it is read: what doubles with each level takes long to count one by one.
+  if (countInlined(function, scope.depth) > options.limits.nodes - nodeCount)
+    return node.error("the model has more than " + Twine(options.limits.nodes) + " nodes once its functions are inlined");
   if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
     return node.error("has " + Twine(call.input_size()) + " inputs and " + Twine(call.output_size()) + " outputs, but the function has " +
                       Twine(function.input_size()) + " and " + Twine(function.output_size()));

@@ -84,6 +84,8 @@ private:
   static llvm::StringMap<const onnx::AttributeProto *> resolveAttributes(const Scope &scope, const onnx::NodeProto &call);
   /// What is made from here on belongs to a call of that name.
   void enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, llvm::StringRef name);
+  /// Counts the nodes of a function with those that its calls become, without those in branches and loops, down to the depth that may be inlined.
+  int64_t countInlined(const onnx::FunctionProto &function, int64_t depth);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
 
   /// @name Sequences and optionals at the interface (Lists.cpp)
@@ -169,6 +171,8 @@ private:
   /// What the dialect's verifiers said about the operation just made.
   std::string verifierMessage;
   int64_t nodeCount = 0;
+  /// At least so many nodes each function becomes.
+  llvm::DenseMap<const onnx::FunctionProto *, int64_t> inlinedNodes;
   /// How many bodies around the present node run time may skip.
   int64_t conditional = 0;
 
