@@ -206,10 +206,14 @@ LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::N
   return failure(node.failed());
 }
 
+static std::string describeTooManyNodes(int64_t limit) {
+  return "the model has more than " + std::to_string(limit) + " nodes once its functions are inlined";
+}
+
 LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &proto, size_t index) {
   std::string where = describeNode(proto, index, scope.prefix);
   if (++nodeCount > options.limits.nodes)
-    return diagnostics.error(where + ": the model has more than " + Twine(options.limits.nodes) + " nodes once its functions are inlined");
+    return diagnostics.error(where + ": " + describeTooManyNodes(options.limits.nodes));
   StringRef domain = canonicalDomain(proto.domain());
   auto opset = scope.opsets.find(domain);
   const onnx::FunctionProto *function = functions.lookup(functionKey(domain, proto.op_type(), proto.overload()));
@@ -299,7 +303,7 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
     return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
   // Before a line of it is read: what doubles with each level takes long to count one by one.
   if (countInlined(function, scope.depth) > options.limits.nodes - nodeCount)
-    return node.error("the model has more than " + Twine(options.limits.nodes) + " nodes once its functions are inlined");
+    return node.error(describeTooManyNodes(options.limits.nodes));
   if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
     return node.error("has " + Twine(call.input_size()) + " inputs and " + Twine(call.output_size()) + " outputs, but the function has " +
                       Twine(function.input_size()) + " and " + Twine(function.output_size()));

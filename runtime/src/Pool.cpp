@@ -37,7 +37,7 @@ void watchForks() { pthread_atfork(nullptr, nullptr, countFork); }
 struct alignas(64) Worker {
   kiln_pool *pool;
   pthread_t thread;
-  int32_t id;   // 1 ... numThreads-1; the caller of a region is 0
+  int32_t id;    // 1 ... numThreads-1; the caller of a region is 0
   uint64_t left; // of part `id`: the region's count, then 8 bits for the first grain that nobody has taken and 8 for the end
 };
 
