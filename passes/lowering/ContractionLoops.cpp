@@ -99,9 +99,6 @@ LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<Affi
   return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * 2), simplifyDim(bytes)};
 }
 
-/// Packed panels are read this many elements ahead: the time of a second-level cache miss, in steps of a tile.
-static constexpr int64_t prefetchDistance = 1024;
-
 namespace {
 /// A piece of a dimension: `count` of it from `start` on.
 using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
@@ -109,7 +106,7 @@ using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelBuilder &k, const Contraction &c)
-      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded ? prefetchDistance : 0}, rowDims(mergeRows(k, c)) {}
+      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded}, rowDims(mergeRows(k, c)) {}
   LaunchInfo run();
 
 private:

@@ -39,8 +39,8 @@ struct TileEmitter {
   llvm::SmallVector<ReductionLoop> reduction;
   /// How far apart neighbouring columns of the right side are.
   mlir::AffineExpr laneStride;
-  /// How many elements ahead the right side is asked for; 0: not at all.
-  int64_t prefetch = 0;
+  /// Whether the right side, which is read from one end to the other, is asked for ahead of its use.
+  bool prefetch = false;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
 
