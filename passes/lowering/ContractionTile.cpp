@@ -68,6 +68,10 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
       for (const Ahead &ahead : aheads)
         memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + ahead.elements)), false, ahead.locality, true);
   }
+  if (toCome) {
+    AffineExpr line = (right - toCome->rhsBase).floorDiv(panel.vectors * panel.lanes * toCome->stepsPerLine);
+    memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * elementsPerLine), false, 2, true);
+  }
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
     Value a = k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
     for (unsigned v = 0; v < panel.vectors; ++v)

@@ -31,6 +31,16 @@ struct Panel {
   unsigned valid;
 };
 
+/// Single-precision numbers of a cache line.
+constexpr int64_t elementsPerLine = 16;
+
+/// Lines of the right side that other tiles will read, asked for into the second-level cache: the next one of them every so many steps.
+struct LinesToCome {
+  /// The first one, and where the tile itself starts to read, in elements of the right buffer.
+  mlir::AffineExpr first, rhsBase;
+  int64_t stepsPerLine;
+};
+
 /// Computes tiles: reads the left side by elements (each is broadcast), the right side by vectors.
 struct TileEmitter {
   KernelBuilder &k;
@@ -43,6 +53,7 @@ struct TileEmitter {
   bool prefetch = false;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
+  std::optional<LinesToCome> toCome = std::nullopt;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
