@@ -273,7 +273,10 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
     offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
   AffineExpr rhsBase = c.rhsAt(batch) + column * c.panelStride;
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
-  tiles.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
+  TileEmitter emitter = tiles;
+  if (unsigned columns = panel.vectors * panel.lanes; c.padded && columns < c.tile.columns())
+    emitter.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
+  emitter.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
     if (c.rowEpilogue)
       pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
     else
