@@ -295,6 +295,8 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   TileEmitter tile = tiles;
   tile.toCome = chooseLinesToCome(rhsBase, panel);
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
+  if (unsigned columns = panel.vectors * panel.lanes; c.padded && columns < c.tile.columns())
+    tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
   tile.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
     if (c.rowEpilogue)
       pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});

@@ -21,6 +21,20 @@ struct ReductionLoop {
   mlir::AffineExpr rhsStride;
 };
 
+/// The columns (at least one) of a right side that is packed in panels of a tile's columns; the last panel has only the vectors that it needs.
+struct PackedColumns {
+  PackedColumns(int64_t columns, TileShape tile);
+  /// Columns of a panel, how many panels there are, and the columns of the last one.
+  int64_t width, panels, tail;
+  /// Of all panels.
+  int64_t stored() const { return (panels - 1) * width + tail; }
+  /// The order of a weight whose dimension `dimension` counts the panels and whose innermost one is a panel's columns.
+  kernel::PackAttr pack(llvm::ArrayRef<int64_t> shape, mlir::AffineMap map, int64_t dimension) const;
+};
+
+/// The reduction in a packed panel of `columns` columns instead of `width`.
+llvm::SmallVector<ReductionLoop> narrowPanel(llvm::ArrayRef<ReductionLoop> reduction, int64_t width, int64_t columns);
+
 /// Joins loops that both sides walk evenly: kernel width and channels of a convolution, say.
 llvm::SmallVector<ReductionLoop> mergeReduction(llvm::ArrayRef<ReductionLoop> loops);
 
