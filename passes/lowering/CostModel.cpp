@@ -72,7 +72,7 @@ TileShape chooseTile(GroupOp group, kernel::TargetAttr target, std::optional<int
 int64_t chooseChunkBytes(GroupOp group, kernel::TargetAttr target) {
   if (auto given = group->getAttrOfType<IntegerAttr>(chunkChoiceName))
     return given.getInt();
-  return target.getL2() / 2;
+  return target.getL2() / 4;
 }
 
 /// Whether a value of the group's body is a constant input, seen through views.

@@ -26,9 +26,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// Elements of a cache line.
-static constexpr int64_t cacheLine = 16;
-
 bool matchWinogradColumns(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
   auto conv = dyn_cast_or_null<WinogradConvOp>(anchor);
   if (!conv || !conv.hasPlainWeight() || !isa<BlockArgument>(conv.getInput()))
@@ -111,10 +108,10 @@ void ColumnsEmitter::transformFilters(AffineExpr panel, AffineExpr channel, Affi
 /// The next part's filters arrive from memory while this part's products are computed, some cache lines with each of `product`s loops over channels.
 void ColumnsEmitter::prefetchFilters(AffineExpr panel, AffineExpr part, AffineExpr product) const {
   int64_t products = loops.places * plan.depth / winogradChain, elements = plan.depth * 9 * width;
-  int64_t lines = (elements + products * cacheLine - 1) / (products * cacheLine);
-  AffineExpr first = k.index(k.emit((panel * loops.in + (part + 1) * plan.depth) * (9 * width) + product * (lines * cacheLine)));
+  int64_t lines = (elements + products * elementsPerLine - 1) / (products * elementsPerLine);
+  AffineExpr first = k.index(k.emit((panel * loops.in + (part + 1) * plan.depth) * (9 * width) + product * (lines * elementsPerLine)));
   for (int64_t line = 0; line < lines; ++line)
-    memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(first + line * cacheLine), false, 2, true);
+    memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(first + line * elementsPerLine), false, 2, true);
 }
 
 /// Adds the products of one chain of channels to those of a row of places.

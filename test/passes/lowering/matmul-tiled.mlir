@@ -1,7 +1,7 @@
 // RUN: kiln-opt %s -kiln-target -kiln-kernel | FileCheck %s
 
-// The constant right side lies in panels of the tile's 32 columns. 29 rows are cut into 10, 10 and 9, not 14, 14 and 1; the last column has its own panel.
-// CHECK: kernel.weight @[[W:.*]] : memref<4096xf32> = {{.*}} packed <shape = [2, 64, 32], map = (d0, d1, d2) -> (d1, d0 * 32 + d2)>
+// The constant right side lies in panels of the tile's 32 columns, the last one of a single vector. 29 rows are cut into 10, 10 and 9, not 14, 14 and 1.
+// CHECK: kernel.weight @[[W:.*]] : memref<3072xf32> = {{.*}} packed <shape = [2, 64, 32], map = (d0, d1, d2) -> (d1, d0 * 32 + d2), tail = [0, 16]>
 // CHECK-LABEL: func.func private @gemm_tiled_0
 // CHECK-SAME: kernel.algorithm = "gemm_tiled 14x32"
 // CHECK: scf.if
