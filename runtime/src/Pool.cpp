@@ -103,10 +103,10 @@ bool takeGrains(uint64_t *left, uint64_t region, bool isOwn, Grains *taken) {
       return false;
     count = isOwn ? count - count / 4 : (count + 1) / 2;
     uint64_t next = isOwn ? now + (count << grainBits) : now - count;
-    if (!__atomic_compare_exchange_n(left, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-      continue;
-    *taken = isOwn ? Grains{int64_t(first), int64_t(first + count)} : Grains{int64_t(end - count), int64_t(end)};
-    return true;
+    if (__atomic_compare_exchange_n(left, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      *taken = isOwn ? Grains{int64_t(first), int64_t(first + count)} : Grains{int64_t(end - count), int64_t(end)};
+      return true;
+    }
   }
 }
 

@@ -302,6 +302,33 @@ Plan *findPlan(const State *state, const Operation &operation) {
   return nullptr;
 }
 
+// The plan of the operation, made when no other thread has done so meanwhile; whether the state keeps it.
+kiln_status getPlan(State *state, const Operation &operation, void *const *data, Plan *&plan, bool &kept) {
+  Lock lock;
+  uint64_t now = generation.load(std::memory_order_relaxed);
+  if (state->generation.load(std::memory_order_relaxed) != now) {
+    state->plans.store(nullptr, std::memory_order_relaxed);
+    state->packed = nullptr;
+    state->planCount = 0;
+    state->generation.store(now, std::memory_order_release);
+  }
+  plan = findPlan(state, operation);
+  kept = plan != nullptr;
+  if (kept)
+    return KILN_STATUS_OK;
+  if (kiln_status status = makePlan(state, operation, data, plan); status != KILN_STATUS_OK)
+    return status;
+  if (state->planCount < maxPlans) {
+    plan->next = state->plans.load(std::memory_order_relaxed);
+    plan->nextOfAll = allPlans;
+    allPlans = plan;
+    ++state->planCount;
+    state->plans.store(plan, std::memory_order_release);
+    kept = true;
+  }
+  return KILN_STATUS_OK;
+}
+
 kiln_status execute(const Plan &plan, PerThread *thread, void *const *data) {
   Argument arguments[maxArguments + 1];
   void *buffers[maxArguments + 1];
@@ -344,30 +371,10 @@ kiln_status call(void *pointer, const Operation &operation, void *const *data) {
     return execute(*plan, thread, data);
   Plan *plan = nullptr;
   bool kept = false;
-  {
-    Lock lock;
-    uint64_t now = generation.load(std::memory_order_relaxed);
-    if (state->generation.load(std::memory_order_relaxed) != now) {
-      state->plans.store(nullptr, std::memory_order_relaxed);
-      state->packed = nullptr;
-      state->planCount = 0;
-      state->generation.store(now, std::memory_order_release);
-    }
-    plan = findPlan(state, operation);
-    kept = plan != nullptr;
-    if (!kept)
-      if (kiln_status status = makePlan(state, operation, data, plan); status != KILN_STATUS_OK)
-        return status;
-    if (!kept && state->planCount < maxPlans) {
-      plan->next = state->plans.load(std::memory_order_relaxed);
-      plan->nextOfAll = allPlans;
-      allPlans = plan;
-      ++state->planCount;
-      state->plans.store(plan, std::memory_order_release);
-      kept = true;
-    }
-  }
-  kiln_status status = execute(*plan, thread, data);
+  kiln_status status = getPlan(state, operation, data, plan, kept);
+  if (status != KILN_STATUS_OK)
+    return status;
+  status = execute(*plan, thread, data);
   if (!kept)
     freePlan(plan);
   return status;

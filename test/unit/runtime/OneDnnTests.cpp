@@ -120,6 +120,53 @@ TEST(OneDnn, PartsOfConvolutions) {
       }
 }
 
+// Channels first: images are not cut, so that there are parts without any.
+TEST(OneDnn, PartsOfWholeImages) {
+  for (int64_t batch : {1, 2, 3}) {
+    std::vector<float> input(batch * 2 * 5), weight{1, 2, 3, 4, 5, 6}, whole(batch * 4), out(whole.size(), 1e9f);
+    for (size_t i = 0; i < input.size(); ++i)
+      input[i] = static_cast<float>(i * 7 % 19);
+    int64_t shape[] = {0, 0, 1, batch, 1, 2, 1, 5, 4, 3, 1, 1, 0, 1};
+    State state;
+    ASSERT_EQ(kiln_onednn_conv(state.bytes, 0, 1, 1, input.data(), weight.data(), nullptr, whole.data(), shape), KILN_STATUS_OK);
+    for (int64_t i = 0; i < batch * 4; ++i) {
+      float sum = 0;
+      for (int64_t channel = 0; channel < 2; ++channel)
+        for (int64_t k = 0; k < 3 && i % 4 + k < 5; ++k)
+          sum += input[i / 4 * 10 + channel * 5 + i % 4 + k] * weight[channel * 3 + k];
+      EXPECT_EQ(whole[i], sum);
+    }
+    for (int64_t part = 0; part < 4; ++part)
+      ASSERT_EQ(kiln_onednn_conv(state.bytes, part, part + 1, 4, input.data(), weight.data(), nullptr, out.data(), shape), KILN_STATUS_OK);
+    EXPECT_EQ(out, whole) << batch << " images";
+  }
+}
+
+// Two groups of one channel each, and images of one line, which are cut along it.
+TEST(OneDnn, GroupsAndImagesOfOneLine) {
+  constexpr int64_t width = 6;
+  std::vector<float> input(width * 2), weight{1, 2, 3, -1, -2, -3}, whole(input.size()), out;
+  for (size_t i = 0; i < input.size(); ++i)
+    input[i] = static_cast<float>(i * 7 % 19);
+  int64_t shape[] = {0, 1, 2, 1, 2, 2, 2, 1, width, 1, width, 1, 3, 1, 1, 1, 1, 0, 1, 0, 1};
+  State state;
+  ASSERT_EQ(kiln_onednn_conv(state.bytes, 0, 1, 1, input.data(), weight.data(), nullptr, whole.data(), shape), KILN_STATUS_OK);
+  for (int64_t x = 0; x < width; ++x)
+    for (int64_t group = 0; group < 2; ++group) {
+      float sum = 0;
+      for (int64_t k = 0; k < 3; ++k)
+        if (x + k >= 1 && x + k <= width)
+          sum += input[(x + k - 1) * 2 + group] * weight[group * 3 + k];
+      EXPECT_EQ(whole[x * 2 + group], sum) << x;
+    }
+  for (int64_t parts : {2, 4}) {
+    out.assign(whole.size(), 1e9f);
+    for (int64_t part = 0; part < parts; ++part)
+      ASSERT_EQ(kiln_onednn_conv(state.bytes, part, part + 1, parts, input.data(), weight.data(), nullptr, out.data(), shape), KILN_STATUS_OK);
+    EXPECT_EQ(out, whole) << parts << " parts";
+  }
+}
+
 TEST(OneDnn, PartsOfBatchesColumnsAndRows) {
   State batches, columns, rows, norms;
   float lhs[12], rhs[12], whole[8], out[8], wide[3 * 40], bias[40], row[40], wholeRow[40];
@@ -195,6 +242,9 @@ TEST(OneDnn, ReportsWhatIsRefused) {
   int64_t conv[] = {0, 1, 1, 1, 1, 1, 1, 4, 9, 1, 1, 1, 0, 0};
   EXPECT_EQ(kiln_onednn_conv(state.bytes, 0, 1, 1, value, value, value, value, conv), KILN_STATUS_LIBRARY_FAILURE);
   Product product(4);
+  product.shape[6] = -1;
+  EXPECT_EQ(product.run(state), KILN_STATUS_LIBRARY_FAILURE);
+  product.shape[6] = 3;
   EXPECT_EQ(product.run(state), KILN_STATUS_OK);
 }
 

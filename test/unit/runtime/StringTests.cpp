@@ -1,6 +1,6 @@
 #include "Level.h"
 
-#include "kiln/decimal.h"
+#include "kiln/strings.h"
 
 #include <string>
 #include <vector>
@@ -141,45 +141,6 @@ TEST_F(Strings, OrderIsThatOfBytesAndEqualOnesShareIt) {
   string_order(in.data(), order, places, 6);
   EXPECT_EQ(std::vector<int64_t>(order, order + 6), (std::vector<int64_t>{3, 1, 0, 3, 2, 5}));
   EXPECT_EQ(std::vector<int64_t>(places, places + 6), (std::vector<int64_t>{2, 1, 4, 0, 3, 5}));
-}
-
-TEST_F(Strings, WhatIsNoNumberIsAFault) {
-  for (const char *text : {"", "abc", "1x", "e5", "1e", "--1", ".", "+", " 1", "0x10", "in", "nano"}) {
-    int32_t status = KILN_STATUS_OK;
-    double number;
-    decimal_parse(views({text}).data(), &number, &status, 0, 1);
-    EXPECT_EQ(status, KILN_STATUS_STRING_IS_NO_NUMBER) << text;
-  }
-  int32_t status = KILN_STATUS_OK;
-  int64_t integer;
-  decimal_parse(views({"inf"}).data(), &integer, &status, 0, 1);
-  EXPECT_EQ(status, KILN_STATUS_STRING_IS_NO_NUMBER);
-}
-
-// Random bits, and what lies just beside the middle of two numbers, with as many digits as it has.
-TEST_F(Strings, NumbersComeBackFromTheirDigits) {
-  uint64_t bits = 1;
-  int32_t status = KILN_STATUS_OK;
-  for (int i = 0; i < 3000; ++i) {
-    bits = bits * 6364136223846793005u + 1442695040888963407u;
-    double number = bitcast<double>(bits), back;
-    if (number != number)
-      continue;
-    kiln_string text;
-    uint8_t bytes[32];
-    int64_t size;
-    decimal_print(&number, &text, bytes, &size, &status, 1, 32);
-    EXPECT_EQ(strtod(std::string(text.data, size_t(text.size)).c_str(), nullptr), number);
-    decimal_parse(&text, &back, &status, 0, 1);
-    EXPECT_EQ(back, number);
-    if (i >= 100)
-      continue;
-    char middle[1300];
-    snprintf(middle, sizeof middle, "%.1100Le", static_cast<long double>(number) * (1 + 0x1p-53L));
-    decimal_parse(views({middle}).data(), &back, &status, 0, 1);
-    EXPECT_EQ(back, strtod(middle, nullptr)) << middle;
-  }
-  EXPECT_EQ(status, KILN_STATUS_OK);
 }
 
 } // namespace
