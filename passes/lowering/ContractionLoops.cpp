@@ -101,7 +101,7 @@ LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<Affi
 
 /// While blocks of rows meet a chunk of the right side, the next chunk (or, behind the last one, what the next kernel will read) comes from memory:
 /// a line every few steps, since more of them at once hold up the loads. Fewer blocks than this take less time than that; with more it makes no difference.
-static constexpr int64_t fewestBlocksToAsk = 4, mostBlocksToAsk = 64, mostStepsPerLine = 8;
+static constexpr int64_t fewestBlocksToAsk = 4, mostBlocksToAsk = 24, mostStepsPerLine = 8;
 
 namespace {
 /// A piece of a dimension: `count` of it from `start` on.
