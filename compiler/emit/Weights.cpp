@@ -11,7 +11,6 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <cstring>
-#include <numeric>
 
 using namespace mlir;
 
@@ -19,9 +18,7 @@ namespace kiln {
 
 static int64_t storedElements(kernel::WeightOp weight) {
   auto pack = weight.getPack();
-  if (!pack)
-    return weight.getValue().getNumElements();
-  return std::accumulate(pack->getShape().begin(), pack->getShape().end(), int64_t(1), std::multiplies<>());
+  return pack ? pack->getNumElements() : weight.getValue().getNumElements();
 }
 
 static int64_t storedBytes(kernel::WeightOp weight) {
@@ -188,7 +185,7 @@ private:
 static void writePacked(kernel::PackAttr pack, ArrayRef<int64_t> sourceShape, const nn::ConstantData &data, raw_ostream &out) {
   LinearMap map = evaluate(pack.getMap());
   ArrayRef<int64_t> shape = pack.getShape();
-  int64_t bytes = nn::elementBytes(data.elementType()), row = shape.back(), rows = 1;
+  int64_t bytes = nn::elementBytes(data.elementType()), rows = 1;
   for (int64_t extent : shape.drop_back())
     rows *= extent;
   size_t rank = sourceShape.size(), last = shape.size() - 1;
@@ -202,7 +199,7 @@ static void writePacked(kernel::PackAttr pack, ArrayRef<int64_t> sourceShape, co
   int64_t piece = std::max<int64_t>(1, block.capacity() / bytes);
   SmallVector<int64_t> index(last, 0), place(map.constant);
   for (int64_t n = 0; n < rows; ++n) {
-    int64_t first = 0, end = row, origin = 0;
+    int64_t row = pack.getRowElements(index), first = 0, end = row, origin = 0;
     for (size_t r = 0; r < rank; ++r) {
       auto [low, high] = validRange(place[r], map.steps[r][last], sourceShape[r], row);
       first = std::max(first, low);

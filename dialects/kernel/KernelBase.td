@@ -85,9 +85,21 @@ def Kernel_PackAttr : AttrDef<Kernel_Dialect, "Pack"> {
     The stored array has `shape`, row-major; the element at index d of it is the source element at `map(d)`, or zero where that lies outside
     the source. The map is linear. Example, [K, N] in panels of 32 columns:
     `#kernel.pack<shape = [4, 64, 32], map = affine_map<(p, k, n) -> (k, p * 32 + n)>>`.
+    `tail = [dimension, extent]`: at the last index of that dimension, the innermost one has only so many elements. The example with `tail = [0, 16]`
+    is for N = 112: the last panel has 16 columns.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::AffineMap":$map);
-  let assemblyFormat = "`<` `shape` `=` `[` $shape `]` `,` `map` `=` $map `>`";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::AffineMap":$map, OptionalArrayRefParameter<"int64_t">:$tail);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::AffineMap":$map), [{
+    return $_get($_ctxt, shape, map, ::llvm::ArrayRef<int64_t>());
+  }]>];
+  let genVerifyDecl = 1;
+  let assemblyFormat = "`<` `shape` `=` `[` $shape `]` `,` `map` `=` $map (`,` `tail` `=` `[` $tail^ `]`)? `>`";
+  let extraClassDeclaration = [{
+    /// How many elements are stored.
+    int64_t getNumElements() const;
+    /// How many of them lie in the innermost row at `index`, the place in all other dimensions.
+    int64_t getRowElements(::llvm::ArrayRef<int64_t> index) const;
+  }];
 }
 
 def Kernel_Accuracy : I32EnumAttr<"Accuracy", "how far the exp that an operation computes may be from the true value", [

@@ -6,6 +6,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace kiln::kernel;
@@ -29,6 +30,33 @@ void KernelDialect::initialize() {
 
 bool TargetAttr::hasFeature(StringRef feature) const {
   return llvm::any_of(getFeatures(), [&](Attribute have) { return cast<StringAttr>(have) == feature; });
+}
+
+/// The product of `extents`.
+static int64_t multiply(ArrayRef<int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+}
+
+LogicalResult PackAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, AffineMap, ArrayRef<int64_t> tail) {
+  if (tail.empty())
+    return success();
+  int64_t inner = static_cast<int64_t>(shape.size()) - 1;
+  if (tail.size() == 2 && tail[0] >= 0 && tail[0] < inner && shape[tail[0]] > 0 && tail[1] > 0 && tail[1] <= shape.back())
+    return success();
+  return emitError() << "expected a tail [dimension, extent] with a dimension before the innermost one and at most its extent; got [" << tail << "]";
+}
+
+int64_t PackAttr::getNumElements() const {
+  int64_t all = multiply(getShape());
+  if (getTail().empty())
+    return all;
+  int64_t dimension = getTail()[0], missing = getShape().back() - getTail()[1];
+  return all - all / getShape()[dimension] / getShape().back() * missing;
+}
+
+int64_t PackAttr::getRowElements(ArrayRef<int64_t> index) const {
+  bool isLast = !getTail().empty() && index[getTail()[0]] == getShape()[getTail()[0]] - 1;
+  return isLast ? getTail()[1] : getShape().back();
 }
 
 Accuracy kiln::kernel::getExpAccuracy(Operation *exp) {

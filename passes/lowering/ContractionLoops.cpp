@@ -99,8 +99,9 @@ LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<Affi
   return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * 2), simplifyDim(bytes)};
 }
 
-/// Packed panels are read this many elements ahead: the time of a second-level cache miss, in steps of a tile.
-static constexpr int64_t prefetchDistance = 1024;
+/// While blocks of rows meet a chunk of the right side, the next chunk (or, behind the last one, what the next kernel will read) comes from memory:
+/// a line every few steps, since more of them at once hold up the loads. Fewer blocks than this take less time than that; with more it makes no difference.
+static constexpr int64_t fewestBlocksToAsk = 4, mostBlocksToAsk = 64, mostStepsPerLine = 8;
 
 namespace {
 /// A piece of a dimension: `count` of it from `start` on.
@@ -109,7 +110,7 @@ using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelBuilder &k, const Contraction &c)
-      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded ? prefetchDistance : 0}, rowDims(mergeRows(k, c)) {}
+      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded}, rowDims(mergeRows(k, c)) {}
   LaunchInfo run();
 
 private:
@@ -122,6 +123,7 @@ private:
   void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const;
   void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
+  std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
   void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
 
   KernelBuilder &k;
@@ -133,6 +135,8 @@ private:
   int64_t unitRows = 1;
   unsigned blockUnits = 1;
   AffineExpr chunks;
+  /// How many blocks of rows meet a chunk, and which of them this is.
+  AffineExpr rowBlocks, rowBlock;
   int64_t chunkColumns = 0;
 };
 } // namespace
@@ -253,6 +257,22 @@ void ContractionEmitter::storePiece(Value value, ArrayRef<AffineExpr> batch, Arr
   k.storeLanes(c.result, value, c.resultAt(batch, rows, column + offset), Lanes{cast<AffineDimExpr>(column).getPosition(), lanes});
 }
 
+std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsBase, Panel panel) const {
+  auto blocks = getConstantDim(rowBlocks);
+  if (!c.padded || c.rowEpilogue || !blocks || *blocks < fewestBlocksToAsk || *blocks > mostBlocksToAsk)
+    return std::nullopt;
+  int64_t depth = 1, steps = 1;
+  for (const ReductionLoop &loop : c.reduction)
+    depth *= getConstantDim(loop.extent).value_or(1);
+  while (steps < mostStepsPerLine && 2 * steps * panel.vectors <= *blocks)
+    steps *= 2;
+  // Each of the first blocks takes as many lines of the panel one chunk further on as it makes steps that ask; the others ask for what they have.
+  AffineExpr next = rhsBase + c.panelStride * chunkColumns + rowBlock * (depth / steps * elementsPerLine);
+  auto isLess = arith::CmpIPredicate::slt;
+  Value asks = arith::CmpIOp::create(k.builder(), k.loc(), isLess, k.emit(rowBlock), k.emitConstant(panel.vectors * steps));
+  return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps};
+}
+
 void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const {
   SmallVector<AffineExpr> offsets;
   SmallVector<IndexExprs> places;
@@ -271,9 +291,13 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   AffineExpr lhsBase = c.gatheredRow ? c.gatheredRow(places.front()) : c.lhsAt(batch, places.front());
   for (size_t row = 0; c.gatheredRow && row < places.size(); ++row)
     offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
-  AffineExpr rhsBase = c.rhsAt(batch) + column * c.panelStride;
+  AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
+  TileEmitter tile = tiles;
+  tile.toCome = chooseLinesToCome(rhsBase, panel);
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
-  tiles.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
+  if (unsigned columns = panel.vectors * panel.lanes; c.padded && columns < c.tile.columns())
+    tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
+  tile.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
     if (c.rowEpilogue)
       pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
     else
@@ -311,9 +335,14 @@ LaunchInfo ContractionEmitter::run() {
   for (unsigned i = 0; i < cut; ++i)
     extents.push_back(rowDims[i].extent);
   extents.push_back(countBlocks());
+  ArrayRef<AffineExpr> rowExtents = ArrayRef(extents).drop_front(c.batch.size() + 1);
+  rowBlocks = simplifyDim(getNumElements(rowExtents, k.context()));
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
     ArrayRef<AffineExpr> batch = task.take_front(c.batch.size());
     IndexExprs rows(task.drop_front(c.batch.size() + 1).drop_back());
+    rowBlock = k.constant(0);
+    for (auto [extent, at] : llvm::zip_equal(rowExtents, task.take_back(rowExtents.size())))
+      rowBlock = rowBlock * extent + at;
     rows.resize(rowDims.size(), k.constant(0));
     forBlock(task.back(), [&](AffineExpr start, unsigned count) { emitBlock(batch, task[c.batch.size()], rows, start, count); });
   });

@@ -40,7 +40,7 @@ struct Contraction {
   std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> batch)> rhsAt;
   /// Elements from a column to the next: between the panels and inside one. They differ when the right side is packed.
   mlir::AffineExpr panelStride, laneStride;
-  /// Packed panels end in zeros, so that whole vectors can be read.
+  /// Packed panels end in zeros, so that whole vectors can be read; the last one has only those that it needs.
   bool padded = false;
   std::function<IndexExprs(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows, mlir::AffineExpr column)> resultAt;
   /// Null: each element is stored as it comes. With one, a task has all columns of its rows, and `rowValues` are what it computes at the result's

@@ -36,6 +36,34 @@ SmallVector<ReductionLoop> mergeReduction(ArrayRef<ReductionLoop> loops) {
   return merged;
 }
 
+namespace {
+/// So many elements ahead of their use, and how near (MLIR's locality: 3 is the first-level cache, 2 the second).
+struct Ahead {
+  int64_t elements;
+  unsigned locality;
+};
+} // namespace
+
+/// 2 KiB are the time of a miss in the first-level cache, in steps of a tile, and 16 KiB that of a miss in the second.
+static constexpr Ahead aheads[] = {{512, 3}, {4096, 2}};
+
+PackedColumns::PackedColumns(int64_t columns, TileShape tile)
+    : width(tile.columns()), panels(llvm::divideCeil(columns, width)), tail(llvm::alignTo(columns - (panels - 1) * width, tile.lanes)) {}
+
+kernel::PackAttr PackedColumns::pack(ArrayRef<int64_t> shape, AffineMap map, int64_t dimension) const {
+  MLIRContext *context = map.getContext();
+  if (tail == width)
+    return kernel::PackAttr::get(context, shape, map);
+  return kernel::PackAttr::get(context, shape, map, {dimension, tail});
+}
+
+SmallVector<ReductionLoop> narrowPanel(ArrayRef<ReductionLoop> reduction, int64_t width, int64_t columns) {
+  SmallVector<ReductionLoop> narrow(reduction);
+  for (ReductionLoop &loop : narrow)
+    loop.rhsStride = getAffineConstantExpr(*getConstantDim(loop.rhsStride) / width * columns, loop.rhsStride.getContext());
+  return narrow;
+}
+
 Value TileEmitter::multiplyAdd(Value a, Value b, Value sum) const {
   if (isa<VectorType>(b.getType()))
     return vector::FMAOp::create(k.builder(), k.loc(), a, b, sum);
@@ -54,7 +82,12 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
     row.push_back(k.loadBuffer(rhs, element, right + column * laneStride, lanes));
     // A few rows are bound by bandwidth: there is no latency to hide.
     if (prefetch && rowOffsets.size() >= 4)
-      memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + prefetch)), false, 3, true);
+      for (const Ahead &ahead : aheads)
+        memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + ahead.elements)), false, ahead.locality, true);
+  }
+  if (toCome) {
+    AffineExpr line = (right - toCome->rhsBase).floorDiv(panel.vectors * panel.lanes * toCome->stepsPerLine);
+    memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * elementsPerLine), false, 2, true);
   }
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
     Value a = k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);

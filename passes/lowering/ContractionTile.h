@@ -21,6 +21,20 @@ struct ReductionLoop {
   mlir::AffineExpr rhsStride;
 };
 
+/// The columns (at least one) of a right side that is packed in panels of a tile's columns; the last panel has only the vectors that it needs.
+struct PackedColumns {
+  PackedColumns(int64_t columns, TileShape tile);
+  /// Columns of a panel, how many panels there are, and the columns of the last one.
+  int64_t width, panels, tail;
+  /// Of all panels.
+  int64_t stored() const { return (panels - 1) * width + tail; }
+  /// The order of a weight whose dimension `dimension` counts the panels and whose innermost one is a panel's columns.
+  kernel::PackAttr pack(llvm::ArrayRef<int64_t> shape, mlir::AffineMap map, int64_t dimension) const;
+};
+
+/// The reduction in a packed panel of `columns` columns instead of `width`.
+llvm::SmallVector<ReductionLoop> narrowPanel(llvm::ArrayRef<ReductionLoop> reduction, int64_t width, int64_t columns);
+
 /// Joins loops that both sides walk evenly: kernel width and channels of a convolution, say.
 llvm::SmallVector<ReductionLoop> mergeReduction(llvm::ArrayRef<ReductionLoop> loops);
 
@@ -31,6 +45,16 @@ struct Panel {
   unsigned valid;
 };
 
+/// Single-precision numbers of a cache line.
+constexpr int64_t elementsPerLine = 16;
+
+/// Lines of the right side that other tiles will read, asked for into the second-level cache: the next one of them every so many steps.
+struct LinesToCome {
+  /// The first one, and where the tile itself starts to read, in elements of the right buffer.
+  mlir::AffineExpr first, rhsBase;
+  int64_t stepsPerLine;
+};
+
 /// Computes tiles: reads the left side by elements (each is broadcast), the right side by vectors.
 struct TileEmitter {
   KernelBuilder &k;
@@ -39,10 +63,11 @@ struct TileEmitter {
   llvm::SmallVector<ReductionLoop> reduction;
   /// How far apart neighbouring columns of the right side are.
   mlir::AffineExpr laneStride;
-  /// How many elements ahead the right side is asked for; 0: not at all.
-  int64_t prefetch = 0;
+  /// Whether the right side, which is read from one end to the other, is asked for ahead of its use.
+  bool prefetch = false;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
+  std::optional<LinesToCome> toCome = std::nullopt;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.

@@ -192,12 +192,13 @@ StripsEmitter::StripsEmitter(KernelBuilder &k, ConvOp first)
 LineProduct StripsEmitter::packed(ConvOp conv, Value lhs, std::function<AffineExpr(AffineExpr)> at) {
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
   unsigned argument = cast<BlockArgument>(conv.getWeight()).getArgNumber();
-  int64_t columns = shape[0], panel = chooseTile(k.target(), 1000, columns, shape[1]).columns();
+  int64_t columns = shape[0];
+  PackedColumns packed(columns, chooseTile(k.target(), 1000, columns, shape[1]));
   AffineExpr d[3];
   for (unsigned i = 0; i < 3; ++i)
     d[i] = getAffineDimExpr(i, k.context());
-  auto map = AffineMap::get(3, 0, {d[0] * panel + d[2], d[1], k.constant(0), k.constant(0)}, k.context());
-  k.packConstant(argument, kernel::PackAttr::get(k.context(), {(columns + panel - 1) / panel, shape[1], panel}, map));
+  auto map = AffineMap::get(3, 0, {d[0] * packed.width + d[2], d[1], k.constant(0), k.constant(0)}, k.context());
+  k.packConstant(argument, packed.pack({packed.panels, shape[1], packed.width}, map, 0));
   return {lhs, argument, shape[1], columns, std::move(at)};
 }
 
@@ -215,14 +216,14 @@ static void forPieces(KernelBuilder &k, int64_t extent, int64_t most, function_r
 void StripsEmitter::multiplyLine(const LineProduct &product, int64_t count, StoreLine store) {
   TileShape shape = chooseTile(k.target(), 1000, product.columns, product.depth);
   int64_t panel = shape.columns(), whole = product.columns / panel * panel, rest = product.columns - whole;
-  SmallVector<ReductionLoop> reduction{{k.constant(product.depth), k.constant(1), k.constant(panel)}};
-  TileEmitter emitter{k, product.lhs, k.buffer(product.weight), element, reduction, k.constant(1)};
   auto emitPanel = [&](AffineExpr x, unsigned rows, AffineExpr column, unsigned valid) {
     AffineExpr base = product.at(x);
     SmallVector<AffineExpr> offsets;
     for (int64_t row = 0; row < rows; ++row)
       offsets.push_back(simplifyDim(product.at(x + row) - base));
     Panel columns{(valid + shape.lanes - 1) / shape.lanes, shape.lanes, valid};
+    SmallVector<ReductionLoop> reduction{{k.constant(product.depth), k.constant(1), k.constant(columns.vectors * shape.lanes)}};
+    TileEmitter emitter{k, product.lhs, k.buffer(product.weight), element, reduction, k.constant(1)};
     emitter.emit(base, offsets, column * product.depth, columns, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
       store(x + static_cast<int64_t>(row), column + static_cast<int64_t>(offset), value, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes});
     });

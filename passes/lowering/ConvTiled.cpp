@@ -3,7 +3,8 @@
 //   result[n, y, x, o] = sum over (i, j, c) of input[n, y * s + i * d, x * s + j * d, c] * weight[o, c, i, j]
 //
 // is a matrix product whose rows are the output pixels and whose left side is never stored: only offsets differ. Needs channels_last without
-// padding. The weight is stored as [group, out channel / NR, kernel..., in channel, out channel % NR].
+// padding. The weight is stored as [group, out channel / NR, kernel..., in channel, out channel % NR]; the last panel has only the vectors that it
+// needs.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
@@ -55,7 +56,8 @@ struct ConvShape {
 } // namespace
 
 static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape) {
-  int64_t width = c.tile.columns(), panels = (shape.outPerGroup + width - 1) / width, depth = shape.taps() * shape.inPerGroup;
+  PackedColumns packed(shape.outPerGroup, c.tile);
+  int64_t depth = shape.taps() * shape.inPerGroup;
   bool grouped = shape.groups > 1;
   unsigned position = 0;
   auto next = [&] { return getAffineDimExpr(position++, k.context()); };
@@ -65,21 +67,21 @@ static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape)
     order.push_back(shape.groups);
     out = next() * shape.outPerGroup;
   }
-  order.push_back(panels);
-  out = out + next() * width;
+  order.push_back(packed.panels);
+  out = out + next() * packed.width;
   IndexExprs source(2);
   for (int64_t size : shape.kernel) {
     order.push_back(size);
     source.push_back(next());
   }
-  order.append({shape.inPerGroup, width});
+  order.append({shape.inPerGroup, packed.width});
   source[1] = next();
   source[0] = out + next();
   unsigned argument = cast<BlockArgument>(ConvOp(shape.op).getWeight()).getArgNumber();
-  k.packConstant(argument, kernel::PackAttr::get(k.context(), order, AffineMap::get(position, 0, source, k.context())));
+  k.packConstant(argument, packed.pack(order, AffineMap::get(position, 0, source, k.context()), grouped ? 1 : 0));
   c.rhs = k.buffer(argument);
   AffineExpr zero = k.constant(0);
-  c.rhsAt = [zero, grouped, size = panels * depth * width](ArrayRef<AffineExpr> batch) { return grouped ? batch.front() * size : zero; };
+  c.rhsAt = [zero, grouped, size = packed.stored() * depth](ArrayRef<AffineExpr> batch) { return grouped ? batch.front() * size : zero; };
   c.panelStride = k.constant(depth);
   c.laneStride = k.constant(1);
   c.padded = true;

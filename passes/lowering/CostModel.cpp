@@ -18,10 +18,20 @@ using namespace nn;
 /// of its left side from the second level once for every element. Nine rows of twelve ways are already slow in one run of two.
 static constexpr int64_t setStride = 1024;
 
-/// The vectors of a single row's tile. Weights that stay in no cache from one run to the next come faster in long pieces. Its `rowStride` is the depth.
+/// Whether the right side of a product is larger than a cache: its rows are as many as those of the left side are long.
+static bool exceeds(std::optional<int64_t> columns, std::optional<int64_t> depth, int64_t bytes) {
+  return columns && depth && *columns * *depth * 4 > bytes;
+}
+
+/// The vectors of a single row's tile. Weights that stay in no cache from one run to the next come faster in long pieces.
 static unsigned chooseRowVectors(kernel::TargetAttr target, std::optional<int64_t> columns, std::optional<int64_t> depth) {
-  bool isStreamed = columns && depth && *columns * *depth * 4 > target.getL3() / 4;
-  return isStreamed ? 6 : 3;
+  return exceeds(columns, depth, target.getL3() / 4) ? 6 : 3;
+}
+
+/// Up to so many rows are worth a tile of one vector: all of them, or half, meet a piece of the right side at once, and computing them takes as
+/// long as it takes the next piece to come from memory. Wider tiles wait for memory at the first block of rows and leave it idle at the next ones.
+static int64_t chooseRowsAtOnce(kernel::TargetAttr target, std::optional<int64_t> columns, std::optional<int64_t> depth) {
+  return exceeds(columns, depth, target.getL2()) ? 56 : 28;
 }
 
 /// Vectors of the target, or narrower ones: narrow results waste less in them.
@@ -41,6 +51,8 @@ TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std
     tile = manyRegisters ? TileShape{4, 6, lanes} : TileShape{4, 3, lanes};
   else if (manyRegisters && (shareSet || (rows && *rows <= 8)))
     tile = {8, 3, lanes};
+  else if (manyRegisters && rows && *rows <= chooseRowsAtOnce(target, columns, rowStride))
+    tile = {28, 1, lanes};
   if (!columns)
     return tile;
   unsigned wanted = static_cast<unsigned>(std::min<int64_t>((*columns + lanes - 1) / lanes, tile.vectors));
@@ -60,7 +72,7 @@ TileShape chooseTile(GroupOp group, kernel::TargetAttr target, std::optional<int
 int64_t chooseChunkBytes(GroupOp group, kernel::TargetAttr target) {
   if (auto given = group->getAttrOfType<IntegerAttr>(chunkChoiceName))
     return given.getInt();
-  return target.getL2() / 2;
+  return target.getL2() / 4;
 }
 
 /// Whether a value of the group's body is a constant input, seen through views.

@@ -182,12 +182,8 @@ void EntryBuilder::findHolders(Block &block) {
 Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
   ElementsAttr value = tensor.getDefiningOp<ConstantOp>().getValue();
   MemRefType type = bufferType(tensor.getType());
-  if (pack) {
-    int64_t size = 1;
-    for (int64_t extent : pack.getShape())
-      size *= extent;
-    type = MemRefType::get({size}, type.getElementType());
-  }
+  if (pack)
+    type = MemRefType::get({pack.getNumElements()}, type.getElementType());
   StringAttr &name = weights[{value, pack ? Attribute(pack) : Attribute(TypeAttr::get(type))}];
   if (!name) {
     name = b.getStringAttr("w" + Twine(weights.size() - 1));

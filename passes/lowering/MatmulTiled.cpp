@@ -1,7 +1,7 @@
 //===- MatmulTiled.cpp - Matrix products in register tiles -----------------===//
 //
 // The left side is read in place, through transposes and slices. A constant right side is stored in panels
-//   [batch, column / NR, k, column % NR], NR = the tile's columns
+//   [batch, column / NR, k, column % NR], NR = the tile's columns; the last panel has only the vectors that it needs
 // so that the innermost loop reads it front to back. One that is computed is packed into such panels at run time (gemm_packed); where few rows
 // would not pay for that it is read in place.
 //
@@ -54,7 +54,7 @@ struct MatmulDims {
 /// Stores a constant right side in panels and describes how they lie. `dims` are the batch dims of the right side's tensor.
 static void packPanels(KernelBuilder &k, Contraction &c, Value rhs, const TracedView &view, ArrayRef<unsigned> dims, int64_t depth) {
   unsigned rank = cast<RankedTensorType>(rhs.getType()).getRank(), count = dims.size();
-  int64_t width = c.tile.columns(), panels = (*getConstantDim(c.columns) + width - 1) / width;
+  PackedColumns packed(*getConstantDim(c.columns), c.tile);
   IndexExprs at(rank, k.constant(0));
   SmallVector<int64_t> shape;
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
@@ -63,15 +63,15 @@ static void packPanels(KernelBuilder &k, Contraction &c, Value rhs, const Traced
     shape.push_back(*getConstantDim(c.batch[i]));
   }
   at[rank - 2] = dim(count + 1);
-  at[rank - 1] = dim(count) * width + dim(count + 2);
-  shape.append({panels, depth, width});
+  at[rank - 1] = dim(count) * packed.width + dim(count + 2);
+  shape.append({packed.panels, depth, packed.width});
   IndexExprs source;
   for (AffineExpr expr : view.at)
     source.push_back(simplifyDim(expr.replaceDims(at)));
-  k.packConstant(view.argument, kernel::PackAttr::get(k.context(), shape, AffineMap::get(count + 3, 0, source, k.context())));
+  k.packConstant(view.argument, packed.pack(shape, AffineMap::get(count + 3, 0, source, k.context()), count));
   IndexExprs batch(c.batch);
-  c.rhsAt = [&k, batch, size = panels * depth * width](ArrayRef<AffineExpr> at) { return k.linearize(batch, at) * size; };
-  c.reduction.front().rhsStride = k.constant(width);
+  c.rhsAt = [&k, batch, size = packed.stored() * depth](ArrayRef<AffineExpr> at) { return k.linearize(batch, at) * size; };
+  c.reduction.front().rhsStride = k.constant(packed.width);
   c.panelStride = k.constant(depth);
   c.laneStride = k.constant(1);
   c.padded = true;

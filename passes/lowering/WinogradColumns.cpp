@@ -26,9 +26,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// Elements of a cache line.
-static constexpr int64_t cacheLine = 16;
-
 bool matchWinogradColumns(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
   auto conv = dyn_cast_or_null<WinogradConvOp>(anchor);
   if (!conv || !conv.hasPlainWeight() || !isa<BlockArgument>(conv.getInput()))
@@ -111,16 +108,16 @@ void ColumnsEmitter::transformFilters(AffineExpr panel, AffineExpr channel, Affi
 /// The next part's filters arrive from memory while this part's products are computed, some cache lines with each of `product`s loops over channels.
 void ColumnsEmitter::prefetchFilters(AffineExpr panel, AffineExpr part, AffineExpr product) const {
   int64_t products = loops.places * plan.depth / winogradChain, elements = plan.depth * 9 * width;
-  int64_t lines = (elements + products * cacheLine - 1) / (products * cacheLine);
-  AffineExpr first = k.index(k.emit((panel * loops.in + (part + 1) * plan.depth) * (9 * width) + product * (lines * cacheLine)));
+  int64_t lines = (elements + products * elementsPerLine - 1) / (products * elementsPerLine);
+  AffineExpr first = k.index(k.emit((panel * loops.in + (part + 1) * plan.depth) * (9 * width) + product * (lines * elementsPerLine)));
   for (int64_t line = 0; line < lines; ++line)
-    memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(first + line * cacheLine), false, 2, true);
+    memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(first + line * elementsPerLine), false, 2, true);
 }
 
 /// Adds the products of one chain of channels to those of a row of places.
 void ColumnsEmitter::multiplyRow(AffineExpr panel, AffineExpr part, AffineExpr row, AffineExpr step, Panel shape) const {
   SmallVector<ReductionLoop> reduction{{k.constant(winogradChain), k.constant(1), k.constant(width)}};
-  TileEmitter emitter{k, loops.scratch.buffer, loops.scratch.buffer, loops.element, reduction, k.constant(1), /*prefetch=*/0, winogradChain};
+  TileEmitter emitter{k, loops.scratch.buffer, loops.scratch.buffer, loops.element, reduction, k.constant(1), /*prefetch=*/false, winogradChain};
   AffineExpr channel = k.index(k.emit(part * plan.depth + step * winogradChain));
   k.loop(k.constant(0), k.constant(loops.side), 1, "place", [&](AffineExpr place) {
     AffineExpr rhs = k.index(k.emit(filters + place * placeStride())), number = k.index(k.emit(row * loops.side + place));

@@ -61,7 +61,7 @@ TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op)
 void TilesEmitter::multiply(AffineExpr count) const {
   int64_t lanes = plan.shape.lanes, in = loops.in, whole = loops.out / width, rest = loops.out % width;
   SmallVector<ReductionLoop> reduction{{k.constant(in), k.constant(1), k.constant(width)}};
-  TileEmitter emitter{k, loops.scratch.buffer, weight, loops.element, reduction, k.constant(1), /*prefetch=*/1024, winogradChain};
+  TileEmitter emitter{k, loops.scratch.buffer, weight, loops.element, reduction, k.constant(1), /*prefetch=*/true, winogradChain};
   auto emitPanel = [&](AffineExpr place, AffineExpr panel, int64_t vectors) {
     AffineExpr rhs = k.index(k.emit((place * panels + panel) * (rows * width)));
     Panel columns{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};

@@ -73,3 +73,13 @@ kernel.entry @run inputs [] outputs [] {
   // expected-error @below {{must have a static size}}
   %state = kernel.state : memref<?xi8>
 }
+
+// -----
+
+// expected-error @below {{expected a tail [dimension, extent] with a dimension before the innermost one and at most its extent; got [1, 2]}}
+kernel.weight @w : memref<6xi32> = dense<1> : tensor<3x2xi32> packed <shape = [2, 4], map = (d0, d1) -> (d1, d0), tail = [1, 2]>
+
+// -----
+
+// expected-error @below {{expected a tail [dimension, extent] with a dimension before the innermost one and at most its extent; got [0, 5]}}
+kernel.weight @w : memref<6xi32> = dense<1> : tensor<3x2xi32> packed <shape = [2, 4], map = (d0, d1) -> (d1, d0), tail = [0, 5]>

@@ -1,27 +1,27 @@
 // RUN: kiln-opt %s -kiln-target -kiln-kernel | FileCheck %s
 
-// The constant right side lies in panels of the tile's 32 columns. 15 rows are cut into 8 and 7, not 14 and 1; the last column has its own panel.
-// CHECK: kernel.weight @[[W:.*]] : memref<4096xf32> = {{.*}} packed <shape = [2, 64, 32], map = (d0, d1, d2) -> (d1, d0 * 32 + d2)>
+// The constant right side lies in panels of the tile's 32 columns, the last one of a single vector. 29 rows are cut into 10, 10 and 9, not 14, 14 and 1.
+// CHECK: kernel.weight @[[W:.*]] : memref<3072xf32> = {{.*}} packed <shape = [2, 64, 32], map = (d0, d1, d2) -> (d1, d0 * 32 + d2), tail = [0, 16]>
 // CHECK-LABEL: func.func private @gemm_tiled_0
 // CHECK-SAME: kernel.algorithm = "gemm_tiled 14x32"
 // CHECK: scf.if
-// CHECK: %{{.*}}:16 = scf.for
+// CHECK: %{{.*}}:20 = scf.for
 // CHECK-COUNT-2: vector.load
-// CHECK-COUNT-8: vector.broadcast
+// CHECK-COUNT-10: vector.broadcast
 // CHECK: vector.fma
 // CHECK-NOT: vector.broadcast
 // CHECK: scf.yield
-// CHECK: %{{.*}}:8 = scf.for
+// CHECK: %{{.*}}:10 = scf.for
 // CHECK: scf.if
-// CHECK: %{{.*}}:14 = scf.for
+// CHECK: %{{.*}}:18 = scf.for
 // CHECK: kernel.launch @gemm_tiled_0
 module attributes {nn.model = "m", kernel.target = #kernel.target<name = "wide", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v4",
     vector_bits = 512, registers = 32, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx512f"]>} {
-  func.func @main(%a: tensor<15x64xf32> {nn.name = "a"}) -> (tensor<15x33xf32> {nn.name = "y"}) {
+  func.func @main(%a: tensor<29x64xf32> {nn.name = "a"}) -> (tensor<29x33xf32> {nn.name = "y"}) {
     %w = nn.constant dense<1.0> : tensor<33x64xf32>
     %t = nn.transpose %w [1, 0] : tensor<33x64xf32> -> tensor<64x33xf32>
-    %c = nn.matmul %a, %t : tensor<15x64xf32>, tensor<64x33xf32> -> tensor<15x33xf32>
-    %r = nn.relu %c : tensor<15x33xf32>
-    return %r : tensor<15x33xf32>
+    %c = nn.matmul %a, %t : tensor<29x64xf32>, tensor<64x33xf32> -> tensor<29x33xf32>
+    %r = nn.relu %c : tensor<29x33xf32>
+    return %r : tensor<29x33xf32>
   }
 }

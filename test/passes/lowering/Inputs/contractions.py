@@ -55,9 +55,10 @@ def tensor(array):
     return f"tensor<{''.join(f'{size}x' for size in array.shape)}f32>"
 
 
-def add_product(module, rows, columns, depth, constant, batch=()):
+def add_product(module, rows, columns, depth, constant, batch=(), shared=True):
+    """A constant right side is one for the whole batch if it is shared."""
     left = module.array(*batch, rows, depth)
-    right = module.array(*(() if constant else batch), columns, depth)
+    right = module.array(*(() if constant and shared else batch), columns, depth)
     turned = np.swapaxes(right, -1, -2)
     order = [*range(right.ndim - 2), right.ndim - 1, right.ndim - 2]
     source = module.constant(right) if constant else module.input(right)
@@ -123,11 +124,13 @@ def build():
     add_product(module, 20, 70, 1024, True)  # rows that would share a set of the cache
     add_product(module, 15, 33, 5, False, (2, 3))
     add_product(module, 15, 33, 5, True, (2, 3))
+    add_product(module, 15, 36, 5, True, (2, 3), shared=False)  # a last panel of one vector ends each right side
     for case in [((1, 9, 9, 5), (33, 5, 3, 3), (1, 1), (1, 1), 1),  # lines of the image share a tile
                  ((2, 7, 7, 40), (64, 40, 1, 1), (1, 1), (1, 1), 1),  # a plain product
                  ((1, 20, 20, 3), (20, 3, 7, 7), (2, 2), (1, 1), 1),
                  ((1, 11, 30, 8), (17, 8, 3, 3), (2, 1), (1, 2), 1),
                  ((1, 9, 9, 24), (36, 6, 3, 3), (1, 1), (1, 1), 4),
+                 ((1, 9, 9, 24), (72, 12, 3, 3), (1, 1), (1, 1), 2),  # a last panel of one vector ends each group
                  ((1, 9, 9, 24), (24, 1, 3, 3), (1, 1), (1, 1), 24),
                  ((2, 9, 12, 37), (37, 1, 3, 3), (2, 2), (1, 2), 37),
                  ((1, 30, 6), (6, 1, 11), (1,), (1,), 6),
