@@ -1,9 +1,10 @@
 //===- ControlFlow.cpp - Operators with bodies as straight lines -------------===//
 //
 // A branch whose condition is known is taken while the model is compiled; of others both become straight lines that an nn.choose joins. A loop
-// whose number of steps is known is written out step by step.
+// whose number of steps is known is written out step by step, others become an nn.loop (RolledLoops.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Graph.h"
 #include "compiler/import/Lists.h"
@@ -65,8 +66,7 @@ FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node
   return results;
 }
 
-/// The number that a scalar is known to have.
-static std::optional<int64_t> knownScalar(Value value) {
+std::optional<int64_t> knownScalar(Value value) {
   auto contents = isa<RankedTensorType>(value.getType()) ? getIntegerContents(value) : std::nullopt;
   return contents && contents->size() == 1 ? nn::getConstantDim(contents->front()) : std::nullopt;
 }
@@ -97,19 +97,50 @@ LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node) {
   return failure(failed(results));
 }
 
-static std::string describeShape(const DimExprs &dims) {
+std::string describeShape(const DimExprs &dims) {
   std::string text = "[";
   llvm::raw_string_ostream stream(text);
   llvm::interleaveComma(dims, stream, [&](AffineExpr dim) { stream << nn::formatDim(dim); });
   return text + "]";
 }
 
-/// One of two values, as run time tells; null after a mistake. `what` says what is the matter when their shapes differ.
-static Value joinValues(Node &node, Value condition, Value then, Value otherwise, StringRef what) {
+/// The larger of two numbers.
+static AffineExpr getLarger(AffineExpr a, AffineExpr b) { return provablyAtMost(a, b) ? b : provablyAtMost(b, a) ? a : nn::getBroadcastSize(a, b); }
+
+AffineExpr GraphImporter::computeDim(Node &node, Value number, AffineExpr bound, const Twine &name) {
+  AffineExpr dim = node.computedDim(bound, name);
+  if (node.failed())
+    return node.number(0);
+  nn::ComputedDimOp::create(builder, node.loc, RankedTensorType::get({1}, builder.getI64Type()), number, mlir::cast<AffineSymbolExpr>(dim).getPosition());
+  return dim;
+}
+
+/// A dimension that is one number or another; for one condition and two numbers always the same symbol.
+AffineExpr GraphImporter::chooseDim(Node &node, Value condition, AffineExpr then, AffineExpr otherwise, const Twine &name) {
+  if (nn::provablyEqual(then, otherwise) || node.failed())
+    return then;
+  if (AffineExpr known = chosenDims.lookup({condition, then, otherwise}))
+    return known;
+  AffineExpr most = computedDims().getUpperBound(then), other = computedDims().getUpperBound(otherwise);
+  if (!most || !other) {
+    (void)node.unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
+    return then;
+  }
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  Value first = materialize(builder, node.loc, type, Number{then}), second = materialize(builder, node.loc, type, Number{otherwise});
+  // A size that a branch computes is there only when it is taken.
+  bool isComputed = computedDims().isIn(then) || computedDims().isIn(otherwise);
+  Value chosen = isComputed ? node.make<nn::ChooseOp>(type, condition, first, second) : node.make<nn::SelectOp>(type, condition, first, second);
+  AffineExpr dim = computeDim(node, chosen, getLarger(most, other), name);
+  chosenDims[{condition, then, otherwise}] = dim;
+  return dim;
+}
+
+Value GraphImporter::joinValues(Node &node, Value condition, Value then, Value otherwise, StringRef what, StringRef name) {
   static constexpr StringLiteral wayOut = "fix the input that it depends on with --bind input=value";
   if (auto elements = getElements(then), others = getElements(otherwise); elements && others && elements->size() == others->size()) {
     for (auto [element, other] : llvm::zip_equal(*elements, *others))
-      if (!(element = joinValues(node, condition, element, other, what)))
+      if (!(element = joinValues(node, condition, element, other, what, name)))
         return {};
     return makeSequence(node.builder(), node.loc, *elements);
   }
@@ -122,12 +153,16 @@ static Value joinValues(Node &node, Value condition, Value then, Value otherwise
     return {};
   }
   DimExprs dims = node.dims(then), others = node.dims(otherwise);
-  auto areEqual = [](auto pair) { return nn::provablyEqual(std::get<0>(pair), std::get<1>(pair)); };
-  if (dims.size() != others.size() || !llvm::all_of(llvm::zip(dims, others), areEqual)) {
+  if (dims.size() != others.size()) {
     (void)node.unsupported(what + ", " + describeShape(dims) + " and " + describeShape(others) + ", and the condition is known only at run time", wayOut);
     return {};
   }
-  return node.make<nn::ChooseOp>(then.getType(), condition, then, node.reshape(otherwise, dims));
+  for (auto [i, dim, other] : llvm::enumerate(dims, others))
+    dim = chooseDim(node, condition, dim, other, name + "_dim" + Twine(i));
+  RankedTensorType type = node.type(dims, node.elementType(then));
+  if (node.failed())
+    return {};
+  return node.make<nn::ChooseOp>(type, condition, node.reshape(then, dims), node.reshape(otherwise, dims));
 }
 
 /// Both branches in straight line. What only one of them needs runs only where it is taken (passes/lowering/Guards.h).
@@ -148,7 +183,7 @@ LogicalResult GraphImporter::chooseBranch(Scope &scope, Node &node, const onnx::
                             "make the dimensions static with --dim");
   }
   for (size_t i = 0; i < then->size() && !node.failed(); ++i)
-    node.outputs[i] = joinValues(node, condition, (*then)[i], (*otherwise)[i], "its branches give different shapes");
+    node.outputs[i] = joinValues(node, condition, (*then)[i], (*otherwise)[i], "its branches give different ranks", node.outputName(i));
   return failure(node.failed());
 }
 
@@ -209,7 +244,7 @@ LogicalResult GraphImporter::takeStep(Scope &scope, Node &node, const onnx::Grap
   state.condition = values->front();
   for (size_t i = 0; i < results && !node.failed(); ++i) {
     Value next = (*values)[1 + i];
-    state.carried[i] = state.alive ? joinValues(node, state.alive, next, state.carried[i], "a step changes a shape") : next;
+    state.carried[i] = state.alive ? joinValues(node, state.alive, next, state.carried[i], "a step changes a rank", node.outputName(i)) : next;
   }
   for (auto [rows, row] : llvm::zip_equal(state.scanned, ArrayRef(*values).drop_front(1 + results))) {
     if (!isa<RankedTensorType>(row.getType()))
@@ -233,12 +268,16 @@ LogicalResult GraphImporter::unrollLoop(Scope &scope, Node &node) {
     return node.error("inputs, outputs and those of the body do not fit each other");
   std::optional<int64_t> most = node.inputs[0] ? knownScalar(node.inputs[0]) : std::optional(std::numeric_limits<int64_t>::max());
   state.condition = node.inputs[1];
+  size_t checks = constraints.size();
   state.scanned.resize(graph.output_size() - 1 - results);
   for (int64_t step = 0;; ++step) {
     auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
-    if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty())))
-      return node.unsupported("the number of steps is known only at run time, or is above " + Twine(mostSteps), "fix the input that it depends on with --bind");
+    if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
+      // The steps so far are nobody's.
+      constraints.resize(checks, AffineExpr());
+      return rollLoopNode(scope, node, graph);
+    }
     if (step >= *most || (goesOn && !*goesOn))
       break;
     if (!goesOn) {
@@ -281,25 +320,29 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
   const onnx::GraphProto &graph = attribute->g();
   if (scans < 1 || states < 0 || llvm::is_contained(node.inputs, Value()) || graph.output_size() < states || graph.output_size() < node.proto.output_size())
     return node.error("inputs, outputs and those of the body do not fit each other");
-  SmallVector<int64_t> axes = readList(node, "scan_input_axes", scans), backwards = readList(node, "scan_input_directions", scans);
-  SmallVector<int64_t> outAxes = readList(node, "scan_output_axes", graph.output_size() - states);
-  SmallVector<int64_t> outBackwards = readList(node, "scan_output_directions", graph.output_size() - states);
+  size_t rows = graph.output_size() - states;
+  ScanAxes scan{readList(node, "scan_input_axes", scans), readList(node, "scan_input_directions", scans), readList(node, "scan_output_axes", rows),
+                readList(node, "scan_output_directions", rows)};
+  auto &[axes, backwards, outAxes, outBackwards] = scan;
   ArrayRef<Value> scanned = ArrayRef(node.inputs).drop_front(states);
   if (!llvm::all_of(scanned, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
     return node.error("a scanned input is a sequence, expected a tensor");
   auto isDirection = [](int64_t direction) { return direction == 0 || direction == 1; };
   if (!llvm::all_of(backwards, isDirection) || !llvm::all_of(outBackwards, isDirection))
     return node.error("a scan direction is neither 0 nor 1");
-  std::optional<int64_t> steps;
+  AffineExpr length;
   for (auto [axis, value] : llvm::zip_equal(axes, scanned)) {
     axis = node.axis(axis, node.rank(value));
-    auto size = node.failed() ? std::nullopt : nn::getConstantDim(node.dims(value)[axis]);
-    if (!size || *size < 1 || *size > mostSteps)
-      return node.unsupported("the number of steps is symbolic, zero or above " + Twine(mostSteps), "make the scanned dimension static with --dim");
-    if (steps.value_or(*size) != *size)
-      return node.error("scanned inputs have different lengths: " + Twine(*steps) + " and " + Twine(*size));
-    steps = size;
+    if (node.failed())
+      return failure();
+    AffineExpr size = usePinned(node.dims(value)[axis]);
+    if (length && !node.unify(length, size, "scanned inputs have different lengths"))
+      return failure();
+    length = length && nn::getConstantDim(length) ? length : size;
   }
+  auto steps = nn::getConstantDim(length);
+  if (!steps || *steps < 1 || *steps > mostSteps)
+    return rollScan(scope, node, graph, scan, length);
   SmallVector<Value> carried(node.inputs.begin(), node.inputs.begin() + states);
   std::vector<SmallVector<Value>> collected(outAxes.size());
   for (int64_t step = 0; step < *steps; ++step) {

@@ -39,6 +39,10 @@ std::optional<Value> GraphImporter::lookup(Scope &scope, StringRef name, std::st
     const onnx::SparseTensorProto *sparse = at->sparseInitializers.lookup(name);
     if (!tensor && !sparse)
       continue;
+    // A constant belongs to the graph around loops, whose other nodes may use it.
+    OpBuilder::InsertionGuard guard(builder);
+    if (rolling)
+      builder.setInsertionPoint(rolling);
     if (Value texts = tensor ? makeStrings(*tensor, NameLoc::get(StringAttr::get(&context, printable(name))), reason) : Value(); texts || !reason.empty()) {
       reason = "initializer '" + printable(name) + "': " + reason;
       return texts ? std::optional(at->values[name] = texts) : std::nullopt;

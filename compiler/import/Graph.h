@@ -9,6 +9,7 @@
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/Sequences.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <functional>
 
 namespace kiln::onnx {
 class FunctionProto;
@@ -100,11 +101,17 @@ private:
   std::string elementName(llvm::StringRef name, size_t number) const;
   /// @}
 
-  /// @name Operators with bodies (ControlFlow.cpp)
+  /// @name Operators with bodies (ControlFlow.cpp, RolledLoops.cpp)
   /// @{
   using ControlFlow = mlir::LogicalResult (GraphImporter::*)(Scope &scope, Node &node);
   static ControlFlow findControlFlow(llvm::StringRef domain, llvm::StringRef name);
   mlir::LogicalResult inlineIf(Scope &scope, Node &node);
+  /// One of two values, as run time tells; null after a mistake. `what` says what is the matter when their ranks differ, `name` is for
+  /// computed dimensions.
+  Value joinValues(Node &node, Value condition, Value then, Value otherwise, llvm::StringRef what, llvm::StringRef name);
+  AffineExpr chooseDim(Node &node, Value condition, AffineExpr then, AffineExpr otherwise, const llvm::Twine &name);
+  /// The symbol for a number that the model computes, at most `bound`.
+  AffineExpr computeDim(Node &node, Value number, AffineExpr bound, const llvm::Twine &name);
   mlir::LogicalResult chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch);
   /// A loop between two of its steps.
   struct LoopState {
@@ -114,6 +121,29 @@ private:
     Value alive;
     std::vector<llvm::SmallVector<Value>> scanned;
   };
+  /// A loop whose number of steps only run time knows: an nn.loop.
+  struct RolledLoop {
+    /// The most steps, and the number of the present one.
+    AffineExpr steps, step;
+    /// Whether the body gives a condition first, and that before the first step; null: it is true.
+    bool isLoop = false;
+    Value condition;
+    llvm::SmallVector<Value> carried;
+    /// Where the rows stand that steps give, and whether the first one stands last.
+    llvm::SmallVector<int64_t> axes, backwards;
+    /// What the body gets in a step.
+    std::function<llvm::SmallVector<Value>(llvm::ArrayRef<Value> carried)> makeArguments;
+  };
+  mlir::LogicalResult rollLoop(Scope &scope, Node &node, const onnx::GraphProto &graph, RolledLoop &rolled);
+  mlir::FailureOr<bool> importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop);
+  mlir::FailureOr<bool> importBlock(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, mlir::Block &block);
+  mlir::LogicalResult checkStep(Node &node, mlir::Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly);
+  mlir::LogicalResult rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph);
+  /// What Scan's attributes say: axes and directions of the scanned inputs, and of the outputs.
+  struct ScanAxes {
+    llvm::SmallVector<int64_t> axes, backwards, outAxes, outBackwards;
+  };
+  mlir::LogicalResult rollScan(Scope &scope, Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps);
   mlir::LogicalResult takeStep(Scope &scope, Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state);
   mlir::LogicalResult collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::SmallVectorImpl<Value> &carried);
   mlir::LogicalResult unrollLoop(Scope &scope, Node &node);
@@ -173,6 +203,10 @@ private:
   int64_t nodeCount = 0;
   /// At least so many nodes each function becomes.
   llvm::DenseMap<const onnx::FunctionProto *, int64_t> inlinedNodes;
+  /// The outermost nn.loop that is being made.
+  mlir::Operation *rolling = nullptr;
+  /// The symbols of numbers that a condition chooses from.
+  llvm::DenseMap<std::tuple<Value, AffineExpr, AffineExpr>, AffineExpr> chosenDims;
   /// How many bodies around the present node run time may skip.
   int64_t conditional = 0;
 

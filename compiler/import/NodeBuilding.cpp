@@ -72,6 +72,16 @@ static bool isBelow(AffineExpr symbol, AffineExpr other) {
   return isa<AffineSymbolExpr>(symbol) && provablyAtMost(getAffineConstantExpr(1, symbol.getContext()), (other - symbol).replace(symbol, symbol + 1));
 }
 
+/// Whether the size is the larger one of the part and another symbol, which has been found to broadcast with it.
+static bool isBroadcastOf(AffineExpr size, AffineExpr part) {
+  bool found = false;
+  size.walk([&](AffineExpr other) {
+    bool isOther = isa<AffineSymbolExpr>(other) && other != part;
+    found |= isOther && (nn::provablyEqual(size, nn::getBroadcastSize(part, other)) || nn::provablyEqual(size, nn::getBroadcastSize(other, part)));
+  });
+  return found;
+}
+
 std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) {
   if (a.size() < b.size())
     std::swap(a, b);
@@ -93,9 +103,9 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
     // Sizes that the model computes, as along the paths of a feature pyramid, are meant to be equal.
     if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(other))
       dim = nn::getBroadcastSize(dim, other);
-    else if (isBelow(other, dim))
+    else if (isBelow(other, dim) || (right && isBroadcastOf(dim, other)))
       continue;
-    else if ((left && !right) || isBelow(dim, other))
+    else if ((left && !right) || isBelow(dim, other) || (left && isBroadcastOf(other, dim)))
       dim = other;
     else if (left == right && !unify(dim, other, "shapes do not broadcast: dimensions"))
       return std::nullopt;

@@ -29,6 +29,12 @@ bool ComputedDims::isIn(AffineExpr expr) const {
   return !symbols.empty();
 }
 
+/// Whether `sign` is 1 where x is positive and 0 elsewhere, as in the size of a broadcast.
+static bool isStepOf(AffineExpr sign, AffineExpr x) {
+  auto division = dyn_cast<AffineBinaryOpExpr>(sign);
+  return isBroadcastFactor(sign) && provablyEqual(division.getLHS(), x + (*getConstantDim(division.getRHS()) - 1));
+}
+
 /// Whether an expression of given symbols, which are not negative, cannot be negative; false: not known.
 static bool isNotNegative(AffineExpr expr) {
   if (!expr || isa<AffineSymbolExpr>(expr))
@@ -36,6 +42,8 @@ static bool isNotNegative(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue() >= 0;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (binary && expr.getKind() == AffineExprKind::Mul && (isStepOf(binary.getLHS(), binary.getRHS()) || isStepOf(binary.getRHS(), binary.getLHS())))
+    return true;
   return binary && isNotNegative(binary.getLHS()) && isNotNegative(binary.getRHS());
 }
 
@@ -54,12 +62,6 @@ static AffineExpr getPositivePart(AffineExpr expr) {
   auto factor = getConstantDim(binary.getRHS());
   bool isNegative = expr.getKind() == AffineExprKind::Mul && factor && *factor < 0 && isNotNegative(binary.getLHS());
   return isNegative ? zero : AffineExpr();
-}
-
-/// Whether `sign` is 1 where x is positive and 0 elsewhere, as in the size of a broadcast.
-static bool isStepOf(AffineExpr sign, AffineExpr x) {
-  auto division = dyn_cast<AffineBinaryOpExpr>(sign);
-  return isBroadcastFactor(sign) && provablyEqual(division.getLHS(), x + (*getConstantDim(division.getRHS()) - 1));
 }
 
 std::pair<AffineExpr, AffineExpr> ComputedDims::getProductRange(AffineExpr lhs, AffineExpr rhs) const {

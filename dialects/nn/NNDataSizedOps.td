@@ -61,4 +61,18 @@ def NN_UniqueOp : NN_Op<"unique", [NN_DataSized]> {
   let hasVerifier = 1;
 }
 
+def NN_ComputedDimOp : NN_Op<"computed_dim", [NN_DataSized]> {
+  let summary = "A number that the model computes, as a dimension: of If with branches of different shapes, or the number of steps of a Loop.";
+  let description = [{
+    What is beyond the bound of the symbol `counts` becomes the bound, what is negative becomes 0.
+    ```mlir
+    %n = nn.computed_dim %x counts 0 : tensor<i64> -> tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[I64], "i64">:$value, I64Attr:$counts);
+  let results = (outs NN_IndexTensor:$count);
+  let assemblyFormat = "$value `counts` $counts attr-dict `:` type($value) `->` type($count)";
+  let hasVerifier = 1;
+}
+
 #endif // KILN_NN_DATA_SIZED_OPS

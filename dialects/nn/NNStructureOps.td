@@ -67,6 +67,40 @@ def NN_ChooseOp : NN_Op<"choose", [Pure, AllTypesMatch<["then", "otherwise", "re
   let hasVerifier = 1;
 }
 
+def NN_LoopOp : NN_Op<"loop", [IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "Steps whose number only run time knows: ONNX Scan over a symbolic dimension, and Loop.";
+  let description = [{
+    The body gets the carried values, and behind them what it uses from outside. It yields the carried values of the next step, of the same types, and
+    the rows of this step. The results are the carried values after the last step, and for each row a tensor of all: `axes` says which of its
+    dimensions counts steps, `backwards` whether the first step's row stands last. There are as many steps as `steps` says, of which symbol `step` counts
+    in the body; with `conditional` no more after the first carried value, an i1, is false.
+    ```mlir
+    %sum, %sums = nn.loop steps affine_map<()[s0] -> (s0)> step 1 carries(%zero) uses(%x) axes [0] backwards [0]
+        : (tensor<4xf32>, tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>) -> (tensor<4xf32>, tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>) {
+    ^bb0(%c: tensor<4xf32>, %xs: tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>):
+      %row = nn.slice %xs starts affine_map<()[s0, s1] -> (s1, 0)> ...
+      %r = nn.reshape %row ...
+      %n = nn.add %c, %r : tensor<4xf32>
+      nn.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$steps, I64Attr:$step, UnitAttr:$conditional, Variadic<NN_DataTensor>:$carried, Variadic<NN_DataTensor>:$used,
+                       DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$backwards);
+  let results = (outs Variadic<NN_DataTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `steps` $steps `step` $step (`conditional` $conditional^)? `carries` `(` $carried `)` `uses` `(` $used `)` `axes` $axes `backwards` $backwards attr-dict
+    `:` functional-type(operands, $results) $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Operation *getTerminator() { return getBody().front().getTerminator(); }
+    /// The number of steps, or the most.
+    ::mlir::AffineExpr getStepCount() { return getSteps().getResult(0); }
+  }];
+}
+
 def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
   let summary = "Operations that become one kernel.";
   let description = [{
@@ -125,8 +159,8 @@ def NN_CompositeOp : NN_Op<"composite", [
   }];
 }
 
-def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["GroupOp", "CompositeOp"]>]> {
-  let summary = "The results of a group or of a composite's body.";
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["GroupOp", "CompositeOp", "LoopOp"]>]> {
+  let summary = "The results of a group, of a composite's body or of a step.";
   let description = "```mlir\nnn.yield %r : tensor<4xf32>\n```";
   let arguments = (ins Variadic<NN_DataTensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

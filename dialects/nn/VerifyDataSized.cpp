@@ -50,3 +50,9 @@ LogicalResult UniqueOp::verify() {
     return failure();
   return verifyDims(*this, getInverse().getType(), getDim(getRows().getType(), 0), "the inverse");
 }
+
+LogicalResult ComputedDimOp::verify() {
+  if (getConstantDim(getNumElements(getDims(getValue().getType()), getContext())) != 1)
+    return emitOpError("expected one number");
+  return failure(failed(verifyCount(*this)));
+}

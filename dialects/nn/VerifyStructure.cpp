@@ -33,6 +33,35 @@ LogicalResult kiln::nn::verifyBody(Operation *op) {
 
 LogicalResult GroupOp::verify() { return verifyBody(*this); }
 
+/// The type of all rows, one for each of `steps`.
+static RankedTensorType stackedType(Type row, int64_t axis, AffineExpr steps) {
+  DimExprs dims = getDims(row);
+  dims.insert(dims.begin() + axis, steps);
+  return makeTensorType(dims, getElementTypeOrSelf(row));
+}
+
+LogicalResult LoopOp::verify() {
+  Block &block = getBody().front();
+  size_t states = getCarried().size(), rows = getAxes().size();
+  if (block.empty() || !isa<YieldOp>(block.back()))
+    return emitOpError("expected a body that ends in nn.yield");
+  if (block.getArgumentTypes() != TypeRange(getOperandTypes()))
+    return emitOpError("body arguments do not have the types of the operands");
+  if (getSteps().getNumResults() != 1 || getSteps().getNumDims() != 0 || getBackwards().size() != rows)
+    return emitOpError("expected one number of steps, and one direction for each axis");
+  auto yielded = TypeRange(block.getTerminator()->getOperandTypes());
+  if (yielded.size() != states + rows || getNumResults() != states + rows || yielded.take_front(states) != TypeRange(getCarried().getTypes()) ||
+      TypeRange(getResultTypes()).take_front(states) != TypeRange(getCarried().getTypes()))
+    return emitOpError("expected the carried values and rows to keep their types");
+  for (auto [axis, row, result] : llvm::zip_equal(getAxes(), yielded.drop_front(states), TypeRange(getResultTypes()).drop_front(states)))
+    if (axis < 0 || axis > cast<RankedTensorType>(row).getRank() || stackedType(row, axis, getStepCount()) != result)
+      return emitOpError() << "rows of type " << row << " do not become " << result;
+  auto goesOn = getConditional() && states > 0 ? dyn_cast<RankedTensorType>(getCarried().front().getType()) : RankedTensorType();
+  if (getConditional() && !(goesOn && goesOn.getRank() == 0 && goesOn.getElementType().isInteger(1)))
+    return emitOpError("expected a first carried value of type tensor<i1>, the condition");
+  return success();
+}
+
 LogicalResult ChooseOp::verify() {
   auto type = getCondition().getType();
   return type.getRank() == 0 ? success() : emitOpError() << "expected a condition of rank 0, got " << type;

@@ -4,9 +4,9 @@
 //   launch @k0(%x, %a)                       =>    launch @k0(%x, %a)
 //   %b = memref.alloc() : memref<256xf32>          %b = memref.view %workspace[%c1024]
 //
-// A buffer lives from its first launch to its last; a result takes over the buffer of an input that dies where it is computed, if its kernel
-// allows that (`kernel.overwrites`). Static sizes: the best of several greedy orders (PackBuffers.h). With symbolic
-// sizes offsets are sums: buffers whose lives are apart share a slot of the larger size, computed when the entry runs, and
+// A buffer lives from its first launch to its last, and throughout a loop that it is used in and outside of; a result takes over the buffer of an
+// input that dies where it is computed, if its kernel allows that (`kernel.overwrites`). Static sizes: the best of several greedy orders
+// (PackBuffers.h). With symbolic sizes offsets are sums: buffers whose lives are apart share a slot of the larger size, computed when the entry runs, and
 // func @workspace_size computes the same sum for the caller.
 //
 //===----------------------------------------------------------------------===//
@@ -15,6 +15,7 @@
 #include "passes/lowering/Places.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -90,6 +91,21 @@ static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int
   llvm::erase_if(buffers, [](const Buffer &buffer) { return buffer.allocs.empty(); });
 }
 
+/// What a loop uses besides its own steps must be there in each of them.
+static void extendLives(Block &block, const llvm::DenseMap<Operation *, int64_t> &positions, std::vector<Buffer> &buffers) {
+  block.walk([&](LoopLikeOpInterface loop) {
+    int64_t first = positions.lookup(loop), last = first;
+    loop->walk([&](Operation *op) { last = std::max(last, positions.lookup(op)); });
+    for (Buffer &buffer : buffers) {
+      bool isInside = buffer.first >= first && buffer.last <= last, isApart = buffer.last < first || buffer.first > last;
+      if (isInside || isApart)
+        continue;
+      buffer.first = std::min(buffer.first, first);
+      buffer.last = std::max(buffer.last, last);
+    }
+  });
+}
+
 static std::vector<Buffer> collectBuffers(Block &block) {
   llvm::DenseMap<Operation *, int64_t> positions;
   // Branches one behind the other: what one writes the other does not read.
@@ -104,6 +120,7 @@ static std::vector<Buffer> collectBuffers(Block &block) {
     if (alloc->hasAttr(kernel::statusAttrName))
       buffers.back().last = INT64_MAX;
   }
+  extendLives(block, positions, buffers);
   mergeOverwritten(block, positions, buffers);
   return buffers;
 }

@@ -79,7 +79,6 @@ EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main
         dims.collect(dim, reported);
   b.setInsertionPointToEnd(&block);
   module.setInsertionPoint(entry);
-  findHolders();
   if (auto constraints = main->getParentOfType<ModuleOp>()->getAttrOfType<AffineMapAttr>(constraintsAttrName))
     llvm::append_range(unchecked, constraints.getValue().getResults());
   addChecks();
@@ -159,11 +158,19 @@ void EntryBuilder::addChecks() {
   unchecked = waiting;
 }
 
-void EntryBuilder::findHolders() {
-  for (auto choose : main.getBody().front().getOps<ChooseOp>())
+void EntryBuilder::findHolders(Block &block) {
+  for (auto choose : block.getOps<ChooseOp>())
     for (Value branch : {choose.getThen(), choose.getOtherwise()})
       holders[seeThroughReshapes(branch)] = choose.getResult();
-  for (auto group : main.getBody().front().getOps<GroupOp>()) {
+  for (auto loop : block.getOps<LoopOp>()) {
+    for (auto [carried, result] : llvm::zip(loop.getCarried(), loop.getResults()))
+      holders[seeThroughReshapes(carried)] = result;
+    for (auto [copy, result] : llvm::zip_equal(loop.getTerminator()->getOperands(), loop.getResults()))
+      holders[copy] = result;
+    for (auto [argument, operand] : llvm::zip_equal(loop.getBody().getArguments(), loop->getOperands()))
+      holders[argument] = operand;
+  }
+  for (auto group : block.getOps<GroupOp>()) {
     if (isView(group))
       holders[group.getResult(0)] = group.getInputs().front();
     for (auto [i, input] : llvm::enumerate(group.getInputs()))
@@ -246,6 +253,14 @@ Value EntryBuilder::testAll(OpBuilder &at, ArrayRef<Literal> path) {
   return branch.getResult(0);
 }
 
+OpBuilder EntryBuilder::atEnd(Block *block) {
+  bool ends = !block->empty() && block->back().hasTrait<OpTrait::IsTerminator>();
+  return ends ? OpBuilder::atBlockTerminator(block) : OpBuilder::atBlockEnd(block);
+}
+
+/// From here on `b` makes what stands in no branch and in no loop: before `op`, or before the loops around it.
+void EntryBuilder::leave(Operation *op) { b.setInsertionPoint(loops.empty() ? op : loops.front().op); }
+
 /// The block behind the conditions of `path`. Branches that are open are gone on with.
 Block *EntryBuilder::enterPath(const Path &path) {
   size_t common = 0;
@@ -257,32 +272,78 @@ Block *EntryBuilder::enterPath(const Path &path) {
   if (isOpposite)
     open.back() = {path[common], open.back().op, open.back().op.elseBlock()};
   for (const Literal &literal : ArrayRef(path).drop_front(open.size())) {
-    OpBuilder at = open.empty() ? OpBuilder::atBlockEnd(&entry.getBody().front()) : OpBuilder::atBlockTerminator(open.back().block);
+    OpBuilder at = open.empty() ? atEnd(loops.empty() ? &entry.getBody().front() : loops.back().steps) : OpBuilder::atBlockTerminator(open.back().block);
     auto branch = scf::IfOp::create(at, literal.condition.getLoc(), test(at, literal), /*withElseRegion=*/true);
     open.push_back({literal, branch, branch.thenBlock()});
   }
   // Buffers and sizes belong to no branch.
-  b.setInsertionPoint(open.front().op);
+  leave(open.front().op);
   return open.back().block;
 }
 
 /// The block for what is needed when `guard` holds. Afterwards `b` makes what stands in no branch.
 Block *EntryBuilder::enter(const Guard &guard) {
-  Block *block = &entry.getBody().front();
+  Block *block = loops.empty() ? &entry.getBody().front() : loops.back().steps;
   if (guard.size() == 1 && !guard.front().empty())
     return enterPath(guard.front());
   open.clear();
   b.setInsertionPointToEnd(block);
+  if (!loops.empty())
+    leave(loops.front().op);
   if (guard.size() < 2)
     return block;
+  OpBuilder at = atEnd(block);
   Value any;
   for (const Path &path : guard) {
-    Value all = testAll(b, path);
-    any = any ? arith::OrIOp::create(b, entry.getLoc(), any, all).getResult() : all;
+    Value all = testAll(at, path);
+    any = any ? arith::OrIOp::create(at, entry.getLoc(), any, all).getResult() : all;
   }
-  auto branch = scf::IfOp::create(b, entry.getLoc(), any, /*withElseRegion=*/false);
-  b.setInsertionPoint(branch);
+  auto branch = scf::IfOp::create(at, entry.getLoc(), any, /*withElseRegion=*/false);
+  leave(branch);
   return branch.thenBlock();
+}
+
+//===- Loops ---------------------------------------------------------------===//
+
+/// The loop itself, without what a step does.
+Block *EntryBuilder::makeSteps(LoopOp loop, OpBuilder &at) {
+  Location loc = loop.getLoc();
+  Value count = emit(loop.getStepCount()), zero = arith::ConstantIndexOp::create(at, loc, 0), one = arith::ConstantIndexOp::create(at, loc, 1);
+  if (!loop.getConditional()) {
+    auto steps = scf::ForOp::create(at, loc, zero, count, one);
+    symbols[loop.getStep()] = steps.getInductionVar();
+    return steps.getBody();
+  }
+  Value goesOn = bufferOf(loop.getResult(0));
+  auto steps = scf::WhileOp::create(
+      at, loc, TypeRange(at.getIndexType()), ValueRange(zero),
+      [&](OpBuilder &inside, Location, ValueRange state) {
+        Value below = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::slt, state.front(), count);
+        Value isSet = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::ne, memref::LoadOp::create(inside, loc, goesOn, zero),
+                                            arith::ConstantIntOp::create(inside, loc, 0, 8));
+        scf::ConditionOp::create(inside, loc, arith::AndIOp::create(inside, loc, below, isSet), state);
+      },
+      [&](OpBuilder &inside, Location, ValueRange state) {
+        scf::YieldOp::create(inside, loc, ValueRange(arith::AddIOp::create(inside, loc, state.front(), one)));
+      });
+  symbols[loop.getStep()] = steps.getAfterArguments().front();
+  return steps.getAfterBody();
+}
+
+void EntryBuilder::beginLoop(LoopOp loop, const Guard &guard) {
+  Block *block = enter(guard);
+  for (Value result : loop.getResults())
+    bufferOf(result);
+  OpBuilder at = atEnd(block);
+  b.restoreInsertionPoint(at.saveInsertionPoint());
+  Block *steps = makeSteps(loop, at);
+  loops.push_back({steps->getParentOp(), steps, open});
+  open.clear();
+}
+
+void EntryBuilder::endLoop(LoopOp loop) {
+  open = loops.pop_back_val().open;
+  symbols[loop.getStep()] = Value();
 }
 
 //===- Launches ------------------------------------------------------------===//
@@ -346,7 +407,7 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
   std::optional<SymbolCount> computes = getSymbolCount(group);
   bool isBranch = !block->empty() && block->back().hasTrait<OpTrait::IsTerminator>();
   // What is computed under a condition is known only there.
-  if (isBranch && !counts.empty())
+  if (isBranch && (!counts.empty() || !loops.empty()))
     b.setInsertionPoint(&block->back());
   for (unsigned i = 0; i < symbols.size(); ++i)
     operands.push_back(symbol(i));

@@ -22,12 +22,16 @@ public:
 
   /// Launches the kernel that `builder` wrote for its group, when `guard` holds.
   void launch(const KernelBuilder &builder, mlir::func::FuncOp kernel, const LaunchInfo &info, const Guard &guard);
+  /// What is launched until endLoop runs in each step.
+  void beginLoop(nn::LoopOp loop, const Guard &guard);
+  void endLoop(nn::LoopOp loop);
+  /// Notes which values of a block lie in the buffers of others.
+  void findHolders(mlir::Block &block);
   /// Fails when a buffer had no largest size.
   mlir::LogicalResult finish();
 
 private:
   mlir::Value bufferOf(mlir::Value tensor);
-  void findHolders();
   mlir::Value weight(mlir::Value tensor, kernel::PackAttr pack);
   mlir::Value emit(mlir::AffineExpr expr);
   mlir::Value allocate(mlir::Location loc, mlir::Type elementType, mlir::AffineExpr most);
@@ -39,7 +43,9 @@ private:
   mlir::Value makeExtra(const KernelBuilder &builder, KernelBuilder::Extra extra, mlir::Type type, const LaunchInfo &info);
   mlir::Block *enter(const Guard &guard);
   mlir::Block *enterPath(const Path &path);
-  mlir::Block *openIf(mlir::Value condition);
+  mlir::OpBuilder atEnd(mlir::Block *block);
+  void leave(mlir::Operation *op);
+  mlir::Block *makeSteps(nn::LoopOp loop, mlir::OpBuilder &at);
   mlir::Value test(mlir::OpBuilder &at, const Literal &literal);
   mlir::Value testAll(mlir::OpBuilder &at, llvm::ArrayRef<Literal> path);
 
@@ -64,6 +70,13 @@ private:
     mlir::Block *block;
   };
   llvm::SmallVector<OpenIf> open;
+  /// A loop around the next launch, and the branches that it stands in itself.
+  struct OpenLoop {
+    mlir::Operation *op;
+    mlir::Block *steps;
+    llvm::SmallVector<OpenIf> open;
+  };
+  llvm::SmallVector<OpenLoop> loops;
   /// The cell that all kernels that check values share; null until one needs it.
   mlir::Value status;
   /// The value whose buffer a value lies in, for values that are not dense in one of their own.

@@ -46,7 +46,7 @@ public:
 
 private:
   bool isFree(Operation *op) const { return op && op->getBlock() == &block && !isStructure(op) && !owner.count(op); }
-  static bool isStructure(Operation *op) { return isa<ConstantOp, ReshapeOp, GroupOp, ChooseOp>(op) || op->hasTrait<OpTrait::IsTerminator>(); }
+  static bool isStructure(Operation *op) { return isa<ConstantOp, ReshapeOp, GroupOp, ChooseOp, LoopOp>(op) || op->hasTrait<OpTrait::IsTerminator>(); }
   /// Cheap enough to be computed again by each user.
   static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
   bool dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const;
@@ -296,8 +296,8 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
     auto own = owner.find(op);
     if (own == owner.end() || own->second != group)
       continue;
-    // A kernel with several results writes them all, so that its own passes can count on every buffer.
-    bool all = op->getNumResults() > 1;
+    // A kernel with several results writes them all, so that its own passes can count on every buffer, and a size is wanted by shapes.
+    bool all = op->getNumResults() > 1 || isa<DataSized>(op);
     for (Value result : op->getResults())
       if (all || wanted.contains(result))
         results.insert(result);
@@ -336,20 +336,27 @@ static Value copyValue(OpBuilder &builder, Value value) {
   return group.getResult(0);
 }
 
-/// Both branches of a choice write into its buffer: a value that has other uses, or that no group computes, is copied there.
-static void copyChosenValues(Block &block) {
+/// A value that is to be written into the buffer of its user is copied there if it has other uses, or if no group computes it.
+static void copyShared(OpOperand &operand) {
+  Value source = operand.get();
+  bool isOwn = source.hasOneUse();
+  while (auto reshape = source.getDefiningOp<ReshapeOp>()) {
+    source = reshape.getInput();
+    isOwn = isOwn && source.hasOneUse();
+  }
+  OpBuilder builder(operand.getOwner());
+  if (!isOwn || !isa_and_nonnull<GroupOp, ChooseOp>(source.getDefiningOp()))
+    operand.set(copyValue(builder, operand.get()));
+}
+
+/// Both branches of a choice write into its buffer, and what a loop carries begins in the buffer of its result.
+static void copyHeldValues(Block &block) {
   for (auto choose : llvm::make_early_inc_range(block.getOps<ChooseOp>()))
-    for (OpOperand &operand : llvm::drop_begin(choose->getOpOperands())) {
-      Value source = operand.get();
-      bool isOwn = source.hasOneUse();
-      while (auto reshape = source.getDefiningOp<ReshapeOp>()) {
-        source = reshape.getInput();
-        isOwn = isOwn && source.hasOneUse();
-      }
-      OpBuilder builder(choose);
-      if (!isOwn || !isa_and_nonnull<GroupOp, ChooseOp>(source.getDefiningOp()))
-        operand.set(copyValue(builder, operand.get()));
-    }
+    for (OpOperand &operand : llvm::drop_begin(choose->getOpOperands()))
+      copyShared(operand);
+  for (auto loop : llvm::make_early_inc_range(block.getOps<LoopOp>()))
+    for (OpOperand &operand : loop.getCarriedMutable())
+      copyShared(operand);
 }
 
 /// Results that a group does not compute (arguments, constants, one value returned twice) get a group that copies.
@@ -361,10 +368,19 @@ static void copyReturnedValues(Block &block) {
     Value source = operand.get();
     while (auto reshape = source.getDefiningOp<ReshapeOp>())
       source = reshape.getInput();
-    if (isa_and_nonnull<GroupOp, ChooseOp>(source.getDefiningOp()) && taken.insert(source).second)
+    if (isa_and_nonnull<GroupOp, ChooseOp, LoopOp>(source.getDefiningOp()) && taken.insert(source).second)
       continue;
     operand.set(copyValue(builder, operand.get()));
   }
+}
+
+/// A step ends with copies to where the next one finds what it carries, when nobody looks at that any more, and to the places of the rows.
+static void copyStepResults(LoopOp loop) {
+  OpBuilder builder(loop.getTerminator());
+  SmallVector<Value> copies;
+  for (Value value : loop.getTerminator()->getOperands())
+    copies.push_back(copyValue(builder, value));
+  loop.getTerminator()->setOperands(copies);
 }
 
 void Grouping::addLeftOver() {
@@ -407,17 +423,23 @@ void Grouping::run() {
       op.erase();
 }
 
+static void formGroups(Block &block, bool fuse) {
+  for (auto loop : block.getOps<LoopOp>())
+    formGroups(loop.getBody().front(), fuse);
+  Grouping(block, fuse).run();
+  sortTopologically(&block);
+  copyReturnedValues(block);
+  copyHeldValues(block);
+  if (auto loop = dyn_cast<LoopOp>(block.getParentOp()))
+    copyStepResults(loop);
+}
+
 namespace {
 struct FormGroups : impl::FormGroupsBase<FormGroups> {
   using FormGroupsBase::FormGroupsBase;
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      Block &block = function.getBody().front();
-      Grouping(block, fuse).run();
-      sortTopologically(&block);
-      copyReturnedValues(block);
-      copyChosenValues(block);
-    }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      formGroups(function.getBody().front(), fuse);
   }
 };
 } // namespace

@@ -67,6 +67,7 @@ void Guards::require(Value value, const Guard &guard, Value condition, bool hold
       continue;
     if (condition && !contains(path, {condition, holds}))
       path.push_back({condition, holds});
+    llvm::erase_if(path, [&](const Literal &literal) { return barred.contains({op, literal.condition}); });
     add(need, path);
   }
 }
@@ -83,10 +84,12 @@ bool Guards::schedule(Operation *op) {
     return it->second;
   auto place = [&](Value value) { return !value.getDefiningOp() || schedule(value.getDefiningOp()); };
   // The condition first: it may decide whether the rest is needed.
-  for (const Path &path : needs[op])
+  for (const Path &path : isa<GroupOp, LoopOp>(op) ? needs[op] : Guard())
     for (const Literal &literal : path)
-      if (!place(literal.condition))
+      if (!place(literal.condition)) {
+        cyclic = cyclic ? cyclic : std::pair(op, literal.condition);
         return false;
+      }
   if (!llvm::all_of(getNeeds(op), place))
     return false;
   order.push_back(op);
@@ -104,14 +107,11 @@ void Guards::orderLiterals() {
       });
 }
 
-LogicalResult Guards::compute(Block &block) {
-  Operation *terminator = block.getTerminator();
-  counts.emplace(block);
-  if (!counts->empty() && !counts->sort(block))
-    return terminator->emitOpError("internal error: a size is needed before it is computed");
+void Guards::computeNeeds(Block &block) {
+  needs.clear();
   for (Operation &op : block)
     needs[&op];
-  needs[terminator] = {Path()};
+  needs[block.getTerminator()] = {Path()};
   for (Operation &op : llvm::reverse(block)) {
     Guard guard = needs[&op];
     auto choose = dyn_cast<ChooseOp>(op);
@@ -124,16 +124,34 @@ LogicalResult Guards::compute(Block &block) {
     require(choose.getThen(), guard, condition, true);
     require(choose.getOtherwise(), guard, condition, false);
   }
+}
+
+/// What is needed under a condition is placed by the one that needs it, so that branches are in one piece.
+bool Guards::scheduleAll(Block &block) {
+  placed.clear();
+  order.clear();
+  cyclic.reset();
+  const Guard always = {Path()};
+  for (bool isAlways : {true, false})
+    for (Operation &op : block.without_terminator())
+      if ((!isAlways || needs[&op] == always) && !schedule(&op))
+        return false;
+  return true;
+}
+
+LogicalResult Guards::compute(Block &block) {
+  Operation *terminator = block.getTerminator();
+  counts.emplace(block);
+  if (!counts->empty() && !counts->sort(block))
+    return terminator->emitOpError("internal error: a size is needed before it is computed");
+  computeNeeds(block);
   if (block.getOps<ChooseOp>().empty())
     return success();
-  // What is needed under a condition is placed by the one that needs it, so that branches are in one piece.
-  const Guard always = {Path()};
-  for (Operation &op : block)
-    if (needs[&op] == always && &op != terminator && !schedule(&op))
-      return op.emitOpError("internal error: needs itself by way of a condition");
-  for (Operation &op : block)
-    if (&op != terminator && !schedule(&op))
-      return op.emitOpError("internal error: needs itself by way of a condition");
+  while (!scheduleAll(block)) {
+    if (!cyclic || !barred.insert(*cyclic).second)
+      return terminator->emitOpError("internal error: needs itself by way of a condition");
+    computeNeeds(block);
+  }
   for (Operation *op : order)
     op->moveBefore(terminator);
   orderLiterals();

@@ -14,6 +14,7 @@
 #define KILN_PASSES_LOWERING_GUARDS_H
 
 #include "passes/lowering/SymbolCounts.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace kiln {
 
@@ -41,11 +42,16 @@ public:
 private:
   void require(mlir::Value value, const Guard &guard, mlir::Value condition = {}, bool holds = true);
   void add(Guard &guard, Path path);
+  void computeNeeds(mlir::Block &block);
   bool schedule(mlir::Operation *op);
+  bool scheduleAll(mlir::Block &block);
   void orderLiterals();
   llvm::SmallVector<mlir::Value> getNeeds(mlir::Operation *op) const;
 
   llvm::DenseMap<mlir::Operation *, Guard> needs;
+  /// Conditions that need an operation themselves, so that it cannot wait for them.
+  llvm::DenseSet<std::pair<mlir::Operation *, mlir::Value>> barred;
+  std::optional<std::pair<mlir::Operation *, mlir::Value>> cyclic;
   std::optional<SymbolCounts> counts;
   /// What comes before in the new order; false while its operands are being placed.
   llvm::DenseMap<mlir::Operation *, bool> placed;

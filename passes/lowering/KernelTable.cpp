@@ -42,7 +42,7 @@ bool storesAnywhere(Operation *anchor) { return isa<AttentionOp>(anchor); }
 
 PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
   // Operands that are read once or twice an element compute their producers on the way.
-  if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp, NonZeroOp>(anchor))
+  if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp, NonZeroOp, ComputedDimOp>(anchor))
     return PrologueSupport::All;
   if (isa<GatherOp, GatherElementsOp, GatherNdOp>(anchor))
     // Slices are copied in runs: the source must hold them in one piece.
@@ -91,6 +91,7 @@ ArrayRef<KernelRow> getKernelTable() {
       {"rnn_steps", matchRnnSteps, lowerRnnSteps},
       {"arg_reduce_scan", matchArgReduceScan, lowerArgReduceScan},
       {"cumulative_scan", matchCumulativeScan, lowerCumulativeScan},
+      {"computed_dim", matchComputedDim, lowerComputedDim},
       {"non_zero_scan", matchNonZeroScan, lowerNonZeroScan},
       {"unique_rows", matchUniqueRows, lowerUniqueRows},
       {"nms_greedy", matchNmsGreedy, lowerNmsGreedy},

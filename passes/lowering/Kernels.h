@@ -12,6 +12,7 @@ namespace kiln {
 
 KILN_KERNEL(AttentionRows);
 KILN_KERNEL(CompositeCall);
+KILN_KERNEL(ComputedDim);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvLoops);
 KILN_KERNEL(ConvStrips);

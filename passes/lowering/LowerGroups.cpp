@@ -111,7 +111,62 @@ static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbol
   return success();
 }
 
+/// Rows of a loop are stored behind one another along their axis, by the copies that the body ends with.
+static void placeRows(LoopOp loop) {
+  MLIRContext *context = loop.getContext();
+  unsigned states = loop.getCarried().size();
+  AffineExpr step = getAffineSymbolExpr(loop.getStep(), context);
+  for (auto [i, axis] : llvm::enumerate(loop.getAxes())) {
+    auto copy = loop.getTerminator()->getOperand(states + i).getDefiningOp<GroupOp>();
+    DimExprs all = getDims(loop.getResult(states + i).getType());
+    SmallVector<AffineExpr> at;
+    for (unsigned d = 0; d + 1 < all.size(); ++d)
+      at.push_back(getAffineDimExpr(d, context));
+    at.insert(at.begin() + axis, loop.getBackwards()[i] ? loop.getStepCount() - 1 - step : step);
+    AffineExpr offset = simplifyDim(getDenseMap(all, context).getResult(0).replaceDims(at));
+    setPlace(copy, 1, AffineMap::get(all.size() - 1, countSymbols(offset), offset));
+  }
+}
+
 namespace {
+/// Lowers blocks: that of @main, and those of the loops in it.
+struct BlockLowering {
+  ArrayAttr symbols;
+  OpBuilder &kernels;
+  EntryBuilder &entry;
+  unsigned number = 0;
+
+  LogicalResult lower(Block &block) {
+    Guards guards;
+    if (failed(guards.compute(block)))
+      return failure();
+    entry.findHolders(block);
+    for (Operation &op : block)
+      if (failed(lower(op, guards)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult lower(Operation &op, const Guards &guards) {
+    if (isa<ConstantOp, ReshapeOp, ChooseOp, YieldOp, func::ReturnOp>(op))
+      return success();
+    if (!isa<GroupOp, LoopOp>(op))
+      return op.emitError("expected only constants, reshapes, choices, loops and groups before lowering");
+    const Guard &guard = guards.of(&op);
+    if (guard.empty())
+      return success();
+    if (auto group = dyn_cast<GroupOp>(op))
+      return needsNoKernel(group) ? success() : lowerGroup(group, number++, symbols, kernels, entry, guard);
+    auto loop = cast<LoopOp>(op);
+    placeRows(loop);
+    entry.beginLoop(loop, guard);
+    if (failed(lower(loop.getBody().front())))
+      return failure();
+    entry.endLoop(loop);
+    return success();
+  }
+};
+
 struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -122,22 +177,8 @@ struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
     }
     auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
     OpBuilder kernels(main);
-    Guards guards;
-    if (failed(guards.compute(main.getBody().front())))
-      return signalPassFailure();
     EntryBuilder entry(main);
-    unsigned number = 0;
-    for (Operation &op : main.getBody().front()) {
-      if (auto group = dyn_cast<GroupOp>(op)) {
-        const Guard &guard = guards.of(group);
-        if (!guard.empty() && !needsNoKernel(group) && failed(lowerGroup(group, number++, symbols, kernels, entry, guard)))
-          return signalPassFailure();
-      } else if (!isa<ConstantOp, ReshapeOp, ChooseOp, func::ReturnOp>(op)) {
-        op.emitError("expected only constants, reshapes, choices and groups before lowering");
-        return signalPassFailure();
-      }
-    }
-    if (failed(entry.finish()))
+    if (failed(BlockLowering{symbols, kernels, entry}.lower(main.getBody().front())) || failed(entry.finish()))
       return signalPassFailure();
     main.erase();
   }

@@ -216,15 +216,15 @@ static unsigned placeOperands(GroupOp group, PadOp pad) {
   return placeInput(group, *input, boxPlace(group, pad.getLow().getResults()));
 }
 
-/// Whether the value is written into the buffer of a choice, which the other branch writes, too.
-static bool isBranch(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<ChooseOp>(user) || (isa<ReshapeOp>(user) && isBranch(user->getResult(0))); });
+/// Whether the value is written into the buffer of a choice, which the other branch writes, too, or of what a loop carries, which its steps write.
+static bool isHeld(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<ChooseOp, LoopOp>(user) || (isa<ReshapeOp>(user) && isHeld(user->getResult(0))); });
 }
 
 static void placeResults(GroupOp group) {
   Operation *anchor = getAnchor(group);
   // With an epilogue the operands' values are not those of the result.
-  if (!anchor || group.getNumResults() != 1 || isBranch(group.getResult(0)) || group.getTerminator()->getOperand(0) != anchor->getResult(0))
+  if (!anchor || group.getNumResults() != 1 || isHeld(group.getResult(0)) || group.getTerminator()->getOperand(0) != anchor->getResult(0))
     return;
   unsigned placed = 0;
   if (auto concat = dyn_cast<ConcatOp>(anchor))

@@ -8,12 +8,14 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 
 static LogicalResult verifyDecided(Operation &op) {
+  if (auto loop = dyn_cast<nn::LoopOp>(op))
+    return success(llvm::all_of(loop.getBody().front(), [](Operation &inner) { return succeeded(verifyDecided(inner)); }));
   if (auto group = dyn_cast<nn::GroupOp>(op)) {
     if (!group.getKernel() || !group.getReason())
       return group.emitOpError("is a group without a decision after the target stage");
     return success();
   }
-  if (isa<nn::ConstantOp, nn::ReshapeOp, nn::ChooseOp, func::ReturnOp>(op))
+  if (isa<nn::ConstantOp, nn::ReshapeOp, nn::ChooseOp, nn::YieldOp, func::ReturnOp>(op))
     return success();
   return op.emitOpError("is outside of a group after the target stage");
 }

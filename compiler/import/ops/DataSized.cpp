@@ -17,7 +17,7 @@ static RankedTensorType countType(Node &node) { return RankedTensorType::get({1}
 static Value makeNonZero(Node &node, Value x, const Twine &name) {
   // Values that one mask chooses are of one size.
   for (Operation *user : x.getUsers())
-    if (auto known = dyn_cast<NonZeroOp>(user))
+    if (auto known = dyn_cast<NonZeroOp>(user); known && known->getParentRegion()->isAncestor(node.builder().getInsertionBlock()->getParent()))
       return known.getIndices();
   AffineExpr count = node.computedDim(getNumElements(node.dims(x), node.context()), name);
   RankedTensorType type = node.type({node.number(node.rank(x)), count}, node.builder().getI64Type());

@@ -715,6 +715,70 @@ func.func @choose_condition(%c: tensor<1xi1>, %x: tensor<4xf32>) {
 
 // -----
 
+func.func @loop_rows(%x: tensor<4xf32>) {
+  // expected-error @below {{rows of type 'tensor<4xf32>' do not become 'tensor<3x4xf32>'}}
+  %0 = nn.loop steps affine_map<() -> (2)> step 0 carries() uses(%x) axes [0] backwards [0] : (tensor<4xf32>) -> tensor<3x4xf32> {
+  ^bb0(%y: tensor<4xf32>):
+    nn.yield %y : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @loop_carried(%x: tensor<4xf32>) {
+  // expected-error @below {{expected the carried values and rows to keep their types}}
+  %0 = nn.loop steps affine_map<() -> (2)> step 0 carries(%x) uses() axes [] backwards [] : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%y: tensor<4xf32>):
+    %r = nn.reshape %y : tensor<4xf32> -> tensor<2x2xf32>
+    nn.yield %r : tensor<2x2xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @loop_condition(%x: tensor<4xf32>) {
+  // expected-error @below {{expected a first carried value of type tensor<i1>, the condition}}
+  %0 = nn.loop steps affine_map<() -> (2)> step 0 conditional carries(%x) uses() axes [] backwards [] : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%y: tensor<4xf32>):
+    nn.yield %y : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @loop_arguments(%x: tensor<4xf32>) {
+  // expected-error @below {{body arguments do not have the types of the operands}}
+  %0 = nn.loop steps affine_map<() -> (2)> step 0 carries(%x) uses() axes [] backwards [] : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%y: tensor<5xf32>):
+    nn.yield %y : tensor<5xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @loop_directions(%x: tensor<4xf32>) {
+  // expected-error @below {{expected one number of steps, and one direction for each axis}}
+  %0 = nn.loop steps affine_map<() -> (2)> step 0 carries() uses(%x) axes [0] backwards [] : (tensor<4xf32>) -> tensor<2x4xf32> {
+  ^bb0(%y: tensor<4xf32>):
+    nn.yield %y : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @computed_dim(%x: tensor<2xi64>) {
+  // expected-error @below {{expected one number}}
+  %0 = nn.computed_dim %x counts 0 : tensor<2xi64> -> tensor<1xi64>
+  return
+}
+
+// -----
+
 func.func @non_zero_symbol(%x: tensor<2x3xf32>) {
   // expected-error @below {{dimension 1 of the indices is s0, expected s1}}
   %0, %1 = nn.non_zero %x counts 1 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>

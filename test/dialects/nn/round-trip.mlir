@@ -262,12 +262,31 @@ func.func @structure(%x: tensor<4xf32>, %c: tensor<i1>) {
   return
 }
 
+// CHECK-LABEL: func @loop
+// CHECK: nn.loop steps #{{.*}} step 1 carries(%{{.*}}) uses(%{{.*}}) axes [0] backwards [0] : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32
+// CHECK: nn.loop steps {{.*}} step 1 conditional carries(%{{.*}}, %{{.*}}) uses() axes [] backwards [] : (tensor<i1>, tensor<4xf32>) -> (tensor<i1>, tensor<4xf32>)
+func.func @loop(%x: tensor<4xf32>, %c: tensor<i1>) {
+  %0:2 = nn.loop steps affine_map<()[s0] -> (s0)> step 1 carries(%x) uses(%x) axes [0] backwards [0]
+    : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>) {
+  ^bb0(%s: tensor<4xf32>, %y: tensor<4xf32>):
+    %n = nn.add %s, %y : tensor<4xf32>
+    nn.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  }
+  %1:2 = nn.loop steps affine_map<()[s0] -> (s0)> step 1 conditional carries(%c, %x) uses() axes [] backwards [] : (tensor<i1>, tensor<4xf32>) -> (tensor<i1>, tensor<4xf32>) {
+  ^bb0(%d: tensor<i1>, %s: tensor<4xf32>):
+    nn.yield %d, %s : tensor<i1>, tensor<4xf32>
+  }
+  return
+}
+
 // CHECK-LABEL: func @data_sized
+// CHECK: nn.computed_dim %{{.*}} counts 4 : tensor<i64> -> tensor<1xi64>
 // CHECK: nn.non_zero %{{.*}} counts 0 : tensor<2x3xf32> -> tensor<2x?xi64
 // CHECK: nn.unique %{{.*}} sorted counts 1 : tensor<6x1xf32> -> tensor<?xi64
 // CHECK: nn.non_max_suppression %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} center counts 2 : tensor<1x6x4xf32>
 // CHECK: nn.non_max_suppression %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} counts 3 : tensor<1x6x4xf32>
 func.func @data_sized(%x: tensor<2x3xf32>, %rows: tensor<6x1xf32>, %boxes: tensor<1x6x4xf32>, %scores: tensor<1x2x6xf32>, %max: tensor<i64>, %t: tensor<f32>) {
+  %n = nn.computed_dim %max counts 4 : tensor<i64> -> tensor<1xi64>
   %0, %1 = nn.non_zero %x counts 0 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
   %2, %3, %4, %5 = nn.unique %rows sorted counts 1 : tensor<6x1xf32>
     -> tensor<?xi64, #nn.dims<()[s0, s1] -> (s1)>>, tensor<6xi64>, tensor<?xi64, #nn.dims<()[s0, s1] -> (s1)>>, tensor<1xi64>

@@ -17,11 +17,11 @@ WRONG = [((3, 40), (2, 40), 3), ((0, 40), (1, 40), 3), ((3, 40), (3, 40), 2)]
 
 
 def build(path):
-    nodes = [helper.make_node("Add", ["x", "y"], ["sum"]), helper.make_node("Relu", ["sum"], ["relu"]), helper.make_node("Mul", ["z", "three"], ["product"]),
+    nodes = [helper.make_node("Add", ["x", "y"], ["sum"]), helper.make_node("Relu", ["sum"], ["relu"]), helper.make_node("Sub", ["y", "relu"], ["again"]), helper.make_node("Mul", ["z", "three"], ["product"]),
              helper.make_node("Expand", ["z", "shape"], ["wide"]), helper.make_node("Gather", ["wide", "rows"], ["gathered"], axis=0)]
     symbols = {"x": ["a", "b"], "y": ["c", "d"], "z": ["e"]}
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in symbols.items()]
-    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("relu", "product", "gathered")]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("relu", "again", "product", "gathered")]
     weights = [numpy_helper.from_array(np.array(value), name) for name, value in (("three", THREE), ("shape", [4, 3]), ("rows", [2, 0, -1]))]
     model = helper.make_model(helper.make_graph(nodes, "g", inputs, outputs, weights), opset_imports=[helper.make_opsetid("", 17)])
     onnx.save(model, str(path))
@@ -47,7 +47,8 @@ def main():
             continue
         assert done.returncode == 0, done.stderr
         wide = np.broadcast_to(arrays["z"], (4, 3))
-        for name, want in (("relu", np.maximum(arrays["x"] + arrays["y"], 0)), ("product", arrays["z"] * THREE), ("gathered", wide[[2, 0, -1]])):
+        relu = np.maximum(arrays["x"] + arrays["y"], 0)
+        for name, want in (("relu", relu), ("again", arrays["y"] - relu), ("product", arrays["z"] * THREE), ("gathered", wide[[2, 0, -1]])):
             np.testing.assert_array_equal(np.load(FOLDER / "out" / f"{name}.npy"), want, err_msg=f"{name} of {x}, {y}, {z}")
     print(f"{len(CASES)} sizes right, {len(WRONG)} refused")
 

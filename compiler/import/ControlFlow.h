@@ -1,0 +1,18 @@
+//===- ControlFlow.h - What operators with bodies ask of values --------------===//
+#ifndef KILN_COMPILER_IMPORT_CONTROLFLOW_H
+#define KILN_COMPILER_IMPORT_CONTROLFLOW_H
+
+#include "dialects/nn/Dims.h"
+#include "mlir/IR/Value.h"
+
+namespace kiln::import {
+
+/// The number that a scalar is known to have.
+std::optional<int64_t> knownScalar(mlir::Value value);
+
+/// A shape as it stands in messages: [2, s0].
+std::string describeShape(const nn::DimExprs &dims);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_CONTROLFLOW_H

@@ -1,0 +1,243 @@
+//===- RolledLoops.cpp - Loops whose number of steps only run time knows -----===//
+//
+//   y, rows = Scan(state, x)      %y, %rows = nn.loop steps s0 step 1 carries(%state) uses(%x) axes [0] backwards [0] {
+//   x of s0 slices           =>   ^bb0(%carried, %outside):  %slice = nn.slice %outside starts (s1, ...)
+//                                   ... nn.yield %next, %row }
+//
+// A condition of run time is carried as well, and how many steps there were: as many rows are left of the most that there can be.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/import/ControlFlow.h"
+#include "compiler/import/Graph.h"
+#include "compiler/import/onnx.pb.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+/// The most steps of a loop that no limit is known of: nobody waits so long.
+static constexpr int64_t endlessSteps = int64_t(1) << 40;
+static constexpr StringLiteral bindWayOut = "fix the input that it depends on with --bind";
+
+/// A value of the graph around a loop as its body sees it: what has no operands is made again inside, the rest becomes an argument.
+static Value captureValue(Block &block, Value value, llvm::DenseMap<Value, Value> &inside, SmallVectorImpl<Value> &used) {
+  if (Value known = inside.lookup(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  bool isRepeated = op && op->getNumOperands() == 0 && op->getNumResults() == 1 && isPure(op);
+  if (!isRepeated)
+    used.push_back(value);
+  return inside[value] = isRepeated ? OpBuilder::atBlockBegin(&block).clone(*op)->getResult(0) : Value(block.addArgument(value.getType(), value.getLoc()));
+}
+
+/// Replaces what a body uses of the graph around it; returns the values of its new arguments.
+static SmallVector<Value> captureValues(Block &block) {
+  llvm::DenseMap<Value, Value> inside;
+  SmallVector<Value> used;
+  for (Operation &op : llvm::make_early_inc_range(block))
+    for (OpOperand &operand : op.getOpOperands())
+      if (operand.get().getParentBlock() != &block)
+        operand.set(captureValue(block, operand.get(), inside, used));
+  return used;
+}
+
+/// What a step carries on, in the type that it has got it.
+static Value keepType(Node &node, Value next, Value present) {
+  static constexpr StringLiteral wayOut = "make the dimensions static with --dim, or fix the input that it depends on with --bind";
+  if (!isa<RankedTensorType>(next.getType()) || node.elementType(next) != node.elementType(present)) {
+    (void)node.error("a step changes the type of a carried value");
+    return present;
+  }
+  DimExprs have = node.dims(next), want = node.dims(present);
+  if (have.size() != want.size() || !llvm::all_of(llvm::zip(have, want), [](auto pair) { return nn::provablyEqual(std::get<0>(pair), std::get<1>(pair)); })) {
+    std::string change = "a step changes a shape, " + describeShape(want) + " to " + describeShape(have);
+    (void)node.unsupported(change + ", and the number of steps is known only at run time", wayOut);
+    return present;
+  }
+  return node.reshape(next, want);
+}
+
+/// Makes arguments for what a loop carries, the step itself, and what it yields. False: the loop cannot end early.
+FailureOr<bool> GraphImporter::importBlock(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
+  SmallVector<Value> present;
+  for (Value value : rolled.carried)
+    present.push_back(block.addArgument(value.getType(), node.loc));
+  FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, rolled.makeArguments(present), node.proto.name() + "/");
+  if (failed(values) || node.unsupportedNode)
+    return failure();
+  ArrayRef<Value> next = *values;
+  Value goesOn = rolled.isLoop ? next.front() : Value();
+  next = next.drop_front(rolled.isLoop);
+  bool endsEarly = goesOn && !(knownScalar(goesOn) == 1 && (!rolled.condition || knownScalar(rolled.condition) == 1));
+  SmallVector<Value> yielded;
+  if (endsEarly) {
+    block.insertArgument(0u, RankedTensorType::get({}, builder.getI1Type()), node.loc);
+    yielded.push_back(node.reshape(goesOn, {}));
+  }
+  for (auto [value, argument] : llvm::zip(next, present))
+    yielded.push_back(keepType(node, value, argument));
+  if (endsEarly) {
+    auto type = RankedTensorType::get({}, builder.getI64Type());
+    block.addArgument(type, node.loc);
+    yielded.push_back(materialize(builder, node.loc, type, Number{rolled.step + 1}));
+  }
+  for (Value row : next.drop_front(present.size())) {
+    if (!isa<RankedTensorType>(row.getType()))
+      return node.error("the body gives a sequence to collect");
+    yielded.push_back(row);
+  }
+  nn::YieldOp::create(builder, node.loc, yielded);
+  return node.failed() ? FailureOr<bool>(failure()) : FailureOr<bool>(endsEarly);
+}
+
+/// Makes the body of a loop. What is made here is not seen outside of it.
+FailureOr<bool> GraphImporter::importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
+  Operation *around = std::exchange(rolling, rolling ? rolling : loop.getOperation());
+  auto chosenAround = chosenDims;
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = loop.getBody().emplaceBlock();
+  builder.setInsertionPointToEnd(&block);
+  ++conditional;
+  FailureOr<bool> endsEarly = importBlock(scope, node, graph, rolled, block);
+  --conditional;
+  chosenDims = chosenAround;
+  rolling = around;
+  return endsEarly;
+}
+
+/// Whether what the body computes only in a step is what the graph around it would have to know.
+LogicalResult GraphImporter::checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
+  auto isOwn = [&](AffineExpr expr) {
+    bool found = false;
+    expr.walk([&](AffineExpr part) {
+      auto symbol = dyn_cast<AffineSymbolExpr>(part);
+      found |= symbol && symbol.getPosition() >= firstSymbol;
+    });
+    return found;
+  };
+  static constexpr StringLiteral wayOut = "make the dimensions static with --dim";
+  for (Value row : block.getTerminator()->getOperands().drop_front(states))
+    if (llvm::any_of(node.dims(row), isOwn))
+      return node.unsupported("the shape of what a step gives is known only in that step, and the number of steps at run time", wayOut);
+  ArrayRef<AffineExpr> added = ArrayRef(constraints).drop_front(checks);
+  if ((endsEarly && !added.empty()) || llvm::any_of(added, isOwn)) {
+    constraints.resize(checks, AffineExpr());
+    return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time", wayOut);
+  }
+  return success();
+}
+
+/// An nn.loop; its results are what is carried, and behind it the rows. What the body uses of the graph around it becomes operands.
+LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
+  if (!llvm::all_of(rolled.carried, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
+    return node.unsupported("a carried value is a sequence, and the number of steps is known only at run time", bindWayOut);
+  size_t checks = constraints.size(), bytes = keptBytes.size();
+  node.requireNotNegative(rolled.steps, "the number of steps is negative");
+  unsigned firstSymbol = symbols.size();
+  rolled.step = node.computedDim(rolled.steps, node.outputName(0) + "_step");
+  if (node.failed())
+    return failure();
+  AffineMap steps = AffineMap::get(0, nn::countSymbols(rolled.steps), rolled.steps);
+  // The types of the results follow from the body.
+  auto make = [&](TypeRange types, bool endsEarly, ValueRange carried, ValueRange used) {
+    return nn::LoopOp::create(builder, node.loc, types, steps, firstSymbol, endsEarly, carried, used, rolled.axes, rolled.backwards);
+  };
+  nn::LoopOp draft = make({}, false, {}, {});
+  FailureOr<bool> endsEarly = importStep(scope, node, graph, rolled, draft);
+  if (failed(endsEarly))
+    return failure(node.failed() || !node.unsupportedNode);
+  Block &block = draft.getBody().front();
+  SmallVector<Value> carried = rolled.carried;
+  if (*endsEarly) {
+    auto condition = RankedTensorType::get({}, builder.getI1Type()), count = RankedTensorType::get({}, builder.getI64Type());
+    carried.insert(carried.begin(), rolled.condition ? node.reshape(rolled.condition, {}) : materialize(builder, node.loc, condition, Number{node.number(1)}));
+    carried.push_back(materialize(builder, node.loc, count, Number{node.number(0)}));
+  }
+  if (failed(checkStep(node, block, carried.size(), firstSymbol, checks, *endsEarly)))
+    return failure();
+  auto limit = nn::getConstantDim(computedDims().getUpperBound(rolled.steps));
+  bool isLimited = !limit || *limit < endlessSteps;
+  if (!isLimited && !*endsEarly && nn::getConstantDim(rolled.steps))
+    return node.error("the loop never ends: nothing limits its steps, and its condition always holds");
+  if (!isLimited && !rolled.axes.empty())
+    return node.unsupported("the number of steps is known only at run time, and each gives a row of a result", bindWayOut);
+  if (keptBytes.size() != bytes)
+    return node.unsupported("a step makes strings, and the number of steps is known only at run time");
+  SmallVector<Type> types(ValueRange(carried).getTypes());
+  for (auto [i, row] : llvm::enumerate(block.getTerminator()->getOperands().drop_front(carried.size()))) {
+    DimExprs dims = node.dims(row);
+    rolled.axes[i] = node.axis(rolled.axes[i], dims.size() + 1);
+    dims.insert(dims.begin() + rolled.axes[i], rolled.steps);
+    types.push_back(node.type(dims, node.elementType(row)));
+  }
+  if (node.failed())
+    return failure();
+  SmallVector<Value> used = captureValues(block);
+  nn::LoopOp loop = make(types, *endsEarly, carried, used);
+  loop.getBody().takeBody(draft.getBody());
+  draft.erase();
+  if (failed(mlir::verify(loop)))
+    return node.error(verifierMessage);
+  SmallVector<Value> results(loop.getResults());
+  ArrayRef<Value> rows = ArrayRef(results).drop_front(carried.size());
+  SmallVector<Value> all(ArrayRef(results).slice(*endsEarly, rolled.carried.size()));
+  // As many rows as there were steps.
+  AffineExpr count = *endsEarly && !rows.empty() ? computeDim(node, results[carried.size() - 1], rolled.steps, node.outputName(0) + "_steps") : rolled.steps;
+  for (auto [row, axis] : llvm::zip_equal(rows, rolled.axes))
+    all.push_back(node.slice(row, axis, node.number(0), count));
+  all.resize(node.outputs.size());
+  node.outputs = all;
+  return failure(node.failed());
+}
+
+LogicalResult GraphImporter::rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph) {
+  RolledLoop rolled;
+  rolled.isLoop = true;
+  rolled.condition = node.inputs[1];
+  rolled.carried.assign(node.inputs.begin() + 2, node.inputs.end());
+  rolled.axes.assign(graph.output_size() - 1 - rolled.carried.size(), 0);
+  rolled.backwards = rolled.axes;
+  bool isTensor = node.inputs[0] && isa<RankedTensorType>(node.inputs[0].getType());
+  auto known = isTensor ? getIntegerContents(node.inputs[0]) : std::nullopt;
+  if (!node.inputs[0])
+    rolled.steps = node.number(endlessSteps);
+  else if (known && known->size() == 1)
+    rolled.steps = known->front();
+  else if (!isTensor || !node.elementType(node.inputs[0]).isSignlessInteger(64))
+    return node.error("the number of steps is not of type int64");
+  else if (node.unify(nn::getNumElements(node.dims(node.inputs[0]), &context), node.number(1), "the number of steps must be one number: elements"))
+    rolled.steps = computeDim(node, node.reshape(node.inputs[0], {}), node.number(endlessSteps), node.outputName(0) + "_trips");
+  rolled.makeArguments = [&](ArrayRef<Value> carried) {
+    Value number = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), Number{rolled.step});
+    Value holds = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI1Type()), Number{node.number(1)});
+    SmallVector<Value> arguments{number, holds};
+    llvm::append_range(arguments, carried);
+    return arguments;
+  };
+  return node.failed() ? failure() : rollLoop(scope, node, graph, rolled);
+}
+
+/// One step for each slice of inputs whose length only run time knows, or is too large to write all steps out.
+LogicalResult GraphImporter::rollScan(Scope &scope, Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
+  ArrayRef<Value> inputs = node.inputs, scanned = inputs.take_back(scan.axes.size());
+  RolledLoop rolled;
+  rolled.steps = steps;
+  rolled.carried.assign(inputs.begin(), scanned.begin());
+  rolled.axes = scan.outAxes;
+  rolled.backwards = scan.outBackwards;
+  rolled.makeArguments = [&](ArrayRef<Value> carried) {
+    SmallVector<Value> arguments(carried);
+    for (auto [i, value] : llvm::enumerate(scanned)) {
+      DimExprs dims = node.dims(value);
+      dims.erase(dims.begin() + scan.axes[i]);
+      AffineExpr start = scan.backwards[i] ? steps - 1 - rolled.step : rolled.step;
+      arguments.push_back(node.reshape(node.slice(value, scan.axes[i], start, node.number(1)), dims));
+    }
+    return arguments;
+  };
+  return rollLoop(scope, node, graph, rolled);
+}
+
+} // namespace kiln::import
