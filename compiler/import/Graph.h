@@ -125,6 +125,8 @@ private:
   struct RolledLoop {
     /// The most steps, and the number of the present one.
     AffineExpr steps, step;
+    /// Whether the model says what the most steps are.
+    bool hasLimit = true;
     /// Whether the body gives a condition first, and that before the first step; null: it is true.
     bool isLoop = false;
     Value condition;

@@ -159,7 +159,7 @@ LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::Grap
     return failure();
   auto limit = nn::getConstantDim(computedDims().getUpperBound(rolled.steps));
   bool isLimited = !limit || *limit < endlessSteps;
-  if (!isLimited && !*endsEarly && nn::getConstantDim(rolled.steps))
+  if (!*endsEarly && !rolled.hasLimit)
     return node.error("the loop never ends: nothing limits its steps, and its condition always holds");
   if (!isLimited && !rolled.axes.empty())
     return node.unsupported("the number of steps is known only at run time, and each gives a row of a result", bindWayOut);
@@ -195,13 +195,14 @@ LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::Grap
 LogicalResult GraphImporter::rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph) {
   RolledLoop rolled;
   rolled.isLoop = true;
+  rolled.hasLimit = node.inputs[0] != nullptr;
   rolled.condition = node.inputs[1];
   rolled.carried.assign(node.inputs.begin() + 2, node.inputs.end());
   rolled.axes.assign(graph.output_size() - 1 - rolled.carried.size(), 0);
   rolled.backwards = rolled.axes;
   bool isTensor = node.inputs[0] && isa<RankedTensorType>(node.inputs[0].getType());
   auto known = isTensor ? getIntegerContents(node.inputs[0]) : std::nullopt;
-  if (!node.inputs[0])
+  if (!rolled.hasLimit)
     rolled.steps = node.number(endlessSteps);
   else if (known && known->size() == 1)
     rolled.steps = known->front();

@@ -115,6 +115,7 @@ def add_loops(suite):
     three = weight("n", np.int64(3))
     suite.add("loop_good", model([loop(("n", "", "x"), step(good))], weights=[three]), "accept")
     suite.add("loop_count_float", model([loop(("n", "", "x"), step(good))], weights=[weight("n", np.float32(3))]), say="int64|type|count|trip", node="bad_node")
+    suite.add("loop_count_largest", model([loop(("n", "", "x"), step(good))], weights=[weight("n", np.int64(2**63 - 1))]), "accept")
     suite.add("loop_count_vector", model([loop(("n", "", "x"), step(good))], weights=[weight("n", np.int64([3, 4]))]), say="scalar|element|count|trip|shape", node="bad_node")
     suite.add("loop_condition_float", model([loop(("n", "x", "x"), step(good))], weights=[three]), say="bool|condition|type", node="bad_node")
     suite.add("loop_type_changes", model([loop(("n", "", "x"), step([going, node("Cast", ("s",), ("r",), "cast", to=INT64)]))], weights=[three]), say="type|carried", node="bad_node")
