@@ -125,7 +125,7 @@ Expression FunctionPrinter::expression(Value value) {
   return {names.lookup(value)};
 }
 
-std::string FunctionPrinter::address(Value buffer, ValueRange indices) {
+Expression FunctionPrinter::address(Value buffer, ValueRange indices) {
   auto type = cast<MemRefType>(buffer.getType());
   Expression offset;
   for (auto [i, index] : llvm::enumerate(indices)) {
@@ -137,16 +137,16 @@ std::string FunctionPrinter::address(Value buffer, ValueRange indices) {
     offset = infix(offset, "*", {std::to_string(type.getDimSize(i))}, Binding::Multiply);
     offset = infix(offset, "+", next, Binding::Add);
   }
-  return offset.text;
+  return offset;
 }
 
 Expression FunctionPrinter::element(Value buffer, ValueRange indices) {
-  return {text(buffer) + "[" + (indices.empty() ? "0" : address(buffer, indices)) + "]"};
+  return {text(buffer) + "[" + (indices.empty() ? "0" : address(buffer, indices).text) + "]"};
 }
 
 /// buffer + offset, or the buffer alone.
-static std::string addressOf(const std::string &buffer, const std::string &offset) {
-  return offset.empty() || offset == "0" ? buffer : buffer + " + " + offset;
+static std::string addressOf(const std::string &buffer, const Expression &offset) {
+  return offset.text.empty() || offset.text == "0" ? buffer : buffer + " + " + offset.at(Binding::Add);
 }
 
 Expression FunctionPrinter::writeLoad(Operation *op) {
@@ -159,7 +159,7 @@ Expression FunctionPrinter::writeLoad(Operation *op) {
     return call("kiln::load<" + cppType(load.getType()) + ">", {addressOf(buffer, address(load.getBase(), load.getIndices()))});
   }
   auto load = cast<kernel::StridedLoadOp>(op);
-  std::string place = addressOf(text(load.getSource()), text(load.getIndex()));
+  std::string place = addressOf(text(load.getSource()), expression(load.getIndex()));
   return call("kiln::load_strided<" + cppType(load.getType()) + ">", {place, std::to_string(load.getStride())});
 }
 

@@ -55,7 +55,7 @@ private:
   llvm::LogicalResult printValue(mlir::Operation *op);
   Expression writeExpression(mlir::Operation *op);
   Expression writeLoad(mlir::Operation *op);
-  std::string address(mlir::Value buffer, mlir::ValueRange indices);
+  Expression address(mlir::Value buffer, mlir::ValueRange indices);
   Expression element(mlir::Value buffer, mlir::ValueRange indices);
   llvm::LogicalResult printFor(mlir::scf::ForOp loop);
   llvm::LogicalResult printIf(mlir::scf::IfOp op);

@@ -125,6 +125,8 @@ def build():
     add_product(module, 15, 33, 5, False, (2, 3))
     add_product(module, 15, 33, 5, True, (2, 3))
     add_product(module, 15, 36, 5, True, (2, 3), shared=False)  # a last panel of one vector ends each right side
+    add_product(module, 300, 8, 1, True)  # nothing is summed: the address that is asked for stands alone
+    add_product(module, 100, 130, 90, True)  # each block asks for a part of the next chunk
     for case in [((1, 9, 9, 5), (33, 5, 3, 3), (1, 1), (1, 1), 1),  # lines of the image share a tile
                  ((2, 7, 7, 40), (64, 40, 1, 1), (1, 1), (1, 1), 1),  # a plain product
                  ((1, 20, 20, 3), (20, 3, 7, 7), (2, 2), (1, 1), 1),
