@@ -86,7 +86,9 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
         memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + ahead.elements)), false, ahead.locality, true);
   }
   if (toCome) {
-    AffineExpr line = (right - toCome->rhsBase).floorDiv(panel.vectors * panel.lanes * toCome->stepsPerLine);
+    // Never negative: a shift, not a division that rounds down.
+    Value apart = k.emit(right - toCome->rhsBase), perLine = k.emitConstant(panel.vectors * panel.lanes * toCome->stepsPerLine);
+    AffineExpr line = k.index(arith::DivUIOp::create(k.builder(), k.loc(), apart, perLine));
     memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * elementsPerLine), false, 2, true);
   }
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
