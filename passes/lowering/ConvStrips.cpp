@@ -300,8 +300,8 @@ void StripsEmitter::depthwiseLine(AffineExpr image, AffineExpr y) {
   IndexExprs slots;
   for (int64_t row = 0; row < kernelHeight; ++row)
     slots.push_back(k.index(k.emit((y * depthwise.getStrides()[0] + row) % kernelHeight)));
-  k.vectorLoop(k.constant(channels), lanes, "channel", [&](AffineExpr channel, Lanes across) {
-    forPieces(k, pixels, k.target().getRegisters() >= 32 ? 8 : 4, [&](AffineExpr x, unsigned count) {
+  forPieces(k, pixels, k.target().getRegisters() >= 32 ? 8 : 4, [&](AffineExpr x, unsigned count) {
+    k.vectorLoop(k.constant(channels), lanes, "channel", [&](AffineExpr channel, Lanes across) {
       for (auto [pixel, sum] : llvm::enumerate(depthwisePixels(slots, x, count, channel, across)))
         storeDepthwise(image, y, x + static_cast<int64_t>(pixel), channel, sum, across);
     });

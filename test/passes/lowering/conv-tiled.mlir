@@ -9,12 +9,14 @@
 // CHECK: %{{.*}}:28 = scf.for %{{.*}} to %[[KH]]
 // CHECK: %{{.*}}:28 = scf.for %{{.*}} to %[[TAPS]]
 
-// Each pixel under a block is loaded once: a block of 5 pixels with 3 taps loads 3 weights and 7 pixels.
+// Each pixel under a block is loaded once: a block of two lines of 5 pixels with 3 x 3 taps loads 4 lines of 7 pixels and 9 weights.
 // CHECK-LABEL: func.func private @conv_depthwise_1
-// CHECK: %{{.*}}:5 = scf.for
-// CHECK-COUNT-10: vector.load
+// CHECK: scf.for %{{.*}} step %c1
+// CHECK: scf.for %{{.*}} step %c16
+// CHECK-COUNT-37: vector.load
 // CHECK-NOT: vector.load
-// CHECK: scf.yield
+// CHECK-COUNT-10: vector.store
+// CHECK-NOT: vector.store
 module attributes {nn.model = "m", kernel.target = #kernel.target<name = "wide", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v4",
     vector_bits = 512, registers = 32, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx512f"]>} {
   func.func @main(%x: tensor<1x9x9x16xf32> {nn.name = "x"}) -> (tensor<1x6x5x32xf32> {nn.name = "y"}) {
