@@ -10,12 +10,12 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Package.h"
 #include "compiler/emit/StackUse.h"
+#include "compiler/emit/Temporary.h"
 #include "compiler/emit/Weights.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "kiln/runtime.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -63,21 +63,19 @@ private:
 
 /// The checksum of all weights together; they are written to a temporary file, because it reads them as one piece.
 static llvm::Expected<uint64_t> checksumWeights(ArrayRef<ModuleOp> modules) {
-  llvm::SmallString<128> path;
-  int file;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile("kiln-weights", "bin", file, path))
-    return llvm::createStringError(error, "cannot make a temporary file for the weights");
-  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove(path); });
-  llvm::raw_fd_ostream out(file, true);
+  llvm::Expected<int> file = openNamelessFile("for the weights");
+  if (!file)
+    return file.takeError();
+  llvm::raw_fd_ostream out(*file, /*shouldClose=*/true);
   writeWeights(modules, out);
-  out.close();
+  out.flush();
   if (std::error_code error = out.error()) {
     out.clear_error();
-    return llvm::createStringError(error, "cannot write a temporary file for the weights");
+    return llvm::createStringError(error, "cannot write a temporary file for the weights: " + error.message());
   }
-  auto buffer = llvm::MemoryBuffer::getFile(path, false, false);
+  auto buffer = llvm::MemoryBuffer::getOpenFile(llvm::sys::fs::convertFDToNativeFile(*file), "weights", out.tell(), /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return llvm::createStringError(buffer.getError(), "cannot read a temporary file of the weights");
+    return llvm::createStringError(buffer.getError(), "cannot read a temporary file of the weights: " + buffer.getError().message());
   return kiln_checksum((*buffer)->getBufferStart(), (*buffer)->getBufferSize());
 }
 

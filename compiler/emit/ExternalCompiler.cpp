@@ -2,6 +2,7 @@
 #include "compiler/emit/ExternalCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
+#include "compiler/emit/Temporary.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -50,10 +51,10 @@ Expected<ExternalCompiler> ExternalCompiler::create(StringRef program, ArrayRef<
   if (!found)
     return createStringError(found.getError(), "cannot find the compiler '" + program + "'");
   compiler.program = *found;
-  SmallString<128> folder;
-  if (std::error_code error = sys::fs::createUniqueDirectory("kiln-cxx", folder))
-    return createStringError(error, "cannot make a temporary folder for the compiler");
-  compiler.folder = folder.str();
+  Expected<std::string> folder = makeTemporaryFolder("for the compiler");
+  if (!folder)
+    return folder.takeError();
+  compiler.folder = *folder;
   for (const SourceFile &header : headers)
     if (Error error = writeFile(inFolder(compiler.folder, header.name), header.text))
       return error;

@@ -26,6 +26,18 @@ static const StringSet<> &reservedNames() {
   return names;
 }
 
+bool isSystemHeader(StringRef name) {
+  // C's, and what glibc's and the C++ library's include.
+  static const StringSet<> names = {
+      "alloca",  "asm",       "assert", "byteswap", "complex", "crypt",  "ctype",       "dirent",  "dlfcn",     "endian",   "errno",
+      "fcntl",   "features",  "fenv",   "float",    "getopt",  "glob",   "inttypes",    "iso646",  "libintl",   "limits",   "link",
+      "locale",  "malloc",    "math",   "memory",   "poll",    "pthread", "regex",      "sched",   "semaphore", "setjmp",   "signal",
+      "spawn",   "stdalign",  "stdarg", "stdatomic", "stdbit", "stdbool", "stdckdint",  "stddef",  "stdint",    "stdio",    "stdlib",
+      "string",  "strings",   "stdnoreturn", "syscall", "syslog", "termios", "tgmath",  "threads", "time",      "uchar",    "ucontext",
+      "unistd",  "utime",     "wait",   "wchar",    "wctype"};
+  return names.contains(name);
+}
+
 bool isIdentifier(StringRef text) {
   if (text.empty() || isDigit(text.front()))
     return false;
@@ -54,6 +66,11 @@ std::string makeIdentifier(StringRef text) {
   if (name.empty() || name == "_" || isDigit(name.front()))
     name = "x" + (name == "_" ? std::string() : name);
   return reservedNames().contains(name) || isVectorName(name) ? name + "_" : name;
+}
+
+std::string makeLibraryName(StringRef text) {
+  std::string name = makeIdentifier(text);
+  return isSystemHeader(name) ? name + "_" : name;
 }
 
 std::string makeMacroName(StringRef identifier) { return identifier.upper(); }

@@ -12,6 +12,12 @@ namespace kiln {
 /// A C identifier made from any text: other characters become `_`, and names that C, C++ or the emitted code reserve get a `_` behind them.
 std::string makeIdentifier(llvm::StringRef text);
 
+/// The same for a model, whose name is that of its header, too: no header of the system.
+std::string makeLibraryName(llvm::StringRef text);
+
+/// Whether NAME.h is a header of the system, which a model's header of that name would hide.
+bool isSystemHeader(llvm::StringRef name);
+
 /// Whether the text is an identifier already.
 bool isIdentifier(llvm::StringRef text);
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/ObjectCache.h"
+#include "compiler/emit/Temporary.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -67,9 +68,9 @@ void ObjectCache::insert(StringRef key, ArrayRef<char> object) const {
   if (!isEnabled() || sys::fs::create_directories(folder))
     return;
   std::string path = pathOf(key);
-  SmallString<128> temporary;
-  int file;
-  if (sys::fs::createUniqueFile(path + "-%%%%%%%%" + temporarySuffix, file, temporary))
+  std::string temporary;
+  int file = openUnique(path + "-", temporarySuffix, temporary);
+  if (file < 0)
     return;
   StringRef bytes(object.data(), object.size());
   raw_fd_ostream out(file, /*shouldClose=*/true);

@@ -95,7 +95,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     return module.emitError("expected exactly one kernel.entry");
   signature.entry = *entries.begin();
   auto model = module->getAttrOfType<StringAttr>("nn.model");
-  signature.name = makeIdentifier(!name.empty() ? name : model ? model.getValue() : "model");
+  signature.name = makeLibraryName(!name.empty() ? name : model ? model.getValue() : "model");
   signature.macro = makeMacroName(signature.name);
   if (kernel::TargetAttr target = kernel::getTarget(module))
     signature.target = target.getName().str();

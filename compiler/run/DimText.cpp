@@ -94,7 +94,9 @@ private:
     }
     if (take("-")) {
       std::optional<int64_t> value = parseFactor();
-      return value ? std::optional(-*value) : value;
+      if (value && llvm::SubOverflow(int64_t(0), *value, *value))
+        return fail("overflow");
+      return value;
     }
     text = text.ltrim();
     int64_t number;

@@ -7,6 +7,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <malloc.h>
 
@@ -141,6 +142,8 @@ int runBench() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
+  if (!std::isfinite(minTime) || minTime < 0)
+    return report(makeError("--min-time: expected a number of seconds from 0"), WrongUsage);
   RunnableModel model;
   if (int status = loadOrReport(*options, model))
     return status;

@@ -81,7 +81,7 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
 }
 
 /// `library: model and external data`, with blanks escaped as make wants it.
-static OutputFile makeDepfile(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
+static std::string makeRule(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
   auto escape = [](StringRef path) {
     std::string text;
     for (char c : path)
@@ -91,7 +91,7 @@ static OutputFile makeDepfile(const Compilation &compilation, const CompileOptio
   std::string rule = escape(firstFile) + ": " + escape(options.model);
   for (const std::string &path : compilation.dependencies)
     rule += " " + escape(path);
-  return {std::string(sys::path::filename(depfile)), rule + "\n", nullptr};
+  return rule + "\n";
 }
 
 static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> files, double seconds) {
@@ -118,14 +118,13 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
 }
 
 static Error writeResult(Compilation &compilation, const CompileOptions &options, ArrayRef<OutputFile> files) {
-  if (Error error = writeFiles(outputFolder, files))
-    return error;
-  if (depfile.empty())
-    return Error::success();
-  SmallString<128> first(outputFolder);
-  sys::path::append(first, files[files.size() > 1 ? 1 : 0].path); // the library, behind its header
-  StringRef folder = sys::path::parent_path(depfile);
-  return writeFiles(folder.empty() ? "." : folder, makeDepfile(compilation, options, first));
+  std::vector<PlacedFile> placed = placeFiles(outputFolder, files);
+  OutputFile rule;
+  if (!depfile.empty()) {
+    rule.contents = makeRule(compilation, options, placed[placed.size() > 1 ? 1 : 0].path); // the library, behind its header
+    placed.push_back({depfile, &rule});
+  }
+  return writeFiles(placed);
 }
 
 int runCompile() {

@@ -1,5 +1,6 @@
 //===- CompileFlags.cpp - The options of a compile on the command line -----===//
 #include "tools/kiln/CompileFlags.h"
+#include "compiler/emit/Identifiers.h"
 #include "compiler/run/Tensor.h"
 #include "tools/kiln/Commands.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -187,6 +188,8 @@ static Error setCache(CompileOptions &options) {
 Expected<CompileOptions> getCompileOptions() {
   if (crash.getNumOccurrences() && crash.empty())
     abort();
+  if (isSystemHeader(makeIdentifier(name)))
+    return makeError("--name=" + name + ": the header would be called " + makeIdentifier(name) + ".h, which hides the system's: choose another name");
   CompileOptions options;
   options.crashIn = crash;
   options.model = model;

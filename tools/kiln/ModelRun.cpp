@@ -289,6 +289,8 @@ Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSp
 Expected<std::unique_ptr<ThreadPool>> ThreadPool::create() {
   auto result = std::make_unique<ThreadPool>();
   if (::kiln::threads != 1) {
+    if (::kiln::threads < 0 || ::kiln::threads > KILN_POOL_MAX_THREADS)
+      return makeError("--threads=" + Twine(::kiln::threads) + ": expected 0 to " + Twine(int(KILN_POOL_MAX_THREADS)));
     if (kiln_status status = kiln_pool_create(::kiln::threads, &result->pool))
       return makeError("--threads=" + Twine(::kiln::threads) + ": " + kiln_status_string(status));
     kiln_pool_context(result->pool, &result->context);

@@ -1,5 +1,6 @@
 //===- OutputFiles.cpp - Files that appear whole or not at all -------------===//
 #include "tools/kiln/OutputFiles.h"
+#include "tools/kiln/StagedFile.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -18,15 +19,17 @@ static std::vector<std::string> findMissingFolders(StringRef folder) {
   return missing;
 }
 
-static Error writeTemporary(sys::fs::TempFile &file, StringRef path, const OutputFile &source) {
-  raw_fd_ostream os(file.FD, /*shouldClose=*/false);
+static Error fail(StringRef path, const Twine &reason) { return makeError("cannot write " + path + ": " + reason); }
+
+static Error writeStaged(const StagedFile &staged, StringRef path, const OutputFile &source) {
+  raw_fd_ostream os(staged.getDescriptor(), /*shouldClose=*/false);
   source.write(os);
   os.flush();
   if (!os.has_error())
     return Error::success();
   std::string reason = os.error().message();
   os.clear_error();
-  return makeError("cannot write " + path + ": " + reason);
+  return fail(path, reason);
 }
 
 namespace {
@@ -47,35 +50,41 @@ private:
 };
 } // namespace
 
-Error writeFiles(StringRef folder, ArrayRef<OutputFile> files) {
-  std::vector<std::string> made;
-  std::vector<std::pair<sys::fs::TempFile, std::string>> temporaries;
-  auto write = [&](const OutputFile &file) -> Error {
+std::vector<PlacedFile> placeFiles(StringRef folder, ArrayRef<OutputFile> files) {
+  std::vector<PlacedFile> placed;
+  for (const OutputFile &file : files) {
     SmallString<128> path(folder);
     sys::path::append(path, file.path);
-    StringRef parent = sys::path::parent_path(path);
+    placed.push_back({std::string(path), &file});
+  }
+  return placed;
+}
+
+Error writeFiles(ArrayRef<PlacedFile> files) {
+  std::vector<std::string> made;
+  std::vector<StagedFile> staged;
+  auto write = [&](const PlacedFile &file) -> Error {
+    StringRef parent = sys::path::parent_path(file.path);
     std::vector<std::string> missing = findMissingFolders(parent);
     // As mkdir does: the umask alone takes permissions away.
-    if (std::error_code error = sys::fs::create_directories(parent, true, sys::fs::all_all))
+    if (std::error_code error = missing.empty() ? std::error_code() : sys::fs::create_directories(parent, true, sys::fs::all_all))
       return makeError("cannot make the folder " + parent + ": " + error.message());
     made.insert(made.end(), missing.begin(), missing.end());
-    Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(path + ".%%%%%%%%.part", 0666 & ~sys::fs::getUmask());
-    if (!temporary)
-      return makeError("cannot write " + path + ": " + toString(temporary.takeError()));
-    temporaries.emplace_back(std::move(*temporary), std::string(path));
-    return writeTemporary(temporaries.back().first, path, file);
+    Expected<StagedFile> next = StagedFile::create(file.path);
+    if (!next)
+      return fail(file.path, toString(next.takeError()));
+    staged.push_back(std::move(*next));
+    return writeStaged(staged.back(), file.path, *file.file);
   };
   Error error = Error::success();
-  for (const OutputFile &file : files)
+  for (const PlacedFile &file : files)
     if ((error = write(file)))
       break;
   SignalsLater later;
-  for (auto &[temporary, path] : temporaries) {
-    if (error)
-      consumeError(temporary.discard());
-    else if (Error kept = temporary.keep(path))
-      error = makeError("cannot write " + path + ": " + toString(std::move(kept)));
-  }
+  for (size_t i = 0; i < staged.size() && !error; ++i)
+    if (Error kept = staged[i].keep())
+      error = fail(files[i].path, toString(std::move(kept)));
+  staged.clear();
   if (error)
     for (const std::string &path : reverse(made))
       sys::fs::remove(path);

@@ -7,9 +7,18 @@
 
 namespace kiln {
 
-/// Writes all files below `folder`, which is made when missing, or none of them: each is written under another name first, and a signal or
-/// a full disk removes it again.
-llvm::Error writeFiles(llvm::StringRef folder, llvm::ArrayRef<OutputFile> files);
+/// A file, and its whole path.
+struct PlacedFile {
+  std::string path;
+  const OutputFile *file;
+};
+
+/// Writes all files, in folders that are made when missing, or none of them: each takes its name when all are written, and a signal or a full disk
+/// leaves nothing.
+llvm::Error writeFiles(llvm::ArrayRef<PlacedFile> files);
+
+/// The places of files below a folder.
+std::vector<PlacedFile> placeFiles(llvm::StringRef folder, llvm::ArrayRef<OutputFile> files);
 
 } // namespace kiln
 

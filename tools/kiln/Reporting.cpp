@@ -92,8 +92,17 @@ static void onTerminate() {
   abort();
 }
 
+/// What LLVM says when the program ends and standard output could not take all of it: a full disk, or closed.
+[[noreturn]] static void onUnwritable(StringRef reason) {
+  std::string message = "error: cannot write to standard output or standard error: " + reason.str() + "\n";
+  (void)!write(STDERR_FILENO, message.data(), message.size());
+  _exit(AtFault);
+}
+
 static void onFatalError(void *, const char *reason, bool) {
   StringRef text(reason);
+  if (text.consume_front("IO failure on output stream: "))
+    onUnwritable(text);
   if (text.contains("pthread_create failed") || text.contains("out of memory"))
     onExhaustion();
   errs() << "LLVM ERROR: " << text << "\n";

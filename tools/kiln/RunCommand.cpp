@@ -62,7 +62,7 @@ int runRun() {
     if (verbosity() > 1 && !wantsJson())
       outs() << info.name << ": " << tensor.getSignature() << " -> " << outputFolder << "/" << files.back().path << "\n";
   }
-  if (Error error = writeFiles(outputFolder, files))
+  if (Error error = writeFiles(placeFiles(outputFolder, files)))
     return report(std::move(error), AtFault);
   if (wantsJson())
     printJson(json::Object{{"outputs", std::move(list)}, {"threads", (*pool)->threads}, {"compile_s", model.compileSeconds}});

@@ -238,8 +238,8 @@ static Error writeProfile(const CompileOptions &options, ArrayRef<Work> works, c
       if (entry.target != target || none_of(works, [&](const Work &work) { return work.name == entry.work; }))
         entries.push_back(std::move(entry));
   }
-  StringRef folder = sys::path::parent_path(output);
-  return writeFiles(folder.empty() ? "." : folder, OutputFile{std::string(sys::path::filename(output)), printProfile(std::move(entries)), nullptr});
+  OutputFile profile{"", printProfile(std::move(entries)), nullptr};
+  return writeFiles(PlacedFile{output, &profile});
 }
 
 /// Measures all choices and adds the entries of the best to `entries`.
@@ -283,6 +283,10 @@ int runTune() {
     return report(makeError("--target: tune for one target at a time"), WrongUsage);
   if (!options->specialize.empty())
     return report(makeError("--specialize: tune measures one version; make the dimension static with --dim"), WrongUsage);
+  if (rounds == 0)
+    return report(makeError("--rounds=0: expected at least one"), WrongUsage);
+  if (!(minGain < 1))
+    return report(makeError("--min-gain: expected a part below 1"), WrongUsage);
   // The profile says what was measured before; what it says of this model is measured anew.
   CompileOptions plain = *options;
   plain.profile.clear();

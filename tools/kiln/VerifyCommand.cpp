@@ -249,6 +249,9 @@ int runVerify() {
     return report(options.takeError(), WrongUsage);
   if (!is_contained({"auto", "kernels", "all", "none"}, StringRef(nodes)))
     return report(makeError("--nodes=" + nodes + ": expected auto, kernels, all or none"), WrongUsage);
+  for (const cl::opt<double> *bound : {&rtol, &atol})
+    if (bound->getNumOccurrences() && !(*bound >= 0))
+      return report(makeError("--" + bound->ArgStr + ": expected a number from 0"), WrongUsage);
   if (data.empty() && nodes == "none")
     return report(makeError("--nodes=none leaves nothing to compare without --data DIR"), WrongUsage);
   RunnableModel model;

@@ -119,8 +119,12 @@ bool prepare() {
     return true;
   getThreads = reinterpret_cast<int (*)()>(findOpenMP("omp_get_max_threads"));
   setThreads = reinterpret_cast<void (*)(int)>(findOpenMP("omp_set_num_threads"));
-  if (pthread_key_create(&threadKey, freeThread) || dnnl_engine_create(&made, dnnl_cpu, 0) != dnnl_success)
+  if (dnnl_engine_create(&made, dnnl_cpu, 0) != dnnl_success)
     return false;
+  if (pthread_key_create(&threadKey, freeThread)) {
+    dnnl_engine_destroy(made);
+    return false;
+  }
   engine.store(made, std::memory_order_release);
   return true;
 }

@@ -66,6 +66,8 @@ TEST(Messages, Npy) {
           {npy("{'descr': '<f4', 'shape': (2,)}"), "the header of the .npy file lacks descr, fortran_order or shape"},
           {npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}"), "element type '>f4' is not supported: expected little-endian f2 f4 f8"},
           {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,2)}"), "the .npy file is in Fortran order; save it with numpy.ascontiguousarray"},
+          {npy("{'descr': '<U2', 'fortran_order': False, 'shape': (1,)}", "1234"), "has 4 bytes of data, but string[1] of 2 characters needs another number"},
+          {npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1,)}", std::string("\0\xd8\0\0", 4)), "the .npy file has a string that is not Unicode"},
           {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "1234"), "the .npy file has 4 bytes of data, but f32[2] needs 8"},
       },
       [](const std::string &bytes) { return faultOf(readNpy(bytes)); });
@@ -111,6 +113,8 @@ TEST(Messages, OnnxTensors) {
           {proto([](auto &tensor) { tensor.add_dims(-1); }), "the tensor's dimensions do not fit its data"},
           {proto([](auto &tensor) { tensor.add_dims(int64_t(1) << 40); }), "the tensor's dimensions do not fit its data"},
           {proto([](auto &tensor) { tensor.add_float_data(1); }), "the tensor has 1 values, but f32[2] needs 2"},
+          {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_I4), tensor.set_raw_data("12"); }),
+           "the tensor has 2 bytes of data, but its 2 elements need 1"},
           {proto([](auto &tensor) { tensor.set_raw_data("1234"); }), "the tensor has 4 bytes of data, but f32[2] needs 8"},
           {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_COMPLEX64); }), "tensors of c64 are not supported here"},
           {proto([](auto &tensor) { tensor.set_data_type(onnx::TensorProto::STRING); }), "the tensor has 0 strings, but string[2] needs 2"},
@@ -186,6 +190,7 @@ TEST(Messages, Dimensions) {
           {"m", "dimension 'm' is not known"},
           {"9223372036854775807 + n", "overflow"},
           {"99999999999999999999", "overflow"},
+          {"-(0 - 9223372036854775807 - 1)", "overflow"},
           {std::string(300, '-') + "n", "too deeply nested"},
       },
       [&](const std::string &text) { return faultOf(evaluateDim(text, lookup)); });

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <limits.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -219,6 +220,20 @@ INSTANTIATE_TEST_SUITE_P(Of, OneDnnFailure,
                                          Refusal{MemoryCreate, "dnnl_memory_create", memory}, Refusal{Execute, "dnnl_primitive_execute", library},
                                          Refusal{Wait, "dnnl_stream_wait", library}),
                          [](const auto &info) { return std::string(info.param.name); });
+
+// A process has so many keys of thread-specific data, and a program that tries again must not use them up.
+TEST(OneDnnFailures, OfTheEngineLoseNoThreadKeys) {
+  EXPECT_EQ(inProcess([] {
+              Convolution convolution;
+              for (int i = 0; i <= PTHREAD_KEYS_MAX; ++i) {
+                failing = EngineCreate, calls = 1;
+                ASSERT_EQ(convolution.run(), library);
+              }
+              EXPECT_EQ(convolution.run(), KILN_STATUS_OK);
+              convolution.expectRight();
+            }),
+            0);
+}
 
 /// A second call, which has begun when start() returns: it waits for what the first one locks.
 struct SecondCall {

@@ -12,6 +12,8 @@ np.save(folder / "v3.npy", np.zeros(3, np.float32))
 np.save(folder / "v4.npy", np.zeros(4, np.float32))
 (folder / "bad.pb").write_bytes(b"\xff\xff")
 (folder / "p.pgm").write_bytes(b"P5 2 2 255\nabcd")
+(folder / "other.a").write_bytes(b"!<arch>\n")
+(folder / "deep.mlir").write_text("(" * 5000)
 (folder / "set").mkdir(exist_ok=True)
 (folder / "set" / "output_0.pb").write_bytes(b"\xff")
 RUN = ["run", "m.onnx", "--output-dir", "out"]
@@ -24,7 +26,8 @@ CASES = [
     (RUN + ["--input", "x=p.pgm", "--image-scale=1/0"], 1, "--image-scale=1/0: expected a number or a fraction"),
     (RUN + ["--input", "x=p.pgm", "--image-layout=hwc"], 1, "image layout 'hwc' is not known"),
     (RUN + ["--input", "x=zeros", "--run-dim", "N"], 1, "--run-dim=N: expected NAME=SIZE"),
-    (RUN + ["--input", "x=x.npy", "--threads=-1"], 1, "--threads=-1: "),
+    (RUN + ["--input", "x=x.npy", "--threads=-1"], 1, "--threads=-1: expected 0 to 1024"),
+    (RUN + ["--input", "x=x.npy", "--threads=1025"], 1, "--threads=1025: expected 0 to 1024"),
     (RUN + ["--input", "x=x.npy", "--target=cray"], 1, "unknown target 'cray', expected"),
     (RUN + ["--input", "x=x.npy", "--target=x86-64-v2,generic,x86-64-v2"], 1, ""),
     (["run", "no-main.mlir", "--output-dir", "out"], None, "@main"),
@@ -41,11 +44,25 @@ CASES = [
     (["bench", "m.onnx"], 1, "dimension 'N' has no size: give --run-dim N=N, or --dim to make it static"),
     (["m.onnx", "-o", "out", "--cxx=/nowhere/c++"], 1, "/nowhere/c++"),
     (["m.onnx", "-o", "out", "--cxx=false"], 1, "false"),
-    (["m.onnx", "-o", "out", "--cxx=c++"], 1, "cannot make a temporary folder for the compiler", {"TMPDIR": str(folder / "missing")}),
+    (["m.onnx", "-o", "out", "--cxx=c++"], 1, f"cannot make a temporary folder in '{folder}/missing' for the compiler: No such file or directory",
+     {"TMPDIR": str(folder / "missing")}),
     (["m.onnx", "-o", "out", "--shape", "=1"], 2, "--shape==1: expected INPUT=1x3x224x224"),
     (["m.onnx", "-o", "out", "--dim", "N=-1"], 2, "--dim=N=-1: expected NAME=SIZE or NAME=LO..HI"),
     (["m.onnx", "-o", "out", "--bind", "x=1,2", "--dim", "N=1"], 1, "--bind value '1,2' is not one number or 4 of them"),
     (["verify"], 2, "Not enough positional command line arguments specified"),
+    (["bench", "m.onnx", "--min-time=nan"], 2, "--min-time: expected a number of seconds from 0"),
+    (["bench", "m.onnx", "--min-time=-1"], 2, "--min-time: expected a number of seconds from 0"),
+    (["tune", "m.onnx", "-o", "out", "--rounds=0"], 2, "--rounds=0: expected at least one"),
+    (["tune", "m.onnx", "-o", "out", "--min-gain=1"], 2, "--min-gain: expected a part below 1"),
+    (["tune", "m.onnx", "-o", "out", "--min-gain=nan"], 2, "--min-gain: expected a part below 1"),
+    (["verify", "m.onnx", "--rtol=-1"], 2, "--rtol: expected a number from 0"),
+    (["verify", "m.onnx", "--atol=nan"], 2, "--atol: expected a number from 0"),
+    (["inspect", "other.a"], 1, "other.a: no library made by Kiln: it has no table of its signature"),
+    (["m.onnx", "-o", "out", "--name", "string"], 2, "--name=string: the header would be called string.h, which hides the system's: choose another name"),
+    (["deep.mlir", "-o", "out"], 1, "deep.mlir: brackets or expressions are nested too deep"),
+    (["short.mlir", "-o", "out"], 1, "short.mlir: the data of constant 'w' do not have the size that its type says"),
+    (["bools.onnx", "-o", "out", "--in-place=y=x"], 1, "--in-place=y=x: output and input differ in shape or element type"),
+    (["verify", "bools.onnx", "--debug-wrong=b"], 1, "the value 'b' cannot be made wrong: it is of bools"),
     (["bench", "m.onnx", "--min-time=soon"], 2, "'soon' value invalid for floating point argument"),
 ]
 bad = []

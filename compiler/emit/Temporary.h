@@ -1,0 +1,31 @@
+//===- Temporary.h - Files and folders for a while -------------------------===//
+//
+// LLVM's functions for this take each `%` of a folder's name for a digit that they may choose.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_COMPILER_EMIT_TEMPORARY_H
+#define KILN_COMPILER_EMIT_TEMPORARY_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace kiln {
+
+/// Calls `make` with `stem`, eight hexadecimal digits, `suffix` in `name`, with others while it fails because there is such a file. -1 and errno when it
+/// fails otherwise, else what it returns.
+int makeUnique(llvm::StringRef stem, llvm::StringRef suffix, std::string &name, llvm::function_ref<int(const char *)> make);
+
+/// Makes and opens a file with such a name and the permissions that the umask leaves; the caller owns the descriptor.
+int openUnique(llvm::StringRef stem, llvm::StringRef suffix, std::string &name);
+
+/// A new folder in the system's folder for temporary files, which the caller removes. `purpose` ends the message of an error: "for the compiler".
+llvm::Expected<std::string> makeTemporaryFolder(llvm::StringRef purpose);
+
+/// A new file there without a name, for reading and writing: it goes away with its descriptor, which the caller owns.
+llvm::Expected<int> openNamelessFile(llvm::StringRef purpose);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_TEMPORARY_H
