@@ -201,6 +201,10 @@ void ContractionEmitter::planChunks() {
   if (auto columns = getConstantDim(c.columns)) {
     int64_t all = (*columns + width - 1) / width, count = (all + panels - 1) / panels;
     panels = (all + count - 1) / count;
+    // What stays in the first-level cache for all blocks of rows need not be asked for (2 to 4 % of the time).
+    bool stays = isStatic && c.batch.empty() && depth * *columns * 4 <= k.target().getL1() * 2 / 3;
+    if (stays && getConstantDim(countBlocks()).value_or(fewestBlocksToAsk) >= fewestBlocksToAsk)
+      tiles.prefetch = false;
   }
   chunkColumns = panels * width;
   chunks = simplifyDim(c.columns.ceilDiv(chunkColumns));
