@@ -66,6 +66,9 @@ CASES = [
     (["deep.mlir", "-o", "out"], 1, "deep.mlir: brackets or expressions are nested too deep"),
     (["short.mlir", "-o", "out"], 1, "short.mlir: the data of constant 'w' do not have the size that its type says"),
     (["bools.onnx", "-o", "out", "--in-place=y=x"], 1, "--in-place=y=x: output and input differ in shape or element type"),
+    (["grown.onnx", "-o", "out", "--in-place=y=x"], 1,
+     "--in-place=y=x: the output is longer than the input: say how many rows the buffer has room for, as in --in-place=OUTPUT=INPUT:1024"),
+    (["grown.onnx", "-o", "out", "--in-place=z=v"], 1, "--in-place=z=v: no kernel reads 'v' at run time"),
     (["verify", "bools.onnx", "--debug-wrong=b"], 1, "the value 'b' cannot be made wrong: it is of bools"),
     (["bench", "m.onnx", "--min-time=soon"], 2, "'soon' value invalid for floating point argument"),
 ]
