@@ -230,6 +230,8 @@ CASES = [
     ("the shape has the negative entry -2", "float[1] x", "y = Expand(x, s)", "int64[1] s = {-2}"),
     ("training_mode has 2 elements, expected one", "float[4] x", "y = Dropout(x, r, t)", "float r = {0.5}, bool[2] t = {1, 1}"),
     # Attention
+    ("inputs have different element types", "float[2, 4, 6] q, int16[2, 6, 6] k, float[2, 6, 6] v, float[2, 1, 5, 6] pk, float[2, 1, 5, 6] pv",
+     "y = Attention<q_num_heads = 1, kv_num_heads = 1>(q, k, v, , pk, pv)", "", 23),
     ("has a width that is not a multiple of its 2 heads", "float[1, 3, 5] q", "y = Attention<q_num_heads = 2, kv_num_heads = 2>(q, q, q)", "", 23),
     ("the input has rank 3, expected 4", "float[1, 3, 8] x, float[5, 4] c, int64[1, 3] p", "y = RotaryEmbedding(x, c, c, p)", "", 23),
     ("the head size must be static and even, and attribute 'rotary_embedding_dim' within it", "float[1, 2, 3, 5] x, float[5, 2] c, int64[1, 3] p",
