@@ -3,6 +3,7 @@
 #include "compiler/Description.h"
 #include "compiler/IRPhases.h"
 #include "compiler/emit/ArchiveWriter.h"
+#include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/ElfWriter.h"
 #include "compiler/emit/ExternalCompiler.h"
@@ -35,6 +36,7 @@ public:
 private:
   CompileStatus emit(ModelSources &sources);
   CompileStatus package(const ModelSources &sources);
+  bool knowsTargets();
   CompileStatus addWeights(const std::string &triple);
   /// What stands in every signature, whatever the target.
   CompileStatus describeWeights(Signature &weights);
@@ -147,8 +149,20 @@ void Driver::listSources(const ModelSources &sources) {
     result.weights = {signature.weightsFile(), "", stream, bytes};
 }
 
+/// What a user's description of a target says is none of Kiln's faults. Another compiler knows other names.
+bool Driver::knowsTargets() {
+  for (const TargetModule &target : result.targets)
+    if (std::string unknown = findUnknown(kernel::getTarget(*target.module)); options.cxx.empty() && !unknown.empty()) {
+      errors.push_back("target '" + target.name + "': " + unknown);
+      return false;
+    }
+  return true;
+}
+
 CompileStatus Driver::package(const ModelSources &sources) {
   step("package");
+  if (!knowsTargets())
+    return CompileStatus::AtFault;
   auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit});
   if (!objects) {
     errors.push_back(toString(objects.takeError()));

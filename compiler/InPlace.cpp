@@ -226,7 +226,7 @@ static void explain(kernel::EntryOp entry, int64_t input, int64_t output) {
   std::string in = nameOf(entry.getInputs(), input), out = nameOf(entry.getOutputs(), output), option = "--in-place=" + out + "=" + in + ": ";
   SmallVector<kernel::LaunchOp> readers = listLaunches(entry, input), writers = listLaunches(entry, entry.getInputs().size() + output);
   if (writers.empty() || readers.empty()) {
-    entry.emitError(option) << "no kernel writes '" << (writers.empty() ? out : in) << "' at run time";
+    entry.emitError(option) << "no kernel " << (writers.empty() ? "writes '" + out : "reads '" + in) << "' at run time";
     return;
   }
   kernel::LaunchOp writer = writers.front(), last = readers.back();

@@ -4,6 +4,7 @@
 #include "compiler/emit/EmbeddedFiles.h"
 
 #include "clang/Basic/DiagnosticOptions.h"
+#include "clang/Basic/TargetInfo.h"
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/CompilerInvocation.h"
@@ -74,6 +75,30 @@ Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef
   if (!compiler.ExecuteAction(action) || object.empty())
     return fail();
   return object;
+}
+
+std::string findUnknown(kernel::TargetAttr target) {
+  initializeTargets();
+  std::string log;
+  raw_string_ostream stream(log);
+  clang::DiagnosticOptions options;
+  clang::TextDiagnosticPrinter printer(stream, options);
+  vfs::InMemoryFileSystem files;
+  auto diagnostics = clang::CompilerInstance::createDiagnostics(files, options, &printer, /*ShouldOwnClient=*/false);
+  clang::TargetOptions wanted;
+  wanted.Triple = tripleOf(target);
+  wanted.CPU = target ? target.getCpu().str() : "";
+  IntrusiveRefCntPtr<clang::TargetInfo> known(clang::TargetInfo::CreateTargetInfo(*diagnostics, wanted));
+  // The first line alone: those behind it list all CPUs.
+  if (!known)
+    return StringRef(log).split('\n').first.split("error: ").second.str();
+  // The weights are written for these alone, and the header's tables have the sizes of these.
+  if (known->isBigEndian() || known->getPointerWidth(clang::LangAS::Default) != 64)
+    return "'" + wanted.Triple + "' is not little-endian with addresses of 64 bits";
+  for (const std::string &name : target ? instructionSets(target) : std::vector<std::string>())
+    if (!known->isValidFeatureName(name))
+      return "unknown feature '" + name + "'";
+  return "";
 }
 
 } // namespace kiln

@@ -12,6 +12,9 @@ namespace kiln {
 /// disk. Any number of threads may compile at once.
 llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &unit, llvm::ArrayRef<SourceFile> headers, kernel::TargetAttr target);
 
+/// What Clang does not know of a target, its triple, its CPU or an instruction set, or why the emitted code is not for it; empty: nothing.
+std::string findUnknown(kernel::TargetAttr target);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_CLANGCOMPILER_H

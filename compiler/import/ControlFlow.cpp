@@ -314,11 +314,14 @@ static SmallVector<int64_t> readList(Node &node, StringRef name, size_t count) {
 /// One step for each slice of the scanned inputs.
 LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
   const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
-  int64_t scans = node.requireInt("num_scan_inputs"), states = static_cast<int64_t>(node.inputs.size()) - scans;
+  int64_t scans = node.requireInt("num_scan_inputs"), inputs = static_cast<int64_t>(node.inputs.size());
   if (!attribute || node.failed() || node.opset < 9)
     return node.opset < 9 ? node.unsupported("Scan of opset 8", "convert the model with onnx.version_converter") : node.error("has no body");
   const onnx::GraphProto &graph = attribute->g();
-  if (scans < 1 || states < 0 || llvm::is_contained(node.inputs, Value()) || graph.output_size() < states || graph.output_size() < node.proto.output_size())
+  if (scans < 1 || scans > inputs)
+    return node.error("num_scan_inputs is " + Twine(scans) + ", expected 1 to " + Twine(inputs));
+  int64_t states = inputs - scans;
+  if (llvm::is_contained(node.inputs, Value()) || graph.output_size() < states || graph.output_size() < node.proto.output_size())
     return node.error("inputs, outputs and those of the body do not fit each other");
   size_t rows = graph.output_size() - states;
   ScanAxes scan{readList(node, "scan_input_axes", scans), readList(node, "scan_input_directions", scans), readList(node, "scan_output_axes", rows),

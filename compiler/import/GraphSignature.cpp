@@ -285,7 +285,8 @@ LogicalResult GraphImporter::addInputs(Scope &scope, const onnx::GraphProto &gra
   };
   for (const auto &[name, size] : options.dims)
     if (!isNamed(name) && !fixedDims.contains(name))
-      return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'");
+      return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'" +
+                               (symbols.empty() ? ", all are static" : ", but '" + printable(llvm::join(symbols, "', '")) + "'"));
   return success();
 }
 

@@ -220,6 +220,10 @@ Value Node::concat(ArrayRef<Value> values, int64_t axis) {
       (void)error("inputs have different ranks: " + Twine(to.size()) + " and " + Twine(own.size()));
       return values.front();
     }
+    if (elementType(value) != elementType(values.front())) {
+      (void)error("inputs have different element types");
+      return values.front();
+    }
     for (size_t d = 0; d < own.size(); ++d)
       if (static_cast<int64_t>(d) != axis && !unify(to[d], own[d], "inputs differ outside the axis: dimensions"))
         return values.front();

@@ -152,6 +152,8 @@ LogicalResult ConcatOp::verify() {
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     if (cast<RankedTensorType>(input.getType()).getRank() != static_cast<int64_t>(expected.size()))
       return emitOpError() << "operand " << i << " has another rank than the result";
+    if (getElementTypeOrSelf(input) != getType().getElementType())
+      return emitOpError() << "operand " << i << " has another element type than the result";
     AffineExpr extent = getDim(input.getType(), getAxis());
     DimExprs own = expected;
     own[getAxis()] = extent;

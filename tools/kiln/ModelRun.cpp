@@ -169,19 +169,23 @@ static Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info 
   return tensor;
 }
 
-static Expected<NamedSizes> getRunDims() {
+static Expected<NamedSizes> getRunDims(const LoadedModel &model) {
   NamedSizes dims;
+  ArrayRef<kiln_symbol_info> symbols(model.getInfo().symbols, model.getInfo().num_symbols);
   for (StringRef text : runDim) {
     auto parsed = parseDimension("run-dim", text);
     if (!parsed)
       return parsed.takeError();
+    if (none_of(symbols, [&](const kiln_symbol_info &symbol) { return parsed->first == symbol.name; }))
+      return makeError("--run-dim=" + text + ": the model has no dynamic dimension '" + parsed->first + "', it has " +
+                       (symbols.empty() ? "none" : join(map_range(symbols, [](auto &symbol) { return "'" + std::string(symbol.name) + "'"; }), ", ")));
     dims.insert(*parsed);
   }
   return dims;
 }
 
 Expected<Execution> prepareRun(const LoadedModel &model, ArrayRef<Tensor> inputs) {
-  Expected<NamedSizes> dims = getRunDims();
+  Expected<NamedSizes> dims = getRunDims(model);
   if (!dims)
     return dims.takeError();
   return Execution::prepare(model, inputs, *dims);
@@ -189,7 +193,7 @@ Expected<Execution> prepareRun(const LoadedModel &model, ArrayRef<Tensor> inputs
 
 /// What is known of the dynamic dimensions before the inputs that need them are filled.
 static Expected<NamedSizes> collectDims(const LoadedModel &model, ArrayRef<std::optional<Tensor>> given) {
-  Expected<NamedSizes> found = getRunDims();
+  Expected<NamedSizes> found = getRunDims(model);
   if (!found)
     return found;
   NamedSizes dims = std::move(*found);

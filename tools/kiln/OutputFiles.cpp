@@ -11,12 +11,20 @@ using namespace llvm;
 
 namespace kiln {
 
-/// The folders that `folder` needs and that do not exist yet, outermost first.
-static std::vector<std::string> findMissingFolders(StringRef folder) {
-  std::vector<std::string> missing;
-  for (StringRef path = folder; !path.empty() && !sys::fs::exists(path); path = sys::path::parent_path(path))
-    missing.insert(missing.begin(), path.str());
-  return missing;
+/// Makes the folder and those that it needs, and adds what was not there before to `made`, outermost first.
+static Error makeFolders(StringRef folder, std::vector<std::string> &made) {
+  if (folder.empty() || sys::fs::exists(folder))
+    return Error::success();
+  if (Error error = makeFolders(sys::path::parent_path(folder), made))
+    return error;
+  // As mkdir does: the umask alone takes permissions away.
+  std::error_code error = sys::fs::create_directory(folder, /*IgnoreExisting=*/false, sys::fs::all_all);
+  if (!error)
+    made.push_back(folder.str());
+  // Another process may have been faster, and `a/..` is there with `a`.
+  if (error && error != std::errc::file_exists)
+    return makeError("cannot make the folder " + folder + ": " + error.message());
+  return Error::success();
 }
 
 static Error fail(StringRef path, const Twine &reason) { return makeError("cannot write " + path + ": " + reason); }
@@ -64,12 +72,8 @@ Error writeFiles(ArrayRef<PlacedFile> files) {
   std::vector<std::string> made;
   std::vector<StagedFile> staged;
   auto write = [&](const PlacedFile &file) -> Error {
-    StringRef parent = sys::path::parent_path(file.path);
-    std::vector<std::string> missing = findMissingFolders(parent);
-    // As mkdir does: the umask alone takes permissions away.
-    if (std::error_code error = missing.empty() ? std::error_code() : sys::fs::create_directories(parent, true, sys::fs::all_all))
-      return makeError("cannot make the folder " + parent + ": " + error.message());
-    made.insert(made.end(), missing.begin(), missing.end());
+    if (Error error = makeFolders(sys::path::parent_path(file.path), made))
+      return error;
     Expected<StagedFile> next = StagedFile::create(file.path);
     if (!next)
       return fail(file.path, toString(next.takeError()));

@@ -28,9 +28,6 @@ static LogicalResult concat(Node &node) {
   if (values.empty())
     return node.error("has no inputs");
   int64_t axis = node.axis(node.opset < 4 ? node.getInt("axis", 1) : node.requireInt("axis"), node.rank(values.front()));
-  for (Value value : values)
-    if (!node.failed() && node.elementType(value) != node.elementType(values.front()))
-      return node.error("inputs have different element types");
   return node.failed() ? failure() : node.result(node.concat(values, axis));
 }
 
@@ -319,7 +316,7 @@ static LogicalResult depthToSpace(Node &node) {
   DimExprs d = node.dims(x);
   auto channels = nn::getConstantDim(d[1]);
   if (channels && *channels % (block * block))
-    return node.error(Twine(*channels) + " channels are not a multiple of the block size squared");
+    return node.error(Twine(*channels) + " channels are not a multiple of the square of blocksize");
   AffineExpr b = node.number(block), c = nn::simplifyDim(d[1].floorDiv(block * block));
   bool depthFirst = mode == "DCR";
   if (!depthFirst && mode != "CRD")
@@ -337,8 +334,8 @@ static LogicalResult spaceToDepth(Node &node) {
   DimExprs d = node.dims(x);
   for (int64_t axis : {2, 3}) {
     if (auto size = nn::getConstantDim(d[axis]); size && *size % block)
-      return node.error("dimension of size " + Twine(*size) + " is not a multiple of the block size " + Twine(block));
-    (void)node.unify(d[axis] % block, node.number(0), "a dimension is not a multiple of the block size");
+      return node.error("dimension of size " + Twine(*size) + " is not a multiple of blocksize " + Twine(block));
+    (void)node.unify(d[axis] % block, node.number(0), "a dimension is not a multiple of blocksize");
   }
   AffineExpr b = node.number(block), h = nn::simplifyDim(d[2].floorDiv(block)), w = nn::simplifyDim(d[3].floorDiv(block));
   x = node.reshape(x, {d[0], d[1], h, b, w, b});

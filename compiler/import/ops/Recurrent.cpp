@@ -102,7 +102,12 @@ bool Layer::read() {
     x = node.transpose(x, {1, 0, 2});
   DimExprs dims = node.dims(x);
   steps = dims[0], batch = dims[1], features = dims[2];
-  return checkShapes();
+  if (!checkShapes())
+    return false;
+  // Their number may be another symbol, which the run checks to be X's.
+  if (lengths)
+    lengths = node.reshape(lengths, {batch});
+  return true;
 }
 
 bool Layer::checkShapes() {
@@ -151,7 +156,7 @@ Value Layer::initialState(Part part, unsigned input) {
   Value given = node.optionalInput(input);
   if (!given)
     return node.splat({node.number(part.count), batch, node.number(hidden)}, node.elementType(x), 0);
-  return rowsOf(part, batchFirst ? node.transpose(given, {1, 0, 2}) : given);
+  return node.reshape(rowsOf(part, batchFirst ? node.transpose(given, {1, 0, 2}) : given), {node.number(part.count), batch, node.number(hidden)});
 }
 
 Value Layer::inputGates(Part part, Value bias) {

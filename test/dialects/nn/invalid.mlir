@@ -176,6 +176,14 @@ func.func @concat_none() {
 
 // -----
 
+func.func @concat_types(%x: tensor<4xf32>, %y: tensor<4xi16>) {
+  // expected-error @+1 {{operand 1 has another element type than the result}}
+  %0 = nn.concat %x, %y axis 0 : (tensor<4xf32>, tensor<4xi16>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @concat_rank(%x: tensor<4xf32>, %y: tensor<4x1xf32>) {
   // expected-error @below {{operand 1 has another rank than the result}}
   %0 = nn.concat %x, %y axis 0 : (tensor<4xf32>, tensor<4x1xf32>) -> tensor<8xf32>
