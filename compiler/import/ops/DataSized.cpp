@@ -5,6 +5,8 @@
 #include "dialects/nn/ConstantData.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -211,6 +213,19 @@ static std::optional<DimExprs> declaredPicture(Node &node, AffineExpr channels) 
   return isKnown ? declared : std::nullopt;
 }
 
+/// Whether there may be a buffer for the largest picture.
+static bool checkPictureSize(Node &node, ArrayRef<AffineExpr> most) {
+  int64_t bytes = 1;
+  for (AffineExpr dim : most)
+    if (llvm::MulOverflow(bytes, *getConstantDim(dim), bytes))
+      bytes = std::numeric_limits<int64_t>::max();
+  if (bytes <= node.limits().tensorBytes)
+    return true;
+  (void)node.error("room for a picture of " + formatDim(most[0]) + " x " + formatDim(most[1]) + " pixels overflows the limit of " +
+                   Twine(node.limits().tensorBytes) + " bytes");
+  return false;
+}
+
 static LogicalResult imageDecoder(Node &node) {
   Value file = node.input(0);
   std::optional<PixelFormat> format = node.failed() ? std::nullopt : findPixelFormat(node);
@@ -223,6 +238,8 @@ static LogicalResult imageDecoder(Node &node) {
   auto declared = declaredPicture(node, channels);
   const Limits &limits = node.limits();
   DimExprs most = declared.value_or(DimExprs{node.number(limits.imageHeight), node.number(limits.imageWidth), channels});
+  if (node.failed() || !checkPictureSize(node, most))
+    return failure();
   std::string name = node.outputName(0);
   AffineExpr whole = simplifyDim(getNumElements(most, node.context())), count = node.computedDim(whole, name + "_bytes");
   // Pixels of a type that says how many there are: the run refuses a picture of another size.
