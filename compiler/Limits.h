@@ -22,6 +22,9 @@ struct Limits {
   int64_t stringBytes = 65536;
   /// Parts that StringSplit may find in a string.
   int64_t stringParts = 64;
+  /// The highest and the widest picture that ImageDecoder has room for.
+  int64_t imageHeight = 4096;
+  int64_t imageWidth = 4096;
 };
 
 } // namespace kiln

@@ -30,6 +30,7 @@ private:
   LogicalResult printWeight(kernel::GetWeightOp op);
   void findStatusCells();
   void clearStatusCell(Value buffer);
+  void printStatusCheck(const std::string &cell);
 
   ModuleOp module;
   const Signature &signature;
@@ -104,6 +105,10 @@ void EntryBody::clearStatusCell(Value buffer) {
   line(statusCells.back() + "[0] = KILN_STATUS_OK;");
 }
 
+void EntryBody::printStatusCheck(const std::string &cell) {
+  line("if (" + cell + "[0] != KILN_STATUS_OK)\n    return static_cast<kiln_status>(" + cell + "[0]);");
+}
+
 LogicalResult EntryBody::print() {
   findStatusCells();
   defineArguments();
@@ -111,7 +116,7 @@ LogicalResult EntryBody::print() {
   if (failed(printBlock(signature.entry.getBody().front())))
     return failure();
   for (const std::string &cell : statusCells)
-    line("if (" + cell + "[0] != KILN_STATUS_OK)\n    return static_cast<kiln_status>(" + cell + "[0]);");
+    printStatusCheck(cell);
   line("return KILN_STATUS_OK;");
   return success();
 }
@@ -140,6 +145,10 @@ LogicalResult EntryBody::printStatement(Operation *op) {
     std::string name = nameOf(threads.getResult(), "threads");
     line("const int64_t " + name + " = kiln::count_threads(context);");
     define(threads.getResult(), name);
+    return success();
+  }
+  if (auto caller = dyn_cast<kernel::ContextOp>(op)) {
+    define(caller.getResult(), "reinterpret_cast<const int8_t *>(context)");
     return success();
   }
   if (auto state = dyn_cast<kernel::StateOp>(op)) {
@@ -215,6 +224,9 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   line("  kiln::launch(context, launches[" + std::to_string(index) + "], " + name + "_task, &arguments, " + tasks + ", " +
        (launch.getParallel() ? "true" : "false") + ");");
   line("}");
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (launch.getEndsOnFault() && callee.getArgAttr(i, kernel::statusAttrName))
+      printStatusCheck(argument);
   return success();
 }
 

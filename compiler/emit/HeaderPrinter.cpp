@@ -114,6 +114,9 @@ static std::string printFunctions(const Signature &signature) {
           " * is aligned to KILN_ALIGNMENT. `context` may be NULL: one thread, no hooks.\n";
   if (signature.externalWeights)
     text += " * `weights` are the contents of the weights file: see kiln_weights_map() of the runtime, or read or map it yourself.\n";
+  if (signature.decodesImages)
+    text += " * It decodes pictures: the context's `decode_image` must be set (kiln_images_decode of libkiln_images is one), or the run ends with\n"
+            " * KILN_STATUS_MISSING_IMAGE_DECODER. That function may allocate and lock, on the calling thread; the run itself does not.\n";
   if (signature.isDataSized())
     text += " * `dims` belongs to the call as outputs do: the run writes the dimensions that only the data tells.\n";
   text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never ";

@@ -104,6 +104,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     if (external.getLibrary())
       libraries.insert(external.getLibrary()->str());
   signature.libraries.assign(libraries.begin(), libraries.end());
+  signature.decodesImages = signature.entry.walk([](kernel::ContextOp) { return WalkResult::interrupt(); }).wasInterrupted();
   signature.inputs = readTensors(signature.entry.getInputs());
   signature.outputs = readTensors(signature.entry.getOutputs());
   auto pairs = signature.entry->getAttrOfType<DenseI64ArrayAttr>(kernel::inPlaceAttrName);

@@ -76,6 +76,8 @@ struct Signature {
   mutable mlir::func::FuncOp workspaceSize;
   /// Libraries whose functions the kernels call, sorted.
   std::vector<std::string> libraries;
+  /// Whether it needs the context's hook for pictures.
+  bool decodesImages = false;
   /// The most stack that a run takes; known once there are objects.
   std::optional<int64_t> stackBytes;
   int64_t weightsBytes = 0;

@@ -72,7 +72,7 @@ static std::string useTypes(StringRef text) {
 /// The headers of functions that kernels call whole.
 static std::string includeFunctions(StringRef text) {
   static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
-      {"kiln::decimal_", "decimal"}, {"kiln::fourier_", "fourier"}, {"kiln::random_", "random"}, {"kiln::string_", "strings"}};
+      {"kiln::decimal_", "decimal"}, {"kiln::fourier_", "fourier"}, {"kiln::image_", "image"}, {"kiln::random_", "random"}, {"kiln::string_", "strings"}};
   std::string lines;
   for (auto [prefix, header] : headers)
     if (text.contains(prefix))

@@ -1,5 +1,6 @@
 //===- Execution.cpp - One run of a loaded model ---------------------------===//
 #include "compiler/run/LoadedModel.h"
+#include "kiln/images.h"
 #include "kiln/runtime.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
@@ -80,9 +81,17 @@ llvm::Error Execution::shapeOutputs() {
   return llvm::Error::success();
 }
 
+/// What Kiln's decoder of pictures has to say about a run that failed.
+static std::string describePicture(const kiln_context *context) {
+  if (!context || context->decode_image != kiln_images_decode || !context->decode_user)
+    return "";
+  std::string message = static_cast<const kiln_images *>(context->decode_user)->message;
+  return message.empty() ? "" : " (" + message + ")";
+}
+
 llvm::Error Execution::run(const kiln_context *context) {
   if (kiln_status status = call(context))
-    return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)));
+    return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)) + describePicture(context));
   if (!workspace.isGuardIntact())
     return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond its workspace");
   if (llvm::Error error = shapeOutputs())

@@ -68,15 +68,16 @@ def Kernel_LaunchOp : Kernel_Op<"launch"> {
   let summary = "Runs a kernel over tasks [0, n).";
   let description = [{
     The operands are the kernel's arguments without its task range. `parallel` lets the context's `parallel_for` split the tasks.
-    `flops` and `bytes` are estimates for one launch with all symbols at their default, for the profiler.
+    `flops` and `bytes` are estimates for one launch with all symbols at their default, for the profiler. With `ends_on_fault` the run returns what the
+    kernel's status buffer says before anything else is launched.
     ```mlir
     kernel.launch @relu(%x, %y) tasks(%n) parallel : memref<4xf32>, memref<4xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$operands_, Index:$tasks, UnitAttr:$parallel,
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$operands_, Index:$tasks, UnitAttr:$parallel, UnitAttr:$ends_on_fault,
                        OptionalAttr<I64Attr>:$flops, OptionalAttr<I64Attr>:$bytes);
   let assemblyFormat = [{
-    $kernel `(` $operands_ `)` `tasks` `(` $tasks `)` (`parallel` $parallel^)? attr-dict (`:` type($operands_)^)?
+    $kernel `(` $operands_ `)` `tasks` `(` $tasks `)` (`parallel` $parallel^)? (`ends_on_fault` $ends_on_fault^)? attr-dict (`:` type($operands_)^)?
   }];
 }
 
@@ -155,6 +156,13 @@ def Kernel_ThreadsOp : Kernel_Op<"threads", [Pure]> {
   let description = "```mlir\n%threads = kernel.threads\n```";
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
+}
+
+def Kernel_ContextOp : Kernel_Op<"context", [Pure]> {
+  let summary = "In the entry: the caller's kiln_context, for a kernel that calls one of its hooks. It may be NULL.";
+  let description = "```mlir\n%context = kernel.context : memref<1xi8>\n```";
+  let results = (outs MemRefRankOf<[I8], [1]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
 }
 
 def Kernel_StateOp : Kernel_Op<"state", [MemoryEffects<[MemAlloc]>]> {

@@ -91,15 +91,17 @@ def NN_DataSized : OpInterface<"DataSized"> {
 def NN_RuntimeFunction : OpInterface<"RuntimeFunction"> {
   let cppNamespace = "::kiln::nn";
   let description = [{
-    The operation is a call of a function of the runtime's kernel headers. Its arguments are the buffers of the operands and of the results; a status cell if it
-    reports faults; the range of elements to do if it treats each by itself, otherwise the number of elements of the first operand (of the result
-    without any); and literals: numbers, strings, and tables of strings or 32-bit integers, each with its length behind it.
+    The operation is a call of a function of the runtime's kernel headers. It gets the buffers of operands and results; a status cell if it reports faults;
+    the caller's context if it calls a hook; the range of elements to do if it treats each by itself, otherwise the number of elements of the first operand
+    (of the result without any); and literals: numbers, strings, and tables of strings or 32-bit integers, each with its length behind it.
   }];
   let methods = [
     InterfaceMethod<"The function.", "::llvm::StringRef", "getFunction">,
     InterfaceMethod<"What it gets besides buffers.", "::mlir::ArrayAttr", "getLiterals">,
     InterfaceMethod<"Whether it treats each element by itself.", "bool", "isElementwise", (ins), "", "return false;">,
-    InterfaceMethod<"Whether data may be at fault.", "bool", "reportsFaults", (ins), "", "return false;">
+    InterfaceMethod<"Whether data may be at fault.", "bool", "reportsFaults", (ins), "", "return false;">,
+    InterfaceMethod<"Whether it calls a hook of the caller's context; what fails there ends the run at once.", "bool", "callsHook", (ins), "",
+      "return false;">
   ];
 }
 

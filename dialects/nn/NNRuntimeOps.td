@@ -1,4 +1,4 @@
-//===- NNRuntimeOps.td - Random numbers and strings ------------------------===//
+//===- NNRuntimeOps.td - Random numbers, strings and pictures --------------===//
 //
 // What the runtime's kernel headers compute whole: each operation is a call of one of their functions.
 //
@@ -152,6 +152,35 @@ def NN_StringSplitOp : NN_RoomOp<"string_split"> {
   let assemblyFormat = [{
     $input `at` $delimiter `splits` $splits `room` $room `counts` $counts attr-dict
     `:` type($input) `->` type($result) `,` type($sizes) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_PixelFormat : I32EnumAttr<"PixelFormat", "the channels of a pixel, as kiln_pixel_format numbers them", [
+    I32EnumAttrCase<"Rgb", 0, "rgb">,
+    I32EnumAttrCase<"Bgr", 1, "bgr">,
+    I32EnumAttrCase<"Grayscale", 2, "grayscale">]> {
+  let cppNamespace = "::kiln::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_PixelFormatAttr : EnumAttr<NN_Dialect, NN_PixelFormat, "pixel_format">;
+
+def NN_DecodeImageOp : NN_RuntimeOp<"decode_image", [
+    NN_DataSized, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults", "callsHook"]>]> {
+  let summary = "The pixels of a picture whose file is the operand: ONNX ImageDecoder.";
+  let description = [{
+    The hook `decode_image` of the caller's context does it. `size` is height and width, at least 1; `counts` is the symbol of the bytes of all pixels.
+    Pixels of a static type are a picture of exactly the size `within`. A larger or a broken one, and a context without the hook end the run.
+    ```mlir
+    %p, %size, %n = nn.decode_image %file to rgb within 480 by 640 counts 0
+      : tensor<900xui8> -> tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<2xi64>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[UI8], "bytes">:$file, NN_PixelFormatAttr:$format, I64Attr:$max_height, I64Attr:$max_width, I64Attr:$counts);
+  let results = (outs NN_TensorOf<[UI8], "bytes">:$pixels, NN_IndexTensor:$size, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $file `to` $format `within` $max_height `by` $max_width `counts` $counts attr-dict
+    `:` type($file) `->` type($pixels) `,` type($size) `,` type($count)
   }];
   let hasVerifier = 1;
 }

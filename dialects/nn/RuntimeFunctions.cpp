@@ -1,4 +1,4 @@
-//===- RuntimeFunctions.cpp - Random numbers and strings ----------------------===//
+//===- RuntimeFunctions.cpp - Random numbers, strings and pictures ------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Regex.h"
@@ -69,6 +69,14 @@ StringRef StringSplitOp::getFunction() { return "kiln::string_split"; }
 bool StringSplitOp::reportsFaults() { return true; }
 ArrayAttr StringSplitOp::getLiterals() { return list(*this, {getRoomAttr(), getSplitsAttr(), getDelimiterAttr()}); }
 
+StringRef DecodeImageOp::getFunction() { return "kiln::image_decode"; }
+bool DecodeImageOp::reportsFaults() { return true; }
+bool DecodeImageOp::callsHook() { return true; }
+ArrayAttr DecodeImageOp::getLiterals() {
+  bool isExact = getPixels().getType().hasStaticShape();
+  return list(*this, {number(*this, static_cast<int64_t>(getFormat())), getMaxHeightAttr(), getMaxWidthAttr(), number(*this, isExact)});
+}
+
 //===- Verifiers -----------------------------------------------------------===//
 
 static LogicalResult verifySameShape(Operation *op, Value input, Value result, StringRef what) {
@@ -126,4 +134,15 @@ LogicalResult StringSplitOp::verify() {
   DimExprs dims = getDims(getInput().getType());
   dims.push_back(*most);
   return verifyDims(*this, getResult().getType(), dims, "the result");
+}
+
+LogicalResult DecodeImageOp::verify() {
+  FailureOr<AffineExpr> bytes = verifyCounted(*this, std::min<int64_t>(getMaxHeight(), getMaxWidth()));
+  if (failed(bytes) || failed(verifyDims(*this, getSize().getType(), getAffineConstantExpr(2, getContext()), "the size")))
+    return failure();
+  if (getFile().getType().getRank() != 1)
+    return emitOpError("has a file of rank ") << getFile().getType().getRank() << ", expected 1";
+  int64_t whole = getMaxHeight() * getMaxWidth() * (getFormat() == PixelFormat::Grayscale ? 1 : 3);
+  AffineExpr pixels = getPixels().getType().hasStaticShape() ? getAffineConstantExpr(whole, getContext()) : *bytes;
+  return verifyDims(*this, getPixels().getType(), pixels, "the pixels");
 }

@@ -383,6 +383,8 @@ Value EntryBuilder::makeExtra(const KernelBuilder &builder, KernelBuilder::Extra
     return kernel::StateOp::create(b, loc, MemRefType::get({builder.stateBytes()}, b.getI8Type()));
   case KernelBuilder::Extra::Threads:
     return countTasks(builder, info);
+  case KernelBuilder::Extra::Context:
+    return kernel::ContextOp::create(b, loc, MemRefType::get({1}, b.getI8Type()));
   }
   llvm_unreachable("all kinds are above");
 }
@@ -418,13 +420,13 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
       operand = memref::CastOp::create(b, group.getLoc(), any, operand);
     }
   int64_t flops = estimate(info.flops), bytes = estimate(info.bytes);
-  bool parallel = isParallel(builder, info);
+  bool parallel = isParallel(builder, info), endsOnFault = llvm::is_contained(builder.extras(), KernelBuilder::Extra::Context);
   auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
   Value count = countTasks(builder, info);
   if (isBranch)
     b.setInsertionPoint(&block->back());
   auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, count,
-                                         parallel ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
+                                         parallel ? b.getUnitAttr() : UnitAttr(), endsOnFault ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
   if (!overwrites.empty())
     launch->setAttr(overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
   // The kernel's own list grows when kernels of other groups are found to be the same.

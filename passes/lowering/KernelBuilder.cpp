@@ -227,7 +227,7 @@ Value KernelBuilder::addArgument(Extra kind, Type type, StringRef name) {
   unsigned position = kernel.getNumArguments() - 2 - symbols.size();
   NamedAttrList attrs;
   attrs.set(kernel::nameAttrName, b.getStringAttr(name));
-  if (isa<MemRefType>(type))
+  if (isa<MemRefType>(type) && kind != Extra::Context)
     attrs.set(kernel::writtenAttrName, b.getUnitAttr());
   if (kind == Extra::Status)
     attrs.set(kernel::statusAttrName, b.getUnitAttr());
@@ -241,6 +241,8 @@ Value KernelBuilder::addArgument(Extra kind, Type type, StringRef name) {
 //===- External functions ---------------------------------------------------===//
 
 Value KernelBuilder::threads() { return addArgument(Extra::Threads, b.getIndexType(), "threads"); }
+
+Value KernelBuilder::callerContext() { return addArgument(Extra::Context, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), "context"); }
 
 Value KernelBuilder::state(int64_t bytes) {
   stateSize = bytes;

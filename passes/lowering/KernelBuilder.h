@@ -137,11 +137,13 @@ public:
   /// `bytes` of memory that lives as long as the model does.
   mlir::Value state(int64_t bytes);
   int64_t stateBytes() const { return stateSize; }
+  /// The caller's kiln_context, which may be NULL; a fault that the kernel reports then ends the run at once.
+  mlir::Value callerContext();
   /// Calls a C function that returns a status. `writes` lists the operands that it writes to. A function with a
   /// header or library of Kiln's own is declared in the module once.
   void callExternal(llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<int64_t> writes, llvm::StringRef header, llvm::StringRef library);
   /// What the kernel takes besides inputs, results and symbols, in the order of its arguments.
-  enum class Extra { Scratch, Status, State, Threads };
+  enum class Extra { Scratch, Status, State, Threads, Context };
   llvm::ArrayRef<Extra> extras() const { return extraArguments; }
 
   /// The first task of this call.

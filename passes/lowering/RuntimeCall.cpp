@@ -32,6 +32,8 @@ FailureOr<LaunchInfo> lowerRuntimeCall(KernelBuilder &k, Operation *anchor) {
     buffers.push_back(k.resultBuffer(i));
   if (function.reportsFaults())
     buffers.push_back(k.statusCell());
+  if (function.callsHook())
+    buffers.push_back(k.callerContext());
   Value sized = anchor->getNumOperands() ? anchor->getOperand(0) : anchor->getResult(0);
   AffineExpr count = getNumElements(getDims(sized.getType()), k.context());
   auto call = [&](ArrayRef<Value> numbers) {

@@ -36,7 +36,8 @@ class ModelInfo(ctypes.Structure):
 
 
 class Context(ctypes.Structure):
-    _fields_ = [("header", ctypes.c_uint32 * 4)] + [(name, POINTER) for name in ("parallel_for", "user", "on_kernel", "on_user", "allocate", "allocate_user")]
+    _fields_ = [("header", ctypes.c_uint32 * 4)] + [(name, POINTER) for name in (
+        "parallel_for", "user", "on_kernel", "on_user", "allocate", "allocate_user", "decode_image", "decode_user")]
 
 
 @functools.lru_cache

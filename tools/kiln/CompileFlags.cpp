@@ -61,7 +61,8 @@ static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: e
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
     cl::desc("What a model may cost: rank (32), nodes (400000, once functions are inlined), depth (100, of functions and branches), "
              "tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand), "
-             "string-bytes (65536, that an operator makes of strings), string-parts (64, that StringSplit finds)"),
+             "string-bytes (65536, that an operator makes of strings), string-parts (64, that StringSplit finds), "
+             "image-height and image-width (4096, that ImageDecoder has room for)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the objects (default: built in)"), cl::value_desc("COMPILER"),
     cl::sub(compilingCommands));
@@ -153,9 +154,12 @@ static Error parseLimit(StringRef text, Limits &limits) {
                        .Case("fold-bytes", &limits.foldBytes)
                        .Case("string-bytes", &limits.stringBytes)
                        .Case("string-parts", &limits.stringParts)
+                       .Case("image-height", &limits.imageHeight)
+                       .Case("image-width", &limits.imageWidth)
                        .Default(nullptr);
   if (!limit || value.getAsInteger(10, *limit) || *limit < 0)
-    return wrong("limit", text, "NAME=NUMBER; the names are rank, nodes, depth, tensor-bytes, fold-bytes, string-bytes and string-parts");
+    return wrong("limit", text,
+                 "NAME=NUMBER; the names are rank, nodes, depth, tensor-bytes, fold-bytes, string-bytes, string-parts, image-height and image-width");
   return Error::success();
 }
 

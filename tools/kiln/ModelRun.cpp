@@ -19,8 +19,8 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::list<std::string> input("input", cl::desc("An input's values: a file (.npy, .pb, .png, .ppm), or random:SEED, normal[:SD], uniform:LO:HI, "
-                                                     "randint:LO:HI, arange, zeros, ones, a number"),
+static cl::list<std::string> input("input", cl::desc("An input's values: a file (.npy, .pb, .png, .ppm; any for bytes in one dimension), or random:SEED, "
+                                                     "normal[:SD], uniform:LO:HI, randint:LO:HI, arange, zeros, ones, a number"),
                                    cl::value_desc("NAME=VALUE"), cl::sub(runningCommands));
 static cl::list<std::string> load("load", cl::desc("A shared library with functions that the target names for composites"), cl::value_desc("LIBRARY.so"),
                                   cl::sub(runningCommands));
@@ -153,7 +153,13 @@ static Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info 
     return makeError(path + ": " + file.getError().message() + " (expected a file, or values such as random:1, zeros or 0.5)");
   StringRef bytes = (*file)->getBuffer();
   Expected<Tensor> tensor = Tensor();
-  if (isImage(bytes)) {
+  bool isData = path.ends_with(".npy") || path.ends_with(".pb");
+  if (!isData && info.element_type == KILN_ELEMENT_U8 && info.rank == 1) {
+    // The model decodes it.
+    tensor = Tensor::create(KILN_ELEMENT_U8, {int64_t(bytes.size())});
+    if (tensor)
+      llvm::copy(bytes, static_cast<char *>(tensor->getData()));
+  } else if (isImage(bytes)) {
     Expected<Image> image = readImage(bytes);
     if (!image)
       return fail(image.takeError());
@@ -290,6 +296,12 @@ Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSp
   return inputs;
 }
 
+kiln_context makePlainContext() {
+  kiln_context context = KILN_CONTEXT_INIT;
+  context.decode_image = kiln_images_decode;
+  return context;
+}
+
 Expected<std::unique_ptr<ThreadPool>> ThreadPool::create() {
   auto result = std::make_unique<ThreadPool>();
   if (::kiln::threads != 1) {
@@ -300,6 +312,8 @@ Expected<std::unique_ptr<ThreadPool>> ThreadPool::create() {
     kiln_pool_context(result->pool, &result->context);
     result->threads = result->context.num_threads;
   }
+  result->context.decode_image = kiln_images_decode;
+  result->context.decode_user = &result->images;
   return std::move(result);
 }
 

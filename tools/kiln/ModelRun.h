@@ -4,6 +4,7 @@
 
 #include "compiler/Compile.h"
 #include "compiler/run/LoadedModel.h"
+#include "kiln/images.h"
 #include "kiln/runtime.h"
 #include <map>
 
@@ -48,7 +49,10 @@ llvm::Error checkRanges(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs,
 /// The tensors that a file of recorded values (.pb) holds for a sequence or optional: as many as the model was compiled for, or an error.
 llvm::Expected<std::vector<Tensor>> readListFile(llvm::StringRef path, const kiln_sequence_info &list);
 
-/// A pool of --threads threads and a context on it.
+/// One thread, and Kiln's decoder of pictures.
+kiln_context makePlainContext();
+
+/// A pool of --threads threads and a context on it, with Kiln's decoder of pictures.
 class ThreadPool {
 public:
   static llvm::Expected<std::unique_ptr<ThreadPool>> create();
@@ -58,6 +62,7 @@ public:
 
 private:
   kiln_pool *pool = nullptr;
+  kiln_images images = KILN_IMAGES_INIT;
 };
 
 } // namespace kiln

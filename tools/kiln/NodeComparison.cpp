@@ -157,7 +157,7 @@ int NodeComparer::runReference(const CompileOptions &shown, const LoadedModel &m
           return report(std::move(error), AtFault);
         break;
       }
-  if (Error error = runOn(*reference.loaded, referenceInputs, KILN_CONTEXT_INIT, expected))
+  if (Error error = runOn(*reference.loaded, referenceInputs, makePlainContext(), expected))
     return report(makeError("the reference: " + toString(std::move(error))), AtFault);
   return Done;
 }

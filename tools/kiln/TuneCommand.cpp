@@ -122,7 +122,7 @@ static int prepare(CompileOptions options, const std::string &target, ArrayRef<W
   variant->execution.emplace(std::move(*execution));
   if (kiln_status status = kiln_profiler_create(std::max(loaded.getInfo().num_kernels, 1), &variant->profiler))
     return report(makeError(kiln_status_string(status)), AtFault);
-  kiln_context context = KILN_CONTEXT_INIT;
+  kiln_context context = makePlainContext();
   if (Error error = variant->execution->run(&context))
     return report(std::move(error), AtFault);
   return Done;

@@ -4,6 +4,10 @@
 #include "dialects/nn/Calls.h"
 #include "dialects/nn/ConstantData.h"
 
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
+
 using namespace mlir;
 using namespace kiln::nn;
 
@@ -171,9 +175,89 @@ static LogicalResult nonMaxSuppression(Node &node) {
   return node.result(op.getSelected());
 }
 
+//===- ImageDecoder --------------------------------------------------------===//
+
+static std::optional<PixelFormat> findPixelFormat(Node &node) {
+  std::string name = node.getString("pixel_format", "RGB");
+  auto format = llvm::StringSwitch<std::optional<PixelFormat>>(name)
+                    .Case("RGB", PixelFormat::Rgb)
+                    .Case("BGR", PixelFormat::Bgr)
+                    .Case("Grayscale", PixelFormat::Grayscale)
+                    .Default(std::nullopt);
+  if (!format && !node.failed())
+    (void)node.error("attribute 'pixel_format' is '" + name + "', expected 'RGB', 'BGR' or 'Grayscale'");
+  return format;
+}
+
+/// One number of a list as a dimension of at most `most`.
+static AffineExpr takeDim(Node &node, Value numbers, int64_t place, AffineExpr most, const Twine &name) {
+  AffineExpr dim = node.computedDim(most, name);
+  Value number = node.reshape(node.slice(numbers, 0, node.number(place), node.number(1)), {});
+  if (!node.failed())
+    ComputedDimOp::create(node.builder(), node.loc, countType(node), number, positionOf(dim));
+  return dim;
+}
+
+/// The size that the model declares for the picture, which is its promise; nothing when it leaves it to the data.
+static std::optional<DimExprs> declaredPicture(Node &node, AffineExpr channels) {
+  auto declared = node.declaredDims();
+  if (!declared)
+    return std::nullopt;
+  if (declared->size() != 3) {
+    (void)node.error("the model declares a result of rank " + Twine(declared->size()) + ", expected 3");
+    return std::nullopt;
+  }
+  if (!node.unify(channels, declared->back(), "the model declares another number of channels: dimensions"))
+    return std::nullopt;
+  bool isKnown = getConstantDim((*declared)[0]) && getConstantDim((*declared)[1]);
+  return isKnown ? declared : std::nullopt;
+}
+
+/// Whether there may be a buffer for the largest picture.
+static bool checkPictureSize(Node &node, ArrayRef<AffineExpr> most) {
+  int64_t bytes = 1;
+  for (AffineExpr dim : most)
+    if (llvm::MulOverflow(bytes, *getConstantDim(dim), bytes))
+      bytes = std::numeric_limits<int64_t>::max();
+  if (bytes <= node.limits().tensorBytes)
+    return true;
+  (void)node.error("room for a picture of " + formatDim(most[0]) + " x " + formatDim(most[1]) + " pixels overflows the limit of " +
+                   Twine(node.limits().tensorBytes) + " bytes");
+  return false;
+}
+
+static LogicalResult imageDecoder(Node &node) {
+  Value file = node.input(0);
+  std::optional<PixelFormat> format = node.failed() ? std::nullopt : findPixelFormat(node);
+  Type u8 = IntegerType::get(node.context(), 8, IntegerType::Unsigned);
+  if (!format || !node.expectRank(file, 1, "the encoded picture"))
+    return failure();
+  if (node.elementType(file) != u8)
+    return node.error("the encoded picture must be of uint8");
+  AffineExpr channels = node.number(*format == PixelFormat::Grayscale ? 1 : 3);
+  auto declared = declaredPicture(node, channels);
+  const Limits &limits = node.limits();
+  DimExprs most = declared.value_or(DimExprs{node.number(limits.imageHeight), node.number(limits.imageWidth), channels});
+  if (node.failed() || !checkPictureSize(node, most))
+    return failure();
+  std::string name = node.outputName(0);
+  AffineExpr whole = simplifyDim(getNumElements(most, node.context())), count = node.computedDim(whole, name + "_bytes");
+  // Pixels of a type that says how many there are: the run refuses a picture of another size.
+  RankedTensorType type = node.type({declared ? whole : count}, u8), pair = RankedTensorType::get({2}, node.builder().getI64Type());
+  if (node.failed())
+    return failure();
+  auto op = DecodeImageOp::create(node.builder(), node.loc, type, pair, countType(node), file, *format, *getConstantDim(most[0]), *getConstantDim(most[1]),
+                                  positionOf(count));
+  if (declared)
+    return node.result(node.reshape(op.getPixels(), *declared));
+  AffineExpr height = takeDim(node, op.getSize(), 0, most[0], name + "_height"), width = takeDim(node, op.getSize(), 1, most[1], name + "_width");
+  return node.failed() ? failure() : node.result(node.reshape(op.getPixels(), {height, width, channels}));
+}
+
 ArrayRef<Operator> getDataSizedOperators() {
   static const Operator rows[] = {
       {"Compress", 9, Elements::Data, compress},
+      {"ImageDecoder", 20, Elements::Any, imageDecoder},
       {"NonMaxSuppression", 10, Elements::Float, nonMaxSuppression},
       {"NonZero", 9, Elements::Any, nonZero},
       {"Unique", 11, Elements::Data, unique},

@@ -44,7 +44,10 @@ typedef enum kiln_status {
   KILN_STATUS_MISSING_ALLOCATOR = 14,      /* an output's size has no bound, and no allocate hook is set; no model needs one yet */
   KILN_STATUS_LIBRARY_FAILURE = 15,        /* a function outside of the model, which its target maps operations to, has failed */
   KILN_STATUS_STRING_ROOM_TOO_SMALL = 16,  /* strings have more bytes or parts than the model was compiled for */
-  KILN_STATUS_STRING_IS_NO_NUMBER = 17     /* a string that is to become a number is not the text of one */
+  KILN_STATUS_STRING_IS_NO_NUMBER = 17,    /* a string that is to become a number is not the text of one */
+  KILN_STATUS_MISSING_IMAGE_DECODER = 18,  /* the model decodes pictures, and the context has no decode_image hook */
+  KILN_STATUS_IMAGE_UNREADABLE = 19,       /* a picture is broken, or of a format that the decode_image hook does not know */
+  KILN_STATUS_IMAGE_TOO_LARGE = 20         /* a picture is higher or wider than the model was compiled for, or beyond the hook's limits */
 } kiln_status;
 
 /* Element types, numbered as in ONNX TensorProto.DataType. */
@@ -118,6 +121,27 @@ typedef void (*kiln_on_kernel)(void *user, const kiln_kernel_info *kernel, kiln_
  * then on, also when the run fails later. */
 typedef void *(*kiln_allocate)(void *user, int32_t output, size_t size, size_t alignment);
 
+/* The channels of a pixel, next to each other in memory. */
+typedef enum kiln_pixel_format { KILN_PIXELS_RGB = 0, KILN_PIXELS_BGR = 1, KILN_PIXELS_GRAYSCALE = 2 } kiln_pixel_format;
+
+/* A picture to decode. The hook sets height and width and writes the pixels; it only reads the rest. */
+typedef struct kiln_image {
+  const uint8_t *bytes; /* the file, of any format that the hook knows */
+  uint8_t *pixels;      /* u8[height,width,channels], rows from top to bottom without gaps; room for max_height * max_width * channels */
+  int64_t size;         /* bytes of the file; 0 is possible */
+  int64_t max_height;   /* a picture that is higher or wider ends the run with KILN_STATUS_IMAGE_TOO_LARGE: */
+  int64_t max_width;    /* its pixels must not be written */
+  int64_t height;       /* at least 1 */
+  int64_t width;
+  int32_t format;   /* kiln_pixel_format */
+  int32_t channels; /* 3, or 1 for KILN_PIXELS_GRAYSCALE */
+} kiln_image;
+
+/* Decodes a picture for ONNX ImageDecoder, on the thread that called NAME_run. The struct and all that it points to belong to the run and are gone
+ * when the hook returns. Any status but KILN_STATUS_OK ends the run with it: KILN_STATUS_IMAGE_UNREADABLE, _IMAGE_TOO_LARGE, _OUT_OF_MEMORY. The hook
+ * may allocate and lock; several threads may be in it at once when they run with one context. kiln_images_decode() of libkiln_images.a is one. */
+typedef kiln_status (*kiln_decode_image)(void *user, kiln_image *image);
+
 /* What a run may use. Owned by the caller, read only during the run, never kept. A NULL context means one
  * thread and no hooks. One context may serve several threads at once when its hooks do. */
 typedef struct kiln_context {
@@ -131,10 +155,12 @@ typedef struct kiln_context {
   void *on_kernel_user;
   kiln_allocate allocate; /* NULL: only models whose outputs have sizes with a bound */
   void *allocate_user;
+  kiln_decode_image decode_image; /* NULL: models with ImageDecoder end with KILN_STATUS_MISSING_IMAGE_DECODER */
+  void *decode_user;
 } kiln_context;
 
 /* A context of one thread and no hooks; a starting point to fill in. */
-#define KILN_CONTEXT_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_context), 1, 0, NULL, NULL, NULL, NULL, NULL, NULL}
+#define KILN_CONTEXT_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_context), 1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 /* Whether the struct behind `pointer` was filled by someone who knew `field`. */
 #define KILN_HAS_FIELD(type, pointer, field) \
@@ -202,7 +228,8 @@ typedef struct kiln_model_info {
 KILN_STATIC_ASSERT(sizeof(kiln_status) == 4, "kiln_status is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_element_type) == 4, "kiln_element_type is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_kernel_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_context) == 16 + 6 * sizeof(void *), "kiln_context changed");
+KILN_STATIC_ASSERT(sizeof(kiln_image) == 48 + 2 * sizeof(void *), "kiln_image changed");
+KILN_STATIC_ASSERT(sizeof(kiln_context) == 16 + 8 * sizeof(void *), "kiln_context changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_string) == 16, "kiln_string changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_symbol_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");

@@ -1,4 +1,4 @@
-// External functions, a target that lists libraries, and a weight whose last panel is narrower.
+// External functions, the caller's context, a target that lists libraries, and a weight whose last panel is narrower.
 // RUN: kiln-opt %s | kiln-opt | FileCheck %s
 
 // CHECK: kernel.target = #kernel.target<{{.*}}, features = [], libraries = ["onednn", "other:conv"]>
@@ -26,5 +26,9 @@ module attributes {kernel.target = #kernel.target<name = "t", triple = "x86_64-u
     %threads = kernel.threads
     // CHECK: kernel.state : memref<64xi8>
     %state = kernel.state : memref<64xi8>
+    // CHECK: kernel.context : memref<1xi8>
+    %context = kernel.context : memref<1xi8>
+    // CHECK: kernel.launch @hook(%{{.*}}) tasks(%{{.*}}) ends_on_fault : memref<1xi8>
+    kernel.launch @hook(%context) tasks(%threads) ends_on_fault : memref<1xi8>
   }
 }

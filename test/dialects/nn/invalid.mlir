@@ -1088,3 +1088,43 @@ func.func @string_print(%x: tensor<2xf32>) {
   %0, %1, %2 = nn.string_print %x room -1 counts 0 : tensor<2xf32> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
   return
 }
+
+// -----
+
+func.func @image_room(%x: tensor<9xui8>) {
+  // expected-error @below {{has room for -1 elements}}
+  %0, %1, %2 = nn.decode_image %x to rgb within 4 by -1 counts 0 : tensor<9xui8> -> tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<2xi64>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @image_size(%x: tensor<9xui8>) {
+  // expected-error @below {{dimension 0 of the size is 3, expected 2}}
+  %0, %1, %2 = nn.decode_image %x to rgb within 4 by 4 counts 0 : tensor<9xui8> -> tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<3xi64>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @image_count(%x: tensor<9xui8>) {
+  // expected-error @below {{dimension 0 of the count is 2, expected 1}}
+  %0, %1, %2 = nn.decode_image %x to rgb within 4 by 4 counts 0 : tensor<9xui8> -> tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<2xi64>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @image_file(%x: tensor<3x3xui8>) {
+  // expected-error @below {{has a file of rank 2, expected 1}}
+  %0, %1, %2 = nn.decode_image %x to rgb within 4 by 4 counts 0 : tensor<3x3xui8> -> tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<2xi64>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @image_pixels(%x: tensor<9xui8>) {
+  // expected-error @below {{dimension 0 of the pixels is 16, expected 48}}
+  %0, %1, %2 = nn.decode_image %x to rgb within 4 by 4 counts 0 : tensor<9xui8> -> tensor<16xui8>, tensor<2xi64>, tensor<1xi64>
+  return
+}

@@ -383,3 +383,15 @@ func.func @strings(%x: tensor<2xi128>, %i: tensor<3xi64>) {
   %18 = nn.gather %x, %i axis 0 : tensor<2xi128>, tensor<3xi64> -> tensor<3xi128>
   return
 }
+
+// CHECK-LABEL: func @pictures
+// CHECK: nn.decode_image %{{.*}} to rgb within 480 by 640 counts 0 : tensor<900xui8> -> tensor<?xui8, {{.*}}>, tensor<2xi64>, tensor<1xi64>
+// CHECK: nn.decode_image %{{.*}} to bgr within 1 by 1 counts 1
+// CHECK: nn.decode_image %{{.*}} to grayscale within 4 by 4 counts 2 : tensor<900xui8> -> tensor<16xui8>
+func.func @pictures(%x: tensor<900xui8>) {
+  %0, %1, %2 = nn.decode_image %x to rgb within 480 by 640 counts 0 : tensor<900xui8> -> tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<2xi64>, tensor<1xi64>
+  %3, %4, %5 = nn.decode_image %x to bgr within 1 by 1 counts 1 : tensor<900xui8> -> tensor<?xui8, #nn.dims<()[s0, s1] -> (s1)>>, tensor<2xi64>, tensor<1xi64>
+  %6, %7, %8 = nn.decode_image %x to grayscale within 4 by 4 counts 2
+    : tensor<900xui8> -> tensor<16xui8>, tensor<2xi64>, tensor<1xi64>
+  return
+}

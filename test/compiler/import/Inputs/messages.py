@@ -38,6 +38,12 @@ CASES = [
     ("the most that it can hold overflows the limit", "float[32768, 65536] x", "y = NonZero(x)"),
     ("the largest size that its result can have is not known", "float[4] x",
      "i = NonZero(x) s = Shape(i) k = Gather(s, o) t = Sub(k, n) r = Mul(t, t) y = ConstantOfShape(r)", "int64[1] n = {2}, int64[1] o = {1}"),
+    # Pictures
+    ("attribute 'pixel_format' is 'RGBA', expected 'RGB', 'BGR' or 'Grayscale'", "uint8[9] x", 'y = ImageDecoder<pixel_format = "RGBA">(x)', "", 20),
+    ("attribute 'pixel_format' is 'rgb', expected", "uint8[9] x", 'y = ImageDecoder<pixel_format = "rgb">(x)', "", 20),
+    ("attribute 'pixel_format' has", "uint8[9] x", "y = ImageDecoder<pixel_format = 1>(x)", "", 20),
+    ("the encoded picture has rank 2, expected 1", "uint8[3, 3] x", "y = ImageDecoder(x)", "", 20),
+    ("the encoded picture must be of uint8", "int8[9] x", "y = ImageDecoder(x)", "", 20),
     # Convolutions
     ("the weight has a symbolic kernel size", "float[1, 2, 4, 4] x, float[2, 2, K, 3] w", "y = Conv(x, w)"),
     ("the weight has an empty kernel", "float[1, 2, 4, 4] x, float[2, 2, 0, 3] w", "y = Conv(x, w)"),

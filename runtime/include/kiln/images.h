@@ -1,0 +1,46 @@
+/* libkiln_images.a: a decode_image hook for models with ONNX ImageDecoder. It reads BMP, PNM (P1 to P6), and, where Kiln was built with
+ * their libraries, JPEG, JPEG 2000, PNG, TIFF and WebP. Pixels are those of Pillow's Image.open(file).convert("RGB" or "L"). C ABI, C11 and C++17.
+ *
+ *     kiln_images images = KILN_IMAGES_INIT;
+ *     context.decode_image = kiln_images_decode;
+ *     context.decode_user = &images;             (or NULL: the limits of KILN_IMAGES_INIT, and no message)
+ *
+ * No function prints, aborts or keeps memory. Files may be hostile: what a picture may cost is bounded by its pixels, which are checked before
+ * memory is asked for. While one is decoded, its libraries take at most about 48 bytes a pixel and 64 MiB besides. */
+#ifndef KILN_IMAGES_H
+#define KILN_IMAGES_H
+
+#include "kiln/abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { KILN_IMAGES_MAX_PIXELS = 1 << 26, KILN_IMAGES_MESSAGE_SIZE = 192 };
+
+/* Limits, and what went wrong last. Owned by the caller; a call writes `message`, so each thread that wants one has its own. */
+typedef struct kiln_images {
+  uint32_t abi_version;                   /* KILN_ABI_VERSION */
+  uint32_t struct_size;                   /* sizeof(kiln_images) of whoever filled it */
+  int64_t max_pixels;                     /* a picture with more ends with KILN_STATUS_IMAGE_TOO_LARGE, whatever the model has room for */
+  char message[KILN_IMAGES_MESSAGE_SIZE]; /* why the last call failed, as "PNG: not enough data"; empty when it did not */
+} kiln_images;
+
+#define KILN_IMAGES_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_images), KILN_IMAGES_MAX_PIXELS, ""}
+
+KILN_STATIC_ASSERT(sizeof(kiln_images) == 16 + KILN_IMAGES_MESSAGE_SIZE, "kiln_images changed");
+
+/* The hook (kiln_decode_image). `images` is a kiln_images or NULL. The first picture of a file counts. Alpha is dropped, colours become gray as
+ * (19595 R + 38470 G + 7471 B + 32768) >> 16, channels of 16 bits their upper 8 and gray of 16 bits at most 255, as in Pillow; a TIFF file's orientation
+ * is followed. Fails with IMAGE_UNREADABLE (broken, cut off, or of a format that is not known or was not built in), IMAGE_TOO_LARGE, OUT_OF_MEMORY,
+ * NULL_POINTER or ABI_MISMATCH; pixels are then unspecified. Any number of threads. */
+kiln_status kiln_images_decode(void *images, kiln_image *image);
+
+/* The formats that this library was built with, as "BMP JPEG PNG PNM". Constant, any thread. */
+const char *kiln_images_formats(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KILN_IMAGES_H */

@@ -1,0 +1,225 @@
+#include "kiln/images.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+// Built twice: with the library as it is, and its sources under sanitizers, which see what broken files do.
+
+namespace {
+
+struct Expected {
+  int64_t width, height;
+  uint64_t rgb, gray; // FNV-1a
+};
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes readFile(const std::string &name) {
+  std::ifstream file(KILN_TEST_IMAGES "/" + name, std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+const std::map<std::string, Expected> &expectations() {
+  static const std::map<std::string, Expected> all = [] {
+    std::map<std::string, Expected> read;
+    std::ifstream file(KILN_TEST_IMAGES "/expected.txt");
+    std::string name;
+    for (Expected e; file >> name >> std::dec >> e.width >> e.height >> std::hex >> e.rgb >> e.gray;)
+      read[name] = e;
+    return read;
+  }();
+  return all;
+}
+
+uint64_t hash(const Bytes &bytes) {
+  uint64_t value = 0xCBF29CE484222325;
+  for (uint8_t byte : bytes)
+    value = (value ^ byte) * 0x100000001B3;
+  return value;
+}
+
+struct Decoded {
+  kiln_status status;
+  kiln_image image;
+  Bytes pixels;
+  std::string message;
+};
+
+struct Room {
+  int64_t height = 40, width = 40;
+  int64_t maxPixels = KILN_IMAGES_MAX_PIXELS;
+};
+
+// Buffers of exactly the right sizes: the sanitizers see what goes beyond them.
+Decoded decode(const Bytes &file, int32_t format = KILN_PIXELS_RGB, Room room = {}) {
+  Decoded result = {};
+  kiln_images images = KILN_IMAGES_INIT;
+  images.max_pixels = room.maxPixels;
+  const int32_t channels = format == KILN_PIXELS_GRAYSCALE ? 1 : 3;
+  Bytes bytes(file);
+  bytes.shrink_to_fit();
+  result.pixels.resize(size_t(room.height * room.width * channels));
+  result.image = {bytes.data(), result.pixels.data(), int64_t(bytes.size()), room.height, room.width, 0, 0, format, channels};
+  result.status = kiln_images_decode(&images, &result.image);
+  result.message = images.message;
+  if (result.status == KILN_STATUS_OK)
+    result.pixels.resize(size_t(result.image.height * result.image.width * channels));
+  return result;
+}
+
+bool isBuiltIn(const std::string &name) {
+  static const std::map<std::string, std::string> formats = {{"bmp", "BMP"},   {"jpg", "JPEG"}, {"jp2", "JPEG2000"}, {"j2k", "JPEG2000"}, {"png", "PNG"},  {"pbm", "PNM"},
+                                                             {"pgm", "PNM"}, {"ppm", "PNM"},  {"tif", "TIFF"},     {"webp", "WebP"}};
+  const std::string known = " " + std::string(kiln_images_formats()) + " ";
+  return known.find(" " + formats.at(name.substr(name.find('.') + 1)) + " ") != std::string::npos;
+}
+
+TEST(Images, EveryFormatHasPillowsPixels) {
+  EXPECT_EQ(expectations().size(), 60u);
+  for (const auto &[name, expected] : expectations()) {
+    const Bytes file = readFile(name);
+    const Decoded rgb = decode(file), gray = decode(file, KILN_PIXELS_GRAYSCALE);
+    if (!isBuiltIn(name)) {
+      EXPECT_EQ(rgb.status, KILN_STATUS_IMAGE_UNREADABLE) << name;
+      EXPECT_NE(rgb.message.find(": this libkiln_images was built without the format's library"), std::string::npos) << name << rgb.message;
+      continue;
+    }
+    ASSERT_EQ(rgb.status, KILN_STATUS_OK) << name << ": " << rgb.message;
+    ASSERT_EQ(gray.status, KILN_STATUS_OK) << name;
+    EXPECT_EQ(rgb.message, "") << name;
+    EXPECT_EQ(rgb.image.width, expected.width) << name;
+    EXPECT_EQ(rgb.image.height, expected.height) << name;
+    EXPECT_EQ(hash(rgb.pixels), expected.rgb) << name;
+    EXPECT_EQ(hash(gray.pixels), expected.gray) << name;
+  }
+}
+
+TEST(Images, BgrIsRgbTheOtherWayRound) {
+  for (const auto &[name, expected] : expectations()) {
+    if (!isBuiltIn(name))
+      continue;
+    Decoded bgr = decode(readFile(name), KILN_PIXELS_BGR);
+    ASSERT_EQ(bgr.status, KILN_STATUS_OK) << name;
+    for (size_t i = 0; i < bgr.pixels.size(); i += 3)
+      std::swap(bgr.pixels[i], bgr.pixels[i + 2]);
+    EXPECT_EQ(hash(bgr.pixels), expected.rgb) << name;
+  }
+}
+
+// What is broken gives a status, or pixels within the room.
+void expectNoHarm(const std::string &name, const Bytes &file, const char *what, size_t number) {
+  const Decoded result = decode(file, number % 2 ? KILN_PIXELS_RGB : KILN_PIXELS_GRAYSCALE);
+  if (result.status == KILN_STATUS_OK) {
+    EXPECT_TRUE(result.image.height >= 1 && result.image.height <= 40 && result.image.width >= 1 && result.image.width <= 40) << name << what << number;
+    EXPECT_EQ(result.message, "") << name << what << number;
+  } else {
+    EXPECT_TRUE(result.status == KILN_STATUS_IMAGE_UNREADABLE || result.status == KILN_STATUS_IMAGE_TOO_LARGE || result.status == KILN_STATUS_OUT_OF_MEMORY)
+        << name << what << number << ": " << result.status;
+    EXPECT_NE(result.message, "") << name << what << number;
+  }
+}
+
+TEST(Images, CutOffFilesDoNoHarm) {
+  for (const auto &[name, expected] : expectations()) {
+    const Bytes file = readFile(name);
+    for (size_t size = 0; size < file.size(); size += 1 + file.size() / 200)
+      expectNoHarm(name, Bytes(file.begin(), file.begin() + ptrdiff_t(size)), " cut to ", size);
+  }
+}
+
+TEST(Images, AFileWithoutItsSecondHalfIsNoPicture) {
+  for (const auto &[name, expected] : expectations()) {
+    const Bytes file = readFile(name);
+    const Decoded result = decode(Bytes(file.begin(), file.begin() + ptrdiff_t(file.size() / 2)));
+    EXPECT_EQ(result.status, KILN_STATUS_IMAGE_UNREADABLE) << name;
+  }
+}
+
+TEST(Images, ChangedBytesDoNoHarm) {
+  for (const auto &[name, expected] : expectations()) {
+    const Bytes file = readFile(name);
+    uint64_t state = hash(Bytes(name.begin(), name.end()));
+    auto next = [&](size_t below) { return size_t((state = state * 6364136223846793005u + 1442695040888963407u) >> 33) % below; };
+    for (size_t round = 0; round < 200; ++round) {
+      Bytes changed(file);
+      // Most of what can go wrong is in the first bytes; 0, 127 and 255 are where sizes get large.
+      for (size_t flips = 1 + next(3); flips > 0; --flips) {
+        uint8_t &byte = changed[next(2) ? next(changed.size()) : next(std::min<size_t>(changed.size(), 120))];
+        byte = next(2) ? uint8_t(byte ^ (1u << next(8))) : uint8_t(next(3) * 127);
+      }
+      expectNoHarm(name, changed, " changed ", round);
+    }
+  }
+}
+
+TEST(Images, APictureBeyondTheRoomIsNotTouched) {
+  for (const auto &[name, expected] : expectations()) {
+    if (!isBuiltIn(name))
+      continue;
+    const Bytes file = readFile(name);
+    for (const Room &room : {Room{expected.height - 1, expected.width}, Room{expected.height, expected.width - 1},
+                             Room{expected.height, expected.width, expected.width * expected.height - 1}}) {
+      const Decoded result = decode(file, KILN_PIXELS_RGB, room);
+      EXPECT_EQ(result.status, KILN_STATUS_IMAGE_TOO_LARGE) << name;
+      EXPECT_NE(result.message.find(": the picture is "), std::string::npos) << result.message;
+      EXPECT_EQ(std::count(result.pixels.begin(), result.pixels.end(), 0), ptrdiff_t(result.pixels.size())) << name;
+    }
+    EXPECT_EQ(decode(file, KILN_PIXELS_RGB, {expected.height, expected.width, expected.width * expected.height}).status, KILN_STATUS_OK) << name;
+  }
+}
+
+std::string messageOf(const std::string &text) { return decode(Bytes(text.begin(), text.end())).message; }
+
+TEST(Images, MessagesSayWhatIsWrong) {
+  EXPECT_EQ(messageOf(""), "picture: of no format that is known: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
+  EXPECT_EQ(messageOf("GIF89a"), "picture: of no format that is known: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
+  EXPECT_EQ(messageOf("P6 0 4 255\n"), "PNM: a picture without pixels");
+  EXPECT_EQ(messageOf("P6 4 4 70000\n"), "PNM: a largest value outside of 1 to 65535");
+  EXPECT_EQ(messageOf("P6 4 4 255\nabc"), "PNM: the file is cut off");
+  EXPECT_EQ(messageOf("P6 4 4 x"), "PNM: the header is malformed, or cut off");
+  EXPECT_EQ(messageOf("P6 41 1 255\n"), "PNM: the picture is 41 x 1, but there is room for 40 x 40");
+  EXPECT_EQ(messageOf("P6 4294967297 1 255\n"), "PNM: the picture is 4294967297 x 1, but there is room for 40 x 40");
+  EXPECT_EQ(messageOf("P2 2 1 9 3 10"), "PNM: a value that is larger than the header says");
+  EXPECT_EQ(messageOf("P2 2 1 9 3 y"), "PNM: a value that is no number");
+  EXPECT_EQ(messageOf("P1 2 1 02"), "PNM: a pixel that is neither 0 nor 1");
+  const std::string start = std::string("BM\0\0\0\0\0\0\0\0\0\0\0\0", 14);
+  EXPECT_EQ(messageOf(start), "BMP: a header of an unknown kind");
+  EXPECT_EQ(messageOf(start + std::string("\x0C\0\0\0\1\0\1\0\1\0\3\0", 12)), "BMP: a number of bits a pixel that is none of 1, 4, 8, 16, 24 and 32");
+  EXPECT_EQ(messageOf(start + std::string("\x0C\0\0\0\1\0\1\0\1\0\x18\0", 12)), "BMP: the file is cut off");
+}
+
+TEST(Images, ABmpFileMayHaveAnyMasksOfUpToEightBits) {
+  Bytes file = readFile("16-masks.bmp");
+  file[54] = 0xFF, file[55] = 0xFF; // red takes 16 bits
+  EXPECT_EQ(decode(file).message, "BMP: masks that no channels of up to 8 bits have");
+  file[30] = 9;
+  EXPECT_EQ(decode(file).message, "BMP: a compression that is not known");
+}
+
+TEST(Images, TheHookChecksItsArguments) {
+  kiln_images images = KILN_IMAGES_INIT;
+  uint8_t pixels[3] = {};
+  const Bytes file = {'P', '6', ' ', '1', ' ', '1', ' ', '2', '5', '5', '\n', 7, 8, 9};
+  kiln_image image = {file.data(), pixels, int64_t(file.size()), 1, 1, 0, 0, KILN_PIXELS_RGB, 3};
+  EXPECT_EQ(kiln_images_decode(nullptr, &image), KILN_STATUS_OK);
+  EXPECT_TRUE(pixels[0] == 7 && pixels[1] == 8 && pixels[2] == 9);
+  EXPECT_EQ(kiln_images_decode(&images, nullptr), KILN_STATUS_NULL_POINTER);
+  image.bytes = nullptr;
+  EXPECT_EQ(kiln_images_decode(&images, &image), KILN_STATUS_IMAGE_UNREADABLE);
+  image.pixels = nullptr;
+  EXPECT_EQ(kiln_images_decode(&images, &image), KILN_STATUS_NULL_POINTER);
+  images.abi_version = 0;
+  EXPECT_EQ(kiln_images_decode(&images, &image), KILN_STATUS_ABI_MISMATCH);
+  images = KILN_IMAGES_INIT;
+  images.struct_size = 16;
+  EXPECT_EQ(kiln_images_decode(&images, &image), KILN_STATUS_ABI_MISMATCH);
+}
+
+} // namespace
