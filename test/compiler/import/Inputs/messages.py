@@ -262,6 +262,7 @@ CASES = [
      "t = SequenceConstruct(x) y = SequenceMap<body = b (float[2] u) => (s) { s = SequenceConstruct(u) }>(t)"),
     ("a scanned input is a sequence, expected a tensor", "float[2] x",
      "s = SequenceConstruct(x) y = Scan<num_scan_inputs = 1, body = b (float u) => (w) { w = Neg(u) }>(s)"),
+    ("sequence_lens must be int32", "float[3, 1, 2] x, float[1, 8, 2] w, float[1] n", "y = LSTM<hidden_size = 2>(x, w, w, , n)"),
     ("num_scan_inputs is 2, expected 1 to 1", "float[2] x", "y = Scan<num_scan_inputs = 2, body = b (float u) => (w) { w = Neg(u) }>(x)"),
     ("num_scan_inputs is -9223372036854775808, expected 1 to 1", "float[2] x",
      "y = Scan<num_scan_inputs = -9223372036854775808, body = b (float u) => (w) { w = Neg(u) }>(x)"),
