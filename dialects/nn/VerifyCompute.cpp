@@ -260,7 +260,11 @@ static LogicalResult verifyRecurrent(Op op, int64_t gateCount, size_t activation
   for (Value value : likeHidden)
     if (failed(verifyDims(op, value.getType(), h, "a state")))
       return failure();
-  return op.getLengths() ? verifyDims(op, op.getLengths().getType(), {h[1]}, "the lengths") : success();
+  if (!op.getLengths())
+    return success();
+  if (!getElementTypeOrSelf(op.getLengths()).isInteger(32))
+    return op.emitOpError("expected lengths of i32");
+  return verifyDims(op, op.getLengths().getType(), {h[1]}, "the lengths");
 }
 
 LogicalResult RnnOp::verify() { return verifyRecurrent(*this, 1, 1, {getLastHidden()}); }

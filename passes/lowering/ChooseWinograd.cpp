@@ -48,7 +48,7 @@ static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
     return std::nullopt;
   DimExprs dims = getDims(type);
   auto height = getConstantDim(dims[1]), width = getConstantDim(dims[2]);
-  if (!height || !width || *height < 1 || *width < 1)
+  if (!height || !width || llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
     return std::nullopt;
   return getExtents(getDims(conv.getInput().getType()), dims);
 }

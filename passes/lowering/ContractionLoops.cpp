@@ -189,8 +189,8 @@ void ContractionEmitter::planChunks() {
     isStatic &= extent.has_value();
     depth *= extent.value_or(1);
   }
-  if (!isStatic)
-    depth = 512;
+  // A sum of nothing, and a result without columns, are planned like those of one.
+  depth = isStatic ? std::max<int64_t>(depth, 1) : 512;
   int64_t width = c.tile.columns(), panelBytes = depth * width * 4;
   // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
   int64_t panels = std::max<int64_t>(1, chooseChunkBytes(k.group(), k.target()) / panelBytes);
@@ -199,7 +199,7 @@ void ContractionEmitter::planChunks() {
   if (c.rowEpilogue)
     panels = std::numeric_limits<int32_t>::max();
   if (auto columns = getConstantDim(c.columns)) {
-    int64_t all = (*columns + width - 1) / width, count = (all + panels - 1) / panels;
+    int64_t all = std::max<int64_t>(1, (*columns + width - 1) / width), count = (all + panels - 1) / panels;
     panels = (all + count - 1) / count;
     // What stays in the first-level cache for all blocks of rows need not be asked for (2 to 4 % of the time).
     bool stays = isStatic && c.batch.empty() && depth * *columns * 4 <= k.target().getL1() * 2 / 3;

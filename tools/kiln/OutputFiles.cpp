@@ -58,6 +58,13 @@ private:
 };
 } // namespace
 
+Error checkWritable(StringRef path) {
+  if (StringRef folder = sys::path::parent_path(path); !folder.empty() && !sys::fs::exists(folder))
+    return Error::success();
+  Expected<StagedFile> file = StagedFile::create(path);
+  return file ? Error::success() : fail(path, toString(file.takeError()));
+}
+
 std::vector<PlacedFile> placeFiles(StringRef folder, ArrayRef<OutputFile> files) {
   std::vector<PlacedFile> placed;
   for (const OutputFile &file : files) {

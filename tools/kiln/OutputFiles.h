@@ -17,6 +17,9 @@ struct PlacedFile {
 /// leaves nothing.
 llvm::Error writeFiles(llvm::ArrayRef<PlacedFile> files);
 
+/// Why no file can be written there, before long work is done for it; its folder may be missing.
+llvm::Error checkWritable(llvm::StringRef path);
+
 /// The places of files below a folder.
 std::vector<PlacedFile> placeFiles(llvm::StringRef folder, llvm::ArrayRef<OutputFile> files);
 

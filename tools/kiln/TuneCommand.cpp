@@ -287,6 +287,8 @@ int runTune() {
     return report(makeError("--rounds=0: expected at least one"), WrongUsage);
   if (!(minGain < 1))
     return report(makeError("--min-gain: expected a part below 1"), WrongUsage);
+  if (Error error = checkWritable(output))
+    return report(std::move(error), AtFault);
   // The profile says what was measured before; what it says of this model is measured anew.
   CompileOptions plain = *options;
   plain.profile.clear();

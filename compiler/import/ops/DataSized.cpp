@@ -60,6 +60,8 @@ static LogicalResult compress(Node &node) {
   Value x = node.input(0), condition = node.input(1);
   if (node.failed() || !node.expectRank(condition, 1, "the condition"))
     return failure();
+  if (!node.elementType(condition).isInteger(1))
+    return node.error("the condition must be bool");
   int64_t axis = takeAxis(node, x);
   if (node.failed())
     return failure();

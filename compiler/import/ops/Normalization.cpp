@@ -136,6 +136,9 @@ static LogicalResult layerNorm(Node &node) {
   node.ignore("stash_type");
   if (node.failed())
     return failure();
+  for (Value parameter : {scale, bias})
+    if (parameter && node.elementType(parameter) != node.elementType(x))
+      return node.error("the input, the scale and the bias have different element types");
   DimExprs dims = node.dims(x), trailing(dims.begin() + axis, dims.end());
   scale = node.broadcastTo(scale, trailing);
   bias = bias ? node.broadcastTo(bias, trailing) : Value();
@@ -159,6 +162,8 @@ static LogicalResult rmsNorm(Node &node) {
   node.ignore("stash_type");
   if (node.failed())
     return failure();
+  if (node.elementType(scale) != node.elementType(x))
+    return node.error("the input and the scale have different element types");
   DimExprs dims = node.dims(x), trailing(dims.begin() + axis, dims.end());
   scale = node.broadcastTo(scale, trailing);
   return node.failed() ? failure() : node.result(node.make<RmsNormOp>(x.getType(), x, scale, node.builder().getI64IntegerAttr(axis), epsilon));

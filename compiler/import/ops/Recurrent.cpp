@@ -60,6 +60,8 @@ private:
 bool Layer::checkShape(Value value, ArrayRef<AffineExpr> want, StringRef what) {
   if (!value || !node.expectRank(value, want.size(), what))
     return !node.failed();
+  if (value == lengths && !node.elementType(value).isInteger(32))
+    return succeeded(node.error(what + " must be int32"));
   if (value != lengths && node.elementType(value) != node.elementType(x))
     return succeeded(node.error(what + " has another element type than X"));
   for (auto [have, dim] : llvm::zip_equal(node.dims(value), want))

@@ -556,6 +556,15 @@ func.func @lstm_activations(%g: tensor<5x1x16xf32>, %r: tensor<1x4x16xf32>, %h: 
 
 // -----
 
+func.func @rnn_lengths(%g: tensor<5x1x4xf32>, %r: tensor<1x4x4xf32>, %h: tensor<1x1x4xf32>, %l: tensor<1xf32>) {
+  // expected-error @below {{expected lengths of i32}}
+  %y, %a = nn.rnn gates(%g) recurrence(%r) hidden(%h) lengths(%l) activations ["Tanh"]
+    : (tensor<5x1x4xf32>, tensor<1x4x4xf32>, tensor<1x1x4xf32>, tensor<1xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>)
+  return
+}
+
+// -----
+
 func.func @gru_sizes(%g: tensor<5x1x16xf32>, %r: tensor<1x4x12xf32>, %h: tensor<1x1x4xf32>) {
   // expected-error @below {{sizes disagree}}
   %y, %a = nn.gru gates(%g) recurrence(%r) hidden(%h) activations ["Sigmoid", "Tanh"]

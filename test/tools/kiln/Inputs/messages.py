@@ -56,6 +56,8 @@ CASES = [
     (["verify"], 2, "Not enough positional command line arguments specified"),
     (["bench", "m.onnx", "--min-time=nan"], 2, "--min-time: expected a number of seconds from 0"),
     (["bench", "m.onnx", "--min-time=-1"], 2, "--min-time: expected a number of seconds from 0"),
+    (["tune", "m.onnx", "-o", "set"], 1, "cannot write set: Is a directory"),
+    (["tune", "m.onnx", "-o", "x.npy/p"], 1, "cannot write x.npy/p: Not a directory"),
     (["tune", "m.onnx", "-o", "out", "--rounds=0"], 2, "--rounds=0: expected at least one"),
     (["tune", "m.onnx", "-o", "out", "--min-gain=1"], 2, "--min-gain: expected a part below 1"),
     (["tune", "m.onnx", "-o", "out", "--min-gain=nan"], 2, "--min-gain: expected a part below 1"),
