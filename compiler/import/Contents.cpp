@@ -168,7 +168,8 @@ using Compute = llvm::function_ref<std::optional<Number>(ArrayRef<Number>)>;
 /// Arithmetic in the element type of the operands.
 class Arithmetic {
 public:
-  Arithmetic(Operation *op, const DimFacts &facts) : op(op), facts(facts), context(op->getContext()), result(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()) {}
+  Arithmetic(Operation *op, const DimFacts &facts)
+      : op(op), facts(facts), context(op->getContext()), result(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()) {}
 
   std::optional<Number> compute(ArrayRef<Number> args) const {
     if (isa<SelectOp>(op))

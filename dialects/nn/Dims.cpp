@@ -230,7 +230,8 @@ static void printDim(AffineExpr expr, llvm::raw_ostream &out, bool isNested) {
   AffineExpr right = !isMinus ? binary.getRHS() : factor ? factor.getLHS() * -constant.getValue() : -constant;
   printDim(binary.getLHS(), out, expr.getKind() != AffineExprKind::Add);
   static const StringLiteral names[] = {" + ", " * ", " mod ", " floordiv ", " ceildiv "};
-  printDim(right, out << (isMinus ? StringRef(" - ") : StringRef(names[static_cast<unsigned>(expr.getKind())])), isMinus || expr.getKind() != AffineExprKind::Add);
+  StringRef name = isMinus ? StringRef(" - ") : StringRef(names[static_cast<unsigned>(expr.getKind())]);
+  printDim(right, out << name, isMinus || expr.getKind() != AffineExprKind::Add);
   out << (isNested ? ")" : "");
 }
 

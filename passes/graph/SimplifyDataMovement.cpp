@@ -160,7 +160,8 @@ struct GatherToSlice : OpRewritePattern<GatherOp> {
       if (data.asInt(i) != first + i)
         return rewriter.notifyMatchFailure(gather, "expected consecutive indices");
     int64_t last = first + data.numElements() - 1;
-    bool hasOne = size || DimFacts(gather->getParentOfType<ModuleOp>()).areOrdered(rewriter.getAffineConstantExpr(1), getDim(gather.getInput().getType(), gather.getAxis()));
+    DimFacts facts(gather->getParentOfType<ModuleOp>());
+    bool hasOne = size || facts.areOrdered(rewriter.getAffineConstantExpr(1), getDim(gather.getInput().getType(), gather.getAxis()));
     bool inBounds = size ? first >= -*size && last < *size && (first >= 0 || last < 0) : hasOne && first == last && (first == 0 || first == -1);
     if (!inBounds)
       return rewriter.notifyMatchFailure(gather, "expected indices that are known to be in bounds");

@@ -55,6 +55,9 @@ MODELS = {
         {"three": [3], "last": [-1], "table": np.arange(12, dtype="f4").reshape(6, 2)},
         lambda x: {"turned": np.concatenate([x[3:], x[:3]]), "centred": x - x[-1:], "steps": np.diff(x, axis=0), "place": x + np.arange(12).reshape(6, 2)[:len(x)],
                    "two": np.concatenate([x[:1], x[-1:]])}, range(1, 7), [7]),
+    # The only index of a dimension that may have none.
+    "picked": ("""g (float[n,2] x) => (float[2] first, float[2] final) { first = Gather<axis = 0>(x, zero0) final = Gather<axis = 0>(x, last) }""",
+        {"zero0": 0, "last": -1}, lambda x: {"first": x[0], "final": x[-1]}, range(1, 4), [0]),
     # Bounds that are computed: of either sign, the smaller and the larger of two sizes.
     "computed": ("""g (float[n,2] x, float[m,2] z) => (float[a,2] behind, float[b,2] before, float[c,2] both, float[d] filled, float[e,2] few, int64[f] up, int64[g] down) {
         shape = Shape(x) n = Slice(shape, zero, one) other = Shape(z) m = Slice(other, zero, one)
