@@ -139,7 +139,19 @@ bool GraphImporter::learn(AffineExpr mustBeZero, ArrayRef<AffineExpr> orOne) {
         assumptions.found.insert(sign);
         more.add(sign);
       }
-  return nn::getConstantDim(more.simplify(mustBeZero)) == 0;
+  if (nn::getConstantDim(more.simplify(mustBeZero)) == 0)
+    return true;
+  // Of a table of constant length, as that of positions, the rows that are asked for are meant to be there.
+  DimExprs ofTables;
+  for (AffineExpr expr : clamped)
+    if (nn::DimRange range = facts.getRange(expr); range.most && !range.least) {
+      ofTables.push_back(expr);
+      more.add(expr);
+    }
+  bool isZero = nn::getConstantDim(more.simplify(mustBeZero)) == 0;
+  if (isZero)
+    assumptions.found.insert(ofTables.begin(), ofTables.end());
+  return isZero;
 }
 
 void GraphImporter::assumeSigns() {
