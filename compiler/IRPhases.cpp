@@ -106,6 +106,7 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.path = options.model;
   import.name = options.name;
   import.dims = options.dims;
+  import.dimBounds = options.dimBounds;
   import.shapes = options.shapes;
   import.bindings = options.bindings;
   import.sequences = options.sequences;

@@ -233,22 +233,37 @@ std::string dimText(AffineExpr expr, const Signature &signature, StringRef prefi
     const SignatureSymbol *found = signature.findSymbol(symbol.getPosition());
     return found ? prefix.str() + found->field : "?";
   }
+  if (AffineExpr part = nn::matchPositivePart(expr)) {
+    // C has no max.
+    std::string text = dimText(part, signature, prefix);
+    return prefix.empty() ? "max(" + text + ", 0)" : "(" + text + " > 0 ? " + text + " : 0)";
+  }
   auto binary = cast<AffineBinaryOpExpr>(expr);
   std::string left = dimText(binary.getLHS(), signature, prefix), right = dimText(binary.getRHS(), signature, prefix);
   auto nested = [](AffineExpr side, std::string text) { return isa<AffineBinaryOpExpr>(side) ? "(" + text + ")" : text; };
+  bool divides = expr.getKind() != AffineExprKind::Add && expr.getKind() != AffineExprKind::Mul;
+  // A program may ask for sizes before the run refuses them.
+  std::string divisor = nested(binary.getRHS(), right);
+  if (divides && !prefix.empty() && !isa<AffineConstantExpr>(binary.getRHS()))
+    divisor = "(" + right + " > 0 ? " + right + " : 1)";
   switch (expr.getKind()) {
   case AffineExprKind::Add:
+    if (auto product = dyn_cast<AffineBinaryOpExpr>(binary.getRHS()); product && product.getKind() == AffineExprKind::Mul)
+      if (auto factor = nn::getConstantDim(product.getRHS()); factor && *factor < 0) {
+        AffineExpr positive = nn::simplifyDim(product.getLHS() * -*factor);
+        return left + " - " + nested(positive, dimText(positive, signature, prefix));
+      }
     if (StringRef(right).starts_with("-"))
       return left + " - " + right.substr(1);
     return left + " + " + right;
   case AffineExprKind::Mul:
     return nested(binary.getLHS(), left) + " * " + nested(binary.getRHS(), right);
   case AffineExprKind::Mod:
-    return nested(binary.getLHS(), left) + " % " + nested(binary.getRHS(), right);
+    return nested(binary.getLHS(), left) + " % " + divisor;
   case AffineExprKind::CeilDiv:
-    return "(" + left + " + " + nested(binary.getRHS(), right) + " - 1) / " + nested(binary.getRHS(), right);
+    return "(" + left + " + " + divisor + " - 1) / " + divisor;
   default: // floordiv of a number that is not negative
-    return nested(binary.getLHS(), left) + " / " + nested(binary.getRHS(), right);
+    return nested(binary.getLHS(), left) + " / " + divisor;
   }
 }
 

@@ -26,40 +26,9 @@ static bool isHalf(Type type) {
   return (tensor.getElementType().isF16() || tensor.getElementType().isBF16()) && tensor.getNumElements() <= elementLimit;
 }
 
-//===- Bounds and division -------------------------------------------------===//
+//===- Order and division --------------------------------------------------===//
 
-std::optional<int64_t> getLowerBound(AffineExpr expr) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  if (isa<AffineSymbolExpr>(expr))
-    return 0;
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  auto left = getLowerBound(binary.getLHS()), right = getLowerBound(binary.getRHS());
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  switch (expr.getKind()) {
-  case AffineExprKind::Add: {
-    int64_t sum;
-    return left && right && !llvm::AddOverflow(*left, *right, sum) ? std::optional(sum) : std::nullopt;
-  }
-  case AffineExprKind::Mul: {
-    int64_t product;
-    return left && right && *left >= 0 && *right >= 0 && !llvm::MulOverflow(*left, *right, product) ? std::optional(product) : std::nullopt;
-  }
-  case AffineExprKind::Mod:
-    return 0;
-  case AffineExprKind::FloorDiv:
-    if (left && factor && factor.getValue() > 0)
-      return llvm::divideFloorSigned(*left, factor.getValue());
-    return left && *left >= 0 && right && *right >= 0 ? std::optional<int64_t>(0) : std::nullopt;
-  default:
-    return left && factor && factor.getValue() > 0 ? std::optional(llvm::divideCeilSigned(*left, factor.getValue())) : std::nullopt;
-  }
-}
-
-bool provablyAtMost(AffineExpr a, AffineExpr b) {
-  auto bound = getLowerBound(simplifyDim(b - a));
-  return bound && *bound >= 0;
-}
+bool provablyAtMost(AffineExpr a, AffineExpr b) { return DimFacts().areOrdered(a, b); }
 
 static void collectFactors(AffineExpr expr, SmallVectorImpl<AffineExpr> &factors, int64_t &constant) {
   if (expr.getKind() == AffineExprKind::Mul) {
@@ -109,6 +78,13 @@ static Contents readConstant(ElementsAttr attr) {
   return contents;
 }
 
+static bool areTruths(const Contents &contents) {
+  return llvm::all_of(contents, [](const Number &number) {
+    DimRange range = number.expr ? DimFacts().getRange(number.expr) : DimRange();
+    return range.least && range.most && *range.least >= 0 && *range.most <= 1;
+  });
+}
+
 std::optional<Contents> getContents(Value value) {
   if (!value || !isTracked(value.getType()))
     return std::nullopt;
@@ -125,10 +101,10 @@ std::optional<Contents> getContents(Value value) {
       contents.push_back({expr});
     return contents;
   }
-  // A cast that foldContents made of symbolic contents.
+  // A cast that foldContents made of symbolic contents; those of booleans are 0 or 1.
   if (auto cast = dyn_cast_or_null<CastOp>(op); cast && isa<DimValuesOp, ReshapeOp>(cast.getX().getDefiningOp() ? cast.getX().getDefiningOp() : op))
-    if (!cast.getType().getElementType().isInteger(1))
-      return getContents(cast.getX());
+    if (auto contents = getContents(cast.getX()); !cast.getType().getElementType().isInteger(1) || (contents && areTruths(*contents)))
+      return contents;
   return std::nullopt;
 }
 
@@ -168,8 +144,8 @@ Value materialize(OpBuilder &builder, Location loc, RankedTensorType type, Array
   DimExprs exprs;
   for (const Number &number : contents)
     exprs.push_back(number.expr ? number.expr : getAffineConstantExpr(static_cast<int64_t>(number.real), builder.getContext()));
-  bool isReal = isa<FloatType>(element);
-  Type integer = isReal ? builder.getI64Type() : element;
+  bool isCast = isa<FloatType>(element) || element.isInteger(1);
+  Type integer = isCast ? builder.getI64Type() : element;
   unsigned symbols = 0;
   for (AffineExpr expr : exprs)
     expr.walk([&](AffineExpr e) {
@@ -180,7 +156,7 @@ Value materialize(OpBuilder &builder, Location loc, RankedTensorType type, Array
   Value value = DimValuesOp::create(builder, loc, flat, AffineMap::get(0, symbols, exprs, builder.getContext()));
   if (type.getRank() > 1)
     value = ReshapeOp::create(builder, loc, RankedTensorType::get(type.getShape(), integer), value);
-  return isReal ? CastOp::create(builder, loc, type, value).getResult() : value;
+  return isCast ? CastOp::create(builder, loc, type, value).getResult() : value;
 }
 
 //===- Arithmetic on numbers -----------------------------------------------===//
@@ -192,7 +168,8 @@ using Compute = llvm::function_ref<std::optional<Number>(ArrayRef<Number>)>;
 /// Arithmetic in the element type of the operands.
 class Arithmetic {
 public:
-  Arithmetic(Operation *op) : op(op), context(op->getContext()), result(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()) {}
+  Arithmetic(Operation *op, const DimFacts &facts)
+      : op(op), facts(facts), context(op->getContext()), result(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()) {}
 
   std::optional<Number> compute(ArrayRef<Number> args) const {
     if (isa<SelectOp>(op))
@@ -213,9 +190,11 @@ private:
   static int64_t intOf(const Number &n) { return cast<AffineConstantExpr>(n.expr).getValue(); }
 
   std::optional<Number> select(ArrayRef<Number> args) const {
-    if (!isa<AffineConstantExpr>(args[0].expr))
+    if (isa<AffineConstantExpr>(args[0].expr))
+      return intOf(args[0]) ? args[1] : args[2];
+    if (!args[1].expr || !args[2].expr)
       return std::nullopt;
-    return intOf(args[0]) ? args[1] : args[2];
+    return Number{simplifyDim(args[2].expr + args[0].expr * (args[1].expr - args[2].expr))};
   }
 
   std::optional<Number> convert(const Number &x) const {
@@ -243,16 +222,26 @@ private:
       equal = x.real == y.real, less = x.real < y.real, greater = x.real > y.real;
     } else {
       equal = provablyEqual(x.expr, y.expr);
-      less = provablyAtMost(x.expr + 1, y.expr);
-      greater = provablyAtMost(y.expr + 1, x.expr);
+      less = facts.areOrdered(x.expr + 1, y.expr);
+      greater = facts.areOrdered(y.expr + 1, x.expr);
       if (!equal && !less && !greater)
-        return std::nullopt;
+        return compareSymbols(x.expr, y.expr);
     }
     return number(isa<EqualOp>(op)       ? equal
                   : isa<LessOp>(op)      ? less
                   : isa<LessEqualOp>(op) ? less || equal
                   : isa<GreaterOp>(op)   ? greater
                                          : greater || equal);
+  }
+
+  /// 1 where it holds, else 0.
+  std::optional<Number> compareSymbols(AffineExpr x, AffineExpr y) const {
+    AffineExpr greater = getSign(x - y), less = getSign(y - x);
+    return Number{simplifyDim(isa<EqualOp>(op)       ? (-greater + 1) * (-less + 1)
+                              : isa<LessOp>(op)      ? less
+                              : isa<LessEqualOp>(op) ? -greater + 1
+                              : isa<GreaterOp>(op)   ? greater
+                                                     : -less + 1)};
   }
 
   Number rounded(double value) const { return {{}, result.isF32() ? static_cast<double>(static_cast<float>(value)) : value}; }
@@ -309,7 +298,7 @@ private:
         .Case([&](NegOp) { return made(x * -1); })
         .Case<FloorOp, CeilOp>([&](Operation *) { return made(x); })
         .Case([&](DivOp) -> std::optional<Number> {
-          auto low = getLowerBound(x), divisor = getLowerBound(y);
+          auto low = facts.getRange(x).least, divisor = facts.getRange(y).least;
           if (isReal || !low || *low < 0 || !divisor || *divisor < (isa<AffineConstantExpr>(y) ? 1 : 0))
             return std::nullopt;
           return made(divideExactly({x}, {y}, context));
@@ -318,8 +307,9 @@ private:
           auto divisor = dyn_cast<AffineConstantExpr>(y);
           return !isReal && divisor && divisor.getValue() > 0 ? made(x % y) : std::nullopt;
         })
-        .Case([&](MinimumOp) { return provablyAtMost(x, y) ? made(x) : provablyAtMost(y, x) ? made(y) : std::nullopt; })
-        .Case([&](MaximumOp) { return provablyAtMost(x, y) ? made(y) : provablyAtMost(y, x) ? made(x) : std::nullopt; })
+        .Case([&](MinimumOp) { return made(facts.getSmaller(x, y)); })
+        .Case([&](MaximumOp) { return made(facts.getLarger(x, y)); })
+        .Case([&](ReluOp) { return made(facts.getLarger(x, getAffineConstantExpr(0, context))); })
         .Default([](Operation *) { return std::nullopt; });
   }
 
@@ -341,6 +331,7 @@ private:
   }
 
   Operation *op;
+  const DimFacts &facts;
   MLIRContext *context;
   Type result;
 };
@@ -420,10 +411,10 @@ static std::optional<Contents> reduceElements(ReduceOp op, const Contents &in) {
   return Contents{{total}};
 }
 
-static std::optional<Contents> computeElements(Operation *op, ArrayRef<Contents> ins) {
+static std::optional<Contents> computeElements(Operation *op, ArrayRef<Contents> ins, const DimFacts &facts) {
   if (isa<ClampOp, PowOp>(op))
     return std::nullopt;
-  Arithmetic arithmetic(op);
+  Arithmetic arithmetic(op, facts);
   Contents out;
   for (size_t i = 0; i < ins[0].size(); ++i) {
     SmallVector<Number> args;
@@ -437,7 +428,7 @@ static std::optional<Contents> computeElements(Operation *op, ArrayRef<Contents>
   return out;
 }
 
-Value foldContents(OpBuilder &builder, Operation *op) {
+Value foldContents(OpBuilder &builder, Operation *op, const DimFacts &facts) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isTracked(op->getResult(0).getType()) || isa<ReshapeOp>(op))
     return {};
   SmallVector<Contents> ins;
@@ -461,7 +452,7 @@ Value foldContents(OpBuilder &builder, Operation *op) {
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     out = reduceElements(reduce, ins[0]);
   else if (isa<ScalarBody>(op))
-    out = computeElements(op, ins);
+    out = computeElements(op, ins, facts);
   return out ? materialize(builder, op->getLoc(), type, *out) : Value();
 }
 

@@ -2,7 +2,7 @@
 #ifndef KILN_COMPILER_IMPORT_CONTENTS_H
 #define KILN_COMPILER_IMPORT_CONTENTS_H
 
-#include "dialects/nn/Dims.h"
+#include "dialects/nn/DimFacts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 
@@ -23,15 +23,12 @@ std::optional<nn::DimExprs> getIntegerContents(mlir::Value value);
 
 /// The result of an operation on tensors with known contents, as a constant or nn.dim_values made at the builder's insertion point; null when
 /// that is not known. Only operations of which shape arithmetic is made.
-mlir::Value foldContents(mlir::OpBuilder &builder, mlir::Operation *op);
+mlir::Value foldContents(mlir::OpBuilder &builder, mlir::Operation *op, const nn::DimFacts &facts);
 
 /// A tensor of these elements.
 mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, llvm::ArrayRef<Number> contents);
 
-/// A number that the expression is never below, given that dimensions are not negative; nullopt: unknown.
-std::optional<int64_t> getLowerBound(mlir::AffineExpr expr);
-
-/// Whether a <= b for all values of the symbols. False means: not proven.
+/// Whether a <= b for all values of the symbols, of which nothing is known but that they are not negative. False means: not proven.
 bool provablyAtMost(mlir::AffineExpr a, mlir::AffineExpr b);
 
 /// a / b where the division is known to leave no remainder; factors that both have are cancelled.

@@ -47,7 +47,8 @@ struct Scope {
 /// Builds the module. One instance imports one model.
 class GraphImporter {
 public:
-  GraphImporter(mlir::MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SqueezedDims &squeezed);
+  GraphImporter(mlir::MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SqueezedDims &squeezed,
+                Assumptions &assumptions);
 
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run();
   /// The results of @main that are the model's outputs.
@@ -174,6 +175,17 @@ private:
   nn::ComputedDims computedDims() const { return {static_cast<unsigned>(symbols.size() - computedBounds.size()), computedBounds}; }
   void addConstraint(AffineExpr mustBeZero);
   bool isConstraint(AffineExpr mustBeZero) const;
+  /// Has a run check that the expression is not negative.
+  void requireNotNegative(AffineExpr expr);
+  /// Whether nodes that only some runs come to are being imported: what they need others do not.
+  bool isConditional() const { return conditional > 0 || rolling; }
+  /// Whether an expression is taken not to be negative where it is needed; else it is noted that it was.
+  bool isInRange(AffineExpr expr);
+  /// Notes which signs are needed for an expression to be zero, or one of `orOne` to be one; whether it is zero with them.
+  bool learn(AffineExpr mustBeZero, llvm::ArrayRef<AffineExpr> orOne = {});
+  /// Whether an expression depends on the sign of another.
+  static bool hasSign(AffineExpr expr);
+  void assumeSigns();
   /// The expression with the numbers of the symbols that constraints give one, as s0 - 5 does.
   AffineExpr usePinned(AffineExpr dim) const;
 
@@ -182,6 +194,12 @@ private:
   ModelFile &file;
   Diagnostics &diagnostics;
   SqueezedDims &squeezed;
+  Assumptions &assumptions;
+  nn::DimFacts facts;
+  /// Sizes that are 1 where they are not those that they broadcast with.
+  llvm::DenseSet<AffineExpr> spread;
+  /// What would not be negative if bounds were in range.
+  llvm::SetVector<AffineExpr> clamped;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
   mlir::OpBuilder builder;

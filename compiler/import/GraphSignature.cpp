@@ -19,8 +19,8 @@ namespace kiln::import {
 static constexpr int64_t newestIr = 14, newestOpset = 28;
 
 GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics,
-                             SqueezedDims &squeezed)
-    : context(context), options(options), file(file), diagnostics(diagnostics), squeezed(squeezed), builder(&context, &calls) {}
+                             SqueezedDims &squeezed, Assumptions &assumptions)
+    : context(context), options(options), file(file), diagnostics(diagnostics), squeezed(squeezed), assumptions(assumptions), builder(&context, &calls) {}
 
 //===- Header --------------------------------------------------------------===//
 
@@ -66,6 +66,8 @@ AffineExpr GraphImporter::symbol(StringRef name) {
   auto [entry, isNew] = symbolByName.try_emplace(name, AffineExpr());
   if (isNew) {
     entry->second = getAffineSymbolExpr(symbols.size(), &context);
+    if (auto given = options.dimBounds.find(name.str()); given != options.dimBounds.end())
+      facts.bound(symbols.size(), {given->second.first, given->second.second});
     symbols.push_back(name.str());
   }
   return entry->second;
@@ -84,6 +86,7 @@ AffineExpr GraphImporter::addComputedSymbol(const Twine &name, AffineExpr bound)
     unique = stem + "_" + std::to_string(number);
   symbols.push_back(unique);
   computedBounds.push_back(nn::simplifyDim(bound));
+  facts.bound(symbols.size() - 1, {0, facts.getRange(bound).most});
   return getAffineSymbolExpr(symbols.size() - 1, &context);
 }
 
@@ -94,6 +97,67 @@ bool GraphImporter::isConstraint(AffineExpr mustBeZero) const {
 void GraphImporter::addConstraint(AffineExpr mustBeZero) {
   if (!isConstraint(mustBeZero))
     constraints.push_back(nn::simplifyDim(mustBeZero));
+}
+
+void GraphImporter::requireNotNegative(AffineExpr expr) {
+  // Zero exactly for 0 <= expr < 2^40: constraints are equations.
+  addConstraint(expr.floorDiv(int64_t(1) << 40));
+  if (!isConditional())
+    facts.add(expr);
+}
+
+bool GraphImporter::isInRange(AffineExpr expr) {
+  assumptions.hasClamped = true;
+  // Computed symbols may be others when the model is imported again.
+  if (!assumptions.isInRange && !computedDims().isIn(expr))
+    clamped.insert(nn::simplifyDim(expr));
+  return assumptions.isInRange;
+}
+
+bool GraphImporter::hasSign(AffineExpr expr) {
+  bool found = false;
+  expr.walk([&](AffineExpr part) { found |= static_cast<bool>(nn::matchSign(part)); });
+  return found;
+}
+
+bool GraphImporter::learn(AffineExpr mustBeZero, ArrayRef<AffineExpr> orOne) {
+  if (clamped.empty() || isConditional() || !hasSign(mustBeZero))
+    return false;
+  nn::DimFacts more = facts;
+  auto isNeeded = [&](AffineExpr notNegative) {
+    nn::DimFacts otherwise = facts;
+    otherwise.add(notNegative * -1 - 1);
+    auto isNever = [&](AffineExpr expr, int64_t value) {
+      nn::DimRange range = otherwise.getRange(expr);
+      return (range.least && *range.least > value) || (range.most && *range.most < value);
+    };
+    return isNever(mustBeZero, 0) && llvm::all_of(orOne, [&](AffineExpr size) { return isNever(size, 1); });
+  };
+  for (AffineExpr expr : clamped)
+    for (AffineExpr sign : {expr, nn::simplifyDim(expr * -1)})
+      if (isNeeded(sign)) {
+        assumptions.found.insert(sign);
+        more.add(sign);
+      }
+  if (nn::getConstantDim(more.simplify(mustBeZero)) == 0)
+    return true;
+  // Of a table of constant length, as that of positions, the rows that are asked for are meant to be there.
+  DimExprs ofTables;
+  for (AffineExpr expr : clamped)
+    if (nn::DimRange range = facts.getRange(expr); range.most && !range.least) {
+      ofTables.push_back(expr);
+      more.add(expr);
+    }
+  bool isZero = nn::getConstantDim(more.simplify(mustBeZero)) == 0;
+  if (isZero)
+    assumptions.found.insert(ofTables.begin(), ofTables.end());
+  return isZero;
+}
+
+void GraphImporter::assumeSigns() {
+  for (AffineExpr expr : assumptions.notNegative)
+    if (!facts.areOrdered(getAffineConstantExpr(0, &context), expr))
+      requireNotNegative(expr);
 }
 
 AffineExpr GraphImporter::usePinned(AffineExpr dim) const {
@@ -308,6 +372,10 @@ LogicalResult GraphImporter::checkDeclared(Scope &scope, StringRef name, Value v
     return diagnostics.error(where + ": '" + printable(name) + "' has element type " + text + ", but the model declares type " +
                              getDataTypeName(tensor.elem_type()));
   }
+  bool isExported = options.shapes.empty() && options.bindings.empty() && tensor.has_shape() && tensor.shape().dim_size() == type.getRank();
+  for (int64_t i = 0; isExported && i < type.getRank(); ++i)
+    if (const auto &dim = tensor.shape().dim(i); dim.dim_value() > 0 && type.isDynamicDim(i))
+      (void)learn(nn::getDim(type, i) - dim.dim_value());
   // Sizes that options change are no longer those that the exporter wrote down.
   if (!tensor.has_shape() || !options.shapes.empty() || !options.dims.empty() || !options.bindings.empty())
     return success();
@@ -442,7 +510,10 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::run() {
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &node : graph.node())
     nodes.push_back(&node);
-  if (failed(addInitializers(scope, graph)) || failed(addInputs(scope, graph)) || failed(importNodes(scope, nodes)) || failed(returnOutputs(scope, graph)))
+  if (failed(addInitializers(scope, graph)) || failed(addInputs(scope, graph)))
+    return failure();
+  assumeSigns();
+  if (failed(importNodes(scope, nodes)) || failed(returnOutputs(scope, graph)))
     return failure();
   if (!unsupportedNodes.empty()) {
     for (const std::string &line : unsupportedNodes)

@@ -22,9 +22,9 @@ std::string makeModelName(StringRef text) {
 
 /// One way to read the model. `isOpen` when it failed for want of support alone, so that the way may be right.
 static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
-                                           std::vector<std::string> &errors, bool &isOpen) {
+                                           import::Assumptions &assumptions, std::vector<std::string> &errors, bool &isOpen) {
   import::Diagnostics diagnostics(options.path, errors);
-  import::GraphImporter importer(context, options, file, diagnostics, squeezed);
+  import::GraphImporter importer(context, options, file, diagnostics, squeezed, assumptions);
   FailureOr<OwningOpRef<ModuleOp>> module = importer.run();
   isOpen = failed(module) && importer.hasUnsupported() && !squeezed.isContradicted;
   if (failed(module))
@@ -33,6 +33,30 @@ static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOpt
   model.outputs = importer.numOutputs();
   model.module = std::move(*module);
   return std::move(model);
+}
+
+/// Each sign that is found may show another one; a model without an end of them is what it is.
+static constexpr unsigned mostRounds = 6;
+
+/// The model with exact sizes, and without what they cannot be where the run could not go on. Where it is not supported with those of slices and
+/// the like that cut to what there is, these are taken to be in range.
+static FailureOr<ImportedModel> importSimplest(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
+                                               std::vector<std::string> &errors, bool &isOpen) {
+  import::Assumptions assumptions;
+  const import::SqueezedDims given = squeezed;
+  for (unsigned round = 0;; ++round) {
+    squeezed = given;
+    errors.clear();
+    auto model = importOnce(context, options, file, squeezed, assumptions, errors, isOpen);
+    size_t known = assumptions.notNegative.size();
+    for (AffineExpr expr : std::exchange(assumptions.found, {}))
+      if (!llvm::is_contained(assumptions.notNegative, expr))
+        assumptions.notNegative.push_back(expr);
+    bool isNew = assumptions.notNegative.size() != known, canRange = failed(model) && assumptions.hasClamped && !assumptions.isInRange;
+    if (round >= mostRounds || (!isNew && !canRange))
+      return model;
+    assumptions.isInRange |= !isNew;
+  }
 }
 
 /// The ways to say which dimensions are 1 grow with the power of two.
@@ -51,7 +75,7 @@ static FailureOr<ImportedModel> importWithOnes(MLIRContext &context, const Impor
       if (choice >> i & 1)
         squeezed.ones.push_back(dim);
     ignored.clear();
-    auto model = importOnce(context, options, file, squeezed, ignored, isOpen);
+    auto model = importSimplest(context, options, file, squeezed, ignored, isOpen);
     asked.insert(squeezed.asked.begin(), squeezed.asked.end());
     isOpen |= asked.size() > mostSqueezed || (succeeded(model) && succeeded(found));
     if (succeeded(model))
@@ -62,18 +86,32 @@ static FailureOr<ImportedModel> importWithOnes(MLIRContext &context, const Impor
   import::SqueezedDims refused;
   refused.isRefused = true;
   errors.clear();
-  return importOnce(context, options, file, refused, errors, isOpen);
+  return importSimplest(context, options, file, refused, errors, isOpen);
 }
 
-FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &options, std::vector<std::string> &errors) {
+/// The numbers of `--bind` for a vector of symbolic length say how long it is.
+static void countBound(ImportOptions &options, const onnx::GraphProto &graph) {
+  for (const onnx::ValueInfoProto &input : graph.input()) {
+    auto bound = options.bindings.find(input.name());
+    const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
+    if (bound == options.bindings.end() || options.shapes.count(input.name()) || tensor.shape().dim_size() != 1 || tensor.shape().dim(0).has_dim_value())
+      continue;
+    const std::string &symbol = tensor.shape().dim(0).dim_param();
+    options.dims.try_emplace(symbol.empty() ? input.name() + "_0" : symbol, StringRef(bound->second).count(',') + 1);
+  }
+}
+
+FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &given, std::vector<std::string> &errors) {
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  ImportOptions options = given;
   import::Diagnostics diagnostics(options.path, errors);
   auto file = std::make_shared<import::ModelFile>(options.path);
   if (failed(file->load(diagnostics)))
     return failure();
+  countBound(options, file->model().graph());
   import::SqueezedDims squeezed;
   bool isOpen = false;
-  auto model = importOnce(context, options, *file, squeezed, errors, isOpen);
+  auto model = importSimplest(context, options, *file, squeezed, errors, isOpen);
   if (failed(model) && !isOpen && !squeezed.asked.empty())
     model = importWithOnes(context, options, *file, squeezed.asked, errors);
   if (failed(model))

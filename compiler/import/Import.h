@@ -21,6 +21,8 @@ struct ImportOptions {
   std::string name;
   /// Named dimensions made static, from `--dim name=value`.
   std::map<std::string, int64_t> dims;
+  /// The least and the most of named dimensions that stay dynamic, from `--dim name=least..most`.
+  std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
   /// Inputs' shapes, from `--shape input=1x3x224x224`; -1 leaves a dimension as the model has it.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or as many as the input has elements, separated by commas.

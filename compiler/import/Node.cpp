@@ -317,20 +317,51 @@ bool Node::unify(AffineExpr a, AffineExpr b, const Twine &what) {
     (void)error(what + ": " + nn::formatDim(a) + " and " + nn::formatDim(b));
     return false;
   }
+  (void)graph.learn(difference);
   graph.addConstraint(difference);
   return true;
 }
 
 void Node::requireNotNegative(AffineExpr expr, const Twine &what) {
   expr = nn::simplifyDim(expr);
-  if (provablyAtMost(number(0), expr))
+  if (graph.facts.areOrdered(number(0), expr))
     return;
   if (auto value = nn::getConstantDim(expr))
     (void)error(what + " by " + Twine(-*value));
   else
-    // Zero exactly for 0 <= expr < 2^40: constraints are equations.
-    graph.addConstraint(expr.floorDiv(int64_t(1) << 40));
+    graph.requireNotNegative(expr);
 }
+
+void Node::requireInRun(AffineExpr expr) {
+  if (!graph.isConditional())
+    requireNotNegative(expr, "a dimension is too short");
+}
+
+AffineExpr Node::clampLow(AffineExpr expr, AffineExpr least, const Twine &what) {
+  if (graph.facts.areOrdered(least, expr) || graph.facts.areOrdered(expr, least))
+    return graph.facts.getLarger(expr, least);
+  if (graph.isInRange(expr - least)) {
+    requireNotNegative(expr - least, what);
+    return nn::simplifyDim(expr);
+  }
+  return graph.facts.getLarger(expr, least);
+}
+
+AffineExpr Node::clampHigh(AffineExpr expr, AffineExpr most, const Twine &what) { return nn::simplifyDim(clampLow(expr * -1, most * -1, what) * -1); }
+
+AffineExpr Node::countFromFront(AffineExpr place, AffineExpr size, const Twine &what) {
+  if (graph.facts.areOrdered(number(0), place))
+    return place;
+  if (graph.facts.areOrdered(place, number(-1)))
+    return nn::simplifyDim(size + place);
+  if (graph.isInRange(place)) {
+    requireNotNegative(place, what);
+    return place;
+  }
+  return nn::simplifyDim(place + size * nn::getSign(place * -1));
+}
+
+const nn::DimFacts &Node::facts() const { return graph.facts; }
 
 std::optional<int64_t> Node::declaredRank(unsigned i) const {
   const onnx::TypeProto *declared = i < numOutputs() ? scope.declared.lookup(proto.output(i)) : nullptr;

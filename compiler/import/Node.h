@@ -37,6 +37,18 @@ struct SqueezedDims {
   bool isContradicted = false;
 };
 
+/// What an import takes for granted of the sizes, and what it has found that would make the model simpler (Import.cpp).
+struct Assumptions {
+  /// Expressions that are not negative, as a run checks.
+  DimExprs notNegative;
+  /// Bounds of slices and the like lie in what they cut, as a run checks.
+  bool isInRange = false;
+  /// More of the first: the run could not go on otherwise.
+  llvm::SetVector<AffineExpr> found;
+  /// Whether sizes stand in the model that the second would make simpler.
+  bool hasClamped = false;
+};
+
 /// What an operator's converter sees. The first mistake sticks: after it, accessors return defaults that are safe to go on with, and the
 /// driver throws away what was made. A converter so only returns early where it would otherwise do harm.
 class Node {
@@ -122,6 +134,14 @@ public:
   bool unify(AffineExpr a, AffineExpr b, const llvm::Twine &what);
   /// `expr` must not be negative: checked at run time when that is not known.
   void requireNotNegative(AffineExpr expr, const llvm::Twine &what);
+  /// The same where the node is in every run; elsewhere nothing.
+  void requireInRun(AffineExpr expr);
+  /// `expr`, but no less than `least` or no more than `most`; `what` says in messages what is the matter where it is.
+  AffineExpr clampLow(AffineExpr expr, AffineExpr least, const llvm::Twine &what);
+  AffineExpr clampHigh(AffineExpr expr, AffineExpr most, const llvm::Twine &what);
+  /// A place that counts from the end of `size` elements when it is negative, as one from the front.
+  AffineExpr countFromFront(AffineExpr place, AffineExpr size, const llvm::Twine &what);
+  const nn::DimFacts &facts() const;
   /// The elements of an integer tensor as expressions; an error saying what must be known when they are not.
   std::optional<DimExprs> knownIntegers(unsigned input, llvm::StringRef what);
   std::optional<llvm::SmallVector<int64_t>> constantIntegers(unsigned input, llvm::StringRef what);
@@ -173,6 +193,8 @@ public:
   /// Brings all to their common shape; an error when they have none, or differ in element type (unless `mixed`).
   void broadcast(llvm::ArrayRef<Value *> values, bool mixed = false);
   Value broadcastTo(Value value, llvm::ArrayRef<AffineExpr> dims);
+  /// Whether of two sizes that are not known to be equal either may be 1; then it is noted that they are.
+  bool mayBeOne(AffineExpr dim, AffineExpr other);
   std::optional<DimExprs> broadcastDims(llvm::ArrayRef<AffineExpr> a, llvm::ArrayRef<AffineExpr> b);
   Value reshape(Value value, llvm::ArrayRef<AffineExpr> dims);
   Value transpose(Value value, llvm::ArrayRef<int64_t> permutation);

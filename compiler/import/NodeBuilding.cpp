@@ -18,7 +18,7 @@ Value Node::finish(Operation *op) {
     (void)error(graph.verifierMessage.empty() ? std::string("its result is not well formed") : graph.verifierMessage);
     return value;
   }
-  if (Value folded = foldContents(builder(), op)) {
+  if (Value folded = foldContents(builder(), op, graph.facts)) {
     op->erase();
     return folded;
   }
@@ -82,6 +82,29 @@ static bool isBroadcastOf(AffineExpr size, AffineExpr part) {
   return found;
 }
 
+/// Whether two sizes that depend on one symbol differ whatever its number is, save 0 and 1: such are not meant to be equal.
+static bool areNeverEqual(AffineExpr a, AffineExpr b) {
+  static constexpr int64_t mostTried = 64;
+  AffineExpr symbol, difference = nn::simplifyDim(a - b);
+  bool isOne = true;
+  difference.walk([&](AffineExpr part) {
+    if (!isa<AffineSymbolExpr>(part))
+      return;
+    isOne &= !symbol || symbol == part;
+    symbol = part;
+  });
+  auto at = [&](int64_t value) { return nn::getConstantDim(difference.replace(symbol, getAffineConstantExpr(value, a.getContext()))); };
+  return symbol && isOne && llvm::none_of(llvm::seq<int64_t>(2, mostTried), [&](int64_t value) { return at(value) == 0; });
+}
+
+bool Node::mayBeOne(AffineExpr dim, AffineExpr other) {
+  AffineExpr difference = nn::simplifyDim(dim - other);
+  bool isSpread = areNeverEqual(dim, other) || (GraphImporter::hasSign(difference) && !graph.learn(difference, {dim, other}));
+  if (isSpread)
+    graph.spread.insert_range(ArrayRef{dim, other});
+  return isSpread;
+}
+
 std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) {
   if (a.size() < b.size())
     std::swap(a, b);
@@ -99,6 +122,13 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       dim = other;
       continue;
     }
+    auto atMostOne = [&](AffineExpr size) { return graph.facts.areOrdered(size, number(1)); };
+    if (atMostOne(other))
+      continue;
+    if (atMostOne(dim)) {
+      dim = other;
+      continue;
+    }
     bool left = nn::mayBroadcast(dim, other), right = nn::mayBroadcast(other, dim);
     // Sizes that the model computes, as along the paths of a feature pyramid, are meant to be equal.
     if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(other))
@@ -107,6 +137,8 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       continue;
     else if ((left && !right) || isBelow(dim, other) || (left && isBroadcastOf(other, dim)))
       dim = other;
+    else if (left && right && mayBeOne(dim, other))
+      dim = graph.facts.getLarger(dim, other);
     else if (left == right && !unify(dim, other, "shapes do not broadcast: dimensions"))
       return std::nullopt;
   }
@@ -131,7 +163,8 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
       aligned[i] = nn::getConstantDim(pinned) == 1 ? pinned : want;
       continue;
     }
-    if (nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want) && (nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]))) {
+    bool isEither = nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) || graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
+    if (isEither && nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want)) {
       graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
       continue;
     }

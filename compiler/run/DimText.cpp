@@ -92,6 +92,12 @@ private:
         return fail("expected ')'");
       return value;
     }
+    if (take("max")) {
+      std::optional<int64_t> first = take("(") ? parseSum() : std::nullopt, second = first && take(",") ? parseSum() : std::nullopt;
+      if (!second || !take(")"))
+        return fail("expected max(a, b)");
+      return std::max(*first, *second);
+    }
     if (take("-")) {
       std::optional<int64_t> value = parseFactor();
       if (value && llvm::SubOverflow(int64_t(0), *value, *value))

@@ -31,8 +31,7 @@ bool ComputedDims::isIn(AffineExpr expr) const {
 
 /// Whether `sign` is 1 where x is positive and 0 elsewhere, as in the size of a broadcast.
 static bool isStepOf(AffineExpr sign, AffineExpr x) {
-  auto division = dyn_cast<AffineBinaryOpExpr>(sign);
-  return isBroadcastFactor(sign) && provablyEqual(division.getLHS(), x + (*getConstantDim(division.getRHS()) - 1));
+  return matchSign(sign) && getSign(x) == simplifyDim(sign);
 }
 
 /// Whether an expression of given symbols, which are not negative, cannot be negative; false: not known.
@@ -48,7 +47,7 @@ static bool isNotNegative(AffineExpr expr) {
 }
 
 /// The summands that cannot be negative: no less than the sum, and than zero. Null when others are left that may be positive.
-static AffineExpr getPositivePart(AffineExpr expr) {
+static AffineExpr getPositiveTerms(AffineExpr expr) {
   if (!expr || isNotNegative(expr))
     return expr;
   AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
@@ -56,7 +55,7 @@ static AffineExpr getPositivePart(AffineExpr expr) {
   if (!binary)
     return isa<AffineConstantExpr>(expr) ? zero : AffineExpr();
   if (expr.getKind() == AffineExprKind::Add) {
-    AffineExpr lhs = getPositivePart(binary.getLHS()), rhs = getPositivePart(binary.getRHS());
+    AffineExpr lhs = getPositiveTerms(binary.getLHS()), rhs = getPositiveTerms(binary.getRHS());
     return lhs && rhs ? lhs + rhs : AffineExpr();
   }
   auto factor = getConstantDim(binary.getRHS());
@@ -68,7 +67,7 @@ std::pair<AffineExpr, AffineExpr> ComputedDims::getProductRange(AffineExpr lhs, 
   if (isStepOf(lhs, rhs))
     std::swap(lhs, rhs);
   if (isStepOf(rhs, lhs))
-    return {getAffineConstantExpr(0, lhs.getContext()), getPositivePart(getRange(lhs).second)};
+    return {getAffineConstantExpr(0, lhs.getContext()), getPositiveTerms(getRange(lhs).second)};
   auto [leastX, mostX] = getRange(lhs);
   auto [leastY, mostY] = getRange(rhs);
   auto times = [](AffineExpr x, AffineExpr y) { return x && y ? simplifyDim(x * y) : AffineExpr(); };

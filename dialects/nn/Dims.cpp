@@ -3,7 +3,10 @@
 #include "dialects/nn/NN.h"
 
 #include "mlir/IR/AffineMap.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
+#include <numeric>
 
 using namespace mlir;
 
@@ -138,10 +141,7 @@ bool mayBroadcast(AffineExpr from, AffineExpr to) {
   return !getConstantDim(from) && (!size || *size > 1) && !provablyEqual(from, to);
 }
 
-AffineExpr getBroadcastSize(AffineExpr a, AffineExpr b) {
-  AffineExpr difference = simplifyDim(b - a);
-  return simplifyDim(a + difference * (difference + (huge - 1)).floorDiv(huge));
-}
+AffineExpr getBroadcastSize(AffineExpr a, AffineExpr b) { return simplifyDim(a + getPositivePart(b - a)); }
 
 AffineExpr getBroadcastConstraint(AffineExpr from, AffineExpr to) { return (from - 1) * (from - to); }
 
@@ -152,10 +152,99 @@ bool isBroadcastFactor(AffineExpr expr) {
   return division && division.getKind() == AffineExprKind::FloorDiv && getConstantDim(division.getRHS()) == huge;
 }
 
+AffineExpr getSign(AffineExpr expr) {
+  if (auto known = getConstantDim(expr))
+    return getAffineConstantExpr(*known > 0, expr.getContext());
+  return simplifyDim((expr + (huge - 1)).floorDiv(huge));
+}
+
+/// The factor that all terms of a sum have, and of the first one that is no constant with its sign.
+static int64_t getCommonFactor(AffineExpr sum) {
+  int64_t common = 0, sign = 0;
+  std::function<void(AffineExpr)> visit = [&](AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (binary && expr.getKind() == AffineExprKind::Add) {
+      visit(binary.getLHS());
+      visit(binary.getRHS());
+      return;
+    }
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    auto factor = binary && expr.getKind() == AffineExprKind::Mul ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+    int64_t value = constant ? constant.getValue() : factor ? factor.getValue() : 1;
+    common = std::gcd(common, value);
+    sign = sign || constant ? sign : value;
+  };
+  visit(sum);
+  return sign < 0 ? -common : common;
+}
+
+AffineExpr getPositivePart(AffineExpr expr) {
+  expr = simplifyDim(expr);
+  if (auto known = getConstantDim(expr))
+    return getAffineConstantExpr(std::max<int64_t>(*known, 0), expr.getContext());
+  int64_t factor = getCommonFactor(expr);
+  AffineExpr part = simplifyDim(expr.floorDiv(std::abs(factor)) * (factor < 0 ? -1 : 1));
+  AffineExpr positive = part * getSign(part);
+  // max(-x, 0) = max(x, 0) - x
+  return simplifyDim(factor < 0 ? (positive - part) * -factor : positive * factor);
+}
+
+AffineExpr matchSign(AffineExpr expr) {
+  auto division = dyn_cast_or_null<AffineBinaryOpExpr>(expr);
+  auto divisor = division && expr.getKind() == AffineExprKind::FloorDiv ? dyn_cast<AffineConstantExpr>(division.getRHS()) : AffineConstantExpr();
+  // Upstream divides what is below and above by what both have in common.
+  if (!divisor || divisor.getValue() < (int64_t(1) << 33) || !llvm::isPowerOf2_64(divisor.getValue()))
+    return {};
+  AffineExpr number = simplifyDim(division.getLHS() - (divisor.getValue() - 1));
+  auto sum = dyn_cast<AffineBinaryOpExpr>(number);
+  auto offset = sum && number.getKind() == AffineExprKind::Add ? dyn_cast<AffineConstantExpr>(sum.getRHS()) : AffineConstantExpr();
+  return offset && std::abs(offset.getValue()) > (int64_t(1) << 32) ? AffineExpr() : number;
+}
+
+AffineExpr matchPositivePart(AffineExpr expr) {
+  auto product = dyn_cast_or_null<AffineBinaryOpExpr>(expr);
+  if (!product || expr.getKind() != AffineExprKind::Mul)
+    return {};
+  AffineExpr lhs = product.getLHS(), rhs = product.getRHS();
+  if (AffineExpr sign = matchSign(rhs); sign && getSign(lhs) == rhs)
+    return lhs;
+  return matchSign(lhs) && getSign(rhs) == lhs ? rhs : AffineExpr();
+}
+
+/// As upstream prints it, but for positive parts; `isNested`: a sum stands in brackets.
+static void printDim(AffineExpr expr, llvm::raw_ostream &out, bool isNested) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (AffineExpr part = matchPositivePart(expr)) {
+    printDim(part, out << "max(", false);
+    out << ", 0)";
+    return;
+  }
+  if (!binary) {
+    expr.print(out);
+    return;
+  }
+  out << (isNested ? "(" : "");
+  auto factor = expr.getKind() == AffineExprKind::Add ? dyn_cast<AffineBinaryOpExpr>(binary.getRHS()) : AffineBinaryOpExpr(nullptr);
+  auto constant = dyn_cast<AffineConstantExpr>(factor && factor.getKind() == AffineExprKind::Mul ? factor.getRHS() : binary.getRHS());
+  bool isMinus = expr.getKind() == AffineExprKind::Add && constant && constant.getValue() < 0;
+  AffineExpr right = !isMinus ? binary.getRHS() : factor ? factor.getLHS() * -constant.getValue() : -constant;
+  printDim(binary.getLHS(), out, expr.getKind() != AffineExprKind::Add);
+  static const StringLiteral names[] = {" + ", " * ", " mod ", " floordiv ", " ceildiv "};
+  StringRef name = isMinus ? StringRef(" - ") : StringRef(names[static_cast<unsigned>(expr.getKind())]);
+  printDim(right, out << name, isMinus || expr.getKind() != AffineExprKind::Add);
+  out << (isNested ? ")" : "");
+}
+
 std::string formatDim(AffineExpr expr) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  simplifyDim(expr).print(stream);
+  expr = simplifyDim(expr);
+  bool hasSign = false;
+  expr.walk([&](AffineExpr part) { hasSign |= static_cast<bool>(matchPositivePart(part)); });
+  if (hasSign)
+    printDim(expr, stream, false);
+  else
+    expr.print(stream);
   return text;
 }
 

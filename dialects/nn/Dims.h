@@ -54,6 +54,18 @@ mlir::AffineExpr getBroadcastFactor(mlir::AffineExpr size);
 bool isBroadcastFactor(mlir::AffineExpr expr);
 /// @}
 
+/// Numbers that depend on the sign of another, of at most 2^32 in size.
+/// @{
+/// 1 where `expr` is positive, else 0.
+mlir::AffineExpr getSign(mlir::AffineExpr expr);
+/// `expr` where it is positive, else 0. That of x and that of -x are made of one product, so that sums of them cancel.
+mlir::AffineExpr getPositivePart(mlir::AffineExpr expr);
+/// What getSign made this of, or an equal number of the same sign; null: it did not.
+mlir::AffineExpr matchSign(mlir::AffineExpr expr);
+/// The same for the product that getPositivePart makes.
+mlir::AffineExpr matchPositivePart(mlir::AffineExpr expr);
+/// @}
+
 /// The expression as it stands in messages, for example `s0 + 1`.
 std::string formatDim(mlir::AffineExpr expr);
 

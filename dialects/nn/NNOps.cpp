@@ -1,7 +1,7 @@
 //===- NNOps.cpp - Generated code and folds of the nn dialect --------------===//
 #include "dialects/nn/NN.h"
 #include "dialects/nn/ConstantData.h"
-#include "dialects/nn/Dims.h"
+#include "dialects/nn/DimFacts.h"
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Verify.h"
 
@@ -87,7 +87,7 @@ AffineMap BroadcastToOp::getIndexMap() {
   unsigned numSymbols = 0;
   for (auto [i, dim] : llvm::enumerate(from)) {
     AffineExpr want = to[added + i], index = getAffineDimExpr(added + i, getContext());
-    if (getConstantDim(dim) == 1)
+    if (DimFacts().areOrdered(dim, getAffineConstantExpr(1, getContext())))
       index = getAffineConstantExpr(0, getContext());
     else if (mayBroadcast(dim, want))
       index = index * getBroadcastFactor(dim);

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
-#include "dialects/nn/Dims.h"
+#include "dialects/nn/DimFacts.h"
 #include "passes/Passes.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -160,8 +160,9 @@ struct GatherToSlice : OpRewritePattern<GatherOp> {
       if (data.asInt(i) != first + i)
         return rewriter.notifyMatchFailure(gather, "expected consecutive indices");
     int64_t last = first + data.numElements() - 1;
-    // A symbolic dimension has at least one element.
-    bool inBounds = size ? first >= -*size && last < *size && (first >= 0 || last < 0) : first == last && (first == 0 || first == -1);
+    DimFacts facts(gather->getParentOfType<ModuleOp>());
+    bool hasOne = size || facts.areOrdered(rewriter.getAffineConstantExpr(1), getDim(gather.getInput().getType(), gather.getAxis()));
+    bool inBounds = size ? first >= -*size && last < *size && (first >= 0 || last < 0) : hasOne && first == last && (first == 0 || first == -1);
     if (!inBounds)
       return rewriter.notifyMatchFailure(gather, "expected indices that are known to be in bounds");
     DimExprs dims = getDims(gather.getInput().getType());

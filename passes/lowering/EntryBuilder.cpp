@@ -124,8 +124,14 @@ Value EntryBuilder::emit(AffineExpr expr) {
     return arith::ConstantIndexOp::create(b, loc, constant.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return this->symbol(symbol.getPosition());
+  if (AffineExpr part = matchPositivePart(expr))
+    return arith::MaxSIOp::create(b, loc, emit(part), arith::ConstantIndexOp::create(b, loc, 0));
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Value lhs = emit(binary.getLHS()), rhs = emit(binary.getRHS());
+  // A size that is 0 must not end the process: a check refuses the run, or there are no elements.
+  bool divides = expr.getKind() != AffineExprKind::Add && expr.getKind() != AffineExprKind::Mul;
+  if (divides && !isa<AffineConstantExpr>(binary.getRHS()))
+    rhs = arith::MaxSIOp::create(b, loc, rhs, arith::ConstantIndexOp::create(b, loc, 1));
   switch (expr.getKind()) {
   case AffineExprKind::Add:
     return arith::AddIOp::create(b, loc, lhs, rhs);

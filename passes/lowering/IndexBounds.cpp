@@ -1,5 +1,6 @@
 //===- IndexBounds.cpp - What places are proven to be at least --------------===//
 #include "passes/lowering/IndexBounds.h"
+#include "dialects/nn/Dims.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -44,7 +45,7 @@ static std::optional<int64_t> findTermBound(AffineExpr term) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(term);
   if (auto constant = dyn_cast<AffineConstantExpr>(term))
     return constant.getValue();
-  if (!binary || term.getKind() == AffineExprKind::Mod)
+  if (!binary || term.getKind() == AffineExprKind::Mod || nn::matchPositivePart(term))
     return 0;
   std::optional<int64_t> lhs = findLowerBound(binary.getLHS()), rhs = findLowerBound(binary.getRHS());
   auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());

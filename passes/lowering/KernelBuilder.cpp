@@ -84,6 +84,8 @@ Value KernelBuilder::emit(AffineExpr expr) {
     return loopValues[dim.getPosition()];
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return symbols[symbol.getPosition()];
+  if (AffineExpr part = matchPositivePart(expr))
+    return arith::MaxSIOp::create(b, location, emit(part), emitConstant(0));
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Value lhs = emit(binary.getLHS());
   auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());

@@ -36,43 +36,30 @@ static LogicalResult concat(Node &node) {
 /// Bounds beyond this mean "to the end".
 static constexpr int64_t endless = (int64_t(1) << 31) - 1;
 
-/// A bound counted from the front and cut to [low, high]. What cannot be decided is required at run time.
+/// A bound counted from the front and cut to [low, high].
 static AffineExpr normalizeBound(Node &node, AffineExpr bound, AffineExpr size, AffineExpr low, AffineExpr high) {
   auto known = nn::getConstantDim(bound);
   if (known && *known >= endless)
     return high;
   if (known && *known <= -endless)
-    return low;
-  if (known ? *known < 0 : provablyAtMost(bound, node.number(-1)))
-    bound = size + bound;
-  else if (!known && !provablyAtMost(node.number(0), bound))
-    // An expression such as n - 5: taken from the front, and required to be there.
-    node.requireNotNegative(bound, "a bound is before the start");
-  bound = nn::simplifyDim(bound);
-  if (provablyAtMost(high, bound))
-    return high;
-  if (provablyAtMost(bound, low))
-    return low;
-  if (!provablyAtMost(low, bound))
-    node.requireNotNegative(bound - low, "a bound is before the start");
-  if (!provablyAtMost(bound, high))
-    node.requireNotNegative(high - bound, "a bound is after the end");
-  return bound;
+    return node.clampHigh(low, high, "a bound is after the end");
+  bound = node.countFromFront(bound, size, "a bound is before the start");
+  return node.clampHigh(node.clampLow(bound, low, "a bound is before the start"), high, "a bound is after the end");
 }
 
 static Value sliceAxis(Node &node, Value x, int64_t axis, AffineExpr start, AffineExpr end, int64_t step) {
-  AffineExpr size = node.dims(x)[axis];
+  AffineExpr size = node.dims(x)[axis], zero = node.number(0);
   bool forward = step > 0;
   AffineExpr low = node.number(forward ? 0 : -1), high = forward ? size : size - 1;
-  AffineExpr first = normalizeBound(node, start, size, forward ? low : node.number(0), high);
+  AffineExpr first = normalizeBound(node, start, size, zero, high);
   AffineExpr last = normalizeBound(node, end, size, low, high);
   // A step that leaves the range at once is as good as the largest sane one.
   int64_t stride = std::clamp<int64_t>(step, -endless, endless);
   AffineExpr distance = nn::simplifyDim(forward ? last - first : first - last);
+  distance = node.clampLow(distance, zero, "the slice ends before it starts");
   AffineExpr extent = nn::simplifyDim(distance.ceilDiv(std::abs(stride)));
-  if (auto known = nn::getConstantDim(extent); known && *known <= 0)
-    return node.slice(x, axis, node.number(0), node.number(0), 1);
-  node.requireNotNegative(extent, "the slice ends before it starts");
+  if (nn::getConstantDim(extent) == 0)
+    return node.slice(x, axis, zero, zero, 1);
   return node.slice(x, axis, first, extent, stride);
 }
 
@@ -354,15 +341,14 @@ static LogicalResult centerCropPad(Node &node) {
   SmallVector<AffineExpr> low(rank, node.number(0)), high(rank, node.number(0));
   for (auto [axis, size] : llvm::zip_equal(axes, *sizes)) {
     axis = node.axis(axis, rank);
-    auto have = nn::getConstantDim(node.dims(x)[axis]);
-    if (!have)
-      return node.unsupported("a symbolic dimension", "make the dimension static with --dim");
     if (size < 0)
       return node.error("the shape has the negative entry " + Twine(size));
-    if (size < *have)
-      x = node.slice(x, axis, node.number((*have - size) / 2), node.number(size));
-    low[axis] = node.number(std::max<int64_t>(size - *have, 0) / 2);
-    high[axis] = node.number(std::max<int64_t>(size - *have, 0) - std::max<int64_t>(size - *have, 0) / 2);
+    AffineExpr have = node.dims(x)[axis], zero = node.number(0);
+    AffineExpr cut = node.facts().getLarger(have - size, zero), added = node.facts().getLarger(size - have, zero);
+    if (nn::getConstantDim(cut) != 0)
+      x = node.slice(x, axis, cut.floorDiv(2), have - cut);
+    low[axis] = nn::simplifyDim(added.floorDiv(2));
+    high[axis] = nn::simplifyDim(added - low[axis]);
   }
   if (node.failed() || llvm::all_of(high, [](AffineExpr amount) { return nn::getConstantDim(amount) == 0; }))
     return node.result(x);

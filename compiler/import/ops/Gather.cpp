@@ -35,6 +35,10 @@ static LogicalResult gather(Node &node) {
   if (node.failed() || !checkIndices(node, indices, node.dims(x)[axis]))
     return failure();
   DimExprs dims = node.dims(x), inner = node.dims(indices);
+  // What reads the only index of a dimension that has any is a slice (GatherToSlice), which checks nothing.
+  if (auto at = getIntegerContents(indices); at && at->size() == 1 && !nn::getConstantDim(dims[axis]))
+    if (auto index = nn::getConstantDim(at->front()); index == 0 || index == -1)
+      node.requireInRun(dims[axis] - 1);
   dims.erase(dims.begin() + axis);
   dims.insert(dims.begin() + axis, inner.begin(), inner.end());
   RankedTensorType type = node.type(dims, node.elementType(x));

@@ -97,8 +97,8 @@ static LogicalResult range(Node &node) {
       count = node.number(static_cast<int64_t>(steps));
     } else {
       AffineExpr distance = *step > 0 ? limit->front() - start->front() : start->front() - limit->front();
+      distance = node.clampLow(distance, node.number(0), "the range ends before it starts");
       count = nn::simplifyDim(distance.ceilDiv(std::abs(*step)));
-      node.requireNotNegative(count, "the range ends before it starts");
     }
   } else if (auto declared = node.declaredDims(); declared && declared->size() == 1) {
     count = declared->front();

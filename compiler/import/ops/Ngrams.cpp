@@ -10,6 +10,9 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
+/// Each skip is a pass over the rows, of which those that are longer than a row cost nothing when its length is known.
+static constexpr int64_t mostSymbolicSkips = 64;
+
 namespace {
 /// The grams of one length, and the columns of the result in which they count.
 struct Grams {
@@ -26,7 +29,7 @@ public:
 private:
   bool read();
   bool addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<int64_t> columns);
-  Value count(const Grams &grams, Value rows, int64_t width);
+  Value count(const Grams &grams, Value rows, AffineExpr width);
   Value weigh(Value counts);
 
   Node &node;
@@ -86,25 +89,25 @@ bool TfIdf::read() {
 }
 
 /// How often each gram [grams] is in each row, its items 1 ... skips + 1 apart: all of its items at once at the places where it may start.
-Value TfIdf::count(const Grams &grams, Value rows, int64_t width) {
+Value TfIdf::count(const Grams &grams, Value rows, AffineExpr width) {
   Type element = node.elementType(rows), real = node.builder().getF32Type(), i64 = node.builder().getI64Type();
   int64_t number = grams.items.size();
   AffineExpr batch = node.dims(rows)[0];
   Value total;
   // Without a gap between items, all skips are the same.
   for (int64_t distance = 1; distance <= (grams.length == 1 ? 1 : skips + 1); ++distance) {
-    int64_t starts = width - distance * (grams.length - 1);
-    if (starts <= 0 || (distance > 1 && shortest == 1 && longest == 1))
+    AffineExpr starts = node.facts().getLarger(width - distance * (grams.length - 1), node.number(0));
+    if (nn::getConstantDim(starts) == 0 || (distance > 1 && shortest == 1 && longest == 1))
       break;
-    DimExprs dims = {batch, node.number(number), node.number(starts)};
+    DimExprs dims = {batch, node.number(number), starts};
     Value matches;
     for (int64_t i = 0; i < grams.length; ++i) {
       std::vector<int64_t> items;
       for (const std::vector<int64_t> &gram : grams.items)
         items.push_back(gram[i]);
       Value wanted = node.cast(node.constant(nn::makeConstantOf<int64_t>(RankedTensorType::get({number, 1}, i64), items)), element);
-      Value there = node.slice(rows, 1, node.number(i * distance), node.number(starts));
-      there = node.reshape(there, {batch, node.number(1), node.number(starts)});
+      Value there = node.slice(rows, 1, node.number(i * distance), starts);
+      there = node.reshape(there, {batch, node.number(1), starts});
       Value same = node.compare<EqualOp>(node.broadcastTo(there, dims), node.broadcastTo(wanted, dims));
       matches = matches ? node.binary<AndOp>(matches, same) : same;
     }
@@ -129,15 +132,15 @@ LogicalResult TfIdf::run() {
     return failure();
   if (node.rank(x) < 1 || node.rank(x) > 2)
     return node.error("the input has rank " + Twine(node.rank(x)) + ", expected 1 or 2");
-  auto width = nn::getConstantDim(node.dims(x).back());
-  if (!width)
-    return node.unsupported("rows of symbolic length", "make the dimension static with --dim");
+  AffineExpr width = node.dims(x).back();
+  if (!nn::getConstantDim(width) && skips >= mostSymbolicSkips)
+    return node.unsupported("max_skip_count of " + Twine(skips) + " over rows of symbolic length", "make the dimension static with --dim");
   AffineExpr batch = node.rank(x) == 1 ? node.number(1) : node.dims(x)[0];
-  Value rows = node.reshape(x, {batch, node.number(*width)});
+  Value rows = node.reshape(x, {batch, width});
   Type i64 = node.builder().getI64Type();
   Value result = node.splat({batch, node.number(resultSize)}, node.builder().getF32Type(), 0);
   for (const Grams &grams : all)
-    if (Value counts = count(grams, rows, *width)) {
+    if (Value counts = count(grams, rows, width)) {
       int64_t number = grams.columns.size();
       Value columns = node.constant(nn::makeConstantOf<int64_t>(RankedTensorType::get({number}, i64), grams.columns));
       columns = node.broadcastTo(columns, node.dims(counts));

@@ -122,7 +122,10 @@ static std::optional<SmallVector<int64_t>> squeezeAxes(Node &node) {
 static LogicalResult squeezeOnes(Node &node, Value x) {
   DimExprs dims = node.dims(x), kept, symbolic, ones;
   llvm::copy_if(dims, std::back_inserter(kept), [](AffineExpr dim) { return nn::getConstantDim(dim) != 1; });
-  llvm::copy_if(dims, std::back_inserter(symbolic), [](AffineExpr dim) { return !nn::getConstantDim(dim); });
+  llvm::copy_if(dims, std::back_inserter(symbolic), [&](AffineExpr dim) {
+    nn::DimRange range = node.facts().getRange(dim);
+    return !nn::getConstantDim(dim) && range.least.value_or(1) <= 1 && range.most.value_or(1) >= 1;
+  });
   SqueezedDims &squeezed = node.squeezed();
   int64_t most = kept.size(), least = most - static_cast<int64_t>(symbolic.size());
   auto rank = node.declaredRank();
@@ -133,7 +136,8 @@ static LogicalResult squeezeOnes(Node &node, Value x) {
     llvm::copy_if(symbolic, std::back_inserter(ones), [&](AffineExpr dim) { return llvm::is_contained(squeezed.ones, dim); });
     squeezed.isContradicted |= rank && *rank != most - static_cast<int64_t>(ones.size());
     if (squeezed.isRefused || squeezed.isContradicted)
-      return node.unsupported("without axes, which dimensions of size 1 to squeeze is known only at run time", "make them static with --dim");
+      return node.unsupported("without axes, which dimensions of size 1 to squeeze is known only at run time",
+                              "make them static with --dim, or give bounds that leave out 1");
   }
   for (AffineExpr dim : symbolic) {
     AffineExpr size = llvm::is_contained(ones, dim) ? dim : nn::getBroadcastFactor(dim);

@@ -45,19 +45,32 @@ func.func @flatten_concat(%x: tensor<4x8xf32>) -> tensor<12x8xf32> {
 
 // -----
 
-// The first row of each sequence; the last one of a symbolic length.
+// The first row of each sequence; the last one of a symbolic length, of which a run checks that it is not 0.
 // CHECK-DAG: #[[FIRST:.*]] = affine_map<() -> (0, 0, 0)>
 // CHECK-DAG: #[[LAST:.*]] = affine_map<()[s0] -> (0, s0 - 1, 0)>
 // CHECK-LABEL: func @gather_row
 // CHECK: nn.slice %arg0 starts #[[FIRST]]
 // CHECK: nn.reshape {{.*}} -> tensor<2x8xf32>
 // CHECK: nn.slice %arg0 starts #[[LAST]]
+module attributes {nn.symbols = ["n"], nn.constraints = affine_map<()[s0] -> ((s0 - 1) floordiv 1099511627776)>} {
 func.func @gather_row(%x: tensor<2x?x8xf32, #nn.dims<()[s0] -> (2, s0, 8)>>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
   %zero = nn.constant dense<0> : tensor<i64>
   %minus = nn.constant dense<-1> : tensor<i64>
   %a = nn.gather %x, %zero axis 1 : tensor<2x?x8xf32, #nn.dims<()[s0] -> (2, s0, 8)>>, tensor<i64> -> tensor<2x8xf32>
   %b = nn.gather %x, %minus axis 1 : tensor<2x?x8xf32, #nn.dims<()[s0] -> (2, s0, 8)>>, tensor<i64> -> tensor<2x8xf32>
   return %a, %b : tensor<2x8xf32>, tensor<2x8xf32>
+}
+}
+
+// -----
+
+// Without that it stays a gather, which checks its index.
+// CHECK-LABEL: func @gather_of_none
+// CHECK: nn.gather
+func.func @gather_of_none(%x: tensor<?x8xf32, #nn.dims<()[s0] -> (s0, 8)>>) -> tensor<8xf32> {
+  %zero = nn.constant dense<0> : tensor<i64>
+  %a = nn.gather %x, %zero axis 0 : tensor<?x8xf32, #nn.dims<()[s0] -> (s0, 8)>>, tensor<i64> -> tensor<8xf32>
+  return %a : tensor<8xf32>
 }
 
 // -----

@@ -174,8 +174,8 @@ CASES = [
     ("there are 1 weights for 2 results", "int64[4] x",
      'y = TfIdfVectorizer<mode = "TF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 0, ngram_counts = [0], ngram_indexes = [0, 1], '
      "pool_int64s = [1, 2], weights = [1.0]>(x)"),
-    ("rows of symbolic length", "int64[N] x",
-     'y = TfIdfVectorizer<mode = "TF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 0, ngram_counts = [0], ngram_indexes = [0], '
+    ("max_skip_count of 64 over rows of symbolic length", "int64[N] x",
+     'y = TfIdfVectorizer<mode = "TF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 64, ngram_counts = [0], ngram_indexes = [0], '
      "pool_int64s = [1]>(x)"),
     # Pools that remember places
     ("the second result, Indices, of symbolic spatial dimensions", "float[1, 1, N] x", "y, i = MaxPool<kernel_shape = [2]>(x)"),
