@@ -96,7 +96,8 @@ struct Depthwise {
     GroupOp group = k.group();
     if (lines != 2 || group.getNumResults() != 1 || group.getResult(0).getType() != op.getType())
       return false;
-    auto known = [&](Value input) { return input.getDefiningOp<ConstantOp>() || input == group.getInputs()[cast<BlockArgument>(op.getInput()).getArgNumber()]; };
+    Value image = group.getInputs()[cast<BlockArgument>(op.getInput()).getArgNumber()];
+    auto known = [&](Value input) { return input == image || input.getDefiningOp<ConstantOp>(); };
     return llvm::all_of(group.getInputs(), known) && llvm::any_of(group.getBody().front(), [](Operation &op) {
              return isa<Approximate, TanhOp, ErfOp, LogOp, SoftplusOp, MishOp, GeluOp, GeluTanhOp, EluOp, SeluOp, CeluOp>(op);
            });
