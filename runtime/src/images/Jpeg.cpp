@@ -35,7 +35,6 @@ Decoder &decoderOf(j_common_ptr library) { return *static_cast<Decoder *>(librar
   longjmp(decoder.end, 1);
 }
 void onWarning(j_common_ptr, int) {}
-void onMessage(j_common_ptr) {}
 
 [[noreturn]] void stop(j_common_ptr library, const char *text) {
   Decoder &decoder = decoderOf(library);
@@ -48,35 +47,33 @@ void onScan(j_common_ptr library) {
     stop(library, "too many scans");
 }
 
-void startSource(j_decompress_ptr) {}
+// Nothing is to be done at the source's start and end.
+void onSource(j_decompress_ptr) {}
 boolean fillSource(j_decompress_ptr library) { stop(reinterpret_cast<j_common_ptr>(library), "the file is cut off"); }
 void skipSource(j_decompress_ptr library, long count) {
   jpeg_source_mgr &source = *library->src;
-  if (count <= 0)
-    return;
-  if (size_t(count) > source.bytes_in_buffer)
+  const size_t bytes = count > 0 ? size_t(count) : 0;
+  if (bytes > source.bytes_in_buffer)
     fillSource(library);
-  source.next_input_byte += count;
-  source.bytes_in_buffer -= size_t(count);
+  source.next_input_byte += bytes;
+  source.bytes_in_buffer -= bytes;
 }
-void endSource(j_decompress_ptr) {}
 
 void setUp(Decoder &decoder) {
   decoder.library.err = jpeg_std_error(&decoder.errors);
   decoder.errors.error_exit = onError;
   decoder.errors.emit_message = onWarning;
-  decoder.errors.output_message = onMessage;
   decoder.library.client_data = &decoder;
 }
 
 void setSource(Decoder &decoder) {
   decoder.source.next_input_byte = decoder.picture->bytes();
   decoder.source.bytes_in_buffer = decoder.picture->size();
-  decoder.source.init_source = startSource;
+  decoder.source.init_source = onSource;
   decoder.source.fill_input_buffer = fillSource;
   decoder.source.skip_input_data = skipSource;
   decoder.source.resync_to_restart = jpeg_resync_to_restart;
-  decoder.source.term_source = endSource;
+  decoder.source.term_source = onSource;
   decoder.library.src = &decoder.source;
   decoder.progress.progress_monitor = onScan;
   decoder.library.progress = &decoder.progress;

@@ -38,17 +38,15 @@ OPJ_SIZE_T onRead(void *to, OPJ_SIZE_T count, void *user) {
 OPJ_OFF_T onSkip(OPJ_OFF_T count, void *user) {
   Decoder &decoder = *static_cast<Decoder *>(user);
   const size_t left = decoder.picture->size() - decoder.at;
-  if (count < 0)
-    return -1;
-  decoder.at += size_t(count) < left ? size_t(count) : left;
-  return size_t(count) <= left ? count : -1;
+  const bool isWithin = count >= 0 && size_t(count) <= left;
+  decoder.at += isWithin ? size_t(count) : left;
+  return isWithin ? count : -1;
 }
 OPJ_BOOL onSeek(OPJ_OFF_T place, void *user) {
   Decoder &decoder = *static_cast<Decoder *>(user);
-  if (place < 0 || size_t(place) > decoder.picture->size())
-    return OPJ_FALSE;
-  decoder.at = size_t(place);
-  return OPJ_TRUE;
+  const bool isWithin = place >= 0 && size_t(place) <= decoder.picture->size();
+  decoder.at = isWithin ? size_t(place) : decoder.at;
+  return isWithin;
 }
 void onError(const char *text, void *user) { static_cast<Decoder *>(user)->picture->fail(text); }
 
@@ -134,19 +132,26 @@ void toRgb(uint8_t *pixel) {
   pixel[2] = clip(y + (rounded(1.772 * 64 * cb) >> 6));
 }
 
+// The first `colours` channels; OpenJPEG gives none that is missing or of other bits, but does not promise that.
+bool findChannels(Decoder &decoder, int colours, Channel *channels) {
+  const opj_image_t &image = *decoder.image;
+  bool isKnown = true;
+  for (int c = 0; isKnown && c < colours; ++c) {
+    const opj_image_comp_t &component = image.comps[c];
+    isKnown = component.data && component.w > 0 && component.h > 0 && component.prec >= 1 && component.prec <= 31;
+    const bool isWide = image.numcomps == 1 && !decoder.isBare && component.prec > 9 && component.prec <= 16;
+    channels[c] = {&component, isKnown && component.sgnd ? 1 << (component.prec - 1) : 0, 8 - int(component.prec), isWide};
+  }
+  return isKnown || decoder.picture->fail("a channel is missing, or of an unknown kind");
+}
+
 bool putPixels(Decoder &decoder) {
   Picture &picture = *decoder.picture;
   const opj_image_t &image = *decoder.image;
   const int colours = image.numcomps < 3 ? 1 : 3;
   Channel channels[3] = {};
-  for (int c = 0; c < colours; ++c) {
-    const opj_image_comp_t &component = image.comps[c];
-    if (!component.data || component.w == 0 || component.h == 0 || component.prec < 1 || component.prec > 31)
-      return picture.fail("a channel is missing, or of an unknown kind");
-    const bool isWide = image.numcomps == 1 && !decoder.isBare && component.prec > 9;
-    channels[c] = {&component, component.sgnd ? 1 << (component.prec - 1) : 0, 8 - int(component.prec), isWide && component.prec <= 16};
-  }
-  for (int64_t y = 0; y < picture.height(); ++y)
+  const bool isKnown = findChannels(decoder, colours, channels);
+  for (int64_t y = 0; isKnown && y < picture.height(); ++y)
     for (int64_t x = 0; x < picture.width(); ++x) {
       uint8_t pixel[3];
       for (int c = 0; c < colours; ++c)
@@ -157,18 +162,16 @@ bool putPixels(Decoder &decoder) {
         toRgb(pixel);
       picture.put(x, y, pixel[0], pixel[1], pixel[2]);
     }
-  return true;
+  return isKnown;
 }
 
 bool decode(Decoder &decoder) {
   Picture &picture = *decoder.picture;
   if (!start(decoder))
     return false;
-  if (!opj_read_header(decoder.stream, decoder.codec, &decoder.image) || !decoder.image)
+  const opj_image_t *image = opj_read_header(decoder.stream, decoder.codec, &decoder.image) ? decoder.image : nullptr;
+  if (!image || int64_t(image->x1) - image->x0 != picture.width() || int64_t(image->y1) - image->y0 != picture.height() || image->numcomps > mostChannels)
     return picture.fail("the header is malformed, or cut off");
-  const opj_image_t &image = *decoder.image;
-  if (int64_t(image.x1) - image.x0 != picture.width() || int64_t(image.y1) - image.y0 != picture.height() || image.numcomps > mostChannels)
-    return picture.fail("the header is malformed");
   if (!opj_decode(decoder.codec, decoder.stream, decoder.image) || !opj_end_decompress(decoder.codec, decoder.stream))
     return picture.fail("the data is malformed, or cut off");
   return putPixels(decoder);

@@ -36,14 +36,11 @@ tmsize_t onRead(thandle_t handle, void *to, tmsize_t count) {
   decoder.at += count;
   return count;
 }
-tmsize_t onWrite(thandle_t, void *, tmsize_t) { return 0; }
 toff_t onSeek(thandle_t handle, toff_t offset, int whence) {
   Decoder &decoder = *static_cast<Decoder *>(handle);
   const int64_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? decoder.at : int64_t(decoder.picture->size());
   const int64_t place = int64_t(uint64_t(base) + offset);
-  if (place < 0)
-    return toff_t(-1);
-  return toff_t(decoder.at = place);
+  return place < 0 ? toff_t(-1) : toff_t(decoder.at = place);
 }
 int onClose(thandle_t) { return 0; }
 toff_t onSize(thandle_t handle) { return static_cast<Decoder *>(handle)->picture->size(); }
@@ -119,15 +116,13 @@ bool readStrips(Decoder &d, int64_t plane) {
   TIFFGetFieldDefaulted(d.file, TIFFTAG_ROWSPERSTRIP, &rows);
   rows = rows == 0 || rows > d.height ? d.height : rows;
   const int64_t stride = d.stride(), perPlane = (int64_t(d.height) + rows - 1) / rows;
-  if (TIFFScanlineSize64(d.file) != uint64_t(stride) || TIFFNumberOfStrips(d.file) != uint64_t(perPlane * d.planes()))
-    return d.picture->fail("strips of another size than the picture");
-  for (int64_t strip = 0; strip < perPlane; ++strip) {
+  bool isWhole = TIFFScanlineSize64(d.file) == uint64_t(stride) && TIFFNumberOfStrips(d.file) == uint64_t(perPlane * d.planes());
+  for (int64_t strip = 0; isWhole && strip < perPlane; ++strip) {
     const int64_t first = strip * rows, count = first + rows > d.height ? d.height - first : rows;
     uint8_t *to = d.pixels + (plane * d.height + first) * stride;
-    if (TIFFReadEncodedStrip(d.file, uint32_t(plane * perPlane + strip), to, count * stride) != count * stride)
-      return d.picture->fail("the data is malformed, or cut off");
+    isWhole = TIFFReadEncodedStrip(d.file, uint32_t(plane * perPlane + strip), to, count * stride) == count * stride;
   }
-  return true;
+  return isWhole || d.picture->fail("the data is malformed, or cut off");
 }
 
 bool readTiles(Decoder &d, int64_t plane) {
@@ -141,16 +136,13 @@ bool readTiles(Decoder &d, int64_t plane) {
     return d.picture->fail("tiles of a size that cannot be read");
   if (!d.piece && !(d.piece = static_cast<uint8_t *>(d.picture->allocate(height, row))))
     return false;
-  for (uint32_t y = 0; y < d.height; y += height)
-    for (uint32_t x = 0; x < d.width; x += width) {
-      if (TIFFReadTile(d.file, d.piece, x, y, 0, uint16_t(plane)) != row * height)
+  for (int64_t y = 0; y < d.height; y += height)
+    for (int64_t x = 0; x < d.width; x += width) {
+      if (TIFFReadTile(d.file, d.piece, uint32_t(x), uint32_t(y), 0, uint16_t(plane)) != row * height)
         return d.picture->fail("the data is malformed, or cut off");
-      const int64_t start = int64_t(x) * pixelBits / 8, bytes = start + row > stride ? stride - start : row;
+      const int64_t start = x * pixelBits / 8, bytes = start + row > stride ? stride - start : row;
       for (int64_t line = 0; line < height && y + line < d.height; ++line)
         memcpy(d.pixels + (plane * d.height + y + line) * stride + start, d.piece + line * row, size_t(bytes));
-      // Steps of 2^32 do not come round.
-      if (x > UINT32_MAX - width)
-        break;
     }
   return true;
 }
@@ -280,7 +272,8 @@ bool readTiff(Picture &picture) {
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, tmsize_t(besidesPixels));
   TIFFOpenOptionsSetErrorHandlerExtR(options, onError, &decoder);
   TIFFOpenOptionsSetWarningHandlerExtR(options, onWarning, &decoder);
-  decoder.file = TIFFClientOpenExt("picture", "rm", &decoder, onRead, onWrite, onSeek, onClose, onSize, nullptr, nullptr, options);
+  // A file that is open for reading is never written, but libtiff takes no null.
+  decoder.file = TIFFClientOpenExt("picture", "rm", &decoder, onRead, onRead, onSeek, onClose, onSize, nullptr, nullptr, options);
   TIFFOpenOptionsFree(options);
   const bool done = decoder.file ? decode(decoder) : picture.fail("malformed, or cut off");
   if (decoder.file)

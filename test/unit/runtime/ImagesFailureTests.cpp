@@ -67,6 +67,7 @@ TEST(ImagesFailure, MemoryThatIsRefusedIsAStatus) {
   expect("PNG", "colours.png", 4);
   expect("TIFF", "plain.tif", 2);
   expect("TIFF", "tile.tif", 3);
+  expect("TIFF", "ycbcr.tif", 2);
   expect("WebP", "lossy.webp", 1);
 }
 

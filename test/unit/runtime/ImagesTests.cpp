@@ -82,7 +82,7 @@ bool isBuiltIn(const std::string &name) {
 }
 
 TEST(Images, EveryFormatHasPillowsPixels) {
-  EXPECT_EQ(expectations().size(), 60u);
+  EXPECT_EQ(expectations().size(), 62u);
   for (const auto &[name, expected] : expectations()) {
     const Bytes file = readFile(name);
     const Decoded rgb = decode(file), gray = decode(file, KILN_PIXELS_GRAYSCALE);
@@ -201,6 +201,95 @@ TEST(Images, ABmpFileMayHaveAnyMasksOfUpToEightBits) {
   EXPECT_EQ(decode(file).message, "BMP: masks that no channels of up to 8 bits have");
   file[30] = 9;
   EXPECT_EQ(decode(file).message, "BMP: a compression that is not known");
+}
+
+// The file with `to` in place of the first `from`.
+Bytes replaced(const Bytes &file, const std::string &from, const std::string &to) {
+  std::string text(file.begin(), file.end());
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos);
+  text.replace(at, from.size(), to);
+  return Bytes(text.begin(), text.end());
+}
+
+TEST(Images, MessagesSayWhatIsWrongWithAChangedFile) {
+  const struct {
+    const char *name;
+    std::string from, to;
+    const char *message;
+  } changes[] = {
+      {"runs8.bmp", std::string("\1\0\x08\0", 4), std::string("\1\0\x04\0", 4), "BMP: run lengths of another number of bits"},
+      // Compression, tag 259.
+      {"plain.tif", std::string("\3\1\3\0\1\0\0\0\1", 9), std::string("\3\1\3\0\1\0\0\0\6", 9), "TIFF: compressed with JPEG's old form"},
+      // The tiles' height, tag 323.
+      {"tile.tif", std::string("\x43\1\3\0\1\0\0\0\x10\0\0\0", 12), std::string("\x43\1\4\0\1\0\0\0\0\0\0\x7F", 12),
+       "TIFF: tiles of a size that cannot be read"},
+      // The bits of three channels.
+      {"ycbcr.tif", std::string("\x08\0\x08\0\x08\0", 6), std::string("\x10\0\x10\0\x10\0", 6), "TIFF: pixels of a kind that is not known"},
+  };
+  for (const auto &change : changes)
+    if (isBuiltIn(change.name))
+      EXPECT_EQ(decode(replaced(readFile(change.name), change.from, change.to)).message, change.message) << change.name;
+}
+
+TEST(Images, AJpegFileHasOneThreeOrFourChannels) {
+  if (!isBuiltIn("420.jpg"))
+    return;
+  // One pixel: the frame's header, with the channels 1 and 2, and the scan's.
+  const Bytes two = {0xFF, 0xD8, 0xFF, 0xC0, 0, 14, 8, 0, 1, 0, 1, 2, 1, 0x11, 0, 2, 0x11, 0, 0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0};
+  EXPECT_EQ(decode(two).message, "JPEG: neither gray, colours nor CMYK");
+}
+
+TEST(Images, AJpegFileHasAtMostFiveHundredScans) {
+  if (!isBuiltIn("444-progressive.jpg"))
+    return;
+  const Bytes file = readFile("444-progressive.jpg");
+  const std::string text(file.begin(), file.end() - 2), scan = text.substr(text.rfind("\xFF\xDA"));
+  const auto scans = std::count(text.begin(), text.end(), '\xDA'); // no fewer than there are
+  auto decodeWith = [&](ptrdiff_t more) {
+    std::string longer = text;
+    for (; more > 0; --more)
+      longer += scan;
+    longer += "\xFF\xD9";
+    return decode(Bytes(longer.begin(), longer.end()));
+  };
+  EXPECT_EQ(decodeWith(500 - scans).status, KILN_STATUS_OK);
+  EXPECT_EQ(decodeWith(500).message, "JPEG: too many scans");
+}
+
+TEST(Images, TheBoxesOfAJpeg2000FileMayBeLarge) {
+  if (!isBuiltIn("colours.jp2"))
+    return;
+  const Bytes file = readFile("colours.jp2");
+  const std::string text(file.begin(), file.end());
+  const size_t box = text.find("jp2c") - 4;
+  auto expectSame = [&](const std::string &boxes, const char *what) {
+    const std::string changed = text.substr(0, box) + boxes;
+    const Decoded result = decode(Bytes(changed.begin(), changed.end()));
+    ASSERT_EQ(result.status, KILN_STATUS_OK) << what << ": " << result.message;
+    EXPECT_EQ(hash(result.pixels), expectations().at("colours.jp2").rgb) << what;
+  };
+  const size_t length = text.size() - box + 8;
+  const std::string wide = std::string("\0\0\0\1jp2c\0\0\0\0\0\0", 14) + char(length >> 8) + char(length & 255);
+  expectSame(wide + text.substr(box + 8), "a length of 64 bits");
+  const std::string unknown = std::string("\0\3\0\0free", 8) + std::string(0x30000 - 8, 0);
+  expectSame(unknown + text.substr(box), "a box that is not known, larger than what is read at once");
+}
+
+// Pillow takes such a file for one of RGB.
+TEST(Images, AJpeg2000FileMayHaveYCbCr) {
+  if (!isBuiltIn("colours.jp2"))
+    return;
+  const Bytes file = readFile("colours.jp2");
+  const Bytes from = decode(file).pixels;
+  const Decoded result = decode(replaced(file, std::string("colr\1\0\0\0\0\0\x10", 11), std::string("colr\1\0\0\0\0\0\x12", 11)));
+  ASSERT_EQ(result.status, KILN_STATUS_OK) << result.message;
+  for (size_t i = 0; i < from.size(); i += 3) {
+    const double y = from[i], cb = from[i + 1] - 128.0, cr = from[i + 2] - 128.0;
+    const double rgb[3] = {y + 1.402 * cr, y - 0.34414 * cb - 0.71414 * cr, y + 1.772 * cb};
+    for (size_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(result.pixels[i + c], std::clamp(rgb[c], 0.0, 255.0), 1.1) << i;
+  }
 }
 
 TEST(Images, TheHookChecksItsArguments) {
