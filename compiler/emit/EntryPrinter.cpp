@@ -28,6 +28,7 @@ private:
   LogicalResult printLaunch(kernel::LaunchOp launch);
   LogicalResult printView(memref::ViewOp view);
   LogicalResult printWeight(kernel::GetWeightOp op);
+  LogicalResult printPart(scf::ExecuteRegionOp part);
   void findStatusCells();
   void clearStatusCell(Value buffer);
   void printStatusCheck(const std::string &cell);
@@ -128,6 +129,8 @@ LogicalResult EntryBody::printStatement(Operation *op) {
     return printView(view);
   if (auto weight = dyn_cast<kernel::GetWeightOp>(op))
     return printWeight(weight);
+  if (auto part = dyn_cast<scf::ExecuteRegionOp>(op))
+    return printPart(part);
   if (auto check = dyn_cast<kernel::CheckOp>(op)) {
     std::string condition = text(check.getCondition());
     line("if (!(" + condition + ")) // " + makeCommentText(check.getMessage()));
@@ -197,6 +200,18 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   std::string address = *weight.getOffset() ? base + " + " + std::to_string(*weight.getOffset()) : base;
   line("const " + element + " *const " + name + " = reinterpret_cast<const " + element + " *>(" + address + ");");
   define(op.getResult(), name);
+  return success();
+}
+
+/// A function of its own for the compiler, which sees what is around it. It ends early with a status.
+LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
+  std::string name = uniqueName("part");
+  open("const auto " + name + " = [&]() __attribute__((noinline)) -> kiln_status {");
+  if (failed(printBlock(part.getRegion().front())))
+    return failure();
+  line("return KILN_STATUS_OK;");
+  close("};");
+  line("if (const kiln_status status = " + name + "())\n    return status;");
   return success();
 }
 
