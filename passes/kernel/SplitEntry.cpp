@@ -26,18 +26,20 @@ namespace {
 
 class Splitter {
 public:
-  Splitter(Block &block, unsigned partLaunches) : block(block), partLaunches(partLaunches), module(block.getParentOp()->getParentOfType<ModuleOp>()) {}
+  Splitter(Block &block, const SymbolTable &symbols, unsigned partLaunches) : block(block), symbols(symbols), partLaunches(partLaunches) {}
   void run();
 
 private:
   bool isAddress(Operation &op) const;
-  bool isStatusCell(Value buffer) const;
+  void findStatusCells();
   void moveIntoPart(Operation &op);
   Value findInPart(Value value);
 
   Block &block;
+  const SymbolTable &symbols;
   unsigned partLaunches;
-  ModuleOp module;
+  /// Cells that kernels report faults in: they are cleared where they are defined, once.
+  llvm::DenseSet<Value> statusCells;
   scf::ExecuteRegionOp part;
   unsigned launches = 0;
   /// Addresses as the open region computes them.
@@ -46,12 +48,12 @@ private:
 
 } // namespace
 
-/// Cells that kernels report faults in are cleared where they are defined, once.
-bool Splitter::isStatusCell(Value buffer) const {
-  return llvm::any_of(buffer.getUses(), [&](OpOperand &use) {
-    auto launch = dyn_cast<kernel::LaunchOp>(use.getOwner());
-    auto callee = launch ? module.lookupSymbol<func::FuncOp>(launch.getKernel()) : func::FuncOp();
-    return callee && use.getOperandNumber() < callee.getNumArguments() && callee.getArgAttr(use.getOperandNumber(), kernel::statusAttrName);
+void Splitter::findStatusCells() {
+  block.walk([&](kernel::LaunchOp launch) {
+    auto callee = symbols.lookup<func::FuncOp>(launch.getKernel());
+    for (unsigned i = 0, count = callee ? callee.getNumArguments() : 0; i < count && i < launch.getOperands_().size(); ++i)
+      if (callee.getArgAttr(i, kernel::statusAttrName))
+        statusCells.insert(launch.getOperands_()[i]);
   });
 }
 
@@ -59,7 +61,7 @@ bool Splitter::isAddress(Operation &op) const {
   if (op.getNumResults() != 1 || op.getNumRegions() != 0)
     return false;
   if (isa<memref::ViewOp>(op))
-    return !isStatusCell(op.getResult(0));
+    return !statusCells.contains(op.getResult(0));
   return isa<kernel::GetWeightOp, memref::CastOp, arith::ConstantOp>(op);
 }
 
@@ -86,6 +88,7 @@ void Splitter::moveIntoPart(Operation &op) {
 }
 
 void Splitter::run() {
+  findStatusCells();
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isAddress(op))
       continue;
@@ -121,8 +124,9 @@ struct SplitEntry : impl::SplitEntryBase<SplitEntry> {
           longBlocks.push_back(block);
       });
     });
+    SymbolTable symbols(getOperation());
     for (Block *block : longBlocks)
-      Splitter(*block, std::max(1u, static_cast<unsigned>(partLaunches))).run();
+      Splitter(*block, symbols, std::max(1u, static_cast<unsigned>(partLaunches))).run();
   }
 };
 } // namespace
