@@ -43,6 +43,8 @@ struct Assumptions {
   DimExprs notNegative;
   /// Bounds of slices and the like lie in what they cut, as a run checks.
   bool isInRange = false;
+  /// Sizes that the model computes are equal where they broadcast with each other, as a run checks; else either may be 1.
+  bool areEqual = true;
   /// More of the first: the run could not go on otherwise.
   llvm::SetVector<AffineExpr> found;
   /// Whether sizes stand in the model that the second would make simpler.
