@@ -1,5 +1,6 @@
 //===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
 #include "compiler/IRPhases.h"
+#include "compiler/CrashFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "compiler/Decisions.h"
 #include "compiler/InPlace.h"
@@ -12,6 +13,7 @@
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
 #include "dialects/nn/NN.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,7 +24,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -131,6 +132,17 @@ static unsigned stagesDone(ModuleOp module) {
   return grouped ? 2 : 0;
 }
 
+/// IR with its kernels made goes straight to the printers, which trust the promise of the stage.
+static bool checkKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  ModuleOp module = *result.targets.front().module;
+  if (!isIRFile(options.model) || stagesDone(module) < getStages().size())
+    return true;
+  PassManager passes(result.context.get());
+  passes.addPass(createVerifyKernel());
+  DiagnosticCollector diagnostics(*result.context, errors);
+  return succeeded(passes.run(module));
+}
+
 namespace {
 struct CrashingInstrumentation : PassInstrumentation {
   void runBeforePass(Pass *, Operation *) override { std::abort(); }
@@ -138,7 +150,7 @@ struct CrashingInstrumentation : PassInstrumentation {
 } // namespace
 
 static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kernel::TargetAttr> targets, const CompileOptions &options,
-                              std::vector<std::string> &errors) {
+                              std::string &reproducer, std::vector<std::string> &errors) {
   PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
@@ -154,8 +166,8 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
     pipeline.accuracy.push_back("fast");
   llvm::append_range(pipeline.accuracy, options.opAccuracy);
   stage.build(passes, pipeline);
-  if (!options.reproducer.empty())
-    passes.enableCrashReproducerGeneration(options.reproducer);
+  if (options.keepReproducer)
+    keepReproducer(passes, reproducer);
   if (options.crashIn == stage.name)
     passes.addInstrumentation(std::make_unique<CrashingInstrumentation>());
   DiagnosticCollector diagnostics(*module.getContext(), errors);
@@ -164,8 +176,7 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   if (errors.empty() || diagnostics.sawBug())
     return CompileStatus::Bug;
   // The model's fault needs no reproducer.
-  if (!options.reproducer.empty())
-    llvm::sys::fs::remove(options.reproducer);
+  dropCrashFile(reproducer);
   return CompileStatus::AtFault;
 }
 
@@ -244,7 +255,7 @@ static CompileStatus addVersions(const CompileOptions &options, ArrayRef<Special
     if (!version)
       return CompileStatus::AtFault;
     for (const Stage &stage : getStages().take_front(done))
-      if (CompileStatus status = runStage(stage, *version, targets, options, errors); status != CompileStatus::Done)
+      if (CompileStatus status = runStage(stage, *version, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
     result.targets.push_back({result.targets.front().name, std::move(version), describeSizes(module, sizes)});
   }
@@ -293,7 +304,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  if (!readModel(options, result, errors) || !setTarget(options, targets, result, errors) || !checkConstants(options, result, errors))
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
+      !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
   std::vector<SpecialSizes> versions;
@@ -313,7 +325,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       return CompileStatus::AtFault;
     begin(next.name.str());
     for (TargetModule &target : result.targets)
-      if (CompileStatus status = runStage(next, *target.module, targets, options, errors); status != CompileStatus::Done)
+      if (CompileStatus status = runStage(next, *target.module, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
     stage = next.name.str();
   }
