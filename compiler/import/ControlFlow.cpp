@@ -47,8 +47,7 @@ FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node
   body.prefix = printable((scope.prefix + prefix).str(), 120);
   for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments))
     body.values[input.name()] = argument;
-  if (failed(addInitializers(body, graph)))
-    return failure();
+  addInitializers(body, graph);
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : graph.node())
     nodes.push_back(&inner);
