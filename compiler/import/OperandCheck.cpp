@@ -1,7 +1,7 @@
 //===- OperandCheck.cpp - Whether a node's inputs have types of its operator -===//
 //
 // Before an operator's importer runs, its inputs are compared with the row of Schemas.def: element types, inputs that must have the same one,
-// and lists where tensors belong.
+// ranks, and lists where tensors belong.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Graph.h"
@@ -40,6 +40,10 @@ LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schem
     std::string what = ("input " + Twine(i) + " (" + fact->name + ")").str();
     if (!(types & fact->types) && !isOptional)
       return node.error(what + " has type " + describeTypes(types & -types) + ", expected " + describeTypes(fact->types));
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    if (tensor && (tensor.getRank() < fact->leastRank || tensor.getRank() > fact->mostRank))
+      return node.error(what + " has rank " + Twine(tensor.getRank()) + ", expected " + Twine(fact->leastRank) +
+                        (fact->leastRank == fact->mostRank ? "" : " to " + Twine(fact->mostRank)));
     if (fact->variable.empty() || fact->kind == ParameterFact::Heterogeneous)
       continue;
     auto [first, isNew] = bound.try_emplace(fact->variable, i, types);

@@ -71,10 +71,16 @@ static DataTypes readTypes(StringRef text) {
 static SmallVector<ParameterFact> readParameters(StringRef text, const StringMap<DataTypes> &variables) {
   SmallVector<ParameterFact> parameters;
   for (StringRef part : split(text, ' ')) {
-    auto [name, type] = part.split(':');
+    auto [name, rest] = part.split(':');
+    auto [type, ranks] = rest.split('/');
     if (name.empty())
       continue;
     ParameterFact fact;
+    if (!ranks.empty()) {
+      auto [least, most] = ranks.split('-');
+      (void)least.getAsInteger(10, fact.leastRank);
+      (void)(most.empty() ? least : most).getAsInteger(10, fact.mostRank);
+    }
     fact.name = name.take_until([](char c) { return c == '?' || c == '*' || c == '&'; });
     if (StringRef mark = name.drop_front(fact.name.size()); !mark.empty()) {
       fact.kind = mark[0] == '?' ? ParameterFact::Optional : mark[0] == '*' ? ParameterFact::Variadic : ParameterFact::Heterogeneous;

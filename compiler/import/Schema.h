@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <limits>
 #include <string>
 
 namespace kiln::onnx {
@@ -29,6 +30,8 @@ struct ParameterFact {
   /// The name of its type's variable; inputs with the same have one type. Empty when it stands for itself.
   llvm::StringRef variable;
   DataTypes types = 0;
+  /// The ranks that a tensor may have.
+  int64_t leastRank = 0, mostRank = std::numeric_limits<int64_t>::max();
 };
 
 /// One attribute of an operator.

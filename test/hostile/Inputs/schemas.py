@@ -64,7 +64,7 @@ def read_row(inputs, outputs, types, attributes):
 
     def parameters(text):
         for part in text.split():
-            name, mark, least, kind = re.fullmatch(r"([\w.]+)([?*&]?)(\d*):(.*)", part).groups()
+            name, mark, least, kind = re.fullmatch(r"([\w.]+)([?*&]?)(\d*):([^/]*)(?:/.*)?", part).groups()
             option = {"": "Single", "?": "Optional"}.get(mark, "Variadic")
             yield Parameter(name, option, mark != "&", int(least or 0), kind if kind in variables else "", frozenset(expand(variables.get(kind, kind))))
     read = {}
