@@ -95,6 +95,8 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// For attributes that do not change what is computed.
   void ignore(llvm::StringRef name) { asked.insert(name); }
+  /// The attribute itself, or what the call of the function around the node gives for it; null when that gives nothing.
+  const onnx::AttributeProto *resolve(const onnx::AttributeProto &attribute) const;
   /// Reports an attribute or input that nobody asked for.
   void checkAllAsked();
   /// @}
