@@ -155,8 +155,11 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   ModelSources sources;
   sources.signature = mergeSignatures(targets);
   sources.header = {sources.signature.name + ".h", printHeader(sources.signature)};
-  if (targets.size() > 1)
-    sources.units.push_back({{sources.signature.name + "_run.cpp", printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
+  if (targets.size() > 1 || targets.front().isGuarded) {
+    // The unit of a target without a variant is called NAME_run.cpp.
+    std::string suffix = targets.front().isGuarded ? "_cpu.cpp" : "_run.cpp";
+    sources.units.push_back({{sources.signature.name + suffix, printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
+  }
   while (!targets.empty()) {
     auto next = llvm::find_if(targets.drop_front(), [](const Signature &signature) { return !signature.isVersion(); });
     size_t versions = next - targets.begin();
