@@ -20,6 +20,9 @@ Description describe(const Compilation &compilation, const Signature &signature)
   Description result;
   result.name = signature.name;
   result.target = compilation.target;
+  for (auto &[target, features] : signature.needs)
+    if (!features.empty())
+      result.needs[target] = features;
   if (auto accuracy = (*compilation.targets.front().module)->getAttrOfType<mlir::StringAttr>(nn::accuracyAttrName))
     result.accuracy = accuracy.str();
   result.inputs = describeTensors(signature, false);
@@ -57,6 +60,9 @@ json::Object toJson(const Description &description) {
   json::Object operators;
   for (auto &[name, count] : description.operators)
     operators[name] = count;
+  json::Object needs;
+  for (auto &[target, features] : description.needs)
+    needs[target] = features;
   json::Array dimensions;
   for (const Description::Dimension &dimension : description.dimensions) {
     json::Object row{{"name", dimension.name}, {"min", dimension.min}, {"max", dimension.max}};
@@ -68,6 +74,7 @@ json::Object toJson(const Description &description) {
   }
   return json::Object{{"name", description.name},
                       {"target", description.target},
+                      {"needs", std::move(needs)},
                       {"accuracy", description.accuracy},
                       {"inputs", toJson(description.inputs)},
                       {"outputs", toJson(description.outputs)},
@@ -113,6 +120,9 @@ std::optional<Description> descriptionFromJson(StringRef text) {
   Description result;
   result.name = getText(*object, "name");
   result.target = getText(*object, "target");
+  if (const json::Object *needs = object->getObject("needs"))
+    for (auto &[target, features] : *needs)
+      result.needs[target.str()] = features.getAsString().value_or("").str();
   result.accuracy = getText(*object, "accuracy");
   result.inputs = readTensors(*object, "inputs");
   result.outputs = readTensors(*object, "outputs");

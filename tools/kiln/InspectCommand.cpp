@@ -30,6 +30,8 @@ static void printDescription(const Description &description) {
   if (description.accuracy != "default")
     outs() << ", accuracy " << description.accuracy;
   outs() << "\n";
+  for (auto &[target, features] : description.needs)
+    outs() << "cpu        " << target << " needs " << features << "\n";
   printTensors("input      ", description.inputs);
   printTensors("output     ", description.outputs);
   for (const Description::Dimension &dimension : description.dimensions)

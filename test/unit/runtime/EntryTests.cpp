@@ -95,4 +95,12 @@ TEST(MathBounds, AreFoundByName) {
   EXPECT_EQ(ulpBound("sinh"), 0);
 }
 
+TEST(Sizes, WhatIsNoneIsTheLargest) {
+  EXPECT_EQ(as_size(0), size_t(0));
+  EXPECT_EQ(as_size(int64_t(1) << 40), size_t(int64_t(1) << 40));
+  EXPECT_EQ(as_size(INT64_MAX), size_t(INT64_MAX));
+  EXPECT_EQ(as_size(-1), SIZE_MAX);
+  EXPECT_EQ(as_size(INT64_MIN), SIZE_MAX);
+}
+
 } // namespace
