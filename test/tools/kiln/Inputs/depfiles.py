@@ -7,7 +7,7 @@ import sys
 import time
 
 root, cmake = pathlib.Path(sys.argv[1]), sys.argv[2]
-NAMES = ["a b", "a#b", "a$b", "a$(shell touch pwned)b", "a:b", "a\\b", "a\\ b", "a\\\\ b", "a\\#b", "a b: c", "a&b", "x=y", "\u00fc"]
+NAMES = ["a b", "a#b", "a$b", "a$(shell touch pwned)b", "a:b", "a\\b", "a\\ b", "a\\\\ b", "a\\#b", "a b: c", "a&b", "\u00fc"]
 # What ninja has no escape for is another name to it: it builds again and again. What counts is that make runs no command.
 ONLY_MAKE = {"a&b", "a\\#b"}
 FUNCTION = (pathlib.Path(__file__).resolve().parents[4] / "cmake/KilnAddModel.cmake").read_text()
@@ -47,7 +47,7 @@ for name in NAMES:
     assert not (folder / "pwned").exists() and not (folder / "pwned.onnx").exists(), name
 
 errors = ""
-for name in ("a\nb", "a;touch pwned", "a|b"):
+for name in ("a\nb", "a;touch pwned", "a|b", "SHELL=x"):
     shutil.copy(root / "m.onnx", root / f"{name}.onnx")
     kiln = run("kiln", f"{name}.onnx", "-o", "lib", "--name", "m", "--emit=header", "--depfile", "m.d", "-q", folder=root)
     assert kiln.returncode == 1 and not (root / "m.d").exists() and not (root / "lib").exists(), kiln
