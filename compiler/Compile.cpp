@@ -119,6 +119,7 @@ CompileStatus Driver::emit(ModelSources &sources) {
     read->weightsChecksum = weights.weightsChecksum;
     if (result.targets.size() > 1)
       read->variant = makeIdentifier(target.name);
+    read->label = target.sizes;
     if (!signatures.empty() && read->symbols.size() != signatures.front().symbols.size()) {
       errors.push_back("--specialize: with " + target.sizes + " no input or output has all sizes that the run computes");
       return CompileStatus::AtFault;

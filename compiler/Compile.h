@@ -39,6 +39,8 @@ struct Compilation {
   std::vector<std::string> libraries;
   /// ONNX operators, with the number of nodes each.
   std::map<std::string, int64_t> operators;
+  /// Of what works otherwise than the user may expect, without "warning: " and "note: ".
+  std::vector<std::string> warnings, notes;
   /// Files read besides the model.
   std::vector<std::string> dependencies;
   /// After emit: NAME.h, and the C++ sources with everything that builds them, paths as `--emit=cpp` writes them.

@@ -64,6 +64,8 @@ struct CompileOptions {
   /// A composite that the target must split, though nobody asked for it, is an error.
   bool strict = false;
   Observation observation;
+  /// Sizes that broadcast with each other are equal, instead of a version for that beside the model as ONNX has it.
+  bool assumeEqual = false;
   /// The plainest form instead of the fastest: one operation a kernel, the least special kernels. What a compile is compared with.
   bool plain = false;
   /// A file of measured choices, and choices that go before those of the file.

@@ -2,6 +2,7 @@
 #include "compiler/emit/Signature.h"
 #include "compiler/emit/Identifiers.h"
 
+#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
@@ -130,6 +131,8 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     for (auto [symbol, size] : llvm::zip(signature.symbols, sizes.asArrayRef()))
       if (size >= 0)
         signature.special.push_back({symbol.field, size});
+  if (auto assumed = module->getAttrOfType<AffineMapAttr>(nn::assumedAttrName))
+    llvm::append_range(signature.zeros, assumed.getValue().getResults());
   nn::ComputedDims computed(module);
   readComputed(computed, signature);
   size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + computed.given();
@@ -149,7 +152,7 @@ std::string Signature::versionOf(StringRef text) const {
   std::string result = text.str();
   for (auto &[field, size] : special)
     result += "_" + field + "_" + std::to_string(size);
-  return result;
+  return zeros.empty() ? result : result + "_" + makeIdentifier(label);
 }
 
 std::set<int64_t> Signature::specialSizes(const SignatureSymbol &symbol) const {
@@ -178,7 +181,7 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
   for (const Signature &target : targets.drop_front()) {
     if (!target.special.empty() && target.variant == targets.front().variant)
       whole.versions.push_back(target.special);
-    if (target.special.empty())
+    if (!target.isVersion())
       whole.target += "," + target.target;
     std::vector<std::string> both;
     std::set_union(whole.libraries.begin(), whole.libraries.end(), target.libraries.begin(), target.libraries.end(), std::back_inserter(both));

@@ -1,4 +1,5 @@
 //===- VerifyKernel.cpp - The promise of the kernel stage ------------------===//
+#include "dialects/kernel/Work.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -29,6 +30,8 @@ static LogicalResult verifyLaunch(kernel::LaunchOp launch, ModuleOp module) {
   TypeRange expected = TypeRange(kernel.getArgumentTypes()).drop_back(2);
   if (TypeRange(launch.getOperandTypes()).drop_back() != expected)
     return launch.emitOpError("passes operands that do not fit kernel '") << launch.getKernel() << "'";
+  if (launch->hasAttr(kernel::workAttrName) && !kernel::getWork(launch))
+    return launch.emitOpError("expected ") << kernel::workAttrName << " to have two expressions of the symbols that are its last operands";
   return success();
 }
 

@@ -25,6 +25,8 @@ static cl::opt<std::string> stopAfter("stop-after", cl::desc("Print the IR after
                                       cl::value_desc("STAGE"), cl::sub(compileCommand));
 static cl::opt<bool> why("why", cl::desc("Print each kernel and why it was chosen"), cl::sub(compileCommand));
 static cl::opt<std::string> depfile("depfile", cl::desc("Write what the files depend on, as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
+static cl::opt<std::string> stamp("stamp", cl::desc("Write an empty file last: files with the same bytes as before keep their time, this one never does"),
+                                  cl::value_desc("FILE"), cl::sub(compileCommand));
 
 /// What a user can write after --emit.
 static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header"};
@@ -126,15 +128,18 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
 
 static Error writeResult(Compilation &compilation, const CompileOptions &options, ArrayRef<OutputFile> files) {
   std::vector<PlacedFile> placed = placeFiles(outputFolder, files);
-  OutputFile rule;
+  OutputFile rule, empty;
   if (!depfile.empty()) {
-    Expected<std::string> text = makeRule(compilation, options, placed[placed.size() > 1 ? 1 : 0].path); // the library, behind its header
+    std::string library = placed[placed.size() > 1 ? 1 : 0].path; // behind its header
+    Expected<std::string> text = makeRule(compilation, options, stamp.empty() ? library : stamp);
     if (!text)
       return text.takeError();
     rule.contents = *text;
     placed.push_back({depfile, &rule});
   }
-  return writeFiles(placed);
+  if (Error error = writeFiles(placed, SameBytes::Left))
+    return error;
+  return stamp.empty() ? Error::success() : writeFiles(PlacedFile{stamp, &empty});
 }
 
 int runCompile() {

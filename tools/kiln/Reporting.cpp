@@ -23,7 +23,7 @@ namespace kiln {
 
 static cl::opt<bool> json("json", cl::desc("Print one JSON object on standard output"), cl::sub(compilingCommands));
 static cl::opt<bool> verbose("v", cl::desc("Say what is done"), cl::sub(compilingCommands));
-static cl::opt<bool> quiet("q", cl::desc("Print errors only"), cl::sub(compilingCommands));
+static cl::opt<bool> quiet("q", cl::desc("Print errors and warnings only"), cl::sub(compilingCommands));
 
 bool wantsJson() { return json; }
 
@@ -145,8 +145,14 @@ int compileOrReport(CompileOptions options, Compilation &result) {
     WithColor::warning(errs()) << "the kernel cache '" << options.cacheFolder << "' is not used: " << result.cacheFault << "\n";
   if (status == CompileStatus::Done && verbosity() > 1 && result.units)
     errs() << result.cachedUnits << " of " << result.units << " translation units from the cache\n";
-  if (status == CompileStatus::Done)
+  if (status == CompileStatus::Done) {
+    for (const std::string &warning : result.warnings)
+      WithColor::warning(errs()) << warning << "\n";
+    for (const std::string &note : result.notes)
+      if (verbosity() > 0)
+        WithColor::note(errs()) << note << "\n";
     return Done;
+  }
   if (status == CompileStatus::AtFault)
     return report(errors, AtFault);
   errors.insert(errors.begin(), "internal error in Kiln, please report it with the model");
