@@ -160,8 +160,8 @@ static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::strin
   std::vector<std::string> features = changeFeatures(base, fields);
   std::vector<StringRef> names(features.begin(), features.end());
   std::string triple = fields.text("triple", base.getTriple()), cpu = fields.text("cpu", changesFeatures ? "x86-64" : base.getCpu());
-  ArrayAttr libraries = readLibraries(context, fields), list = Builder(context).getStrArrayAttr(names);
-  fields.fail(kernel::findNameFault({name, triple, cpu, list, libraries}));
+  ArrayAttr list = Builder(context).getStrArrayAttr(names);
+  fields.fail(kernel::findNameFault({name, triple, cpu, list, ArrayAttr()}));
   // The vector unit follows from what is left of the features.
   bool follows = changesFeatures && !fields.hasFault();
   kernel::TargetAttr unit = follows ? makeX86Target(context, name, "", names) : base;
@@ -170,6 +170,7 @@ static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::strin
   fields.fail(kernel::findSizeFault(bits, registers));
   SmallVector<kernel::CompositeAttr> composites = readComposites(context, fields);
   fields.fail(kernel::findRepeatedComposite(composites));
+  ArrayAttr libraries = readLibraries(context, fields);
   if (fields.hasFault())
     return {};
   return kernel::TargetAttr::get(context, name, triple, cpu, bits, registers, l1, l2, l3, list, libraries.empty() ? ArrayAttr() : libraries, composites);

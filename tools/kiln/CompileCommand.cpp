@@ -87,6 +87,12 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
 static Expected<std::string> makeRule(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
   std::vector<std::string> inputs = {options.model};
   append_range(inputs, compilation.dependencies);
+  // To make, `TARGET: NAME=VALUE` sets a variable, but not behind another file.
+  auto plain = find_if(inputs, [](StringRef path) { return !path.contains('='); });
+  if (plain != inputs.end())
+    std::rotate(inputs.begin(), plain, plain + 1);
+  else
+    return makeError("a depfile cannot hold the path '" + inputs.front() + "' alone: make takes it for a variable, for its '='");
   Expected<std::string> rule = makeDepfilePath(firstFile);
   for (auto [i, input] : enumerate(inputs)) {
     Expected<std::string> path = makeDepfilePath(input);
