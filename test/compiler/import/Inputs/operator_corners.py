@@ -27,6 +27,9 @@ def add_windows(model):
     model.case("average", "AveragePool", [x], array(1.5, 4).reshape(1, 1, 2), **overhang)
     model.case("average_padded", "AveragePool", [x], array(0.5, 3, 0)[:2].reshape(1, 1, 2), count_include_pad=1, pads=[1, 0], **overhang)
     model.case("average_padded_end", "AveragePool", [x], array(1.5, 2).reshape(1, 1, 2), count_include_pad=1, pads=[0, 1], **overhang)
+    # Numbers that are as low as what a window reads outside.
+    low = model.input(np.array([[[0, 0, 0]]]), "u1")
+    model.case("index_of_lowest", "MaxPool", [low], np.array([[[0, 0, 1, 2]]]), "i8", at=1, kernel_shape=[2], pads=[1, 1])
     # A third window would start in the padding.
     model.case("starts_in_padding", "MaxPool", [x], array(4).reshape(1, 1, 1), kernel_shape=[3], strides=[3], pads=[0, 2], ceil_mode=1)
 
