@@ -3,8 +3,7 @@
 import numpy as np
 from cases import Expected, Tensor, operator
 from elements import TYPES
-from floats import accumulated, epsilon, floats, rounded, unit
-from movement import ints
+from floats import accumulated, rounded
 
 f32 = np.float32
 ML, TRAINING = "ai.onnx.ml", "ai.onnx.preview.training"

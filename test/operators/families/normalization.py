@@ -2,7 +2,7 @@
 
 import numpy as np
 from cases import Expected, Tensor, operator
-from elements import FLOATS, round_to
+from elements import round_to
 from floats import accumulated, epsilon, floats, rounded, unit
 
 

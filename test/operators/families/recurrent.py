@@ -2,7 +2,7 @@
 
 import numpy as np
 from cases import Expected, Tensor, operator
-from floats import floats, rounded
+from floats import floats
 
 FUNCTIONS = {
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Tanh": np.tanh, "Relu": lambda x: np.maximum(x, 0), "Softsign": lambda x: x / (1 + abs(x)),

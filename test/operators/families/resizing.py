@@ -1,11 +1,9 @@
 """Resize and Upsample."""
 
-import itertools
-
 import numpy as np
 from cases import Expected, Tensor, operator
 from elements import INTEGERS, TYPES
-from floats import epsilon, floats, rounded
+from floats import floats, rounded
 
 f32 = np.float32
 
