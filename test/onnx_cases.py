@@ -9,7 +9,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 DTYPES = {"f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "f2": TensorProto.FLOAT16, "i8": TensorProto.INT64, "i4": TensorProto.INT32,
-          "u1": TensorProto.UINT8, "i1": TensorProto.INT8, "?": TensorProto.BOOL}
+          "u1": TensorProto.UINT8, "u2": TensorProto.UINT16, "u4": TensorProto.UINT32, "u8": TensorProto.UINT64, "i2": TensorProto.INT16, "i1": TensorProto.INT8, "?": TensorProto.BOOL}
 
 
 class Model:
