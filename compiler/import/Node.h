@@ -43,6 +43,8 @@ struct Assumptions {
   DimExprs notNegative;
   /// Bounds of slices and the like lie in what they cut, as a run checks.
   bool isInRange = false;
+  /// Sizes that the model computes are equal where they broadcast with each other, as a run checks; else either may be 1.
+  bool areEqual = true;
   /// More of the first: the run could not go on otherwise.
   llvm::SetVector<AffineExpr> found;
   /// Whether sizes stand in the model that the second would make simpler.
@@ -93,6 +95,8 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// For attributes that do not change what is computed.
   void ignore(llvm::StringRef name) { asked.insert(name); }
+  /// The attribute itself, or what the call of the function around the node gives for it; null when that gives nothing.
+  const onnx::AttributeProto *resolve(const onnx::AttributeProto &attribute) const;
   /// Reports an attribute or input that nobody asked for.
   void checkAllAsked();
   /// @}

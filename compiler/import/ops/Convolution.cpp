@@ -130,6 +130,9 @@ static LogicalResult convTranspose(Node &node) {
     return node.error("strides, dilations, output_padding or output_shape have a wrong length");
   if (llvm::any_of(extra, [](int64_t size) { return size < 0; }))
     return node.error("output_padding is negative");
+  for (size_t i = 0; i < spatial; ++i)
+    if (extra[i] >= std::max(window->strides[i], window->dilations[i]))
+      return node.error("output_padding has " + Twine(extra[i]) + ", expected less than the stride or dilation of its axis");
   if (auto channels = nn::getConstantDim(shape[0]); channels && *channels % groups)
     return node.error(Twine(*channels) + " input channels are not a multiple of " + Twine(groups) + " groups");
   if (isSame || outputShape)

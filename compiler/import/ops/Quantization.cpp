@@ -75,6 +75,8 @@ static LogicalResult quantizeLinear(Node &node) {
   int64_t narrow = zeroPoint ? node.narrowType(2) : dtype > 16 ? dtype : 0;
   Type byDefault = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : Type(node.builder().getIntegerType(8, false));
   Type to = zeroPoint ? node.elementType(zeroPoint) : byDefault;
+  if (dtype && zeroPoint && (getStorageType(static_cast<int>(dtype), node.context()) != to || (node.narrowType(2) && node.narrowType(2) != dtype)))
+    return node.error("attribute 'output_dtype' says " + getDataTypeName(static_cast<int>(dtype)) + ", but y_zero_point has another element type");
   if (!isNarrowFloat(narrow) && !isQuantized(to))
     return node.unsupported("quantization to other types than integers of at most 16 bits and narrow floats", "use uint8 or int8");
   Type real = node.builder().getF32Type();
@@ -199,6 +201,9 @@ static LogicalResult qLinearMatMul(Node &node) {
 }
 
 static LogicalResult qLinearConv(Node &node) {
+  for (auto [i, name] : {std::pair(1, "x_scale"), {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}})
+    if (!node.unify(nn::getNumElements(node.dims(node.input(i)), node.context()), node.number(1), Twine(name) + " must be a scalar: number of elements"))
+      return failure();
   Value x = node.input(0), weight = node.input(3);
   Type wide = node.builder().getI32Type(), real = node.builder().getF32Type();
   Value centredX = centre(node, x, node.input(2), 1, wide), centredWeight = centre(node, weight, node.input(5), 0, wide);

@@ -263,6 +263,9 @@ static LogicalResult upsample(Node &node) {
     scales = {1, 1, node.getFloat("height_scale", 0), node.getFloat("width_scale", 0)};
   if (!scales || node.failed() || static_cast<int64_t>(scales->size()) != node.rank(x))
     return node.error("scales do not have one entry for each dimension");
+  for (double scale : *scales)
+    if (node.opType() == "Upsample" && !(scale >= 1))
+      return node.error("scale " + Twine(std::to_string(scale)) + " is less than 1");
   auto target = fromScales(node, x, *scales, llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x))));
   return target ? node.result(build(node, x, *target, *mode, "asymmetric", "floor")) : failure();
 }

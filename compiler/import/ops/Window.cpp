@@ -86,6 +86,9 @@ std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVec
   std::string automatic = node.getString("auto_pad", "NOTSET");
   if (node.failed())
     return std::nullopt;
+  // Exporters write zeros beside it.
+  if (automatic != "NOTSET" && llvm::any_of(window.pads, [](int64_t pad) { return pad != 0; }))
+    (void)node.error("attributes 'pads' and 'auto_pad' are given both");
   if (automatic == "VALID")
     window.pads.assign(2 * spatial, 0);
   else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")

@@ -5,7 +5,7 @@ from cases import Expected, Tensor, operator
 from elements import FLOATS, SIGNED, TYPES, round_to
 from functions import OLD, erfc, since13, since22
 
-# Below it a sigmoid, and what is made of one, may be 0: e^-x is infinite there.
+# Below it a sigmoid, and what is made of one, may be 0: e^-x is infinite there. Mish loses the digits that e^x has lost.
 LEAST_NORMAL = {False: np.longdouble(2.0) ** -126, True: np.longdouble(2.0) ** -1022}
 # Steps of the result's type. Those of a half are a rounding more than half a step.
 ULPS = {"f32": 4, "f64": 6, "other": 0.52}
@@ -67,7 +67,7 @@ def plain(g):
 
 def slack_of(g, x):
     """HardSwish rounds x / 6 + 0.5 before it is clipped: of what cancels, an ulp of 0.5 times x is left."""
-    least = LEAST_NORMAL[g.type == "f64"] if g.op == "Sigmoid" else 0
+    least = LEAST_NORMAL[g.type == "f64"] * (1 if g.op == "Sigmoid" else np.abs(np.nan_to_num(x.wide)) if g.op == "Mish" else 0)
     return np.abs(np.nan_to_num(x.wide)) * np.longdouble(2.0) ** -(53 if g.type == "f64" else 24) if g.op == "HardSwish" else least
 
 
@@ -203,9 +203,9 @@ def along_axis(g):
         want = along_rows(g, x.wide, axis, exact)
     # Long rows keep their powers in the result, so halves are rounded twice.
     ulps = 0 if g.op == "Hardmax" else {"f32": 6, "f64": 6, "other": 1.6}
-    # The sum of n powers, and for the logarithm the rounding of what is subtracted.
+    # The sum of n powers, and the rounding of what is subtracted, which is their exponent.
     unit = np.longdouble(2.0) ** -(53 if g.type == "f64" else 24)
-    slack = 0 if g.op == "Hardmax" else np.abs(want) * unit * 8 if g.op == "Softmax" else unit * (8 + np.max(np.abs(x.wide), initial=0))
+    slack = 0 if g.op == "Hardmax" else unit * (8 + 2 * np.max(np.abs(x.wide), initial=0)) * (np.abs(want) if g.op == "Softmax" else 1)
     same = axis % len(x.shape) == default % len(x.shape) if len(x.shape) > 1 or g.opset >= 13 else False
     return g.case([x], Expected(want, g.type, ulps, slack), axis=None if same and g.chance(0.5) else axis)
 
