@@ -122,6 +122,12 @@ TEST(Messages, OnnxTensors) {
       [](const std::string &bytes) { return faultOf(readOnnxTensor(bytes)); });
 }
 
+TEST(OnnxTensors, HoldNothingWhereOneDimensionIsEmpty) {
+  std::string bytes = proto([](auto &tensor) { tensor.clear_dims(), tensor.add_dims(1 << 20), tensor.add_dims(0), tensor.set_raw_data(""); });
+  Tensor tensor = llvm::cantFail(readOnnxTensor(bytes));
+  EXPECT_EQ(tensor.getSignature(), "f32[1048576,0]");
+}
+
 // The fields of the messages have the same numbers: the model tells which one a file holds.
 TEST(OnnxLists, OfEveryKind) {
   onnx::TensorProto tensor;
