@@ -38,6 +38,8 @@ LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schem
     // An optional with a value stands for it.
     bool isOptional = scope.optionals.contains(name) && (fact->types & optionalType);
     std::string what = ("input " + Twine(i) + " (" + fact->name + ")").str();
+    if (!(types & fact->types) && !isOptional && !isa<RankedTensorType>(value.getType()))
+      return node.error(what + " is " + describeTypes(types) + ", expected a tensor");
     if (!(types & fact->types) && !isOptional)
       return node.error(what + " has type " + describeTypes(types & -types) + ", expected " + describeTypes(fact->types));
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
