@@ -200,6 +200,8 @@ private:
   nn::DimFacts facts;
   /// Sizes that are 1 where they are not those that they broadcast with.
   llvm::DenseSet<AffineExpr> spread;
+  /// What is zero if sizes that broadcast are equal, as was assumed.
+  llvm::SetVector<AffineExpr> assumedEqual;
   /// What would not be negative if bounds were in range.
   llvm::SetVector<AffineExpr> clamped;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -4,6 +4,7 @@
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ConstantData.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -441,6 +442,9 @@ void GraphImporter::finishModule() {
     unsigned given = symbols.size() - computedBounds.size();
     (*module)->setAttr(nn::computedSymbolsAttrName, AffineMapAttr::get(AffineMap::get(0, given, computedBounds, &context)));
   }
+  DimExprs assumed = llvm::filter_to_vector(assumedEqual, [&](AffineExpr zero) { return isConstraint(zero); });
+  if (!assumed.empty())
+    (*module)->setAttr(nn::assumedAttrName, AffineMapAttr::get(AffineMap::get(0, symbols.size(), assumed, &context)));
   if (!constraints.empty())
     (*module)->setAttr(nn::constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, symbols.size(), constraints, &context)));
 }

@@ -59,11 +59,19 @@ static bool isQuantized(Type type) {
   return integer && integer.getWidth() >= 8 && integer.getWidth() <= 16;
 }
 
+/// x / scale as f32. From opset 23 on it is divided in the type of the scale, or that of attribute 'precision', and rounded to it.
+static Value divideByScale(Node &node, Value x, Value scale, int64_t axis, int64_t block) {
+  int64_t precision = node.getInt("precision", 0);
+  Type real = node.builder().getF32Type(), named = precision ? getElementType(static_cast<int>(precision & 0xff), node.context()) : node.elementType(scale);
+  Type divided = node.opset >= 23 && named && (named.isF16() || named.isBF16()) ? named : real;
+  auto inPrecision = [&](Value value) { return node.cast(node.cast(value, divided), real); };
+  return inPrecision(node.binary<DivOp>(inPrecision(x), spread(node, inPrecision(scale), x, axis, block)));
+}
+
 static LogicalResult quantizeLinear(Node &node) {
   Value x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
   int64_t axis = node.getInt("axis", 1), block = node.getInt("block_size", 0), dtype = node.getInt("output_dtype", 0);
   bool saturates = node.getFlag("saturate", true);
-  node.ignore("precision");
   int64_t narrow = zeroPoint ? node.narrowType(2) : dtype > 16 ? dtype : 0;
   Type byDefault = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : Type(node.builder().getIntegerType(8, false));
   Type to = zeroPoint ? node.elementType(zeroPoint) : byDefault;
@@ -72,7 +80,7 @@ static LogicalResult quantizeLinear(Node &node) {
   if (!isNarrowFloat(narrow) && !isQuantized(to))
     return node.unsupported("quantization to other types than integers of at most 16 bits and narrow floats", "use uint8 or int8");
   Type real = node.builder().getF32Type();
-  Value scaled = node.binary<DivOp>(node.cast(x, real), spread(node, node.cast(scale, real), x, axis, block));
+  Value scaled = divideByScale(node, x, scale, axis, block);
   // The zero point of a narrow float only names the type: it must be zero, and makes a negative zero a positive one.
   if (isNarrowFloat(narrow)) {
     Value zero = node.splatLike(scaled, 0);
