@@ -285,6 +285,8 @@ static std::string findOutside(const Attribute &attribute, StringRef range) {
 }
 
 std::string findFaultInAttributes(const Schema &schema, const onnx::NodeProto &node, ResolveAttribute resolve) {
+  if (node.attribute_size() == 0 && schema.attributes.empty())
+    return "";
   llvm::StringSet<> seen;
   for (const Attribute &attribute : node.attribute()) {
     std::string what = "attribute '" + printable(attribute.name()) + "'";
