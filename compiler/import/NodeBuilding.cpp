@@ -179,7 +179,8 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
       aligned[i] = nn::getConstantDim(pinned) == 1 ? pinned : want;
       continue;
     }
-    bool isEither = !graph.assumptions.areEqual || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) || graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
+    bool isEither = !graph.assumptions.areEqual || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) ||
+                    graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
     if (isEither && nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want)) {
       graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
       continue;
