@@ -164,7 +164,8 @@ CompileStatus Driver::package(const ModelSources &sources) {
   step("package");
   if (!knowsTargets())
     return CompileStatus::AtFault;
-  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit});
+  auto noteFault = [&](const std::string &fault) { result.cacheFault = fault; };
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, noteFault});
   if (!objects) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;

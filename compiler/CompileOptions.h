@@ -83,8 +83,8 @@ struct CompileOptions {
   uint64_t cacheLimit = 0;
   /// The last stage to run: import, graph, target, kernel, emit; empty: all.
   std::string stopAfter;
-  /// Where the IR and the failing passes go when a pass fails; empty: nowhere.
-  std::string reproducer;
+  /// Whether the IR and the failing passes are kept when a pass fails: in a file of the folder for crashes (compiler/CrashFolder.h).
+  bool keepReproducer = false;
   /// A stage whose first pass crashes, to test what a crash does.
   std::string crashIn;
   /// Called at the start of each step with its name, done and total counts; may be empty.

@@ -1,5 +1,6 @@
 //===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
 #include "compiler/IRPhases.h"
+#include "compiler/CrashFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "compiler/Decisions.h"
 #include "compiler/InPlace.h"
@@ -12,6 +13,7 @@
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
 #include "dialects/nn/NN.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,7 +24,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -136,6 +137,17 @@ static unsigned stagesDone(ModuleOp module) {
   return grouped ? 2 : 0;
 }
 
+/// IR with its kernels made goes straight to the printers, which trust the promise of the stage.
+static bool checkKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  ModuleOp module = *result.targets.front().module;
+  if (!isIRFile(options.model) || stagesDone(module) < getStages().size())
+    return true;
+  PassManager passes(result.context.get());
+  passes.addPass(createVerifyKernel());
+  DiagnosticCollector diagnostics(*result.context, errors);
+  return succeeded(passes.run(module));
+}
+
 namespace {
 struct CrashingInstrumentation : PassInstrumentation {
   void runBeforePass(Pass *, Operation *) override { std::abort(); }
@@ -143,7 +155,7 @@ struct CrashingInstrumentation : PassInstrumentation {
 } // namespace
 
 static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kernel::TargetAttr> targets, const CompileOptions &options,
-                              std::vector<std::string> &errors) {
+                              std::string &reproducer, std::vector<std::string> &errors) {
   PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
@@ -159,8 +171,8 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
     pipeline.accuracy.push_back("fast");
   llvm::append_range(pipeline.accuracy, options.opAccuracy);
   stage.build(passes, pipeline);
-  if (!options.reproducer.empty())
-    passes.enableCrashReproducerGeneration(options.reproducer);
+  if (options.keepReproducer)
+    keepReproducer(passes, reproducer);
   if (options.crashIn == stage.name)
     passes.addInstrumentation(std::make_unique<CrashingInstrumentation>());
   DiagnosticCollector diagnostics(*module.getContext(), errors);
@@ -169,8 +181,7 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   if (errors.empty() || diagnostics.sawBug())
     return CompileStatus::Bug;
   // The model's fault needs no reproducer.
-  if (!options.reproducer.empty())
-    llvm::sys::fs::remove(options.reproducer);
+  dropCrashFile(reproducer);
   return CompileStatus::AtFault;
 }
 
@@ -252,7 +263,7 @@ static CompileStatus addVersions(const CompileOptions &options, ArrayRef<Special
     if (!version)
       return CompileStatus::AtFault;
     for (const Stage &stage : getStages().take_front(done))
-      if (CompileStatus status = runStage(stage, *version, targets, options, errors); status != CompileStatus::Done)
+      if (CompileStatus status = runStage(stage, *version, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
     result.targets.push_back({result.targets.front().name, std::move(version), describeSizes(module, sizes)});
   }
@@ -312,7 +323,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  if (!readModel(options, result, errors) || !setTarget(options, targets, result, errors) || !checkConstants(options, result, errors))
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
+      !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
   std::vector<SpecialSizes> versions;
@@ -333,7 +345,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       return CompileStatus::AtFault;
     begin(next.name.str());
     for (TargetModule &target : result.targets)
-      if (CompileStatus status = runStage(next, *target.module, targets, options, errors); status != CompileStatus::Done)
+      if (CompileStatus status = runStage(next, *target.module, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
     if (next.name == "target")
       judgeProfile(options, profile, result);

@@ -134,7 +134,7 @@ LogicalResult EntryBody::printStatement(Operation *op) {
   if (auto check = dyn_cast<kernel::CheckOp>(op)) {
     std::string condition = text(check.getCondition());
     line("if (!(" + condition + ")) // " + makeCommentText(check.getMessage()));
-    line("  return " + check.getStatus() + ";");
+    line("  return " + takeName(check.getStatus()) + ";");
     return success();
   }
   if (auto report = dyn_cast<kernel::ReportOp>(op)) {

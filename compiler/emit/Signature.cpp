@@ -68,7 +68,8 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   auto bounds = module->getAttrOfType<ArrayAttr>(nn::symbolBoundsAttrName);
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
-    StringRef text = cast<StringAttr>(name);
+    auto given = dyn_cast<StringAttr>(name);
+    StringRef text = given ? given.getValue() : StringRef();
     SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultSymbolMin, defaultSymbolMax, static_cast<unsigned>(i)};
     if (bounds && i < bounds.size())
       if (auto range = dyn_cast<DenseI64ArrayAttr>(bounds[i]); range && range.size() == 2)
@@ -87,6 +88,18 @@ static LogicalResult readWorkspace(ModuleOp module, Signature &signature) {
   if (signature.symbols.empty() && !signature.workspaceBytes)
     return module.emitError("expected kernel.workspace_bytes in a module without symbols");
   return success();
+}
+
+/// The printers ask for the kernel of each launch.
+static LogicalResult verifyLaunches(const Signature &signature) {
+  WalkResult found = signature.entry.walk([&](kernel::LaunchOp launch) {
+    auto kernel = signature.module().lookupSymbol<func::FuncOp>(launch.getKernel());
+    if (kernel && kernel != signature.workspaceSize)
+      return WalkResult::advance();
+    launch.emitOpError("launches an unknown kernel '") << launch.getKernel() << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
 }
 
 FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
@@ -130,7 +143,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     for (const SignatureTensor &tensor : list)
       if (publicType(tensor.type.getElementType()).empty())
         return signature.entry.emitOpError("'") << tensor.onnxName << "' has an element type that C has no name for: " << tensor.type.getElementType();
-  if (failed(readWorkspace(module, signature)))
+  if (failed(readWorkspace(module, signature)) || failed(verifyLaunches(signature)))
     return failure();
   return signature;
 }

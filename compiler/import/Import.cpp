@@ -1,6 +1,7 @@
 //===- Import.cpp - From an ONNX file to a module of nn operations ----------===//
 #include "compiler/import/Import.h"
 #include "compiler/import/Graph.h"
+#include "compiler/import/ModelCheck.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ComputedDims.h"
@@ -160,7 +161,7 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   ImportOptions options = given;
   import::Diagnostics diagnostics(options.path, errors);
   auto file = std::make_shared<import::ModelFile>(options.path);
-  if (failed(file->load(diagnostics)))
+  if (failed(file->load(diagnostics)) || failed(import::checkModel(*file, diagnostics)))
     return failure();
   countBound(options, file->model().graph());
   if (given.broadcasts == ImportOptions::Broadcasts::Versions)

@@ -91,7 +91,8 @@ static llvm::Expected<Tensor> readProto(const onnx::TensorProto &proto, size_t b
   llvm::SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
   std::optional<Packing> packing = findPacking(proto.data_type());
   // Before any memory is taken: a byte of the file holds so many elements at most.
-  int64_t count = 1, most = int64_t(bytes) * (packing ? 8 / packing->bits : 1);
+  // A dimension of 0 may follow large ones, which then hold nothing.
+  int64_t count = llvm::is_contained(dims, 0) ? 0 : 1, most = int64_t(bytes) * (packing ? 8 / packing->bits : 1);
   for (int64_t dim : dims)
     if (dim < 0 || (dim > 0 && count > most / dim) || (count *= dim) < 0)
       return makeError("the tensor's dimensions do not fit its data");

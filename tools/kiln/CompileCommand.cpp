@@ -5,6 +5,7 @@
 #include "compiler/Decisions.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
@@ -82,18 +83,18 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
   return files;
 }
 
-/// `library: model and external data`, with blanks escaped as make wants it.
-static std::string makeRule(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
-  auto escape = [](StringRef path) {
-    std::string text;
-    for (char c : path)
-      text += StringRef(" #").contains(c) ? std::string("\\") + c : c == '$' ? "$$" : std::string(1, c);
-    return text;
-  };
-  std::string rule = escape(firstFile) + ": " + escape(options.model);
-  for (const std::string &path : compilation.dependencies)
-    rule += " " + escape(path);
-  return rule + "\n";
+/// `library: model and external data`.
+static Expected<std::string> makeRule(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
+  std::vector<std::string> inputs = {options.model};
+  append_range(inputs, compilation.dependencies);
+  Expected<std::string> rule = makeDepfilePath(firstFile);
+  for (auto [i, input] : enumerate(inputs)) {
+    Expected<std::string> path = makeDepfilePath(input);
+    if (!rule || !path)
+      return joinErrors(rule.takeError(), path.takeError());
+    *rule += (i ? " " : ": ") + *path;
+  }
+  return *rule + "\n";
 }
 
 static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> files, double seconds) {
@@ -124,7 +125,10 @@ static Error writeResult(Compilation &compilation, const CompileOptions &options
   OutputFile rule, empty;
   if (!depfile.empty()) {
     std::string library = placed[placed.size() > 1 ? 1 : 0].path; // behind its header
-    rule.contents = makeRule(compilation, options, stamp.empty() ? library : stamp);
+    Expected<std::string> text = makeRule(compilation, options, stamp.empty() ? library : stamp);
+    if (!text)
+      return text.takeError();
+    rule.contents = *text;
     placed.push_back({depfile, &rule});
   }
   if (Error error = writeFiles(placed, SameBytes::Left))
