@@ -23,7 +23,7 @@ kernel.entry @run inputs [{name = "x", type = tensor<4xf32>}] outputs [] {
 
 // CHECK: error: 'kernel.launch' op expected kernel.work to have two expressions of the symbols that are its last operands
 // CHECK: error: 'kernel.launch' op expected kernel.work to have two expressions of the symbols that are its last operands
-// CHECK-NOT: kernel.work
+// CHECK-NOT: op expected kernel.work
 func.func private @one(%x: memref<?xf32>, %n: index, %begin: index, %end: index) {
   return
 }
