@@ -23,8 +23,8 @@
 // CHECK: small_kernel_scale_arguments arguments = {inputs->x_0, w0, hidden, dims->batch};
 // CHECK-NEXT: kiln::launch(context, launches[0], small_kernel_scale_task, &arguments, dims->batch, true, [&](kiln_kernel_info &info) { info.flops = kiln::count_work(double(dims->batch) * 16.0);
 // CHECK-SAME: info.bytes = kiln::count_work((kiln::work_remainder(kiln::work_quotient({{.*}}, 4.0), 5.0) + -kiln::work_quotient(-({{.*}}), 7.0))); });
-// CHECK: small_kernel_pick_task, &arguments, dims->batch, false);
 // CHECK: reinterpret_cast<const int8_t *>(inputs->mask)
+// CHECK: small_kernel_pick_task, &arguments, dims->batch, false);
 
 // CHECK: //--- small_kernels_0.cpp
 // CHECK: using kiln::f32x16;
