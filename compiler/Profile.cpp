@@ -154,7 +154,11 @@ ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntr
 }
 
 std::string ProfileUse::describe() const {
-  std::string text = (used ? std::to_string(used) : "none") + " of " + std::to_string(entries) + (entries == 1 ? " entry" : " entries") + " is used";
+  std::string text = "none of its " + std::to_string(entries) + " entries is used";
+  if (used)
+    text = std::to_string(used) + " of its " + std::to_string(entries) + " entries " + (used == 1 ? "is" : "are") + " used";
+  else if (entries == 1)
+    text = "its one entry is not used";
   SmallVector<std::string> reasons;
   if (otherTarget)
     reasons.push_back(std::to_string(otherTarget) + " for another target ('" + measuredTarget + "', this is " + targets + ")");
