@@ -1,5 +1,6 @@
 //===- Reporting.cpp - What kiln tells its user ----------------------------===//
 #include "tools/kiln/Reporting.h"
+#include "compiler/files/Printable.h"
 #include "tools/kiln/Commands.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,11 +30,23 @@ int verbosity() { return quiet ? 0 : verbose ? 2 : 1; }
 
 void printJson(json::Object object) { outs() << formatv("{0:2}", json::Value(std::move(object))) << "\n"; }
 
+void printError(const Twine &message) {
+  std::string text = message.str();
+  auto [first, rest] = StringRef(text).rtrim('\n').split('\n');
+  printLine(WithColor::error(errs()), first);
+  // The log of a compiler, or a name that wants to look like another message: indented.
+  while (!rest.empty()) {
+    auto [line, next] = rest.split('\n');
+    printLine(errs() << "  ", line);
+    rest = next;
+  }
+}
+
 int report(ArrayRef<std::string> errors, int status) {
   for (const std::string &error : errors)
-    WithColor::error(errs()) << error << "\n";
+    printError(error);
   if (json)
-    printJson(json::Object{{"errors", json::Array(errors)}, {"exit_status", status}});
+    printJson(json::Object{{"errors", json::Array(map_range(errors, jsonText))}, {"exit_status", status}});
   return status;
 }
 
@@ -47,7 +60,7 @@ int report(Error error, int status) {
 
 /// One line on a terminal that the next step overwrites.
 static void showStep(const std::string &step, unsigned done, unsigned total) {
-  errs() << "\r\x1b[K[" << done << "/" << total << "] " << step;
+  errs() << "\r\x1b[K[" << done << "/" << total << "] " << printable(step);
   errs().flush();
 }
 
@@ -105,7 +118,7 @@ static void onFatalError(void *, const char *reason, bool) {
     onUnwritable(text);
   if (text.contains("pthread_create failed") || text.contains("out of memory"))
     onExhaustion();
-  errs() << "LLVM ERROR: " << text << "\n";
+  printLine(errs(), "LLVM ERROR: " + text);
   abort();
 }
 
@@ -137,7 +150,7 @@ int compileOrReport(CompileOptions options, Compilation &result) {
   if (shows)
     options.progress = showStep;
   else if (verbosity() > 1)
-    options.progress = [](const std::string &step, unsigned, unsigned) { errs() << step << "\n"; };
+    options.progress = [](const std::string &step, unsigned, unsigned) { printLine(errs(), step); };
   options.reproducer = makeReproducerPath(".mlir");
   std::vector<std::string> errors;
   CompileStatus status = compileModel(options, result, errors);
