@@ -124,8 +124,9 @@ ProbeSize chooseProbe(int64_t threads, int64_t cpus, int64_t memoryBytes) {
 Machine probeMachine(const kiln_context &context, unsigned vectorBits) {
   Machine machine;
   int64_t page = getSystemSize(_SC_PAGESIZE, 4096);
-  auto [threads, stride] = chooseProbe(context.parallel_for ? context.num_threads : 1, getSystemSize(_SC_NPROCESSORS_ONLN, 1),
+  ProbeSize size = chooseProbe(context.parallel_for ? context.num_threads : 1, getSystemSize(_SC_NPROCESSORS_ONLN, 1),
                                        getSystemSize(_SC_PHYS_PAGES, (int64_t(1) << 30) / page) * page);
+  int64_t threads = size.threads, stride = size.bytesEach;
   constexpr int64_t steps = 200000;
   double seconds = measure(context, threads, [&](int64_t) { spinFma(vectorBits, steps); });
   machine.peak = double(threads * steps * getFmaStep(vectorBits)) / seconds;

@@ -225,6 +225,8 @@ static Expected<NamedSizes> collectDims(const LoadedModel &model, ArrayRef<std::
 }
 
 static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_info &info, const Fill &fill, const NamedSizes &dims) {
+  if (Error error = checkFill(fill, ElementType(info.element_type)))
+    return makeError("input '" + Twine(info.name) + "': " + toString(std::move(error)));
   std::vector<int64_t> values;
   for (int symbol = 0; symbol < model.getInfo().num_symbols; ++symbol) {
     auto found = dims.find(model.getInfo().symbols[symbol].name);

@@ -15,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/ScopedPrinter.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -226,7 +227,7 @@ static int printReport(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
     result["verdict"] = jsonText(locateFault(*nodes));
     if (!wantsJson() && verbosity() > 0 && !nodes->verdicts.empty())
       printLine(outs(), Twine(nodes->verdicts.size()) + " values compared, " + Twine(nodes->hidden.size()) + " stay inside a kernel; largest error: " +
-                            to_string(format("%.3g of the largest value", worst->comparison.scaledError)) + " in " + worst->value.name + " of " +
+                            llvm::to_string(format("%.3g of the largest value", worst->comparison.scaledError)) + " in " + worst->value.name + " of " +
                             worst->value.node);
   }
   result["wrong"] = int64_t(wrong + wrongNodes);
