@@ -2,7 +2,8 @@
 #include "compiler/run/Fill.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/ScopedPrinter.h"
 #include <cmath>
 
 using llvm::StringRef;
@@ -124,7 +125,7 @@ llvm::Error checkFill(const Fill &fill, ElementType type) {
     numbers = {fill.first, fill.second};
   for (double number : numbers)
     if (!holds(type, number))
-      return makeError(llvm::formatv("{0} is not a value of {1}", number, getTypeName(type)));
+      return makeError(llvm::to_string(llvm::format("%g", number)) + " is not a value of " + getTypeName(type));
   return llvm::Error::success();
 }
 

@@ -198,7 +198,8 @@ llvm::Expected<std::optional<std::vector<Tensor>>> readOnnxList(llvm::StringRef 
       return present(listOf(readProto(optional.tensor_value(), bytes.size())));
     // An optional without a value has none of the fields with data.
     if (parse(tensor, bytes) && (tensor.has_raw_data() || tensor.dims_size() > 0 || tensor.float_data_size() > 0 || tensor.int32_data_size() > 0 ||
-                                 tensor.int64_data_size() > 0 || tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 || tensor.string_data_size() > 0))
+                                 tensor.int64_data_size() > 0 || tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 ||
+                                 tensor.string_data_size() > 0))
       return present(listOf(readProto(tensor, bytes.size())));
   }
   if (isOptional)

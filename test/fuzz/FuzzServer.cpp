@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+using namespace kiln;
+
 static constexpr rlim_t mostSeconds = 10;
 static constexpr long mostKilobytes = 1 << 20;
 
@@ -26,7 +28,7 @@ static constexpr long mostKilobytes = 1 << 20;
   alarm(6 * mostSeconds);
   char program[] = "kiln-lsp-server", style[] = "--input-style=delimited", quiet[] = "--log=error", last[] = "--input-style=standard";
   char *arguments[] = {program, quiet, hasLengths ? last : style, nullptr};
-  int status = kiln::serve(3, arguments);
+  int status = serve(3, arguments);
   _exit(status);
 }
 

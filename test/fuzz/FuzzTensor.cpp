@@ -23,8 +23,9 @@ static void readList(llvm::StringRef bytes, bool isSequence, bool isOptional) {
   auto tensors = readOnnxList(bytes, list);
   if (!tensors)
     return expectReason(tensors.takeError());
-  for (const Tensor &tensor : *tensors ? **tensors : std::vector<Tensor>())
-    writeBack(tensor);
+  if (*tensors)
+    for (const Tensor &tensor : **tensors)
+      writeBack(tensor);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

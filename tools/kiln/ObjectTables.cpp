@@ -158,7 +158,10 @@ void ObjectTables::readRelocations() {
     for (const Elf::Rela &relocation : table)
       all.push_back({section.sh_info, relocation.r_offset, &relocation});
   }
-  stable_sort(all, [](const Pointer &a, const Pointer &b) { return std::tie(a.section, a.offset) < std::tie(b.section, b.offset); });
+  // Of several for one place the first counts.
+  llvm::sort(all, [](const Pointer &a, const Pointer &b) {
+    return std::tie(a.section, a.offset, a.relocation) < std::tie(b.section, b.offset, b.relocation);
+  });
   pointers = std::move(all);
 }
 
