@@ -1,5 +1,6 @@
 //===- OnnxTensor.cpp - ONNX's recorded tensors ----------------------------===//
 #include "compiler/run/OnnxTensor.h"
+#include "compiler/import/SilentProtobuf.h"
 #include "compiler/import/onnx.pb.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -145,6 +146,7 @@ static llvm::Expected<Tensor> readProto(const onnx::TensorProto &proto, size_t b
 }
 
 template <typename Proto> static bool parse(Proto &proto, llvm::StringRef bytes) {
+  SilentProtobuf silence;
   return bytes.size() <= size_t(INT32_MAX) && proto.ParseFromArray(bytes.data(), int(bytes.size()));
 }
 

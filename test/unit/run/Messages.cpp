@@ -195,6 +195,7 @@ TEST(OnnxLists, OfEveryKind) {
 
 TEST(Messages, Tensors) {
   auto fault = [](std::vector<int64_t> dims) { return faultOf(Tensor::create(KILN_ELEMENT_F64, dims)); };
+  EXPECT_EQ(fault(std::vector<int64_t>(65, 1)), "a tensor cannot have 65 dimensions: the most is 64");
   EXPECT_EQ(fault({2, -3}), "a tensor cannot have the dimension -3");
   EXPECT_EQ(fault({int64_t(1) << 40, int64_t(1) << 40}), "a tensor of that many elements does not fit into memory");
   EXPECT_EQ(fault({int64_t(1) << 50}), "a tensor of that many elements does not fit into memory");

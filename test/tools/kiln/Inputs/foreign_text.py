@@ -57,11 +57,11 @@ COMMANDS = {
     ("run", "named.onnx", "--output-dir", "o", "--input", rename("x") + "=h.npy"): 1, ("run", "named.onnx", "--output-dir", "o", "--input", "q=1"): 1,
     ("run", "named.onnx", "--output-dir", "o", "--input", rename("x") + "=" + CODE): 1,
     ("verify", "named.onnx", "--nodes=all", *RUN): 0, ("verify", "named.onnx", "--json", *RUN): 0,
-    ("verify", "named.onnx", "--debug-wrong=" + rename("e"), *RUN): 1, ("bench", "named.onnx", "--min-time=0", *RUN): 0,
+    ("verify", "named.onnx", "--debug-wrong=" + rename("y"), *RUN): 1, ("bench", "named.onnx", "--min-time=0", *RUN): 0,
     ("bench", "named.onnx", "--min-time=0", "--json", *RUN): 0, ("tune", "named.onnx", "-o", "o/profile", "--rounds=1", *RUN): 0,
     ("operator.onnx", "-o", "o"): 1, ("operator.onnx", "-o", "o", "--json"): 1, ("broken.mlir", "-o", "o"): 1,
     ("named.mlir", "-o", "o", "--why"): 0, ("inspect", "named.mlir"): 0, ("inspect", "named.mlir", "--json"): 0, ("named.mlir", "-o", "o", "--json"): 0,
-    ("bench", "named.mlir", "--min-time=0", "--json", "--target=generic"): 0, ("verify", "named.mlir", "--json", "--target=generic"): 0,
+    ("bench", "named.mlir", "--min-time=0", "--json", "--target=generic"): 0, ("verify", "named.mlir", "--json", "--target=generic"): 1,
     ("named.onnx", "-o", "o", "--target=target\x1b[31m.json"): 1, ("named.onnx", "-o", "o", "--profile=p.json"): 1,
     ("named.onnx", "-o", "o", "--target=t.json"): 1, ("--what\x1b[31m", "named.onnx"): 2, (CODE + ".onnx", "-o", "o"): 1,
 }
