@@ -32,6 +32,7 @@ for kind in refused:
 RUN = ["run", "m.onnx", "--output-dir", "out", "--target=generic"]
 COMMANDS = [["KIND.onnx", "-o", "out"], ["KIND.textproto", "-o", "out"], ["KIND.mlir", "-o", "out"], ["inspect", "KIND.a"], ["inspect", "KIND"],
             RUN + ["--input", "x=KIND.npy"], RUN + ["--input", "x=KIND.pb"], RUN + ["--input", "x=KIND.png"], RUN + ["--input", "x=KIND"],
+            RUN + ["--input", "x=zeros", "--load", "KIND"],
             ["m.onnx", "-o", "out", "--target=KIND.json"], ["m.onnx", "-o", "out", "--target=KIND.mlir"], ["m.onnx", "-o", "out", "--profile", "KIND.profile"],
             ["verify", "m.onnx", "--target=generic", "--data", "data_KIND"]]
 
