@@ -66,14 +66,20 @@ endfunction()
 
 function(_kiln_add_library target name model folder options)
   set(library ${folder}/lib${name}.a)
+  set(weights "")
+  if(options MATCHES "--weights=file")
+    set(weights ${folder}/${name}_weights.bin)
+  endif()
+  # Files that come out as they were keep their time, so the stamp tells make and Ninja that they are up to date, and what uses them is left alone.
   add_custom_command(
-    OUTPUT ${library} ${folder}/${name}.h
-    COMMAND Kiln::kiln ${model} ${options} --depfile ${folder}/${name}.d -q
+    OUTPUT ${folder}/${name}.stamp
+    BYPRODUCTS ${library} ${folder}/${name}.h ${weights}
+    COMMAND Kiln::kiln ${model} ${options} --depfile ${folder}/${name}.d --stamp ${folder}/${name}.stamp -q
     DEPENDS ${model} Kiln::kiln
     DEPFILE ${folder}/${name}.d
     COMMENT "Compiling model ${name}"
     VERBATIM)
-  add_custom_target(${target}_kiln DEPENDS ${library} ${folder}/${name}.h)
+  add_custom_target(${target}_kiln DEPENDS ${folder}/${name}.stamp)
   add_library(${target} INTERFACE)
   add_dependencies(${target} ${target}_kiln)
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${folder}>)
@@ -87,6 +93,8 @@ function(_kiln_read_depfile file result)
     file(READ ${file} rule)
     string(REGEX REPLACE "^.*[^\\\\]: " "" rule "${rule}")
     string(REPLACE "\\ " "<blank>" rule "${rule}")
+    string(REPLACE "\\#" "#" rule "${rule}")
+    string(REPLACE "\\:" ":" rule "${rule}")
     string(REPLACE "$$" "$" rule "${rule}")
     string(STRIP "${rule}" rule)
     string(REPLACE " " ";" paths "${rule}")

@@ -119,6 +119,7 @@ CompileStatus Driver::emit(ModelSources &sources) {
     read->weightsChecksum = weights.weightsChecksum;
     if (result.targets.size() > 1)
       read->variant = makeIdentifier(target.name);
+    read->label = target.sizes;
     if (!signatures.empty() && read->symbols.size() != signatures.front().symbols.size()) {
       errors.push_back("--specialize: with " + target.sizes + " no input or output has all sizes that the run computes");
       return CompileStatus::AtFault;
@@ -163,7 +164,8 @@ CompileStatus Driver::package(const ModelSources &sources) {
   step("package");
   if (!knowsTargets())
     return CompileStatus::AtFault;
-  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit});
+  auto noteFault = [&](const std::string &fault) { result.cacheFault = fault; };
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, noteFault});
   if (!objects) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;

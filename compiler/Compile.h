@@ -33,10 +33,14 @@ struct Compilation {
   std::vector<TargetModule> targets;
   /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;
+  /// The file that has what a failing pass was given; empty: none.
+  std::string reproducer;
   /// After emit: libraries whose functions the model calls.
   std::vector<std::string> libraries;
   /// ONNX operators, with the number of nodes each.
   std::map<std::string, int64_t> operators;
+  /// Of what works otherwise than the user may expect, without "warning: " and "note: ".
+  std::vector<std::string> warnings, notes;
   /// Files read besides the model.
   std::vector<std::string> dependencies;
   /// After emit: NAME.h, and the C++ sources with everything that builds them, paths as `--emit=cpp` writes them.
@@ -46,6 +50,8 @@ struct Compilation {
   std::vector<OutputFile> objects;
   /// Translation units that the objects were made from, and those of them that came from the cache.
   unsigned units = 0, cachedUnits = 0;
+  /// Why the kernel cache was not used though it was wanted; empty: it was, or was not wanted.
+  std::string cacheFault;
   /// An object for the archive only, which says what the library is (compiler/Description.h); an empty path when the target has none.
   OutputFile record;
   /// NAME_weights.bin with `externalWeights`; an empty path otherwise.

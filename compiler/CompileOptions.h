@@ -64,6 +64,8 @@ struct CompileOptions {
   /// A composite that the target must split, though nobody asked for it, is an error.
   bool strict = false;
   Observation observation;
+  /// Sizes that broadcast with each other are equal, instead of a version for that beside the model as ONNX has it.
+  bool assumeEqual = false;
   /// The plainest form instead of the fastest: one operation a kernel, the least special kernels. What a compile is compared with.
   bool plain = false;
   /// A file of measured choices, and choices that go before those of the file.
@@ -81,8 +83,8 @@ struct CompileOptions {
   uint64_t cacheLimit = 0;
   /// The last stage to run: import, graph, target, kernel, emit; empty: all.
   std::string stopAfter;
-  /// Where the IR and the failing passes go when a pass fails; empty: nowhere.
-  std::string reproducer;
+  /// Whether the IR and the failing passes are kept when a pass fails: in a file of the folder for crashes (compiler/CrashFolder.h).
+  bool keepReproducer = false;
   /// A stage whose first pass crashes, to test what a crash does.
   std::string crashIn;
   /// Called at the start of each step with its name, done and total counts; may be empty.

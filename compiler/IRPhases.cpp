@@ -1,5 +1,6 @@
 //===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
 #include "compiler/IRPhases.h"
+#include "compiler/CrashFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "compiler/Decisions.h"
 #include "compiler/InPlace.h"
@@ -13,6 +14,7 @@
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
 #include "dialects/nn/NN.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,7 +25,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -114,11 +115,16 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.absent = options.absent;
   import.limits = options.limits;
   import.exposeNodes = options.observation.any();
+  import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
+                      : options.observation.any() ? ImportOptions::Broadcasts::Exact
+                                                  : ImportOptions::Broadcasts::Versions;
   auto imported = importModel(*result.context, import, errors);
   if (failed(imported))
     return false;
   result.storage = imported->storage;
   result.targets.front().module = std::move(imported->module);
+  for (ImportedModel::Version &version : imported->versions)
+    result.targets.push_back({"", std::move(version.module), version.label});
   result.dependencies = imported->externalFiles;
   result.outputs = imported->outputs;
   return !options.observation.any() || succeeded(observeValues(*result.targets.front().module, result.outputs, options.observation, errors));
@@ -132,6 +138,17 @@ static unsigned stagesDone(ModuleOp module) {
   return grouped ? 2 : 0;
 }
 
+/// IR with its kernels made goes straight to the printers, which trust the promise of the stage.
+static bool checkKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  ModuleOp module = *result.targets.front().module;
+  if (!isIRFile(options.model) || stagesDone(module) < getStages().size())
+    return true;
+  PassManager passes(result.context.get());
+  passes.addPass(createVerifyKernel());
+  DiagnosticCollector diagnostics(*result.context, errors);
+  return succeeded(passes.run(module));
+}
+
 namespace {
 struct CrashingInstrumentation : PassInstrumentation {
   void runBeforePass(Pass *, Operation *) override { std::abort(); }
@@ -139,7 +156,7 @@ struct CrashingInstrumentation : PassInstrumentation {
 } // namespace
 
 static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kernel::TargetAttr> targets, const CompileOptions &options,
-                              std::vector<std::string> &errors) {
+                              std::string &reproducer, std::vector<std::string> &errors) {
   PassManager passes(module.getContext());
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
@@ -155,8 +172,8 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
     pipeline.accuracy.push_back("fast");
   llvm::append_range(pipeline.accuracy, options.opAccuracy);
   stage.build(passes, pipeline);
-  if (!options.reproducer.empty())
-    passes.enableCrashReproducerGeneration(options.reproducer);
+  if (options.keepReproducer)
+    keepReproducer(passes, reproducer);
   if (options.crashIn == stage.name)
     passes.addInstrumentation(std::make_unique<CrashingInstrumentation>());
   DiagnosticCollector diagnostics(*module.getContext(), errors);
@@ -165,12 +182,11 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   if (errors.empty() || diagnostics.sawBug())
     return CompileStatus::Bug;
   // The model's fault needs no reproducer.
-  if (!options.reproducer.empty())
-    llvm::sys::fs::remove(options.reproducer);
+  dropCrashFile(reproducer);
   return CompileStatus::AtFault;
 }
 
-/// Reads the model into the first of `result.targets`, the only one for now.
+/// Reads the model into the first of `result.targets`, the only one for now but for its version for sizes that are equal.
 static bool readModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   result.targets.resize(1);
   bool isIR = isIRFile(options.model);
@@ -181,8 +197,9 @@ static bool readModel(const CompileOptions &options, Compilation &result, std::v
   if (auto name = (*result.targets.front().module)->getAttrOfType<StringAttr>("nn.model"))
     result.name = options.name.empty() ? name.str() : options.name;
   result.operators = countOperators(*result.targets.front().module);
-  ModuleOp module = *result.targets.front().module;
-  return recordPromises(options, module, errors) && prepareInPlace(options, module, errors);
+  return llvm::all_of(result.targets, [&](TargetModule &target) {
+    return recordPromises(options, *target.module, errors) && prepareInPlace(options, *target.module, errors);
+  });
 }
 
 /// The libraries of the command line; an option that is at fault is left out.
@@ -214,10 +231,12 @@ static bool setTarget(const CompileOptions &options, ArrayRef<kernel::TargetAttr
     return false;
   }
   if (!carries)
-    module->setAttr(kernel::targetAttrName, targets.front());
+    for (TargetModule &version : result.targets)
+      (*version.module)->setAttr(kernel::targetAttrName, targets.front());
   else if (!options.libraries.empty())
     module->setAttr(kernel::targetAttrName, kernel::getTarget(module).withLibraries(readLibraries(options)));
-  result.targets.front().name = kernel::getTarget(module).getName().str();
+  for (TargetModule &version : result.targets)
+    version.name = kernel::getTarget(module).getName().str();
   result.target = result.targets.front().name;
   for (kernel::TargetAttr target : targets.drop_front())
     result.target += "," + target.getName().str();
@@ -245,7 +264,7 @@ static CompileStatus addVersions(const CompileOptions &options, ArrayRef<Special
     if (!version)
       return CompileStatus::AtFault;
     for (const Stage &stage : getStages().take_front(done))
-      if (CompileStatus status = runStage(stage, *version, targets, options, errors); status != CompileStatus::Done)
+      if (CompileStatus status = runStage(stage, *version, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
     result.targets.push_back({result.targets.front().name, std::move(version), describeSizes(module, sizes)});
   }
@@ -263,9 +282,8 @@ static bool checkStagesDone(const CompileOptions &options, unsigned done, std::v
   return errors.empty();
 }
 
-/// Gives each target's module the measured choices for it.
-static bool attachProfiles(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
-  std::vector<ProfileEntry> entries;
+/// Gives each target's module the measured choices for it, those of the file `entries` and those that the caller gives.
+static bool attachProfiles(const CompileOptions &options, Compilation &result, std::vector<ProfileEntry> &entries, std::vector<std::string> &errors) {
   if (!options.profile.empty()) {
     result.dependencies.push_back(options.profile);
     llvm::Expected<std::vector<ProfileEntry>> read = readProfile(options.profile);
@@ -275,10 +293,22 @@ static bool attachProfiles(const CompileOptions &options, Compilation &result, s
     }
     entries = std::move(*read);
   }
-  entries.insert(entries.end(), options.choices.begin(), options.choices.end());
+  std::vector<ProfileEntry> all = entries;
+  all.insert(all.end(), options.choices.begin(), options.choices.end());
   for (TargetModule &target : result.targets)
-    attachProfile(*target.module, entries);
+    attachProfile(*target.module, all);
   return true;
+}
+
+/// Says how much of the profile's file was of use, unless all of it was.
+static void judgeProfile(const CompileOptions &options, ArrayRef<ProfileEntry> entries, Compilation &result) {
+  SmallVector<ModuleOp> modules;
+  for (TargetModule &target : result.targets)
+    modules.push_back(*target.module);
+  ProfileUse use = takeProfileUse(modules, entries);
+  if (use.used == use.entries || options.plain)
+    return;
+  (use.used ? result.notes : result.warnings).push_back("--profile: " + options.profile + ": " + use.describe());
 }
 
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
@@ -294,10 +324,12 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  if (!readModel(options, result, errors) || !setTarget(options, targets, result, errors) || !checkConstants(options, result, errors))
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
+      !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = isIRFile(options.model) ? stagesDone(*result.targets.front().module) : 0;
   std::vector<SpecialSizes> versions;
+  std::vector<ProfileEntry> profile;
   if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
     return CompileStatus::AtFault;
   bool splits = targets.size() > 1 || !versions.empty();
@@ -310,12 +342,14 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
         return status;
       splitByTarget(targets, result);
     }
-    if (next.name == "target" && !attachProfiles(options, result, errors))
+    if (next.name == "target" && !attachProfiles(options, result, profile, errors))
       return CompileStatus::AtFault;
     begin(next.name.str());
     for (TargetModule &target : result.targets)
-      if (CompileStatus status = runStage(next, *target.module, targets, options, errors); status != CompileStatus::Done)
+      if (CompileStatus status = runStage(next, *target.module, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
+    if (next.name == "target")
+      judgeProfile(options, profile, result);
     stage = next.name.str();
   }
   if (splits)

@@ -10,8 +10,11 @@
 #include "passes/lowering/CostModel.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -123,6 +126,43 @@ void attachProfile(mlir::ModuleOp module, ArrayRef<ProfileEntry> entries) {
   }
   if (!choices.empty())
     module->setAttr(profileAttrName, choices.getDictionary(b.getContext()));
+}
+
+ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntry> entries) {
+  ProfileUse result;
+  result.entries = entries.size();
+  // Whether the kernel fitted, by target and work.
+  std::map<std::pair<std::string, std::string>, bool> uses;
+  std::set<std::string> targets;
+  for (mlir::ModuleOp module : modules) {
+    std::string target = describeTarget(kernel::getTarget(module));
+    if (targets.insert(target).second)
+      result.targets += (result.targets.empty() ? "'" : ", '") + target + "'";
+    if (auto use = module->getAttrOfType<mlir::DictionaryAttr>(profileUseAttrName))
+      for (mlir::NamedAttribute work : use)
+        uses[{target, work.getName().str()}] |= cast<mlir::BoolAttr>(work.getValue()).getValue();
+    module->removeAttr(profileUseAttrName);
+  }
+  for (const ProfileEntry &entry : entries) {
+    auto use = uses.find({entry.target, entry.work});
+    bool isKnown = targets.count(entry.target);
+    if (!isKnown)
+      result.measuredTarget = entry.target;
+    ++(!isKnown ? result.otherTarget : use == uses.end() ? result.otherWork : use->second ? result.used : result.unfit);
+  }
+  return result;
+}
+
+std::string ProfileUse::describe() const {
+  std::string text = (used ? std::to_string(used) : "none") + " of " + std::to_string(entries) + (entries == 1 ? " entry" : " entries") + " is used";
+  SmallVector<std::string> reasons;
+  if (otherTarget)
+    reasons.push_back(std::to_string(otherTarget) + " for another target ('" + measuredTarget + "', this is " + targets + ")");
+  if (otherWork)
+    reasons.push_back(std::to_string(otherWork) + " for work that the model does not have: another model, or other shapes");
+  if (unfit)
+    reasons.push_back(std::to_string(unfit) + " with a kernel or tile that does not fit the work here");
+  return text + ": " + join(reasons, "; ");
 }
 
 } // namespace kiln

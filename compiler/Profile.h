@@ -32,6 +32,21 @@ std::string printProfile(std::vector<ProfileEntry> entries);
 /// Gives a module the entries for its target, for the pass that chooses kernels.
 void attachProfile(mlir::ModuleOp module, llvm::ArrayRef<ProfileEntry> entries);
 
+/// How many entries of a profile a compile has used.
+struct ProfileUse {
+  size_t entries = 0, used = 0;
+  /// Why the others were not: the target is another, no group does such work, or the kernel does not fit the group that does.
+  size_t otherTarget = 0, otherWork = 0, unfit = 0;
+  /// The targets of the compile, and one that the profile has instead.
+  std::string targets, measuredTarget;
+
+  /// "2 of 7 entries are used: ..."
+  std::string describe() const;
+};
+
+/// Takes what the passes have noted from modules behind the target stage.
+ProfileUse takeProfileUse(llvm::ArrayRef<mlir::ModuleOp> modules, llvm::ArrayRef<ProfileEntry> entries);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_PROFILE_H

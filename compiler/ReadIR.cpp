@@ -2,6 +2,7 @@
 #include "compiler/ReadIR.h"
 #include "compiler/import/Import.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
@@ -131,8 +132,12 @@ OwningOpRef<ModuleOp> readIR(MLIRContext &context, std::unique_ptr<llvm::MemoryB
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   std::string wrong = module ? checkModule(*module, limits) : "";
-  if (wrong.empty())
+  if (wrong.empty()) {
+    // Alone it is a version of nothing.
+    if (module)
+      (*module)->removeAttr(nn::assumedAttrName);
     return module;
+  }
   errors.push_back(name + ": " + wrong);
   return nullptr;
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/ArchiveWriter.h"
+#include "compiler/emit/ElfCheck.h"
 
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/Endian.h"
@@ -19,6 +20,8 @@ static constexpr uint64_t headerBytes = 60;
 
 std::vector<std::string> definedSymbols(StringRef bytes) {
   std::vector<std::string> symbols;
+  if (isElf(bytes) && !isSoundElf(bytes))
+    return symbols;
   auto object = object::ObjectFile::createObjectFile(MemoryBufferRef(bytes, ""));
   if (!object) {
     consumeError(object.takeError());

@@ -73,7 +73,7 @@ LogicalResult FunctionPrinter::printRuntimeCall(kernel::RuntimeCallOp op) {
     for (const std::string &argument : *texts)
       arguments += ", " + argument;
   }
-  line(op.getCallee() + "(" + arguments + ");");
+  line(takeName(op.getCallee()) + "(" + arguments + ");");
   close();
   return success();
 }

@@ -4,6 +4,7 @@
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
+#include "compiler/emit/RealExpressions.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,7 +16,7 @@ namespace kiln {
 /// The best target first: the widest vectors, then the most features, then the one that the user named last.
 static std::vector<Signature> sortTargets(ArrayRef<Signature> targets) {
   std::vector<Signature> sorted(targets.rbegin(), targets.rend());
-  llvm::erase_if(sorted, [](const Signature &signature) { return !signature.special.empty(); });
+  llvm::erase_if(sorted, [](const Signature &signature) { return signature.isVersion(); });
   llvm::stable_sort(sorted, [](const Signature &a, const Signature &b) {
     kernel::TargetAttr left = kernel::getTarget(a.module()), right = kernel::getTarget(b.module());
     return std::make_pair(left.getVectorBits(), instructionSets(left).size()) > std::make_pair(right.getVectorBits(), instructionSets(right).size());
@@ -39,15 +40,27 @@ struct Forward {
 };
 } // namespace
 
+/// That an expression of the dimensions is zero. The version checks it itself, exactly: this may be wrong where sizes pass the digits of a double.
+static std::string printZero(AffineExpr expr, const Signature &signature) {
+  std::vector<std::string> symbols;
+  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
+    symbols.resize(std::max<size_t>(symbols.size(), symbol.position + 1));
+    symbols[symbol.position] = "dims->" + symbol.field;
+  }
+  return printReal(expr, symbols) + " == 0";
+}
+
 /// The calls of one target's versions, those for special sizes first. `dims` may be null: the callee has a status for that.
 static std::string printCalls(const Forward &forward, const Signature &target, ArrayRef<Signature> signatures, const std::string &indent) {
   std::string text;
   for (const Signature &version : signatures) {
-    if (version.special.empty() || version.variant != target.variant)
+    if (!version.isVersion() || version.variant != target.variant)
       continue;
     std::string condition = "dims";
     for (auto &[field, size] : version.special)
       condition += " && dims->" + field + " == " + std::to_string(size);
+    for (AffineExpr zero : version.zeros)
+      condition += " && " + printZero(zero, version);
     text += indent + "if (" + condition + ")\n" + indent + "  return " + (version.*forward.callee)() + "(" + forward.arguments + ");\n";
   }
   return text + indent + "return " + (target.*forward.callee)() + "(" + forward.arguments + ");\n";

@@ -1,5 +1,6 @@
 //===- CompilerFlags.cpp - How emitted C++ is built ------------------------===//
 #include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/BuildText.h"
 
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -15,7 +16,7 @@ std::vector<std::string> commonFlags() {
 }
 
 std::string tripleOf(kernel::TargetAttr target) {
-  return target && !target.getTriple().empty() ? target.getTriple().str() : llvm::sys::getDefaultTargetTriple();
+  return target && !target.getTriple().empty() ? makeCompilerOption("", target.getTriple()) : llvm::sys::getDefaultTargetTriple();
 }
 
 static bool isX86(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)).isX86(); }
@@ -36,10 +37,10 @@ std::vector<std::string> targetFlags(kernel::TargetAttr target) {
   if (!target)
     return flags;
   if (!target.getCpu().empty())
-    flags.push_back((isX86(target) ? "-march=" : "-mcpu=") + target.getCpu().str());
+    flags.push_back(makeCompilerOption(isX86(target) ? "-march=" : "-mcpu=", target.getCpu()));
   if (isX86(target))
     for (const std::string &feature : instructionSets(target))
-      flags.push_back("-m" + feature);
+      flags.push_back(makeCompilerOption("-m", feature));
   if (isWide(target))
     flags.push_back("-mprefer-vector-width=512");
   return flags;
@@ -55,9 +56,9 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
   if (!target)
     return arguments;
   if (!target.getCpu().empty())
-    arguments.insert(arguments.end(), {"-target-cpu", target.getCpu().str()});
+    arguments.insert(arguments.end(), {"-target-cpu", makeCompilerOption("", target.getCpu())});
   for (const std::string &feature : instructionSets(target))
-    arguments.insert(arguments.end(), {"-target-feature", "+" + feature});
+    arguments.insert(arguments.end(), {"-target-feature", makeCompilerOption("+", feature)});
   if (isWide(target))
     arguments.push_back("-mprefer-vector-width=512");
   return arguments;

@@ -128,9 +128,14 @@ static Expression integerLiteral(const APInt &value, Type type) {
   return {text, text.front() == '-' ? Binding::Unary : Binding::Primary};
 }
 
+/// Empty for a type that C++ text cannot have, and for what is no number.
 static Expression scalarLiteral(Attribute attr, Type type) {
+  if (scalarType(type).empty() || type.isInteger(128))
+    return {};
   if (auto integer = dyn_cast<IntegerAttr>(attr))
     return integerLiteral(integer.getValue(), type);
+  if (!isa<FloatAttr>(attr))
+    return {};
   APFloat number = cast<FloatAttr>(attr).getValue();
   if (type.isF32())
     return floatLiteral<float, uint32_t>(number, "f", "uint32_t");

@@ -2,6 +2,8 @@
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/FunctionPrinter.h"
 #include "compiler/emit/KernelPrinter.h"
+#include "compiler/emit/RealExpressions.h"
+#include "dialects/kernel/Work.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -26,6 +28,7 @@ private:
   void defineArguments();
   void printChecks();
   LogicalResult printLaunch(kernel::LaunchOp launch);
+  std::string countWork(kernel::LaunchOp launch);
   LogicalResult printView(memref::ViewOp view);
   LogicalResult printWeight(kernel::GetWeightOp op);
   void findStatusCells();
@@ -69,7 +72,7 @@ void EntryBody::printChecks() {
 
 /// Arguments are fields of the caller's structs.
 void EntryBody::defineArguments() {
-  for (StringRef name : {"dims", "inputs", "outputs", "weights", "workspace", "context", "status", "launches", "arguments"})
+  for (StringRef name : {"dims", "inputs", "outputs", "weights", "workspace", "context", "status", "launches", "arguments", "info"})
     scope.reserve(name);
   Block &block = signature.entry.getBody().front();
   auto argument = block.args_begin();
@@ -131,7 +134,7 @@ LogicalResult EntryBody::printStatement(Operation *op) {
   if (auto check = dyn_cast<kernel::CheckOp>(op)) {
     std::string condition = text(check.getCondition());
     line("if (!(" + condition + ")) // " + makeCommentText(check.getMessage()));
-    line("  return " + check.getStatus() + ";");
+    line("  return " + takeName(check.getStatus()) + ";");
     return success();
   }
   if (auto report = dyn_cast<kernel::ReportOp>(op)) {
@@ -200,6 +203,18 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   return success();
 }
 
+/// What a launch does to count its work when somebody asks; empty when its row of the table has that.
+std::string EntryBody::countWork(kernel::LaunchOp launch) {
+  std::optional<AffineMap> work = kernel::getWork(launch);
+  if (!work)
+    return "";
+  std::vector<std::string> symbols;
+  for (Value symbol : launch.getOperands_().take_back(work->getNumSymbols()))
+    symbols.push_back(text(symbol));
+  auto count = [&](unsigned result) { return "kiln::count_work(" + printReal(work->getResult(result), symbols) + "); "; };
+  return ", [&](kiln_kernel_info &info) { info.flops = " + count(0) + "info.bytes = " + count(1) + "}";
+}
+
 LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   auto callee = module.lookupSymbol<func::FuncOp>(launch.getKernel());
   if (!callee || callee.getNumArguments() != launch.getOperands_().size() + 2)
@@ -222,7 +237,7 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   line("{ // " + makeCommentText(nodes));
   line("  " + block);
   line("  kiln::launch(context, launches[" + std::to_string(index) + "], " + name + "_task, &arguments, " + tasks + ", " +
-       (launch.getParallel() ? "true" : "false") + ");");
+       (launch.getParallel() ? "true" : "false") + countWork(launch) + ");");
   line("}");
   for (auto [i, argument] : llvm::enumerate(arguments))
     if (launch.getEndsOnFault() && callee.getArgAttr(i, kernel::statusAttrName))

@@ -16,7 +16,6 @@ namespace kiln {
 static Error writeFile(const Twine &path, function_ref<void(raw_ostream &)> write) {
   std::error_code error;
   std::string name = path.str();
-  sys::fs::create_directories(sys::path::parent_path(name));
   raw_fd_ostream out(name, error);
   if (!error) {
     write(out);
@@ -59,9 +58,13 @@ Expected<ExternalCompiler> ExternalCompiler::create(StringRef program, ArrayRef<
     if (Error error = writeFile(inFolder(compiler.folder, header.name), header.text))
       return error;
   for (const EmbeddedFile &file : embeddedFiles())
-    if (file.path.starts_with("kiln/"))
-      if (Error error = writeFile(inFolder(compiler.folder, file.path), file.text))
+    if (file.path.starts_with("kiln/")) {
+      // Here alone: a folder that a signal has removed stays away.
+      auto path = inFolder(compiler.folder, file.path);
+      sys::fs::create_directories(sys::path::parent_path(path));
+      if (Error error = writeFile(path, file.text))
         return error;
+    }
   return compiler;
 }
 
@@ -69,7 +72,7 @@ ExternalCompiler::ExternalCompiler(ExternalCompiler &&other) : program(std::move
 
 ExternalCompiler::~ExternalCompiler() {
   if (!folder.empty())
-    sys::fs::remove_directories(folder);
+    removeTemporaryFolder(folder);
 }
 
 Error ExternalCompiler::run(ArrayRef<std::string> arguments, StringRef log) const {

@@ -2,6 +2,7 @@
 #include "compiler/emit/FunctionPrinter.h"
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Names.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -32,7 +33,7 @@ void FunctionPrinter::close(const Twine &text) {
 
 static StringRef locationName(Location loc) {
   auto name = dyn_cast<NameLoc>(loc);
-  return name && isIdentifier(name.getName()) ? name.getName().getValue() : StringRef();
+  return name && kernel::isIdentifier(name.getName()) ? name.getName().getValue() : StringRef();
 }
 
 StringRef givenName(Operation *op) {
@@ -243,7 +244,7 @@ LogicalResult FunctionPrinter::printStatement(Operation *op) {
   if (auto call = dyn_cast<kernel::RuntimeCallOp>(op))
     return printRuntimeCall(call);
   if (auto fail = dyn_cast<kernel::FailOp>(op)) {
-    line("kiln::fail(" + text(fail.getStatus()) + ", " + fail.getCode() + ");");
+    line("kiln::fail(" + text(fail.getStatus()) + ", " + takeName(fail.getCode()) + ");");
     return success();
   }
   if (auto external = dyn_cast<kernel::CallOp>(op)) {
@@ -262,8 +263,9 @@ void FunctionPrinter::printExternalCall(kernel::CallOp op) {
   std::vector<std::string> arguments;
   for (Value operand : op.getOperands_())
     arguments.push_back(text(operand));
-  std::string call = op.getCallee().str() + "(" + llvm::join(arguments, ", ") + ")";
-  line(op.getStatus() ? "kiln::report(" + text(op.getStatus()) + ", " + call + ");" : call + ";");
+  std::string call = takeName(op.getCallee()) + "(" + llvm::join(arguments, ", ") + ")";
+  Value status = op.getStatus();
+  line(status ? "kiln::report(" + text(status) + ", " + call + ");" : call + ";");
 }
 
 bool FunctionPrinter::printMemory(Operation *op) {

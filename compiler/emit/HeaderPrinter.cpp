@@ -95,8 +95,8 @@ static std::string printSizes(const Signature &signature) {
 static std::string printLibraries(const Signature &signature) {
   std::string names, functions;
   for (const std::string &name : signature.libraries) {
-    names += (names.empty() ? "" : ", ") + name;
-    functions += (functions.empty() ? "kiln_" : ", kiln_") + name + "_release()";
+    names += (names.empty() ? "" : ", ") + makeCommentText(name);
+    functions += (functions.empty() ? "kiln_" : ", kiln_") + makeCommentText(name) + "_release()";
   }
   return "aborts.\n *\n * Some operations run in a library (" + names + "): link it. It allocates and locks, in the first run of each thread and of each\n"
          " * set of dimensions above all, and keeps memory until the process ends or " + functions + " is called.\n"

@@ -1,30 +1,13 @@
 //===- Identifiers.cpp - C and C++ names -----------------------------------===//
 #include "compiler/emit/Identifiers.h"
 
+#include "dialects/kernel/Libraries.h"
+#include "dialects/kernel/Names.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace kiln {
-
-/// Keywords of C and C++, macros of common headers and of GCC's gnu modes, and the names that emitted functions use themselves.
-static const StringSet<> &reservedNames() {
-  static const StringSet<> names = {
-      "alignas",  "alignof",   "and",      "and_eq",   "asm",       "auto",     "bitand",   "bitor",        "bool",     "break",
-      "case",     "catch",     "char",     "char16_t", "char32_t",  "char8_t",  "class",    "compl",        "concept",  "const",
-      "consteval", "constexpr", "constinit", "const_cast", "continue", "co_await", "co_return", "co_yield",  "decltype", "default",
-      "delete",   "do",        "double",   "dynamic_cast", "else",  "enum",     "explicit", "export",       "extern",   "false",
-      "float",    "for",       "friend",   "goto",     "if",        "inline",   "int",      "long",         "mutable",  "namespace",
-      "new",      "noexcept",  "not",      "not_eq",   "nullptr",   "operator", "or",       "or_eq",        "private",  "protected",
-      "public",   "register",  "reinterpret_cast", "requires", "restrict", "return", "short", "signed",     "sizeof",   "static",
-      "static_assert", "static_cast", "struct", "switch", "template", "this",   "thread_local", "throw",    "true",     "try",
-      "typedef",  "typeid",    "typename", "typeof",   "union",     "unsigned", "using",    "virtual",      "void",     "volatile",
-      "wchar_t",  "while",     "xor",      "xor_eq",   "kiln",      "linux",    "unix",     "i386",         "errno",    "signgam",
-      "NULL",     "EOF",       "assert",   "complex",  "imaginary", "I",        "stdin",    "stdout",       "stderr",   "main",
-      "int8_t",   "int16_t",   "int32_t",  "int64_t",  "uint8_t",   "uint16_t", "uint32_t", "uint64_t",     "size_t",   "ptrdiff_t",
-      "begin_",   "offsetof",  "min_",     "isnan",    "isinf",     "near",     "far",      "huge",         "OVERFLOW", "DOMAIN"};
-  return names;
-}
 
 bool isSystemHeader(StringRef name) {
   // C's, and what glibc's and the C++ library's include.
@@ -36,12 +19,6 @@ bool isSystemHeader(StringRef name) {
       "string",  "strings",   "stdnoreturn", "syscall", "syslog", "termios", "tgmath",  "threads", "time",      "uchar",    "ucontext",
       "unistd",  "utime",     "wait",   "wchar",    "wctype"};
   return names.contains(name);
-}
-
-bool isIdentifier(StringRef text) {
-  if (text.empty() || isDigit(text.front()))
-    return false;
-  return all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
 bool isVectorName(StringRef text) {
@@ -65,7 +42,7 @@ std::string makeIdentifier(StringRef text) {
     name.erase(0, 1);
   if (name.empty() || name == "_" || isDigit(name.front()))
     name = "x" + (name == "_" ? std::string() : name);
-  return reservedNames().contains(name) || isVectorName(name) ? name + "_" : name;
+  return kernel::isReservedName(name) || isVectorName(name) ? name + "_" : name;
 }
 
 std::string makeLibraryName(StringRef text) {
@@ -78,8 +55,10 @@ std::string makeMacroName(StringRef identifier) { return identifier.upper(); }
 std::string makeCommentText(StringRef text) {
   std::string result;
   for (char c : text) {
-    if (!isPrint(c) || c == '\\')
-      result += "?";
+    if (c == '?' && !result.empty() && result.back() == '?') // a third character would make it a trigraph
+      result += " ?";
+    else if (!isPrint(c) || c == '\\')
+      result += result.empty() || result.back() != '?' ? "?" : " ?";
     else if (c == '/' && !result.empty() && (result.back() == '*' || result.back() == '/'))
       result += " /";
     else if (c == '*' && !result.empty() && result.back() == '/')
@@ -101,6 +80,19 @@ std::string makeStringLiteral(StringRef text) {
       result += '\\', result += char('0' + (c >> 6)), result += char('0' + ((c >> 3) & 7)), result += char('0' + (c & 7));
   }
   return result + "\"";
+}
+
+std::string takeName(StringRef text) {
+  SmallVector<StringRef> parts;
+  text.split(parts, "::");
+  if (all_of(parts, [](StringRef part) { return kernel::isIdentifier(part); }))
+    return text.str();
+  return makeIdentifier(text);
+}
+
+std::string takeHeader(StringRef library) {
+  const kernel::Library *known = kernel::findLibrary(library);
+  return known ? known->header.str() : makeIdentifier(library) + ".h";
 }
 
 void NameScope::pop() {

@@ -4,7 +4,6 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -19,8 +18,9 @@ std::string joinStrings(Attribute attr, StringRef separator) {
     return text.str();
   std::vector<std::string> texts;
   if (auto list = dyn_cast_or_null<ArrayAttr>(attr))
-    for (auto text : list.getAsRange<StringAttr>())
-      texts.push_back(text.str());
+    for (Attribute entry : list)
+      if (auto text = dyn_cast<StringAttr>(entry))
+        texts.push_back(text.str());
   return llvm::join(texts, separator);
 }
 
@@ -65,11 +65,12 @@ std::string parameterType(func::FuncOp kernel, unsigned argument) {
 }
 
 std::string declareExternals(ModuleOp module) {
-  llvm::SetVector<StringRef> headers;
+  std::vector<std::string> headers;
   std::string declarations;
   for (auto external : module.getOps<kernel::ExternalOp>()) {
-    if (auto header = external.getHeader()) {
-      headers.insert(*header);
+    if (external.getHeaderAttr() && external.getLibraryAttr()) {
+      if (std::string header = takeHeader(*external.getLibrary()); !llvm::is_contained(headers, header))
+        headers.push_back(header);
       continue;
     }
     auto type = cast<FunctionType>(external.getType());
@@ -79,11 +80,11 @@ std::string declareExternals(ModuleOp module) {
       bool written = llvm::is_contained(external.getWrites(), static_cast<int64_t>(i));
       types.push_back(buffer ? (written ? "" : "const ") + cppElementType(buffer.getElementType()) + " *" : cppType(input));
     }
-    declarations += printCall("extern \"C\" " + std::string(type.getNumResults() ? "kiln_status " : "void ") + external.getSymName().str(), types) + ";\n";
+    declarations += printCall("extern \"C\" " + std::string(type.getNumResults() ? "kiln_status " : "void ") + takeName(external.getSymName()), types) + ";\n";
   }
   std::string includes;
-  for (StringRef header : headers)
-    includes += "#include \"" + header.str() + "\"\n";
+  for (const std::string &header : headers)
+    includes += "#include \"" + header + "\"\n";
   return includes + (includes.empty() ? "" : "\n") + declarations + (declarations.empty() ? "" : "\n");
 }
 

@@ -1,20 +1,29 @@
 //===- ObjectCache.cpp - Objects of earlier compiles, on disk --------------===//
 //
-// KEY.kiln is a line with the hash of the object, then the object. A file is written under a name of its own and renamed when it is whole. Its time
-// of modification is the time of its last use.
+// KEY.kiln is a line with the hash of the key and the object, then the object: neither a changed object is believed nor one under another's key. A file is
+// written under a name of its own and renamed when it is whole. Its time of modification is the time of its last use.
+//
+// All files are reached through the open folder, so that nothing changes between the check of the folder and their use.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/ObjectCache.h"
+#include "compiler/emit/ElfCheck.h"
 #include "compiler/emit/Temporary.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
 
 using namespace llvm;
 
@@ -22,6 +31,12 @@ namespace kiln {
 
 /// What the names of the cache's files end in. Nothing else in the folder is touched.
 static constexpr StringLiteral entrySuffix = ".kiln", temporarySuffix = ".kiln-tmp";
+
+/// No translation unit makes an object as large: one takes some hundred kilobytes.
+static constexpr uint64_t maxEntryBytes = 64 << 20;
+
+/// Permissions of the folder and of its files.
+static constexpr mode_t folderMode = 0700, fileMode = 0600;
 
 static std::string hashOf(ArrayRef<StringRef> pieces) {
   SHA256 hash;
@@ -35,77 +50,140 @@ static std::string hashOf(ArrayRef<StringRef> pieces) {
 
 std::string ObjectCache::makeKey(ArrayRef<StringRef> pieces) { return hashOf(pieces); }
 
-std::string ObjectCache::pathOf(StringRef key) const {
-  SmallString<128> path(folder);
-  sys::path::append(path, key + entrySuffix);
-  return std::string(path);
+/// Why what others may have written is not believed; empty when nobody else can have.
+static std::string findIntruder(const struct stat &status) {
+  if (status.st_uid != geteuid())
+    return "it belongs to another user";
+  return status.st_mode & (S_IWGRP | S_IWOTH) ? "other users may write to it" : "";
 }
 
-/// Makes a file the one that was used last.
-static void touch(StringRef path) {
-  int file;
-  if (sys::fs::openFileForReadWrite(path, file, sys::fs::CD_OpenExisting, sys::fs::OF_None))
+/// Makes the folder when it is missing, and opens it. A link to it must be the user's, too. -1 and errno when there is none.
+static int openFolder(const std::string &path) {
+  // What cannot be made cannot be opened, either.
+  (void)sys::fs::create_directories(sys::path::parent_path(path), /*IgnoreExisting=*/true, sys::fs::owner_all);
+  (void)mkdir(path.c_str(), folderMode);
+  struct stat link;
+  bool isOwnLink = lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid == geteuid();
+  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (isOwnLink ? 0 : O_NOFOLLOW));
+}
+
+ObjectCache::ObjectCache(StringRef folder, uint64_t limit) : limit(limit) {
+  if (folder.empty())
     return;
-  sys::fs::setLastAccessAndModificationTime(file, std::chrono::system_clock::now());
-  sys::Process::SafelyCloseFileDescriptor(file);
+  directory = openFolder(folder.str());
+  struct stat status;
+  if (directory < 0 || fstat(directory, &status) != 0)
+    fault = std::strerror(errno);
+  else
+    fault = findIntruder(status);
+  if (fault.empty() || directory < 0)
+    return;
+  close(directory);
+  directory = -1;
+}
+
+ObjectCache::~ObjectCache() {
+  if (directory >= 0)
+    close(directory);
+}
+
+/// Reads an entry that can be believed, from the start to what its size said when it was opened; nullopt when it is none.
+static std::optional<std::string> readEntry(int file) {
+  struct stat status;
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !findIntruder(status).empty() || uint64_t(status.st_size) > maxEntryBytes)
+    return std::nullopt;
+  std::string text(status.st_size, '\0');
+  for (size_t done = 0; done < text.size();) {
+    ssize_t count = read(file, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return std::nullopt;
+    done += count;
+  }
+  return text;
 }
 
 std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
   if (!isEnabled())
     return std::nullopt;
-  std::string path = pathOf(key);
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file)
+  int file = openat(directory, (key + entrySuffix).str().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0)
     return std::nullopt;
-  auto [hash, object] = (*file)->getBuffer().split('\n');
-  if (object.empty() || hash != hashOf(object))
+  std::optional<std::string> text = readEntry(file);
+  auto [hash, object] = StringRef(text ? *text : "").split('\n');
+  bool isWhole = !object.empty() && hash == hashOf({key, object}) && (!isElf(object) || isSoundElf(object));
+  // The file is now the one that was used last.
+  if (isWhole)
+    (void)futimens(file, nullptr);
+  close(file);
+  if (!isWhole)
     return std::nullopt;
-  touch(path);
   return SmallVector<char, 0>(object.begin(), object.end());
 }
 
 void ObjectCache::insert(StringRef key, ArrayRef<char> object) const {
-  if (!isEnabled() || sys::fs::create_directories(folder))
+  if (!isEnabled() || object.size() > maxEntryBytes - 1024)
     return;
-  std::string path = pathOf(key);
   std::string temporary;
-  int file = openUnique(path + "-", temporarySuffix, temporary);
+  auto make = [&](const char *name) { return openat(directory, name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, fileMode); };
+  int file = makeUnique((key + entrySuffix + "-").str(), temporarySuffix, temporary, make);
   if (file < 0)
     return;
+  // Whatever the umask took away.
+  (void)fchmod(file, fileMode);
   StringRef bytes(object.data(), object.size());
   raw_fd_ostream out(file, /*shouldClose=*/true);
-  out << hashOf(bytes) << '\n' << bytes;
+  out << hashOf({key, bytes}) << '\n' << bytes;
   out.close();
   bool failed = out.has_error();
   out.clear_error();
-  if (failed || sys::fs::rename(temporary, path))
-    sys::fs::remove(temporary);
+  if (failed || renameat(directory, temporary.c_str(), directory, (key + entrySuffix).str().c_str()) != 0)
+    unlinkat(directory, temporary.c_str(), 0);
+}
+
+namespace {
+struct Entry {
+  std::pair<int64_t, int64_t> used;
+  std::string name;
+  uint64_t bytes;
+};
+} // namespace
+
+/// The cache's own files in the folder.
+static std::vector<Entry> listEntries(int directory) {
+  std::vector<Entry> entries;
+  // A descriptor of its own: reading moves the place in a folder.
+  int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *list = own < 0 ? nullptr : fdopendir(own);
+  if (!list) {
+    if (own >= 0)
+      close(own);
+    return entries;
+  }
+  while (const dirent *next = readdir(list)) {
+    StringRef name = next->d_name;
+    struct stat status;
+    bool isOurs = (name.ends_with(entrySuffix) || name.ends_with(temporarySuffix)) &&
+                  fstatat(directory, next->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+    if (isOurs)
+      entries.push_back({{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name.str(), uint64_t(status.st_size)});
+  }
+  closedir(list);
+  return entries;
 }
 
 void ObjectCache::evict() const {
-  struct Entry {
-    sys::TimePoint<> used;
-    std::string path;
-    uint64_t bytes;
-  };
-  std::vector<Entry> entries;
+  if (!isEnabled())
+    return;
+  std::vector<Entry> entries = listEntries(directory);
+  llvm::sort(entries, [](const Entry &a, const Entry &b) { return std::tie(b.used, b.name) < std::tie(a.used, a.name); });
   uint64_t total = 0;
-  std::error_code error;
-  for (sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    StringRef path = it->path();
-    sys::fs::file_status status;
-    if (!(path.ends_with(entrySuffix) || path.ends_with(temporarySuffix)) || sys::fs::status(path, status))
-      continue;
-    entries.push_back({status.getLastModificationTime(), path.str(), status.getSize()});
-    total += status.getSize();
-  }
-  llvm::sort(entries, [](const Entry &a, const Entry &b) { return std::tie(a.used, a.path) < std::tie(b.used, b.path); });
+  // The last used first; what is behind the limit goes. Another process may have been faster.
   for (const Entry &entry : entries) {
-    if (total <= limit)
-      return;
-    // Another process may have been faster.
-    sys::fs::remove(entry.path);
-    total -= entry.bytes;
+    total = SaturatingAdd(total, entry.bytes);
+    if (total > limit)
+      unlinkat(directory, entry.name.c_str(), 0);
   }
 }
 

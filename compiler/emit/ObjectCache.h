@@ -11,13 +11,21 @@
 namespace kiln {
 
 /// A folder of objects, each under the hash of all that it was made from. Any number of threads and processes may use one at once: an entry appears
-/// whole or not at all, and one that is damaged counts as missing. A folder that cannot be read or written is as good as an empty one.
+/// whole or not at all, and one that is damaged counts as missing.
+///
+/// An entry ends up in programs, so the folder and its files are believed only when they belong to the user and nobody else may write to them. They are made
+/// so whatever the umask. Links, pipes and devices are no entries. A folder that cannot be used is as good as an empty one.
 class ObjectCache {
 public:
   /// An empty folder: nothing is kept. `limit` is in bytes.
-  ObjectCache(llvm::StringRef folder, uint64_t limit) : folder(folder), limit(limit) {}
+  ObjectCache(llvm::StringRef folder, uint64_t limit);
+  ObjectCache(const ObjectCache &) = delete;
+  ~ObjectCache();
 
-  bool isEnabled() const { return !folder.empty(); }
+  bool isEnabled() const { return directory >= 0; }
+
+  /// Why the folder is not used; empty when it is, or when there is none.
+  const std::string &getFault() const { return fault; }
 
   /// The key of an object that is made from these pieces of text.
   static std::string makeKey(llvm::ArrayRef<llvm::StringRef> pieces);
@@ -29,10 +37,10 @@ public:
   void evict() const;
 
 private:
-  std::string pathOf(llvm::StringRef key) const;
-
-  std::string folder;
+  /// The open folder, or -1.
+  int directory = -1;
   uint64_t limit;
+  std::string fault;
 };
 
 } // namespace kiln

@@ -51,6 +51,8 @@ Error UnitCompiler::prepare(const ObjectOptions &options) {
       return compiler.takeError();
     external.emplace(std::move(*compiler));
   }
+  if (options.cacheUnusable && !cache.getFault().empty())
+    options.cacheUnusable(cache.getFault());
   if (!cache.isEnabled())
     return Error::success();
   std::string compiler = external ? external->identify() : "built in " + clang::getClangFullVersion();

@@ -5,6 +5,7 @@
 #include "compiler/emit/Sources.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 
 namespace kiln {
 
@@ -25,6 +26,8 @@ struct ObjectOptions {
   std::string cacheFolder;
   /// Bytes that the cache may hold.
   uint64_t cacheLimit = 0;
+  /// Told why a cache that is wanted is not used; may be empty.
+  std::function<void(const std::string &fault)> cacheUnusable;
 };
 
 /// Compiles all units, each for its target, several at a time, or takes them from the cache. The order is that of the sources.

@@ -1,5 +1,6 @@
 //===- Package.cpp - What stands around the objects of a model -------------===//
 #include "compiler/emit/Package.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
 
@@ -73,20 +74,24 @@ static std::string replaceAll(std::string text, const std::vector<std::pair<Stri
   return text;
 }
 
+static std::string joinWords(ArrayRef<std::string> texts, StringRef prefix, StringRef separator, std::string (*makeWord)(StringRef)) {
+  return llvm::join(llvm::map_range(texts, [&](const std::string &text) { return prefix.str() + makeWord(text); }), separator);
+}
+
 /// sources.cmake: the units of each target, with their options.
 static std::string printSourceList(const ModelSources &sources, bool embedded) {
-  const std::string &name = sources.signature.name;
+  std::string name = makeCMakeWord(sources.signature.name);
   std::vector<std::string> options = commonFlags();
   options.push_back("-Wno-psabi");
-  std::string text = replaceAll(sourceListTemplate.str(), {{"@NAME@", name}, {"@OPTIONS@", llvm::join(options, " ")}});
+  std::string text = replaceAll(sourceListTemplate.str(), {{"@NAME@", name}, {"@OPTIONS@", joinWords(options, "", " ", makeCMakeWord)}});
   llvm::MapVector<kernel::TargetAttr, std::string> units;
   for (const TranslationUnit &unit : sources.units)
-    units[unit.target] += "\n  ${CMAKE_CURRENT_LIST_DIR}/" + unit.name;
+    units[unit.target] += "\n  ${CMAKE_CURRENT_LIST_DIR}/" + makeCMakeWord(unit.name);
   for (auto &[target, list] : units)
     text += replaceAll(unitsTemplate.str(), {{"@NAME@", name},
-                                             {"@TARGET@", target ? target.getName().str() : "any CPU"},
+                                             {"@TARGET@", target ? makeCMakeWord(target.getName()) : "any CPU"},
                                              {"@UNITS@", list.substr(1)},
-                                             {"@FLAGS@", llvm::join(targetFlags(target), ";")}});
+                                             {"@FLAGS@", joinWords(targetFlags(target), "", ";", makeCMakeWord)}});
   return embedded ? text + replaceAll(weightsTemplate.str(), {{"@NAME@", name}}) : text;
 }
 
@@ -95,13 +100,13 @@ std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
   std::vector<SourceFile> files = sources.headers();
   files.insert(files.end(), sources.units.begin(), sources.units.end());
   bool embedded = signature.weightsBytes && !signature.externalWeights;
-  std::string links;
+  std::string links, name = makeCMakeWord(signature.name);
   for (const std::string &library : signature.libraries)
-    links += "target_link_libraries(" + signature.name + " PUBLIC kiln_" + library + ")\n";
-  files.push_back({"CMakeLists.txt", replaceAll(projectTemplate.str(), {{"@NAME@", signature.name}, {"@LINK@", links}})});
+    links += "target_link_libraries(" + name + " PUBLIC kiln_" + makeCMakeWord(library) + ")\n";
+  files.push_back({"CMakeLists.txt", replaceAll(projectTemplate.str(), {{"@NAME@", name}, {"@LINK@", links}})});
   files.push_back({"sources.cmake", printSourceList(sources, embedded)});
   if (embedded)
-    files.push_back({signature.name + "_weights.cpp", replaceAll(weightsUnit.str(), {{"@NAME@", signature.name}})});
+    files.push_back({signature.name + "_weights.cpp", replaceAll(weightsUnit.str(), {{"@NAME@", makeAssemblerName(signature.name)}})});
   for (const EmbeddedFile &file : embeddedFiles()) {
     bool header = file.path.starts_with("kiln/");
     if (!file.path.starts_with("builtin/"))
@@ -141,15 +146,12 @@ static constexpr StringLiteral linkTemplate = R"(  if(EXISTS ${CMAKE_CURRENT_LIS
 )";
 
 std::vector<SourceFile> makeBuildFiles(StringRef name, ArrayRef<std::string> libraries) {
-  auto list = [&](StringRef prefix, StringRef separator) {
-    return llvm::join(llvm::map_range(libraries, [&](const std::string &library) { return prefix.str() + library; }), separator);
-  };
-  std::vector<std::pair<StringRef, std::string>> values = {{"@REQUIRES@", libraries.empty() ? "" : "Requires: " + list("kiln-", " ") + "\n"},
-                                                           {"@LINK@", libraries.empty() ? "" : linkTemplate.str()},
-                                                           {"@TARGETS@", list("Kiln::", ";")},
-                                                           {"@NAME@", name.str()}};
-  return {{name.str() + ".pc", replaceAll(pkgConfigTemplate.str(), values)},
-          {name.str() + "-config.cmake", replaceAll(cmakeConfigTemplate.str(), values)}};
+  std::string requires_ = libraries.empty() ? "" : "Requires: " + joinWords(libraries, "kiln-", " ", makePkgConfigWord) + "\n";
+  std::string pkgConfig = replaceAll(pkgConfigTemplate.str(), {{"@REQUIRES@", requires_}, {"@NAME@", makePkgConfigWord(name)}});
+  std::string config = replaceAll(cmakeConfigTemplate.str(), {{"@LINK@", libraries.empty() ? "" : linkTemplate.str()},
+                                                              {"@TARGETS@", joinWords(libraries, "Kiln::", ";", makeCMakeWord)},
+                                                              {"@NAME@", makeCMakeWord(name)}});
+  return {{name.str() + ".pc", pkgConfig}, {name.str() + "-config.cmake", config}};
 }
 
 } // namespace kiln

@@ -2,6 +2,7 @@
 #include "compiler/emit/Signature.h"
 #include "compiler/emit/Identifiers.h"
 
+#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
@@ -67,7 +68,8 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   auto bounds = module->getAttrOfType<ArrayAttr>(nn::symbolBoundsAttrName);
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
-    StringRef text = cast<StringAttr>(name);
+    auto given = dyn_cast<StringAttr>(name);
+    StringRef text = given ? given.getValue() : StringRef();
     SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultSymbolMin, defaultSymbolMax, static_cast<unsigned>(i)};
     if (bounds && i < bounds.size())
       if (auto range = dyn_cast<DenseI64ArrayAttr>(bounds[i]); range && range.size() == 2)
@@ -86,6 +88,18 @@ static LogicalResult readWorkspace(ModuleOp module, Signature &signature) {
   if (signature.symbols.empty() && !signature.workspaceBytes)
     return module.emitError("expected kernel.workspace_bytes in a module without symbols");
   return success();
+}
+
+/// The printers ask for the kernel of each launch.
+static LogicalResult verifyLaunches(const Signature &signature) {
+  WalkResult found = signature.entry.walk([&](kernel::LaunchOp launch) {
+    auto kernel = signature.module().lookupSymbol<func::FuncOp>(launch.getKernel());
+    if (kernel && kernel != signature.workspaceSize)
+      return WalkResult::advance();
+    launch.emitOpError("launches an unknown kernel '") << launch.getKernel() << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
 }
 
 FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
@@ -117,6 +131,8 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     for (auto [symbol, size] : llvm::zip(signature.symbols, sizes.asArrayRef()))
       if (size >= 0)
         signature.special.push_back({symbol.field, size});
+  if (auto assumed = module->getAttrOfType<AffineMapAttr>(nn::assumedAttrName))
+    llvm::append_range(signature.zeros, assumed.getValue().getResults());
   nn::ComputedDims computed(module);
   readComputed(computed, signature);
   size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + computed.given();
@@ -127,7 +143,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     for (const SignatureTensor &tensor : list)
       if (publicType(tensor.type.getElementType()).empty())
         return signature.entry.emitOpError("'") << tensor.onnxName << "' has an element type that C has no name for: " << tensor.type.getElementType();
-  if (failed(readWorkspace(module, signature)))
+  if (failed(readWorkspace(module, signature)) || failed(verifyLaunches(signature)))
     return failure();
   return signature;
 }
@@ -136,7 +152,7 @@ std::string Signature::versionOf(StringRef text) const {
   std::string result = text.str();
   for (auto &[field, size] : special)
     result += "_" + field + "_" + std::to_string(size);
-  return result;
+  return zeros.empty() ? result : result + "_" + makeIdentifier(label);
 }
 
 std::set<int64_t> Signature::specialSizes(const SignatureSymbol &symbol) const {
@@ -165,7 +181,7 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
   for (const Signature &target : targets.drop_front()) {
     if (!target.special.empty() && target.variant == targets.front().variant)
       whole.versions.push_back(target.special);
-    if (target.special.empty())
+    if (!target.isVersion())
       whole.target += "," + target.target;
     std::vector<std::string> both;
     std::set_union(whole.libraries.begin(), whole.libraries.end(), target.libraries.begin(), target.libraries.end(), std::back_inserter(both));

@@ -62,6 +62,9 @@ struct Signature {
   std::string variant;
   /// What this is a version for, by the dimensions' fields; empty when it takes all sizes. Then, of the whole, those of all versions.
   std::vector<SpecialSize> special;
+  /// It is a version for runs in which these expressions of the given symbols are zero, and what that means, for the names of its functions.
+  nn::DimExprs zeros;
+  std::string label;
   std::vector<std::vector<SpecialSize>> versions;
   std::vector<SignatureTensor> inputs;
   std::vector<SignatureTensor> outputs;
@@ -85,6 +88,7 @@ struct Signature {
   /// Weights are a file of their own whose mapping the caller passes.
   bool externalWeights = false;
 
+  bool isVersion() const { return !special.empty() || !zeros.empty(); }
   bool hasDims() const { return !symbols.empty(); }
   /// What element `tensor` is of a sequence, "element 2 of sequence 'x'"; empty when it is of none.
   std::string describeElement(size_t tensor, bool isOutput) const;

@@ -104,7 +104,7 @@ static LogicalResult printKernels(const Signature &signature, KernelTexts &texts
       continue;
     auto [known, isNew] = texts.known.try_emplace(text->body, name);
     // Of one module they are different already.
-    if (isNew || signature.special.empty()) {
+    if (isNew || !signature.isVersion()) {
       names[function.getSymName()] = name;
       texts.kernels.push_back(std::move(*text));
       continue;
@@ -155,7 +155,7 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   if (targets.size() > 1)
     sources.units.push_back({{sources.signature.name + "_run.cpp", printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
   while (!targets.empty()) {
-    auto next = llvm::find_if(targets.drop_front(), [](const Signature &signature) { return signature.special.empty(); });
+    auto next = llvm::find_if(targets.drop_front(), [](const Signature &signature) { return !signature.isVersion(); });
     size_t versions = next - targets.begin();
     if (failed(printTarget(targets.take_front(versions), sources)))
       return failure();

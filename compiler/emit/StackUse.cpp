@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/StackUse.h"
+#include "compiler/emit/ElfCheck.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -17,6 +18,9 @@ namespace kiln {
 
 /// What a call takes besides the frame: the return address, and what aligning the frame skips.
 static constexpr int64_t callBytes = 8 + 64;
+
+/// A frame beyond this is no frame: so many of them on a way do not pass 64 bits.
+static constexpr uint64_t maxFrameBytes = uint64_t(1) << 32;
 
 namespace {
 struct Function {
@@ -74,15 +78,20 @@ bool CallGraph::addRelocations(const object::SectionRef &target, const object::S
     return true;
   for (const object::RelocationRef &relocation : relocations.relocations()) {
     object::symbol_iterator symbol = relocation.getSymbol();
+    if (symbol == target.getObject()->symbol_end())
+      continue; // a number without a symbol
     object::SectionRef section;
     StringRef symbolName;
     bool isHere = findSection(*symbol, *target.getObject(), section);
     auto to = isHere ? bySection.find(section.getIndex()) : bySection.end();
     if (tellsFrames && to != bySection.end()) {
-      uint64_t at = relocation.getOffset() + sizeof(uint64_t);
-      if (at >= contents.size())
+      uint64_t place = relocation.getOffset();
+      if (contents.size() <= sizeof(uint64_t) || place >= contents.size() - sizeof(uint64_t))
         return false;
-      functions[to->second].frame = static_cast<int64_t>(decodeULEB128(contents.bytes_begin() + at, nullptr, contents.bytes_end()));
+      uint64_t frame = decodeULEB128(contents.bytes_begin() + place + sizeof(uint64_t), nullptr, contents.bytes_end());
+      if (frame > maxFrameBytes)
+        return false;
+      functions[to->second].frame = static_cast<int64_t>(frame);
     } else if (!tellsFrames && to != bySection.end()) {
       functions[from->second].callees.push_back(to->second);
     } else if (!tellsFrames && !isHere && take(symbol->getName(), symbolName)) {
@@ -146,12 +155,14 @@ std::optional<int64_t> CallGraph::depthOf(StringRef name) {
 std::optional<int64_t> boundStackUse(ArrayRef<ObjectFile> objects, StringRef function) {
   CallGraph graph;
   for (const ObjectFile &file : objects) {
+    if (!isSoundElf(StringRef(file.bytes.data(), file.bytes.size())))
+      return std::nullopt;
     auto object = object::ObjectFile::createObjectFile(MemoryBufferRef(StringRef(file.bytes.data(), file.bytes.size()), file.name));
     if (!object) {
       consumeError(object.takeError());
       return std::nullopt;
     }
-    if (!(*object)->isELF() || !graph.add(**object))
+    if (!graph.add(**object))
       return std::nullopt;
   }
   return graph.depthOf(function);

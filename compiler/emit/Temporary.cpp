@@ -6,9 +6,15 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
 #include <fcntl.h>
+#include <mutex>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -41,6 +47,110 @@ static std::pair<std::string, std::string> makeTemplate() {
   return {std::string(folder), std::string(path)};
 }
 
+//===- Folders that go with the program --------------------------------------===//
+
+/// The folders that are there; no program has many at once. A signal handler reads them.
+static std::atomic<const char *> folders[64];
+
+/// Linux's record of a folder's entry.
+namespace {
+struct DirectoryEntry {
+  uint64_t inode;
+  int64_t next;
+  unsigned short bytes;
+  unsigned char type;
+  char name[1];
+};
+} // namespace
+
+/// Removes what is in a folder, with system calls only: readdir() allocates, and a signal may have interrupted an allocation.
+static void emptyFolder(int folder, int depth) {
+  alignas(DirectoryEntry) char buffer[4096];
+  for (long bytes; (bytes = syscall(SYS_getdents64, folder, buffer, sizeof(buffer))) > 0;)
+    for (long at = 0; at < bytes; at += reinterpret_cast<DirectoryEntry *>(buffer + at)->bytes) {
+      const char *name = reinterpret_cast<DirectoryEntry *>(buffer + at)->name;
+      bool isDots = name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+      if (isDots || unlinkat(folder, name, 0) == 0 || depth == 0)
+        continue;
+      int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (inner < 0)
+        continue;
+      emptyFolder(inner, depth - 1);
+      close(inner);
+      unlinkat(folder, name, AT_REMOVEDIR);
+    }
+}
+
+static void removeFolder(const char *path) {
+  constexpr int attempts = 50, deepest = 8;
+  // A compiler that still runs may have written a file in between.
+  for (int i = 0; i < attempts; ++i) {
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+      return;
+    emptyFolder(folder, deepest);
+    close(folder);
+    if (rmdir(path) == 0 || errno != ENOTEMPTY)
+      return;
+    timespec pause = {0, 10000000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+void removeTemporaryFolders() {
+  for (std::atomic<const char *> &slot : folders)
+    if (const char *path = slot.exchange(nullptr))
+      removeFolder(path);
+}
+
+static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM};
+static struct sigaction earlierActions[std::size(endingSignals)];
+
+/// Cleans up, then lets whoever handled the signal before do so.
+static void onEndingSignal(int signal) {
+  int number = errno;
+  removeTemporaryFolders();
+  for (size_t i = 0; i < std::size(endingSignals); ++i)
+    if (endingSignals[i] == signal)
+      sigaction(signal, &earlierActions[i], nullptr);
+  errno = number;
+  raise(signal);
+}
+
+static void watchForSignals() {
+  for (size_t i = 0; i < std::size(endingSignals); ++i) {
+    struct sigaction action = {};
+    action.sa_handler = onEndingSignal;
+    sigemptyset(&action.sa_mask);
+    // What is ignored, as in the background of a shell, stays so.
+    if (sigaction(endingSignals[i], nullptr, &earlierActions[i]) == 0 && earlierActions[i].sa_handler != SIG_IGN)
+      sigaction(endingSignals[i], &action, nullptr);
+  }
+}
+
+static void rememberFolder(const std::string &path) {
+  static std::once_flag once;
+  std::call_once(once, watchForSignals);
+  const char *copy = strdup(path.c_str());
+  for (std::atomic<const char *> &slot : folders) {
+    const char *none = nullptr;
+    if (slot.compare_exchange_strong(none, copy))
+      return;
+  }
+  free(const_cast<char *>(copy));
+}
+
+void removeTemporaryFolder(const std::string &folder) {
+  removeFolder(folder.c_str());
+  for (std::atomic<const char *> &slot : folders) {
+    const char *path = slot.load();
+    if (path && folder == path && slot.compare_exchange_strong(path, nullptr))
+      free(const_cast<char *>(path));
+  }
+}
+
+//===- Making them -----------------------------------------------------------===//
+
 static Error fail(StringRef what, StringRef folder, StringRef purpose) {
   std::error_code error(errno, std::generic_category());
   return createStringError(error, "cannot make a temporary " + what + " in '" + folder + "' " + purpose + ": " + error.message());
@@ -50,6 +160,7 @@ Expected<std::string> makeTemporaryFolder(StringRef purpose) {
   auto [folder, path] = makeTemplate();
   if (!mkdtemp(path.data()))
     return fail("folder", folder, purpose);
+  rememberFolder(path);
   return path;
 }
 

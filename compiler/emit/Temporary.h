@@ -20,8 +20,15 @@ int makeUnique(llvm::StringRef stem, llvm::StringRef suffix, std::string &name, 
 /// Makes and opens a file with such a name and the permissions that the umask leaves; the caller owns the descriptor.
 int openUnique(llvm::StringRef stem, llvm::StringRef suffix, std::string &name);
 
-/// A new folder in the system's folder for temporary files, which the caller removes. `purpose` ends the message of an error: "for the compiler".
+/// A new folder in the system's folder for temporary files, open to the user alone. The caller removes it with removeTemporaryFolder(); a signal that ends the
+/// program does, too. `purpose` ends the message of an error: "for the compiler".
 llvm::Expected<std::string> makeTemporaryFolder(llvm::StringRef purpose);
+
+/// Removes a folder of makeTemporaryFolder() with all that is in it.
+void removeTemporaryFolder(const std::string &folder);
+
+/// Removes all of them, before the program ends without returning. Safe in a signal handler.
+void removeTemporaryFolders();
 
 /// A new file there without a name, for reading and writing: it goes away with its descriptor, which the caller owns.
 llvm::Expected<int> openNamelessFile(llvm::StringRef purpose);

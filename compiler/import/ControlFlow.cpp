@@ -47,8 +47,7 @@ FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node
   body.prefix = printable((scope.prefix + prefix).str(), 120);
   for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments))
     body.values[input.name()] = argument;
-  if (failed(addInitializers(body, graph)))
-    return failure();
+  addInitializers(body, graph);
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : graph.node())
     nodes.push_back(&inner);
@@ -86,7 +85,9 @@ LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node) {
     return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
   auto known = knownScalar(condition);
   for (const onnx::GraphProto *graph : {&thenBranch->g(), &elseBranch->g()})
-    if ((!known || (graph == &thenBranch->g()) == (*known != 0)) && graph->output_size() != node.proto.output_size())
+    if (graph->input_size() != 0)
+      return node.error("the branch has " + Twine(graph->input_size()) + " inputs, expected none");
+    else if (graph->output_size() != node.proto.output_size())
       return node.error("the branch has " + Twine(graph->output_size()) + " outputs, the node " + Twine(node.proto.output_size()));
   if (!known)
     return chooseBranch(scope, node, thenBranch->g(), elseBranch->g());

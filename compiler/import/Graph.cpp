@@ -1,6 +1,7 @@
 //===- Graph.cpp - Walks the model's nodes -----------------------------------===//
 #include "compiler/import/Graph.h"
 #include "compiler/import/Lists.h"
+#include "compiler/import/ModelCheck.h"
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
@@ -21,12 +22,6 @@ std::string describeNode(const onnx::NodeProto &proto, size_t index, StringRef p
 static Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto, size_t index, StringRef prefix) {
   std::string name = proto.name().empty() ? "#" + std::to_string(index) : printable(proto.name());
   return NameLoc::get(StringAttr::get(&context, printable(prefix) + name + "(" + printable(proto.op_type()) + ")"));
-}
-
-static StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? "" : domain; }
-
-static std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
-  return (canonicalDomain(domain) + Twine('\0') + name + Twine('\0') + overload).str();
 }
 
 //===- Values --------------------------------------------------------------===//
@@ -102,25 +97,13 @@ LogicalResult GraphImporter::gatherInputs(Scope &scope, Node &node, bool &isPois
   return success();
 }
 
-/// Whether a graph around the body defines the name.
-static bool isOuterName(const Scope &scope, StringRef name) {
-  for (const auto *at = scope.parent; at; at = at->parent)
-    if (at->values.contains(name) || at->initializers.contains(name) || at->sparseInitializers.contains(name))
-      return true;
-  return false;
-}
-
 LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef where) {
   for (auto [i, name] : llvm::enumerate(node.proto.output())) {
     if (name.empty())
       continue;
     if (i < node.outputs.size() && !node.outputs[i] && !node.isUnsupported())
       return diagnostics.error(where + ": output " + Twine(i) + " ('" + printable(name) + "') is not one that the operator has");
-    if (scope.initializers.contains(name) || !scope.values.try_emplace(name, node.outputs[i]).second)
-      return diagnostics.error(where + ": output '" + printable(name) + "' is already defined; every name may be given once (SSA), this is a duplicate");
-    if (isOuterName(scope, name))
-      return diagnostics.error(where + ": output '" + printable(name) +
-                               "' hides the value of that name of the graph around the body; every name may be given once (SSA)");
+    scope.values[name] = node.outputs[i];
     if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
       return failure();
     if (options.exposeNodes && node.outputs[i] && isa<RankedTensorType>(node.outputs[i].getType()) && conditional == 0)
@@ -214,6 +197,19 @@ static std::string describeTooManyNodes(int64_t limit) {
   return "the model has more than " + std::to_string(limit) + " nodes once its functions are inlined";
 }
 
+LogicalResult GraphImporter::checkNode(Scope &scope, Node &node) {
+  const Schema *schema = schemas.find(canonicalDomain(node.proto.domain()), node.opType(), node.opset);
+  if (!schema)
+    return success();
+  // Those of a function's body were passed over when the model was checked: a call gives their values.
+  if (llvm::any_of(node.proto.attribute(), [](const auto &attribute) { return !attribute.ref_attr_name().empty(); })) {
+    auto resolve = [&](const onnx::AttributeProto &attribute) { return node.resolve(attribute); };
+    if (std::string fault = findFaultInAttributes(*schema, node.proto, resolve); !fault.empty())
+      return node.error(fault);
+  }
+  return checkOperands(scope, node, *schema);
+}
+
 LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &proto, size_t index) {
   std::string where = describeNode(proto, index, scope.prefix);
   if (++nodeCount > options.limits.nodes)
@@ -232,6 +228,8 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
       unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + ": " + reason);
     return bindOutputs(scope, node, where);
   }
+  if (succeeded(converted) && !function)
+    converted = checkNode(scope, node);
   bool isConversion = false;
   if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
     isConversion = llvm::is_contained({Elements::Narrow, Elements::Convertible, Elements::Everything}, row->elements);
@@ -308,9 +306,6 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
   // Before a line of it is read: what doubles with each level takes long to count one by one.
   if (countInlined(function, scope.depth) > options.limits.nodes - nodeCount)
     return node.error(describeTooManyNodes(options.limits.nodes));
-  if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
-    return node.error("has " + Twine(call.input_size()) + " inputs and " + Twine(call.output_size()) + " outputs, but the function has " +
-                      Twine(function.input_size()) + " and " + Twine(function.output_size()));
   Scope body;
   body.isFunction = true;
   body.depth = scope.depth + 1;
@@ -318,14 +313,8 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
   for (auto [i, name] : llvm::enumerate(function.input()))
     if (node.hasInput(i))
       body.values[name] = node.inputs[i];
-  SmallVector<const onnx::OperatorSetIdProto *> imports;
-  for (const auto &import : function.opset_import())
-    imports.push_back(&import);
-  if (failed(readOpsets(body, imports.data(), imports.size(), "function '" + printable(function.name()) + "'")))
-    return failure();
   // A function without imports of its own is read with the model's.
-  if (imports.empty())
-    body.opsets = scope.opsets;
+  body.opsets = function.opset_import_size() ? readOpsets(function.opset_import()) : scope.opsets;
   for (const auto &attribute : function.attribute_proto())
     body.attributes[attribute.name()] = &attribute;
   for (const auto &attribute : resolveAttributes(scope, call))
@@ -346,28 +335,6 @@ LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx
     node.unsupportedNode |= !*value;
   }
   calls.setOutputs(node.outputs);
-  return success();
-}
-
-/// The first name that stands in a list twice, or "".
-template <typename Names> static std::string findTwice(const Names &names) {
-  llvm::StringSet<> seen;
-  for (const std::string &name : names)
-    if (!seen.insert(name).second)
-      return name;
-  return "";
-}
-
-LogicalResult GraphImporter::readFunctions() {
-  for (const onnx::FunctionProto &function : file.model().functions()) {
-    std::string where = "function '" + printable(function.name()) + "'";
-    if (!functions.try_emplace(functionKey(function.domain(), function.name(), function.overload()), &function).second)
-      return diagnostics.error(where + " is defined twice: a duplicate");
-    std::string input = findTwice(function.input()), output = findTwice(function.output());
-    if (!input.empty() || !output.empty())
-      return diagnostics.error(where + ": '" + printable(input.empty() ? output : input) + "' stands twice among its " +
-                               (input.empty() ? "outputs" : "inputs"));
-  }
   return success();
 }
 

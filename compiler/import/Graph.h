@@ -6,6 +6,7 @@
 #include "compiler/import/Import.h"
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/Node.h"
+#include "compiler/import/Schema.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/Sequences.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,10 +59,7 @@ public:
 private:
   friend class Node;
 
-  mlir::LogicalResult readHeader(Scope &scope);
-  mlir::LogicalResult readOpsets(Scope &scope, const onnx::OperatorSetIdProto *const *begin, size_t count, llvm::StringRef where);
-  mlir::LogicalResult readFunctions();
-  mlir::LogicalResult addInitializers(Scope &scope, const onnx::GraphProto &graph);
+  void addInitializers(Scope &scope, const onnx::GraphProto &graph);
   mlir::LogicalResult addInputs(Scope &scope, const onnx::GraphProto &graph);
   mlir::LogicalResult addInput(Scope &scope, const onnx::ValueInfoProto &input);
   /// What the options say of an input's shape, and which option it was.
@@ -160,6 +158,9 @@ private:
                                                        const llvm::Twine &prefix);
   /// @}
 
+  /// What the table says of the node: its attributes as a call of a function gives them, and the types of its inputs.
+  mlir::LogicalResult checkNode(Scope &scope, Node &node);
+  mlir::LogicalResult checkOperands(Scope &scope, Node &node, const Schema &schema);
   mlir::LogicalResult gatherInputs(Scope &scope, Node &node, bool &isPoisoned);
   mlir::LogicalResult bindOutputs(Scope &scope, Node &node, llvm::StringRef where);
   mlir::LogicalResult checkDeclared(Scope &scope, llvm::StringRef name, Value value, llvm::StringRef where);
@@ -193,11 +194,14 @@ private:
   const ImportOptions &options;
   ModelFile &file;
   Diagnostics &diagnostics;
+  Schemas schemas;
   SqueezedDims &squeezed;
   Assumptions &assumptions;
   nn::DimFacts facts;
   /// Sizes that are 1 where they are not those that they broadcast with.
   llvm::DenseSet<AffineExpr> spread;
+  /// What is zero if sizes that broadcast are equal, as was assumed.
+  llvm::SetVector<AffineExpr> assumedEqual;
   /// What would not be negative if bounds were in range.
   llvm::SetVector<AffineExpr> clamped;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -1,8 +1,10 @@
 //===- GraphSignature.cpp - The model's header, inputs and outputs -----------===//
 #include "compiler/import/Graph.h"
+#include "compiler/import/ModelCheck.h"
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ConstantData.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,46 +17,9 @@ using namespace mlir;
 
 namespace kiln::import {
 
-/// The format that this importer was written against.
-static constexpr int64_t newestIr = 14, newestOpset = 28;
-
 GraphImporter::GraphImporter(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics,
                              SqueezedDims &squeezed, Assumptions &assumptions)
     : context(context), options(options), file(file), diagnostics(diagnostics), squeezed(squeezed), assumptions(assumptions), builder(&context, &calls) {}
-
-//===- Header --------------------------------------------------------------===//
-
-LogicalResult GraphImporter::readOpsets(Scope &scope, const onnx::OperatorSetIdProto *const *begin, size_t count, StringRef where) {
-  for (const onnx::OperatorSetIdProto *import : ArrayRef(begin, count)) {
-    StringRef domain = import->domain() == "ai.onnx" ? StringRef() : StringRef(import->domain());
-    int64_t version = import->version();
-    if (version < 1)
-      return diagnostics.error(where + ": opset version " + Twine(version) + " of domain '" + printable(domain) + "' is not valid");
-    if (domain.empty() && version > newestOpset)
-      return diagnostics.error(where + ": opset " + Twine(version) + " is newer than " + Twine(newestOpset) + ", the newest that is supported");
-    auto [entry, isNew] = scope.opsets.try_emplace(domain, version);
-    if (!isNew && entry->second != version)
-      return diagnostics.error(where + ": opset imports conflict: domain '" + printable(domain) + "' has versions " + Twine(entry->second) + " and " +
-                               Twine(version));
-  }
-  return success();
-}
-
-LogicalResult GraphImporter::readHeader(Scope &scope) {
-  const onnx::ModelProto &model = file.model();
-  if (!model.has_graph())
-    return diagnostics.error("the model has no graph: not an ONNX model");
-  if (!model.has_ir_version() || model.ir_version() < 1)
-    return diagnostics.error("ir_version " + Twine(model.ir_version()) + " is missing or not valid: not an ONNX model");
-  if (model.ir_version() > newestIr)
-    return diagnostics.error("ir_version " + Twine(model.ir_version()) + " is newer than " + Twine(newestIr) + ", the newest that is supported");
-  if (model.opset_import_size() == 0 && model.ir_version() >= 3)
-    return diagnostics.error("the model has no opset_import");
-  SmallVector<const onnx::OperatorSetIdProto *> imports;
-  for (const auto &import : model.opset_import())
-    imports.push_back(&import);
-  return readOpsets(scope, imports.data(), imports.size(), "model");
-}
 
 //===- Symbols -------------------------------------------------------------===//
 
@@ -181,20 +146,14 @@ AffineExpr GraphImporter::usePinned(AffineExpr dim) const {
 
 //===- Inputs --------------------------------------------------------------===//
 
-LogicalResult GraphImporter::addInitializers(Scope &scope, const onnx::GraphProto &graph) {
-  for (const onnx::TensorProto &tensor : graph.initializer()) {
-    if (tensor.name().empty())
-      return diagnostics.error("an initializer has no name");
-    if (!scope.initializers.try_emplace(tensor.name(), &tensor).second)
-      return diagnostics.error("initializer '" + printable(tensor.name()) + "' is defined twice: a duplicate");
-  }
+void GraphImporter::addInitializers(Scope &scope, const onnx::GraphProto &graph) {
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    scope.initializers[tensor.name()] = &tensor;
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
-    if (!scope.sparseInitializers.try_emplace(tensor.values().name(), &tensor).second || scope.initializers.contains(tensor.values().name()))
-      return diagnostics.error("sparse initializer '" + printable(tensor.values().name()) + "' is defined twice: a duplicate");
+    scope.sparseInitializers[tensor.values().name()] = &tensor;
   for (const auto *infos : {&graph.value_info(), &graph.output()})
     for (const onnx::ValueInfoProto &info : *infos)
       scope.declared[info.name()] = &info.type();
-  return success();
 }
 
 static StringRef kindOf(const onnx::TypeProto &type) {
@@ -297,10 +256,6 @@ LogicalResult GraphImporter::addInput(Scope &scope, const onnx::ValueInfoProto &
   // An initializer of the same name is the input's default, and Kiln takes it as its value.
   if (scope.initializers.contains(input.name()) || scope.sparseInitializers.contains(input.name()))
     return success();
-  if (input.name().empty())
-    return diagnostics.error("an input has no name");
-  if (scope.values.contains(input.name()))
-    return diagnostics.error("input '" + printable(input.name()) + "' is defined twice: a duplicate");
   if (auto added = addList(scope, input))
     return *added;
   auto given = options.shapes.find(input.name());
@@ -487,6 +442,9 @@ void GraphImporter::finishModule() {
     unsigned given = symbols.size() - computedBounds.size();
     (*module)->setAttr(nn::computedSymbolsAttrName, AffineMapAttr::get(AffineMap::get(0, given, computedBounds, &context)));
   }
+  DimExprs assumed = llvm::filter_to_vector(assumedEqual, [&](AffineExpr zero) { return isConstraint(zero); });
+  if (!assumed.empty())
+    (*module)->setAttr(nn::assumedAttrName, AffineMapAttr::get(AffineMap::get(0, symbols.size(), assumed, &context)));
   if (!constraints.empty())
     (*module)->setAttr(nn::constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, symbols.size(), constraints, &context)));
 }
@@ -494,8 +452,11 @@ void GraphImporter::finishModule() {
 FailureOr<OwningOpRef<ModuleOp>> GraphImporter::run() {
   const onnx::GraphProto &graph = file.model().graph();
   Scope scope;
-  if (failed(readHeader(scope)) || failed(checkOptions(graph)) || failed(readFunctions()))
+  if (failed(checkOptions(graph)))
     return failure();
+  scope.opsets = readOpsets(file.model().opset_import());
+  for (const onnx::FunctionProto &called : file.model().functions())
+    functions[functionKey(called.domain(), called.name(), called.overload())] = &called;
   // Verifiers speak through the context; their words become the node's error.
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (verifierMessage.empty())
@@ -510,7 +471,8 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::run() {
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &node : graph.node())
     nodes.push_back(&node);
-  if (failed(addInitializers(scope, graph)) || failed(addInputs(scope, graph)))
+  addInitializers(scope, graph);
+  if (failed(addInputs(scope, graph)))
     return failure();
   assumeSigns();
   if (failed(importNodes(scope, nodes)) || failed(returnOutputs(scope, graph)))

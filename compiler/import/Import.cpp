@@ -1,7 +1,10 @@
 //===- Import.cpp - From an ONNX file to a module of nn operations ----------===//
 #include "compiler/import/Import.h"
 #include "compiler/import/Graph.h"
+#include "compiler/import/ModelCheck.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/AssumedDims.h"
+#include "dialects/nn/ComputedDims.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -43,6 +46,7 @@ static constexpr unsigned mostRounds = 6;
 static FailureOr<ImportedModel> importSimplest(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
                                                std::vector<std::string> &errors, bool &isOpen) {
   import::Assumptions assumptions;
+  assumptions.areEqual = options.broadcasts == ImportOptions::Broadcasts::Equal;
   const import::SqueezedDims given = squeezed;
   for (unsigned round = 0;; ++round) {
     squeezed = given;
@@ -101,21 +105,73 @@ static void countBound(ImportOptions &options, const onnx::GraphProto &graph) {
   }
 }
 
+static FailureOr<ImportedModel> importWays(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, std::vector<std::string> &errors) {
+  import::SqueezedDims squeezed;
+  bool isOpen = false;
+  auto model = importSimplest(context, options, file, squeezed, errors, isOpen);
+  if (failed(model) && !isOpen && !squeezed.asked.empty())
+    return importWithOnes(context, options, file, squeezed.asked, errors);
+  return model;
+}
+
+/// The sizes of results that the model computes.
+static SmallVector<unsigned> listComputed(ModuleOp module, FunctionType type) {
+  nn::ComputedDims computed(module);
+  SmallVector<unsigned> symbols;
+  for (Type result : type.getResults())
+    for (AffineExpr dim : nn::getDims(result))
+      computed.collect(dim, symbols);
+  llvm::sort(symbols);
+  symbols.erase(llvm::unique(symbols), symbols.end());
+  return symbols;
+}
+
+/// Whether programs may call one in the place of the other.
+static bool haveOneSignature(ModuleOp a, ModuleOp b) {
+  if (a->getAttr(nn::symbolsAttrName) != b->getAttr(nn::symbolsAttrName) || a->getAttr(nn::computedSymbolsAttrName) != b->getAttr(nn::computedSymbolsAttrName))
+    return false;
+  FunctionType left = a.lookupSymbol<func::FuncOp>("main").getFunctionType(), right = b.lookupSymbol<func::FuncOp>("main").getFunctionType();
+  auto isSame = [](Type left, Type right) {
+    auto tensor = cast<RankedTensorType>(left), other = cast<RankedTensorType>(right);
+    return tensor.getRank() == other.getRank() && tensor.getElementType() == other.getElementType();
+  };
+  return left.getInputs() == right.getInputs() && listComputed(a, left) == listComputed(b, right) && llvm::equal(left.getResults(), right.getResults(), isSame);
+}
+
+/// Where sizes that broadcast with each other are taken to be equal: the model as ONNX has it, which the first one becomes the version of. That one
+/// alone remains when the other is not supported.
+static void addExact(MLIRContext &context, ImportOptions options, import::ModelFile &file, ImportedModel &model) {
+  auto assumed = (*model.module)->getAttrOfType<AffineMapAttr>(nn::assumedAttrName);
+  if (!assumed)
+    return;
+  options.broadcasts = ImportOptions::Broadcasts::Exact;
+  std::vector<std::string> ignored;
+  auto exact = importWays(context, options, file, ignored);
+  if (failed(exact) || !haveOneSignature(*model.module, *exact->module))
+    return;
+  std::swap(model.module, exact->module);
+  // A size that the model computes is not known yet when one of both is chosen.
+  nn::ComputedDims computed(*model.module);
+  if (llvm::none_of(assumed.getValue().getResults(), [&](AffineExpr zero) { return computed.isIn(zero); }))
+    model.versions.push_back({std::move(exact->module), "equal sizes"});
+}
+
 FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &given, std::vector<std::string> &errors) {
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
   ImportOptions options = given;
   import::Diagnostics diagnostics(options.path, errors);
   auto file = std::make_shared<import::ModelFile>(options.path);
-  if (failed(file->load(diagnostics)))
+  if (failed(file->load(diagnostics)) || failed(import::checkModel(*file, diagnostics)))
     return failure();
   countBound(options, file->model().graph());
-  import::SqueezedDims squeezed;
-  bool isOpen = false;
-  auto model = importSimplest(context, options, *file, squeezed, errors, isOpen);
-  if (failed(model) && !isOpen && !squeezed.asked.empty())
-    model = importWithOnes(context, options, *file, squeezed.asked, errors);
+  if (given.broadcasts == ImportOptions::Broadcasts::Versions)
+    options.broadcasts = ImportOptions::Broadcasts::Equal;
+  auto model = importWays(context, options, *file, errors);
   if (failed(model))
     return failure();
+  if (given.broadcasts == ImportOptions::Broadcasts::Versions)
+    addExact(context, options, *file, *model);
+  (*model->module)->removeAttr(nn::assumedAttrName);
   errors.clear();
   model->externalFiles = file->externalPaths();
   model->storage = std::move(file);

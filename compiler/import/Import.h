@@ -31,6 +31,15 @@ struct ImportOptions {
   std::map<std::string, std::string> sequences;
   /// Optional inputs without a value, from `--absent`.
   std::set<std::string> absent;
+  /// What becomes of sizes that the model computes and that only run time knows, where they broadcast with each other.
+  enum class Broadcasts {
+    /// As ONNX has it, and a version of the model for runs in which they are equal.
+    Versions,
+    /// As ONNX has it.
+    Exact,
+    /// They are equal, as a run checks.
+    Equal
+  } broadcasts = Broadcasts::Versions;
   /// Every value that a node computes becomes a result of @main, behind the model's outputs, with its node in the attribute `nn.node`.
   bool exposeNodes = false;
   Limits limits;
@@ -40,6 +49,13 @@ struct ImportedModel {
   /// Owns the bytes of the weights, which the module only borrows: destroy it after the module.
   std::shared_ptr<void> storage;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The model for runs in which what a version's `nn.assumed` lists is zero; the first one that fits a run goes before the model itself.
+  struct Version {
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    /// What is true in such runs: "equal sizes".
+    std::string label;
+  };
+  std::vector<Version> versions;
   /// Results of @main that are the model's outputs; with `exposeNodes` there are more.
   unsigned outputs = 0;
   /// Files of external data, for dependency tracking.

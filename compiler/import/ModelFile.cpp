@@ -161,6 +161,11 @@ static int openInside(const std::string &folder, StringRef location, std::string
       reason = "the path leads outside the model's directory";
       break;
     }
+    // Depfiles, which build tools read as rules, name the file.
+    if (any_of(location, [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+      reason = "the path has control characters";
+      break;
+    }
     if (part.empty() || part == ".")
       continue;
     bool last = i + 1 == parts.size();

@@ -56,10 +56,8 @@ LogicalResult Node::result(unsigned i, Value value) {
 
 using Attribute = onnx::AttributeProto;
 
-/// The attribute itself, or what the call of the function gives for it.
-static const Attribute *resolve(const Attribute &attribute, const Scope &scope, bool &isReference) {
-  isReference = !attribute.ref_attr_name().empty();
-  if (!isReference)
+const Attribute *Node::resolve(const Attribute &attribute) const {
+  if (attribute.ref_attr_name().empty())
     return &attribute;
   for (const Scope *at = &scope; at; at = at->parent)
     if (const Attribute *given = at->attributes.lookup(attribute.ref_attr_name()))
@@ -67,59 +65,19 @@ static const Attribute *resolve(const Attribute &attribute, const Scope &scope, 
   return nullptr;
 }
 
-static bool insideFunction(const Scope *scope) {
-  for (; scope; scope = scope->parent)
-    if (scope->isFunction)
-      return true;
-  return false;
-}
-
-/// The kind of an attribute that does not say it.
-static int guessKind(const Attribute &a) {
-  return a.has_f()              ? Attribute::FLOAT
-         : a.has_i()            ? Attribute::INT
-         : a.has_s()            ? Attribute::STRING
-         : a.has_t()            ? Attribute::TENSOR
-         : a.has_g()            ? Attribute::GRAPH
-         : a.floats_size() > 0  ? Attribute::FLOATS
-         : a.ints_size() > 0    ? Attribute::INTS
-         : a.strings_size() > 0 ? Attribute::STRINGS
-                                : Attribute::UNDEFINED;
-}
-
 const Attribute *Node::find(StringRef name, int kind, StringRef kindName) {
   asked.insert(name);
   const Attribute *found = nullptr;
   for (const Attribute &attribute : proto.attribute()) {
-    if (attribute.name() != name)
-      continue;
-    if (found) {
-      (void)error("attribute '" + name + "' is given twice");
-      return nullptr;
-    }
-    found = &attribute;
+    if (attribute.name() == name)
+      found = &attribute;
   }
-  if (!found)
+  const Attribute *value = found ? resolve(*found) : nullptr;
+  if (!value)
     return nullptr;
-  bool isReference;
-  const Attribute *value = resolve(*found, scope, isReference);
-  if (!value) {
-    if (!insideFunction(&scope))
-      (void)error("attribute '" + name + "' refers to '" + printable(found->ref_attr_name()) + "', which only a function's body may do");
-    return nullptr;
-  }
-  int have = value->type() ? value->type() : guessKind(*value);
   // An empty list without a type says nothing about its kind.
-  if (have != kind && have != Attribute::UNDEFINED) {
-    static const char *const names[] = {"undefined", "float", "int", "string", "tensor", "graph", "floats", "ints", "strings", "tensors", "graphs"};
-    StringRef haveName = have > 0 && have < static_cast<int>(std::size(names)) ? names[have] : "something else";
-    (void)error("attribute '" + name + "' has type " + haveName + ", expected " + kindName);
-    return nullptr;
-  }
-  int values = value->has_f() + value->has_i() + value->has_s() + value->has_t() + value->has_g() + (value->floats_size() > 0) +
-               (value->ints_size() > 0) + (value->strings_size() > 0);
-  if (values > 1 && guessKind(*value) != kind) {
-    (void)error("attribute '" + name + "' has a value of another type than it says");
+  if (int have = getAttributeKind(*value); have != kind && have != Attribute::UNDEFINED) {
+    (void)error("attribute '" + name + "' has type " + getAttributeKindName(have) + ", expected " + kindName);
     return nullptr;
   }
   return value;

@@ -43,6 +43,8 @@ struct Assumptions {
   DimExprs notNegative;
   /// Bounds of slices and the like lie in what they cut, as a run checks.
   bool isInRange = false;
+  /// Sizes that the model computes are equal where they broadcast with each other, as a run checks; else either may be 1.
+  bool areEqual = true;
   /// More of the first: the run could not go on otherwise.
   llvm::SetVector<AffineExpr> found;
   /// Whether sizes stand in the model that the second would make simpler.
@@ -93,6 +95,8 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// For attributes that do not change what is computed.
   void ignore(llvm::StringRef name) { asked.insert(name); }
+  /// The attribute itself, or what the call of the function around the node gives for it; null when that gives nothing.
+  const onnx::AttributeProto *resolve(const onnx::AttributeProto &attribute) const;
   /// Reports an attribute or input that nobody asked for.
   void checkAllAsked();
   /// @}
@@ -122,6 +126,11 @@ public:
   DimExprs dims(Value value) const { return nn::getDims(value.getType()); }
   int64_t rank(Value value) const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getRank(); }
   Type elementType(Value value) const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType(); }
+  /// The type in which sums and powers of the value's elements are computed: f32 for f16 and bf16, as the standard asks of statistics.
+  Type wideType(Value value) const {
+    Type element = elementType(value);
+    return element.isF16() || element.isBF16() ? mlir::Float32Type::get(context()) : element;
+  }
   AffineExpr number(int64_t value) const { return mlir::getAffineConstantExpr(value, context()); }
   /// The tensor type, or an error and a harmless type when the dimensions are negative or the tensor is too large.
   mlir::RankedTensorType type(llvm::ArrayRef<AffineExpr> dims, Type elementType);

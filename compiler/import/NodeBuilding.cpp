@@ -97,9 +97,19 @@ static bool areNeverEqual(AffineExpr a, AffineExpr b) {
   return symbol && isOne && llvm::none_of(llvm::seq<int64_t>(2, mostTried), [&](int64_t value) { return at(value) == 0; });
 }
 
+/// A size that is a broadcast of a broadcast and so on has its parts again and again.
+static constexpr unsigned mostParts = 1000;
+
+static bool isLarge(AffineExpr expr) {
+  unsigned parts = 0;
+  expr.walk([&](AffineExpr) { ++parts; });
+  return parts > mostParts;
+}
+
 bool Node::mayBeOne(AffineExpr dim, AffineExpr other) {
   AffineExpr difference = nn::simplifyDim(dim - other);
-  bool isSpread = areNeverEqual(dim, other) || (GraphImporter::hasSign(difference) && !graph.learn(difference, {dim, other}));
+  bool isSpread = !graph.assumptions.areEqual || areNeverEqual(dim, other) ||
+                  (GraphImporter::hasSign(difference) && !graph.learn(difference, {dim, other}));
   if (isSpread)
     graph.spread.insert_range(ArrayRef{dim, other});
   return isSpread;
@@ -141,6 +151,12 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       dim = graph.facts.getLarger(dim, other);
     else if (left == right && !unify(dim, other, "shapes do not broadcast: dimensions"))
       return std::nullopt;
+    else if (left && right)
+      graph.assumedEqual.insert(nn::simplifyDim(dim - other));
+    if (isLarge(dim)) {
+      (void)unsupported("a dimension is a broadcast of too many sizes that only run time knows", "make some static with --dim");
+      return std::nullopt;
+    }
   }
   return result;
 }
@@ -163,7 +179,7 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
       aligned[i] = nn::getConstantDim(pinned) == 1 ? pinned : want;
       continue;
     }
-    bool isEither = nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) || graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
+    bool isEither = !graph.assumptions.areEqual || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) || graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
     if (isEither && nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want)) {
       graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
       continue;

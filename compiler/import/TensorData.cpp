@@ -178,13 +178,6 @@ ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const Limits &lim
   RankedTensorType type = readType(dims, tensor.data_type(), limits, context, reason);
   if (!type)
     return {};
-  int fields = (tensor.float_data_size() > 0) + (tensor.int32_data_size() > 0) + (tensor.int64_data_size() > 0) + (tensor.double_data_size() > 0) +
-               (tensor.uint64_data_size() > 0) + (tensor.string_data_size() > 0) + tensor.has_raw_data() +
-               (tensor.data_location() == Tensor::EXTERNAL);
-  if (fields > 1) {
-    reason = "has data in several fields at once";
-    return {};
-  }
   if (tensor.data_location() == Tensor::EXTERNAL) {
     auto bytes = file.externalBytes(tensor, reason);
     if (!bytes)
@@ -198,6 +191,118 @@ ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const Limits &lim
     return readRaw(type, {tensor.raw_data().data(), tensor.raw_data().size()}, tensor, reason);
   return readTyped(type, tensor, reason);
 }
+
+//===- Checks --------------------------------------------------------------===//
+
+/// How many values the field for a data type has, and how many of those an element takes in a field of its own: two for complex numbers.
+static std::pair<int64_t, int64_t> countTyped(const Tensor &tensor) {
+  switch (tensor.data_type()) {
+  case Tensor::FLOAT:
+    return {tensor.float_data_size(), 1};
+  case Tensor::COMPLEX64:
+    return {tensor.float_data_size(), 2};
+  case Tensor::DOUBLE:
+    return {tensor.double_data_size(), 1};
+  case Tensor::COMPLEX128:
+    return {tensor.double_data_size(), 2};
+  case Tensor::INT64:
+    return {tensor.int64_data_size(), 1};
+  case Tensor::UINT32:
+  case Tensor::UINT64:
+    return {tensor.uint64_data_size(), 1};
+  case Tensor::STRING:
+    return {tensor.string_data_size(), 1};
+  default:
+    return {tensor.int32_data_size(), 1};
+  }
+}
+
+/// In how many fields a tensor has its data.
+static int countFields(const Tensor &tensor) {
+  return (tensor.float_data_size() > 0) + (tensor.int32_data_size() > 0) + (tensor.int64_data_size() > 0) + (tensor.double_data_size() > 0) +
+         (tensor.uint64_data_size() > 0) + (tensor.string_data_size() > 0) + tensor.has_raw_data() + (tensor.data_location() == Tensor::EXTERNAL);
+}
+
+static bool refuse(std::string &reason, const Twine &why) {
+  reason = why.str();
+  return false;
+}
+
+/// The number of elements; nullopt with the reason set when there is no such tensor.
+static std::optional<int64_t> countElements(const google::protobuf::RepeatedField<google::protobuf::int64> &dims, std::string &reason) {
+  int64_t count = 1;
+  bool isEmpty = llvm::is_contained(dims, 0);
+  for (int64_t dim : dims)
+    if (dim < 0 || (!isEmpty && llvm::MulOverflow(count, dim, count))) {
+      reason = dim < 0 ? "negative dimension " + std::to_string(dim) : "the shape is too large: its number of elements overflows";
+      return std::nullopt;
+    }
+  return isEmpty ? 0 : count;
+}
+
+bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
+  if (tensor.has_segment())
+    return refuse(reason, "is a segment of a larger tensor, which is not supported");
+  if (tensor.data_type() < 1 || tensor.data_type() > Tensor::INT2)
+    return refuse(reason, "element type " + getDataTypeName(tensor.data_type()) + " is not supported");
+  auto count = countElements(tensor.dims(), reason);
+  if (!count)
+    return false;
+  if (countFields(tensor) > 1)
+    return refuse(reason, "has data in several fields at once");
+  if (tensor.data_location() != Tensor::DEFAULT && tensor.data_location() != Tensor::EXTERNAL)
+    return refuse(reason, "has its data in a place of number " + Twine(tensor.data_location()) + ", which is none");
+  bool isText = tensor.data_type() == Tensor::STRING, isExternal = tensor.data_location() == Tensor::EXTERNAL;
+  if (!isExternal && tensor.external_data_size() > 0)
+    return refuse(reason, "has entries for external data, but does not say that its data are external");
+  auto [have, each] = countTyped(tensor);
+  int64_t bits = tensor.data_type() == Tensor::COMPLEX64 ? 64 : tensor.data_type() == Tensor::COMPLEX128 ? 128 : getDataType(tensor.data_type()).bits;
+  int64_t bytes;
+  if (llvm::MulOverflow(*count, bits, bytes))
+    return refuse(reason, "the shape is too large: its data overflow the size limit");
+  bytes = bytes / 8 + (bytes % 8 != 0);
+  if (isExternal || tensor.has_raw_data()) {
+    if (isText)
+      return refuse(reason, "has strings as raw or external data");
+    auto external = isExternal ? file.externalBytes(tensor, reason) : ArrayRef<char>();
+    if (!external)
+      return false;
+    // Without a length the file may go on behind the tensor.
+    bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
+    auto size = static_cast<int64_t>(isExternal ? external->size() : tensor.raw_data().size());
+    if (size != bytes && !(isExternal && !hasLength && size > bytes))
+      return refuse(reason, "data has " + Twine(size) + " bytes, but its " + Twine(*count) + " elements take " + Twine(bytes));
+    return true;
+  }
+  // Narrow integers share the values of their field as they share bytes.
+  int64_t expected = bits < 8 ? bytes : *count * each;
+  if (have != expected && isText)
+    return refuse(reason, "its dimensions do not fit its " + Twine(have) + " strings");
+  if (have != expected)
+    return refuse(reason, "data has " + Twine(have) + " values in the field of its type, but its " + Twine(*count) + " elements take " + Twine(expected));
+  return true;
+}
+
+bool checkSparseTensor(const onnx::SparseTensorProto &sparse, ModelFile &file, std::string &reason) {
+  const Tensor &values = sparse.values(), &indices = sparse.indices();
+  std::string why;
+  bool isRight = checkTensor(values, file, why) && checkTensor(indices, file, why);
+  auto size = isRight ? countElements(sparse.dims(), why) : std::nullopt;
+  if (!size)
+    return refuse(reason, "sparse tensor: " + why);
+  if (sparse.dims_size() == 0)
+    return refuse(reason, "sparse tensor: it has no dimensions");
+  if (values.dims_size() != 1 || indices.data_type() != Tensor::INT64)
+    return refuse(reason, "sparse tensor: its values have rank " + Twine(values.dims_size()) + " and its indices element type " +
+                              getDataTypeName(indices.data_type()) + ", expected 1 and int64");
+  bool isFlat = indices.dims_size() == 1 && indices.dims(0) == values.dims(0);
+  bool isPlaces = indices.dims_size() == 2 && indices.dims(0) == values.dims(0) && indices.dims(1) == sparse.dims_size();
+  if (!isFlat && !isPlaces)
+    return refuse(reason, "sparse tensor: its indices do not fit its values, or it is too large to fill up");
+  return true;
+}
+
+//===- Sparse tensors ------------------------------------------------------===//
 
 ElementsAttr readSparseTensor(const onnx::SparseTensorProto &sparse, ModelFile &file, const Limits &limits, MLIRContext *context,
                               std::string &reason) {

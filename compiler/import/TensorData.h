@@ -30,6 +30,11 @@ mlir::ElementsAttr readTensor(const onnx::TensorProto &tensor, ModelFile &file, 
 mlir::ElementsAttr readSparseTensor(const onnx::SparseTensorProto &tensor, ModelFile &file, const Limits &limits,
                                     mlir::MLIRContext *context, std::string &reason);
 
+/// Whether the tensor's data are there, in one field that fits its type, and as many as its dimensions say; else the reason is set. Every tensor
+/// of a model is checked before one is read (ModelCheck.h). The indices of a sparse tensor are compared when it is read.
+bool checkTensor(const onnx::TensorProto &tensor, ModelFile &file, std::string &reason);
+bool checkSparseTensor(const onnx::SparseTensorProto &tensor, ModelFile &file, std::string &reason);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_TENSORDATA_H

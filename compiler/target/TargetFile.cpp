@@ -9,12 +9,12 @@
 #include "compiler/target/Targets.h"
 #include "compiler/files/InputFile.h"
 #include "dialects/kernel/Libraries.h"
+#include "dialects/kernel/TargetFaults.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -24,34 +24,10 @@ namespace kiln {
 
 bool isTargetFile(StringRef name) { return name.ends_with(".json") || name.ends_with(".mlir"); }
 
-/// What every target must fulfil, wherever it comes from; what is wrong, or nothing.
+/// What a target of a file must fulfil beyond what every target does.
 static std::string findFault(kernel::TargetAttr target) {
-  if (target.getName().empty() || !llvm::all_of(target.getName(), [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_' || c == '.'; }))
-    return "'name' must be letters, digits, '-', '_' and '.'";
-  if (target.getVectorBits() != 128 && target.getVectorBits() != 256 && target.getVectorBits() != 512)
-    return "'vector_bits' must be 128, 256 or 512";
-  if (target.getRegisters() < 8 || target.getRegisters() > 64)
-    return "'registers' must be between 8 and 64";
   if (target.getL1() < 4096 || target.getL2() < target.getL1() || target.getL3() < target.getL2())
     return "caches must be 4096 bytes or more and not shrink: l1 <= l2 <= l3";
-  if (!llvm::all_of(target.getFeatures(), llvm::IsaPred<StringAttr>))
-    return "'features' must be a list of strings";
-  std::string fault;
-  for (Attribute entry : target.getLibraries() ? target.getLibraries().getValue() : ArrayRef<Attribute>())
-    if (auto text = dyn_cast<StringAttr>(entry); text && fault.empty())
-      kernel::parseLibrary(text, fault);
-    else if (!text)
-      return "'libraries' must be a list of strings";
-  if (!fault.empty())
-    return fault;
-  llvm::StringSet<> names;
-  for (kernel::CompositeAttr composite : target.getComposites()) {
-    StringRef function = composite.getFunction();
-    if (composite.getName().empty() || composite.getVersion() < 0 || !names.insert(composite.getName()).second)
-      return "a composite must have a 'name', which is there once, and a 'version' that is not negative";
-    if (function.empty() || llvm::isDigit(function.front()) || !llvm::all_of(function, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
-      return "the composite '" + composite.getName().str() + "' must have a 'function' whose name C allows";
-  }
   return "";
 }
 
@@ -98,10 +74,12 @@ public:
     return all;
   }
 
+  /// Keeps the first fault; an empty text is none.
   void fail(const Twine &text) {
     if (fault.empty())
       fault = text.str();
   }
+  bool hasFault() const { return !fault.empty(); }
 
   std::string takeFault() {
     for (const auto &entry : object)
@@ -152,11 +130,49 @@ static SmallVector<kernel::CompositeAttr> readComposites(MLIRContext *context, F
     SmallVector<StringAttr> parameters;
     for (const std::string &parameter : entry.list("parameters"))
       parameters.push_back(StringAttr::get(context, parameter));
-    if (std::string fault = entry.takeFault(); !fault.empty())
+    std::string fault = entry.takeFault(), wrong = kernel::findCompositeFault(name, version, function);
+    if (!fault.empty())
       fields.fail("in 'composites': " + fault);
-    composites.push_back(kernel::CompositeAttr::get(context, name, version, function, parameters));
+    if (fault.empty() && !wrong.empty())
+      fields.fail(wrong);
+    if (wrong.empty())
+      composites.push_back(kernel::CompositeAttr::get(context, name, version, function, parameters));
   }
   return composites;
+}
+
+/// The libraries that the file lists, as entries of a target.
+static ArrayAttr readLibraries(MLIRContext *context, FieldReader &fields) {
+  std::vector<std::string> entries;
+  for (const std::string &text : fields.list("libraries")) {
+    std::string unknown;
+    llvm::append_range(entries, kernel::parseLibrary(text, unknown));
+    if (!unknown.empty())
+      fields.fail(unknown);
+  }
+  std::vector<StringRef> names(entries.begin(), entries.end());
+  return Builder(context).getStrArrayAttr(names);
+}
+
+/// The target that changes `base` as the fields say; null when there is a fault, which the fields keep.
+static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::string &name, FieldReader &fields, bool changesFeatures) {
+  MLIRContext *context = base.getContext();
+  std::vector<std::string> features = changeFeatures(base, fields);
+  std::vector<StringRef> names(features.begin(), features.end());
+  std::string triple = fields.text("triple", base.getTriple()), cpu = fields.text("cpu", changesFeatures ? "x86-64" : base.getCpu());
+  ArrayAttr libraries = readLibraries(context, fields), list = Builder(context).getStrArrayAttr(names);
+  fields.fail(kernel::findNameFault({name, triple, cpu, list, libraries}));
+  // The vector unit follows from what is left of the features.
+  bool follows = changesFeatures && !fields.hasFault();
+  kernel::TargetAttr unit = follows ? makeX86Target(context, name, "", names) : base;
+  int64_t bits = fields.number("vector_bits", unit.getVectorBits()), registers = fields.number("registers", unit.getRegisters());
+  int64_t l1 = fields.number("l1", base.getL1()), l2 = fields.number("l2", base.getL2()), l3 = fields.number("l3", base.getL3());
+  fields.fail(kernel::findSizeFault(bits, registers));
+  SmallVector<kernel::CompositeAttr> composites = readComposites(context, fields);
+  fields.fail(kernel::findRepeatedComposite(composites));
+  if (fields.hasFault())
+    return {};
+  return kernel::TargetAttr::get(context, name, triple, cpu, bits, registers, l1, l2, l3, list, libraries.empty() ? ArrayAttr() : libraries, composites);
 }
 
 static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::string &fault) {
@@ -177,25 +193,7 @@ static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::st
     fault = "'base' is '" + baseName + "', which is no target that Kiln knows by name";
     return {};
   }
-  std::vector<std::string> features = changeFeatures(base, fields);
-  std::vector<StringRef> names(features.begin(), features.end());
-  // The vector unit follows from what is left of the features.
-  kernel::TargetAttr follows = makeX86Target(context, name, "", names);
-  bool changed = object->get("features") || object->get("without");
-  const kernel::TargetAttr &unit = changed ? follows : base;
-  auto target = kernel::TargetAttr::get(context, name, fields.text("triple", base.getTriple()),
-                                        fields.text("cpu", changed ? "x86-64" : base.getCpu()), fields.number("vector_bits", unit.getVectorBits()),
-                                        fields.number("registers", unit.getRegisters()), fields.number("l1", base.getL1()),
-                                        fields.number("l2", base.getL2()), fields.number("l3", base.getL3()), Builder(context).getStrArrayAttr(names),
-                                        base.getLibraries(), readComposites(context, fields));
-  std::vector<std::string> entries;
-  for (const std::string &text : fields.list("libraries")) {
-    std::string unknown;
-    llvm::append_range(entries, kernel::parseLibrary(text, unknown));
-    if (!unknown.empty())
-      fields.fail(unknown);
-  }
-  target = target.withLibraries(entries);
+  kernel::TargetAttr target = changeTarget(base, name, fields, object->get("features") || object->get("without"));
   fault = fields.takeFault();
   return target;
 }

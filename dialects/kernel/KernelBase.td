@@ -21,6 +21,7 @@ def Kernel_Dialect : Dialect {
     The module attribute `kernel.target` carries the target description. `kernel.accuracy` on a `math.exp` says which of the runtime's functions
     it is: absent, the most accurate one.
   }];
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
 }
 
@@ -34,6 +35,7 @@ def Kernel_CompositeAttr : AttrDef<Kernel_Dialect, "Composite"> {
   }];
   let parameters = (ins StringRefParameter<"">:$name, "int64_t":$version, StringRefParameter<"">:$function,
                         OptionalArrayRefParameter<"::mlir::StringAttr">:$parameters);
+  let genVerifyDecl = 1;
   let assemblyFormat = [{
     `<` `name` `=` $name `,` `version` `=` $version `,` `function` `=` $function (`,` `parameters` `=` `[` $parameters^ `]`)? `>`
   }];
@@ -47,6 +49,7 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
     `vector_bits` and `registers` describe the vector unit, `l1` to `l3` the caches in bytes, `features` what the CPU has (LLVM's names).
     `libraries` lists what may be called instead of a generated kernel: a library, or one of its operations (`onednn`, `onednn:conv`).
     `with [...]` lists the composites that there is a function of the user's for. Both may be left out.
+    Names, triple, cpu and features are made of letters, digits, `.`, `_`, `+` and `-`: they become options of compilers and text of CMake.
     Example: `#kernel.target<name = "x86-64-v3", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16,
     l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>`.
   }];
@@ -54,6 +57,7 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
                         "unsigned":$vector_bits, "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3,
                         "::mlir::ArrayAttr":$features, OptionalParameter<"::mlir::ArrayAttr">:$libraries,
                         OptionalArrayRefParameter<"::kiln::kernel::CompositeAttr">:$composites);
+  let genVerifyDecl = 1;
   let builders = [AttrBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$triple, "::llvm::StringRef":$cpu, "unsigned":$vector_bits,
                                    "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3, "::mlir::ArrayAttr":$features,
                                    "::mlir::ArrayAttr":$libraries), [{

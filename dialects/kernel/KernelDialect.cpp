@@ -1,5 +1,6 @@
 //===- KernelDialect.cpp - The kernel dialect ------------------------------===//
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/TargetFaults.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,6 +27,45 @@ void KernelDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/kernel/KernelOps.cpp.inc"
       >();
+}
+
+/// What heads an emitted function: a text, or a list of texts.
+static bool isText(Attribute attr) {
+  auto list = dyn_cast<ArrayAttr>(attr);
+  return isa<StringAttr>(attr) || (list && llvm::all_of(list, llvm::IsaPred<StringAttr>));
+}
+
+LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  bool heads = llvm::is_contained({StringRef(nodesAttrName), StringRef(algorithmAttrName), StringRef(reasonAttrName), StringRef(shapesAttrName)},
+                                  attr.getName().getValue());
+  if (heads && !isText(attr.getValue()))
+    return op->emitOpError("expects a string or a list of strings in ") << attr.getName().getValue();
+  if (attr.getName() == targetAttrName && !isa<TargetAttr>(attr.getValue()))
+    return op->emitOpError("expects #kernel.target in ") << targetAttrName;
+  return success();
+}
+
+static LogicalResult report(function_ref<InFlightDiagnostic()> emitError, const std::string &fault) {
+  return fault.empty() ? success() : LogicalResult(emitError() << fault);
+}
+
+LogicalResult CompositeAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t version, StringRef function,
+                                    ArrayRef<StringAttr>) {
+  return report(emitError, findCompositeFault(name, version, function));
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, StringRef triple, StringRef cpu, unsigned vectorBits,
+                                 unsigned registers, int64_t l1, int64_t l2, int64_t l3, ArrayAttr features, ArrayAttr libraries,
+                                 ArrayRef<CompositeAttr> composites) {
+  TargetNames names = {name, triple, cpu, features, libraries};
+  std::string fault = findNameFault(names);
+  if (fault.empty())
+    fault = findSizeFault(vectorBits, registers);
+  if (fault.empty() && std::min({l1, l2, l3}) <= 0)
+    fault = "'l1', 'l2' and 'l3' must be positive";
+  if (fault.empty())
+    fault = findRepeatedComposite(composites);
+  return report(emitError, fault);
 }
 
 bool TargetAttr::hasFeature(StringRef feature) const {

@@ -1,9 +1,10 @@
 //===- KernelOps.cpp - Operations of the kernel dialect --------------------===//
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Libraries.h"
+#include "dialects/kernel/Names.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace kiln::kernel;
@@ -11,21 +12,44 @@ using namespace kiln::kernel;
 #define GET_OP_CLASSES
 #include "dialects/kernel/KernelOps.cpp.inc"
 
-static bool isCName(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
-
 static bool isFlatBuffer(Type type) {
   auto buffer = dyn_cast<MemRefType>(type);
   return buffer && buffer.getRank() == 1;
 }
 
+/// Statuses and callees stand in C++ text as they are.
+static LogicalResult verifyStatus(Operation *op, StringRef status) {
+  return isFailureStatus(status) ? success() : op->emitOpError("expects the name of a failure in kiln_status; got '") << status << "'";
+}
+
+LogicalResult CheckOp::verify() { return verifyStatus(*this, getStatus()); }
+
+LogicalResult FailOp::verify() { return verifyStatus(*this, getCode()); }
+
+/// The element types of buffers, and the types of numbers, that C has a name for.
+static bool isCType(Type type) {
+  return isa<IndexType>(type) || type.isInteger(8) || type.isInteger(16) || type.isInteger(32) || type.isInteger(64) || type.isF16() || type.isBF16() ||
+         type.isF32() || type.isF64();
+}
+
+static LogicalResult verifyLibrary(ExternalOp op) {
+  std::optional<StringRef> library = op.getLibrary(), header = op.getHeader();
+  const kiln::kernel::Library *known = library ? findLibrary(*library) : nullptr;
+  if (library && !known)
+    return op.emitOpError("is of a library that Kiln does not know: '") << *library << "'";
+  if (header && (!known || known->header != *header))
+    return op.emitOpError("may have the header of its library alone; got '") << *header << "'";
+  return success();
+}
+
 LogicalResult ExternalOp::verify() {
-  if (!isCName(getSymName()))
+  if (!isFunctionName(getSymName()))
     return emitOpError("must have a name that C allows; got '") << getSymName() << "'";
+  if (failed(verifyLibrary(*this)))
+    return failure();
   auto type = cast<FunctionType>(getType());
   for (auto [i, input] : llvm::enumerate(type.getInputs()))
-    if (!isFlatBuffer(input) && !isa<IndexType, IntegerType, FloatType>(input))
+    if (!(isFlatBuffer(input) ? isCType(getElementTypeOrSelf(input)) || getElementTypeOrSelf(input).isInteger(128) : isCType(input) || input.isInteger(1)))
       return emitOpError("takes flat buffers and numbers; argument ") << i << " is " << input;
   for (int64_t written : getWrites())
     if (written < 0 || written >= type.getNumInputs() || !isFlatBuffer(type.getInput(written)))
@@ -54,4 +78,41 @@ LogicalResult NumbersOp::verify() {
 
 LogicalResult StateOp::verify() {
   return getType().hasStaticShape() && getType().getNumElements() > 0 ? success() : emitOpError("must have a static size");
+}
+
+/// A tensor of the signature, {name = "x", type = tensor<4xf32>}.
+static bool isSignatureTensor(Attribute entry) {
+  auto fields = dyn_cast<DictionaryAttr>(entry);
+  auto type = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
+  return type && fields.getAs<StringAttr>("name") && isa<RankedTensorType>(type.getValue());
+}
+
+LogicalResult EntryOp::verify() {
+  if (!llvm::all_of(getInputs(), isSignatureTensor) || !llvm::all_of(getOutputs(), isSignatureTensor))
+    return emitOpError("expects a name and a ranked tensor type for each input and output");
+  auto pairs = (*this)->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName);
+  for (int64_t i = 0; pairs && i < pairs.size(); ++i) {
+    int64_t count = i % 2 ? getOutputs().size() : getInputs().size();
+    if (pairs.size() % 2 || pairs[i] < 0 || pairs[i] >= count)
+      return emitOpError("expects pairs of an input and an output in ") << inPlaceAttrName << "; got [" << pairs.asArrayRef() << "]";
+  }
+  return success();
+}
+
+/// A number, a string, or a list of strings or 32-bit integers.
+static bool isLiteral(Attribute literal) {
+  if (auto list = dyn_cast<ArrayAttr>(literal))
+    return llvm::all_of(list, llvm::IsaPred<StringAttr>);
+  if (auto number = dyn_cast<TypedAttr>(literal); isa<IntegerAttr, FloatAttr>(literal))
+    return number.getType().isInteger(1) || isCType(number.getType());
+  return isa<StringAttr, DenseI32ArrayAttr>(literal);
+}
+
+LogicalResult RuntimeCallOp::verify() {
+  if (!isRuntimeFunction(getCallee()))
+    return emitOpError("calls '") << getCallee() << "', which is no function of the runtime";
+  for (Attribute literal : getLiterals())
+    if (!isLiteral(literal))
+      return emitOpError("expects numbers, strings and lists of strings or 32-bit integers as literals; got ") << literal;
+  return success();
 }

@@ -44,17 +44,20 @@ def Kernel_EntryOp : Kernel_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock,
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def Kernel_CheckOp : Kernel_Op<"check"> {
   let summary = "Ends the run with a status when the condition is false.";
   let description = [{
+    The status is an enumerator of kiln_status other than KILN_STATUS_OK.
     ```mlir
     kernel.check %ok, "KILN_STATUS_DIMENSION_MISMATCH", "past + seq = total"
     ```
   }];
   let arguments = (ins I1:$condition, StrAttr:$status, StrAttr:$message);
   let assemblyFormat = "$condition `,` $status `,` $message attr-dict";
+  let hasVerifier = 1;
 }
 
 def Kernel_ReportOp : Kernel_Op<"report"> {
@@ -84,13 +87,15 @@ def Kernel_LaunchOp : Kernel_Op<"launch"> {
 def Kernel_FailOp : Kernel_Op<"fail"> {
   let summary = "Inside a kernel: records that an input value is at fault (an index out of bounds); the run goes on safely and returns the status.";
   let description = [{
-    The first operand is the kernel's status buffer (memref<1xi32>, argument attribute `kernel.status`).
+    The first operand is the kernel's status buffer (memref<1xi32>, argument attribute `kernel.status`). The code is an enumerator of kiln_status other
+    than KILN_STATUS_OK.
     ```mlir
     kernel.fail %status, "KILN_STATUS_INDEX_OUT_OF_BOUNDS" : memref<1xi32>
     ```
   }];
   let arguments = (ins MemRefRankOf<[I32], [1]>:$status, StrAttr:$code);
   let assemblyFormat = "$status `,` $code attr-dict `:` type($status)";
+  let hasVerifier = 1;
 }
 
 def Kernel_StridedLoadOp : Kernel_Op<"strided_load", [MemoryEffects<[MemRead]>]> {
@@ -113,8 +118,8 @@ def Kernel_ExternalOp : Kernel_Op<"external", [Symbol]> {
   let summary = "A C function that is not Kiln's: kernels call it, and whoever links the model brings it.";
   let description = [{
     The symbol is the function's name in C. Buffers are pointers, to const where `writes` does not list the argument; an index is an int64_t. A function
-    with the result i32 returns a kiln_status. `header` declares it; without one the emitter does. `library` names what has to be linked
-    (docs/Composites.md has the list); without it the user sees to that.
+    with the result i32 returns a kiln_status. `library` names what has to be linked, one of the libraries that Kiln knows (docs/Libraries.md); without it
+    the user sees to that. `header` is the library's header, which declares the function; without one the emitter does.
     ```mlir
     kernel.external @scale : (memref<?xf32>, memref<?xf32>, index) -> i32 writes [1]
     kernel.external @kiln_onednn_softmax : (memref<?xi8>, memref<?xf32>, memref<?xf32>) -> i32 writes [0, 2] header "kiln/onednn.h" library "onednn"
@@ -181,13 +186,15 @@ def Kernel_StateOp : Kernel_Op<"state", [MemoryEffects<[MemAlloc]>]> {
 def Kernel_RuntimeCallOp : Kernel_Op<"runtime_call"> {
   let summary = "Inside a kernel: calls a function of the runtime's kernel headers.";
   let description = [{
-    Arguments are the operands, then the literals: a number as it is, a string as a kiln_string, a list of strings or 32-bit integers as table and length.
+    The callee is one of the functions that dialects/kernel/Names.cpp lists. Arguments are the operands, then the literals: a number as it is, a string
+    as a kiln_string, a list of strings or 32-bit integers as table and length.
     ```mlir
     kernel.runtime_call "kiln::random_uniform"(%out, %n) [7, 0.0 : f64, 1.0 : f64] : memref<?xf32>, index
     ```
   }];
   let arguments = (ins StrAttr:$callee, Variadic<AnyType>:$operands_, ArrayAttr:$literals);
   let assemblyFormat = "$callee `(` $operands_ `)` $literals attr-dict `:` type($operands_)";
+  let hasVerifier = 1;
 }
 
 #endif // KILN_KERNEL_OPS

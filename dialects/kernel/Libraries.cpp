@@ -12,7 +12,7 @@ namespace kiln::kernel {
 static constexpr StringLiteral oneDnnOperations[] = {"conv", "layer_norm", "log_softmax", "matmul", "softmax"};
 static constexpr StringLiteral oneDnnLinks[] = {"dnnl"};
 
-static const Library libraries[] = {{"onednn", oneDnnOperations, oneDnnLinks}};
+static const Library libraries[] = {{"onednn", "kiln/onednn.h", oneDnnOperations, oneDnnLinks}};
 
 const Library *findLibrary(StringRef name) {
   const auto *found = find_if(libraries, [&](const Library &library) { return library.name == name; });

@@ -18,6 +18,8 @@ namespace kiln::kernel {
 
 struct Library {
   llvm::StringLiteral name;
+  /// What declares its functions, below runtime/include.
+  llvm::StringLiteral header;
   /// nn operations that it has.
   llvm::ArrayRef<llvm::StringLiteral> operations;
   /// What libkiln_NAME.a is linked with, as after -l.

@@ -114,19 +114,22 @@ Results RmsNormOp::decompose(OpBuilder &builder) {
 }
 
 Results LpNormOp::decompose(OpBuilder &builder) {
-  RowBuilder b = rowBuilder(builder, *this, {static_cast<int64_t>(getAxis())});
-  Value x = getInput(), powers = getP() == 1 ? b.make<AbsOp>(x) : b.make<MulOp>(x, x);
+  Value x = widen(builder, getLoc(), getInput());
+  RowBuilder b{builder, getLoc(), cast<RankedTensorType>(x.getType()), {static_cast<int64_t>(getAxis())}};
+  Value powers = getP() == 1 ? b.make<AbsOp>(x) : b.make<MulOp>(x, x);
   Value sum = b.reduce(ReduceKind::Sum, powers), norm = getP() == 1 ? sum : b.make<SqrtOp>(sum);
   Value isZero = EqualOp::create(builder, getLoc(), withElementType(norm.getType(), builder.getI1Type()), norm, b.number(norm.getType(), 0));
   Value divisor = SelectOp::create(builder, getLoc(), norm.getType(), isZero, b.number(norm.getType(), 1), norm);
-  return SmallVector<Value>{b.make<DivOp>(x, b.spread(divisor))};
+  return SmallVector<Value>{narrow(builder, getLoc(), getType(), b.make<DivOp>(x, b.spread(divisor)))};
 }
 
 Results MeanVarianceNormOp::decompose(OpBuilder &builder) {
-  RowBuilder b = rowBuilder(builder, *this, getAxes());
-  Value centered = b.make<SubOp>(getInput(), b.reduceAndSpread(ReduceKind::Mean, getInput()));
+  Value x = widen(builder, getLoc(), getInput());
+  RowBuilder b{builder, getLoc(), cast<RankedTensorType>(x.getType()), SmallVector<int64_t>(getAxes())};
+  Value centered = b.make<SubOp>(x, b.reduceAndSpread(ReduceKind::Mean, x));
   Value deviation = b.make<SqrtOp>(b.reduce(ReduceKind::Mean, b.make<MulOp>(centered, centered)));
-  return SmallVector<Value>{b.make<DivOp>(centered, b.spread(b.make<AddOp>(deviation, b.number(deviation.getType(), 1e-9))))};
+  Value quotient = b.make<DivOp>(centered, b.spread(b.make<AddOp>(deviation, b.number(deviation.getType(), 1e-9))));
+  return SmallVector<Value>{narrow(builder, getLoc(), getType(), quotient)};
 }
 
 /// x * (scale / sqrt(variance + epsilon)) + (bias - mean * that): the two factors are small, and fold when they are constant.

@@ -19,13 +19,15 @@ namespace kiln {
 
 /// Takes the kernel that the profile names for this work, with its parameters. False when there is none, or when it does not fit here.
 static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, DictionaryAttr profile) {
-  auto choice = profile ? profile.getAs<DictionaryAttr>(describeWork(group)) : DictionaryAttr();
+  std::string work = profile ? describeWork(group) : std::string(), reason;
+  auto choice = profile ? profile.getAs<DictionaryAttr>(work) : DictionaryAttr();
   auto algorithm = choice ? choice.getAs<StringAttr>(algorithmChoiceName) : StringAttr();
   if (!algorithm)
     return false;
   const KernelRow *row = llvm::find_if(getKernelTable(), [&](const KernelRow &row) { return row.name == algorithm.getValue(); });
-  std::string reason;
-  if (row == getKernelTable().end() || !row->fits(group, target, reason))
+  bool fits = row != getKernelTable().end() && row->fits(group, target, reason);
+  recordProfileUse(group->getParentOfType<ModuleOp>(), work, fits);
+  if (!fits)
     return false;
   group.setKernel(row->name);
   group.setReason("profile: measured to be the fastest; " + reason);

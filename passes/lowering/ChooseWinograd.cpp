@@ -133,6 +133,8 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
     for (ConvOp conv : convolutions) {
       auto extents = goesToLibrary(conv) || !conv.getWeight().getDefiningOp<ConstantOp>() ? std::nullopt : getWinogradExtents(conv);
       const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;
+      if (measured)
+        recordProfileUse(getOperation(), describeForms(conv.getInput().getType(), conv.getType()), /*fits=*/true);
       int64_t size = !extents ? 0 : tile ? tile : measured ? measured->tile : chooseTileSize(target, *extents);
       if (!size)
         continue;

@@ -117,6 +117,14 @@ std::string describeTarget(kernel::TargetAttr target) {
   return (target.getCpu() + " " + Twine(target.getVectorBits()) + " bits, " + Twine(target.getRegisters()) + " registers").str();
 }
 
+void recordProfileUse(ModuleOp module, StringRef work, bool fits) {
+  Builder b(module.getContext());
+  NamedAttrList use(module->getAttrOfType<DictionaryAttr>(profileUseAttrName));
+  auto known = dyn_cast_or_null<BoolAttr>(use.get(work));
+  use.set(work, b.getBoolAttr(fits || (known && known.getValue())));
+  module->setAttr(profileUseAttrName, use.getDictionary(b.getContext()));
+}
+
 /// The tiles that fill the registers of a target in other proportions; a single row's accumulators are its streams'.
 static SmallVector<std::pair<int64_t, int64_t>> listTiles(kernel::TargetAttr target) {
   if (target.getRegisters() >= 32)

@@ -8,6 +8,12 @@ namespace kiln {
 
 /// The module attribute with the choices that were measured: a dictionary from what `describeWork` says to {algorithm, tile, chunk}.
 inline constexpr llvm::StringLiteral profileAttrName = "kernel.profile";
+/// The module attribute that the passes which read the first one leave: a dictionary from the work of its entries that met a group to whether the
+/// kernel fitted.
+inline constexpr llvm::StringLiteral profileUseAttrName = "kernel.profile_use";
+/// Notes in it that a group does such work.
+void recordProfileUse(mlir::ModuleOp module, llvm::StringRef work, bool fits);
+
 /// Attributes of a group, and of a profile's entry: rows and vectors of the register tile; bytes of the right side that a task holds in the cache.
 inline constexpr llvm::StringLiteral algorithmChoiceName = "algorithm", tileChoiceName = "tile", chunkChoiceName = "chunk";
 

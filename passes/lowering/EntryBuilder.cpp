@@ -1,5 +1,6 @@
 //===- EntryBuilder.cpp - The entry that launches the kernels --------------===//
 #include "passes/lowering/EntryBuilder.h"
+#include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/Places.h"
@@ -425,14 +426,18 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
       auto any = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
       operand = memref::CastOp::create(b, group.getLoc(), any, operand);
     }
-  int64_t flops = estimate(info.flops), bytes = estimate(info.bytes);
+  std::optional<int64_t> flops = getConstantDim(info.flops), bytes = getConstantDim(info.bytes);
+  bool isKnown = flops && bytes;
   bool parallel = isParallel(builder, info), endsOnFault = llvm::is_contained(builder.extras(), KernelBuilder::Extra::Context);
-  auto attr = [&](int64_t value) { return b.getI64IntegerAttr(value); };
   Value count = countTasks(builder, info);
   if (isBranch)
     b.setInsertionPoint(&block->back());
   auto launch = kernel::LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), operands, count,
-                                         parallel ? b.getUnitAttr() : UnitAttr(), endsOnFault ? b.getUnitAttr() : UnitAttr(), attr(flops), attr(bytes));
+                                         parallel ? b.getUnitAttr() : UnitAttr(), endsOnFault ? b.getUnitAttr() : UnitAttr(),
+                                         isKnown ? b.getI64IntegerAttr(*flops) : IntegerAttr(), isKnown ? b.getI64IntegerAttr(*bytes) : IntegerAttr());
+  if (!isKnown)
+    launch->setAttr(kernel::workAttrName,
+                    AffineMapAttr::get(AffineMap::get(0, symbols.size(), {simplifyDim(info.flops), simplifyDim(info.bytes)}, b.getContext())));
   if (!overwrites.empty())
     launch->setAttr(overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
   // The kernel's own list grows when kernels of other groups are found to be the same.

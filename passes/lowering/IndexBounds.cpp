@@ -49,7 +49,7 @@ static std::optional<int64_t> findTermBound(AffineExpr term) {
     return 0;
   std::optional<int64_t> lhs = findLowerBound(binary.getLHS()), rhs = findLowerBound(binary.getRHS());
   auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (term.getKind() != AffineExprKind::Mul && lhs && divisor)
+  if (term.getKind() != AffineExprKind::Mul && lhs && divisor && divisor.getValue() > 0)
     return llvm::divideFloorSigned(*lhs, divisor.getValue());
   bool isPositive = lhs && *lhs >= 0 && (term.getKind() != AffineExprKind::Mul || (rhs && *rhs >= 0));
   return isPositive ? std::optional<int64_t>(0) : std::nullopt;

@@ -140,10 +140,10 @@ void KernelBuilder::taskLoop(ArrayRef<AffineExpr> extents, function_ref<void(Arr
     IndexExprs coordinates(extents.size());
     AffineExpr rest = task;
     for (size_t i = extents.size(); i-- > 0;) {
-      coordinates[i] = i == 0 ? rest : rest % extents[i];
-      if (getConstantDim(extents[i]) == 1)
-        coordinates[i] = constant(0);
-      rest = rest.floorDiv(extents[i]);
+      // Of an empty dimension there are no tasks, but their code must not divide by zero.
+      bool isSmall = getConstantDim(extents[i]).value_or(2) <= 1;
+      coordinates[i] = isSmall ? constant(0) : i == 0 ? rest : rest % extents[i];
+      rest = isSmall ? rest : rest.floorDiv(extents[i]);
     }
     // Coordinates become values of their own so that index expressions stay linear in them.
     for (AffineExpr &coordinate : coordinates)

@@ -1,4 +1,5 @@
 //===- VerifyKernel.cpp - The promise of the kernel stage ------------------===//
+#include "dialects/kernel/Work.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -21,11 +22,16 @@ static LogicalResult verifyOp(Operation *op) {
 
 static LogicalResult verifyLaunch(kernel::LaunchOp launch, ModuleOp module) {
   auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
-  if (!kernel)
+  if (!kernel || kernel.isExternal())
     return launch.emitOpError("launches an unknown kernel '") << launch.getKernel() << "'";
+  unsigned count = kernel.getNumArguments();
+  if (count < 2 || !kernel.getArgumentTypes()[count - 2].isIndex() || !kernel.getArgumentTypes()[count - 1].isIndex() || kernel.getNumResults())
+    return launch.emitOpError("launches '") << launch.getKernel() << "', which is no kernel: its last arguments must be its range of tasks";
   TypeRange expected = TypeRange(kernel.getArgumentTypes()).drop_back(2);
   if (TypeRange(launch.getOperandTypes()).drop_back() != expected)
     return launch.emitOpError("passes operands that do not fit kernel '") << launch.getKernel() << "'";
+  if (launch->hasAttr(kernel::workAttrName) && !kernel::getWork(launch))
+    return launch.emitOpError("expected ") << kernel::workAttrName << " to have two expressions of the symbols that are its last operands";
   return success();
 }
 

@@ -42,6 +42,9 @@ kiln_profile_entry *findEntry(kiln_profiler *profiler, const kiln_kernel_info *k
   return entry;
 }
 
+/// The most that 64 bits hold when the sum passes it.
+int64_t addUpTo64Bits(int64_t sum, int64_t count) { return __builtin_add_overflow(sum, count, &sum) ? INT64_MAX : sum; }
+
 void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
   kiln_profiler *profiler = static_cast<kiln_profiler *>(user);
   if (phase == KILN_KERNEL_BEGIN) {
@@ -58,8 +61,8 @@ void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phas
   entry->total_ns += time;
   entry->min_ns = time < entry->min_ns ? time : entry->min_ns;
   entry->max_ns = time > entry->max_ns ? time : entry->max_ns;
-  entry->flops += kernel->flops;
-  entry->bytes += kernel->bytes;
+  entry->flops = addUpTo64Bits(entry->flops, kernel->flops);
+  entry->bytes = addUpTo64Bits(entry->bytes, kernel->bytes);
 }
 
 } // namespace

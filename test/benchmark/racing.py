@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -94,3 +95,30 @@ def summarize(times):
 def take_turns(one, other, rounds, seconds):
     """The summary of rounds in turns."""
     return summarize(rounds_in_turns(one, other, rounds, seconds))
+
+
+class Contender:
+    """A library and the kiln_rounds that measures it. Each build measures its own: the ABI may differ between revisions."""
+
+    def __init__(self, library, rounds_program):
+        self.library, self.rounds_program = library, rounds_program
+
+
+def race_copies(contenders, threads, inputs, folder, copies, rounds, seconds):
+    """The rounds (one, other) in milliseconds, the same number on each of so many fresh copies of both libraries.
+
+    Two copies of one library differ by up to 6 % when weights come from memory, by where the system happens to put their pages; the copy that
+    is written first is the other contender's each time.
+    """
+    cpus, times = first_cpus(threads), []
+    for index in range(copies):
+        paths = [folder / f"copy-{index}-{side}.so" for side in range(2)]
+        for side in (0, 1) if index % 2 else (1, 0):
+            shutil.copyfile(contenders[side].library, paths[side])
+        sides = [Side([contender.rounds_program, path, "model", threads, *inputs], cpus) for contender, path in zip(contenders, paths)]
+        times += rounds_in_turns(*sides, rounds, seconds)
+        for side in sides:
+            side.close()
+        for path in paths:
+            path.unlink()
+    return times

@@ -1,5 +1,6 @@
 """What a race of models is told as: lines of a table, a Markdown table, and a chart. The same results give the same text."""
 
+import datetime
 import math
 import os
 import pathlib
@@ -32,12 +33,18 @@ def by_model(results):
     return models
 
 
+def provenance(report):
+    """The line above a table: when and where it was measured. Results that were saved without a date have none."""
+    when = f" on {report['date']}" if "date" in report else ""
+    return f"Measured{when}: {report['machine']}."
+
+
 def markdown(report):
     results = report["results"]
     counts = sorted({r["threads"] for r in results})
     head = ["model", *(f"{what}, {n} thread{'s' * (n > 1)}" for n in counts for what in ("Kiln ms", "ORT ms", "T")), "load ms", "start ms", "ORT", "peak MB", "ORT", "library MB",
             "compile s"]
-    lines = [f"Measured on: {report['machine']}.", "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines = [provenance(report), "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for model, by_threads in by_model(results).items():
         cells = [model]
         for n in counts:
@@ -71,7 +78,7 @@ def forms_line(r):
 
 def forms_markdown(report):
     """A row for each model and number of threads."""
-    lines = [f"Measured on: {report['machine']}.", "", "| model | threads | whole ms | split ms | gain | attentions |", "|---|---|---|---|---|---|"]
+    lines = [provenance(report), "", "| model | threads | whole ms | split ms | gain | attentions |", "|---|---|---|---|---|---|"]
     lines += [f"| {r['model']} | {r['threads']} | {r['whole_ms']:.4g} | {r['split_ms']:.4g} | {r['gain']:.2f} | {r['attentions'] or ''} |" for r in report["results"]]
     return "\n".join([*lines, ""])
 
@@ -87,7 +94,7 @@ def kernels_markdown(report):
                ("oneDNN's way", lambda r: r["onednn"], True), ("split us", lambda r: f"{r['split_us']:.4g}", split),
                ("ratio", lambda r: f"{r['split_us'] / r['kiln_us']:.2f}", split)]
     columns = [(name, value) for name, value, wanted in columns if wanted]
-    lines = [f"Measured on: {report['machine']}.", "", "| " + " | ".join(name for name, _ in columns) + " |", "|---" * len(columns) + "|"]
+    lines = [provenance(report), "", "| " + " | ".join(name for name, _ in columns) + " |", "|---" * len(columns) + "|"]
     lines += ["| " + " | ".join(str(value(r)) for _, value in columns) + " |" for r in results]
     return "\n".join([*lines, "", kernels_summary(results), ""])
 
@@ -96,6 +103,11 @@ def kernels_summary(results):
     ahead, near = (sum(r["ratio"] >= bound for r in results) for bound in (1, 0.95))
     return (f"{ahead} of {len(results)} at least as fast as oneDNN, {near} at least 0.95 times as fast; "
             f"the lowest ratio is {min(r['ratio'] for r in results):.2f}.")
+
+
+def describe_run():
+    """The day and the machine, for a report."""
+    return {"date": datetime.date.today().isoformat(), "machine": describe_machine()}
 
 
 def describe_machine():

@@ -12,7 +12,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 # Options of CMake, lit, git and of the emitted project's own tools, and those of Kiln's own scripts, which their usage texts describe.
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
-          "ways", "again", "symbolic", "kiln"}
+          "ways", "again", "symbolic", "kiln", "gate"}
 
 
 def offered(*command):
@@ -25,7 +25,7 @@ def main():
     for command in ("compile", "run", "verify", "bench", "tune", "inspect"):
         options |= offered("kiln", command, "--help")
     names = {path.name for root in ROOTS.split("|") for path in (source / root).rglob("*")}
-    pages = [*source.glob("*.md"), *(source / "docs").glob("*.md"), *(source / "docs/examples").rglob("*.md")]
+    pages = [*source.glob("*.md"), *(source / "docs").glob("*.md"), *(source / "docs/measurements").glob("*.md"), *(source / "docs/examples").rglob("*.md")]
     faults = []
     for page in pages:
         text = page.read_text()

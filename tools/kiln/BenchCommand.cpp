@@ -31,6 +31,8 @@ struct KernelSpeed {
   double milliseconds = 0, gflops = 0, gbps = 0;
   /// The least time that the machine allows, as a part of the time taken.
   double roofline = 0;
+  /// Launches in a run, which conditions and loops decide, and what one of them does.
+  double calls = 0, flops = 0, bytes = 0;
 };
 
 } // namespace
@@ -64,7 +66,8 @@ static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, ki
       continue;
     double total = std::max<double>(1, double(entry.total_ns)), calls = double(entry.calls);
     double least = getRoofline(machine, double(entry.flops) / calls, double(entry.bytes) / calls) * calls * 1e9;
-    speeds.push_back({entry.name, entry.nodes, total * 1e-6 / calls, double(entry.flops) / total, double(entry.bytes) / total, least / total});
+    speeds.push_back({entry.name, entry.nodes, total * 1e-6 / calls, double(entry.flops) / total, double(entry.bytes) / total, least / total,
+                      calls / double(runs), double(entry.flops) / calls, double(entry.bytes) / calls});
   }
   kiln_profiler_destroy(profiler);
   return speeds;
@@ -121,7 +124,7 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
   for (const KernelSpeed &kernel : kernels)
     list.push_back(json::Object{
         {"name", jsonText(kernel.name)}, {"nodes", jsonText(kernel.nodes)}, {"ms", kernel.milliseconds}, {"gflops", kernel.gflops}, {"gbps", kernel.gbps},
-        {"roofline", kernel.roofline}});
+        {"roofline", kernel.roofline}, {"calls", kernel.calls}, {"flops", kernel.flops}, {"bytes", kernel.bytes}});
   const kiln_model_info &info = model.loaded->getInfo();
   return json::Object{{"median_ms", latency.median},
           {"min_ms", latency.min},

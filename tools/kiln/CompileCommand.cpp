@@ -6,6 +6,7 @@
 #include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,6 +26,8 @@ static cl::opt<std::string> stopAfter("stop-after", cl::desc("Print the IR after
                                       cl::value_desc("STAGE"), cl::sub(compileCommand));
 static cl::opt<bool> why("why", cl::desc("Print each kernel and why it was chosen"), cl::sub(compileCommand));
 static cl::opt<std::string> depfile("depfile", cl::desc("Write what the files depend on, as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
+static cl::opt<std::string> stamp("stamp", cl::desc("Write an empty file last: files with the same bytes as before keep their time, this one never does"),
+                                  cl::value_desc("FILE"), cl::sub(compileCommand));
 
 /// What a user can write after --emit.
 static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header"};
@@ -81,18 +84,18 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
   return files;
 }
 
-/// `library: model and external data`, with blanks escaped as make wants it.
-static std::string makeRule(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
-  auto escape = [](StringRef path) {
-    std::string text;
-    for (char c : path)
-      text += StringRef(" #").contains(c) ? std::string("\\") + c : c == '$' ? "$$" : std::string(1, c);
-    return text;
-  };
-  std::string rule = escape(firstFile) + ": " + escape(options.model);
-  for (const std::string &path : compilation.dependencies)
-    rule += " " + escape(path);
-  return rule + "\n";
+/// `library: model and external data`.
+static Expected<std::string> makeRule(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
+  std::vector<std::string> inputs = {options.model};
+  append_range(inputs, compilation.dependencies);
+  Expected<std::string> rule = makeDepfilePath(firstFile);
+  for (auto [i, input] : enumerate(inputs)) {
+    Expected<std::string> path = makeDepfilePath(input);
+    if (!rule || !path)
+      return joinErrors(rule.takeError(), path.takeError());
+    *rule += (i ? " " : ": ") + *path;
+  }
+  return *rule + "\n";
 }
 
 static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> files, double seconds) {
@@ -120,12 +123,18 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
 
 static Error writeResult(Compilation &compilation, const CompileOptions &options, ArrayRef<OutputFile> files) {
   std::vector<PlacedFile> placed = placeFiles(outputFolder, files);
-  OutputFile rule;
+  OutputFile rule, empty;
   if (!depfile.empty()) {
-    rule.contents = makeRule(compilation, options, placed[placed.size() > 1 ? 1 : 0].path); // the library, behind its header
+    std::string library = placed[placed.size() > 1 ? 1 : 0].path; // behind its header
+    Expected<std::string> text = makeRule(compilation, options, stamp.empty() ? library : stamp);
+    if (!text)
+      return text.takeError();
+    rule.contents = *text;
     placed.push_back({depfile, &rule});
   }
-  return writeFiles(placed);
+  if (Error error = writeFiles(placed, SameBytes::Left))
+    return error;
+  return stamp.empty() ? Error::success() : writeFiles(PlacedFile{stamp, &empty});
 }
 
 int runCompile() {

@@ -75,7 +75,7 @@ std::vector<PlacedFile> placeFiles(StringRef folder, ArrayRef<OutputFile> files)
   return placed;
 }
 
-Error writeFiles(ArrayRef<PlacedFile> files) {
+Error writeFiles(ArrayRef<PlacedFile> files, SameBytes same) {
   std::vector<std::string> made;
   std::vector<StagedFile> staged;
   auto write = [&](const PlacedFile &file) -> Error {
@@ -92,9 +92,12 @@ Error writeFiles(ArrayRef<PlacedFile> files) {
     if ((error = write(file)))
       break;
   SignalsLater later;
-  for (size_t i = 0; i < staged.size() && !error; ++i)
+  for (size_t i = 0; i < staged.size() && !error; ++i) {
+    if (same == SameBytes::Left && staged[i].isUnchanged())
+      continue;
     if (Error kept = staged[i].keep())
       error = fail(files[i].path, toString(std::move(kept)));
+  }
   staged.clear();
   if (error)
     for (const std::string &path : reverse(made))

@@ -13,9 +13,16 @@ struct PlacedFile {
   const OutputFile *file;
 };
 
+/// What happens to a file that is there already with the same bytes.
+enum class SameBytes {
+  Replaced,
+  /// It keeps its modification time, so that a build does not make again what depends on it.
+  Left
+};
+
 /// Writes all files, in folders that are made when missing, or none of them: each takes its name when all are written, and a signal or a full disk
 /// leaves nothing.
-llvm::Error writeFiles(llvm::ArrayRef<PlacedFile> files);
+llvm::Error writeFiles(llvm::ArrayRef<PlacedFile> files, SameBytes same = SameBytes::Replaced);
 
 /// Why no file can be written there, before long work is done for it; its folder may be missing.
 llvm::Error checkWritable(llvm::StringRef path);

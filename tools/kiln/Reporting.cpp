@@ -2,14 +2,16 @@
 #include "tools/kiln/Reporting.h"
 #include "compiler/files/Printable.h"
 #include "tools/kiln/Commands.h"
+#include "compiler/CrashFolder.h"
+#include "compiler/emit/Temporary.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
+#include <cstring>
 #include <cxxabi.h>
 #include <fcntl.h>
 #include <new>
@@ -22,7 +24,7 @@ namespace kiln {
 
 static cl::opt<bool> json("json", cl::desc("Print one JSON object on standard output"), cl::sub(compilingCommands));
 static cl::opt<bool> verbose("v", cl::desc("Say what is done"), cl::sub(compilingCommands));
-static cl::opt<bool> quiet("q", cl::desc("Print errors only"), cl::sub(compilingCommands));
+static cl::opt<bool> quiet("q", cl::desc("Print errors and warnings only"), cl::sub(compilingCommands));
 
 bool wantsJson() { return json; }
 
@@ -69,22 +71,17 @@ static void clearSteps() { errs() << "\r\x1b[K"; }
 //===- Crashes -------------------------------------------------------------===//
 
 /// Everything the signal handler needs, made beforehand: it may not allocate.
-static std::string crashPath, crashText;
-
-static std::string makeReproducerPath(StringRef suffix) {
-  SmallString<128> path;
-  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
-  sys::path::append(path, "kiln-" + Twine(sys::Process::getProcessId()) + suffix);
-  return std::string(path);
-}
+static std::string crashText;
+static char crashPath[4096];
 
 static void onCrash(void *) {
-  int file = open(crashPath.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+  removeTemporaryFolders();
+  int file = openCrashFile("crash.txt", crashPath, sizeof(crashPath));
   bool written = file >= 0 && write(file, crashText.data(), crashText.size()) == ssize_t(crashText.size());
   constexpr char message[] = "error: internal error in Kiln, please report it with the model";
   bool said = write(STDERR_FILENO, message, sizeof(message) - 1) > 0;
   if (said && written)
-    said = write(STDERR_FILENO, " and ", 5) > 0 && write(STDERR_FILENO, crashPath.data(), crashPath.size()) > 0;
+    said = write(STDERR_FILENO, " and ", 5) > 0 && write(STDERR_FILENO, crashPath, std::strlen(crashPath)) > 0;
   said = write(STDERR_FILENO, "\n", 1) > 0 && said;
   _exit(InternalError);
 }
@@ -94,6 +91,7 @@ static void onCrash(void *) {
   constexpr char message[] = "error: out of memory\n";
   bool said = write(STDERR_FILENO, message, sizeof(message) - 1) > 0;
   sys::RunInterruptHandlers();
+  removeTemporaryFolders();
   _exit(said ? AtFault : InternalError);
 }
 
@@ -131,7 +129,7 @@ static void watchForExhaustion() {
 
 void watchForCrashes(int argc, char **argv) {
   watchForExhaustion();
-  crashPath = makeReproducerPath(".crash.txt");
+  prepareCrashFolder();
   SmallString<128> folder;
   sys::fs::current_path(folder);
   crashText = "version: " KILN_VERSION "\nfolder: " + std::string(folder) + "\ncommand:";
@@ -151,20 +149,28 @@ int compileOrReport(CompileOptions options, Compilation &result) {
     options.progress = showStep;
   else if (verbosity() > 1)
     options.progress = [](const std::string &step, unsigned, unsigned) { printLine(errs(), step); };
-  options.reproducer = makeReproducerPath(".mlir");
+  options.keepReproducer = true;
   std::vector<std::string> errors;
   CompileStatus status = compileModel(options, result, errors);
   if (shows)
     clearSteps();
+  if (verbosity() > 1 && !result.cacheFault.empty())
+    printLine(WithColor::warning(errs()), "the kernel cache '" + options.cacheFolder + "' is not used: " + result.cacheFault);
   if (status == CompileStatus::Done && verbosity() > 1 && result.units)
     errs() << result.cachedUnits << " of " << result.units << " translation units from the cache\n";
-  if (status == CompileStatus::Done)
+  if (status == CompileStatus::Done) {
+    for (const std::string &warning : result.warnings)
+      printLine(WithColor::warning(errs()), warning);
+    for (const std::string &note : result.notes)
+      if (verbosity() > 0)
+        printLine(WithColor::note(errs()), note);
     return Done;
+  }
   if (status == CompileStatus::AtFault)
     return report(errors, AtFault);
   errors.insert(errors.begin(), "internal error in Kiln, please report it with the model");
-  if (sys::fs::exists(options.reproducer))
-    errors.push_back("reproducer: " + options.reproducer);
+  if (!result.reproducer.empty())
+    errors.push_back("reproducer: " + result.reproducer);
   return report(errors, InternalError);
 }
 

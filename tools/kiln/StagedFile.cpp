@@ -5,9 +5,12 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace llvm;
 
@@ -64,6 +67,24 @@ StagedFile::~StagedFile() {
     return;
   sys::fs::remove(name);
   sys::DontRemoveFileOnSignal(name);
+}
+
+bool StagedFile::isUnchanged() const {
+  struct stat mine, theirs;
+  if (isDirect || fstat(file, &mine) != 0)
+    return false;
+  int other = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (other < 0)
+    return false;
+  bool isSame = fstat(other, &theirs) == 0 && S_ISREG(theirs.st_mode) && mine.st_size == theirs.st_size;
+  std::vector<char> left(1 << 16), right(left.size());
+  for (off_t at = 0; isSame && at < mine.st_size;) {
+    ssize_t count = pread(file, left.data(), left.size(), at);
+    isSame = count > 0 && pread(other, right.data(), count, at) == count && std::equal(left.begin(), left.begin() + count, right.begin());
+    at += count;
+  }
+  close(other);
+  return isSame;
 }
 
 Error StagedFile::keep() {

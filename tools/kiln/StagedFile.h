@@ -20,6 +20,8 @@ public:
 
   int getDescriptor() const { return file; }
   const std::string &getPath() const { return path; }
+  /// Whether the file that has the name now holds the same bytes.
+  bool isUnchanged() const;
   llvm::Error keep();
 
 private:

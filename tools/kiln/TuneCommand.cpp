@@ -292,6 +292,7 @@ int runTune() {
   // The profile says what was measured before; what it says of this model is measured anew.
   CompileOptions plain = *options;
   plain.profile.clear();
+  plain.assumeEqual = true;
   std::vector<Work> works, kernels;
   std::string target;
   if (int status = collectWork(plain, /*byForm=*/true, works, target))

@@ -92,6 +92,10 @@ Value Attention::maskBias() {
   DimExprs dims = node.dims(mask);
   if (dims.empty() || nn::provablyEqual(dims.back(), keys) || nn::getConstantDim(dims.back()) == 1)
     return mask;
+  if (auto more = nn::getConstantDim(nn::simplifyDim(dims.back() - keys)); more && *more > 0) {
+    (void)node.error("the mask is for " + nn::formatDim(dims.back()) + " keys, there are " + nn::formatDim(keys));
+    return {};
+  }
   SmallVector<AffineExpr> none(dims.size(), node.number(0)), high = none;
   high.back() = nn::simplifyDim(keys - dims.back());
   return node.pad(mask, none, high, PadMode::Constant, node.splat({}, element, -HUGE_VAL));
@@ -188,6 +192,9 @@ LogicalResult Attention::run() {
   double softcap = node.getFloat("softcap", 0);
   node.ignore("softmax_precision");
   node.ignore("qk_matmul_output_mode");
+  for (unsigned i : {1, 2})
+    if (!node.expectRank(node.input(i), node.rank(node.input(0)), i == 1 ? "K, unlike Q," : "V, unlike Q,"))
+      return failure();
   query = splitHeads(node, node.input(0), queryHeads, "Q");
   key = splitHeads(node, node.input(1), keyHeads, "K");
   value = splitHeads(node, node.input(2), keyHeads, "V");
@@ -262,6 +269,9 @@ static LogicalResult rotaryEmbedding(Node &node) {
   }
   if (!node.expectRank(cosine, 3, "the cosine cache") || !node.expectRank(sine, 3, "the sine cache"))
     return failure();
+  for (Value cache : {cosine, sine})
+    if (!node.unify(node.dims(cache)[2], half, "the caches do not have half as many columns as elements are rotated"))
+      return failure();
   auto angle = [&](Value cache) { return node.reshape(node.slice(cache, 2, zero, half), {d[0], d[1], one, half}); };
   cosine = angle(cosine);
   sine = angle(sine);

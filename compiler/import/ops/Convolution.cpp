@@ -84,7 +84,8 @@ static LogicalResult conv(Node &node) {
   return result ? node.result(addBias(node, result, node.optionalInput(2))) : failure();
 }
 
-/// The borders that give the wanted spatial sizes: output_shape, or auto_pad SAME (size * stride).
+/// The borders that give the wanted spatial sizes: output_shape, or auto_pad SAME (size * stride). The odd element
+/// of the border is at the end when `upper`: for SAME_UPPER, and before opset 11 without auto_pad.
 static void padToShape(Node &node, Window &window, ArrayRef<AffineExpr> in, ArrayRef<int64_t> extra, const std::optional<SmallVector<int64_t>> &shape,
                        bool upper) {
   for (size_t i = 0; i < window.rank(); ++i) {
@@ -129,10 +130,13 @@ static LogicalResult convTranspose(Node &node) {
     return node.error("strides, dilations, output_padding or output_shape have a wrong length");
   if (llvm::any_of(extra, [](int64_t size) { return size < 0; }))
     return node.error("output_padding is negative");
+  for (size_t i = 0; i < spatial; ++i)
+    if (extra[i] >= std::max(window->strides[i], window->dilations[i]))
+      return node.error("output_padding has " + Twine(extra[i]) + ", expected less than the stride or dilation of its axis");
   if (auto channels = nn::getConstantDim(shape[0]); channels && *channels % groups)
     return node.error(Twine(*channels) + " input channels are not a multiple of " + Twine(groups) + " groups");
   if (isSame || outputShape)
-    padToShape(node, *window, in, extra, outputShape, automatic != "SAME_LOWER");
+    padToShape(node, *window, in, extra, outputShape, automatic == "SAME_UPPER" || (node.opset < 11 && !isSame));
   if (!node.unify(in[1], shape[0], "the weight has a different number of input channels than the input"))
     return failure();
   in[1] = shape[0];

@@ -165,6 +165,9 @@ static LogicalResult nonMaxSuppression(Node &node) {
     return failure();
   boxes = node.reshape(boxes, {dims[0], dims[2], node.number(4)});
   Value limit = scalarInput(node, 2, i64, 0, "max_output_boxes_per_class"), iou = scalarInput(node, 3, f32, 0, "iou_threshold");
+  if (auto given = node.hasInput(3) ? getContents(node.input(3)) : std::nullopt; given && given->size() == 1 && !given->front().expr)
+    if (double part = given->front().real; !(part >= 0 && part <= 1))
+      return node.error("iou_threshold is " + Twine(std::to_string(part)) + ", expected 0 to 1");
   Value score = node.hasInput(4) ? scalarInput(node, 4, f32, 0, "score_threshold") : Value();
   if (node.failed())
     return failure();

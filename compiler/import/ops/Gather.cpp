@@ -169,6 +169,9 @@ static LogicalResult reverseSequence(Node &node) {
     return node.error("expected batch_axis and time_axis to be 0 and 1, and an input of rank 2 or more");
   DimExprs dims = node.dims(x), perBatch(dims.size(), node.number(1));
   perBatch[batch] = node.dims(lengths)[0];
+  for (AffineExpr given : getIntegerContents(lengths).value_or(DimExprs()))
+    if (auto count = nn::getConstantDim(given), size = nn::getConstantDim(dims[time]); count && (*count < 0 || (size && *count > *size)))
+      return node.error("sequence_lens has a length of " + Twine(*count) + ", the time axis is of size " + nn::formatDim(dims[time]));
   Value at = node.iota(dims, time, node.builder().getI64Type());
   Value length = node.broadcastTo(node.reshape(node.cast(lengths, node.elementType(at)), perBatch), dims);
   if (node.failed())
@@ -192,6 +195,8 @@ static LogicalResult tensorScatter(Node &node) {
   for (int64_t i = 0; i < rank; ++i)
     if (i != axis && !node.unify(dims[i], all[i], "the update differs from the cache outside the axis: dimensions"))
       return failure();
+  if (auto size = nn::getConstantDim(all[axis]), more = nn::getConstantDim(dims[axis]); size && more && *more > *size)
+    return node.error("the update is longer than the cache: dimensions " + Twine(*more) + " and " + Twine(*size));
   // One place for each row, and no more: caches of keys and values share them.
   DimExprs rows(rank, node.number(1));
   rows[axis] = dims[axis];

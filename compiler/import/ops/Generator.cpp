@@ -175,6 +175,8 @@ static LogicalResult oneHot(Node &node) {
   const Number &size = depth->front();
   if (!size.expr && !(size.real >= 0 && size.real < 1e12))
     return node.error("depth is negative or too large");
+  if (auto known = size.expr ? nn::getConstantDim(size.expr) : std::optional(static_cast<int64_t>(size.real)); known && *known < 1)
+    return node.error("depth is " + Twine(*known) + ", expected a positive number");
   AffineExpr count = size.expr ? size.expr : node.number(static_cast<int64_t>(size.real));
   DimExprs dims = node.dims(indices), one = dims;
   dims.insert(dims.begin() + axis, count);

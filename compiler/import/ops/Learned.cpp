@@ -29,6 +29,9 @@ static LogicalResult arrayFeatureExtractor(Node &node) {
     return node.error("expected an input of rank 1 or more, and int64 columns");
   AffineExpr count = nn::getNumElements(node.dims(columns), node.context());
   DimExprs dims = node.dims(x);
+  for (AffineExpr column : getIntegerContents(columns).value_or(DimExprs()))
+    if (auto at = nn::getConstantDim(column), size = nn::getConstantDim(dims.back()); at && (*at < 0 || (size && *at >= *size)))
+      return node.error("column " + Twine(*at) + " is out of range, the input has " + nn::formatDim(dims.back()));
   if (dims.size() == 1)
     dims.insert(dims.begin(), node.number(1));
   x = node.reshape(x, dims);
@@ -84,6 +87,8 @@ static LogicalResult linearRegressor(Node &node) {
     return node.unsupported("post_transform " + after, "apply it by operators of its own");
   if (node.failed() || !node.expectRank(x, 2, "the input") || targets < 1 || !weights || weights->size() % targets)
     return node.error("expected an input [rows, columns], and coefficients [targets, columns]");
+  if (intercepts && !intercepts->empty() && static_cast<int64_t>(intercepts->size()) != targets)
+    return node.error("attribute 'intercepts' has " + Twine(intercepts->size()) + " entries for " + Twine(targets) + " targets");
   int64_t columns = weights->size() / targets;
   if (!node.unify(node.dims(x)[1], node.number(columns), "the numbers of columns and of coefficients differ"))
     return failure();

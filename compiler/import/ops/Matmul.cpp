@@ -138,8 +138,8 @@ bool Einsum::takeDiagonal(Value &value, int64_t first, int64_t second) {
     return false;
   AffineExpr size = dims[first];
   auto known = nn::getConstantDim(size);
-  if (!known || *known == 0) {
-    (void)node.unsupported("the diagonal of a dimension that is symbolic or empty", "make it static with --dim");
+  if (!known) {
+    (void)node.unsupported("the diagonal of a symbolic dimension", "make it static with --dim");
     return false;
   }
   SmallVector<int64_t> order, back;
@@ -171,10 +171,10 @@ bool Einsum::bindOperand(Value &value, Labels &labels) {
     }
     AffineExpr dim = node.dims(value)[i];
     auto [entry, isNew] = sizes.try_emplace(labels[i], dim);
-    bool isStretched = labels[i] > ellipsisLabel && !isNew;
-    if (isStretched && nn::getConstantDim(entry->second) == 1)
+    // A size of 1 is broadcast, be it of a letter or of the ellipsis.
+    if (!isNew && nn::getConstantDim(entry->second) == 1)
       entry->second = dim;
-    else if (!(isStretched && nn::getConstantDim(dim) == 1) && !node.unify(entry->second, dim, "dimensions of one letter differ"))
+    else if (nn::getConstantDim(dim) != 1 && !node.unify(entry->second, dim, "dimensions of one letter differ"))
       return false;
   }
   return true;
@@ -252,9 +252,14 @@ LogicalResult Einsum::run() {
     return node.error("attribute 'equation' has " + Twine(terms.size()) + " terms, but there are " + Twine(node.numInputs()) + " inputs");
   SmallVector<Labels> labels(terms.size());
   SmallVector<Value> values;
+  std::map<int, int> counts;
   for (auto [i, term] : llvm::enumerate(terms)) {
     values.push_back(node.input(i));
-    if (!parseTerm(term, node.rank(values[i]), labels[i]) || !bindOperand(values[i], labels[i]))
+    if (!parseTerm(term, node.rank(values[i]), labels[i]))
+      return failure();
+    for (int label : labels[i])
+      ++counts[label];
+    if (!bindOperand(values[i], labels[i]))
       return failure();
   }
   Labels wanted;
@@ -262,11 +267,7 @@ LogicalResult Einsum::run() {
     if (!parseTerm(output, -1, wanted))
       return failure();
   } else {
-    // Without an output term: all labels that occur once, in alphabetical order, the ellipsis first.
-    std::map<int, int> counts;
-    for (const Labels &term : labels)
-      for (int label : term)
-        ++counts[label];
+    // Without an output term: all letters that occur once in the equation, in alphabetical order, the ellipsis first.
     for (int64_t h = ellipsisRank; h > 0; --h)
       wanted.push_back(ellipsisLabel + static_cast<int>(h));
     for (auto [label, count] : counts)

@@ -22,7 +22,8 @@ static Value perChannel(Node &node, Value parameter, Value x, StringRef what) {
 /// Training mode: the statistics are those of the input, and the running ones move towards them.
 static LogicalResult trainBatchNorm(Node &node, Value x, double epsilon, double momentum) {
   Value scale = node.input(1), bias = node.input(2);
-  Type wide = node.elementType(node.input(3));
+  // Statistics may be wider than the input, and those of halves are computed as f32, which the standard asks for.
+  Type wide = node.wideType(node.input(3));
   SmallVector<int64_t> axes = {0};
   for (int64_t axis = 2; axis < node.rank(x); ++axis)
     axes.push_back(axis);
@@ -36,11 +37,24 @@ static LogicalResult trainBatchNorm(Node &node, Value x, double epsilon, double 
     Value running = node.input(3 + i);
     if (!node.expectRank(running, 1, "a running statistic") || !node.unify(node.dims(running)[0], node.dims(x)[1], "statistics and channels differ"))
       return failure();
-    Value current = node.cast(node.reshape(i == 0 ? mean : variance, node.dims(running)), node.elementType(running));
-    Value moved = node.binary<AddOp>(node.binary<MulOp>(running, momentum), node.binary<MulOp>(current, 1 - momentum));
-    (void)node.result(1 + i, moved);
+    Value current = node.reshape(i == 0 ? mean : variance, node.dims(running)), old = node.cast(running, wide);
+    Value moved = node.binary<AddOp>(node.binary<MulOp>(old, momentum), node.binary<MulOp>(current, 1 - momentum));
+    (void)node.result(1 + i, node.cast(moved, node.elementType(running)));
   }
   return node.failed() ? failure() : node.result(node.cast(shifted, node.elementType(x)));
+}
+
+/// The widest of the input's type and those of the parameters, which may differ from it: a variance of f32 need not fit f16.
+static Type widestType(Node &node, Value x) {
+  Type widest = node.elementType(x);
+  for (int i = 1; i <= 4; ++i) {
+    Type own = node.elementType(node.input(i));
+    if (own.getIntOrFloatBitWidth() > widest.getIntOrFloatBitWidth())
+      widest = own;
+    else if (own != widest && own.getIntOrFloatBitWidth() == 16)
+      widest = node.builder().getF32Type();
+  }
+  return widest;
 }
 
 static LogicalResult batchNorm(Node &node) {
@@ -58,11 +72,10 @@ static LogicalResult batchNorm(Node &node) {
   if (isTraining)
     return trainBatchNorm(node, x, epsilon, momentum);
   static const char *const names[] = {"the scale", "the bias", "the mean", "the variance"};
-  Value parameters[4];
+  Value parameters[4], wide = node.cast(x, widestType(node, x));
   for (int i = 0; i < 4; ++i) {
     Value parameter = node.input(i + 1);
-    // Statistics may be wider than the input.
-    parameters[i] = node.cast(parameter, node.elementType(x));
+    parameters[i] = node.cast(parameter, node.elementType(wide));
     AffineExpr channels = node.dims(x)[1];
     if (node.expectRank(parameter, 1, names[i]) &&
         node.unify(node.dims(parameter)[0], channels, Twine(names[i]) + " and the input have different numbers of channels"))
@@ -72,7 +85,8 @@ static LogicalResult batchNorm(Node &node) {
     return failure();
   auto [scale, bias, mean, variance] = parameters;
   FloatAttr small = node.builder().getF64FloatAttr(epsilon);
-  return node.result(node.make<BatchNormOp>(x.getType(), x, scale, bias, mean, variance, small));
+  Value result = node.make<BatchNormOp>(wide.getType(), wide, scale, bias, mean, variance, small);
+  return node.result(node.cast(result, node.elementType(x)));
 }
 
 /// Layer normalization over the trailing dimensions of [rows, group] without scale and bias of its own.
@@ -123,12 +137,6 @@ static LogicalResult groupNorm(Node &node) {
   return groupedNorm(node, x, node.number(groups), widen(scale), widen(bias), epsilon);
 }
 
-/// The type that the standard asks statistics to be computed in.
-static Type statisticsType(Node &node, Value x) {
-  Type element = node.elementType(x);
-  return element.isF16() || element.isBF16() ? Type(node.builder().getF32Type()) : element;
-}
-
 static LogicalResult layerNorm(Node &node) {
   Value x = node.input(0), scale = node.input(1), bias = node.optionalInput(2);
   int64_t axis = node.axis(node.getInt("axis", -1), node.rank(x));
@@ -148,7 +156,7 @@ static LogicalResult layerNorm(Node &node) {
   if (!node.hasOutput(1) && !node.hasOutput(2))
     return success(!node.failed());
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axis, node.rank(x)));
-  Value wide = node.cast(x, statisticsType(node, x)), mean = node.reduce(ReduceKind::Mean, wide, axes, true);
+  Value wide = node.cast(x, node.wideType(x)), mean = node.reduce(ReduceKind::Mean, wide, axes, true);
   Value centred = node.binary<SubOp>(wide, mean);
   Value variance = node.reduce(ReduceKind::Mean, node.binary<MulOp>(centred, centred), axes, true);
   (void)node.result(1, mean);
@@ -196,12 +204,14 @@ static LogicalResult localResponseNorm(Node &node) {
     return node.error("expected an input [N, C, spatial...] and a positive size");
   DimExprs dims = node.dims(x);
   AffineExpr place = nn::getNumElements(ArrayRef(dims).drop_front(2), node.context());
-  Value squares = node.reshape(node.binary<MulOp>(x, x), {dims[0], node.number(1), dims[1], place});
+  // Halves are widened: the square of 256 does not fit f16.
+  Value wide = node.cast(x, node.wideType(x));
+  Value squares = node.reshape(node.binary<MulOp>(wide, wide), {dims[0], node.number(1), dims[1], place});
   int64_t before = (size - 1) / 2, after = size - 1 - before;
   int64_t kernel[] = {size, 1}, ones[] = {1, 1}, pads[] = {before, 0, after, 0};
   Value mean = node.make<AvgPoolOp>(squares.getType(), squares, kernel, ones, ones, pads, Layout::ChannelsFirst, /*count_include_pad=*/true);
   Value base = node.binary<AddOp>(node.binary<MulOp>(node.reshape(mean, dims), alpha), bias);
-  return node.result(node.binary<DivOp>(x, node.binary<PowOp>(base, beta)));
+  return node.result(node.cast(node.binary<DivOp>(wide, node.binary<PowOp>(base, beta)), node.elementType(x)));
 }
 
 ArrayRef<Operator> getNormalizationOperators() {

@@ -169,6 +169,16 @@ static LogicalResult averagePool(Node &node) {
 /// The exponent: a real number in opset 1.
 static double readExponent(Node &node) { return node.opset < 2 ? node.getFloat("p", 2) : static_cast<double>(node.getInt("p", 2)); }
 
+/// The p-th powers of the absolute values. Halves are widened: the square of 256 does not fit f16.
+static Value raise(Node &node, Value x, double p) {
+  Value wide = node.cast(x, node.wideType(x));
+  return p == 2 ? node.binary<MulOp>(wide, wide) : node.binary<PowOp>(node.unary<AbsOp>(wide), p);
+}
+
+static Value root(Node &node, Value sum, double p, Type element) {
+  return node.cast(p == 2 ? node.unary<SqrtOp>(sum) : node.binary<PowOp>(sum, 1.0 / p), element);
+}
+
 /// The p-th root of the sum of p-th powers: the mean of a window times its size.
 static LogicalResult lpPool(Node &node) {
   Value x = node.input(0);
@@ -176,14 +186,16 @@ static LogicalResult lpPool(Node &node) {
   auto pool = readPool(node, x);
   if (!pool)
     return failure();
-  const Window &w = pool->first;
+  auto &[w, type] = *pool;
+  // The mean counts what a window has in the padding, but not what lies beyond it.
+  w.padOverhang();
   double elements = 1;
   for (int64_t size : w.kernel)
     elements *= static_cast<double>(size);
-  Value powers = p == 2 ? node.binary<MulOp>(x, x) : node.binary<PowOp>(node.unary<AbsOp>(x), p);
-  Value mean = node.make<AvgPoolOp>(pool->second, powers, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst, true);
-  Value sum = node.binary<MulOp>(mean, elements);
-  return node.result(p == 2 ? node.unary<SqrtOp>(sum) : node.binary<PowOp>(sum, 1.0 / p));
+  Value powers = raise(node, x, p);
+  Value mean = node.make<AvgPoolOp>(node.type(nn::getDims(type), node.elementType(powers)), powers, w.kernel, w.strides, w.dilations, w.pads,
+                                    Layout::ChannelsFirst, true);
+  return node.result(root(node, node.binary<MulOp>(mean, elements), p, node.elementType(x)));
 }
 
 static std::optional<SmallVector<int64_t>> spatialAxes(Node &node, Value x) {
@@ -206,9 +218,8 @@ static LogicalResult globalLpPool(Node &node) {
   auto axes = spatialAxes(node, x);
   if (!axes)
     return failure();
-  Value powers = p == 2 ? node.binary<MulOp>(x, x) : node.binary<PowOp>(node.unary<AbsOp>(x), p);
-  Value sum = node.reduce(ReduceKind::Sum, powers, *axes, /*keep=*/true);
-  return node.result(p == 2 ? node.unary<SqrtOp>(sum) : node.binary<PowOp>(sum, 1.0 / p));
+  Value sum = node.reduce(ReduceKind::Sum, raise(node, x, p), *axes, /*keep=*/true);
+  return node.result(root(node, sum, p, node.elementType(x)));
 }
 
 ArrayRef<Operator> getPoolingOperators() {

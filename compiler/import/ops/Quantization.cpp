@@ -59,18 +59,28 @@ static bool isQuantized(Type type) {
   return integer && integer.getWidth() >= 8 && integer.getWidth() <= 16;
 }
 
+/// x / scale as f32. From opset 23 on it is divided in the type of the scale, or that of attribute 'precision', and rounded to it.
+static Value divideByScale(Node &node, Value x, Value scale, int64_t axis, int64_t block) {
+  int64_t precision = node.getInt("precision", 0);
+  Type real = node.builder().getF32Type(), named = precision ? getElementType(static_cast<int>(precision & 0xff), node.context()) : node.elementType(scale);
+  Type divided = node.opset >= 23 && named && (named.isF16() || named.isBF16()) ? named : real;
+  auto inPrecision = [&](Value value) { return node.cast(node.cast(value, divided), real); };
+  return inPrecision(node.binary<DivOp>(inPrecision(x), spread(node, inPrecision(scale), x, axis, block)));
+}
+
 static LogicalResult quantizeLinear(Node &node) {
   Value x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
   int64_t axis = node.getInt("axis", 1), block = node.getInt("block_size", 0), dtype = node.getInt("output_dtype", 0);
   bool saturates = node.getFlag("saturate", true);
-  node.ignore("precision");
   int64_t narrow = zeroPoint ? node.narrowType(2) : dtype > 16 ? dtype : 0;
   Type byDefault = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : Type(node.builder().getIntegerType(8, false));
   Type to = zeroPoint ? node.elementType(zeroPoint) : byDefault;
+  if (dtype && zeroPoint && (getStorageType(static_cast<int>(dtype), node.context()) != to || (node.narrowType(2) && node.narrowType(2) != dtype)))
+    return node.error("attribute 'output_dtype' says " + getDataTypeName(static_cast<int>(dtype)) + ", but y_zero_point has another element type");
   if (!isNarrowFloat(narrow) && !isQuantized(to))
     return node.unsupported("quantization to other types than integers of at most 16 bits and narrow floats", "use uint8 or int8");
   Type real = node.builder().getF32Type();
-  Value scaled = node.binary<DivOp>(node.cast(x, real), spread(node, node.cast(scale, real), x, axis, block));
+  Value scaled = divideByScale(node, x, scale, axis, block);
   // The zero point of a narrow float only names the type: it must be zero, and makes a negative zero a positive one.
   if (isNarrowFloat(narrow)) {
     Value zero = node.splatLike(scaled, 0);
@@ -191,6 +201,9 @@ static LogicalResult qLinearMatMul(Node &node) {
 }
 
 static LogicalResult qLinearConv(Node &node) {
+  for (auto [i, name] : {std::pair(1, "x_scale"), {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}})
+    if (!node.unify(nn::getNumElements(node.dims(node.input(i)), node.context()), node.number(1), Twine(name) + " must be a scalar: number of elements"))
+      return failure();
   Value x = node.input(0), weight = node.input(3);
   Type wide = node.builder().getI32Type(), real = node.builder().getF32Type();
   Value centredX = centre(node, x, node.input(2), 1, wide), centredWeight = centre(node, weight, node.input(5), 0, wide);

@@ -144,7 +144,12 @@ static LogicalResult dropout(Node &node) {
   for (StringRef name : {"ratio", "seed", "is_test"})
     node.ignore(name);
   Value x = node.input(0);
-  node.hasInput(1);
+  if (auto ratio = node.opset >= 12 && node.hasInput(1) ? getContents(node.input(1)) : std::nullopt) {
+    if (ratio->size() != 1)
+      return node.error("ratio has " + Twine(ratio->size()) + " elements, expected one");
+    if (double part = ratio->front().real; !ratio->front().expr && !(part >= 0 && part < 1))
+      return node.error("ratio is " + Twine(std::to_string(part)) + ", expected 0 or more, and less than 1");
+  }
   if (Value training = node.opset >= 12 ? node.optionalInput(2) : Value()) {
     auto known = getIntegerContents(training);
     auto ratio = node.hasInput(1) ? getContents(node.input(1)) : std::nullopt;

@@ -21,7 +21,7 @@ struct Target {
 
 static constexpr double scaleLimit = 1e9;
 
-/// Result sizes floor(size * scale); a symbolic size takes whole scales and their reciprocals.
+/// Result sizes floor(size * scale), with the product rounded to float as in ONNX's shape inference: 5 * 2.6f is 13. A symbolic size takes whole scales and their reciprocals.
 static std::optional<Target> fromScales(Node &node, Value x, ArrayRef<double> scales, ArrayRef<int64_t> axes) {
   Target target{node.dims(x), SmallVector<double>(node.rank(x), 1.0)};
   for (auto [scale, axis] : llvm::zip_equal(scales, axes)) {
@@ -32,7 +32,7 @@ static std::optional<Target> fromScales(Node &node, Value x, ArrayRef<double> sc
     if (!(scale > 0) || scale > scaleLimit)
       (void)node.error("scale " + Twine(std::to_string(scale)) + " is not positive, or too large");
     else if (size)
-      dim = node.number(static_cast<int64_t>(std::floor(static_cast<double>(*size) * scale)));
+      dim = node.number(static_cast<int64_t>(std::floor(static_cast<float>(*size) * static_cast<float>(scale))));
     else if (scale == std::floor(scale))
       dim = dim * static_cast<int64_t>(scale);
     else if (static_cast<float>(1 / inverse) == static_cast<float>(scale))
@@ -46,7 +46,8 @@ static std::optional<Target> fromScales(Node &node, Value x, ArrayRef<double> sc
 /// Result sizes as given; `policy` keeps the aspect ratio (not_larger, not_smaller).
 static std::optional<Target> fromSizes(Node &node, Value x, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> axes, StringRef policy) {
   Target target{node.dims(x), SmallVector<double>(node.rank(x), 1.0)};
-  double common = 0;
+  // In float, as ONNX's shape inference has it.
+  float common = 0;
   for (auto [size, axis] : llvm::zip_equal(sizes, axes)) {
     auto from = nn::getConstantDim(target.dims[axis]), to = nn::getConstantDim(size);
     if (to && *to < 0)
@@ -58,13 +59,14 @@ static std::optional<Target> fromSizes(Node &node, Value x, ArrayRef<AffineExpr>
     double scale = from && to && *from > 0 ? static_cast<double>(*to) / static_cast<double>(*from) : 0;
     target.scales[axis] = nn::provablyEqual(target.dims[axis], size) ? 1.0 : scale;
     target.dims[axis] = size;
-    common = common == 0 ? scale : policy == "not_larger" ? std::min(common, scale) : std::max(common, scale);
+    auto rounded = static_cast<float>(scale);
+    common = common == 0 ? rounded : policy == "not_larger" ? std::min(common, rounded) : std::max(common, rounded);
   }
   DimExprs from = node.dims(x);
   for (int64_t axis : axes)
     if (policy != "stretch") {
       target.scales[axis] = common;
-      target.dims[axis] = node.number(static_cast<int64_t>(std::floor(common * static_cast<double>(*nn::getConstantDim(from[axis])) + 0.5)));
+      target.dims[axis] = node.number(static_cast<int64_t>(std::round(common * static_cast<float>(*nn::getConstantDim(from[axis])))));
     }
   return target;
 }
@@ -197,7 +199,10 @@ static Value resizeAntialiased(Node &node, Value x, const Target &target, const 
                                                : nn::makeConstantOf<float>(type, SmallVector<float>(matrix.begin(), matrix.end())));
     SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     std::swap(swapped[axis], swapped.back());
-    result = node.transpose(node.matmul(node.transpose(result, swapped), weights), swapped);
+    // A vector is one row.
+    Value rows = rank == 1 ? node.reshape(result, {node.number(1), node.number(*in)}) : node.transpose(result, swapped);
+    Value product = node.matmul(rows, weights);
+    result = rank == 1 ? node.reshape(product, {node.number(*out)}) : node.transpose(product, swapped);
   }
   return node.cast(result, element);
 }
@@ -258,6 +263,9 @@ static LogicalResult upsample(Node &node) {
     scales = {1, 1, node.getFloat("height_scale", 0), node.getFloat("width_scale", 0)};
   if (!scales || node.failed() || static_cast<int64_t>(scales->size()) != node.rank(x))
     return node.error("scales do not have one entry for each dimension");
+  for (double scale : *scales)
+    if (node.opType() == "Upsample" && !(scale >= 1))
+      return node.error("scale " + Twine(std::to_string(scale)) + " is less than 1");
   auto target = fromScales(node, x, *scales, llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x))));
   return target ? node.result(build(node, x, *target, *mode, "asymmetric", "floor")) : failure();
 }

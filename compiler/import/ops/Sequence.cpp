@@ -59,6 +59,8 @@ static LogicalResult sequenceInsert(Node &node) {
   auto at = list ? position(node, 2, list->size(), list->size(), true) : std::nullopt;
   if (!at || !isa<RankedTensorType>(value.getType()))
     return node.error("expected a tensor to insert");
+  if (!list->empty() && node.elementType(value) != node.elementType(list->front()))
+    return node.error("the tensor to insert has another element type than those of the sequence");
   list->insert(list->begin() + *at, value);
   return node.result(makeSequence(node, *list));
 }

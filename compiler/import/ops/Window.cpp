@@ -86,6 +86,9 @@ std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVec
   std::string automatic = node.getString("auto_pad", "NOTSET");
   if (node.failed())
     return std::nullopt;
+  // Exporters write zeros beside it.
+  if (automatic != "NOTSET" && llvm::any_of(window.pads, [](int64_t pad) { return pad != 0; }))
+    (void)node.error("attributes 'pads' and 'auto_pad' are given both");
   if (automatic == "VALID")
     window.pads.assign(2 * spatial, 0);
   else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
@@ -95,21 +98,25 @@ std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVec
   return node.failed() ? std::nullopt : std::optional(window);
 }
 
+int64_t Window::cut(size_t i) const { return std::clamp<int64_t>(strides[i] - reach(i) + end(i), 0, strides[i]); }
+
+void Window::padOverhang() {
+  for (size_t i = 0; isCeil && i < rank(); ++i)
+    pads[rank() + i] += strides[i] - 1 - cut(i);
+  isCeil = false;
+}
+
 DimExprs Window::outputDims(Node &node, ArrayRef<AffineExpr> input) const {
   DimExprs result;
   for (size_t i = 0; i < rank(); ++i) {
     AffineExpr room = nn::simplifyDim(input[2 + i] + (begin(i) + end(i) - reach(i)));
-    auto size = nn::getConstantDim(input[2 + i]), space = nn::getConstantDim(room);
+    auto space = nn::getConstantDim(room);
     if (space && *space < 0)
       (void)node.error("the kernel reaches over " + Twine(reach(i)) + " elements, but dimension " + Twine(2 + i) + " has only " +
                        Twine(*space + reach(i)) + " with its padding");
     else
       node.requireNotNegative(room, "the kernel is larger than the padded input");
-    // A last window that would start in the padding at the end does not count: it starts before input + begin at the latest.
-    int64_t cut = isCeil && end(i) <= reach(i) ? std::max<int64_t>(strides[i] - reach(i) + end(i), 0) : 0;
-    AffineExpr count = (isCeil ? (room - cut).ceilDiv(strides[i]) : room.floorDiv(strides[i])) + 1;
-    if (isCeil && end(i) > reach(i) && size && space && (*nn::getConstantDim(count) - 1) * strides[i] >= *size + begin(i))
-      count = count - 1;
+    AffineExpr count = (isCeil ? (room - cut(i)).ceilDiv(strides[i]) : room.floorDiv(strides[i])) + 1;
     result.push_back(nn::simplifyDim(count));
   }
   return result;

@@ -18,8 +18,14 @@ struct Window {
   int64_t reach(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
   int64_t begin(size_t i) const { return pads[i]; }
   int64_t end(size_t i) const { return pads[rank() + i]; }
+  /// Makes the border at the end so long that the last window of ceil_mode, which may reach over it, lies within.
+  void padOverhang();
   /// The result's spatial dimensions.
   DimExprs outputDims(Node &node, llvm::ArrayRef<AffineExpr> input) const;
+
+private:
+  /// With ceil_mode, a last window that would start in the border at the end does not count: by so much the room for windows is smaller.
+  int64_t cut(size_t i) const;
 };
 
 /// The input with the borders that only run time knows, which then are empty. `dims` are the input's, and change as it does.

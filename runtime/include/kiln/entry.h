@@ -34,16 +34,31 @@ KILN_INLINE kiln_status check_context(const kiln_context *context) {
   return context->abi_version == KILN_ABI_VERSION && complete ? KILN_STATUS_OK : KILN_STATUS_ABI_MISMATCH;
 }
 
-// Runs a kernel over its tasks: split by the context when it can, and reported to the profiler when there is one.
+// The work of a launch, counted in double, which no dimensions overflow. What passes 64 bits is the most they hold.
+KILN_INLINE int64_t count_work(double work) { return work > 0 ? work < 0x1p63 ? int64_t(work) : INT64_MAX : 0; }
+KILN_INLINE double work_above_zero(double work) { return work > 0 ? work : 0; }
+KILN_INLINE double work_quotient(double work, double parts) { return __builtin_floor(work / (parts > 1 ? parts : 1)); }
+KILN_INLINE double work_remainder(double work, double parts) { return work - parts * work_quotient(work, parts); }
+
+// Leaves the work as the table of launches has it.
+struct known_work {
+  void operator()(kiln_kernel_info &) const {}
+};
+
+// Runs a kernel over its tasks: split by the context when it can, and reported to the profiler when there is one, which
+// alone has the work counted.
+template <class Count = known_work>
 static inline void launch(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument,
-                          int64_t tasks, bool parallel) {
+                          int64_t tasks, bool parallel, Count count = {}) {
   if (tasks <= 0)
     return;
   const bool profiled = context && KILN_HAS_FIELD(kiln_context, context, on_kernel_user) && context->on_kernel;
   kiln_kernel_info info = kernel;
   info.tasks = tasks;
-  if (profiled)
+  if (profiled) {
+    count(info);
     context->on_kernel(context->on_kernel_user, &info, KILN_KERNEL_BEGIN);
+  }
   if (parallel && tasks > 1 && context && context->parallel_for)
     context->parallel_for(context->parallel_user, tasks, task, argument);
   else

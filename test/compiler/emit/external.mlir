@@ -1,15 +1,14 @@
-// Kernels that call functions of the user's: with a header and with a declaration of the emitter's, statuses, an array of numbers, memory that a
+// Kernels that call functions of the user's, with declarations of the emitter's: statuses, an array of numbers, memory that a
 // function keeps from run to run, and the threads of the context. Built by both compilers without a warning, and run.
 // RUN: rm -rf %t && mkdir %t && kiln-translate --kernel-to-cpp %s > %t/all && split-file %t/all %t/src
 // RUN: FileCheck %s < %t/all
-// RUN: cp %S/Inputs/external.h %t/src/external.h
 // RUN: cat %t/src/ext_run.cpp %t/src/ext_kernels_0.cpp > %t/one.cpp
 // RUN: %gxx -std=c++17 -O2 -ffp-contract=fast -Wall -Wextra -Werror -I%t/src -I%runtime_include -x c++ %t/one.cpp %S/Inputs/external.cc -o %t/gcc && %t/gcc
 // RUN: %clangxx -std=c++17 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Werror -I%t/src -I%runtime_include -x c++ %t/one.cpp %S/Inputs/external.cc -o %t/clang && %t/clang
 
 // CHECK-LABEL: //--- ext_kernels.h
-// CHECK: #include "external.h"
-// CHECK: extern "C" void note(int64_t, float, int8_t *);
+// CHECK: extern "C" kiln_status scale(const float *, float *, const int64_t *, float);
+// CHECK-NEXT: extern "C" void note(int64_t, float, int8_t *);
 
 // CHECK-LABEL: //--- ext_run.cpp
 // CHECK: const int64_t threads = kiln::count_threads(context);
@@ -20,7 +19,7 @@
 // CHECK-NEXT: kiln::report(status, scale(in, out, shape, 0.5f));
 // CHECK-NEXT: note(threads, 2.0f, state);
 module attributes {nn.model = "ext", nn.symbols = ["rows"], kernel.nn.symbol_bounds = [array<i64: 1, 64>], kernel.workspace_bytes = 64 : i64} {
-  kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>, f32) -> i32 writes [1] header "external.h"
+  kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>, f32) -> i32 writes [1]
   kernel.external @note : (index, f32, memref<?xi8>) -> () writes [2]
   func.func private @k(%in: memref<?xf32> {kernel.name = "in"}, %out: memref<?xf32> {kernel.name = "out", kernel.written},
                        %status: memref<1xi32> {kernel.name = "status", kernel.status, kernel.written},

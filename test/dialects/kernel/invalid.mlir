@@ -83,3 +83,176 @@ kernel.weight @w : memref<6xi32> = dense<1> : tensor<3x2xi32> packed <shape = [2
 
 // expected-error @below {{expected a tail [dimension, extent] with a dimension before the innermost one and at most its extent; got [0, 5]}}
 kernel.weight @w : memref<6xi32> = dense<1> : tensor<3x2xi32> packed <shape = [2, 4], map = (d0, d1) -> (d1, d0), tail = [0, 5]>
+
+// -----
+
+// Text that C++ text would have as it stands.
+// expected-error @below {{must have a name that C allows; got '__asm__'}}
+kernel.external @__asm__ : () -> () writes []
+
+// -----
+
+// expected-error @below {{must have a name that C allows; got 'asm'}}
+kernel.external @asm : () -> () writes []
+
+// -----
+
+// expected-error @below {{must have a name that C allows; got 'UINT8_MAX'}}
+kernel.external @UINT8_MAX : () -> () writes []
+
+// -----
+
+// expected-error @below {{is of a library that Kiln does not know: 'x)'}}
+kernel.external @f : () -> () writes [] library "x)"
+
+// -----
+
+// expected-error @below {{may have the header of its library alone; got '/etc/passwd'}}
+kernel.external @f : () -> () writes [] header "/etc/passwd" library "onednn"
+
+// -----
+
+// expected-error @below {{may have the header of its library alone; got 'kiln/onednn.h'}}
+kernel.external @f : () -> () writes [] header "kiln/onednn.h"
+
+// -----
+
+// expected-error @below {{takes flat buffers and numbers; argument 0 is 'memref<?xf80>'}}
+kernel.external @f : (memref<?xf80>) -> () writes []
+
+// -----
+
+func.func private @k(%status: memref<1xi32>, %begin: index, %end: index) {
+  // expected-error @below {{expects the name of a failure in kiln_status; got 'KILN_STATUS_OK'}}
+  kernel.fail %status, "KILN_STATUS_OK" : memref<1xi32>
+  return
+}
+
+// -----
+
+func.func private @k(%status: memref<1xi32>, %begin: index, %end: index) {
+  // expected-error @below {{expects the name of a failure in kiln_status; got 'KILN_STATUS_UNKNOWN'}}
+  kernel.fail %status, "KILN_STATUS_UNKNOWN" : memref<1xi32>
+  return
+}
+
+// -----
+
+kernel.entry @run inputs [] outputs [] {
+^bb0(%workspace: memref<?xi8>):
+  %no = arith.constant false
+  // expected-error @below {{expects the name of a failure in kiln_status; got '0; } __asm__(""); {'}}
+  kernel.check %no, "0; } __asm__(\22\22); {", "never"
+}
+
+// -----
+
+func.func private @k(%begin: index, %end: index) {
+  // expected-error @below {{calls 'system', which is no function of the runtime}}
+  kernel.runtime_call "system"() ["true"] :
+  return
+}
+
+// -----
+
+func.func private @k(%out: memref<?xf32>, %begin: index, %end: index) {
+  // expected-error @below {{expects numbers, strings and lists of strings or 32-bit integers as literals; got [1]}}
+  kernel.runtime_call "kiln::random_uniform"(%out) [[1]] : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func private @k(%out: memref<?xf32>, %begin: index, %end: index) {
+  // expected-error @below {{expects numbers, strings and lists of strings or 32-bit integers as literals; got 1 : i128}}
+  kernel.runtime_call "kiln::random_uniform"(%out) [1 : i128] : memref<?xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{expects a name and a ranked tensor type for each input and output}}
+kernel.entry @run inputs [{name = "x"}] outputs [] {
+^bb0(%workspace: memref<?xi8>):
+}
+
+// -----
+
+// expected-error @below {{expects a name and a ranked tensor type for each input and output}}
+kernel.entry @run inputs [] outputs ["y"] {
+^bb0(%workspace: memref<?xi8>):
+}
+
+// -----
+
+// expected-error @below {{expects pairs of an input and an output in kernel.in_place; got [0, -1]}}
+kernel.entry @run inputs [{name = "x", type = tensor<4xf32>}] outputs [] attributes {kernel.in_place = array<i64: 0, -1>} {
+^bb0(%workspace: memref<?xi8>):
+}
+
+// -----
+
+// expected-error @below {{expects a string or a list of strings in kernel.nodes}}
+func.func private @k(%begin: index, %end: index) attributes {kernel.nodes = [1]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects #kernel.target in kernel.target}}
+module attributes {kernel.target = "native"} {}
+
+// -----
+
+// expected-error @below {{'triple' must be letters, digits, '.', '_', '+' and '-'; got 'a;b'}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "a;b", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = []>} {}
+
+// -----
+
+// expected-error @below {{'cpu' must be letters, digits, '.', '_', '+' and '-'; got '\22)\0Aexecute_process(COMMAND'}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "\22)\0Aexecute_process(COMMAND", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = []>} {}
+
+// -----
+
+// expected-error @below {{'features' must be letters, digits, '.', '_', '+' and '-'; got '$(shell touch pwned)'}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = ["$(shell touch pwned)"]>} {}
+
+// -----
+
+// expected-error @below {{'features' must be a list of strings}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [1]>} {}
+
+// -----
+
+// expected-error @below {{'features' has a name without characters}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [""]>} {}
+
+// -----
+
+// expected-error @below {{'name' must be letters, digits, '-', '_' and '.'}}
+module attributes {kernel.target = #kernel.target<name = "*/", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = []>} {}
+
+// -----
+
+// expected-error @below {{'vector_bits' must be 128, 256 or 512}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 0, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = []>} {}
+
+// -----
+
+// expected-error @below {{'l1', 'l2' and 'l3' must be positive}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 0, l2 = 524288, l3 = 4194304, features = []>} {}
+
+// -----
+
+// expected-error @below {{unknown library 'other', expected one of: onednn}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [], libraries = ["other"]>} {}
+
+// -----
+
+// expected-error @below {{the composite 'd.F' must have a 'function' whose name C allows}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] with [<name = "d.F", version = 1, function = "f(); int g">]>} {}
+
+// -----
+
+// expected-error @below {{a composite must have a 'name', which is there once, and a 'version' that is not negative}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] with [<name = "d.F", version = 1, function = "f">, <name = "d.F", version = 2, function = "g">]>} {}

@@ -53,9 +53,10 @@ class Suite:
         (self.folder / self.kind).mkdir(exist_ok=True)
         return self.folder / self.kind / name
 
-    def entry(self, name, expect, say=(), node=None, seconds=10, mebibytes=512):
+    def entry(self, name, expect, say=(), node=None, seconds=10, mebibytes=512, is_import=False):
+        """`is_import`: judged after the import, by `run --forks`, and an incomplete message is a fault."""
         self.counts[self.kind] += 1
-        self.manifest.append({"file": f"{self.kind}/{name}", "expect": expect, "say": [say] if isinstance(say, str) else list(say), "node": node,
+        self.manifest.append({"import": is_import, "file": f"{self.kind}/{name}", "expect": expect, "say": [say] if isinstance(say, str) else list(say), "node": node,
                               "max_s": seconds, "max_rss_mib": mebibytes})
 
     def add(self, name, content, expect="reject", say=(), node=None, **budget):

@@ -9,6 +9,7 @@ import tempfile
 LINT = pathlib.Path(__file__).resolve().parents[3] / "tools/dev/lint"
 LONG_FUNCTION = "void\nwalk(int step,\n     int other) {\n" + "  ++step;\n" * 61 + "}\n"
 PASS = 'def FuseThings : Pass<"nn-fuse-things", "mlir::ModuleOp"> {}\n'
+OPS = "def CheckOp { let arguments = (ins I1:$condition, StrAttr:$status); }\n"
 LISTED = "kiln_add_library(X A.cpp FuseThings.cpp)\n"
 
 # rule: ({path: text that breaks it}, {path: text that keeps it})
@@ -29,6 +30,9 @@ CASES = {
                    "test/passes/graph/fuse-things.mlir": "// RUN: true\n"}),
     "unlisted-source": ({"compiler/emit/A.cpp": "int a;\n", "compiler/emit/CMakeLists.txt": "kiln_add_library(X BA.cpp)\n"},
                         {"compiler/emit/A.cpp": "int a;\n", "compiler/emit/CMakeLists.txt": LISTED}),
+    "raw-text": ({"dialects/kernel/KernelOps.td": OPS, "compiler/emit/A.cpp": 'text += "return " + op.getStatus().str() + ";";\n'},
+                 {"dialects/kernel/KernelOps.td": OPS, "compiler/emit/A.cpp": 'text += "return " + takeName(op.getStatus()) + ";";\n'}),
+    "own-escapes": ({"compiler/emit/A.cpp": "text += '\\\\';\n"}, {"compiler/emit/BuildText.cpp": "text += '\\\\';\n", "compiler/emit/CMakeLists.txt": "X(BuildText.cpp)\n"}),
     "expected-failure": ({"test/a.mlir": "// XFAIL: *\n"}, {"test/a.mlir": "// RUN: true\n"}),
     "comment-share": ({"compiler/A.cpp": "// says what the next line says\nint a;\n" * 40}, {"compiler/A.cpp": "// why\n" + "int a;\n" * 40}),
     "diagnostic-style": ({"compiler/A.cpp": 'op.emitOpError("Expects two operands.");\n'}, {"compiler/A.cpp": 'op.emitOpError("expects two operands");\n'}),

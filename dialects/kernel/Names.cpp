@@ -1,0 +1,106 @@
+//===- Names.cpp - Text of the IR that C++ text has as it stands ------------===//
+#include "dialects/kernel/Names.h"
+
+#include "kiln/abi.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace kiln::kernel {
+
+bool isIdentifier(StringRef text) {
+  return !text.empty() && !isDigit(text.front()) && all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+}
+
+/// Keywords of C and C++, macros of common headers and of GCC's gnu modes, and the names that emitted functions use themselves.
+static const StringSet<> &reservedNames() {
+  static const StringSet<> names = {
+      "alignas",  "alignof",   "and",      "and_eq",   "asm",       "auto",     "bitand",   "bitor",        "bool",     "break",
+      "case",     "catch",     "char",     "char16_t", "char32_t",  "char8_t",  "class",    "compl",        "concept",  "const",
+      "consteval", "constexpr", "constinit", "const_cast", "continue", "co_await", "co_return", "co_yield",  "decltype", "default",
+      "delete",   "do",        "double",   "dynamic_cast", "else",  "enum",     "explicit", "export",       "extern",   "false",
+      "float",    "for",       "friend",   "goto",     "if",        "inline",   "int",      "long",         "mutable",  "namespace",
+      "new",      "noexcept",  "not",      "not_eq",   "nullptr",   "operator", "or",       "or_eq",        "private",  "protected",
+      "public",   "register",  "reinterpret_cast", "requires", "restrict", "return", "short", "signed",     "sizeof",   "static",
+      "static_assert", "static_cast", "struct", "switch", "template", "this",   "thread_local", "throw",    "true",     "try",
+      "typedef",  "typeid",    "typename", "typeof",   "union",     "unsigned", "using",    "virtual",      "void",     "volatile",
+      "wchar_t",  "while",     "xor",      "xor_eq",   "kiln",      "linux",    "unix",     "i386",         "errno",    "signgam",
+      "NULL",     "EOF",       "assert",   "complex",  "imaginary", "I",        "stdin",    "stdout",       "stderr",   "main",
+      "int8_t",   "int16_t",   "int32_t",  "int64_t",  "uint8_t",   "uint16_t", "uint32_t", "uint64_t",     "size_t",   "ptrdiff_t",
+      "begin_",   "offsetof",  "min_",     "isnan",    "isinf",     "near",     "far",      "huge",         "OVERFLOW", "DOMAIN"};
+  return names;
+}
+
+/// INT8_MAX, UINT_FAST16_MAX, SIZE_MAX, INT64_C and the like: the macros of <stdint.h>.
+static bool isIntegerMacro(StringRef name) {
+  bool hasEnd = any_of(ArrayRef<StringRef>{"_MIN", "_MAX", "_C", "_WIDTH"}, [&](StringRef end) { return name.consume_back(end); });
+  if (!hasEnd)
+    return false;
+  if (is_contained({"PTRDIFF", "SIZE", "SIG_ATOMIC", "WCHAR", "WINT"}, name))
+    return true;
+  name.consume_front("U");
+  if (!name.consume_front("INT"))
+    return false;
+  (void)(name.consume_front("_LEAST") || name.consume_front("_FAST") || name.consume_front("MAX") || name.consume_front("PTR"));
+  return all_of(name, isDigit);
+}
+
+bool isReservedName(StringRef name) { return reservedNames().contains(name) || isIntegerMacro(name) || name.starts_with("KILN_"); }
+
+bool isFunctionName(StringRef name) {
+  // Compilers keep names like __asm__ and _Pragma for themselves.
+  bool isImplementations = name.starts_with("_") && name.size() > 1 && (name[1] == '_' || isUpper(name[1]));
+  return isIdentifier(name) && !isImplementations && !isReservedName(name);
+}
+
+/// No default case: the compiler then names a status that is missing here.
+static StringRef nameOf(kiln_status status) {
+  switch (status) {
+#define KILN_NAME(STATUS)                                                                                                                            \
+  case STATUS:                                                                                                                                       \
+    return #STATUS;
+    KILN_NAME(KILN_STATUS_OK)
+    KILN_NAME(KILN_STATUS_INVALID_ARGUMENT)
+    KILN_NAME(KILN_STATUS_NULL_POINTER)
+    KILN_NAME(KILN_STATUS_DIMENSION_OUT_OF_BOUNDS)
+    KILN_NAME(KILN_STATUS_DIMENSION_MISMATCH)
+    KILN_NAME(KILN_STATUS_INDEX_OUT_OF_BOUNDS)
+    KILN_NAME(KILN_STATUS_UNALIGNED_WORKSPACE)
+    KILN_NAME(KILN_STATUS_WORKSPACE_TOO_SMALL)
+    KILN_NAME(KILN_STATUS_OUT_OF_MEMORY)
+    KILN_NAME(KILN_STATUS_UNSUPPORTED_CPU)
+    KILN_NAME(KILN_STATUS_WEIGHTS_MISMATCH)
+    KILN_NAME(KILN_STATUS_WEIGHTS_UNREADABLE)
+    KILN_NAME(KILN_STATUS_ABI_MISMATCH)
+    KILN_NAME(KILN_STATUS_THREAD_FAILURE)
+    KILN_NAME(KILN_STATUS_MISSING_ALLOCATOR)
+    KILN_NAME(KILN_STATUS_LIBRARY_FAILURE)
+    KILN_NAME(KILN_STATUS_STRING_ROOM_TOO_SMALL)
+    KILN_NAME(KILN_STATUS_STRING_IS_NO_NUMBER)
+    KILN_NAME(KILN_STATUS_MISSING_IMAGE_DECODER)
+    KILN_NAME(KILN_STATUS_IMAGE_UNREADABLE)
+    KILN_NAME(KILN_STATUS_IMAGE_TOO_LARGE)
+#undef KILN_NAME
+  }
+  return "";
+}
+
+bool isFailureStatus(StringRef name) {
+  for (int status = KILN_STATUS_OK + 1; !nameOf(static_cast<kiln_status>(status)).empty(); ++status)
+    if (nameOf(static_cast<kiln_status>(status)) == name)
+      return true;
+  return false;
+}
+
+bool isRuntimeFunction(StringRef name) {
+  static constexpr StringLiteral functions[] = {
+      "kiln::decimal_parse", "kiln::decimal_print", "kiln::fourier_rows",  "kiln::image_decode", "kiln::random_normal",
+      "kiln::random_uniform", "kiln::string_case",  "kiln::string_concat", "kiln::string_equal", "kiln::string_fill",
+      "kiln::string_filter", "kiln::string_find",   "kiln::string_match",  "kiln::string_order", "kiln::string_split"};
+  return is_contained(functions, name);
+}
+
+} // namespace kiln::kernel

@@ -1,0 +1,26 @@
+//===- Work.h - What a launch counts as for the profiler --------------------===//
+#ifndef KILN_DIALECTS_KERNEL_WORK_H
+#define KILN_DIALECTS_KERNEL_WORK_H
+
+#include "dialects/kernel/Kernel.h"
+
+namespace kiln::kernel {
+
+/// Of a kernel.launch whose `flops` and `bytes` are not known before the run: an affine map with both as expressions of the model's symbols, which are
+/// the launch's last operands.
+inline constexpr llvm::StringLiteral workAttrName = "kernel.work";
+
+/// That map; none where there is no such attribute, or one that does not fit the launch.
+inline std::optional<mlir::AffineMap> getWork(LaunchOp launch) {
+  auto attr = launch->getAttrOfType<mlir::AffineMapAttr>(workAttrName);
+  if (!attr || attr.getValue().getNumDims() != 0 || attr.getValue().getNumResults() != 2)
+    return std::nullopt;
+  unsigned symbols = attr.getValue().getNumSymbols();
+  mlir::OperandRange operands = launch.getOperands_();
+  bool fits = symbols <= operands.size() && llvm::all_of(operands.take_back(symbols).getTypes(), [](mlir::Type type) { return type.isIndex(); });
+  return fits ? std::optional(attr.getValue()) : std::nullopt;
+}
+
+} // namespace kiln::kernel
+
+#endif // KILN_DIALECTS_KERNEL_WORK_H

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Operators where their text is easily misread, against numbers from it: operator_corners.py FOLDER TARGET..."""
+
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+from onnx_cases import Model, finish, kiln
+
+BOUNDS = {"f4": (1e-5, 1e-6), "f2": (2e-3, 1e-4)}
+random = np.random.default_rng(3)
+
+
+def array(*values):
+    return np.array(values, "f4")
+
+
+def add_windows(model):
+    """What ceil_mode reads beyond the padding counts as nothing."""
+    x = model.input(array(1, 2, 4).reshape(1, 1, 3))
+    overhang = {"kernel_shape": [2], "strides": [2], "ceil_mode": 1}
+    model.case("lp_pool_1", "LpPool", [x], array(3, 4).reshape(1, 1, 2), p=1, **overhang)
+    model.case("lp_pool_2", "LpPool", [x], array(5**0.5, 4).reshape(1, 1, 2), **overhang)
+    model.case("lp_pool_padded", "LpPool", [x], array(1, 6, 0)[:2].reshape(1, 1, 2), p=1, pads=[1, 0], **overhang)
+    model.case("average", "AveragePool", [x], array(1.5, 4).reshape(1, 1, 2), **overhang)
+    model.case("average_padded", "AveragePool", [x], array(0.5, 3, 0)[:2].reshape(1, 1, 2), count_include_pad=1, pads=[1, 0], **overhang)
+    model.case("average_padded_end", "AveragePool", [x], array(1.5, 2).reshape(1, 1, 2), count_include_pad=1, pads=[0, 1], **overhang)
+    # A third window would start in the padding.
+    model.case("starts_in_padding", "MaxPool", [x], array(4).reshape(1, 1, 1), kernel_shape=[3], strides=[3], pads=[0, 2], ceil_mode=1)
+
+
+def add_equations(model):
+    """Without an output term, letters that occur twice are summed; sizes of 1 are broadcast."""
+    square, cube = random.standard_normal((3, 3)).astype("f4"), random.standard_normal((3, 3, 4)).astype("f4")
+    a, b, s, c = (model.input(value) for value in (random.standard_normal((1, 2, 3)), random.standard_normal((5, 4, 3)), square, cube))
+    model.case("trace", "Einsum", [s], np.array(np.trace(square)), equation="ii")
+    model.case("trace_of_first", "Einsum", [c], np.einsum("iij->j", cube), equation="iij")
+    batch = np.stack([square, square.T * 2])
+    model.case("trace_of_last", "Einsum", [model.input(batch)], np.einsum("bii->b", batch), equation="...ii")
+    model.case("trace_by_vector", "Einsum", [s, model.input(array(1, 2, 3))], np.array(np.diag(square) @ array(1, 2, 3)), equation="ii,i")
+    both = [model.arrays[name].astype("f8") for name in (a, b)]
+    model.case("broadcast", "Einsum", [a, b], np.einsum("ijk,ilk->jl", np.broadcast_to(both[0], (5, 2, 3)), both[1]), equation="ijk,ilk->jl")
+    model.case("diagonal_of_nothing", "Einsum", [model.input(np.zeros((0, 0)))], np.zeros(0), equation="ii->i")
+
+
+def add_transposed(model, opset):
+    """With output_shape, an odd border has one more at the beginning, but not for SAME_UPPER, nor before opset 11 without auto_pad."""
+    x, w = array(1, 10, 100), array(1, 2, 3)
+    full = np.zeros(7, "f4")
+    for at, value in enumerate(x):
+        full[2 * at : 2 * at + 3] += value * w
+    for automatic, begin in (None, 1 if opset >= 11 else 0), ("SAME_LOWER", 1), ("SAME_UPPER", 0):
+        given = {"auto_pad": automatic} if automatic else {}
+        model.case(f"shape_{automatic}", "ConvTranspose", [model.input(x.reshape(1, 1, 3)), model.weight(w.reshape(1, 1, 3))],
+                   full[begin : begin + 6].reshape(1, 1, 6), strides=[2], output_shape=[6], **given)
+
+
+def add_sizes(model):
+    """5 * 2.6 is 13 in float, as ONNX's shape inference computes it, and less in double."""
+    x = array(0, 1, 2, 3, 4)
+    given, scale = model.input(x), model.weight(array(2.6))
+    model.case("whole_in_float", "Resize", [given, "", scale], x[np.arange(13) * 5 // 13], coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    # 7 / 6 * 27 is 31.5 in double and rounded up, but less in float.
+    grid = random.standard_normal((6, 27)).astype("f4")
+    model.case("ratio_in_float", "Resize", [model.input(grid), "", "", model.weight(np.array([7, 100]), "i8")], grid[np.arange(7) * 6 // 7][:, np.arange(31) * 6 // 7],
+               keep_aspect_ratio_policy="not_larger", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    # A vector through the filter: each result is the mean of the two around it, weighted 1 3 3 1 and renormalized at the borders.
+    vector = array(8, 16, 24, 32, 40, 48)
+    places = np.arange(3) * 2 + 0.5
+    counts = np.maximum(1 - abs(np.arange(-2, 8)[None, :] - places[:, None]) / 2, 0)
+    padded = np.pad(vector, 2, mode="edge")
+    model.case("antialiased_vector", "Resize", [model.input(vector), "", model.weight(array(0.5))], (counts * padded).sum(1) / counts.sum(1), mode="linear", antialias=1)
+
+
+def add_halves(model):
+    """Squares of numbers above 256 do not fit f16, nor does a variance of 1e6."""
+    x = np.array([300, -400, 250, 600], "f2")
+    wide = x.astype("f8")
+    given = model.input(x.reshape(1, 4, 1), "f2")
+    model.case("lrn", "LRN", [given], (wide / (1 + 0.5 * wide**2) ** 0.25).reshape(1, 4, 1), "f2", size=1, alpha=0.5, beta=0.25)
+    model.case("lp_norm", "LpNormalization", [given], (wide / np.sqrt((wide**2).sum())).reshape(1, 4, 1), "f2", axis=1)
+    model.case("lp_norm_1", "LpNormalization", [model.input(x.repeat(100).reshape(1, -1), "f2")], (wide / (abs(wide).sum() * 100)).repeat(100).reshape(1, -1), "f2", p=1)
+    line = model.input(x.reshape(1, 1, 4), "f2")
+    model.case("lp_pool", "LpPool", [line], np.sqrt(np.array([wide[:2] @ wide[:2], wide[2:] @ wide[2:]])).reshape(1, 1, 2), "f2", kernel_shape=[2], strides=[2])
+    model.case("global_lp_pool", "GlobalLpPool", [line], np.sqrt(wide @ wide).reshape(1, 1, 1), "f2")
+    model.case("mean_variance", "MeanVarianceNormalization", [line], ((wide - wide.mean()) / wide.std()).reshape(1, 1, 4), "f2", axes=[0, 2])
+    model.case("constant_row", "MeanVarianceNormalization", [model.input(np.full((1, 1, 4), 7), "f2")], np.zeros((1, 1, 4)), "f2", axes=[2])
+    one, zero = model.weight(np.array([1]), "f2"), model.weight(np.array([0]), "f2")
+    model.case("wide_variance", "BatchNormalization", [line, one, zero, model.weight(array(0)), model.weight(array(1e6))], (wide / 1e3).reshape(1, 1, 4), "f2")
+    moved = 0.9 * 100 + 0.1 * wide.var()
+    model.case("running_variance", "BatchNormalization", [line, one, zero, zero, model.weight(np.array([100]), "f2")], np.array([moved]), "f2", at=2, training_mode=1)
+
+
+def add_others(model):
+    """Division of halves in the scale's type; kernels over empty dimensions."""
+    model.case("quantize_in_scales_type", "QuantizeLinear", [model.input(array(0.25, 1.25, 2.25)), model.weight(np.array(0.1), "f2")], np.array([2, 12, 22]), "u1")
+    model.case("no_tiles", "Tile", [model.input(np.ones((5, 5, 1))), model.weight(np.array([3, 0, 1]), "i8")], np.zeros((15, 0, 1)))
+    model.case("no_rows", "Slice", [model.input(np.ones((4, 3, 2))), *(model.weight(np.array(v), "i8") for v in ([2, 1], [2, -4], [1, 2], [1, -1]))], np.ones((4, 0, 2)))
+
+
+def main():
+    folder, faults, right = pathlib.Path(sys.argv[1]), [], 0
+    for opset in 10, 23:
+        model = Model()
+        add_transposed(model, opset)
+        if opset > 10:
+            for add in add_windows, add_equations, add_sizes, add_halves, add_others:
+                add(model)
+        at = folder / str(opset)
+        at.mkdir(parents=True)
+        model.save(at / "m.onnx", opset)
+        inputs = model.save_inputs(at)
+        for target in sys.argv[2:]:
+            kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
+            faults += model.compare(at / target, BOUNDS, f", opset {opset}, {target}")
+            right += len(model.expected)
+    finish(faults, right)
+
+
+main()

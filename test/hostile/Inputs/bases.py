@@ -1,0 +1,190 @@
+"""A valid node for each operator and opset: what the violations in operators.py and rules.py start from.
+
+An entry is (since, inputs, attributes), with the number of outputs as a fourth where it is not one. Inputs are (element type, dims) of the graph's inputs,
+arrays that become constants, or None for one that is left out. The last entry whose opset is not above the wanted one counts.
+"""
+
+import numpy as np
+from onnx import TensorProto, helper
+
+TYPES = {"f2": TensorProto.FLOAT16, "f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "i1": TensorProto.INT8, "i4": TensorProto.INT32, "i8": TensorProto.INT64,
+         "u1": TensorProto.UINT8, "u4": TensorProto.UINT32, "b": TensorProto.BOOL, "S": TensorProto.STRING}
+
+
+def x(kind, *dims):
+    return TYPES[kind], dims
+
+
+def f(*dims):
+    return x("f4", *dims)
+
+
+def i8(*numbers):
+    return np.array(numbers, np.int64)
+
+
+def f4(*numbers):
+    return np.array(numbers, np.float32)
+
+
+I = np.int64
+M = f(2, 3)
+IMAGE = f(1, 4, 8, 8)
+Q = x("u1", 1, 4, 8, 8)
+HALF = np.float32(0.5)
+ZERO = np.uint8(0)
+
+
+def body(*nodes, inputs, outputs):
+    def info(name, kind, dims):
+        return helper.make_tensor_value_info(name, TYPES[kind], dims)
+    return helper.make_graph([helper.make_node(op, i, o, f"in_{n}") for n, (op, i, o) in enumerate(nodes)], "body", [info(*v) for v in inputs], [info(*v) for v in outputs])
+
+
+def branch(name):
+    return body(("Relu", ["i1"], [name]), inputs=[], outputs=[(name, "f4", (2, 3))])
+
+
+STEP = body(("Identity", ["more_in"], ["more"]), ("Relu", ["s"], ["r"]), inputs=[("i", "i8", ()), ("more_in", "b", ()), ("s", "f4", (2, 3))],
+            outputs=[("more", "b", ()), ("r", "f4", (2, 3))])
+ROW = body(("Add", ["s", "e"], ["s_out"]), ("Relu", ["e"], ["o"]), inputs=[("s", "f4", (3,)), ("e", "f4", (3,))], outputs=[("s_out", "f4", (3,)), ("o", "f4", (3,))])
+VALUE = helper.make_tensor("v", TensorProto.FLOAT, [2], [1, 2])
+TREE = {"nodes_splits": helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5]), "nodes_modes": helper.make_tensor("v", TensorProto.UINT8, [1], [0]),
+        "leaf_weights": helper.make_tensor("v", TensorProto.FLOAT, [2], [1, 2]), "nodes_featureids": [0], "nodes_truenodeids": [0], "nodes_falsenodeids": [1],
+        "nodes_trueleafs": [1], "nodes_falseleafs": [1], "tree_roots": [0], "leaf_targetids": [0, 0], "n_targets": 1}
+GRAMS = {"max_gram_length": 2, "max_skip_count": 0, "min_gram_length": 1, "mode": "TF", "ngram_counts": [0, 2], "ngram_indexes": [0, 1, 2], "pool_int64s": [2, 3, 5, 4]}
+
+BASES = {
+    "AffineGrid": [(20, [f(1, 2, 3), i8(1, 3, 4, 4)], {})],
+    "Attention": [(23, [f(1, 2, 3, 4), f(1, 2, 5, 4), f(1, 2, 5, 4)], {})],
+    "AveragePool": [(1, [IMAGE], {"kernel_shape": [2, 2]})],
+    "BatchNormalization": [(1, [IMAGE, f(4), f(4), f(4), f(4)], {"is_test": 1}), (7, [IMAGE, f(4), f(4), f(4), f(4)], {})],
+    "BitCast": [(26, [M], {"to": TensorProto.INT32})],
+    "BitShift": [(11, [x("u1", 3), x("u1", 3)], {"direction": "LEFT"})],
+    "BlackmanWindow": [(17, [I(8)], {})], "HammingWindow": [(17, [I(8)], {})], "HannWindow": [(17, [I(8)], {})],
+    "Cast": [(1, [M], {"to": "INT32"}), (6, [M], {"to": TensorProto.INT32})],
+    "CastLike": [(15, [M, x("i4", 1)], {})],
+    "CausalConvWithState": [(27, [f(1, 4, 8), f(4, 1, 3)], {})],
+    "CenterCropPad": [(18, [M, i8(4, 4)], {})],
+    "Clip": [(1, [M], {"min": 0.0}), (11, [M, np.float32(0), np.float32(1)], {})],
+    "Col2Im": [(18, [f(1, 4, 4), i8(4, 4), i8(2, 2)], {"strides": [2, 2]})],
+    "Compress": [(9, [M, np.array([True, False])], {"axis": 0})],
+    "Concat": [(1, [M, M], {"axis": 1})],
+    "ConcatFromSequence": [(11, ["seq"], {"axis": 0})],
+    "Constant": [(1, [], {"value": VALUE})],
+    "ConstantOfShape": [(9, [i8(2, 3)], {})],
+    "Conv": [(1, [IMAGE, f(2, 4, 3, 3), f(2)], {})],
+    "ConvInteger": [(10, [Q, x("u1", 2, 4, 3, 3)], {})],
+    "ConvTranspose": [(1, [IMAGE, f(4, 2, 3, 3), f(2)], {})],
+    "CumSum": [(11, [M, I(1)], {})], "CumProd": [(26, [M, I(1)], {})],
+    "DFT": [(17, [f(1, 8, 1)], {"axis": 1}), (20, [f(1, 8, 1), None, I(1)], {})],
+    "DeformConv": [(19, [IMAGE, f(2, 4, 3, 3), f(1, 18, 6, 6)], {})],
+    "DepthToSpace": [(1, [IMAGE], {"blocksize": 2})], "SpaceToDepth": [(1, [IMAGE], {"blocksize": 2})],
+    "DequantizeLinear": [(10, [x("u1", 2, 3), HALF, ZERO], {})],
+    "QuantizeLinear": [(10, [M, HALF, ZERO], {})],
+    "Det": [(11, [f(3, 3)], {})],
+    "DynamicQuantizeLinear": [(11, [M], {}, 3)],
+    "Einsum": [(12, [M, f(3, 4)], {"equation": "ij,jk->ik"})],
+    "Expand": [(8, [f(1, 3), i8(2, 3)], {})],
+    "EyeLike": [(9, [f(3, 3)], {})],
+    "GRU": [(1, [f(2, 1, 3), f(1, 12, 3), f(1, 12, 4)], {"hidden_size": 4})],
+    "RNN": [(1, [f(2, 1, 3), f(1, 4, 3), f(1, 4, 4)], {"hidden_size": 4})],
+    "LSTM": [(1, [f(2, 1, 3), f(1, 16, 3), f(1, 16, 4)], {"hidden_size": 4})],
+    "Gather": [(1, [M, i8(0, 1)], {"axis": 1})],
+    "GatherElements": [(11, [M, np.zeros((2, 1), np.int64)], {"axis": 1})],
+    "GatherND": [(11, [M, np.zeros((2, 1), np.int64)], {})],
+    "Gemm": [(1, [M, f(3, 4), f(2, 4)], {})],
+    "GridSample": [(16, [IMAGE, f(1, 2, 2, 2)], {})],
+    "GroupNormalization": [(18, [IMAGE, f(2), f(2)], {"num_groups": 2}), (21, [IMAGE, f(4), f(4)], {"num_groups": 2})],
+    "Gradient": [(1, ["skip"], {})],
+    "If": [(1, [np.bool_(True), M], {"then_branch": branch("t"), "else_branch": branch("e")})],
+    "ImageDecoder": [(20, [x("u1", 40)], {})],
+    "InstanceNormalization": [(1, [IMAGE, f(4), f(4)], {})],
+    "LRN": [(1, [IMAGE], {"size": 3})],
+    "ai.onnx.ml.LabelEncoder": [(1, [x("i8", 3)], {"classes_strings": ["a", "b"]}), (2, [x("i8", 3)], {"keys_int64s": [1, 2], "values_int64s": [3, 4]})],
+    "ai.onnx.ml.ArrayFeatureExtractor": [(1, [M, i8(0, 1)], {})],
+    "ai.onnx.ml.LinearRegressor": [(1, [M], {"coefficients": [1.0, 2.0, 3.0], "intercepts": [1.0]})],
+    "ai.onnx.ml.Scaler": [(1, [M], {"offset": [1.0, 2.0, 3.0], "scale": [1.0, 2.0, 3.0]})],
+    "ai.onnx.ml.TreeEnsemble": [(5, [M], TREE)],
+    "LayerNormalization": [(17, [M, f(3), f(3)], {})],
+    "LinearAttention": [(27, [f(1, 2, 4), f(1, 2, 4), f(1, 2, 4)], {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "linear"})],
+    "Loop": [(1, [I(3), np.bool_(True), M], {"body": STEP})],
+    "Scan": [(9, [f(3), M], {"body": ROW, "num_scan_inputs": 1}, 2)],
+    "LpNormalization": [(1, [M], {})],
+    "LpPool": [(1, [IMAGE], {"kernel_shape": [2, 2]})],
+    "MatMul": [(1, [M, f(3, 4)], {})],
+    "MatMulInteger": [(10, [x("u1", 2, 3), x("u1", 3, 4)], {})],
+    "MaxPool": [(1, [IMAGE], {"kernel_shape": [2, 2]})],
+    "MaxUnpool": [(9, [f(1, 1, 2, 2), np.array([[[[0, 3], [8, 10]]]], np.int64)], {"kernel_shape": [2, 2], "strides": [2, 2]})],
+    "MeanVarianceNormalization": [(9, [IMAGE], {})],
+    "MelWeightMatrix": [(17, [I(4), I(16), I(8000), np.float32(0), np.float32(4000)], {})],
+    "Mod": [(10, [x("i4", 2, 3), x("i4", 2, 3)], {})],
+    "Multinomial": [(7, [M], {"sample_size": 2})],
+    "NegativeLogLikelihoodLoss": [(12, [M, x("i8", 2)], {})],
+    "SoftmaxCrossEntropyLoss": [(12, [M, x("i8", 2)], {})],
+    "NonMaxSuppression": [(10, [f(1, 6, 4), f(1, 2, 6), i8(3)], {})],
+    "OneHot": [(9, [x("i8", 2), I(3), f4(0, 1)], {})],
+    "Optional": [(15, [M], {})],
+    "OptionalGetElement": [(15, ["opt"], {})], "OptionalHasElement": [(15, ["opt"], {})],
+    "PRelu": [(1, [M, f(3)], {}), (7, [M, f(3)], {})],
+    "Pad": [(1, [M], {"paddings": [0, 0, 1, 1]}), (2, [M], {"pads": [0, 0, 1, 1]}), (11, [M, i8(0, 0, 1, 1)], {})],
+    "QLinearConv": [(10, [Q, HALF, ZERO, x("u1", 2, 4, 3, 3), HALF, ZERO, HALF, ZERO], {})],
+    "QLinearMatMul": [(10, [x("u1", 2, 3), HALF, ZERO, x("u1", 3, 4), HALF, ZERO, HALF, ZERO], {})],
+    "RMSNormalization": [(23, [M, f(3)], {})],
+    "RandomNormal": [(1, [], {"shape": [2, 3]})], "RandomUniform": [(1, [], {"shape": [2, 3]})],
+    "Range": [(11, [np.float32(0), np.float32(3), np.float32(1)], {})],
+    "RegexFullMatch": [(20, [x("S", 2)], {"pattern": "a+"})],
+    "Reshape": [(1, [M], {"shape": [3, 2]}), (5, [M, i8(3, 2)], {})],
+    "Resize": [(10, [IMAGE, f4(1, 1, 2, 2)], {}), (11, [IMAGE, f4(), f4(1, 1, 2, 2)], {})],
+    "ReverseSequence": [(10, [f(4, 2), i8(2, 3)], {})],
+    "RoiAlign": [(10, [IMAGE, f(2, 4), i8(0, 0)], {})],
+    "RotaryEmbedding": [(23, [f(1, 2, 3, 4), f(8, 2), f(8, 2), np.zeros((1, 3), np.int64)], {})],
+    "STFT": [(17, [f(1, 16, 1), I(4), f(8)], {})],
+    "Scatter": [(9, [M, np.zeros((1, 3), np.int64), f(1, 3)], {})],
+    "ScatterElements": [(11, [M, np.zeros((1, 3), np.int64), f(1, 3)], {})],
+    "ScatterND": [(11, [M, np.zeros((1, 1), np.int64), f(1, 3)], {})],
+    "SequenceAt": [(11, ["seq", I(0)], {})], "SequenceErase": [(11, ["seq", I(0)], {})], "SequenceInsert": [(11, ["seq", M, I(0)], {})],
+    "SequenceConstruct": [(11, [M, M], {})], "SequenceEmpty": [(11, [], {})], "SequenceLength": [(11, ["seq"], {})],
+    "SequenceMap": [(17, ["skip"], {})],
+    "Slice": [(1, [M], {"starts": [0], "ends": [1]}), (10, [M, i8(0), i8(1), i8(1), i8(1)], {})],
+    "Split": [(1, [f(2, 4)], {"axis": 1}, 2), (18, [f(2, 4)], {"axis": 1, "num_outputs": 2}, 2)],
+    "SplitToSequence": [(11, [M], {})],
+    "Squeeze": [(1, [f(1, 3)], {"axes": [0]}), (13, [f(1, 3), i8(0)], {})],
+    "Unsqueeze": [(1, [M], {"axes": [0]}), (13, [M, i8(0)], {})],
+    "StringConcat": [(20, [x("S", 2), x("S", 2)], {})],
+    "StringNormalizer": [(10, [x("S", 2)], {})],
+    "StringSplit": [(20, [x("S", 2)], {}, 2)],
+    "SwiGLU": [(28, [M, M], {})],
+    "TensorScatter": [(24, [f(1, 2, 8, 4), f(1, 2, 2, 4), i8(0)], {})],
+    "TfIdfVectorizer": [(9, [x("i8", 6)], GRAMS)],
+    "Tile": [(1, [M, np.float32(2), np.float32(0)], {}), (6, [M, i8(1, 2)], {})],
+    "TopK": [(1, [M], {"k": 2}, 2), (10, [M, i8(2)], {}, 2)],
+    "Transpose": [(1, [M], {"perm": [1, 0]})],
+    "Trilu": [(14, [f(3, 3), I(1)], {})],
+    "Unique": [(11, [M], {"axis": 0})],
+    "Upsample": [(1, [IMAGE], {"height_scale": 2.0, "width_scale": 2.0}), (7, [IMAGE], {"scales": [1.0, 1.0, 2.0, 2.0]}), (9, [IMAGE, f4(1, 1, 2, 2)], {})],
+    "Where": [(9, [x("b", 2, 3), M, M], {})],
+    "ai.onnx.preview.training.Adagrad": [(1, [np.float32(0.1), I(0), f(2), f(2), f(2)], {}, 2)],
+    "ai.onnx.preview.training.Adam": [(1, [np.float32(0.1), I(0), f(2), f(2), f(2), f(2)], {}, 3)],
+    "ai.onnx.preview.training.Momentum": [(1, [np.float32(0.1), I(0), f(2), f(2), f(2)], {"alpha": 0.9, "beta": 0.9, "mode": "standard", "norm_coefficient": 0.1}, 2)],
+}
+for name in ("And", "Or", "Xor"):
+    BASES[name] = [(1, [x("b", 2, 3), x("b", 2, 3)], {})]
+for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
+    BASES[name] = [(18, [x("i4", 2, 3), x("i4", 2, 3)], {})]
+for name in ("Add", "Sub", "Mul", "Div", "Pow", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"):
+    BASES[name] = [(1, [M, M], {})]
+BASES["Equal"] = [(1, [x("i4", 2, 3), x("i4", 2, 3)], {})]
+BASES["Not"] = [(1, [x("b", 2, 3)], {})]
+BASES["BitwiseNot"] = [(18, [x("i4", 2, 3)], {})]
+for name in ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"):
+    BASES[name] = [(1, [IMAGE], {})]
+
+
+def find_base(operator, opset):
+    """(inputs, attributes, number of outputs); one float matrix is enough for most operators."""
+    found = ([M], {}, 1)
+    for since, inputs, attributes, *outputs in BASES.get(operator, ()):
+        if since <= opset:
+            found = (inputs, attributes, outputs[0] if outputs else 1)
+    return found

@@ -1,0 +1,132 @@
+"""RNN, GRU and LSTM."""
+
+import numpy as np
+from cases import Expected, Tensor, operator
+from floats import floats, rounded
+
+FUNCTIONS = {
+    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Tanh": np.tanh, "Relu": lambda x: np.maximum(x, 0), "Softsign": lambda x: x / (1 + abs(x)),
+    "Softplus": lambda x: np.log1p(np.exp(x)), "HardSigmoid": lambda x: np.clip(0.2 * x + 0.5, 0, 1), "Elu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "LeakyRelu": lambda x: np.where(x > 0, x, 0.01 * x),
+}
+
+
+class Layer:
+    """The inputs of a layer with `gates` gates, and what its steps share."""
+
+    def __init__(self, g, gates, defaults):
+        self.g, self.gates = g, gates
+        self.steps, self.batch, self.width, self.hidden = g.integer(1, 6), g.integer(1, 4), g.integer(1, 9), g.pick([1, 2, 3, 5, 8, 16, 17])
+        self.direction = g.pick(["forward", "reverse", "bidirectional"])
+        self.directions = 2 if self.direction == "bidirectional" else 1
+        self.batch_first = g.opset >= 14 and g.chance(0.3)
+        draw = lambda *shape: Tensor((g.values(g.type, shape, "normal") * np.array(0.5, g.values(g.type, (), "normal").dtype)), g.type, None)
+        self.x = draw(*self.first(self.batch, self.steps), self.width)
+        self.w, self.r = draw(self.directions, gates * self.hidden, self.width), draw(self.directions, gates * self.hidden, self.hidden)
+        self.b = draw(self.directions, 2 * gates * self.hidden) if g.chance(0.6) else None
+        self.lengths = Tensor(g.random.integers(1, self.steps + 1, self.batch).astype("i4"), "i32") if g.chance(0.4) else None
+        state = (self.batch, self.directions, self.hidden) if self.batch_first else (self.directions, self.batch, self.hidden)
+        self.h = draw(*state) if g.chance(0.5) else None
+        self.c = draw(*state) if gates == 4 and g.chance(0.5) else None
+        self.p = draw(self.directions, 3 * self.hidden) if gates == 4 and g.chance(0.4) else None
+        for tensor in (self.w, self.r, self.b, self.p):
+            if tensor:
+                tensor.constant = g.chance(0.8) or None
+        self.names = [[g.pick(list(FUNCTIONS)) for _ in defaults] if g.chance(0.35) else list(defaults)] * self.directions
+        if self.directions == 2 and g.chance(0.2):
+            self.names = [[g.pick(list(FUNCTIONS)) for _ in defaults] for _ in range(2)]
+        self.clip = float(np.float32(g.pick([0.5, 1.0]))) if g.chance(0.25) else None
+        self.attributes = {"hidden_size": self.hidden, "direction": self.direction if self.direction != "forward" or g.chance(0.5) else None,
+                           "layout": 1 if self.batch_first else None, "clip": self.clip}
+        if self.names != [list(defaults)] * self.directions or g.chance(0.3):
+            self.attributes["activations"] = sum(self.names, [])
+
+    def first(self, batch, steps):
+        return (batch, steps) if self.batch_first else (steps, batch)
+
+    def cut(self, x):
+        return x if self.clip is None else np.clip(x, -self.clip, self.clip)
+
+    def run(self, step):
+        """Each direction's steps; step(d, x, h, c) gives the next h and c."""
+        x = self.x.wide.swapaxes(0, 1) if self.batch_first else self.x.wide
+        y = np.zeros((self.steps, self.directions, self.batch, self.hidden), np.longdouble)
+        last_h, last_c = (np.zeros((self.directions, self.batch, self.hidden), np.longdouble) for _ in range(2))
+        for d in range(self.directions):
+            backwards = self.direction == "reverse" or d == 1
+            for b in range(self.batch):
+                h, c = (self.state(state, d, b) for state in (self.h, self.c))
+                length = int(self.lengths.array[b]) if self.lengths else self.steps
+                for t in range(length - 1, -1, -1) if backwards else range(length):
+                    h, c = step(d, x[t, b], h, c)
+                    y[t, d, b] = h
+                last_h[d, b], last_c[d, b] = h, c
+        if self.batch_first:
+            return y.transpose(2, 0, 1, 3), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1)
+        return y, last_h, last_c
+
+    def state(self, tensor, d, b):
+        if tensor is None:
+            return np.zeros(self.hidden, np.longdouble)
+        return tensor.wide[b, d] if self.batch_first else tensor.wide[d, b]
+
+    def parts(self, d):
+        """W, R and the two biases, for each gate."""
+        bias = self.b.wide[d] if self.b else np.zeros(2 * self.gates * self.hidden, np.longdouble)
+        apart = lambda m: m.reshape(self.gates, self.hidden, *m.shape[1:])
+        return apart(self.w.wide[d]), apart(self.r.wide[d]), *bias.reshape(2, self.gates, self.hidden)
+
+    def case(self, *outputs):
+        inputs = [self.x, self.w, self.r, self.b, self.lengths, self.h] + ([self.c, self.p] if self.gates == 4 else [])
+        while inputs[-1] is None:
+            inputs.pop()
+        room = {"f64": 1e-12, "f32": 3e-6, "f16": 6e-3, "bf16": 5e-2}[self.g.type] * (1 + self.steps)
+        expected = [Expected(value, self.g.type, 2, room * (1 + abs(value))) for value in outputs]
+        return self.g.case(inputs, *expected, **self.attributes)
+
+
+@operator("RNN", types=floats(22), since=7, weight=2)
+def rnn(g):
+    layer = Layer(g, 1, ["Tanh"])
+
+    def step(d, x, h, c):
+        w, r, wb, rb = layer.parts(d)
+        return FUNCTIONS[layer.names[d][0]](layer.cut(w[0] @ x + r[0] @ h + wb[0] + rb[0])), c
+
+    return layer.case(*layer.run(step)[:2])
+
+
+@operator("GRU", types=floats(22), since=7, weight=3)
+def gru(g):
+    layer = Layer(g, 3, ["Sigmoid", "Tanh"])
+    linear = g.chance(0.5)
+    layer.attributes["linear_before_reset"] = int(linear) if linear or g.chance(0.3) else None
+
+    def step(d, x, h, c):
+        (wz, wr, wh), (rz, rr, rh), (bz, br, bh), (cz, cr, ch) = layer.parts(d)
+        f, other = (FUNCTIONS[name] for name in layer.names[d])
+        z, r = f(layer.cut(wz @ x + rz @ h + bz + cz)), f(layer.cut(wr @ x + rr @ h + br + cr))
+        new = wh @ x + r * (rh @ h + ch) + bh if linear else wh @ x + rh @ (r * h) + ch + bh
+        new = other(layer.cut(new))
+        return (1 - z) * new + z * h, c
+
+    return layer.case(*layer.run(step)[:2])
+
+
+@operator("LSTM", types=floats(22), since=7, weight=3)
+def lstm(g):
+    layer = Layer(g, 4, ["Sigmoid", "Tanh", "Tanh"])
+    coupled = g.chance(0.2)
+    layer.attributes["input_forget"] = 1 if coupled else None
+
+    def step(d, x, h, c):
+        w, r, wb, rb = layer.parts(d)
+        f, inner, outer = (FUNCTIONS[name] for name in layer.names[d])
+        pi, po, pf = layer.p.wide[d].reshape(3, -1) if layer.p else np.zeros((3, layer.hidden))
+        i, o, keep, new = (w[k] @ x + r[k] @ h + wb[k] + rb[k] for k in range(4))
+        i = f(layer.cut(i + pi * c))
+        keep = 1 - i if coupled else f(layer.cut(keep + pf * c))
+        c = keep * c + i * inner(layer.cut(new))
+        return f(layer.cut(o + po * c)) * outer(c), c
+
+    return layer.case(*layer.run(step))
