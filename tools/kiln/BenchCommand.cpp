@@ -108,7 +108,7 @@ static void printTable(const Latency &latency, int32_t threads, const Machine &m
     return;
   outs() << format("measured here: %.0f GFLOP/s;", machine.peak * 1e-9);
   for (const MemoryLevel &level : machine.levels)
-    outs() << " " << level.name << format(" %.0f", level.bandwidth * 1e-9);
+    outs() << " " << printable(level.name) << format(" %.0f", level.bandwidth * 1e-9);
   outs() << " GB/s\n" << format("%10s %10s %10s %9s  kernel\n", "ms", "GFLOP/s", "GB/s", "roofline");
   for (const KernelSpeed &kernel : kernels) {
     outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel.milliseconds, kernel.gflops, kernel.gbps, kernel.roofline * 100);
