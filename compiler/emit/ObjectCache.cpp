@@ -111,7 +111,7 @@ std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
   if (file < 0)
     return std::nullopt;
   std::optional<std::string> text = readEntry(file);
-  auto [hash, object] = StringRef(text ? *text : "").split('\n');
+  auto [hash, object] = (text ? StringRef(*text) : StringRef()).split('\n');
   bool isWhole = !object.empty() && hash == hashOf({key, object}) && (!isElf(object) || isSoundElf(object));
   // The file is now the one that was used last.
   if (isWhole)
