@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Profile.h"
+#include "compiler/files/InputFile.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/lowering/CostModel.h"
 
@@ -12,7 +13,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <map>
 #include <set>
 
@@ -85,9 +85,9 @@ Expected<std::vector<ProfileEntry>> parseProfile(StringRef text) {
 }
 
 Expected<std::vector<ProfileEntry>> readProfile(StringRef path) {
-  auto file = MemoryBuffer::getFile(path);
+  Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostTextBytes);
   if (!file)
-    return fail(path + ": " + file.getError().message());
+    return fail(path + ": " + toString(file.takeError()));
   Expected<std::vector<ProfileEntry>> entries = parseProfile((*file)->getBuffer());
   return entries ? std::move(entries) : fail(path + ": " + toString(entries.takeError()));
 }

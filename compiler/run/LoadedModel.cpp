@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/run/LoadedModel.h"
+#include "compiler/files/Printable.h"
 #include "compiler/run/DimText.h"
 #include "kiln/runtime.h"
 #include "llvm/ADT/StringExtras.h"
@@ -51,7 +52,7 @@ struct LinkingFaults {
           for (const llvm::orc::SymbolStringPtr &symbol : fault.getSymbols())
             missing.push_back((*symbol).str());
         },
-        [](const llvm::ErrorInfoBase &other) { other.log(llvm::errs() << "error: "), llvm::errs() << "\n"; });
+        [](const llvm::ErrorInfoBase &other) { printLine(llvm::errs(), "error: " + other.message()); });
   }
   llvm::Error explain(llvm::Error error) {
     if (missing.empty())

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/files/InputFile.h"
 #include "dialects/kernel/Libraries.h"
 #include "dialects/kernel/TargetFaults.h"
 
@@ -15,7 +16,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -213,9 +213,9 @@ static kernel::TargetAttr fromText(MLIRContext *context, StringRef text, std::st
 
 kernel::TargetAttr readTargetFile(MLIRContext *context, StringRef path, std::string &error) {
   context->loadDialect<kernel::KernelDialect>();
-  auto file = llvm::MemoryBuffer::getFile(path);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = readInputFile(path, mostTextBytes);
   if (!file) {
-    error = "target file '" + path.str() + "': " + file.getError().message();
+    error = "target file '" + path.str() + "': " + toString(file.takeError());
     return {};
   }
   std::string fault;

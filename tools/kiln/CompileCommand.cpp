@@ -3,6 +3,7 @@
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/Decisions.h"
+#include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/BuildText.h"
@@ -108,7 +109,7 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
   if (wantsJson()) {
     json::Array list;
     for (const OutputFile &file : files)
-      list.push_back(json::Object{{"path", file.path}, {"bytes", int64_t(file.getSize())}});
+      list.push_back(json::Object{{"path", jsonText(file.path)}, {"bytes", int64_t(file.getSize())}});
     printJson(json::Object{{"name", compilation.name},
                {"target", compilation.target},
                {"seconds", seconds},
@@ -122,7 +123,7 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
                {"kernels", decisionsToJson(collectDecisions(compilation))}});
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
-      outs() << outputFolder << "/" << file.path << "  " << file.getSize() << " bytes\n";
+      printLine(outs(), outputFolder + "/" + file.path + "  " + Twine(file.getSize()) + " bytes");
   }
 }
 
