@@ -1,5 +1,6 @@
 //===- Description.cpp - What is known of a compiled model -----------------===//
 #include "compiler/Description.h"
+#include "compiler/Recursion.h"
 #include "compiler/files/Printable.h"
 
 using namespace llvm;
@@ -110,7 +111,7 @@ static std::vector<Description::Tensor> readTensors(const json::Object &object, 
 }
 
 std::optional<Description> descriptionFromJson(StringRef text) {
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   if (!value) {
     consumeError(value.takeError());
     return std::nullopt;

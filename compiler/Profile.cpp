@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Profile.h"
+#include "compiler/Recursion.h"
 #include "compiler/files/InputFile.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/lowering/CostModel.h"
@@ -62,7 +63,7 @@ static Expected<ProfileEntry> parseEntry(const json::Value &value) {
 }
 
 Expected<std::vector<ProfileEntry>> parseProfile(StringRef text) {
-  Expected<json::Value> whole = json::parse(text);
+  Expected<json::Value> whole = parseJson(text);
   if (!whole)
     return fail("no profile: " + toString(whole.takeError()));
   const json::Object *object = whole->getAsObject();

@@ -32,6 +32,7 @@ private:
   std::string countWork(kernel::LaunchOp launch);
   LogicalResult printView(memref::ViewOp view);
   LogicalResult printWeight(kernel::GetWeightOp op);
+  LogicalResult printPart(scf::ExecuteRegionOp part);
   void findStatusCells();
   void clearStatusCell(Value buffer);
   void printStatusCheck(const std::string &cell);
@@ -140,6 +141,8 @@ LogicalResult EntryBody::printStatement(Operation *op) {
     return printView(view);
   if (auto weight = dyn_cast<kernel::GetWeightOp>(op))
     return printWeight(weight);
+  if (auto part = dyn_cast<scf::ExecuteRegionOp>(op))
+    return printPart(part);
   if (auto check = dyn_cast<kernel::CheckOp>(op)) {
     std::string condition = text(check.getCondition());
     line("if (!(" + condition + ")) // " + makeCommentText(check.getMessage()));
@@ -222,6 +225,18 @@ std::string EntryBody::countWork(kernel::LaunchOp launch) {
     symbols.push_back(text(symbol));
   auto count = [&](unsigned result) { return "kiln::count_work(" + printReal(work->getResult(result), symbols) + "); "; };
   return ", [&](kiln_kernel_info &info) { info.flops = " + count(0) + "info.bytes = " + count(1) + "}";
+}
+
+/// A function of its own for the compiler, which sees what is around it. It ends early with a status.
+LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
+  std::string name = uniqueName("part");
+  open("const auto " + name + " = [&]() __attribute__((noinline)) -> kiln_status {");
+  if (failed(printBlock(part.getRegion().front())))
+    return failure();
+  line("return KILN_STATUS_OK;");
+  close("};");
+  line("if (const kiln_status status = " + name + "())\n    return status;");
+  return success();
 }
 
 LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/Recursion.h"
 #include "compiler/files/InputFile.h"
 #include "dialects/kernel/Libraries.h"
 #include "dialects/kernel/TargetFaults.h"
@@ -177,7 +178,7 @@ static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::strin
 }
 
 static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::string &fault) {
-  llvm::Expected<json::Value> value = json::parse(text);
+  llvm::Expected<json::Value> value = parseJson(text);
   if (!value) {
     fault = toString(value.takeError());
     return {};
@@ -205,7 +206,7 @@ static kernel::TargetAttr fromText(MLIRContext *context, StringRef text, std::st
       fault = diagnostic.str();
     return success();
   });
-  auto target = dyn_cast_or_null<kernel::TargetAttr>(parseAttribute(text.trim(), context));
+  auto target = isTooDeep(text) ? kernel::TargetAttr() : dyn_cast_or_null<kernel::TargetAttr>(parseAttribute(text.trim(), context));
   if (!target && fault.empty())
     fault = "expected #kernel.target<...>";
   return target;

@@ -67,7 +67,8 @@ SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
     batch.push_back(k.placeholder());
   for (size_t i = 0; i < c.rows.size(); ++i)
     rows.push_back(k.placeholder());
-  SmallVector<AffineExpr> offsets{c.lhsAt(batch, rows)};
+  llvm::SetVector<AffineExpr> offsets;
+  offsets.insert(c.lhsAt(batch, rows));
   IndexExprs at = c.resultAt(batch, rows, k.placeholder());
   for (Value yielded : k.group().getTerminator()->getOperands()) {
     k.collectOffsets(yielded, at, offsets);
