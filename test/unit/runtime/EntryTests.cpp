@@ -130,4 +130,15 @@ TEST(Sizes, WhatIsNoneIsTheLargest) {
   EXPECT_EQ(as_size(INT64_MIN), SIZE_MAX);
 }
 
+TEST(Work, QuotientsAreRoundedDown) {
+  EXPECT_EQ(work_quotient(7, 2), 3);
+  EXPECT_EQ(work_quotient(-7, 2), -4);
+  EXPECT_EQ(work_quotient(8, 2), 4);
+  EXPECT_EQ(work_quotient(5, 0), 5);
+  EXPECT_EQ(work_quotient(1e300, 3), 1e300 / 3);
+  EXPECT_EQ(whole_part(0.75), 0);
+  EXPECT_EQ(whole_part(-0.25), -1);
+  EXPECT_EQ(whole_part(4503599627370495.5), 4503599627370495.0);
+}
+
 } // namespace
