@@ -37,7 +37,14 @@ KILN_INLINE kiln_status check_context(const kiln_context *context) {
 // The work of a launch, counted in double, which no dimensions overflow. What passes 64 bits is the most they hold.
 KILN_INLINE int64_t count_work(double work) { return work > 0 ? work < 0x1p63 ? int64_t(work) : INT64_MAX : 0; }
 KILN_INLINE double work_above_zero(double work) { return work > 0 ? work : 0; }
-KILN_INLINE double work_quotient(double work, double parts) { return __builtin_floor(work / (parts > 1 ? parts : 1)); }
+// Rounded down without libm, which a library does not need. From 2^52 on there is nothing to round.
+KILN_INLINE double work_quotient(double work, double parts) {
+  const double exact = work / (parts > 1 ? parts : 1);
+  if (!(exact > -0x1p52 && exact < 0x1p52))
+    return exact;
+  const double cut = double(int64_t(exact));
+  return cut > exact ? cut - 1 : cut;
+}
 KILN_INLINE double work_remainder(double work, double parts) { return work - parts * work_quotient(work, parts); }
 
 // Leaves the work as the table of launches has it.
