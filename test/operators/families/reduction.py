@@ -187,6 +187,9 @@ def find_extreme(g):
     find = np.argmax if g.op == "ArgMax" else np.argmin
     if last:
         places = shape[axis] - 1 - find(np.flip(x.array, axis), axis=axis)
+        # The text says nothing of NaN: the first one counts.
+        nan = x.array != x.array
+        places = np.where(np.any(nan, axis=axis), np.argmax(nan, axis=axis), places)
     else:
         places = find(x.array, axis=axis)
     places = np.asarray(places, np.int64)
