@@ -8,6 +8,7 @@
 #include "compiler/Profile.h"
 #include "compiler/Promises.h"
 #include "compiler/ReadIR.h"
+#include "compiler/files/InputFile.h"
 #include "compiler/Specialize.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
@@ -84,9 +85,9 @@ static bool hasAllConstants(ModuleOp module) {
 }
 
 static bool readIRFile(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
-  auto buffer = llvm::MemoryBuffer::getFile(options.model);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInputFile(options.model, mostDataBytes);
   if (!buffer) {
-    errors.push_back(options.model + ": " + buffer.getError().message());
+    errors.push_back(options.model + ": " + toString(buffer.takeError()));
     return false;
   }
   DiagnosticCollector diagnostics(*result.context, errors);
@@ -312,7 +313,9 @@ static void judgeProfile(const CompileOptions &options, ArrayRef<ProfileEntry> e
 
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin) {
-  result.context = std::make_unique<MLIRContext>();
+  // Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many
+  // composites side by side would take a stack as deep as they are many.
+  result.context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   loadDialects(*result.context);
   std::string error;
   std::vector<kernel::TargetAttr> targets = makeTargets(result.context.get(), options.targets, error);

@@ -12,6 +12,8 @@ struct Limits {
   int64_t rank = 32;
   /// Nodes after functions and branches are inlined.
   int64_t nodes = 400000;
+  /// Inputs, and outputs, of one node.
+  int64_t operands = 16384;
   /// Functions and branches inside one another.
   int64_t depth = 100;
   /// Bytes of one tensor.

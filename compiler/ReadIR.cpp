@@ -1,5 +1,6 @@
 //===- ReadIR.cpp - IR from a file, which nobody has checked ---------------===//
 #include "compiler/ReadIR.h"
+#include "compiler/Recursion.h"
 #include "compiler/import/Import.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/AssumedDims.h"
@@ -15,39 +16,6 @@
 using namespace mlir;
 
 namespace kiln {
-
-/// MLIR's parser calls itself for each bracket and each operator of an affine expression.
-static constexpr unsigned deepestBrackets = 256, mostOperators = 1000;
-
-/// Whether brackets nest, or operators follow each other between commas, in such numbers that the parser's stack would run over.
-static bool isTooDeep(StringRef text) {
-  struct Level {
-    char closes;
-    unsigned operators = 0;
-  };
-  SmallVector<Level> levels = {{0}};
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    bool opens = StringRef("([{<").contains(c), isArrow = c == '>' && i > 0 && text[i - 1] == '-';
-    if (c == '"') {
-      while (++i < text.size() && text[i] != '"' && text[i] != '\n')
-        i += text[i] == '\\';
-    } else if (c == '/' && text.substr(i).starts_with("//")) {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (opens) {
-      levels.push_back({c == '(' ? ')' : c == '[' ? ']' : c == '{' ? '}' : '>'});
-    } else if (c == levels.back().closes && c != 0 && !isArrow) {
-      levels.pop_back();
-    } else if (c == ',' || c == '=') {
-      levels.back().operators = 0;
-    } else if (StringRef("+-*").contains(c) || text.substr(i).starts_with(" mod ") || text.substr(i).starts_with("div ")) {
-      ++levels.back().operators;
-    }
-    if (levels.size() > deepestBrackets || levels.back().operators > mostOperators)
-      return true;
-  }
-  return false;
-}
 
 /// What is wrong with the module's attributes; "" when nothing is.
 static std::string checkAttributes(ModuleOp module, size_t &symbols) {

@@ -24,6 +24,10 @@ def ChooseWinograd : Pass<"nn-choose-winograd", "mlir::ModuleOp"> {
   let options = [Option<"tile", "tile", "int64_t", "0", "2 or 4: that tile for every convolution that can have it; 0: what is fastest">];
 }
 
+def SplitConcats : Pass<"nn-split-concats", "mlir::ModuleOp"> {
+  let summary = "Makes a concatenation of very many operands one of concatenations, so that no kernel has an argument for each.";
+}
+
 def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
   let summary = "Puts every operation into an nn.group: one anchor with its prologue and epilogue, or a chain of element-wise operations.";
   let options = [Option<"fuse", "fuse", "bool", "true", "false: one operation a group">];
@@ -58,6 +62,13 @@ def DeduplicateKernels : Pass<"kernel-deduplicate-kernels", "mlir::ModuleOp"> {
 def PlanMemory : Pass<"kernel-plan-memory", "mlir::ModuleOp"> {
   let summary = "Gives every buffer of the entry a place in the workspace; buffers that never live together may share it.";
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
+}
+
+def SplitEntry : Pass<"kernel-split-entry", "mlir::ModuleOp"> {
+  let summary = "Puts the launches of a long entry into regions that are printed as functions of their own.";
+  let options = [Option<"mostLaunches", "most-launches", "unsigned", "512", "entries with more launches are split">,
+                 Option<"partLaunches", "part-launches", "unsigned", "128", "the launches of one region">];
+  let dependentDialects = ["mlir::scf::SCFDialect"];
 }
 
 def VerifyKernel : Pass<"kernel-verify-kernel", "mlir::ModuleOp"> {

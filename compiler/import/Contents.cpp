@@ -14,6 +14,11 @@ namespace kiln::import {
 /// Larger tensors are data, not shapes.
 static constexpr int64_t elementLimit = 1024;
 
+/// Numbers whose expressions have more parts are not known: no real model has them, and each is compared with others.
+static constexpr unsigned mostParts = 100;
+
+static bool isTooComplex(const Number &number) { return number.expr && hasMoreParts(number.expr, mostParts); }
+
 static bool isTracked(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();
@@ -172,6 +177,8 @@ public:
       : op(op), facts(facts), context(op->getContext()), result(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()) {}
 
   std::optional<Number> compute(ArrayRef<Number> args) const {
+    if (llvm::any_of(args, isTooComplex))
+      return std::nullopt;
     if (isa<SelectOp>(op))
       return select(args);
     if (isa<CastOp>(op))
@@ -404,7 +411,7 @@ static std::optional<Contents> reduceElements(ReduceOp op, const Contents &in) {
   bool isSum = op.getKind() == ReduceKind::Sum;
   AffineExpr total = getAffineConstantExpr(isSum ? 0 : 1, op.getContext());
   for (const Number &number : in) {
-    if (!number.expr)
+    if (!number.expr || isTooComplex(number) || isTooComplex({total}))
       return std::nullopt;
     total = simplifyDim(isSum ? total + number.expr : total * number.expr);
   }

@@ -214,6 +214,10 @@ LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &pro
   std::string where = describeNode(proto, index, scope.prefix);
   if (++nodeCount > options.limits.nodes)
     return diagnostics.error(where + ": " + describeTooManyNodes(options.limits.nodes));
+  for (auto [count, what] : {std::pair(proto.input_size(), "inputs"), std::pair(proto.output_size(), "outputs")})
+    if (count > options.limits.operands)
+      return diagnostics.error(where + ": has " + Twine(count) + " " + what + ", the limit is " + Twine(options.limits.operands) +
+                               " (--limit=operands=NUMBER)");
   StringRef domain = canonicalDomain(proto.domain());
   auto opset = scope.opsets.find(domain);
   const onnx::FunctionProto *function = functions.lookup(functionKey(domain, proto.op_type(), proto.overload()));

@@ -185,11 +185,7 @@ void Node::checkAllAsked() {
 /// Expressions of more parts than this come from no real model, and each use costs time.
 static constexpr unsigned expressionLimit = 400;
 
-static bool isTooComplex(AffineExpr expr) {
-  unsigned parts = 0;
-  expr.walk([&](AffineExpr) { ++parts; });
-  return parts > expressionLimit;
-}
+static bool isTooComplex(AffineExpr expr) { return nn::hasMoreParts(expr, expressionLimit); }
 
 void Node::checkComputedSize(ArrayRef<AffineExpr> dims, Type elementType) {
   nn::ComputedDims computed = graph.computedDims();

@@ -57,6 +57,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     if (!options.strict)
       passes.addPass(createChooseWinograd());
   }
+  passes.addPass(createSplitConcats());
   passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
   passes.addPass(createChooseKernels({/*plainest=*/options.plain, /*strict=*/options.keepComposites}));
   if (!options.plain)
@@ -71,6 +72,7 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCSEPass());
   passes.addPass(createDeduplicateKernels());
   passes.addPass(createPlanMemory());
+  passes.addPass(createSplitEntry());
   passes.addPass(createVerifyKernel());
 }
 

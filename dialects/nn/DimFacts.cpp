@@ -37,6 +37,14 @@ static DimRange scaleRange(DimRange range, int64_t factor) {
   return factor < 0 ? DimRange{most, least} : DimRange{least, most};
 }
 
+bool hasMoreParts(AffineExpr expr, unsigned parts) {
+  SmallVector<AffineExpr> work{expr};
+  for (; !work.empty() && parts > 0; --parts)
+    if (auto binary = dyn_cast<AffineBinaryOpExpr>(work.pop_back_val()))
+      work.append({binary.getLHS(), binary.getRHS()});
+  return !work.empty();
+}
+
 //===- Facts ---------------------------------------------------------------===//
 
 /// Of a constraint that is zero exactly when another number is not negative: that number; else null.

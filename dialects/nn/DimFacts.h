@@ -12,6 +12,10 @@ struct DimRange {
   std::optional<int64_t> least, most;
 };
 
+/// Whether an expression, written out, has more than `parts` parts. Expressions are shared where they are the same, so that what is written
+/// down in few steps may have no end.
+bool hasMoreParts(mlir::AffineExpr expr, unsigned parts);
+
 /// What is known of symbols, none of which is negative.
 class DimFacts {
 public:

@@ -12,8 +12,10 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-/// Constants larger than this are not looked through.
+/// Constants larger than this are not looked through,
 static constexpr int64_t mostElements = 1 << 26;
+/// and neither are masks of more operations: sums whose operands are shared have no end.
+static constexpr unsigned mostOperations = 64;
 
 //===- Constants -----------------------------------------------------------===//
 
@@ -102,6 +104,8 @@ struct Place {
 struct Reach {
   DimExprs dims;
   AffineExpr lowest, highest;
+  /// Operations that may still be looked through.
+  mutable unsigned remaining;
 
   bool read(Value keep);
 
@@ -145,8 +149,9 @@ std::optional<Place> Reach::readPlace(Value value) const {
     return Place{0, 0, number.getMap().getResult(0)};
   if (auto number = getUniformNumber(value))
     return Place{0, 0, getAffineConstantExpr(static_cast<int64_t>(*number), value.getContext())};
-  if (!isa_and_nonnull<AddOp, SubOp>(op))
+  if (!isa_and_nonnull<AddOp, SubOp>(op) || remaining == 0)
     return std::nullopt;
+  --remaining;
   auto x = readPlace(op->getOperand(0)), y = readPlace(op->getOperand(1));
   if (!x || !y)
     return std::nullopt;
@@ -174,8 +179,12 @@ bool Reach::add(Value smaller, Value larger, int64_t atLeast) {
 bool Reach::read(Value keep) {
   keep = skipBroadcast(keep);
   Operation *op = keep.getDefiningOp();
-  if (isa_and_nonnull<AndOp>(op))
+  if (isa_and_nonnull<AndOp>(op)) {
+    if (remaining == 0)
+      return false;
+    --remaining;
     return read(op->getOperand(0)) && read(op->getOperand(1));
+  }
   if (isa_and_nonnull<LessOp, LessEqualOp>(op))
     return add(op->getOperand(0), op->getOperand(1), isa<LessOp>(op));
   if (isa_and_nonnull<GreaterOp, GreaterEqualOp>(op))
@@ -184,7 +193,7 @@ bool Reach::read(Value keep) {
 }
 
 static std::optional<CausalMask> matchComparedKeep(Value keep) {
-  Reach reach{getDims(keep.getType()), {}, {}};
+  Reach reach{getDims(keep.getType()), {}, {}, mostOperations};
   int64_t rank = reach.dims.size();
   if (rank < 2 || !reach.read(keep) || !reach.highest || !provablyEqual(reach.dims[rank - 1], reach.dims[rank - 2] + reach.highest))
     return std::nullopt;

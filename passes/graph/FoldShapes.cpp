@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/DimFacts.h"
 #include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
 
@@ -24,6 +25,9 @@ namespace kiln {
 
 /// Tensors of more elements are data, not shapes.
 static constexpr int64_t maxElements = 64;
+
+/// Of longer expressions no others are made.
+static constexpr unsigned mostParts = 400;
 
 using Exprs = FailureOr<SmallVector<AffineExpr>>;
 
@@ -88,8 +92,11 @@ static Exprs computed(Operation *op) {
   if (failed(x) || failed(y))
     return failure();
   SmallVector<AffineExpr> results;
-  for (auto [a, b] : llvm::zip(*x, *y))
+  for (auto [a, b] : llvm::zip(*x, *y)) {
+    if (hasMoreParts(a, mostParts) || hasMoreParts(b, mostParts))
+      return failure();
     results.push_back(isa<AddOp>(op) ? a + b : isa<SubOp>(op) ? a - b : a * b);
+  }
   return results;
 }
 

@@ -17,6 +17,8 @@ namespace kiln {
 /// Comparisons of buffers that improving may cost.
 static constexpr int64_t improvementBudget = 40'000'000;
 static constexpr int64_t mostImprovements = 300;
+/// With more buffers only one order is tried: that of their first launches, in which those whose life is over need not be looked at.
+static constexpr size_t mostCompared = 8192;
 
 using Order = SmallVector<PackedBuffer *>;
 
@@ -37,6 +39,27 @@ static int64_t place(ArrayRef<PackedBuffer *> order) {
     buffer->offset = offset;
     total = std::max(total, offset + buffer->bytes);
     placed.insert(llvm::upper_bound(placed, buffer, [](auto *a, auto *b) { return a->offset < b->offset; }), buffer);
+  }
+  return total;
+}
+
+/// Places the buffers in the order of their lives.
+static int64_t placeInTime(MutableArrayRef<PackedBuffer> buffers) {
+  int64_t total = 0;
+  Order order, alive;
+  for (PackedBuffer &buffer : buffers)
+    order.push_back(&buffer);
+  llvm::stable_sort(order, [](auto *a, auto *b) { return a->first < b->first; });
+  for (PackedBuffer *buffer : order) {
+    llvm::erase_if(alive, [&](PackedBuffer *other) { return !buffer->livesWith(*other); });
+    buffer->offset = 0;
+    for (const PackedBuffer *rival : alive) {
+      if (buffer->offset + buffer->bytes <= rival->offset)
+        break;
+      buffer->offset = std::max(buffer->offset, rival->offset + rival->bytes);
+    }
+    total = std::max(total, buffer->offset + buffer->bytes);
+    alive.insert(llvm::upper_bound(alive, buffer, [](auto *a, auto *b) { return a->offset < b->offset; }), buffer);
   }
   return total;
 }
@@ -63,6 +86,8 @@ int64_t getLiveBytes(ArrayRef<PackedBuffer> buffers) {
 }
 
 int64_t packBuffers(MutableArrayRef<PackedBuffer> buffers) {
+  if (buffers.size() > mostCompared)
+    return placeInTime(buffers);
   std::map<int64_t, int64_t> live = liveBytes(buffers);
   // How full the arena is in a buffer's life, at most.
   auto pressure = [&](const PackedBuffer *buffer) {

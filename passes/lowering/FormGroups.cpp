@@ -38,6 +38,10 @@ using Members = llvm::SetVector<Operation *>;
 
 /// A group stops growing here: values are computed by recursion over its operations, and a longer chain gains nothing more.
 constexpr size_t largestGroup = 256;
+/// Operations that are looked at to find out whether one depends on a group; where that does not tell, it does.
+constexpr size_t mostVisited = 4096;
+/// Indices at which a group computes one value for one element of its result: views of views of shared values have no end.
+constexpr size_t mostIndices = 64;
 
 class Grouping {
 public:
@@ -49,7 +53,7 @@ private:
   static bool isStructure(Operation *op) { return isa<ConstantOp, ReshapeOp, GroupOp, ChooseOp, LoopOp>(op) || op->hasTrait<OpTrait::IsTerminator>(); }
   /// Cheap enough to be computed again by each user.
   static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
-  bool dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const;
+  bool dependsOn(Operation *op, unsigned group) const;
   void addStrips();
   void addRows(Operation *first, Operation *second);
   void addRowFusions();
@@ -66,10 +70,18 @@ private:
     take(root, groups.size() - 1);
     return groups.size() - 1;
   }
+  void insert(Operation *op, unsigned group) {
+    if (groups[group].insert(op))
+      holders[op].push_back(group);
+  }
   void take(Operation *op, unsigned group) {
-    groups[group].insert(op);
+    insert(op, group);
     owner[op] = group;
   }
+  bool isRefused(Operation *op, Operation *user) const;
+  Operation *findRepeated(unsigned group) const;
+  void evict(Operation *op, unsigned group);
+  void growGroups(unsigned first);
   void addLeftOver();
   llvm::DenseSet<Value> wantedValues() const;
   bool evictShared();
@@ -81,28 +93,35 @@ private:
   /// The operation of each group that computes its result: the last of the epilogue.
   std::vector<Operation *> roots;
   llvm::DenseMap<Operation *, unsigned> owner;
+  /// All groups that compute an operation.
+  llvm::DenseMap<Operation *, SmallVector<unsigned, 1>> holders;
   /// Anchors that go to a library.
   llvm::DenseSet<Operation *> mapped;
 };
 
 } // namespace
 
-/// Whether `op` needs a value of the group by a way that leaves it.
-bool Grouping::dependsOn(Operation *op, unsigned group, llvm::DenseMap<Operation *, bool> &seen) const {
-  if (!op || op->getBlock() != &block)
-    return false;
-  auto [it, isNew] = seen.try_emplace(op, false);
-  if (!isNew)
-    return it->second;
-  auto own = owner.find(op);
-  bool result = own != owner.end() && own->second == group;
-  // A group stands and falls together: its other members' operands count, too.
-  ArrayRef<Operation *> together = own != owner.end() && !result ? groups[own->second].getArrayRef() : ArrayRef<Operation *>(op);
-  for (Operation *member : together)
-    for (Value operand : member->getOperands())
-      result = result || dependsOn(operand.getDefiningOp(), group, seen);
-  seen[op] = result;
-  return result;
+/// Whether `op` may need a value of the group by a way that leaves it.
+bool Grouping::dependsOn(Operation *op, unsigned group) const {
+  // The result of a group is its last operation's, so nothing before the first one of `group` leads to it.
+  Operation *first = groups[group].front();
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> work{op};
+  while (!work.empty()) {
+    Operation *at = work.pop_back_val();
+    if (!at || at->getBlock() != &block || at->isBeforeInBlock(first) || !seen.insert(at).second)
+      continue;
+    auto own = owner.find(at);
+    if ((own != owner.end() && own->second == group) || seen.size() > mostVisited)
+      return true;
+    // A group stands and falls together: its other members' operands count, too.
+    ArrayRef<Operation *> together = own != owner.end() ? groups[own->second].getArrayRef() : ArrayRef<Operation *>(at);
+    seen.insert(together.begin(), together.end());
+    for (Operation *member : together)
+      for (Value operand : member->getOperands())
+        work.push_back(operand.getDefiningOp());
+  }
+  return false;
 }
 
 /// The anchor whose epilogue writes through its result buffer keeps the element type in all that follows.
@@ -124,8 +143,7 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
     auto own = owner.find(def);
     if (own != owner.end() && own->second == group)
       continue;
-    llvm::DenseMap<Operation *, bool> seen;
-    if (dependsOn(def, group, seen))
+    if (dependsOn(def, group))
       return false;
   }
   return true;
@@ -139,7 +157,7 @@ void Grouping::addEpilogue(unsigned group, Operation *last) {
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
   while (true) {
     llvm::SmallSetVector<Operation *, 4> users(last->user_begin(), last->user_end());
-    if (users.size() != 1 || !fitsEpilogue(users.front(), group))
+    if (users.size() != 1 || groups[group].size() >= largestGroup || !fitsEpilogue(users.front(), group))
       return;
     last = users.front();
     take(last, group);
@@ -223,7 +241,7 @@ void Grouping::addPrologue(unsigned group) {
       bool onlyHere = llvm::all_of(producer->getUsers(), [&](Operation *user) { return groups[group].contains(user); });
       if (!cheap && (!onlyHere || owner.count(producer)))
         continue;
-      groups[group].insert(producer);
+      insert(producer, group);
       if (!cheap)
         owner[producer] = group;
       if (support == PrologueSupport::Views)
@@ -247,8 +265,34 @@ llvm::DenseSet<Value> Grouping::wantedValues() const {
   return wanted;
 }
 
-/// A producer that a group computes on load may turn out to be wanted in memory by another one, by way of a view that both compute. It becomes
-/// a group of its own; what its old group computed only for it becomes free again. Returns whether there was one.
+/// Makes a producer that a group computes on load a group of its own; what its old group computed only for it becomes free again.
+void Grouping::evict(Operation *evicted, unsigned group) {
+  Members kept;
+  SmallVector<Operation *> work{roots[group], groups[group].front()};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (op == evicted || !groups[group].contains(op) || !kept.insert(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        work.push_back(producer);
+  }
+  Members ordered;
+  for (Operation *op : groups[group]) {
+    if (kept.contains(op)) {
+      ordered.insert(op);
+      continue;
+    }
+    llvm::erase(holders[op], group);
+    if (auto own = owner.find(op); own != owner.end() && own->second == group)
+      owner.erase(own);
+  }
+  groups[group] = ordered;
+  addGroup(evicted);
+}
+
+/// A producer may turn out to be wanted in memory by another group, by way of a view that both compute: it becomes a group of its own. Returns
+/// whether there was one.
 bool Grouping::evictShared() {
   llvm::DenseSet<Value> wanted = wantedValues();
   for (unsigned group = 0, count = groups.size(); group < count; ++group) {
@@ -258,29 +302,64 @@ bool Grouping::evictShared() {
     });
     if (shared == groups[group].end())
       continue;
-    Operation *evicted = *shared;
-    Members kept;
-    SmallVector<Operation *> work{roots[group], groups[group].front()};
-    while (!work.empty()) {
-      Operation *op = work.pop_back_val();
-      if (op == evicted || !groups[group].contains(op) || !kept.insert(op))
-        continue;
-      for (Value operand : op->getOperands())
-        if (Operation *producer = operand.getDefiningOp())
-          work.push_back(producer);
-    }
-    Members ordered;
-    for (Operation *op : groups[group]) {
-      if (kept.contains(op))
-        ordered.insert(op);
-      else if (auto own = owner.find(op); own != owner.end() && own->second == group)
-        owner.erase(own);
-    }
-    groups[group] = ordered;
-    addPrologue(addGroup(evicted));
+    evict(*shared, group);
+    growGroups(count);
     return true;
   }
   return false;
+}
+
+/// An element-wise member that the group computes at too many indices for one element of its result; null when there is none.
+Operation *Grouping::findRepeated(unsigned group) const {
+  using Index = SmallVector<AffineExpr, 4>;
+  SmallVector<Operation *> ordered(groups[group].begin(), groups[group].end());
+  bool hasView = llvm::any_of(ordered, [](Operation *op) { return isa<IndexMap>(op) && isPointwise(op); });
+  if (!hasView || llvm::all_of(ordered, [](Operation *op) { return op->hasOneUse(); }))
+    return nullptr;
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+  llvm::DenseMap<Operation *, SmallVector<Index, 1>> indices;
+  auto add = [&](Value value, const Index &index) {
+    Operation *op = value.getDefiningOp();
+    if (op && groups[group].contains(op) && indices[op].size() <= mostIndices && !llvm::is_contained(indices[op], index))
+      indices[op].push_back(index);
+  };
+  unsigned next = 0;
+  for (Operation *op : ordered) {
+    SmallVector<Index, 1> at = indices.lookup(op);
+    // What costs nothing, such as a view of an input, stays.
+    if (auto own = owner.find(op); at.size() > mostIndices && own != owner.end() && own->second == group && op != roots[group])
+      return op;
+    auto view = dyn_cast<IndexMap>(op);
+    AffineMap map = view ? view.getIndexMap() : AffineMap();
+    for (Value operand : op->getOperands()) {
+      unsigned rank = cast<RankedTensorType>(operand.getType()).getRank();
+      // Roots and anchors read their operands at indices of their own.
+      if (!isPointwise(op) || at.empty() || (!map && !isa<ScalarBody>(op))) {
+        Index fresh;
+        for (unsigned i = 0; i < rank; ++i)
+          fresh.push_back(getAffineDimExpr(next + i, op->getContext()));
+        next += isa<ScalarBody>(op) ? 0 : rank;
+        add(operand, fresh);
+        continue;
+      }
+      for (const Index &index : at) {
+        Index source(index);
+        if (map)
+          source = llvm::map_to_vector<4>(map.getResults(), [&](AffineExpr expr) { return simplifyDim(expr.replaceDims(index)); });
+        add(operand, source);
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// Gives the groups from `first` on their producers; there may be more of them in the end.
+void Grouping::growGroups(unsigned first) {
+  for (unsigned group = first; group < groups.size(); ++group) {
+    addPrologue(group);
+    while (Operation *op = findRepeated(group))
+      evict(op, group);
+  }
 }
 
 void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) {
@@ -383,18 +462,22 @@ static void copyStepResults(LoopOp loop) {
   loop.getTerminator()->setOperands(copies);
 }
 
+/// A user inside a group has its operands inside as well unless the group refused them.
+bool Grouping::isRefused(Operation *op, Operation *user) const {
+  auto held = holders.find(user);
+  return held != holders.end() && llvm::any_of(held->second, [&](unsigned group) { return !groups[group].contains(op); });
+}
+
 void Grouping::addLeftOver() {
   // Consumers first: a producer whose only users are in one group has been taken by it when its turn comes.
   for (Operation &op : llvm::reverse(block)) {
     bool needed = isFree(&op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
       if (isStructure(user))
         return true;
-      // A user inside a group has this operand inside as well unless the group refused it.
-      return llvm::any_of(groups, [&](const Members &members) { return members.contains(user) && !members.contains(&op); });
+      return isRefused(&op, user);
     });
-    if (!needed)
-      continue;
-    addPrologue(addGroup(&op));
+    if (needed)
+      growGroups(addGroup(&op));
   }
 }
 
@@ -409,8 +492,7 @@ void Grouping::run() {
       addGroup(&op);
   for (unsigned group = 0; group < groups.size(); ++group)
     addEpilogue(group, groups[group].front());
-  for (unsigned group = 0; group < groups.size(); ++group)
-    addPrologue(group);
+  growGroups(0);
   do
     addLeftOver();
   while (evictShared());

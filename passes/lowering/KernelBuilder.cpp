@@ -16,31 +16,34 @@ namespace kiln {
 
 using namespace nn;
 
-/// Whether a value serves only as indices of gathers and scatters, which are read one at a time.
-static bool isOnlyIndex(Value value) {
-  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+/// Whether a value serves only as indices of gathers and scatters, which are read one at a time. `known` holds what is decided of other values.
+static bool isOnlyIndex(Value value, llvm::DenseMap<Value, bool> &known) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  return known[value] = llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isa<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(user))
       return use.getOperandNumber() == 1;
-    return user->getNumResults() > 0 && llvm::all_of(user->getResults(), isOnlyIndex);
+    return user->getNumResults() > 0 && llvm::all_of(user->getResults(), [&](Value result) { return isOnlyIndex(result, known); });
   });
 }
 
 /// 32-bit elements everywhere let the whole group run in vectors of one lane count.
 static unsigned chooseLanes(GroupOp group, kernel::TargetAttr target) {
   bool narrow = true;
+  llvm::DenseMap<Value, bool> known;
   auto check = [&](Type type) {
     Type element = getElementTypeOrSelf(type);
     narrow &= element.isF32() || element.isInteger(32);
   };
   for (BlockArgument argument : group.getBody().getArguments())
-    if (!isOnlyIndex(argument))
+    if (!isOnlyIndex(argument, known))
       check(argument.getType());
   for (Type type : group.getResultTypes())
     check(type);
   for (Operation &op : group.getBody().front().without_terminator())
     for (Value result : op.getResults())
-      if (!getElementTypeOrSelf(result.getType()).isInteger(1) && !isOnlyIndex(result))
+      if (!getElementTypeOrSelf(result.getType()).isInteger(1) && !isOnlyIndex(result, known))
         check(result.getType());
   return narrow ? target.lanes(32) : 1;
 }
@@ -418,11 +421,11 @@ Value KernelBuilder::value(Value tensor, ArrayRef<AffineExpr> at, Lanes lanes) {
   IndexExprs key;
   for (AffineExpr expr : at)
     key.push_back(simplifyDim(expr));
-  for (auto &[held, heldAt, heldLanes, computed] : values)
-    if (held == tensor && heldAt == key && heldLanes == lanes.count)
-      return computed;
+  for (const Computed &known : values[tensor])
+    if (known.at == key && known.lanes == lanes.count)
+      return known.value;
   Value computed = compute(tensor, key, lanes);
-  values.emplace_back(tensor, key, lanes.count, computed);
+  values[tensor].push_back({key, lanes.count, computed});
   return computed;
 }
 

@@ -13,6 +13,7 @@
 #include "dialects/nn/NN.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include <functional>
 
 namespace kiln {
@@ -154,9 +155,9 @@ public:
   mlir::AffineExpr scratchElements() const { return scratchSize; }
 
   /// Every place that `tensor` at `at` reads: buffer offsets and, for nn.iota, coordinates. For merging loops.
-  void collectOffsets(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SmallVectorImpl<mlir::AffineExpr> &offsets);
+  void collectOffsets(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SetVector<mlir::AffineExpr> &offsets);
   /// The offsets that the group's results which lie inside larger buffers have at an index: they may go on unevenly. For merging loops.
-  void collectStores(mlir::Value yielded, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SmallVectorImpl<mlir::AffineExpr> &offsets);
+  void collectStores(mlir::Value yielded, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SetVector<mlir::AffineExpr> &offsets);
   /// The element of its buffer that a block argument has at an index, wherever its producer put it.
   mlir::AffineExpr elementOffset(mlir::BlockArgument argument, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// How far apart neighbours along dimension `dim` lie.
@@ -170,6 +171,9 @@ public:
   mlir::AffineExpr placeholder();
 
 private:
+  /// The indices at which values have been visited.
+  using ReadPlaces = llvm::DenseMap<mlir::Value, llvm::SmallVector<IndexExprs, 1>>;
+  void collectOffsets(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, llvm::SetVector<mlir::AffineExpr> &offsets, ReadPlaces &seen);
   mlir::Value addArgument(Extra kind, mlir::Type type, llvm::StringRef name);
   mlir::Value load(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, Lanes lanes);
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes);
@@ -191,8 +195,13 @@ private:
   llvm::SmallVector<kernel::PackAttr> argumentPacks;
   unsigned lanesForGroup;
   llvm::DenseMap<mlir::Value, mlir::Value> overrides;
+  struct Computed {
+    IndexExprs at;
+    unsigned lanes;
+    mlir::Value value;
+  };
   /// Values computed since the last loop, branch or store.
-  std::vector<std::tuple<mlir::Value, IndexExprs, unsigned, mlir::Value>> values;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Computed, 1>> values;
 };
 
 /// How much `expr` grows when loop dim `dim` grows by one; nullopt when that is not one constant.

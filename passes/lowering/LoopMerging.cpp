@@ -35,20 +35,30 @@ std::optional<int64_t> coefficientOf(AffineExpr expr, unsigned dim) {
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
-void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets) {
+void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, llvm::SetVector<AffineExpr> &offsets) {
+  ReadPlaces seen;
+  collectOffsets(tensor, at, offsets, seen);
+}
+
+void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, llvm::SetVector<AffineExpr> &offsets, ReadPlaces &seen) {
+  // A value with several users in the group is read at an index once.
+  SmallVector<IndexExprs, 1> &places = seen[tensor];
+  if (llvm::is_contained(places, at))
+    return;
+  places.emplace_back(at);
   if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-    offsets.push_back(elementOffset(argument, at));
+    offsets.insert(elementOffset(argument, at));
     return;
   }
   Operation *op = tensor.getDefiningOp();
   if (overrides.count(tensor) || isa<SplatOp>(op))
     return;
   if (auto iota = dyn_cast<IotaOp>(op)) {
-    offsets.push_back(at[iota.getAxis()]);
+    offsets.insert(at[iota.getAxis()]);
     return;
   }
   if (isa<DimValuesOp>(op)) {
-    offsets.append(at.begin(), at.end());
+    offsets.insert(at.begin(), at.end());
     return;
   }
   if (auto view = dyn_cast<IndexMap>(op))
@@ -56,33 +66,33 @@ void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, SmallV
       IndexExprs source;
       for (AffineExpr expr : map.getResults())
         source.push_back(expr.replaceDims(at));
-      return collectOffsets(op->getOperand(0), source, offsets);
+      return collectOffsets(op->getOperand(0), source, offsets, seen);
     }
   if (isa<ReshapeOp>(op)) {
     // The coordinates before a reshape are divisions of the offset: only that offset going on evenly keeps them right.
-    offsets.push_back(linearize(getDims(tensor.getType()), at));
-    offsets.append(at.begin(), at.end());
+    offsets.insert(linearize(getDims(tensor.getType()), at));
+    offsets.insert(at.begin(), at.end());
     return;
   }
   if (!isa<ScalarBody>(op)) {
-    offsets.push_back(linearize(getDims(tensor.getType()), at));
+    offsets.insert(linearize(getDims(tensor.getType()), at));
     return;
   }
   for (Value operand : op->getOperands())
-    collectOffsets(operand, at, offsets);
+    collectOffsets(operand, at, offsets, seen);
 }
 
-void KernelBuilder::collectStores(Value yielded, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets) {
+void KernelBuilder::collectStores(Value yielded, ArrayRef<AffineExpr> at, llvm::SetVector<AffineExpr> &offsets) {
   for (auto [i, value] : llvm::enumerate(groupOp.getTerminator()->getOperands()))
     if (value == yielded && getPlace(groupOp, groupOp.getInputs().size() + i))
-      offsets.push_back(resultOffset(i, at));
+      offsets.insert(resultOffset(i, at));
 }
 
 SmallVector<MergedLoop> mergeLoops(KernelBuilder &builder, ArrayRef<AffineExpr> dims, ArrayRef<bool> reduced, ArrayRef<Value> tensors) {
   IndexExprs at;
   for (size_t i = 0; i < dims.size(); ++i)
     at.push_back(builder.placeholder());
-  SmallVector<AffineExpr> offsets;
+  llvm::SetVector<AffineExpr> offsets;
   IndexExprs keptAt(at);
   for (size_t i = 0; i < reduced.size(); ++i)
     if (reduced[i])

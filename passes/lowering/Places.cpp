@@ -55,14 +55,15 @@ bool needsNoKernel(GroupOp group) {
 }
 
 /// Whether all that becomes of `value` stays at its index, on the side of the anchor that `support` speaks of.
-static bool staysAtIndex(Value value, Operation *anchor, const DimExprs &dims, OverwriteSupport support) {
-  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+static bool staysAtIndex(Value value, Operation *anchor, const DimExprs &dims, OverwriteSupport support, llvm::DenseSet<Value> &seen) {
+  // A value that has been visited either stays or has ended the search.
+  return !seen.insert(value).second || llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (user == anchor)
       return support == OverwriteSupport::Rows && use.getOperandNumber() == 0;
     if (isa<YieldOp>(user))
       return support == OverwriteSupport::Sides;
-    return isa<ScalarBody>(user) && getDims(user->getResult(0).getType()) == dims && staysAtIndex(user->getResult(0), anchor, dims, support);
+    return isa<ScalarBody>(user) && getDims(user->getResult(0).getType()) == dims && staysAtIndex(user->getResult(0), anchor, dims, support, seen);
   });
 }
 
@@ -78,10 +79,12 @@ SmallVector<unsigned> getOverwritable(GroupOp group) {
   if (row->overwrites == OverwriteSupport::Rows)
     if (auto axis = anchor->getAttrOfType<IntegerAttr>("axis"); isa<SoftmaxOp, LogSoftmaxOp>(anchor) && axis.getInt() + 1 != static_cast<int64_t>(dims.size()))
       return inputs;
-  for (BlockArgument argument : group.getBody().getArguments())
+  for (BlockArgument argument : group.getBody().getArguments()) {
+    llvm::DenseSet<Value> seen;
     if (argument.getType() == type && !argument.use_empty() && !getPlace(group, argument.getArgNumber()) &&
-        staysAtIndex(argument, anchor, dims, row->overwrites))
+        staysAtIndex(argument, anchor, dims, row->overwrites, seen))
       inputs.push_back(argument.getArgNumber());
+  }
   return inputs;
 }
 

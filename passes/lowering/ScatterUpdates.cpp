@@ -69,22 +69,30 @@ struct Scatter {
 } // namespace
 
 /// Whether an index that changes along `dim` alone leaves the value of `tensor`, computed in the group, as it is.
-static bool isConstantAlong(Value tensor, unsigned dim) {
+static bool isConstantAlong(Value tensor, unsigned dim, llvm::DenseSet<std::pair<Value, unsigned>> &seen) {
+  // What has been visited is constant, or has ended the search.
+  if (!seen.insert({tensor, dim}).second)
+    return true;
   Operation *op = tensor.getDefiningOp();
   if (getConstantDim(getDim(tensor.getType(), dim)) == 1 || isa_and_nonnull<SplatOp>(op))
     return true;
   if (auto iota = dyn_cast_or_null<IotaOp>(op))
     return iota.getAxis() != dim;
   if (isa_and_nonnull<ScalarBody>(op))
-    return llvm::all_of(op->getOperands(), [&](Value operand) { return isConstantAlong(operand, dim); });
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return isConstantAlong(operand, dim, seen); });
   auto view = dyn_cast_or_null<IndexMap>(op);
   AffineMap map = view ? view.getIndexMap() : AffineMap();
   if (!map)
     return false;
   for (auto [i, expr] : llvm::enumerate(map.getResults()))
-    if (expr.isFunctionOfDim(dim) && !isConstantAlong(op->getOperand(0), i))
+    if (expr.isFunctionOfDim(dim) && !isConstantAlong(op->getOperand(0), i, seen))
       return false;
   return true;
+}
+
+static bool isConstantAlong(Value tensor, unsigned dim) {
+  llvm::DenseSet<std::pair<Value, unsigned>> seen;
+  return isConstantAlong(tensor, dim, seen);
 }
 
 static void scatterElements(const Scatter &scatter, ScatterElementsOp op) {

@@ -47,14 +47,17 @@ struct Bytes {
 } // namespace
 
 /// The values in memory that `op` reads through what is computed in place.
-static void collectReads(Operation *op, const llvm::SmallPtrSetImpl<Operation *> &parts, llvm::SetVector<Value> &reads) {
+static void collectReads(Operation *op, const llvm::SmallPtrSetImpl<Operation *> &parts, llvm::SmallPtrSetImpl<Operation *> &seen,
+                         llvm::SetVector<Value> &reads) {
+  if (!seen.insert(op).second)
+    return;
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
     bool isPart = producer && parts.contains(producer);
     if (producer && isa<SplatOp>(producer))
       continue;
     if (isPart && !goesThroughMemory(producer))
-      collectReads(producer, parts, reads);
+      collectReads(producer, parts, seen, reads);
     else
       reads.insert(operand);
   }
@@ -70,7 +73,8 @@ static std::optional<int64_t> countSplitBytes(Decomposable op) {
     if (isa<ConstantOp, SplatOp>(part) || !(goesThroughMemory(part) || isResult))
       continue;
     llvm::SetVector<Value> reads;
-    collectReads(part, parts, reads);
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    collectReads(part, parts, seen, reads);
     for (Value read : reads)
       bytes.add(read);
     for (Value result : part->getResults())

@@ -20,8 +20,8 @@ static LogicalResult verifyOp(Operation *op) {
   return success();
 }
 
-static LogicalResult verifyLaunch(kernel::LaunchOp launch, ModuleOp module) {
-  auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+static LogicalResult verifyLaunch(kernel::LaunchOp launch, const SymbolTable &symbols) {
+  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   if (!kernel || kernel.isExternal())
     return launch.emitOpError("launches an unknown kernel '") << launch.getKernel() << "'";
   unsigned count = kernel.getNumArguments();
@@ -39,10 +39,11 @@ namespace {
 struct VerifyKernel : impl::VerifyKernelBase<VerifyKernel> {
   void runOnOperation() override {
     bool ok = true;
+    SymbolTable symbols(getOperation());
     getOperation().walk([&](Operation *op) {
       ok &= succeeded(verifyOp(op));
       if (auto launch = dyn_cast<kernel::LaunchOp>(op))
-        ok &= succeeded(verifyLaunch(launch, getOperation()));
+        ok &= succeeded(verifyLaunch(launch, symbols));
     });
     if (llvm::range_size(llvm::make_filter_range(*getOperation().getBody(), [](Operation &op) { return isa<kernel::EntryOp>(op); })) != 1) {
       getOperation().emitError("expected one kernel.entry after the kernel stage");

@@ -1,4 +1,5 @@
 //===- kiln-opt.cpp - mlir-opt for Kiln's dialects and passes --------------===//
+#include "compiler/Recursion.h"
 #include "compiler/pipeline/Stages.h"
 #include "dialects/nn/NN.h"
 #include "passes/Passes.h"
@@ -13,5 +14,13 @@ int main(int argc, char **argv) {
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
   kiln::registerStagePipelines();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Kiln optimizer\n", registry));
+  // Threads of LLVM's pool run waiting tasks inside of each other: verifying many composites at once would take a stack as deep as they are many.
+  static char noThreads[] = "--mlir-disable-threading";
+  llvm::SmallVector<char *> arguments(argv, argv + argc);
+  if (!llvm::is_contained(llvm::map_range(arguments, [](char *argument) { return llvm::StringRef(argument); }), noThreads))
+    arguments.push_back(noThreads);
+  arguments.push_back(nullptr);
+  return kiln::runOnIR(argc, argv, [&] {
+    return mlir::asMainReturnCode(mlir::MlirOptMain(arguments.size() - 1, arguments.data(), "Kiln optimizer\n", registry));
+  });
 }

@@ -1,4 +1,5 @@
 //===- kiln-reduce.cpp - mlir-reduce for Kiln's dialects and passes --------===//
+#include "compiler/Recursion.h"
 #include "compiler/pipeline/Stages.h"
 #include "dialects/nn/NN.h"
 #include "passes/Passes.h"
@@ -12,6 +13,6 @@ int main(int argc, char **argv) {
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
   kiln::registerStagePipelines();
-  mlir::MLIRContext context(registry);
-  return failed(mlir::mlirReduceMain(argc, argv, context));
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  return kiln::runOnIR(argc, argv, [&] { return failed(mlir::mlirReduceMain(argc, argv, context)); });
 }

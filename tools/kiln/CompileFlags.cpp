@@ -59,8 +59,8 @@ static cl::opt<bool> strict("strict", cl::desc("A composite that the target has 
 static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
     cl::sub(compilingCommands));
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
-    cl::desc("What a model may cost: rank (32), nodes (400000, once functions are inlined), depth (100, of functions and branches), "
-             "tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand), "
+    cl::desc("What a model may cost: rank (32), nodes (400000, once functions are inlined), operands (16384, inputs or outputs of a node), "
+             "depth (100, of functions and branches), tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand), "
              "string-bytes (65536, that an operator makes of strings), string-parts (64, that StringSplit finds), "
              "image-height and image-width (4096, that ImageDecoder has room for)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
@@ -149,6 +149,7 @@ static Error parseLimit(StringRef text, Limits &limits) {
   int64_t *limit = StringSwitch<int64_t *>(key)
                        .Case("rank", &limits.rank)
                        .Case("nodes", &limits.nodes)
+                       .Case("operands", &limits.operands)
                        .Case("depth", &limits.depth)
                        .Case("tensor-bytes", &limits.tensorBytes)
                        .Case("fold-bytes", &limits.foldBytes)
@@ -159,7 +160,7 @@ static Error parseLimit(StringRef text, Limits &limits) {
                        .Default(nullptr);
   if (!limit || value.getAsInteger(10, *limit) || *limit < 0)
     return wrong("limit", text,
-                 "NAME=NUMBER; the names are rank, nodes, depth, tensor-bytes, fold-bytes, string-bytes, string-parts, image-height and image-width");
+                 "NAME=NUMBER; the names are rank, nodes, operands, depth, tensor-bytes, fold-bytes, string-bytes, string-parts, image-height and image-width");
   return Error::success();
 }
 

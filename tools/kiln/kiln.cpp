@@ -1,4 +1,5 @@
 //===- kiln.cpp - The compiler's command line ------------------------------===//
+#include "compiler/Recursion.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/Support/InitLLVM.h"
@@ -8,5 +9,5 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::setBugReportMsg("");
   kiln::watchForCrashes(argc, argv);
-  return kiln::dispatch(argc, argv);
+  return kiln::runOnLargeStack([&] { return kiln::dispatch(argc, argv); });
 }

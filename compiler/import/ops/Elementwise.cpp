@@ -232,7 +232,7 @@ static LogicalResult clip(Node &node) {
     };
     lowValue = node.optionalInput(1);
     highValue = node.optionalInput(2);
-    double most = isReal ? APFloat::getLargest(cast<FloatType>(node.elementType(x)).getFloatSemantics()).convertToDouble() : 0;
+    double most = isReal ? APFloat::getLargest(mlir::cast<FloatType>(node.elementType(x)).getFloatSemantics()).convertToDouble() : 0;
     low = lowValue ? number(lowValue) : -most;
     high = highValue ? number(highValue) : most;
   }

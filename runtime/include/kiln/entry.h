@@ -22,6 +22,9 @@ KILN_INLINE void report(int32_t *status, kiln_status code) {
     fail(status, code);
 }
 
+// A size as NAME_workspace_size answers it: SIZE_MAX when it is negative, or too large for a pointer's width.
+KILN_INLINE size_t as_size(int64_t bytes) { return bytes < 0 || uint64_t(size_t(bytes)) != uint64_t(bytes) ? SIZE_MAX : size_t(bytes); }
+
 // The threads that the caller allows.
 KILN_INLINE int64_t count_threads(const kiln_context *context) {
   return context && context->parallel_for && context->num_threads > 1 ? context->num_threads : 1;
