@@ -120,6 +120,7 @@ def add_long_halves(model):
 def add_others(model):
     """Division of halves in the scale's type; kernels over empty dimensions."""
     model.case("quantize_in_scales_type", "QuantizeLinear", [model.input(array(0.25, 1.25, 2.25)), model.weight(np.array(0.1), "f2")], np.array([2, 12, 22]), "u1")
+    model.case("between_integers", "Binarizer", [model.input(np.array([-3, -2, 0]), "i8")], np.array([0, 1, 1]), "i8", threshold=-2.5, domain="ai.onnx.ml")
     model.case("no_tiles", "Tile", [model.input(np.ones((5, 5, 1))), model.weight(np.array([3, 0, 1]), "i8")], np.zeros((15, 0, 1)))
     model.case("no_rows", "Slice", [model.input(np.ones((4, 3, 2))), *(model.weight(np.array(v), "i8") for v in ([2, 1], [2, -4], [1, 2], [1, -1]))], np.ones((4, 0, 2)))
 
@@ -134,7 +135,7 @@ def main():
                 add(model)
         at = folder / str(opset)
         at.mkdir(parents=True)
-        model.save(at / "m.onnx", opset)
+        model.save(at / "m.onnx", opset, domains=[("ai.onnx.ml", 3)])
         inputs = model.save_inputs(at)
         for target in sys.argv[2:]:
             kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
