@@ -105,16 +105,19 @@ LogicalResult ModelChecker::checkTensors(const onnx::GraphProto &graph, Names &n
   }
   StringSet<> seen;
   for (const onnx::TensorProto &tensor : graph.initializer()) {
-    std::string where = names.where + "initializer '" + printable(tensor.name()) + "'", reason;
+    std::string where = names.where + "initializer '" + printable(tensor.name()) + "'";
     if (tensor.name().empty())
       return diagnostics.error(names.where + "an initializer has no name");
     if (!seen.insert(tensor.name()).second)
       return diagnostics.error(where + " is defined twice: a duplicate");
+    names.defined.insert(tensor.name());
+  }
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    std::string where = names.where + "initializer '" + printable(tensor.name()) + "'", reason;
     if (!checkTensor(tensor, file, reason))
       return diagnostics.error(where + ": " + reason);
     if (const onnx::TypeProto *type = declared.lookup(tensor.name()); type && failed(checkDefault(tensor, *type)))
       return failure();
-    names.defined.insert(tensor.name());
   }
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
     const std::string &name = tensor.values().name();

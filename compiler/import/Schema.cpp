@@ -114,7 +114,7 @@ static SmallVector<AttributeFact> readAttributes(StringRef text) {
 const Schema *Schemas::find(StringRef domain, StringRef name, int64_t opset) {
   auto isBefore = [&](const Row &row) { return std::tuple(StringRef(row.domain), StringRef(row.name), row.since) <= std::tuple(domain, name, opset); };
   const Row *row = llvm::partition_point(rows, isBefore);
-  if (row == std::begin(rows) || (--row)->domain != domain || row->name != name)
+  if (row == std::begin(rows) || (--row)->domain != domain || row->name != name || row->inputs == "-")
     return nullptr;
   auto [entry, isNew] = read.try_emplace(row);
   if (isNew) {
