@@ -119,6 +119,8 @@ CompileStatus Driver::emit(ModelSources &sources) {
     read->weightsChecksum = weights.weightsChecksum;
     if (result.targets.size() > 1)
       read->variant = makeIdentifier(target.name);
+    else
+      read->isGuarded = !neededFeatures(kernel::getTarget(*target.module)).empty();
     read->label = target.sizes;
     if (!signatures.empty() && read->symbols.size() != signatures.front().symbols.size()) {
       errors.push_back("--specialize: with " + target.sizes + " no input or output has all sizes that the run computes");

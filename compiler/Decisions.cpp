@@ -1,6 +1,7 @@
 //===- Decisions.cpp - What the compiler chose, and why --------------------===//
 #include "compiler/Decisions.h"
 #include "compiler/InPlace.h"
+#include "compiler/files/Printable.h"
 #include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/CompositeForms.h"
@@ -119,13 +120,12 @@ static void forEachComposite(const Compilation &compilation, llvm::function_ref<
 
 static void printComposites(const Compilation &compilation) {
   forEachComposite(compilation, [](StringRef target, DictionaryAttr composite) {
-    if (!target.empty())
-      llvm::errs() << "[" << target << "] ";
-    llvm::errs() << joinText(composite.get("nodes")) << ": " << joinText(composite.get("composite")) << " " << joinText(composite.get("form")) << " - "
-                 << joinText(composite.get("reason"));
+    std::string line = target.empty() ? "" : "[" + target.str() + "] ";
+    line += joinText(composite.get("nodes")) + ": " + joinText(composite.get("composite")) + " " + joinText(composite.get("form")) + " - " +
+            joinText(composite.get("reason"));
     if (auto fused = composite.getAs<IntegerAttr>("fused_bytes"), split = composite.getAs<IntegerAttr>("split_bytes"); fused && split)
-      llvm::errs() << "; fused it moves " << fused.getInt() << " bytes, split " << split.getInt();
-    llvm::errs() << "\n";
+      line += "; fused it moves " + std::to_string(fused.getInt()) + " bytes, split " + std::to_string(split.getInt());
+    printLine(llvm::errs(), line);
   });
 }
 
@@ -135,7 +135,7 @@ llvm::json::Array compositesToJson(const Compilation &compilation) {
     llvm::json::Object object;
     for (NamedAttribute entry : composite) {
       auto number = dyn_cast<IntegerAttr>(entry.getValue());
-      object[entry.getName().getValue()] = number ? llvm::json::Value(number.getInt()) : llvm::json::Value(joinText(entry.getValue()));
+      object[jsonText(entry.getName())] = number ? llvm::json::Value(number.getInt()) : llvm::json::Value(jsonText(joinText(entry.getValue())));
     }
     if (!target.empty())
       object["target"] = target.str();
@@ -147,10 +147,10 @@ llvm::json::Array compositesToJson(const Compilation &compilation) {
 void printDecisions(const Compilation &compilation) {
   printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
-    llvm::errs() << toLine(decision) << "\n";
+    printLine(llvm::errs(), toLine(decision));
   for (const InPlacePair &pair : listInPlace(*compilation.targets.front().module))
-    llvm::errs() << "'" << pair.output << "' may be the buffer of '" << pair.input << "': "
-                 << (pair.bytes < 0 ? "the whole tensor" : std::to_string(pair.bytes) + " bytes") << " are not copied then\n";
+    printLine(llvm::errs(), "'" + pair.output + "' may be the buffer of '" + pair.input +
+                                "': " + (pair.bytes < 0 ? "the whole tensor" : std::to_string(pair.bytes) + " bytes") + " are not copied then");
   MemoryUse use = describeMemory(compilation);
   if (use.layoutConversions >= 0)
     llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";
@@ -161,7 +161,10 @@ void printDecisions(const Compilation &compilation) {
 llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
   llvm::json::Array array;
   for (const Decision &decision : decisions) {
-    llvm::json::Object object{{"nodes", decision.nodes}, {"algorithm", decision.algorithm}, {"reason", decision.reason}, {"shapes", decision.shapes}};
+    llvm::json::Object object{{"nodes", jsonText(decision.nodes)},
+                              {"algorithm", jsonText(decision.algorithm)},
+                              {"reason", jsonText(decision.reason)},
+                              {"shapes", jsonText(decision.shapes)}};
     if (!decision.exponential.empty())
       object["accuracy"] = llvm::json::Object{{"function", decision.exponential}, {"ulp", ulpBound(decision.exponential.c_str())}};
     if (!decision.target.empty())

@@ -1,6 +1,7 @@
 //===- Description.cpp - What is known of a compiled model -----------------===//
 #include "compiler/Description.h"
 #include "compiler/Recursion.h"
+#include "compiler/files/Printable.h"
 
 using namespace llvm;
 
@@ -21,6 +22,9 @@ Description describe(const Compilation &compilation, const Signature &signature)
   Description result;
   result.name = signature.name;
   result.target = compilation.target;
+  for (auto &[target, features] : signature.needs)
+    if (!features.empty())
+      result.needs[target] = features;
   if (auto accuracy = (*compilation.targets.front().module)->getAttrOfType<mlir::StringAttr>(nn::accuracyAttrName))
     result.accuracy = accuracy.str();
   result.inputs = describeTensors(signature, false);
@@ -42,13 +46,13 @@ Description describe(const Compilation &compilation, const Signature &signature)
 static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
   json::Array list;
   for (const Description::Tensor &tensor : tensors) {
-    json::Object row{{"name", tensor.name}, {"type", tensor.type}};
+    json::Object row{{"name", jsonText(tensor.name)}, {"type", jsonText(tensor.type)}};
     if (tensor.range)
       // JSON has no infinity: null stands for a side without a bound.
       row["range"] = json::Array{std::isfinite(tensor.range->first) ? json::Value(tensor.range->first) : json::Value(nullptr),
                                  std::isfinite(tensor.range->second) ? json::Value(tensor.range->second) : json::Value(nullptr)};
     if (!tensor.element.empty())
-      row["element"] = tensor.element;
+      row["element"] = jsonText(tensor.element);
     list.push_back(std::move(row));
   }
   return list;
@@ -57,18 +61,22 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
 json::Object toJson(const Description &description) {
   json::Object operators;
   for (auto &[name, count] : description.operators)
-    operators[name] = count;
+    operators[jsonText(name)] = count;
+  json::Object needs;
+  for (auto &[target, features] : description.needs)
+    needs[jsonText(target)] = jsonText(features);
   json::Array dimensions;
   for (const Description::Dimension &dimension : description.dimensions) {
-    json::Object row{{"name", dimension.name}, {"min", dimension.min}, {"max", dimension.max}};
+    json::Object row{{"name", jsonText(dimension.name)}, {"min", dimension.min}, {"max", dimension.max}};
     if (!dimension.bound.empty())
-      row["bound"] = dimension.bound;
+      row["bound"] = jsonText(dimension.bound);
     if (!dimension.special.empty())
       row["special"] = json::Array(dimension.special);
     dimensions.push_back(std::move(row));
   }
-  return json::Object{{"name", description.name},
-                      {"target", description.target},
+  return json::Object{{"name", jsonText(description.name)},
+                      {"target", jsonText(description.target)},
+                      {"needs", std::move(needs)},
                       {"accuracy", description.accuracy},
                       {"inputs", toJson(description.inputs)},
                       {"outputs", toJson(description.outputs)},
@@ -114,6 +122,9 @@ std::optional<Description> descriptionFromJson(StringRef text) {
   Description result;
   result.name = getText(*object, "name");
   result.target = getText(*object, "target");
+  if (const json::Object *needs = object->getObject("needs"))
+    for (auto &[target, features] : *needs)
+      result.needs[target.str()] = features.getAsString().value_or("").str();
   result.accuracy = getText(*object, "accuracy");
   result.inputs = readTensors(*object, "inputs");
   result.outputs = readTensors(*object, "outputs");

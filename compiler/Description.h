@@ -24,6 +24,8 @@ struct Description {
     std::vector<int64_t> special = {};
   };
   std::string name, target, accuracy = "default";
+  /// What a CPU must have for each target, "avx avx2 fma"; targets that any CPU runs are left out.
+  std::map<std::string, std::string> needs;
   std::vector<Tensor> inputs, outputs;
   std::vector<Dimension> dimensions;
   /// A workspace of -1 depends on the dimensions.

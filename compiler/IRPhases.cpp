@@ -8,6 +8,7 @@
 #include "compiler/Profile.h"
 #include "compiler/Promises.h"
 #include "compiler/ReadIR.h"
+#include "compiler/files/InputFile.h"
 #include "compiler/Specialize.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
@@ -84,9 +85,9 @@ static bool hasAllConstants(ModuleOp module) {
 }
 
 static bool readIRFile(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
-  auto buffer = llvm::MemoryBuffer::getFile(options.model);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInputFile(options.model, mostDataBytes);
   if (!buffer) {
-    errors.push_back(options.model + ": " + buffer.getError().message());
+    errors.push_back(options.model + ": " + toString(buffer.takeError()));
     return false;
   }
   DiagnosticCollector diagnostics(*result.context, errors);

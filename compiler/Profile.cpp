@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Profile.h"
 #include "compiler/Recursion.h"
+#include "compiler/files/InputFile.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/lowering/CostModel.h"
 
@@ -13,7 +14,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <map>
 #include <set>
 
@@ -86,9 +86,9 @@ Expected<std::vector<ProfileEntry>> parseProfile(StringRef text) {
 }
 
 Expected<std::vector<ProfileEntry>> readProfile(StringRef path) {
-  auto file = MemoryBuffer::getFile(path);
+  Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostTextBytes);
   if (!file)
-    return fail(path + ": " + file.getError().message());
+    return fail(path + ": " + toString(file.takeError()));
   Expected<std::vector<ProfileEntry>> entries = parseProfile((*file)->getBuffer());
   return entries ? std::move(entries) : fail(path + ": " + toString(entries.takeError()));
 }
@@ -155,7 +155,11 @@ ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntr
 }
 
 std::string ProfileUse::describe() const {
-  std::string text = (used ? std::to_string(used) : "none") + " of " + std::to_string(entries) + (entries == 1 ? " entry" : " entries") + " is used";
+  std::string text = "none of its " + std::to_string(entries) + " entries is used";
+  if (used)
+    text = std::to_string(used) + " of its " + std::to_string(entries) + " entries " + (used == 1 ? "is" : "are") + " used";
+  else if (entries == 1)
+    text = "its one entry is not used";
   SmallVector<std::string> reasons;
   if (otherTarget)
     reasons.push_back(std::to_string(otherTarget) + " for another target ('" + measuredTarget + "', this is " + targets + ")");

@@ -1,5 +1,6 @@
 //===- Recursion.cpp - What keeps recursive code from running out of stack -===//
 #include "compiler/Recursion.h"
+#include "compiler/files/Printable.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
@@ -137,11 +138,11 @@ int runOnIR(int argc, char **argv, function_ref<int()> tool) {
   if (!input.empty() && !(isPiped && isatty(STDIN_FILENO)))
     if (auto text = MemoryBuffer::getFileOrSTDIN(input)) {
       if (isTooDeep((*text)->getBuffer())) {
-        WithColor::error(errs()) << input << ": brackets or expressions are nested too deep\n";
+        printLine(WithColor::error(errs()), input + ": brackets or expressions are nested too deep");
         return 1;
       }
       if (isPiped && !giveAsInput((*text)->getBuffer())) {
-        WithColor::error(errs()) << "cannot write a temporary file for standard input\n";
+        printLine(WithColor::error(errs()), "cannot write a temporary file for standard input");
         return 1;
       }
     }

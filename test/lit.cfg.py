@@ -63,6 +63,9 @@ for tool in ("qemu-aarch64", "node"):
 # Operations in oneDNN: built where its headers are.
 if os.path.exists(os.path.join(config.kiln_binary_dir, config.libdir, "kiln", "kiln_onednn.so")):
     config.available_features.add("onednn")
+# Tests that want gigabytes of memory and of disk.
+if os.environ.get("KILN_TEST_HUGE"):
+    config.available_features.add("huge")
 # Programs that only `ninja benchmarks` builds.
 for program in ("kiln_rounds", "kernel_benchmark"):
     if os.path.exists(os.path.join(config.kiln_binary_dir, "bin", program)):

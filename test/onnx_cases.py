@@ -9,7 +9,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 DTYPES = {"f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "f2": TensorProto.FLOAT16, "i8": TensorProto.INT64, "i4": TensorProto.INT32,
-          "u1": TensorProto.UINT8, "i1": TensorProto.INT8, "?": TensorProto.BOOL}
+          "u1": TensorProto.UINT8, "u2": TensorProto.UINT16, "u4": TensorProto.UINT32, "u8": TensorProto.UINT64, "i2": TensorProto.INT16, "i1": TensorProto.INT8, "?": TensorProto.BOOL}
+
+
+#: Operators all of whose results a node must name; it may leave a name empty.
+LEAST_OUTPUTS = {"TopK": 2, "DynamicQuantizeLinear": 3, "StringSplit": 2}
 
 
 class Model:
@@ -32,7 +36,8 @@ class Model:
     def case(self, label, op, inputs, exact, dtype="f4", dims=None, at=0, **attributes):
         """Output `at` of a node is `exact`; its outputs before that are not used."""
         name = f"{re.sub('[^a-z0-9]+', '_', label.lower())}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [""] * at + [name], name, **attributes))
+        outputs = [""] * at + [name]
+        self.nodes.append(helper.make_node(op, inputs, outputs + [""] * (LEAST_OUTPUTS.get(op, 1) - len(outputs)), name, **attributes))
         self.outputs.append(helper.make_tensor_value_info(name, DTYPES[dtype], dims or exact.shape))
         self.expected[name] = exact, dtype
 

@@ -26,18 +26,22 @@ std::string makeAssemblerName(StringRef text) { return makeIdentifier(text); }
 std::string makeCompilerOption(StringRef option, StringRef value) { return (option + keepOnly(value, "_.+-")).str(); }
 
 Expected<std::string> makeDepfilePath(StringRef path) {
+  bool isControlled = any_of(path, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  // To make, a recipe begins behind a semicolon and another list behind a bar, whatever stands before them.
+  size_t separator = path.find_first_of(";|");
+  if (isControlled || separator != StringRef::npos) {
+    std::string shown;
+    raw_string_ostream stream(shown);
+    printEscapedString(path, stream);
+    return createStringError(inconvertibleErrorCode(), "a depfile cannot hold the path '" + shown + "', which has " +
+                                                           (isControlled ? "control characters" : "'" + path.substr(separator, 1) + "'"));
+  }
   std::string text;
   for (auto [i, c] : enumerate(path)) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      std::string shown;
-      raw_string_ostream stream(shown);
-      printEscapedString(path, stream);
-      return createStringError(inconvertibleErrorCode(), "a depfile cannot hold the path '" + shown + "', which has control characters");
-    }
-    // Backslashes count only before what they would escape: each is doubled there.
+    // Backslashes count only before what they would escape, a blank behind the path included: each is doubled there.
     size_t next = path.find_first_not_of('\\', i);
-    bool escapes = c == '\\' && next != StringRef::npos && StringRef(" #:;").contains(path[next]);
-    if (StringRef(" #:;").contains(c) || escapes)
+    bool escapes = c == '\\' && (next == StringRef::npos || StringRef(" #:").contains(path[next]));
+    if (StringRef(" #:").contains(c) || escapes)
       text += '\\';
     text += c == '$' ? "$$" : std::string(1, c);
   }

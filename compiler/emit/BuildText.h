@@ -26,7 +26,7 @@ std::string makeAssemblerName(llvm::StringRef text);
 /// An option of a compiler, whose value the target gives.
 std::string makeCompilerOption(llvm::StringRef option, llvm::StringRef value);
 
-/// A file in a rule of a depfile, as make and ninja read it. An error for a path with control characters, which no rule can hold.
+/// A file in a rule of a depfile, as make and ninja read it. An error for a path with control characters, a semicolon or a bar, which no rule can hold.
 llvm::Expected<std::string> makeDepfilePath(llvm::StringRef path);
 
 } // namespace kiln

@@ -27,7 +27,7 @@ static std::vector<Signature> sortTargets(ArrayRef<Signature> targets) {
 /// A row of the table: the target's name and what a CPU must have. The enumerators of kiln/cpu.h are LLVM's names.
 static std::string printRow(const Signature &target) {
   std::vector<std::string> features;
-  for (const std::string &feature : instructionSets(kernel::getTarget(target.module())))
+  for (const std::string &feature : neededFeatures(kernel::getTarget(target.module())))
     features.push_back("kiln::cpu::" + makeIdentifier(feature));
   return "    {" + makeStringLiteral(target.target) + ", kiln::cpu::with(" + llvm::join(features, ", ") + ")},\n";
 }
@@ -66,8 +66,13 @@ static std::string printCalls(const Forward &forward, const Signature &target, A
   return text + indent + "return " + (target.*forward.callee)() + "(" + forward.arguments + ");\n";
 }
 
+/// Whether the CPU is asked: for the best of several targets, or whether it can run the only one.
+static bool asksCpu(ArrayRef<Signature> targets) {
+  return targets.size() > 1 || !neededFeatures(kernel::getTarget(targets.front().module())).empty();
+}
+
 static std::string printForward(const Forward &forward, ArrayRef<Signature> targets, ArrayRef<Signature> signatures) {
-  if (targets.size() == 1)
+  if (!asksCpu(targets))
     return forward.head + " {\n" + printCalls(forward, targets.front(), signatures, "  ") + "}\n";
   std::string text = forward.head + " {\n  switch (choose()) {\n";
   for (auto [i, target] : llvm::enumerate(targets))
@@ -75,26 +80,29 @@ static std::string printForward(const Forward &forward, ArrayRef<Signature> targ
   return text + "  default:\n    return " + forward.none + ";\n  }\n}\n";
 }
 
-/// The table of targets and NAME_target. One target is taken as it is, as without versions.
+/// The table of targets and NAME_target. One target that any CPU runs is taken as it is.
 static std::string printTargets(const std::string &name, ArrayRef<Signature> targets, const std::string &tables) {
   std::string function = "extern \"C\" const kiln_model_info " + name + "_info = description;\n\nextern \"C\" const char *" + name + "_target(void) {";
-  if (targets.size() == 1)
+  if (!asksCpu(targets))
     return "\nnamespace {\n\n" + tables + "\n} // namespace\n\n" + function + " return " + makeStringLiteral(targets.front().target) + "; }\n\n";
-  std::string text = "\nnamespace {\n\n// The best first.\nconstexpr kiln::target_row targets[] = {\n";
+  bool isOne = targets.size() == 1;
+  std::string text = "\nnamespace {\n\n" + std::string(isOne ? "" : "// The best first.\n") + "constexpr kiln::target_row targets[] = {\n";
   for (const Signature &target : targets)
     text += printRow(target);
-  return text + "};\n\n// What was chosen, once it is known; every thread finds the same.\nint32_t kept_choice;\n\nint32_t choose() { return "
-                "kiln::choose_target(targets, " + std::to_string(targets.size()) + ", &kept_choice); }\n\n" + tables + "\n} // namespace\n\n" + function +
+  std::string find = isOne ? "check_target(targets[0], " : "choose_target(targets, " + std::to_string(targets.size()) + ", ";
+  return text + "};\n\n// What was found, once it is known; every thread finds the same.\nint32_t kept_choice;\n\nint32_t choose() { return kiln::" + find +
+         "&kept_choice); }\n\n" + tables + "\n} // namespace\n\n" + function +
          "\n  const int32_t choice = choose();\n  return choice < 0 ? nullptr : targets[choice].name;\n}\n\n";
 }
 
 std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrder) {
   std::vector<Signature> targets = sortTargets(inOrder);
   const std::string &name = whole.name;
-  bool chooses = targets.size() > 1;
-  std::string text = "// What programs call of model '" + makeCommentText(name) + "': it runs " +
-                     (chooses ? "the best target that the CPU can" : "the version for the dimensions") + ".\n#include \"" + name + ".h\"\n" +
-                     (chooses ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n\n";
+  std::string does = targets.size() > 1 ? "runs the best target that the CPU can"
+                     : whole.isGuarded  ? "asks whether the CPU can run it"
+                                        : "runs the version for the dimensions";
+  std::string text = "// What programs call of model '" + makeCommentText(name) + "': it " + does + ".\n#include \"" + name + ".h\"\n" +
+                     (asksCpu(targets) ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n\n";
   size_t launches = 0;
   for (const Signature &target : inOrder) {
     text += "KILN_KERNEL size_t " + target.workspaceFunction() + "(" + target.dimsParameter() + ");\n" +
@@ -103,8 +111,8 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
   }
   text += printTargets(name, targets, printInfoTables(whole, launches));
   std::string size = "extern \"C\" size_t " + name + "_workspace_size(" + whole.dimsParameter() + ")";
-  if (whole.workspaceBytes)
-    text += size + " {\n" + (whole.hasDims() ? "  (void)dims;\n" : "") + "  return " + std::to_string(*whole.workspaceBytes) + ";\n}\n";
+  if (whole.workspaceBytes && !whole.hasDims())
+    text += size + " {\n  return " + std::to_string(*whole.workspaceBytes) + ";\n}\n";
   else
     text += printForward({size, "0", "dims", &Signature::workspaceFunction}, targets, inOrder);
   Forward run = {printCall("extern \"C\" kiln_status " + name + "_run", whole.runParameters()), "KILN_STATUS_UNSUPPORTED_CPU", whole.runArguments(),

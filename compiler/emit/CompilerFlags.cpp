@@ -1,9 +1,12 @@
 //===- CompilerFlags.cpp - How emitted C++ is built ------------------------===//
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/BuildText.h"
+#include "kiln/cpu.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace mlir;
 
@@ -30,6 +33,20 @@ std::vector<std::string> instructionSets(kernel::TargetAttr target) {
     if (!feature.getValue().starts_with("-"))
       names.push_back(feature.str());
   return names;
+}
+
+std::vector<std::string> neededFeatures(kernel::TargetAttr target) {
+  std::vector<std::string> needed;
+  if (!target || llvm::Triple(tripleOf(target)).getArch() != llvm::Triple::x86_64)
+    return needed;
+  std::vector<std::string> own = instructionSets(target);
+  SmallVector<StringRef> features(own.begin(), own.end());
+  if (llvm::X86::parseArchX86(target.getCpu()) != llvm::X86::CK_None)
+    llvm::X86::getFeaturesForCPU(target.getCpu(), features);
+  for (const char *name : cpu::feature_names)
+    if (llvm::is_contained(features, name))
+      needed.push_back(name);
+  return needed;
 }
 
 std::vector<std::string> targetFlags(kernel::TargetAttr target) {

@@ -14,6 +14,10 @@ std::vector<std::string> commonFlags();
 /// The features that are instruction sets: all but the composites that the target lacks ("-nn.softmax").
 std::vector<std::string> instructionSets(kernel::TargetAttr target);
 
+/// What a CPU must have to run code for the target, of all that CPUID can be asked for: its instruction sets and those that its `cpu` implies, by LLVM's
+/// names. None for CPUs other than x86-64, and for the baseline.
+std::vector<std::string> neededFeatures(kernel::TargetAttr target);
+
 /// -march and the features of a target, for GCC and Clang; none for a module without one.
 std::vector<std::string> targetFlags(kernel::TargetAttr target);
 

@@ -19,7 +19,8 @@ public:
   EntryBody(const Signature &signature, const KernelNames &kernels) : module(signature.module()), signature(signature), kernels(kernels) {}
 
   LogicalResult print();
-  std::vector<std::string> launchTable;
+  /// The table of all launches; empty when there are none.
+  std::string printLaunches() const;
 
 protected:
   LogicalResult printStatement(Operation *op) override;
@@ -39,11 +40,21 @@ private:
   ModuleOp module;
   const Signature &signature;
   const KernelNames &kernels;
+  /// A row of the table of launches, but for the number of rows.
+  struct LaunchRow {
+    std::string names, work;
+  };
+
+  std::vector<LaunchRow> launchTable;
   std::vector<std::string> statusCells;
   llvm::DenseSet<Value> statusBuffers;
 };
 
 } // namespace
+
+static std::string outsideBounds(const SignatureSymbol &symbol, const std::string &value) {
+  return value + " < " + std::to_string(symbol.min) + " || " + value + " > " + std::to_string(symbol.max);
+}
 
 static std::string statement(const std::string &condition, StringRef status) { return "if (" + condition + ")\n    return " + status.str() + ";"; }
 
@@ -55,10 +66,8 @@ void EntryBody::printChecks() {
     line(statement("!inputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
   for (const SignatureTensor &tensor : signature.outputs)
     line(statement("!outputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
-  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
-    std::string value = "dims->" + symbol.field;
-    line(statement(value + " < " + std::to_string(symbol.min) + " || " + value + " > " + std::to_string(symbol.max), "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS"));
-  }
+  for (const SignatureSymbol &symbol : signature.givenSymbols())
+    line(statement(outsideBounds(symbol, "dims->" + symbol.field), "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS"));
   if (signature.externalWeights) {
     line(statement("!weights", "KILN_STATUS_NULL_POINTER"));
     line(statement("reinterpret_cast<uintptr_t>(weights) % KILN_ALIGNMENT != 0", "KILN_STATUS_INVALID_ARGUMENT"));
@@ -206,18 +215,6 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   return success();
 }
 
-/// A function of its own for the compiler, which sees what is around it. It ends early with a status.
-LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
-  std::string name = uniqueName("part");
-  open("const auto " + name + " = [&]() __attribute__((noinline)) -> kiln_status {");
-  if (failed(printBlock(part.getRegion().front())))
-    return failure();
-  line("return KILN_STATUS_OK;");
-  close("};");
-  line("if (const kiln_status status = " + name + "())\n    return status;");
-  return success();
-}
-
 /// What a launch does to count its work when somebody asks; empty when its row of the table has that.
 std::string EntryBody::countWork(kernel::LaunchOp launch) {
   std::optional<AffineMap> work = kernel::getWork(launch);
@@ -228,6 +225,18 @@ std::string EntryBody::countWork(kernel::LaunchOp launch) {
     symbols.push_back(text(symbol));
   auto count = [&](unsigned result) { return "kiln::count_work(" + printReal(work->getResult(result), symbols) + "); "; };
   return ", [&](kiln_kernel_info &info) { info.flops = " + count(0) + "info.bytes = " + count(1) + "}";
+}
+
+/// A function of its own for the compiler, which sees what is around it. It ends early with a status.
+LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
+  std::string name = uniqueName("part");
+  open("const auto " + name + " = [&]() __attribute__((noinline)) -> kiln_status {");
+  if (failed(printBlock(part.getRegion().front())))
+    return failure();
+  line("return KILN_STATUS_OK;");
+  close("};");
+  line("if (const kiln_status status = " + name + "())\n    return status;");
+  return success();
 }
 
 LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
@@ -243,10 +252,9 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
     nodes = joinStrings(callee->getAttr(kernel::nodesAttrName), " ");
   size_t index = launchTable.size();
   // Fields in the order of kiln_kernel_info; tasks are filled in by each launch.
-  launchTable.push_back(makeStringLiteral(signature.name) + ", " + makeStringLiteral(signature.versionOf(launch.getKernel())) + ", " +
-                        makeStringLiteral(nodes) + ", " + makeStringLiteral(joinStrings(callee->getAttr(kernel::algorithmAttrName), " ")) + ", " +
-                        std::to_string(index) + ", COUNT, 0, " + std::to_string(launch.getFlops().value_or(0)) + ", " +
-                        std::to_string(launch.getBytes().value_or(0)));
+  launchTable.push_back({makeStringLiteral(signature.name) + ", " + makeStringLiteral(signature.versionOf(launch.getKernel())) + ", " +
+                             makeStringLiteral(nodes) + ", " + makeStringLiteral(joinStrings(callee->getAttr(kernel::algorithmAttrName), " ")),
+                         "0, " + std::to_string(launch.getFlops().value_or(0)) + ", " + std::to_string(launch.getBytes().value_or(0))});
   std::string tasks = text(launch.getTasks());
   std::string block = name + "_arguments arguments = {" + llvm::join(arguments, ", ") + "};";
   line("{ // " + makeCommentText(nodes));
@@ -258,6 +266,13 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
     if (launch.getEndsOnFault() && callee.getArgAttr(i, kernel::statusAttrName))
       printStatusCheck(argument);
   return success();
+}
+
+std::string EntryBody::printLaunches() const {
+  std::string count = std::to_string(launchTable.size()), text;
+  for (auto [index, row] : llvm::enumerate(launchTable))
+    text += "    {" + row.names + ", " + std::to_string(index) + ", " + count + ", " + row.work + "},\n";
+  return text.empty() ? "" : "const kiln_kernel_info launches[" + count + "] = {\n" + text + "};\n\n";
 }
 
 /// The struct that carries a kernel's arguments through kiln_task, and the task that takes them out again.
@@ -277,19 +292,26 @@ static std::string printTask(func::FuncOp kernel, const std::string &name) {
 }
 
 /// What stands before a function that programs call, or, for one of several targets, that only the choice calls.
-static std::string linkage(const Signature &signature) { return signature.variant.empty() ? "extern \"C\" " : "KILN_KERNEL "; }
+static std::string linkage(const Signature &signature) { return signature.isWhole() ? "extern \"C\" " : "KILN_KERNEL "; }
 
+/// Dimensions outside of their bounds, or too large together, have no size.
 static FailureOr<std::string> printWorkspaceSize(const Signature &signature) {
   std::string head = linkage(signature) + "size_t " + signature.workspaceFunction() + "(" + signature.dimsParameter() + ") {\n";
-  if (signature.workspaceBytes)
-    return head + (signature.hasDims() ? "  (void)dims;\n" : "") + "  return " + std::to_string(*signature.workspaceBytes) + ";\n}\n";
+  if (!signature.hasDims())
+    return head + "  return " + std::to_string(*signature.workspaceBytes) + ";\n}\n";
+  head += "  if (!dims";
+  std::vector<std::string> arguments;
+  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
+    arguments.push_back("dims->" + symbol.field);
+    head += " || " + outsideBounds(symbol, arguments.back());
+  }
+  head += ")\n    return SIZE_MAX;\n";
+  if (!signature.workspaceSize)
+    return head + "  return " + std::to_string(*signature.workspaceBytes) + ";\n}\n";
   auto function = printIndexFunction(signature.workspaceSize, "workspace_bytes");
   if (failed(function))
     return failure();
-  std::vector<std::string> arguments;
-  for (const SignatureSymbol &symbol : signature.givenSymbols())
-    arguments.push_back("dims->" + symbol.field);
-  return *function + "\n" + head + "  return dims ? static_cast<size_t>(workspace_bytes(" + llvm::join(arguments, ", ") + ")) : 0;\n}\n";
+  return *function + "\n" + head + "  return kiln::as_size(workspace_bytes(" + llvm::join(arguments, ", ") + "));\n}\n";
 }
 
 size_t countLaunches(const Signature &signature) {
@@ -317,16 +339,11 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
     if (done.insert(launch.getKernel()).second)
       text += printTask(signature.module().lookupSymbol<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()));
   });
-  std::string count = std::to_string(body.launchTable.size());
-  if (!body.launchTable.empty())
-    text += "const kiln_kernel_info launches[" + count + "] = {\n";
-  for (std::string &row : body.launchTable)
-    text += "    {" + row.replace(row.find("COUNT"), 5, count) + "},\n";
-  text += body.launchTable.empty() ? "" : "};\n\n";
-  if (signature.variant.empty())
-    text += printInfoTables(signature, body.launchTable.size());
+  text += body.printLaunches();
+  if (signature.isWhole())
+    text += printInfoTables(signature, countLaunches(signature));
   text += "\n} // namespace\n\n";
-  if (signature.variant.empty())
+  if (signature.isWhole())
     text += "extern \"C\" const kiln_model_info " + name + "_info = description;\n\nextern \"C\" const char *" + name + "_target(void) { return " +
             makeStringLiteral(signature.target) + "; }\n\n";
   return text + *workspace + "\n" + printCall(linkage(signature) + "kiln_status " + signature.runFunction(), signature.runParameters()) + " {\n" +

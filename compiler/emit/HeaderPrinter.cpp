@@ -11,6 +11,9 @@ using namespace mlir;
 
 namespace kiln {
 
+/// Columns of a list in a comment.
+static constexpr size_t headerColumns = 130;
+
 static std::string printStruct(const std::vector<SignatureTensor> &tensors, StringRef kind, bool isConst, const Signature &signature) {
   std::string text = "typedef struct " + signature.name + "_" + kind.str() + " {\n";
   for (auto [position, tensor] : llvm::enumerate(tensors)) {
@@ -33,10 +36,14 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
   return text + "} " + signature.name + "_" + kind.str() + ";\n\n";
 }
 
-/// A macro for a size that the model computes: a number, or a function of the dimensions that the caller gives.
+/// A macro for a size that the model computes: a number, or a function of the dimensions that the caller gives, which computes nothing from those
+/// that are outside of their bounds or too large.
 static std::string printMost(const std::string &macro, AffineExpr most, const Signature &signature) {
   bool isKnown = isa<AffineConstantExpr>(most);
-  return "#define " + macro + (isKnown ? " " : "(dims) (") + dimText(most, signature, "(dims)->") + (isKnown ? "\n" : ")\n");
+  std::string text = dimText(most, signature, "(dims)->");
+  if (isKnown)
+    return "#define " + macro + " " + text + "\n";
+  return "#define " + macro + "(dims) \\\n  (" + signature.name + "_workspace_size(dims) == SIZE_MAX ? INT64_MAX : (int64_t)(" + text + "))\n";
 }
 
 static std::string listSpecialSizes(const SignatureSymbol &symbol, const Signature &signature) {
@@ -57,7 +64,8 @@ static std::string printDims(const Signature &signature) {
     macros = "/* Only the data tells the last " + std::to_string(signature.computedSymbols().size()) + " of the dimensions: " + signature.name +
              "_run writes them, whatever they were, and a run\n * that fails leaves them unspecified. An output that depends on them needs room for "
              "its ..._MOST_ELEMENTS, which the dimensions\n * that the caller gives tell; the run fills the first of these, without gaps, in "
-             "the shape that the written dimensions give. */\n#define " + signature.macro + "_COMPUTED_DIMS " +
+             "the shape that the written dimensions give. For dimensions that no run accepts (" + signature.name + "_workspace_size() is SIZE_MAX)\n"
+             " * these are INT64_MAX. */\n#define " + signature.macro + "_COMPUTED_DIMS " +
              std::to_string(signature.computedSymbols().size()) + "\n" + macros + "\n";
   macros += "/* The dynamic dimensions and their bounds";
   macros += signature.versions.empty() ? ". */\n" : "; a run with sizes that the model is compiled for alone takes\n * that version. */\n";
@@ -103,12 +111,39 @@ static std::string printLibraries(const Signature &signature) {
          " * What fails there ends the run with KILN_STATUS_LIBRARY_FAILURE or _OUT_OF_MEMORY. */\n";
 }
 
+/// The comment of NAME_target: who chooses, and what the targets need.
+static std::string printTargetFunction(const Signature &signature, bool several) {
+  std::string text = "/* The target that runs use";
+  if (several)
+    text += ": the best of " + makeCommentText(signature.target) + "\n"
+            " * that the CPU can run, found once in a process. NULL when it can run none: every run then ends with KILN_STATUS_UNSUPPORTED_CPU.\n"
+            " * The environment variable KILN_TARGET=NAME takes one of them instead";
+  else if (signature.isGuarded)
+    text += ". NULL when the CPU cannot run it, which is found out once in a process: every run then ends with\n * KILN_STATUS_UNSUPPORTED_CPU";
+  text += ".";
+  for (auto &[target, features] : signature.needs) {
+    std::string list = "\n * " + makeCommentText(target) + " needs a CPU with";
+    size_t column = list.size();
+    for (StringRef feature : llvm::split(features, ' ')) {
+      column += feature.size() + 1;
+      list += column > headerColumns ? "\n *   " : " ";
+      column = column > headerColumns ? feature.size() + 5 : column;
+      list += makeCommentText(feature);
+    }
+    text += features.empty() ? "" : list + ".";
+  }
+  return text + " */\n";
+}
+
 static std::string printFunctions(const Signature &signature) {
   bool several = StringRef(signature.target).contains(',');
   const std::string &name = signature.name, api = signature.macro + "_API ";
   std::string dims = signature.hasDims() ? "const " + name + "_dims *dims" : "void";
-  std::string text = "/* Bytes of workspace that a run needs" + std::string(signature.hasDims() ? " with these dimensions" : "") + ". */\n" + api + "size_t " +
-                     name + "_workspace_size(" + dims + ");\n\n";
+  std::string sizes = " with these dimensions; SIZE_MAX when `dims` is NULL, when one of them is outside of\n * its bounds, and when they make a tensor "
+                      "or the workspace larger than 2^62 bytes (KILN_STATUS_SIZE_OVERFLOW)";
+  if (!signature.hasDims())
+    sizes.clear();
+  std::string text = "/* Bytes of workspace that a run needs" + sizes + ". */\n" + api + "size_t " + name + "_workspace_size(" + dims + ");\n\n";
   text += "/* Runs the model. All buffers are the caller's and hold row-major elements without gaps; outputs must not overlap\n"
           " * anything else, but for one that may be an input's buffer and says so: that input is then updated in place. The workspace\n"
           " * is aligned to KILN_ALIGNMENT. `context` may be NULL: one thread, no hooks.\n";
@@ -122,9 +157,7 @@ static std::string printFunctions(const Signature &signature) {
   text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never ";
   text += signature.libraries.empty() ? "allocates,\n * locks, prints or aborts. */\n" : printLibraries(signature);
   text += printCall(api + "kiln_status " + name + "_run", signature.runParameters()) + ";\n\n";
-  text += "/* The target that runs use" + std::string(several ? ": the best of " + makeCommentText(signature.target) + "\n"
-          " * that the CPU can run, found once in a process. NULL when it can run none: every run then ends with KILN_STATUS_UNSUPPORTED_CPU.\n"
-          " * The environment variable KILN_TARGET=NAME takes one of them instead" : "") + ". */\n" + api + "const char *" + name + "_target(void);\n\n";
+  text += printTargetFunction(signature, several) + api + "const char *" + name + "_target(void);\n\n";
   return text + "/* The signature as data. */\n" + api.substr(0, api.size() - 1) + " extern const kiln_model_info " + name + "_info;\n";
 }
 

@@ -23,8 +23,14 @@ bool isSystemHeader(StringRef name) {
 
 bool isVectorName(StringRef text) {
   unsigned bits, lanes;
-  bool isKind = text.consume_front("f") || text.consume_front("i") || text.consume_front("u");
-  return isKind && !text.consumeInteger(10, bits) && text.consume_front("x") && !text.getAsInteger(10, lanes) && (bits * lanes) % 128 == 0;
+  StringRef whole = text;
+  bool isFloat = text.consume_front("f"), isKind = isFloat || text.consume_front("i") || text.consume_front("u");
+  if (!isKind || text.consumeInteger(10, bits) || !text.consume_front("x") || text.getAsInteger(10, lanes))
+    return false;
+  // What kiln/vector.h has.
+  bool isWidth = bits == 64 || bits == 32 || (!isFloat && (bits == 16 || bits == 8));
+  bool isSize = bits * lanes == 128 || bits * lanes == 256 || bits * lanes == 512;
+  return isWidth && isSize && whole.drop_front() == std::to_string(bits) + "x" + std::to_string(lanes);
 }
 
 std::string makeIdentifier(StringRef text) {

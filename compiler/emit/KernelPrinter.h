@@ -3,6 +3,7 @@
 #define KILN_COMPILER_EMIT_KERNELPRINTER_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
 #include <string>
 
 namespace kiln {
@@ -16,6 +17,8 @@ struct KernelText {
   std::string definition;
   /// What the definition computes, without its name: two kernels with the same text do the same.
   std::string body;
+  /// The runtime's functions that the definition calls.
+  std::set<std::string> callees;
 };
 
 mlir::FailureOr<KernelText> printKernel(mlir::func::FuncOp kernel, const std::string &name);

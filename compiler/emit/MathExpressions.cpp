@@ -14,7 +14,7 @@ namespace kiln {
 static StringRef functionFor(StringRef op) {
   static const llvm::StringMap<StringRef> names = {
       {"math.exp2", "exp2"},   {"math.expm1", "expm1"}, {"math.log", "log"},       {"math.log2", "log2"},
-      {"math.log1p", "log1p"}, {"math.sqrt", "sqrt"},   {"math.rsqrt", "rsqrt"},   {"math.erf", "erf"},
+      {"math.log1p", "log1p"}, {"math.sqrt", "sqrt"},   {"math.rsqrt", "rsqrt"},   {"math.erf", "erf"},     {"math.erfc", "erfc"},
       {"math.sin", "sin"},       {"math.cos", "cos"},     {"math.tan", "tan"},     {"math.asin", "asin"},     {"math.acos", "acos"},
       {"math.atan", "atan"},     {"math.sinh", "sinh"},   {"math.cosh", "cosh"},     {"math.tanh", "tanh"},
       {"math.asinh", "asinh"},   {"math.acosh", "acosh"}, {"math.atanh", "atanh"}, {"math.floor", "floor"},   {"math.ceil", "ceil"},

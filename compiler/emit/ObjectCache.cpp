@@ -110,8 +110,8 @@ std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
   int file = openat(directory, (key + entrySuffix).str().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0)
     return std::nullopt;
-  std::optional<std::string> text = readEntry(file);
-  auto [hash, object] = StringRef(text ? *text : "").split('\n');
+  std::string text = readEntry(file).value_or("");
+  auto [hash, object] = StringRef(text).split('\n');
   bool isWhole = !object.empty() && hash == hashOf({key, object}) && (!isElf(object) || isSoundElf(object));
   // The file is now the one that was used last.
   if (isWhole)

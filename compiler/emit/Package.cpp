@@ -67,10 +67,14 @@ __asm__(".section .rodata.@NAME@_weights, \"a\"\n"
         ".previous\n");
 )";
 
-static std::string replaceAll(std::string text, const std::vector<std::pair<StringRef, std::string>> &values) {
-  for (const auto &[key, value] : values)
-    for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + value.size()))
-      text.replace(at, key.size(), value);
+/// Fills in a template: words in their order, once, so that no value is taken for a word.
+static std::string fillIn(StringRef form, const std::vector<std::pair<StringRef, std::string>> &values) {
+  std::string text;
+  while (!form.empty()) {
+    auto value = llvm::find_if(values, [&](const auto &entry) { return form.starts_with(entry.first); });
+    text += value == values.end() ? form.take_front().str() : value->second;
+    form = form.drop_front(value == values.end() ? 1 : value->first.size());
+  }
   return text;
 }
 
@@ -83,16 +87,16 @@ static std::string printSourceList(const ModelSources &sources, bool embedded) {
   std::string name = makeCMakeWord(sources.signature.name);
   std::vector<std::string> options = commonFlags();
   options.push_back("-Wno-psabi");
-  std::string text = replaceAll(sourceListTemplate.str(), {{"@NAME@", name}, {"@OPTIONS@", joinWords(options, "", " ", makeCMakeWord)}});
+  std::string text = fillIn(sourceListTemplate, {{"@NAME@", name}, {"@OPTIONS@", joinWords(options, "", " ", makeCMakeWord)}});
   llvm::MapVector<kernel::TargetAttr, std::string> units;
   for (const TranslationUnit &unit : sources.units)
     units[unit.target] += "\n  ${CMAKE_CURRENT_LIST_DIR}/" + makeCMakeWord(unit.name);
   for (auto &[target, list] : units)
-    text += replaceAll(unitsTemplate.str(), {{"@NAME@", name},
+    text += fillIn(unitsTemplate, {{"@NAME@", name},
                                              {"@TARGET@", target ? makeCMakeWord(target.getName()) : "any CPU"},
                                              {"@UNITS@", list.substr(1)},
                                              {"@FLAGS@", joinWords(targetFlags(target), "", ";", makeCMakeWord)}});
-  return embedded ? text + replaceAll(weightsTemplate.str(), {{"@NAME@", name}}) : text;
+  return embedded ? text + fillIn(weightsTemplate, {{"@NAME@", name}}) : text;
 }
 
 std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
@@ -103,10 +107,10 @@ std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
   std::string links, name = makeCMakeWord(signature.name);
   for (const std::string &library : signature.libraries)
     links += "target_link_libraries(" + name + " PUBLIC kiln_" + makeCMakeWord(library) + ")\n";
-  files.push_back({"CMakeLists.txt", replaceAll(projectTemplate.str(), {{"@NAME@", name}, {"@LINK@", links}})});
+  files.push_back({"CMakeLists.txt", fillIn(projectTemplate, {{"@NAME@", name}, {"@LINK@", links}})});
   files.push_back({"sources.cmake", printSourceList(sources, embedded)});
   if (embedded)
-    files.push_back({signature.name + "_weights.cpp", replaceAll(weightsUnit.str(), {{"@NAME@", makeAssemblerName(signature.name)}})});
+    files.push_back({signature.name + "_weights.cpp", fillIn(weightsUnit, {{"@NAME@", makeAssemblerName(signature.name)}})});
   for (const EmbeddedFile &file : embeddedFiles()) {
     bool header = file.path.starts_with("kiln/");
     if (!file.path.starts_with("builtin/"))
@@ -146,11 +150,11 @@ static constexpr StringLiteral linkTemplate = R"(  if(EXISTS ${CMAKE_CURRENT_LIS
 )";
 
 std::vector<SourceFile> makeBuildFiles(StringRef name, ArrayRef<std::string> libraries) {
-  std::string requires_ = libraries.empty() ? "" : "Requires: " + joinWords(libraries, "kiln-", " ", makePkgConfigWord) + "\n";
-  std::string pkgConfig = replaceAll(pkgConfigTemplate.str(), {{"@REQUIRES@", requires_}, {"@NAME@", makePkgConfigWord(name)}});
-  std::string config = replaceAll(cmakeConfigTemplate.str(), {{"@LINK@", libraries.empty() ? "" : linkTemplate.str()},
-                                                              {"@TARGETS@", joinWords(libraries, "Kiln::", ";", makeCMakeWord)},
-                                                              {"@NAME@", makeCMakeWord(name)}});
+  std::string needed = libraries.empty() ? "" : "Requires: " + joinWords(libraries, "kiln-", " ", makePkgConfigWord) + "\n";
+  std::string pkgConfig = fillIn(pkgConfigTemplate, {{"@REQUIRES@", needed}, {"@NAME@", makePkgConfigWord(name)}});
+  std::string word = makeCMakeWord(name), links = joinWords(libraries, "Kiln::", ";", makeCMakeWord);
+  std::string link = libraries.empty() ? "" : fillIn(linkTemplate, {{"@TARGETS@", links}, {"@NAME@", word}});
+  std::string config = fillIn(cmakeConfigTemplate, {{"@LINK@", link}, {"@NAME@", word}});
   return {{name.str() + ".pc", pkgConfig}, {name.str() + "-config.cmake", config}};
 }
 

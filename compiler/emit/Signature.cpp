@@ -1,5 +1,6 @@
 //===- Signature.cpp - What a program sees of a model ----------------------===//
 #include "compiler/emit/Signature.h"
+#include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/Identifiers.h"
 
 #include "dialects/nn/AssumedDims.h"
@@ -65,16 +66,12 @@ const SignatureSymbol *Signature::findSymbol(unsigned position) const {
 static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   std::vector<SignatureSymbol> symbols;
   auto names = module->getAttrOfType<ArrayAttr>("nn.symbols");
-  auto bounds = module->getAttrOfType<ArrayAttr>(nn::symbolBoundsAttrName);
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
     auto given = dyn_cast<StringAttr>(name);
     StringRef text = given ? given.getValue() : StringRef();
-    SignatureSymbol symbol{text.str(), fields.unique(makeIdentifier(text)), defaultSymbolMin, defaultSymbolMax, static_cast<unsigned>(i)};
-    if (bounds && i < bounds.size())
-      if (auto range = dyn_cast<DenseI64ArrayAttr>(bounds[i]); range && range.size() == 2)
-        symbol.min = range[0], symbol.max = range[1];
-    symbols.push_back(symbol);
+    auto [least, most] = nn::getSymbolBounds(module, i);
+    symbols.push_back({text.str(), fields.unique(makeIdentifier(text)), least, most, static_cast<unsigned>(i)});
   }
   return symbols;
 }
@@ -112,7 +109,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   signature.name = makeLibraryName(!name.empty() ? name : model ? model.getValue() : "model");
   signature.macro = makeMacroName(signature.name);
   if (kernel::TargetAttr target = kernel::getTarget(module))
-    signature.target = target.getName().str();
+    signature.target = target.getName().str(), signature.needs = {{signature.target, llvm::join(neededFeatures(target), " ")}};
   std::set<std::string> libraries;
   for (auto external : module.getOps<kernel::ExternalOp>())
     if (external.getLibrary())
@@ -181,8 +178,10 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
   for (const Signature &target : targets.drop_front()) {
     if (!target.special.empty() && target.variant == targets.front().variant)
       whole.versions.push_back(target.special);
-    if (!target.isVersion())
+    if (!target.isVersion()) {
       whole.target += "," + target.target;
+      llvm::append_range(whole.needs, target.needs);
+    }
     std::vector<std::string> both;
     std::set_union(whole.libraries.begin(), whole.libraries.end(), target.libraries.begin(), target.libraries.end(), std::back_inserter(both));
     whole.libraries = std::move(both);

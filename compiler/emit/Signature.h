@@ -5,6 +5,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
+#include "dialects/nn/SymbolBounds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
@@ -28,9 +29,6 @@ struct SignatureTensor {
   /// The most elements that it can have, when a dimension is one that the model computes; null otherwise.
   mlir::AffineExpr most = {};
 };
-
-/// Bounds of a dimension without bounds of its own. The product of three such dimensions and an element size fits in 64 bits.
-inline constexpr int64_t defaultSymbolMin = 0, defaultSymbolMax = 1 << 20;
 
 /// A named dynamic dimension and the values it may take.
 struct SignatureSymbol {
@@ -58,8 +56,12 @@ struct Signature {
   std::string macro;
   /// The target's name; of the whole, all names with commas between them.
   std::string target;
+  /// The targets, and what a CPU must have to run them beyond its architecture's baseline: "avx avx2 fma". Empty for those that any CPU runs.
+  std::vector<std::pair<std::string, std::string>> needs;
   /// What tells the symbols of one of several targets from the others': x86_64_v3. Empty when there is one target, and of the whole.
   std::string variant;
+  /// Of the only target of a library: whether a CPU may lack what it needs, so that another unit asks before it calls this one's functions.
+  bool isGuarded = false;
   /// What this is a version for, by the dimensions' fields; empty when it takes all sizes. Then, of the whole, those of all versions.
   std::vector<SpecialSize> special;
   /// It is a version for runs in which these expressions of the given symbols are zero, and what that means, for the names of its functions.
@@ -88,6 +90,8 @@ struct Signature {
   /// Weights are a file of their own whose mapping the caller passes.
   bool externalWeights = false;
 
+  /// Whether programs call its functions themselves, rather than those that choose or ask the CPU first.
+  bool isWhole() const { return variant.empty() && !isGuarded; }
   bool isVersion() const { return !special.empty() || !zeros.empty(); }
   bool hasDims() const { return !symbols.empty(); }
   /// What element `tensor` is of a sequence, "element 2 of sequence 'x'"; empty when it is of none.
@@ -108,8 +112,8 @@ struct Signature {
   std::vector<std::string> runParameters() const;
   std::string runArguments() const;
   std::string dimsParameter() const { return hasDims() ? "const " + name + "_dims *dims" : ""; }
-  std::string runFunction() const { return versionOf(variantOf(name + "_run")); }
-  std::string workspaceFunction() const { return versionOf(variantOf(name + "_workspace_size")); }
+  std::string runFunction() const { return versionOf(variantOf(name + "_run")) + (isGuarded ? "_guarded" : ""); }
+  std::string workspaceFunction() const { return versionOf(variantOf(name + "_workspace_size")) + (isGuarded ? "_guarded" : ""); }
   std::string kernelHeader() const { return variantOf(name) + "_kernels.h"; }
   std::string weightsFile() const { return name + "_weights.bin"; }
 };

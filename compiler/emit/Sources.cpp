@@ -54,7 +54,7 @@ static SourceFile printKernelHeader(ArrayRef<KernelText> kernels, ArrayRef<Signa
   return {signature.kernelHeader(), text + "\n#endif // " + guard + "\n"};
 }
 
-/// `using kiln::f32x8;` for each vector type that a text names.
+/// `using kiln::f32x8;` for each vector type that a text names. A comment that does, too, declares one too many.
 static std::string useTypes(StringRef text) {
   std::set<std::string> types;
   for (size_t at = 0; (at = text.find_first_of("fiu", at)) != StringRef::npos; ++at) {
@@ -70,12 +70,12 @@ static std::string useTypes(StringRef text) {
 }
 
 /// The headers of functions that kernels call whole.
-static std::string includeFunctions(StringRef text) {
+static std::string includeFunctions(const std::set<std::string> &callees) {
   static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
       {"kiln::decimal_", "decimal"}, {"kiln::fourier_", "fourier"}, {"kiln::image_", "image"}, {"kiln::random_", "random"}, {"kiln::string_", "strings"}};
   std::string lines;
   for (auto [prefix, header] : headers)
-    if (text.contains(prefix))
+    if (llvm::any_of(callees, [prefix = prefix](StringRef callee) { return callee.starts_with(prefix); }))
       lines += ("#include \"kiln/" + header + ".h\"\n").str();
   return lines;
 }
@@ -134,9 +134,12 @@ static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sou
   std::string whose = "'" + signature.name + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
   for (auto [i, unit] : llvm::enumerate(balance(kernels))) {
     std::string text;
-    for (size_t kernel : unit)
+    std::set<std::string> callees;
+    for (size_t kernel : unit) {
       text += "\n" + kernels[kernel].definition;
-    text = "// Kernels of model " + whose + ".\n" + includes + includeFunctions(text) + useTypes(text) + text;
+      callees.insert(kernels[kernel].callees.begin(), kernels[kernel].callees.end());
+    }
+    text = "// Kernels of model " + whose + ".\n" + includes + includeFunctions(callees) + useTypes(text) + text;
     sources.units.push_back({{stem + "_kernels_" + std::to_string(i) + ".cpp", text}, target});
   }
   return success();
@@ -152,8 +155,11 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   ModelSources sources;
   sources.signature = mergeSignatures(targets);
   sources.header = {sources.signature.name + ".h", printHeader(sources.signature)};
-  if (targets.size() > 1)
-    sources.units.push_back({{sources.signature.name + "_run.cpp", printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
+  if (targets.size() > 1 || targets.front().isGuarded) {
+    // The unit of a target without a variant is called NAME_run.cpp.
+    std::string suffix = targets.front().isGuarded ? "_cpu.cpp" : "_run.cpp";
+    sources.units.push_back({{sources.signature.name + suffix, printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
+  }
   while (!targets.empty()) {
     auto next = llvm::find_if(targets.drop_front(), [](const Signature &signature) { return !signature.isVersion(); });
     size_t versions = next - targets.begin();

@@ -79,13 +79,17 @@ static std::string printRun(const Signature &signature, const std::vector<Argume
     text += "    if (dims_." + symbol.field + " < " + macro + "_MIN || dims_." + symbol.field + " > " + macro +
             "_MAX)\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";
   }
+  std::string dims = signature.hasDims() ? "&dims_" : "";
+  text += "    const size_t needed = " + signature.name + "_workspace_size(" + dims + ");\n";
+  // Then no product below wraps around.
+  if (signature.hasDims())
+    text += "    if (needed == SIZE_MAX)\n      return KILN_STATUS_SIZE_OVERFLOW;\n";
   for (const Argument &argument : arguments)
     text += "    if (" + argument.size + (argument.tensor->most ? " < " : " != ") + countText(*argument.tensor, signature) +
             ")\n      return KILN_STATUS_INVALID_ARGUMENT;\n";
   if (signature.externalWeights)
     text += "    if (weights.count != " + signature.macro + "_WEIGHTS_SIZE)\n      return KILN_STATUS_WEIGHTS_MISMATCH;\n";
-  std::string dims = signature.hasDims() ? "&dims_" : "";
-  text += "    if (workspace.count < " + signature.name + "_workspace_size(" + dims + "))\n      return KILN_STATUS_WORKSPACE_TOO_SMALL;\n";
+  text += "    if (workspace.count < needed)\n      return KILN_STATUS_WORKSPACE_TOO_SMALL;\n";
   return text + "    return " + signature.name + "_run(" + (dims.empty() ? "" : dims + ", ") + "&inputs_, &outputs_, " +
          (signature.externalWeights ? "weights.elements, " : "") + "workspace.elements, context);\n  }\n";
 }

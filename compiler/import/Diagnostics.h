@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_IMPORT_DIAGNOSTICS_H
 #define KILN_COMPILER_IMPORT_DIAGNOSTICS_H
 
+#include "compiler/files/Printable.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/LogicalResult.h"
@@ -10,8 +11,8 @@
 
 namespace kiln::import {
 
-/// Text of a model as it may stand in a message: control bytes and bytes outside ASCII escaped, long text cut.
-std::string printable(llvm::StringRef text, size_t limit = 200);
+/// Text of a model as it may stand in a message: printable, long text cut.
+inline std::string printable(llvm::StringRef text, size_t limit = 200) { return kiln::printable(text, limit); }
 
 /// Collects the messages of one import.
 class Diagnostics {

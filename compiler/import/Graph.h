@@ -161,6 +161,8 @@ private:
   /// What the table says of the node: its attributes as a call of a function gives them, and the types of its inputs.
   mlir::LogicalResult checkNode(Scope &scope, Node &node);
   mlir::LogicalResult checkOperands(Scope &scope, Node &node, const Schema &schema);
+  /// The data types that a value may have: several share one type in the IR, and only for some values it is known which it is.
+  DataTypes listDataTypes(Value value, int64_t known);
   mlir::LogicalResult gatherInputs(Scope &scope, Node &node, bool &isPoisoned);
   mlir::LogicalResult bindOutputs(Scope &scope, Node &node, llvm::StringRef where);
   mlir::LogicalResult checkDeclared(Scope &scope, llvm::StringRef name, Value value, llvm::StringRef where);
@@ -195,6 +197,7 @@ private:
   ModelFile &file;
   Diagnostics &diagnostics;
   Schemas schemas;
+  llvm::DenseMap<Type, DataTypes> dataTypes;
   SqueezedDims &squeezed;
   Assumptions &assumptions;
   nn::DimFacts facts;

@@ -88,6 +88,9 @@ bool GraphImporter::hasSign(AffineExpr expr) {
 bool GraphImporter::learn(AffineExpr mustBeZero, ArrayRef<AffineExpr> orOne) {
   if (clamped.empty() || isConditional() || !hasSign(mustBeZero))
     return false;
+  // What never is zero needs nothing, and every sign would seem to be needed.
+  if (nn::DimRange range = facts.getRange(mustBeZero); orOne.empty() && ((range.least && *range.least > 0) || (range.most && *range.most < 0)))
+    return false;
   nn::DimFacts more = facts;
   auto isNeeded = [&](AffineExpr notNegative) {
     nn::DimFacts otherwise = facts;

@@ -167,6 +167,11 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   if (given.broadcasts == ImportOptions::Broadcasts::Versions)
     options.broadcasts = ImportOptions::Broadcasts::Equal;
   auto model = importWays(context, options, *file, errors);
+  if (failed(model) && options.broadcasts == ImportOptions::Broadcasts::Exact) {
+    // It may take too much to say what the sizes are.
+    options.broadcasts = ImportOptions::Broadcasts::Equal;
+    model = importWays(context, options, *file, errors);
+  }
   if (failed(model))
     return failure();
   if (given.broadcasts == ImportOptions::Broadcasts::Versions)

@@ -26,6 +26,8 @@ struct Names {
   const Names *parent = nullptr;
   StringSet<> defined = {};
   bool isFunction = false;
+  /// The node whose body the graph is, for messages.
+  std::string where = {};
 
   bool isVisible(StringRef name) const { return defined.contains(name) || (parent && parent->isVisible(name)); }
 };
@@ -41,10 +43,10 @@ private:
   LogicalResult checkHeader();
   LogicalResult checkOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports, StringRef where);
   LogicalResult checkFunctions(const Opsets &ofModel);
-  LogicalResult checkGraph(const onnx::GraphProto &graph, const Names *parent, const Opsets &opsets);
+  LogicalResult checkGraph(const onnx::GraphProto &graph, const Names *parent, const Opsets &opsets, const std::string &around);
   LogicalResult checkTensors(const onnx::GraphProto &graph, Names &names);
   LogicalResult checkDefault(const onnx::TensorProto &tensor, const onnx::TypeProto &declared);
-  LogicalResult checkDeclarations(const onnx::GraphProto &graph);
+  LogicalResult checkDeclarations(const onnx::GraphProto &graph, const Names &names);
   LogicalResult checkOutputs(const onnx::GraphProto &graph, const Names &names);
   LogicalResult checkNode(const onnx::NodeProto &node, size_t index, Names &names, const Opsets &opsets);
   std::string findFault(const onnx::NodeProto &node, const Names &names, const Opsets &opsets);
@@ -70,8 +72,10 @@ static std::string describeDims(ArrayRef<int64_t> dims) {
 
 LogicalResult ModelChecker::checkDefault(const onnx::TensorProto &tensor, const onnx::TypeProto &declared) {
   std::string where = "initializer '" + printable(tensor.name()) + "' ";
+  if (declared.value_case() == onnx::TypeProto::VALUE_NOT_SET)
+    return success();
   if (!declared.has_tensor_type())
-    return declared.value_case() == onnx::TypeProto::VALUE_NOT_SET ? success() : diagnostics.error(where + "is a tensor, but the model declares no tensor type");
+    return diagnostics.error(where + "is a tensor, but the model declares a type that is none");
   const auto &type = declared.tensor_type();
   if (type.elem_type() && type.elem_type() != tensor.data_type())
     return diagnostics.error(where + "has element type " + getDataTypeName(tensor.data_type()) + ", but the model declares type " +
@@ -94,29 +98,32 @@ LogicalResult ModelChecker::checkTensors(const onnx::GraphProto &graph, Names &n
   StringMap<const onnx::TypeProto *> declared;
   for (const onnx::ValueInfoProto &input : graph.input()) {
     if (input.name().empty())
-      return diagnostics.error("an input has no name");
+      return diagnostics.error(names.where + "an input has no name");
     if (!declared.try_emplace(input.name(), &input.type()).second)
-      return diagnostics.error("input '" + printable(input.name()) + "' is defined twice: a duplicate");
+      return diagnostics.error(names.where + "input '" + printable(input.name()) + "' is defined twice: a duplicate");
     names.defined.insert(input.name());
   }
   StringSet<> seen;
   for (const onnx::TensorProto &tensor : graph.initializer()) {
-    std::string where = "initializer '" + printable(tensor.name()) + "'", reason;
+    std::string where = names.where + "initializer '" + printable(tensor.name()) + "'";
     if (tensor.name().empty())
-      return diagnostics.error("an initializer has no name");
+      return diagnostics.error(names.where + "an initializer has no name");
     if (!seen.insert(tensor.name()).second)
       return diagnostics.error(where + " is defined twice: a duplicate");
+    names.defined.insert(tensor.name());
+  }
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    std::string where = names.where + "initializer '" + printable(tensor.name()) + "'", reason;
     if (!checkTensor(tensor, file, reason))
       return diagnostics.error(where + ": " + reason);
     if (const onnx::TypeProto *type = declared.lookup(tensor.name()); type && failed(checkDefault(tensor, *type)))
       return failure();
-    names.defined.insert(tensor.name());
   }
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
     const std::string &name = tensor.values().name();
-    std::string where = "sparse initializer '" + printable(name) + "'", reason;
+    std::string where = names.where + "sparse initializer '" + printable(name) + "'", reason;
     if (name.empty())
-      return diagnostics.error("a sparse initializer has no name");
+      return diagnostics.error(names.where + "a sparse initializer has no name");
     if (!seen.insert(name).second)
       return diagnostics.error(where + " is defined twice: a duplicate");
     if (!checkSparseTensor(tensor, file, reason))
@@ -141,22 +148,26 @@ static std::string findFaultInType(const onnx::TypeProto &type) {
   return "";
 }
 
-LogicalResult ModelChecker::checkDeclarations(const onnx::GraphProto &graph) {
+LogicalResult ModelChecker::checkDeclarations(const onnx::GraphProto &graph, const Names &names) {
   for (const auto *infos : {&graph.input(), &graph.value_info(), &graph.output()})
     for (const onnx::ValueInfoProto &info : *infos) {
-      std::string where = (infos == &graph.input() ? "input '" : infos == &graph.output() ? "output '" : "value_info of '") + printable(info.name()) + "'";
+      std::string what = infos == &graph.input() ? "input '" : infos == &graph.output() ? "output '" : "value_info of '";
       if (std::string fault = findFaultInType(info.type()); !fault.empty())
-        return diagnostics.error(where + ": " + fault);
+        return diagnostics.error(names.where + what + printable(info.name()) + "': " + fault);
     }
   return success();
+}
+
+static std::string describeUndefined(StringRef name) {
+  return "'" + printable(name) + "' is not defined before its use: no input, initializer or earlier node has that name";
 }
 
 LogicalResult ModelChecker::checkOutputs(const onnx::GraphProto &graph, const Names &names) {
   for (const onnx::ValueInfoProto &output : graph.output()) {
     if (output.name().empty())
-      return diagnostics.error("an output has no name");
+      return diagnostics.error(names.where + "an output has no name");
     if (!names.isVisible(output.name()))
-      return diagnostics.error("output '" + printable(output.name()) + "' is not defined before its use: no input, initializer or earlier node has that name");
+      return diagnostics.error(names.where + "output " + describeUndefined(output.name()));
   }
   return success();
 }
@@ -198,7 +209,7 @@ std::string ModelChecker::findFault(const onnx::NodeProto &node, const Names &na
     isInFunction |= at->isFunction;
   for (const std::string &input : node.input())
     if (!input.empty() && !names.isVisible(input))
-      return "input '" + printable(input) + "' is not defined before its use: no input, initializer or earlier node has that name";
+      return "input " + describeUndefined(input);
   for (const auto &attribute : node.attribute()) {
     std::string fault = findFaultInAttribute(attribute, isInFunction);
     if (fault.empty())
@@ -222,10 +233,10 @@ LogicalResult ModelChecker::checkNode(const onnx::NodeProto &node, size_t index,
   if (std::string fault = findFault(node, names, opsets); !fault.empty())
     return diagnostics.error(where() + fault);
   for (const auto &attribute : node.attribute()) {
-    if (attribute.has_g() && failed(checkGraph(attribute.g(), &names, opsets)))
+    if (attribute.has_g() && failed(checkGraph(attribute.g(), &names, opsets, where())))
       return failure();
     for (const onnx::GraphProto &graph : attribute.graphs())
-      if (failed(checkGraph(graph, &names, opsets)))
+      if (failed(checkGraph(graph, &names, opsets, where())))
         return failure();
   }
   for (const std::string &name : node.output()) {
@@ -240,9 +251,10 @@ LogicalResult ModelChecker::checkNode(const onnx::NodeProto &node, size_t index,
   return success();
 }
 
-LogicalResult ModelChecker::checkGraph(const onnx::GraphProto &graph, const Names *parent, const Opsets &opsets) {
+LogicalResult ModelChecker::checkGraph(const onnx::GraphProto &graph, const Names *parent, const Opsets &opsets, const std::string &around) {
   Names names{parent};
-  if (failed(checkTensors(graph, names)) || failed(checkDeclarations(graph)))
+  names.where = around;
+  if (failed(checkTensors(graph, names)) || failed(checkDeclarations(graph, names)))
     return failure();
   for (auto [i, node] : llvm::enumerate(graph.node()))
     if (failed(checkNode(node, i, names, opsets)))
@@ -382,7 +394,7 @@ LogicalResult ModelChecker::run() {
   Opsets opsets = readOpsets(file.model().opset_import());
   if (failed(checkFunctions(opsets)))
     return failure();
-  return checkGraph(file.model().graph(), nullptr, opsets);
+  return checkGraph(file.model().graph(), nullptr, opsets, "");
 }
 
 LogicalResult checkModel(ModelFile &file, Diagnostics &diagnostics) {

@@ -1,5 +1,6 @@
 //===- ModelFile.cpp - The model file and the files beside it ---------------===//
 #include "compiler/import/ModelFile.h"
+#include "compiler/import/SilentProtobuf.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -59,12 +60,6 @@ struct FirstError : google::protobuf::io::ErrorCollector {
   }
   std::string text;
 };
-
-/// protobuf otherwise writes to stderr what we say ourselves.
-struct SilenceProtobuf {
-  google::protobuf::LogHandler *previous = google::protobuf::SetLogHandler(nullptr);
-  ~SilenceProtobuf() { google::protobuf::SetLogHandler(previous); }
-};
 } // namespace
 
 /// What the first bytes of files say that are often taken for models.
@@ -108,7 +103,7 @@ private:
 
 static LogicalResult parse(ArrayRef<char> bytes, bool isText, onnx::ModelProto &model, Diagnostics &diagnostics) {
   using namespace google::protobuf;
-  SilenceProtobuf silence;
+  SilentProtobuf silence;
   if (bytes.empty())
     return diagnostics.error("the file is empty");
   if (bytes.size() > INT32_MAX)

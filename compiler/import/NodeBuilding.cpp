@@ -140,6 +140,12 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       continue;
     }
     bool left = nn::mayBroadcast(dim, other), right = nn::mayBroadcast(other, dim);
+    auto exceedsOne = [&](AffineExpr size) { return graph.facts.areOrdered(number(2), size); };
+    if (left && right && exceedsOne(dim) && exceedsOne(other)) {
+      if (!unify(dim, other, "shapes do not broadcast: dimensions"))
+        return std::nullopt;
+      continue;
+    }
     // Sizes that the model computes, as along the paths of a feature pyramid, are meant to be equal.
     if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(other))
       dim = nn::getBroadcastSize(dim, other);
@@ -179,7 +185,9 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
       aligned[i] = nn::getConstantDim(pinned) == 1 ? pinned : want;
       continue;
     }
-    bool isEither = !graph.assumptions.areEqual || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) || graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
+    bool isOpen = !graph.assumptions.areEqual && !graph.facts.areOrdered(number(2), own[i]);
+    bool isEither = isOpen || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) ||
+                    graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
     if (isEither && nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want)) {
       graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
       continue;

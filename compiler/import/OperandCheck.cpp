@@ -13,22 +13,22 @@ using namespace mlir;
 
 namespace kiln::import {
 
-/// The data types that a value may have: several share one type in the IR, and only for some values it is known which it is.
-static DataTypes listDataTypes(Value value, int64_t known) {
+DataTypes GraphImporter::listDataTypes(Value value, int64_t known) {
   if (!isa<RankedTensorType>(value.getType()))
     return isAbsent(value) ? optionalType : sequenceType;
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  if (known > 0 && getStorageType(static_cast<int>(known), value.getContext()) == element)
+  if (known > 0 && getStorageType(static_cast<int>(known), &context) == element)
     return DataTypes(1) << known;
-  DataTypes types = 0;
-  for (int id = 1; id <= onnx::TensorProto::INT2; ++id)
-    if (getStorageType(id, value.getContext()) == element)
-      types |= DataTypes(1) << id;
-  return types;
+  auto [types, isNew] = dataTypes.try_emplace(element, 0);
+  for (int id = 1; isNew && id <= onnx::TensorProto::INT2; ++id)
+    if (getStorageType(id, &context) == element)
+      types->second |= DataTypes(1) << id;
+  return types->second;
 }
 
 LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schema &schema) {
-  llvm::StringMap<std::pair<unsigned, DataTypes>> bound;
+  /// Variables of types that have one: the place of the input that gave it, and the types.
+  SmallVector<std::tuple<StringRef, unsigned, DataTypes>, 4> bound;
   for (auto [i, value] : llvm::enumerate(node.inputs)) {
     const ParameterFact *fact = value ? schema.input(i) : nullptr;
     if (!fact)
@@ -37,19 +37,26 @@ LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schem
     DataTypes types = listDataTypes(value, narrowType(scope, name));
     // An optional with a value stands for it.
     bool isOptional = scope.optionals.contains(name) && (fact->types & optionalType);
-    std::string what = ("input " + Twine(i) + " (" + fact->name + ")").str();
+    auto what = [&, at = i] { return ("input " + Twine(at) + " (" + fact->name + ")").str(); };
+    if (!(types & fact->types) && !isOptional && !isa<RankedTensorType>(value.getType()))
+      return node.error(what() + " is " + describeTypes(types) + ", expected a tensor");
     if (!(types & fact->types) && !isOptional)
-      return node.error(what + " has type " + describeTypes(types & -types) + ", expected " + describeTypes(fact->types));
+      return node.error(what() + " has type " + describeTypes(types & -types) + ", expected " + describeTypes(fact->types));
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
     if (tensor && (tensor.getRank() < fact->leastRank || tensor.getRank() > fact->mostRank))
-      return node.error(what + " has rank " + Twine(tensor.getRank()) + ", expected " + Twine(fact->leastRank) +
+      return node.error(what() + " has rank " + Twine(tensor.getRank()) + ", expected " + Twine(fact->leastRank) +
                         (fact->leastRank == fact->mostRank ? "" : " to " + Twine(fact->mostRank)));
     if (fact->variable.empty() || fact->kind == ParameterFact::Heterogeneous)
       continue;
-    auto [first, isNew] = bound.try_emplace(fact->variable, i, types);
-    if (!isNew && !(first->second.second & types))
-      return node.error(what + " has type " + describeTypes(types & -types) + ", but input " + Twine(first->second.first) + " has " +
-                        describeTypes(first->second.second & -first->second.second) + ", and the operator takes one type for both");
+    auto *first = llvm::find_if(bound, [&](const auto &entry) { return std::get<0>(entry) == fact->variable; });
+    if (first == bound.end()) {
+      bound.emplace_back(fact->variable, i, types);
+      continue;
+    }
+    auto [variable, place, others] = *first;
+    if (!(others & types))
+      return node.error(what() + " has type " + describeTypes(types & -types) + ", but input " + Twine(place) + " has " +
+                        describeTypes(others & -others) + ", and the operator takes one type for both");
   }
   return success();
 }

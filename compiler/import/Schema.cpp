@@ -114,7 +114,7 @@ static SmallVector<AttributeFact> readAttributes(StringRef text) {
 const Schema *Schemas::find(StringRef domain, StringRef name, int64_t opset) {
   auto isBefore = [&](const Row &row) { return std::tuple(StringRef(row.domain), StringRef(row.name), row.since) <= std::tuple(domain, name, opset); };
   const Row *row = llvm::partition_point(rows, isBefore);
-  if (row == std::begin(rows) || (--row)->domain != domain || row->name != name)
+  if (row == std::begin(rows) || (--row)->domain != domain || row->name != name || row->inputs == "-")
     return nullptr;
   auto [entry, isNew] = read.try_emplace(row);
   if (isNew) {
@@ -236,7 +236,7 @@ std::string findFaultInAttribute(const Attribute &attribute, bool isInFunction) 
   return "";
 }
 
-/// Whether a number is in a range of the table: >0, >=0, [0,1] or [0,1).
+/// Whether a number is in a range of the table: >0, >=0 or [0,1].
 static bool isInRange(double number, StringRef range) {
   double least, most;
   if (range.consume_front(">="))
@@ -245,7 +245,7 @@ static bool isInRange(double number, StringRef range) {
     return !range.getAsDouble(least) && number > least;
   auto [low, high] = range.drop_front().drop_back().split(',');
   bool isRead = !low.getAsDouble(least) && !high.getAsDouble(most);
-  return isRead && number >= least && (range.back() == ')' ? number < most : number <= most);
+  return isRead && number >= least && number <= most;
 }
 
 static std::string describeRange(StringRef range) {
@@ -255,7 +255,12 @@ static std::string describeRange(StringRef range) {
     StringRef last = words.pop_back_val();
     return words.empty() ? last.str() : llvm::join(words, ", ") + " or " + last.str();
   }
-  return range.starts_with(">=") ? "at least " + range.drop_front(2).str() : range.starts_with(">") ? "more than " + range.drop_front().str() : range.str();
+  if (range.starts_with(">"))
+    return range.starts_with(">=") ? "at least " + range.drop_front(2).str() : range == ">0" ? "a positive number" : "more than " + range.drop_front().str();
+  auto [low, high] = range.drop_front().drop_back().split(',');
+  int64_t least = 0, most = 0;
+  bool isPair = !low.getAsInteger(10, least) && !high.getAsInteger(10, most) && most == least + 1;
+  return low.str() + (isPair ? " or " : " to ") + high.str();
 }
 
 /// The first value of the attribute that is outside of the range, or an empty text.
@@ -280,6 +285,8 @@ static std::string findOutside(const Attribute &attribute, StringRef range) {
 }
 
 std::string findFaultInAttributes(const Schema &schema, const onnx::NodeProto &node, ResolveAttribute resolve) {
+  if (node.attribute_size() == 0 && schema.attributes.empty())
+    return "";
   llvm::StringSet<> seen;
   for (const Attribute &attribute : node.attribute()) {
     std::string what = "attribute '" + printable(attribute.name()) + "'";
@@ -296,7 +303,7 @@ std::string findFaultInAttributes(const Schema &schema, const onnx::NodeProto &n
     if (kind != fact->kind && kind != Attribute::UNDEFINED)
       return what + " has type " + getAttributeKindName(kind).str() + ", expected " + getAttributeKindName(fact->kind).str();
     if (std::string outside = fact->range.empty() ? "" : findOutside(*value, fact->range); !outside.empty())
-      return what + (kind > Attribute::GRAPH ? " has " : " is ") + outside + ", expected " + describeRange(fact->range);
+      return what + (kind > Attribute::GRAPH ? " has the entry " : " is ") + outside + ", expected " + describeRange(fact->range);
   }
   for (const AttributeFact &fact : schema.attributes)
     if (fact.isRequired && !seen.contains(fact.name))

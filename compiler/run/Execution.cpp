@@ -35,7 +35,11 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   // A struct of no pointers has one reserved member.
   execution.inputPointers.push_back(nullptr);
   execution.outputPointers.push_back(nullptr);
-  Expected<Tensor> workspace = Tensor::create(KILN_ELEMENT_U8, int64_t(model.getWorkspaceSize(execution.dims)));
+  size_t needed = model.getWorkspaceSize(execution.dims);
+  if (needed == SIZE_MAX)
+    return makeError("the model cannot run with these dimensions: " + llvm::Twine(kiln_status_string(KILN_STATUS_SIZE_OVERFLOW)) +
+                     ", or one of them is outside of its bounds");
+  Expected<Tensor> workspace = Tensor::create(KILN_ELEMENT_U8, int64_t(needed));
   if (!workspace)
     return makeError("workspace: " + llvm::toString(workspace.takeError()));
   execution.workspace = std::move(*workspace);

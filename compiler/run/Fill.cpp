@@ -1,6 +1,9 @@
 //===- Fill.cpp - Input tensors made from a short description --------------===//
 #include "compiler/run/Fill.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/ScopedPrinter.h"
 #include <cmath>
 
 using llvm::StringRef;
@@ -88,6 +91,42 @@ llvm::Expected<std::optional<Fill>> parseFill(StringRef text) {
   else if (kind.getAsDouble(fill.first))
     return std::nullopt;
   return fill;
+}
+
+/// Whether the type holds the number, rounded to its precision.
+static bool holds(ElementType type, double value) {
+  switch (type) {
+  case KILN_ELEMENT_BOOL:
+  case KILN_ELEMENT_STRING:
+    return true;
+  case KILN_ELEMENT_I64:
+    return value == std::floor(value) && value >= -0x1p63 && value < 0x1p63;
+  case KILN_ELEMENT_U64:
+    return value == std::floor(value) && value >= 0 && value < 0x1p64;
+  default:
+    break;
+  }
+  llvm::Expected<Tensor> tensor = Tensor::create(type, {1});
+  if (!tensor) {
+    llvm::consumeError(tensor.takeError());
+    return true;
+  }
+  tensor->setValue(0, value);
+  return isFloat(type) ? !std::isfinite(value) || std::isfinite(tensor->getValue(0)) : tensor->getValue(0) == value;
+}
+
+llvm::Error checkFill(const Fill &fill, ElementType type) {
+  llvm::SmallVector<double> numbers;
+  if (fill.kind == Fill::Constant)
+    numbers = {fill.first};
+  else if (fill.kind == Fill::Integers)
+    numbers = {fill.first, fill.second - 1};
+  else if (fill.kind == Fill::Uniform && isFloat(type))
+    numbers = {fill.first, fill.second};
+  for (double number : numbers)
+    if (!holds(type, number))
+      return makeError(llvm::to_string(llvm::format("%g", number)) + " is not a value of " + getTypeName(type));
+  return llvm::Error::success();
 }
 
 void fillTensor(Tensor &tensor, const Fill &fill, uint64_t seed, StringRef name) {

@@ -24,6 +24,9 @@ struct Fill {
 /// Nothing when `text` has none of these forms (it is a file name then); an error when it has one with wrong arguments.
 llvm::Expected<std::optional<Fill>> parseFill(llvm::StringRef text);
 
+/// Fails when a number of the description is none that the type can hold: it would be filled with another one. Any number is a bool or a string.
+llvm::Error checkFill(const Fill &fill, ElementType type);
+
 /// Fills `tensor`. The values depend on the fill, the seed and the name only: on no platform, and not on the other inputs.
 void fillTensor(Tensor &tensor, const Fill &fill, uint64_t seed, llvm::StringRef name);
 

@@ -22,11 +22,20 @@ struct ImageOptions {
   std::vector<double> mean, std; // one value for all channels, or one a channel; empty: 0 and 1
 };
 
-/// Reads a PNG (8 bits a channel), PGM (P5) or PPM (P6) file.
-llvm::Expected<Image> readImage(llvm::StringRef bytes);
+/// The most pixels of a picture for an input whose height and width are not fixed: as many as libkiln_images reads.
+inline constexpr int64_t mostPixels = int64_t(1) << 26;
+
+/// Reads the size of a PNG (8 bits a channel), PGM (P5) or PPM (P6) file; no pixels.
+llvm::Expected<Image> readImageSize(llvm::StringRef bytes);
+
+/// Reads the whole file. A picture of more than `most` pixels, or of more than the file can hold, is refused before memory is taken for it.
+llvm::Expected<Image> readImage(llvm::StringRef bytes, int64_t most = mostPixels);
 
 /// Whether the bytes begin like a file that readImage() reads.
 bool isImage(llvm::StringRef bytes);
+
+/// Fails when makeTensor() would, of which the picture's size is enough to know.
+llvm::Error checkImage(const Image &image, ElementType type, llvm::ArrayRef<int64_t> dims, const ImageOptions &options);
 
 /// The tensor of `type` for an input with these dimensions; -1 stands for any size. Nothing is resized or cropped: sizes must match.
 /// A gray picture fills all three colours of an RGB input; otherwise channels must match, too.

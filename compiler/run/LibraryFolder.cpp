@@ -1,5 +1,6 @@
 //===- LibraryFolder.cpp - Where Kiln's functions for libraries lie --------===//
 #include "compiler/run/LibraryFolder.h"
+#include "compiler/files/InputFile.h"
 #include "compiler/run/Tensor.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -47,6 +48,10 @@ Error loadFunctions(StringRef path) {
   // The loader looks for a name without a slash in the system's folders only.
   SmallString<256> absolute(path);
   sys::fs::make_absolute(absolute);
+  // The loader would wait for a FIFO's writer.
+  Expected<FileHead> head = readFileHead(absolute);
+  if (!head)
+    return makeError("'" + path + "' cannot be loaded: " + toString(head.takeError()));
   return openForGood(std::string(absolute), "'" + path + "'");
 }
 

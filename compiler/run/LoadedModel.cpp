@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/run/LoadedModel.h"
+#include "compiler/files/Printable.h"
 #include "compiler/run/DimText.h"
 #include "kiln/runtime.h"
 #include "llvm/ADT/StringExtras.h"
@@ -40,14 +41,6 @@ llvm::Error checkArchitecture(const llvm::MemoryBuffer &object) {
   return llvm::Error::success();
 }
 
-// Objects for a higher level would end in an illegal instruction.
-llvm::Error checkTarget(StringRef target) {
-  unsigned level;
-  if (!target.consume_front("x86-64-v") || target.getAsInteger(10, level) || int(level) <= kiln_cpu_level())
-    return llvm::Error::success();
-  return makeError("the model is compiled for x86-64-v" + Twine(level) + ", but this machine is of level " + Twine(kiln_cpu_level()));
-}
-
 /// What the session reports beside the error that a lookup returns: functions that are missing, which a target names for composites.
 struct LinkingFaults {
   std::vector<std::string> missing;
@@ -59,7 +52,7 @@ struct LinkingFaults {
           for (const llvm::orc::SymbolStringPtr &symbol : fault.getSymbols())
             missing.push_back((*symbol).str());
         },
-        [](const llvm::ErrorInfoBase &other) { other.log(llvm::errs() << "error: "), llvm::errs() << "\n"; });
+        [](const llvm::ErrorInfoBase &other) { printLine(llvm::errs(), "error: " + other.message()); });
   }
   llvm::Error explain(llvm::Error error) {
     if (missing.empty())
@@ -131,10 +124,11 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::ve
     return makeError("the model has ABI version " + Twine(model->info->abi_version) + ", expected " + Twine(KILN_ABI_VERSION));
   if (model->info->weights_file && !model->weights)
     return makeError("the model needs its weights file " + Twine(model->info->weights_file));
+  StringRef targets = model->info->target;
+  if (!model->target && targets.contains(','))
+    return makeError("this machine can run none of the model's targets (" + targets + "), or not the one that KILN_TARGET names");
   if (!model->target)
-    return makeError("this machine can run none of the model's targets (" + Twine(model->info->target) + "), or not the one that KILN_TARGET names");
-  if (llvm::Error error = checkTarget(model->target))
-    return std::move(error);
+    return makeError("the model is compiled for " + targets + ", which needs instructions that this machine does not have");
   return std::move(model);
 }
 

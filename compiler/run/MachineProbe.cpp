@@ -16,6 +16,8 @@ namespace {
 /// Chains of dependent operations that run at once: two units with a latency of four or five steps each keep ten of them busy.
 constexpr int64_t chains = 12;
 constexpr int probeRounds = 5;
+/// What a step of readAll() reads of the widest vectors.
+constexpr int64_t probeStep = 512;
 volatile float factor = 0.5f;
 volatile float sink;
 
@@ -87,7 +89,7 @@ static void readMemory(unsigned vectorBits, const char *data, int64_t bytes) {
 }
 
 /// Seconds that all threads need for `work(thread)`; the best of some rounds.
-static double measure(const kiln_context &context, const std::function<void(int64_t)> &work) {
+static double measure(const kiln_context &context, int64_t threads, const std::function<void(int64_t)> &work) {
   using Work = std::function<void(int64_t)>;
   kiln_task task = [](void *arg, int64_t begin, int64_t end) {
     for (int64_t thread = begin; thread < end; ++thread)
@@ -97,7 +99,7 @@ static double measure(const kiln_context &context, const std::function<void(int6
   for (int round = 0; round < probeRounds; ++round) {
     int64_t start = kiln_clock_ns();
     if (context.parallel_for)
-      context.parallel_for(context.parallel_user, context.num_threads, task, const_cast<Work *>(&work));
+      context.parallel_for(context.parallel_user, threads, task, const_cast<Work *>(&work));
     else
       work(0);
     int64_t time = kiln_clock_ns() - start;
@@ -106,31 +108,42 @@ static double measure(const kiln_context &context, const std::function<void(int6
   return double(std::max<int64_t>(best, 1)) * 1e-9;
 }
 
-static int64_t getCacheSize(int name, int64_t otherwise) {
+static int64_t getSystemSize(int name, int64_t otherwise) {
   long size = sysconf(name);
   return size > 0 ? size : otherwise;
 }
 
+ProbeSize chooseProbe(int64_t threads, int64_t cpus, int64_t memoryBytes) {
+  // Larger than any cache's share, and short enough to be read in time.
+  constexpr int64_t wanted = 96 << 20, mostInAll = int64_t(1) << 30;
+  threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(cpus, 1));
+  int64_t each = std::min(wanted, std::min(mostInAll, memoryBytes / 4) / threads);
+  return {threads, std::max(each / probeStep, int64_t(1)) * probeStep};
+}
+
 Machine probeMachine(const kiln_context &context, unsigned vectorBits) {
   Machine machine;
-  int64_t threads = context.parallel_for ? std::max(context.num_threads, 1) : 1;
+  int64_t page = getSystemSize(_SC_PAGESIZE, 4096);
+  ProbeSize size = chooseProbe(context.parallel_for ? context.num_threads : 1, getSystemSize(_SC_NPROCESSORS_ONLN, 1),
+                                       getSystemSize(_SC_PHYS_PAGES, (int64_t(1) << 30) / page) * page);
+  int64_t threads = size.threads, stride = size.bytesEach;
   constexpr int64_t steps = 200000;
-  double seconds = measure(context, [&](int64_t) { spinFma(vectorBits, steps); });
+  double seconds = measure(context, threads, [&](int64_t) { spinFma(vectorBits, steps); });
   machine.peak = double(threads * steps * getFmaStep(vectorBits)) / seconds;
-  int64_t l1 = getCacheSize(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = getCacheSize(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  int64_t l1 = getSystemSize(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = getSystemSize(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   // The last cache is shared with others, on a virtual machine with its neighbours: this much of it can be counted on.
-  int64_t l3 = std::min<int64_t>(getCacheSize(_SC_LEVEL3_CACHE_SIZE, 8 << 20), 16 << 20) / threads;
-  // What of a cache is read: not all of it is free. The memory's part is larger than any cache's share, and short enough to be read in time.
+  int64_t l3 = std::min<int64_t>(getSystemSize(_SC_LEVEL3_CACHE_SIZE, 8 << 20), 16 << 20) / threads;
+  // What of a cache is read: not all of it is free.
   struct Probe {
     MemoryLevel level;
     int64_t bytes, times;
   } probes[] = {{{"L1", l1, 0}, l1 / 2, 400}, {{"L2", l2, 0}, l2 / 2, 20}, {{"L3", l3, 0}, l3 / 2, 2},
-                {{"memory", INT64_MAX, 0}, 96 << 20, 1}};
-  int64_t stride = probes[3].bytes;
+                {{"memory", INT64_MAX, 0}, stride, 1}};
   std::vector<char> data(size_t(stride * threads) + 64, 1);
   char *base = data.data() + (64 - reinterpret_cast<uintptr_t>(data.data()) % 64);
   for (Probe &probe : probes) {
-    double time = measure(context, [&](int64_t thread) {
+    probe.bytes = std::min(probe.bytes, stride);
+    double time = measure(context, threads, [&](int64_t thread) {
       for (int64_t i = 0; i < probe.times; ++i)
         readMemory(vectorBits, base + thread * stride, probe.bytes);
     });

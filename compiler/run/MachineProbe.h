@@ -29,7 +29,16 @@ int64_t getFmaStep(unsigned vectorBits);
 /// Does `steps` steps of independent fused multiplications and additions in vectors of at most so many bits; the widest the CPU has otherwise.
 void spinFma(unsigned vectorBits, int64_t steps);
 
-/// Measures for about a tenth of a second, with the context's threads.
+/// How many threads measure, and how much memory each of them reads.
+struct ProbeSize {
+  int64_t threads, bytesEach;
+};
+
+/// No more threads than CPUs, which more of them would only share, and no more memory in all than a gibibyte or a quarter of the machine's. The part of a
+/// thread is larger than its caches where the memory is large enough.
+ProbeSize chooseProbe(int64_t threads, int64_t cpus, int64_t memoryBytes);
+
+/// Measures for about a tenth of a second, with the context's threads; as many as there are CPUs.
 Machine probeMachine(const kiln_context &context, unsigned vectorBits);
 
 /// The least number of seconds for this many operations and bytes: at the peak, or at the bandwidth of the nearest level that holds the bytes.

@@ -114,12 +114,18 @@ private:
 //===----------------------------------------------------------------------===//
 
 static llvm::Expected<Tensor> readTexts(StringRef bytes, size_t width, llvm::ArrayRef<int64_t> dims) {
+  llvm::Expected<Tensor::Size> size = Tensor::measure(KILN_ELEMENT_STRING, dims);
+  if (!size)
+    return size.takeError();
+  // Strings of no characters have no data that would bound their number; NumPy writes none.
+  size_t count = size_t(size->elements), characters = bytes.size() / 4;
+  bool fits = width == 0 || count == 0 ? count == 0 && bytes.empty() : bytes.size() % 4 == 0 && characters % width == 0 && characters / width == count;
+  if (!fits)
+    return makeError("the .npy file has " + llvm::Twine(bytes.size()) + " bytes of data, but " + formatSignature(KILN_ELEMENT_STRING, dims) + " of " +
+                     llvm::Twine(width) + " characters needs another number");
   llvm::Expected<Tensor> tensor = Tensor::create(KILN_ELEMENT_STRING, dims);
   if (!tensor)
     return tensor;
-  if (width > (size_t(1) << 32) || bytes.size() != size_t(tensor->getNumElements()) * width * 4)
-    return makeError("the .npy file has " + llvm::Twine(bytes.size()) + " bytes of data, but " + tensor->getSignature() + " of " + llvm::Twine(width) +
-                     " characters needs another number");
   for (int64_t i = 0; i < tensor->getNumElements(); ++i) {
     std::string text;
     for (size_t c = 0; c < width; ++c) {
@@ -193,13 +199,18 @@ llvm::Expected<Tensor> readNpy(StringRef bytes) {
     return makeError("element type '" + *header.descr + "' is not supported: expected little-endian f2 f4 f8, i1 to i8, u1 to u8 or b1");
   if (*header.fortranOrder && header.shape->size() > 1)
     return makeError("the .npy file is in Fortran order; save it with numpy.ascontiguousarray");
+  // Before any memory is taken: the header may promise what the file does not hold.
+  llvm::Expected<Tensor::Size> size = Tensor::measure(row->type, *header.shape);
+  if (!size)
+    return size.takeError();
+  if (size_t(size->bytes) != bytes.size())
+    return makeError("the .npy file has " + llvm::Twine(bytes.size()) + " bytes of data, but " + formatSignature(row->type, *header.shape) + " needs " +
+                     llvm::Twine(size->bytes));
   llvm::Expected<Tensor> tensor = Tensor::create(row->type, *header.shape);
   if (!tensor)
     return tensor.takeError();
-  if (tensor->getByteSize() != bytes.size())
-    return makeError("the .npy file has " + llvm::Twine(bytes.size()) + " bytes of data, but " + tensor->getSignature() + " needs " +
-                     llvm::Twine(tensor->getByteSize()));
   std::memcpy(tensor->getData(), bytes.data(), bytes.size());
+  tensor->normalizeBools();
   return tensor;
 }
 

@@ -1,39 +1,61 @@
 //===- OnnxTensor.cpp - ONNX's recorded tensors ----------------------------===//
 #include "compiler/run/OnnxTensor.h"
+#include "compiler/import/SilentProtobuf.h"
 #include "compiler/import/onnx.pb.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 using llvm::Twine;
 
 namespace kiln {
 
+/// Calls `visit` with the field that holds values of this type, when they are not raw.
+template <typename Visit> static auto visitField(const onnx::TensorProto &proto, ElementType type, Visit visit) {
+  switch (type) {
+  case KILN_ELEMENT_F32:
+    return visit(proto.float_data());
+  case KILN_ELEMENT_F64:
+    return visit(proto.double_data());
+  case KILN_ELEMENT_I64:
+    return visit(proto.int64_data());
+  case KILN_ELEMENT_U32:
+  case KILN_ELEMENT_U64:
+    return visit(proto.uint64_data());
+  default:
+    return visit(proto.int32_data());
+  }
+}
+
+/// Whether the tensor holds as many values as its type and dimensions say.
+static llvm::Error checkData(const onnx::TensorProto &proto, ElementType type, llvm::ArrayRef<int64_t> dims) {
+  llvm::Expected<Tensor::Size> size = Tensor::measure(type, dims);
+  if (!size)
+    return size.takeError();
+  bool isText = type == KILN_ELEMENT_STRING, isRaw = !isText && proto.has_raw_data();
+  int64_t wanted = isRaw ? size->bytes : size->elements;
+  int64_t found = isText  ? proto.string_data_size()
+                  : isRaw ? int64_t(proto.raw_data().size())
+                          : visitField(proto, type, [](const auto &field) { return int64_t(field.size()); });
+  if (found == wanted)
+    return llvm::Error::success();
+  return makeError("the tensor has " + Twine(found) + (isText ? " strings" : isRaw ? " bytes of data" : " values") + ", but " +
+                   formatSignature(type, dims) + " needs " + Twine(wanted));
+}
+
 /// Stores the values of a typed field; halves stand in it as their bits.
 template <typename Field> static llvm::Error copyField(const Field &field, Tensor &tensor) {
-  if (field.size() != tensor.getNumElements())
-    return makeError("the tensor has " + Twine(field.size()) + " values, but " + tensor.getSignature() + " needs " + Twine(tensor.getNumElements()));
   unsigned width = getByteSize(tensor.getType());
+  bool isSigned = tensor.getType() == KILN_ELEMENT_I8 || tensor.getType() == KILN_ELEMENT_I16 || tensor.getType() == KILN_ELEMENT_I32;
   for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
     auto value = field.Get(int(i));
+    if constexpr (std::is_integral_v<decltype(value)>)
+      if (width < sizeof(value) && !(isSigned ? llvm::isIntN(8 * width, int64_t(value)) : llvm::isUIntN(8 * width, uint64_t(value))))
+        return makeError("the value " + Twine(value) + " at " + Twine(i) + " is none of " + tensor.getSignature());
     std::memcpy(tensor.getData() + i * width, &value, width); // little-endian: the low bytes are the narrower integer
   }
   return llvm::Error::success();
-}
-
-static llvm::Error copyTypedData(const onnx::TensorProto &proto, Tensor &tensor) {
-  switch (tensor.getType()) {
-  case KILN_ELEMENT_F32:
-    return copyField(proto.float_data(), tensor);
-  case KILN_ELEMENT_F64:
-    return copyField(proto.double_data(), tensor);
-  case KILN_ELEMENT_I64:
-    return copyField(proto.int64_data(), tensor);
-  case KILN_ELEMENT_U32:
-  case KILN_ELEMENT_U64:
-    return copyField(proto.uint64_data(), tensor);
-  default:
-    return copyField(proto.int32_data(), tensor);
-  }
 }
 
 namespace {
@@ -66,14 +88,11 @@ static std::optional<Packing> findPacking(int dataType) {
 }
 
 /// Elements in the low bits first, in raw bytes or in a field of one byte each.
-static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing packing, llvm::ArrayRef<int64_t> dims) {
+static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing packing, llvm::ArrayRef<int64_t> dims, int64_t count) {
   std::string bytes = proto.raw_data();
   for (int32_t byte : proto.int32_data())
     bytes.push_back(static_cast<char>(byte));
   int perByte = 8 / packing.bits, mask = (1 << packing.bits) - 1;
-  int64_t count = 1;
-  for (int64_t dim : dims)
-    count *= dim;
   if (static_cast<int64_t>(bytes.size()) != (count + perByte - 1) / perByte)
     return makeError("the tensor has " + Twine(bytes.size()) + " bytes of data, but its " + Twine(count) + " elements need " +
                      Twine((count + perByte - 1) / perByte));
@@ -85,43 +104,49 @@ static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing pac
   return tensor;
 }
 
+/// The number of elements, or nullopt when a file of so many bytes cannot hold them.
+static std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> dims, int64_t most) {
+  int64_t count = llvm::is_contained(dims, 0) ? 0 : 1;
+  for (int64_t dim : dims)
+    if (dim < 0 || (count > 0 && count > most / dim))
+      return std::nullopt;
+    else
+      count *= dim;
+  return count;
+}
+
 static llvm::Expected<Tensor> readProto(const onnx::TensorProto &proto, size_t bytes) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
     return makeError("the tensor's data lie in another file, which is not supported here");
   llvm::SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
   std::optional<Packing> packing = findPacking(proto.data_type());
-  // Before any memory is taken: a byte of the file holds so many elements at most.
-  // A dimension of 0 may follow large ones, which then hold nothing.
-  int64_t count = llvm::is_contained(dims, 0) ? 0 : 1, most = int64_t(bytes) * (packing ? 8 / packing->bits : 1);
-  for (int64_t dim : dims)
-    if (dim < 0 || (dim > 0 && count > most / dim) || (count *= dim) < 0)
-      return makeError("the tensor's dimensions do not fit its data");
+  // All of it is checked before any memory is taken.
+  std::optional<int64_t> count = countElements(dims, int64_t(bytes) * (packing ? 8 / packing->bits : 1));
+  if (!count)
+    return makeError("the tensor's dimensions do not fit its data");
   if (packing)
-    return unpack(proto, *packing, dims);
-  llvm::Expected<Tensor> tensor = Tensor::create(ElementType(proto.data_type()), dims);
+    return unpack(proto, *packing, dims, *count);
+  ElementType type = toElementType(proto.data_type());
+  if (llvm::Error error = checkData(proto, type, dims))
+    return std::move(error);
+  llvm::Expected<Tensor> tensor = Tensor::create(type, dims);
   if (!tensor)
     return tensor;
-  if (tensor->getType() == KILN_ELEMENT_STRING) {
-    if (proto.string_data_size() != tensor->getNumElements())
-      return makeError("the tensor has " + Twine(proto.string_data_size()) + " strings, but " + tensor->getSignature() + " needs " +
-                       Twine(tensor->getNumElements()));
-    for (int64_t i = 0; i < tensor->getNumElements(); ++i)
+  if (type == KILN_ELEMENT_STRING) {
+    for (int64_t i = 0; i < *count; ++i)
       tensor->setText(i, proto.string_data(int(i)));
     return tensor;
   }
-  if (!proto.has_raw_data()) {
-    if (llvm::Error error = copyTypedData(proto, *tensor))
-      return std::move(error);
-    return tensor;
-  }
-  if (proto.raw_data().size() != tensor->getByteSize())
-    return makeError("the tensor has " + Twine(proto.raw_data().size()) + " bytes of data, but " + tensor->getSignature() + " needs " +
-                     Twine(tensor->getByteSize()));
-  std::memcpy(tensor->getData(), proto.raw_data().data(), tensor->getByteSize());
+  if (proto.has_raw_data())
+    std::memcpy(tensor->getData(), proto.raw_data().data(), tensor->getByteSize());
+  else if (llvm::Error error = visitField(proto, type, [&](const auto &field) { return copyField(field, *tensor); }))
+    return std::move(error);
+  tensor->normalizeBools();
   return tensor;
 }
 
 template <typename Proto> static bool parse(Proto &proto, llvm::StringRef bytes) {
+  SilentProtobuf silence;
   return bytes.size() <= size_t(INT32_MAX) && proto.ParseFromArray(bytes.data(), int(bytes.size()));
 }
 
@@ -175,7 +200,8 @@ llvm::Expected<std::optional<std::vector<Tensor>>> readOnnxList(llvm::StringRef 
       return present(listOf(readProto(optional.tensor_value(), bytes.size())));
     // An optional without a value has none of the fields with data.
     if (parse(tensor, bytes) && (tensor.has_raw_data() || tensor.dims_size() > 0 || tensor.float_data_size() > 0 || tensor.int32_data_size() > 0 ||
-                                 tensor.int64_data_size() > 0 || tensor.double_data_size() > 0))
+                                 tensor.int64_data_size() > 0 || tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 ||
+                                 tensor.string_data_size() > 0))
       return present(listOf(readProto(tensor, bytes.size())));
   }
   if (isOptional)

@@ -98,16 +98,24 @@ std::string getTypeName(ElementType type) {
   return row ? row->name : "type " + std::to_string(int(type));
 }
 
+ElementType toElementType(int64_t number) {
+  return number > KILN_ELEMENT_UNDEFINED && number <= KILN_ELEMENT_F8E8M0 ? ElementType(number) : KILN_ELEMENT_UNDEFINED;
+}
+
 bool isFloat(ElementType type) {
   return type == KILN_ELEMENT_F32 || type == KILN_ELEMENT_F64 || type == KILN_ELEMENT_F16 || type == KILN_ELEMENT_BF16;
 }
 
 void Tensor::Free::operator()(char *pointer) const { kiln_workspace_destroy(pointer, size); }
 
-llvm::Expected<Tensor> Tensor::create(ElementType type, llvm::ArrayRef<int64_t> dims) {
+llvm::Expected<Tensor::Size> Tensor::measure(ElementType type, llvm::ArrayRef<int64_t> dims) {
   unsigned width = kiln::getByteSize(type);
   if (!width)
     return makeError("tensors of " + getTypeName(type) + " are not supported here");
+  // As many as NumPy has; more would not fit into the header of a .npy file, either.
+  constexpr size_t mostDims = 64;
+  if (dims.size() > mostDims)
+    return makeError("a tensor cannot have " + llvm::Twine(dims.size()) + " dimensions: the most is " + llvm::Twine(mostDims));
   int64_t count = 1;
   for (int64_t dim : dims) {
     if (dim < 0)
@@ -118,10 +126,18 @@ llvm::Expected<Tensor> Tensor::create(ElementType type, llvm::ArrayRef<int64_t> 
   int64_t total;
   if (llvm::MulOverflow(count, int64_t(width), total) || total > int64_t(1) << 46)
     return makeError("a tensor of that many elements does not fit into memory");
+  return Size{count, total};
+}
+
+llvm::Expected<Tensor> Tensor::create(ElementType type, llvm::ArrayRef<int64_t> dims) {
+  llvm::Expected<Size> size = measure(type, dims);
+  if (!size)
+    return size.takeError();
   Tensor tensor;
   tensor.type = type;
   tensor.dims.assign(dims.begin(), dims.end());
-  tensor.numElements = count;
+  tensor.numElements = size->elements;
+  int64_t total = size->bytes;
   size_t allocated = size_t(total) + guardSize;
   void *memory;
   if (kiln_workspace_create(allocated, &memory) != KILN_STATUS_OK)
@@ -188,6 +204,11 @@ void Tensor::setValue(int64_t index, double value) {
   }
 }
 
+void Tensor::normalizeBools() {
+  for (int64_t i = 0; type == KILN_ELEMENT_BOOL && i < numElements; ++i)
+    bytes.get()[i] = bytes.get()[i] != 0;
+}
+
 void Tensor::reshape(llvm::ArrayRef<int64_t> newDims) { dims.assign(newDims.begin(), newDims.end()); }
 
 bool Tensor::isGuardIntact() const {
@@ -195,12 +216,14 @@ bool Tensor::isGuardIntact() const {
   return std::all_of(guard, guard + guardSize, [](char byte) { return byte == guardByte; });
 }
 
-std::string Tensor::getSignature() const {
+std::string formatSignature(ElementType type, llvm::ArrayRef<int64_t> dims) {
   std::vector<std::string> texts;
   for (int64_t dim : dims)
     texts.push_back(std::to_string(dim));
   return formatSignature(type, texts);
 }
+
+std::string Tensor::getSignature() const { return formatSignature(type, dims); }
 
 std::string formatSignature(ElementType type, llvm::ArrayRef<std::string> dims) {
   return getTypeName(type) + "[" + llvm::join(dims, ",") + "]";

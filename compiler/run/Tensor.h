@@ -29,6 +29,12 @@ public:
   /// All zeros. Fails when the type has no size here, a dimension is negative or the bytes do not fit into memory.
   static llvm::Expected<Tensor> create(ElementType type, llvm::ArrayRef<int64_t> dims);
 
+  /// The number of elements, and of bytes without what strings point to; fails where create() does for all but memory.
+  struct Size {
+    int64_t elements, bytes;
+  };
+  static llvm::Expected<Size> measure(ElementType type, llvm::ArrayRef<int64_t> dims);
+
   /// Another tensor with the same bytes.
   llvm::Expected<Tensor> copy() const;
 
@@ -50,6 +56,9 @@ public:
   llvm::StringRef getText(int64_t index) const;
   /// Stores a copy that the tensor owns.
   void setText(int64_t index, llvm::StringRef text);
+
+  /// Makes every byte of a tensor of bools that is not 0 a 1, as kernels expect it; other tensors stay as they are.
+  void normalizeBools();
 
   /// The same bytes under other dimensions with as many elements.
   void reshape(llvm::ArrayRef<int64_t> newDims);
@@ -78,6 +87,12 @@ private:
 
 /// "f32[1,batch,3]" of a type and texts of dimensions.
 std::string formatSignature(ElementType type, llvm::ArrayRef<std::string> dims);
+
+/// The type of this number in a file; KILN_ELEMENT_UNDEFINED when there is none.
+ElementType toElementType(int64_t number);
+
+/// "f32[2,3]".
+std::string formatSignature(ElementType type, llvm::ArrayRef<int64_t> dims);
 
 /// An llvm::Error with this message.
 llvm::Error makeError(const llvm::Twine &message);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/target/Targets.h"
 #include "compiler/Recursion.h"
+#include "compiler/files/InputFile.h"
 #include "dialects/kernel/Libraries.h"
 #include "dialects/kernel/TargetFaults.h"
 
@@ -16,7 +17,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -161,8 +161,8 @@ static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::strin
   std::vector<std::string> features = changeFeatures(base, fields);
   std::vector<StringRef> names(features.begin(), features.end());
   std::string triple = fields.text("triple", base.getTriple()), cpu = fields.text("cpu", changesFeatures ? "x86-64" : base.getCpu());
-  ArrayAttr libraries = readLibraries(context, fields), list = Builder(context).getStrArrayAttr(names);
-  fields.fail(kernel::findNameFault({name, triple, cpu, list, libraries}));
+  ArrayAttr list = Builder(context).getStrArrayAttr(names);
+  fields.fail(kernel::findNameFault({name, triple, cpu, list, ArrayAttr()}));
   // The vector unit follows from what is left of the features.
   bool follows = changesFeatures && !fields.hasFault();
   kernel::TargetAttr unit = follows ? makeX86Target(context, name, "", names) : base;
@@ -171,6 +171,7 @@ static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::strin
   fields.fail(kernel::findSizeFault(bits, registers));
   SmallVector<kernel::CompositeAttr> composites = readComposites(context, fields);
   fields.fail(kernel::findRepeatedComposite(composites));
+  ArrayAttr libraries = readLibraries(context, fields);
   if (fields.hasFault())
     return {};
   return kernel::TargetAttr::get(context, name, triple, cpu, bits, registers, l1, l2, l3, list, libraries.empty() ? ArrayAttr() : libraries, composites);
@@ -213,9 +214,9 @@ static kernel::TargetAttr fromText(MLIRContext *context, StringRef text, std::st
 
 kernel::TargetAttr readTargetFile(MLIRContext *context, StringRef path, std::string &error) {
   context->loadDialect<kernel::KernelDialect>();
-  auto file = llvm::MemoryBuffer::getFile(path);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = readInputFile(path, mostTextBytes);
   if (!file) {
-    error = "target file '" + path.str() + "': " + file.getError().message();
+    error = "target file '" + path.str() + "': " + toString(file.takeError());
     return {};
   }
   std::string fault;

@@ -29,6 +29,9 @@ private:
   /// What was picked, zero where the class is ignored, without the dimension of classes.
   Value values(Value picked) const;
   Value reduceAll(ReduceKind kind, Value x) const;
+  /// Halves as f32: a sum of many losses or weights does not fit them.
+  Value widen(Value x) const;
+  Value narrow(Value x) const { return getElementTypeOrSelf(x) == element() ? x : Value(CastOp::create(b, loc, withElementType(x.getType(), element()), x)); }
 
   OpBuilder &b;
   Location loc;
@@ -80,23 +83,28 @@ Value LossBuilder::reduceAll(ReduceKind kind, Value x) const {
   return ReshapeOp::create(b, loc, type({}, from.getElementType()), kept);
 }
 
+Value LossBuilder::widen(Value x) const {
+  bool isHalf = element().isF16() || element().isBF16();
+  return isHalf ? Value(CastOp::create(b, loc, withElementType(x.getType(), b.getF32Type()), x)) : x;
+}
+
 Value LossBuilder::build() {
   pickClasses();
   RankedTensorType picked = type(lossDims(input.getType(), true), element());
-  Value loss = values(GatherElementsOp::create(b, loc, picked, input, at, 1)), weights;
+  Value loss = widen(values(GatherElementsOp::create(b, loc, picked, input, at, 1))), weights;
   loss = NegOp::create(b, loc, loss.getType(), loss);
   if (weight)
-    weights = values(GatherOp::create(b, loc, picked, weight, at, 0));
+    weights = widen(values(GatherOp::create(b, loc, picked, weight, at, 0)));
   else if (isIgnored)
-    weights = values(splat(picked, 1));
+    weights = widen(values(splat(picked, 1)));
   if (weights)
     loss = MulOp::create(b, loc, loss.getType(), loss, weights);
   if (reduction == LossReduction::None)
-    return loss;
+    return narrow(loss);
   if (reduction == LossReduction::Mean && !weights)
-    return reduceAll(ReduceKind::Mean, loss);
+    return narrow(reduceAll(ReduceKind::Mean, loss));
   Value sum = reduceAll(ReduceKind::Sum, loss);
-  return reduction == LossReduction::Sum ? sum : Value(DivOp::create(b, loc, sum.getType(), sum, reduceAll(ReduceKind::Sum, weights)));
+  return narrow(reduction == LossReduction::Sum ? sum : Value(DivOp::create(b, loc, sum.getType(), sum, reduceAll(ReduceKind::Sum, weights))));
 }
 
 FailureOr<SmallVector<Value>> NegativeLogLikelihoodOp::decompose(OpBuilder &builder) {

@@ -21,7 +21,8 @@ def NN_Dialect : Dialect {
 
     Module attributes: `nn.model` (the name that all external symbols bear), `nn.symbols` (names of the symbolic dimensions, in the order
     of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` a symbol, when the user gave bounds), `nn.constraints` (expressions
-    that must be zero at run time), `nn.computed_symbols` (an affine map with a result for each of the last symbols, those that the model computes:
+    that must be zero at run time), `nn.assumed` (those of them that make the module a version of the model, for runs in which sizes that broadcast are
+    equal), `nn.computed_symbols` (an affine map with a result for each of the last symbols, those that the model computes:
     the most that it can be, an expression of the symbols before them), `nn.accuracy` (`strict` or `fast`, when the user asked for one), `nn.transposes`
     (how many transposes the choice of layouts left), `nn.sequences` (which arguments and results of @main are elements of sequences and optionals of the
     ONNX model, see Sequences.h). `func.func @main` carries `nn.name` on its

@@ -111,8 +111,11 @@ def NN_RoundOp : NN_Unary<"round", [{ roundEven(x) }]>;
 
 //===- Transcendental functions --------------------------------------------===//
 def NN_ExpOp : NN_Unary<"exp", [{ exp(x) }], [NN_Approximate], (ins NN_Accuracy:$accuracy)>;
+def NN_Expm1Op : NN_Unary<"expm1", [{ expm1(x) }]>;
 def NN_LogOp : NN_Unary<"log", [{ log(x) }]>;
+def NN_Log1pOp : NN_Unary<"log1p", [{ log1p(x) }]>;
 def NN_ErfOp : NN_Unary<"erf", [{ erf(x) }]>;
+def NN_ErfcOp : NN_Unary<"erfc", [{ erfc(x) }]>;
 def NN_SinOp : NN_Unary<"sin", [{ sin(x) }]>;
 def NN_CosOp : NN_Unary<"cos", [{ cos(x) }]>;
 def NN_TanOp : NN_Unary<"tan", [{ tan(x) }]>;
@@ -127,27 +130,28 @@ def NN_AcoshOp : NN_Unary<"acosh", [{ acosh(x) }]>;
 def NN_AtanhOp : NN_Unary<"atanh", [{ atanh(x) }]>;
 
 //===- Activations (composites) --------------------------------------------===//
+// Formulas keep the digits of small results: none adds to 1 what is small beside it, or takes 1 from what is close to it.
 def NN_SigmoidOp : NN_Unary<"sigmoid", [{ sigmoid(x) }], [NN_Approximate], (ins NN_Accuracy:$accuracy)>;
 def NN_ReluOp : NN_Unary<"relu", [{ max(x, 0.0) }]>;
 def NN_ClampOp : NN_Unary<"clamp", [{ min(max(x, getMin().convertToDouble()), getMax().convertToDouble()) }], [], (ins F64Attr:$min, F64Attr:$max)>;
 def NN_LeakyReluOp : NN_UnaryComposite<"leaky_relu", [{ select(x < 0.0, x * getAlpha().convertToDouble(), x) }], (ins F64Attr:$alpha)>;
 def NN_ThresholdedReluOp : NN_UnaryComposite<"thresholded_relu", [{ select(x > getAlpha().convertToDouble(), x, x.like(0.0)) }], (ins F64Attr:$alpha)>;
-def NN_EluOp : NN_UnaryComposite<"elu", [{ select(x < 0.0, (exp(x) - 1.0) * getAlpha().convertToDouble(), x) }], (ins F64Attr:$alpha)>;
+def NN_EluOp : NN_UnaryComposite<"elu", [{ select(x < 0.0, expm1(x) * getAlpha().convertToDouble(), x) }], (ins F64Attr:$alpha)>;
 def NN_CeluOp : NN_UnaryComposite<"celu",
-  [{ max(x, 0.0) + min((exp(x / getAlpha().convertToDouble()) - 1.0) * getAlpha().convertToDouble(), 0.0) }], (ins F64Attr:$alpha)>;
+  [{ max(x, 0.0) + min(expm1(x / getAlpha().convertToDouble()) * getAlpha().convertToDouble(), 0.0) }], (ins F64Attr:$alpha)>;
 def NN_SeluOp : NN_UnaryComposite<"selu",
-  [{ select(x > 0.0, x, (exp(x) - 1.0) * getAlpha().convertToDouble()) * getGamma().convertToDouble() }], (ins F64Attr:$alpha, F64Attr:$gamma)>;
-def NN_SoftplusOp : NN_UnaryComposite<"softplus", [{ max(x, 0.0) + log(exp(-abs(x)) + 1.0) }]>;
+  [{ select(x > 0.0, x, expm1(x) * getAlpha().convertToDouble()) * getGamma().convertToDouble() }], (ins F64Attr:$alpha, F64Attr:$gamma)>;
+def NN_SoftplusOp : NN_UnaryComposite<"softplus", [{ max(x, 0.0) + log1p(exp(-abs(x))) }]>;
 def NN_SoftsignOp : NN_UnaryComposite<"softsign", [{ x / (abs(x) + 1.0) }]>;
-def NN_MishOp : NN_UnaryComposite<"mish", [{ x * tanh(max(x, 0.0) + log(exp(-abs(x)) + 1.0)) }]>;
+def NN_MishOp : NN_UnaryComposite<"mish", [{ x * tanhOfSoftplus(x) }]>;
 def NN_SwishOp : NN_UnaryComposite<"swish", [{ x * sigmoid(x * getAlpha().convertToDouble()) }], (ins F64Attr:$alpha, NN_Accuracy:$accuracy), [NN_Approximate]>;
 def NN_SwigluOp : NN_BinaryComposite<"swiglu", [{ x * sigmoid(x * getAlpha().convertToDouble()) * y }],
   (ins F64Attr:$alpha, NN_Accuracy:$accuracy), [NN_Approximate]>;
 def NN_HardSigmoidOp : NN_UnaryComposite<"hard_sigmoid",
   [{ max(min(x * getAlpha().convertToDouble() + getBeta().convertToDouble(), 1.0), 0.0) }], (ins F64Attr:$alpha, F64Attr:$beta)>;
 def NN_HardSwishOp : NN_UnaryComposite<"hard_swish", [{ x * max(min(x * (1.0 / 6.0) + 0.5, 1.0), 0.0) }]>;
-def NN_GeluOp : NN_UnaryComposite<"gelu", [{ x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0) }]>;
-def NN_GeluTanhOp : NN_UnaryComposite<"gelu_tanh", [{ x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286535588) + 1.0) }]>;
+def NN_GeluOp : NN_UnaryComposite<"gelu", [{ x * 0.5 * erfc(x * -0.70710678118654752440) }]>;
+def NN_GeluTanhOp : NN_UnaryComposite<"gelu_tanh", [{ x * sigmoid((x + x * x * x * 0.044715) * 1.59576912160573071176) }]>;
 def NN_ShrinkOp : NN_UnaryComposite<"shrink", [{ select(x < -getLambda().convertToDouble(), x + getBias().convertToDouble(),
     select(x > getLambda().convertToDouble(), x - getBias().convertToDouble(), x.like(0.0))) }], (ins F64Attr:$lambda, F64Attr:$bias)>;
 

@@ -191,6 +191,13 @@ Scalar sigmoid(const Scalar &x) {
   return x.like(1.0) / (exp(-x) + 1.0);
 }
 
+/// With t = e^-|x|, (1 + 2t) / (1 + 2t + 2t^2), or below zero t (t + 2) / (t (t + 2) + 2): sums of positive numbers, so that no digit is lost.
+Scalar tanhOfSoftplus(const Scalar &x) {
+  Scalar t = exp(-abs(x)), isNegative = x < 0.0;
+  Scalar grown = select(isNegative, t * (t + 2.0), t * 2.0 + 1.0);
+  return grown / (grown + select(isNegative, t.like(2.0), t * t * 2.0));
+}
+
 Scalar castTo(const Scalar &x, Type type) {
   Type to = getElementTypeOrSelf(type), from = x.element;
   Type form = withForm(x.held.getType(), to);

@@ -64,6 +64,7 @@ public:
   friend Scalar isNan(const Scalar &x);
   friend Scalar sign(const Scalar &x);
   friend Scalar sigmoid(const Scalar &x);
+  friend Scalar tanhOfSoftplus(const Scalar &x);
   friend Scalar abs(const Scalar &x);
   /// Conversion as ONNX Cast; `type` is a tensor or element type.
   friend Scalar castTo(const Scalar &x, mlir::Type type);

@@ -103,7 +103,9 @@ LogicalResult BroadcastToOp::verify() {
     return emitOpError("lowers the rank");
   for (auto [i, dim] : llvm::enumerate(from)) {
     AffineExpr want = to[to.size() - from.size() + i];
-    if (getConstantDim(dim) != 1 && !provablyEqual(dim, want) && !mayBroadcast(dim, want))
+    // A version for special sizes has numbers where others have not: the constraints demand that the result's size is this one.
+    bool isDemanded = getConstantDim(dim) && !getConstantDim(want);
+    if (getConstantDim(dim) != 1 && !provablyEqual(dim, want) && !mayBroadcast(dim, want) && !isDemanded)
       return emitOpError() << "dimension " << i << " of size " << formatDim(dim) << " does not broadcast to " << formatDim(want);
   }
   return success();

@@ -117,8 +117,10 @@ std::optional<Interval> RangeInterpreter::inferFunction(Operation *op) {
   auto exact = [&](double (*function)(double)) { return growing(x, function, 0, -infinity, infinity); };
   return TypeSwitch<Operation *, std::optional<Interval>>(op)
       .Case<math::ExpOp>([&](auto) { return growing(x, exponential, functionError, 0, infinity); })
+      .Case<math::ExpM1Op>([&](auto) { return growing(x, [](double v) { return std::expm1(v); }, functionError, -1, infinity); })
       .Case<math::TanhOp>([&](auto) { return growing(x, [](double v) { return std::tanh(v); }, functionError, -infinity, infinity); })
       .Case<math::ErfOp>([&](auto) { return growing(x, [](double v) { return std::erf(v); }, functionError, -infinity, infinity); })
+      .Case<math::ErfcOp>([&](auto) { return growing(negate(x), [](double v) { return std::erfc(-v); }, functionError, 0, infinity); })
       .Case<math::AtanOp>([&](auto) { return growing(x, [](double v) { return std::atan(v); }, functionError, -infinity, infinity); })
       .Case<math::SqrtOp>([&](auto) {
         Interval root = growing({std::max(x.low, 0.0), std::max(x.high, 0.0), x.nan || x.low < 0}, [](double v) { return std::sqrt(v); }, 0x1p-50, 0, infinity);
@@ -128,6 +130,10 @@ std::optional<Interval> RangeInterpreter::inferFunction(Operation *op) {
         Interval positive(std::max(x.low, 0.0), std::max(x.high, 0.0), x.nan || x.low < 0);
         Interval result = growing(positive, [](double v) { return std::log(v); }, functionError, -infinity, infinity);
         return x.low <= x.high ? widen(result, 0, functionError) : x;
+      })
+      .Case<math::Log1pOp>([&](auto) {
+        Interval inside(std::max(x.low, -1.0), std::max(x.high, -1.0), x.nan || x.low < -1);
+        return x.low <= x.high ? growing(inside, [](double v) { return std::log1p(v); }, functionError, -infinity, infinity) : x;
       })
       .Case<math::SinOp, math::CosOp>([&](auto) { return widen({-1, 1, x.nan || !x.isBounded()}, functionError); })
       .Case<math::FloorOp>([&](auto) { return exact([](double v) { return std::floor(v); }); })

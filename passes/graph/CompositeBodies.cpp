@@ -3,7 +3,7 @@
 // nn.elu on the stand-ins %x and 0.731... beside what it decomposes to:
 //
 //   %w = nn.elu %x {alpha = 0.731...}
-//   %r = nn.select (%x < 0), (nn.exp %x - 1) * 0.731..., %x             (shortened)
+//   %r = nn.select (%x < 0), nn.expm1 %x * 0.731..., %x                 (shortened)
 //
 // A graph that the second fits is an nn.elu of what stands at %x, with the number that stands at 0.731... as its alpha.
 //
@@ -58,10 +58,18 @@ static ArrayRef<Spelling> getSpellings() {
   static const Spelling spellings[] = {
       {"nn.sigmoid", [](const Inputs &in) { return in.x.like(1.0) / (exp(-in.x) + 1.0); }},
       {"nn.softplus", [](const Inputs &in) { return log(exp(in.x) + 1.0); }},
+      {"nn.softplus", [](const Inputs &in) { return max(in.x, 0.0) + log(exp(-abs(in.x)) + 1.0); }},
+      {"nn.mish", [](const Inputs &in) { return in.x * tanh(in.make<SoftplusOp>(in.x)); }},
+      {"nn.elu", [](const Inputs &in) { return select(in.x < 0.0, (exp(in.x) - 1.0) * in.alpha, in.x); }},
+      {"nn.gelu", [](const Inputs &in) { return in.x * 0.5 * (erf(in.x * 0.70710678118654752440) + 1.0); }},
+      {"nn.gelu_tanh",
+       [](const Inputs &in) { return in.x * 0.5 * (tanh((in.x + in.x * in.x * in.x * 0.044715) * 0.79788456080286535588) + 1.0); }},
       {"nn.gelu_tanh",
        [](const Inputs &in) { return in.x * 0.5 * (tanh(in.x * (in.x * in.x * 0.044715 + 1.0) * 0.79788456080286535588) + 1.0); }},
       {"nn.hard_sigmoid", [](const Inputs &in) { return min(max(in.x + 3.0, 0.0), 6.0) / 6.0; }, {1.0 / 6.0, 0.5}},
       {"nn.hard_swish", [](const Inputs &in) { return in.x * min(max(in.x + 3.0, 0.0), 6.0) / 6.0; }},
+      {"nn.selu", [](const Inputs &in) { return select(in.x > 0.0, in.x, (exp(in.x) - 1.0) * in.alpha) * in.beta; }},
+      {"nn.celu", [](const Inputs &in) { return max(in.x, 0.0) + min((exp(in.x / in.alpha) - 1.0) * in.alpha, 0.0); }},
       // ONNX's own bodies of these two.
       {"nn.selu",
        [](const Inputs &in) { return select(in.x < 0.0, (exp(in.x) * in.alpha - in.alpha) * in.beta, in.x * in.beta); }},

@@ -44,6 +44,17 @@ static uint64_t unsignedValue(Type type, int64_t integer) {
   return width == 64 ? integer : static_cast<uint64_t>(integer) & llvm::maskTrailingOnes<uint64_t>(width);
 }
 
+/// As kernels convert: fractions are dropped, what is too large or too small is the end of the type, NaN is 0.
+static int64_t saturate(double number, unsigned width, bool isSigned) {
+  llvm::APSInt integer(width, /*isUnsigned=*/!isSigned);
+  bool isExact;
+  if (std::isnan(number))
+    return 0;
+  // Gives the end of the type where the number does not fit.
+  APFloat(number).convertToInteger(integer, APFloat::rmTowardZero, &isExact);
+  return isSigned ? integer.getSExtValue() : static_cast<int64_t>(integer.getZExtValue());
+}
+
 void kiln::storeNumber(char *to, Type type, double number) {
   APInt bits = APFloat(number).bitcastToAPInt();
   if (!type.isF64()) {
@@ -215,13 +226,9 @@ LogicalResult Interpreter::interpretConversion(Operation *op) {
     } else if (isa<arith::TruncFOp, arith::ExtFOp>(op)) {
       result.numbers.push_back(roundTo(to, x.numbers[i]));
     } else if (isa<arith::FPToSIOp>(op)) {
-      if (!(std::fabs(x.numbers[i]) < 9.2e18))
-        return failure();
-      result.integers.push_back(wrapTo(to, static_cast<int64_t>(x.numbers[i])));
+      result.integers.push_back(saturate(x.numbers[i], to.getIntOrFloatBitWidth(), /*isSigned=*/true));
     } else if (isa<arith::FPToUIOp>(op)) {
-      if (!(x.numbers[i] > -1.0 && x.numbers[i] < 1.8e19))
-        return failure();
-      result.integers.push_back(wrapTo(to, static_cast<int64_t>(static_cast<uint64_t>(x.numbers[i]))));
+      result.integers.push_back(wrapTo(to, saturate(x.numbers[i], to.getIntOrFloatBitWidth(), /*isSigned=*/false)));
     } else if (isa<arith::SIToFPOp>(op)) {
       result.numbers.push_back(to.isF32() ? static_cast<float>(x.integers[i]) : static_cast<double>(x.integers[i]));
     } else if (isa<arith::UIToFPOp>(op)) {

@@ -7,16 +7,18 @@
 // A buffer lives from its first launch to its last, and throughout a loop that it is used in and outside of; a result takes over the buffer of an
 // input that dies where it is computed, if its kernel allows that (`kernel.overwrites`). Static sizes: the best of several greedy orders
 // (PackBuffers.h). With symbolic sizes offsets are sums: buffers whose lives are apart share a slot of the larger size, computed when the entry runs, and
-// func @workspace_size computes the same sum for the caller.
+// func @workspace_size computes the same sum for the caller. It answers -1 for dimensions whose tensors (SizeChecks.h) or whose sum is too large.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/kernel/PackBuffers.h"
 #include "passes/lowering/Places.h"
+#include "passes/lowering/SizeChecks.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -185,31 +187,91 @@ static void replaceByView(memref::AllocOp alloc, Value offset, Value workspace) 
   alloc.erase();
 }
 
-/// Sums the slots before the first launch. Sizes are pure functions of the symbols, so their computations move up.
-static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
+static bool isSizeCheck(Operation &op) {
+  auto check = dyn_cast<kernel::CheckOp>(op);
+  return check && check.getStatus() == sizeOverflowStatus;
+}
+
+/// Behind the checks that sizes fit: what stands before them must not compute any.
+static Block::iterator skipSizeChecks(Block &block) {
+  auto end = block.begin();
+  for (auto it = block.begin(); it != block.end() && (isa<arith::ArithDialect>(it->getDialect()) || isSizeCheck(*it)); ++it)
+    if (isSizeCheck(*it))
+      end = std::next(it);
+  return end;
+}
+
+/// Moves the computation of sizes, which are pure functions of the symbols, up behind the checks of sizes. Returns the first operation behind it.
+static Operation *gatherSizes(Block &block) {
+  Block::iterator begin = skipSizeChecks(block);
   // Conditions that are loaded stay where they are.
   llvm::SmallPtrSet<Operation *, 16> sizes;
   auto isSize = [&](Operation &op) {
     bool known = llvm::all_of(op.getOperands(), [&](Value operand) { return !operand.getDefiningOp() || sizes.contains(operand.getDefiningOp()); });
     return isa<arith::ArithDialect>(op.getDialect()) && known && sizes.insert(&op).second;
   };
-  Operation *firstOther = &*llvm::find_if_not(block, isSize);
+  for (auto it = block.begin(); it != begin; ++it)
+    isSize(*it);
+  Operation *firstOther = &*std::find_if_not(begin, block.end(), isSize);
   for (Operation &op : llvm::make_early_inc_range(llvm::make_range(firstOther->getIterator(), block.end())))
     if (isSize(op))
       op.moveBefore(firstOther);
-  OpBuilder b(firstOther);
+  return firstOther;
+}
+
+/// The most bytes that a slot takes, rounding included; nothing: more than fits.
+static std::optional<double> getMostBytes(ArrayRef<Buffer *> slot) {
+  double most = 0;
+  for (const Buffer *buffer : slot) {
+    memref::AllocOp alloc = buffer->allocs.front();
+    auto bytes = alloc->getAttrOfType<IntegerAttr>(mostBytesAttrName);
+    if (!bytes)
+      return std::nullopt;
+    most = std::max(most, static_cast<double>(bytes.getInt()));
+  }
+  return most + alignment;
+}
+
+/// The counts and widths of a slot's buffers, each pair once.
+static llvm::SetVector<std::pair<Value, int64_t>> listSizes(ArrayRef<Buffer *> slot) {
+  llvm::SetVector<std::pair<Value, int64_t>> sizes;
+  for (const Buffer *buffer : slot)
+    sizes.insert({buffer->count(), buffer->width()});
+  return sizes;
+}
+
+/// Each slot is known to fit by now, but not their sum.
+static void checkTotal(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, OpBuilder &b, Location loc) {
+  double most = static_cast<double>(staticBytes);
+  for (const std::vector<Buffer *> &slot : slots)
+    most += getMostBytes(slot).value_or(2 * static_cast<double>(mostBytes));
+  if (most <= static_cast<double>(mostBytes))
+    return;
+  auto constant = [&](double value) -> Value { return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value)); };
+  Value total = constant(static_cast<double>(staticBytes + static_cast<int64_t>(slots.size()) * alignment));
+  for (const std::vector<Buffer *> &slot : slots) {
+    Value size;
+    for (auto [count, width] : listSizes(slot)) {
+      Value bytes = arith::MulFOp::create(b, loc, toDouble(b, loc, count), constant(static_cast<double>(width)));
+      size = size ? arith::MaximumFOp::create(b, loc, size, bytes).getResult() : bytes;
+    }
+    total = arith::AddFOp::create(b, loc, size, total);
+  }
+  createSizeCheck(b, loc, total, mostBytes, "the workspace fits");
+}
+
+/// Sums the slots before the first launch.
+static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
+  OpBuilder b(gatherSizes(block));
   Location loc = block.getParentOp()->getLoc();
+  checkTotal(slots, staticBytes, b, loc);
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
   Value total = constant(staticBytes), mask = constant(alignment);
   for (const std::vector<Buffer *> &slot : slots) {
-    Value size;
-    llvm::DenseSet<std::pair<Value, int64_t>> known;
-    for (Buffer *buffer : slot) {
+    for (Buffer *buffer : slot)
       offsets[buffer] = total;
-      Value count = buffer->count();
-      int64_t width = buffer->width();
-      if (!known.insert({count, width}).second)
-        continue;
+    Value size;
+    for (auto [count, width] : listSizes(slot)) {
       Value bytes = arith::MulIOp::create(b, loc, count, constant(width));
       size = size ? arith::MaxSIOp::create(b, loc, size, bytes).getResult() : bytes;
     }
@@ -219,8 +281,32 @@ static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticByt
   return total;
 }
 
+/// Clones the computation of `total`, behind the checks of sizes inside of a condition. Gives -1 when one fails. The checks up to `last` need nothing that
+/// another one is for.
+static Value cloneTotal(Block::iterator at, Block::iterator end, Operation *last, Value total, IRMapping &map, OpBuilder &b) {
+  Value fits;
+  for (; at != end && (isa<arith::ArithDialect>(at->getDialect()) || isSizeCheck(*at)); ++at) {
+    if (!isSizeCheck(*at)) {
+      b.clone(*at, map);
+      continue;
+    }
+    Value condition = map.lookup(cast<kernel::CheckOp>(*at).getCondition());
+    fits = fits ? arith::AndIOp::create(b, at->getLoc(), fits, condition).getResult() : condition;
+    if (!last || &*at == last)
+      break;
+  }
+  if (!fits)
+    return map.lookup(total);
+  Location loc = at->getLoc();
+  auto branch = scf::IfOp::create(b, loc, TypeRange(b.getIndexType()), fits, /*withElseRegion=*/true);
+  OpBuilder inside = OpBuilder::atBlockEnd(branch.thenBlock()), otherwise = OpBuilder::atBlockEnd(branch.elseBlock());
+  scf::YieldOp::create(inside, loc, cloneTotal(std::next(at), end, nullptr, total, map, inside));
+  scf::YieldOp::create(otherwise, loc, ValueRange(arith::ConstantIndexOp::create(otherwise, loc, -1)));
+  return branch.getResult(0);
+}
+
 /// func @workspace_size(symbols) -> index with the computation of `total`.
-static void createSizeFunction(kernel::EntryOp entry, Value total, Value workspace) {
+static void createSizeFunction(kernel::EntryOp entry, Operation *lastCheck, Value total, Value workspace) {
   Block &block = entry.getBody().front();
   unsigned firstSymbol = cast<BlockArgument>(workspace).getArgNumber() + 1;
   auto symbols = block.getArguments().drop_front(firstSymbol);
@@ -237,12 +323,8 @@ static void createSizeFunction(kernel::EntryOp entry, Value total, Value workspa
       function.setArgAttr(to.getArgNumber(), kernel::nameAttrName, names[to.getArgNumber()]);
   }
   b.setInsertionPointToEnd(body);
-  for (Operation &op : block) {
-    if (!isa<arith::ArithDialect>(op.getDialect()))
-      break;
-    b.clone(op, map);
-  }
-  func::ReturnOp::create(b, entry.getLoc(), map.lookup(total));
+  Value result = cloneTotal(block.begin(), block.end(), lastCheck, total, map, b);
+  func::ReturnOp::create(b, entry.getLoc(), result);
 }
 
 /// `kernel.workspace_lower_bound`: the most bytes that are alive during one launch.
@@ -252,8 +334,27 @@ static void setWorkspace(ModuleOp module, int64_t bytes, int64_t lowerBound) {
   module->setAttr("kernel.workspace_lower_bound", b.getI64IntegerAttr(lowerBound));
 }
 
-static void planEntry(kernel::EntryOp entry) {
+/// The buffers of static size must fit together, whatever their order.
+static LogicalResult checkStaticSizes(Block &block) {
+  uint64_t total = 0;
+  for (auto alloc : block.getOps<memref::AllocOp>()) {
+    MemRefType type = alloc.getType();
+    if (!type.hasStaticShape())
+      continue;
+    uint64_t bytes = elementBytes(type);
+    for (int64_t extent : type.getShape())
+      bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
+    total = llvm::SaturatingAdd<uint64_t>(total, bytes, alignment);
+    if (total > static_cast<uint64_t>(mostBytes))
+      return alloc.emitError("the model's buffers take more than 2^62 bytes; got one of ") << type;
+  }
+  return success();
+}
+
+static LogicalResult planEntry(kernel::EntryOp entry) {
   Block &block = entry.getBody().front();
+  if (failed(checkStaticSizes(block)))
+    return failure();
   BlockArgument workspace;
   for (BlockArgument argument : block.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
@@ -270,13 +371,16 @@ static void planEntry(kernel::EntryOp entry) {
   int64_t staticBytes = packBuffers(packed);
   OpBuilder b(entry.getContext());
   llvm::MapVector<Buffer *, Value> offsets;
-  Value total;
-  if (!symbolic.empty())
-    total = placeSlots(planSlots(symbolic), staticBytes, block, offsets);
-  if (total)
-    createSizeFunction(entry, total, workspace);
-  else
+  if (symbolic.empty())
     setWorkspace(entry->getParentOfType<ModuleOp>(), staticBytes, getLiveBytes(packed));
+  Block::iterator behind = skipSizeChecks(block);
+  Operation *lastCheck = behind == block.begin() ? nullptr : &*std::prev(behind);
+  if (!symbolic.empty()) {
+    createSizeFunction(entry, lastCheck, placeSlots(planSlots(symbolic), staticBytes, block, offsets), workspace);
+  } else if (lastCheck) {
+    OpBuilder at(&block, behind);
+    createSizeFunction(entry, lastCheck, arith::ConstantIndexOp::create(at, entry.getLoc(), staticBytes), workspace);
+  }
   for (auto [buffer, place] : llvm::zip_equal(fixed, packed))
     for (memref::AllocOp alloc : buffer->allocs) {
       b.setInsertionPoint(alloc);
@@ -285,13 +389,20 @@ static void planEntry(kernel::EntryOp entry) {
   for (auto [buffer, offset] : offsets)
     for (memref::AllocOp alloc : buffer->allocs)
       replaceByView(alloc, offset, workspace);
+  return success();
 }
 
 namespace {
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    PlanMemoryBase::getDependentDialects(registry);
+    registry.insert<arith::ArithDialect, scf::SCFDialect>();
+  }
+
   void runOnOperation() override {
     for (auto entry : getOperation().getOps<kernel::EntryOp>()) {
-      planEntry(entry);
+      if (failed(planEntry(entry)))
+        return signalPassFailure();
       markInPlace(entry);
     }
   }

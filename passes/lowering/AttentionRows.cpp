@@ -374,7 +374,7 @@ Value AttentionEmitter::findTop(AffineExpr at, AffineExpr padded) {
   Value top = k.loop(k.constant(0), padded, lanes, "i", init, [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
     return {larger(k, load(scores, at + i, lanesAt(i)), carried.front())};
   }).front();
-  return reduceLanes(k, ReduceKind::Max, top);
+  return reduceLanes(k, ReduceKind::Max, getElementTypeOrSelf(top.getType()), top);
 }
 
 /// factors = exp(old top - new top); what has been summed shrinks by that.
@@ -411,7 +411,7 @@ void AttentionEmitter::emitSoftmax(Batch batch, KeyBlock keys) {
       store(scores, at + i, y.value(), lanesAt(i));
       return {(scalar(carried.front()) + y).value()};
     }).front();
-    Scalar total = scalar(reduceLanes(k, ReduceKind::Sum, sum));
+    Scalar total = scalar(reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(sum.getType()), sum));
     store(totals, row, (oneBlock ? total : scalar(load(totals, row)) + total).value());
   });
 }

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/CostModel.h"
+#include "passes/lowering/MovedBytes.h"
 #include "passes/lowering/Places.h"
 #include "passes/lowering/RowLoops.h"
 
@@ -96,8 +97,7 @@ LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<Affi
   AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
   for (const ReductionLoop &loop : c.reduction)
     depth = depth * loop.extent;
-  AffineExpr bytes = (lhs * c.columns + depth * c.columns * getNumElements(c.batch, k.context())) * 4;
-  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * 2), simplifyDim(bytes)};
+  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * 2), countMovedBytes(k)};
 }
 
 /// While blocks of rows meet a chunk of the right side, the next chunk (or, behind the last one, what the next kernel will read) comes from memory:

@@ -99,7 +99,7 @@ struct Depthwise {
     Value image = group.getInputs()[cast<BlockArgument>(op.getInput()).getArgNumber()];
     auto known = [&](Value input) { return input == image || input.getDefiningOp<ConstantOp>(); };
     return llvm::all_of(group.getInputs(), known) && llvm::any_of(group.getBody().front(), [](Operation &op) {
-             return isa<Approximate, TanhOp, ErfOp, LogOp, SoftplusOp, MishOp, GeluOp, GeluTanhOp, EluOp, SeluOp, CeluOp>(op);
+             return isa<Approximate, TanhOp, ErfOp, ErfcOp, LogOp, Log1pOp, Expm1Op, SoftplusOp, MishOp, GeluOp, GeluTanhOp, EluOp, SeluOp, CeluOp>(op);
            });
   }
   /// One input line (or one pixel of it), seen through `taps`, which end where the unrolled dim begins. Adds the product of each of its pixels with

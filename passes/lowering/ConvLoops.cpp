@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/MovedBytes.h"
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -100,7 +101,7 @@ FailureOr<LaunchInfo> lowerConvLoops(KernelBuilder &k, Operation *anchor) {
   AffineExpr products = getNumElements(extents, k.context());
   for (AffineExpr extent : ArrayRef(weight).drop_front())
     products = products * extent;
-  return LaunchInfo{countTasks(k, rows), simplifyDim(products * 2), simplifyDim(products * 2)};
+  return LaunchInfo{countTasks(k, rows), simplifyDim(products * 2), countMovedBytes(k)};
 }
 
 } // namespace kiln

@@ -49,7 +49,7 @@ static SmallVector<Value> emitDots(KernelBuilder &k, const Contraction &c, Array
   SmallVector<Value> sums(count, k.number(c.element, 0, lanes));
   sums = sum(k.constant(0), whole, lanes, sums);
   for (Value &value : sums)
-    value = reduceLanes(k, ReduceKind::Sum, value);
+    value = reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(value.getType()), value);
   return whole == depth ? sums : sum(whole, depth, 1, sums);
 }
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/LoopMerging.h"
+#include "passes/lowering/MovedBytes.h"
 
 using namespace mlir;
 
@@ -18,19 +19,6 @@ static constexpr int64_t chunkElements = 4096;
 bool matchElementwiseLoops(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
   reason = "element-wise: one loop over the result";
   return !anchor;
-}
-
-static AffineExpr countBytes(KernelBuilder &k) {
-  AffineExpr bytes = k.constant(0);
-  auto add = [&](Type type) {
-    int64_t size = std::max(1u, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
-    bytes = bytes + getNumElements(getDims(type), k.context()) * size;
-  };
-  for (Value input : k.group().getInputs())
-    add(input.getType());
-  for (Type type : k.group().getResultTypes())
-    add(type);
-  return simplifyDim(bytes);
 }
 
 FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
@@ -79,7 +67,7 @@ FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
   AffineExpr tasks = k.constant(1);
   for (AffineExpr extent : outer)
     tasks = tasks * extent;
-  return LaunchInfo{simplifyDim(tasks), getNumElements(dims, k.context()), countBytes(k)};
+  return LaunchInfo{simplifyDim(tasks), getNumElements(dims, k.context()), countMovedBytes(k)};
 }
 
 } // namespace kiln

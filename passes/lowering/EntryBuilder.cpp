@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -61,7 +62,8 @@ static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b
   return b.getArrayAttr(list);
 }
 
-EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main.getContext()), dims(main->getParentOfType<ModuleOp>()) {
+EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main.getContext()), dims(main->getParentOfType<ModuleOp>()),
+      sizes(main->getParentOfType<ModuleOp>(), dims) {
   entry = kernel::EntryOp::create(module, main.getLoc(), "run", describeSignature(main, false, b), describeSignature(main, true, b));
   Block &block = entry.getBody().emplaceBlock();
   Operation *terminator = main.getBody().front().getTerminator();
@@ -82,6 +84,7 @@ EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main
   module.setInsertionPoint(entry);
   if (auto constraints = main->getParentOfType<ModuleOp>()->getAttrOfType<AffineMapAttr>(constraintsAttrName))
     llvm::append_range(unchecked, constraints.getValue().getResults());
+  sizes.addFunction(main);
   addChecks();
 }
 
@@ -121,6 +124,7 @@ void EntryBuilder::learnSymbol(const SymbolCount &count, bool always) {
 Value EntryBuilder::emit(AffineExpr expr) {
   Location loc = entry.getLoc();
   expr = simplifyDim(expr);
+  sizes.addIndex(expr);
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return arith::ConstantIndexOp::create(b, loc, constant.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
@@ -147,6 +151,18 @@ Value EntryBuilder::emit(AffineExpr expr) {
   }
 }
 
+/// Of a product that may not fit into 64 bits each factor is looked at.
+Value EntryBuilder::emitIsZero(AffineExpr expr) {
+  Location loc = entry.getLoc();
+  auto product = dyn_cast<AffineBinaryOpExpr>(simplifyDim(expr));
+  if (product && product.getKind() == AffineExprKind::Mul && !isa<AffineConstantExpr>(product.getRHS()) && sizes.mayOverflow(product)) {
+    Value left = emitIsZero(product.getLHS());
+    return arith::OrIOp::create(b, loc, left, emitIsZero(product.getRHS()));
+  }
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, emit(expr), zero);
+}
+
 /// Checks the constraints whose symbols are known by now.
 void EntryBuilder::addChecks() {
   auto names = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(symbolsAttrName);
@@ -158,9 +174,7 @@ void EntryBuilder::addChecks() {
       waiting.push_back(expr);
       continue;
     }
-    Value zero = arith::ConstantIndexOp::create(b, entry.getLoc(), 0);
-    Value holds = arith::CmpIOp::create(b, entry.getLoc(), arith::CmpIPredicate::eq, emit(expr), zero);
-    kernel::CheckOp::create(b, entry.getLoc(), holds, "KILN_STATUS_DIMENSION_MISMATCH", formatNamed(expr, names) + " = 0");
+    kernel::CheckOp::create(b, entry.getLoc(), emitIsZero(expr), "KILN_STATUS_DIMENSION_MISMATCH", formatNamed(expr, names) + " = 0");
   }
   unchecked = waiting;
 }
@@ -206,11 +220,13 @@ Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
     isComplete = false;
     most = getAffineConstantExpr(0, b.getContext());
   }
-  auto size = getConstantDim(most);
-  SmallVector<Value> sizes;
-  if (!size)
-    sizes.push_back(emit(most));
-  return memref::AllocOp::create(b, loc, MemRefType::get({size.value_or(ShapedType::kDynamic)}, elementType), sizes);
+  if (auto size = getConstantDim(most))
+    return memref::AllocOp::create(b, loc, MemRefType::get({*size}, elementType));
+  double bytes = sizes.addBuffer(most, (elementType.getIntOrFloatBitWidth() + 7) / 8);
+  auto buffer = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, elementType), emit(most));
+  if (bytes <= static_cast<double>(mostBytes))
+    buffer->setAttr(mostBytesAttrName, b.getI64IntegerAttr(static_cast<int64_t>(std::ceil(bytes))));
+  return buffer;
 }
 
 Value EntryBuilder::bufferOf(Value tensor) {
@@ -447,6 +463,9 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
 }
 
 LogicalResult EntryBuilder::finish() {
+  // Nothing is computed from the dimensions before it is known to fit.
+  b.setInsertionPointToStart(&entry.getBody().front());
+  sizes.emit(b, entry.getLoc(), entry.getBody().getArguments().take_back(dims.given()));
   // The entry reads best after the kernels that it launches.
   entry->moveAfter(main);
   return success(isComplete);

@@ -4,6 +4,7 @@
 
 #include "passes/lowering/Guards.h"
 #include "passes/lowering/KernelTable.h"
+#include "passes/lowering/SizeChecks.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -34,6 +35,7 @@ private:
   mlir::Value bufferOf(mlir::Value tensor);
   mlir::Value weight(mlir::Value tensor, kernel::PackAttr pack);
   mlir::Value emit(mlir::AffineExpr expr);
+  mlir::Value emitIsZero(mlir::AffineExpr expr);
   mlir::Value allocate(mlir::Location loc, mlir::Type elementType, mlir::AffineExpr most);
   mlir::Value symbol(unsigned position);
   void learnSymbol(const SymbolCount &count, bool always);
@@ -54,6 +56,7 @@ private:
   mlir::OpBuilder b;
   kernel::EntryOp entry;
   nn::ComputedDims dims;
+  SizeChecks sizes;
   bool isComplete = true;
   /// Null for a symbol that is not computed yet.
   llvm::SmallVector<mlir::Value> symbols;

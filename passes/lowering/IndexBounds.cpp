@@ -29,7 +29,7 @@ static void addTerms(AffineExpr expr, int64_t factor, llvm::SmallMapVector<Affin
 static std::pair<AffineExpr, int64_t> matchMultiple(AffineExpr term) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(term);
   auto constant = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
-  if (constant && term.getKind() == AffineExprKind::FloorDiv)
+  if (constant && constant.getValue() > 0 && term.getKind() == AffineExprKind::FloorDiv)
     return {binary.getLHS(), constant.getValue()};
   AffineExpr lhs = binary && term.getKind() == AffineExprKind::Mul ? binary.getLHS() : AffineExpr();
   auto division = dyn_cast_or_null<AffineBinaryOpExpr>(lhs);
@@ -40,7 +40,7 @@ static std::pair<AffineExpr, int64_t> matchMultiple(AffineExpr term) {
 
 static std::optional<int64_t> findLowerBound(AffineExpr expr);
 
-/// Of a term that is no sum; indices and sizes are at least 0, and nothing is divided by less than 1.
+/// Of a term that is no sum; indices and sizes are at least 0, and what is divided by 0, an empty dimension, does not run.
 static std::optional<int64_t> findTermBound(AffineExpr term) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(term);
   if (auto constant = dyn_cast<AffineConstantExpr>(term))

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/MovedBytes.h"
 #include "passes/lowering/RowLoops.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ FailureOr<LaunchInfo> lowerMatmulLoops(KernelBuilder &k, Operation *anchor) {
     });
   });
   AffineExpr products = simplifyDim(getNumElements(extents, k.context()) * depth);
-  return LaunchInfo{countTasks(k, rows), products * 2, products * 2};
+  return LaunchInfo{countTasks(k, rows), products * 2, countMovedBytes(k)};
 }
 
 } // namespace kiln

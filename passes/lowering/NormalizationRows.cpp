@@ -82,7 +82,7 @@ struct NormRow {
   Scalar firstMean() const {
     AffineExpr j = k.index(k.emitConstant(0));
     Value x = k.value(anchor->getOperand(0), at(j), Lanes{cast<AffineDimExpr>(j).getPosition(), k.vectorLanes()});
-    return scalar(reduceLanes(k, ReduceKind::Sum, x)) * (1.0 / k.vectorLanes());
+    return scalar(reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(x.getType()), x)) * (1.0 / k.vectorLanes());
   }
   /// The first read of the row: a prologue's values are left in the result.
   Scalar first(AffineExpr j, Lanes lanes) const {

@@ -58,7 +58,7 @@ Value RegisterRow::combine(ReduceKind kind) const {
     for (; same.size() > 1; same.resize((same.size() + 1) / 2))
       for (size_t i = 0; i < same.size() / 2; ++i)
         same[i] = meet(same[i], same[same.size() - 1 - i]);
-    Value reduced = reduceLanes(k, kind, same.front());
+    Value reduced = reduceLanes(k, kind, element, same.front());
     total = total ? meet(total, reduced) : reduced;
   }
   return total;

@@ -59,17 +59,19 @@ Value larger(KernelBuilder &k, Value x, Value y) {
   return arith::SelectOp::create(k.builder(), k.loc(), isLarger, x, y);
 }
 
-Value reduceLanes(KernelBuilder &k, ReduceKind kind, Value vector) {
+Value reduceLanes(KernelBuilder &k, ReduceKind kind, Type elementType, Value vector) {
   if (!isa<VectorType>(vector.getType()))
     return vector;
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(vector.getType()));
-  vector::CombiningKind combining = vector::CombiningKind::ADD;
+  using Kind = vector::CombiningKind;
+  // The vector's own integers are signless.
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(vector.getType())), isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
+  Kind combining = Kind::ADD;
   if (kind == ReduceKind::Prod)
-    combining = vector::CombiningKind::MUL;
+    combining = Kind::MUL;
   if (kind == ReduceKind::Max)
-    combining = isFloat ? vector::CombiningKind::MAXIMUMF : vector::CombiningKind::MAXSI;
+    combining = isFloat ? Kind::MAXIMUMF : isUnsigned ? Kind::MAXUI : Kind::MAXSI;
   if (kind == ReduceKind::Min)
-    combining = isFloat ? vector::CombiningKind::MINIMUMF : vector::CombiningKind::MINSI;
+    combining = isFloat ? Kind::MINIMUMF : isUnsigned ? Kind::MINUI : Kind::MINSI;
   return vector::ReductionOp::create(k.builder(), k.loc(), combining, vector);
 }
 
@@ -90,8 +92,10 @@ static void reducePart(KernelBuilder &k, ReduceKind kind, Type elementType, Affi
   for (; sums.size() > count; sums.resize(sums.size() / 2))
     for (size_t i = 0; i < sums.size() / 2; ++i)
       sums[i] = combine(k, kind, elementType, sums[i], sums[i + sums.size() / 2]);
-  for (auto [total, sum] : llvm::zip_equal(totals, sums))
-    total = total ? combine(k, kind, elementType, total, reduceLanes(k, kind, sum)) : reduceLanes(k, kind, sum);
+  for (auto [total, sum] : llvm::zip_equal(totals, sums)) {
+    Value reduced = reduceLanes(k, kind, elementType, sum);
+    total = total ? combine(k, kind, elementType, total, reduced) : reduced;
+  }
 }
 
 SmallVector<Value> reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr extent, unsigned lanes, unsigned count,

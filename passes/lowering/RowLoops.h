@@ -21,7 +21,7 @@ mlir::Value combine(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementTyp
 /// The larger of two floats, in one instruction; y when x is NaN.
 mlir::Value larger(KernelBuilder &k, mlir::Value x, mlir::Value y);
 /// All lanes of a vector combined in a fixed order.
-mlir::Value reduceLanes(KernelBuilder &k, nn::ReduceKind kind, mlir::Value vector);
+mlir::Value reduceLanes(KernelBuilder &k, nn::ReduceKind kind, mlir::Type elementType, mlir::Value vector);
 
 /// Reduces body(i, lanes) over i in [0, extent), in vectors of `lanes` with several independent accumulators when the loop is long.
 /// The order of combination depends on the extent and the lanes only. Returns a scalar.

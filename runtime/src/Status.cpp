@@ -45,6 +45,8 @@ const char *kiln_status_string(kiln_status status) {
     return "a picture is broken, or of a format that is not known";
   case KILN_STATUS_IMAGE_TOO_LARGE:
     return "a picture is larger than the model was compiled for";
+  case KILN_STATUS_SIZE_OVERFLOW:
+    return "the dimensions make a tensor or the workspace larger than memory can be";
   }
   return "unknown status";
 }

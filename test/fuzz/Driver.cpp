@@ -35,9 +35,9 @@ static void keepInput(int number) {
   raise(number);
 }
 
-/// An input may take a minute of CPU time. Waiting does not count: the tests share the machine.
+/// An input may take ten seconds of CPU time. Waiting does not count: the tests share the machine.
 static void run(const Bytes &input) {
-  constexpr itimerval slowest = {{0, 0}, {60, 0}};
+  constexpr itimerval slowest = {{0, 0}, {10, 0}};
   setitimer(ITIMER_PROF, &slowest, nullptr);
   current = input.data();
   currentSize = input.size();
@@ -85,7 +85,7 @@ static Bytes mutate(Bytes bytes, const std::vector<Bytes> &seeds, std::mt19937_6
 static std::vector<Bytes> readSeeds(int argc, char **argv) {
   std::vector<Bytes> seeds;
   for (int i = 3; i < argc; ++i)
-    if (auto buffer = MemoryBuffer::getFile(argv[i]); buffer && (*buffer)->getBufferSize() <= 1 << 16)
+    if (auto buffer = MemoryBuffer::getFile(argv[i]); buffer && (*buffer)->getBufferSize() <= 1 << 20)
       seeds.emplace_back((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
   return seeds;
 }

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   CompileOptions options;
   options.model = writeInput(data, size, ".mlir");
   options.targets = {"generic"};
-  options.stopAfter = "kernel";
+  options.stopAfter = "emit";
   options.jobs = 1;
   options.limits.tensorBytes = 16 << 20;
   Compilation result;

@@ -90,7 +90,7 @@ class Model:
         imports = [helper.make_opsetid("", self.cases[0].opset)] + [helper.make_opsetid(domain, DOMAINS[domain]) for domain in sorted(domains)]
         return helper.make_model(graph, ir_version=NEWEST_IR, opset_imports=imports)
 
-    def run(self, kiln, options, folder):
+    def run(self, kiln, options, folder, environment):
         """(status, standard error)"""
         folder = pathlib.Path(folder)
         onnx.save(self.proto(), str(folder / "model.onnx"))
@@ -98,7 +98,7 @@ class Model:
         for name, (array, type) in self.files.items():
             command += ["--input", f"{name}={write_input(folder / name, array, type)}"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, env=environment)
         except subprocess.TimeoutExpired:
             return -1, f"no answer within {SECONDS} s"
         return done.returncode, done.stderr.strip()
@@ -129,13 +129,13 @@ def blame(error, count):
     return {index: verdict for index, verdict in blamed.items() if index < count}
 
 
-def judge_together(cases, kiln, options):
+def judge_together(cases, kiln, options, environment):
     """[(verdict, what is wrong)] of cases that share a model. Those that cannot be compiled or run are found by name, or by halves."""
     if not cases:
         return []
     with tempfile.TemporaryDirectory() as folder:
         model = Model(cases)
-        status, error = model.run(kiln, options, folder)
+        status, error = model.run(kiln, options, folder, environment)
         if status == 0:
             wrong = [model.judge(index, folder) for index in range(len(cases))]
             return [(DISAGREED, text) if text else (AGREED, "") for text in wrong]
@@ -145,5 +145,5 @@ def judge_together(cases, kiln, options):
     rest = [index for index in range(len(cases)) if index not in verdicts]
     parts = [rest] if verdicts else [rest[: len(rest) // 2], rest[len(rest) // 2:]]
     for part in parts:
-        verdicts.update(zip(part, judge_together([cases[index] for index in part], kiln, options)))
+        verdicts.update(zip(part, judge_together([cases[index] for index in part], kiln, options, environment)))
     return [verdicts[index] for index in range(len(cases))]

@@ -1,4 +1,5 @@
 //===- BenchCommand.cpp - kiln bench: latency, and the speed of kernels ----===//
+#include "compiler/files/Printable.h"
 #include "compiler/run/MachineProbe.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -107,11 +108,11 @@ static void printTable(const Latency &latency, int32_t threads, const Machine &m
     return;
   outs() << format("measured here: %.0f GFLOP/s;", machine.peak * 1e-9);
   for (const MemoryLevel &level : machine.levels)
-    outs() << " " << level.name << format(" %.0f", level.bandwidth * 1e-9);
+    outs() << " " << printable(level.name) << format(" %.0f", level.bandwidth * 1e-9);
   outs() << " GB/s\n" << format("%10s %10s %10s %9s  kernel\n", "ms", "GFLOP/s", "GB/s", "roofline");
   for (const KernelSpeed &kernel : kernels) {
     outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel.milliseconds, kernel.gflops, kernel.gbps, kernel.roofline * 100);
-    outs() << kernel.name << ": " << kernel.nodes << "\n";
+    printLine(outs(), kernel.name + ": " + kernel.nodes);
   }
 }
 
@@ -122,7 +123,7 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
     levels.push_back(json::Object{{"name", level.name}, {"gbps", level.bandwidth * 1e-9}});
   for (const KernelSpeed &kernel : kernels)
     list.push_back(json::Object{
-        {"name", kernel.name}, {"nodes", kernel.nodes}, {"ms", kernel.milliseconds}, {"gflops", kernel.gflops}, {"gbps", kernel.gbps},
+        {"name", jsonText(kernel.name)}, {"nodes", jsonText(kernel.nodes)}, {"ms", kernel.milliseconds}, {"gflops", kernel.gflops}, {"gbps", kernel.gbps},
         {"roofline", kernel.roofline}, {"calls", kernel.calls}, {"flops", kernel.flops}, {"bytes", kernel.bytes}});
   const kiln_model_info &info = model.loaded->getInfo();
   return json::Object{{"median_ms", latency.median},

@@ -3,6 +3,7 @@
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/Decisions.h"
+#include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/BuildText.h"
@@ -87,6 +88,12 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
 static Expected<std::string> makeRule(const Compilation &compilation, const CompileOptions &options, StringRef firstFile) {
   std::vector<std::string> inputs = {options.model};
   append_range(inputs, compilation.dependencies);
+  // To make, `TARGET: NAME=VALUE` sets a variable, but not behind another file.
+  auto plain = find_if(inputs, [](StringRef path) { return !path.contains('='); });
+  if (plain != inputs.end())
+    std::rotate(inputs.begin(), plain, plain + 1);
+  else
+    return makeError("a depfile cannot hold the path '" + inputs.front() + "' alone: make takes it for a variable, for its '='");
   Expected<std::string> rule = makeDepfilePath(firstFile);
   for (auto [i, input] : enumerate(inputs)) {
     Expected<std::string> path = makeDepfilePath(input);
@@ -102,7 +109,7 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
   if (wantsJson()) {
     json::Array list;
     for (const OutputFile &file : files)
-      list.push_back(json::Object{{"path", file.path}, {"bytes", int64_t(file.getSize())}});
+      list.push_back(json::Object{{"path", jsonText(file.path)}, {"bytes", int64_t(file.getSize())}});
     printJson(json::Object{{"name", compilation.name},
                {"target", compilation.target},
                {"seconds", seconds},
@@ -116,7 +123,7 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
                {"kernels", decisionsToJson(collectDecisions(compilation))}});
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
-      outs() << outputFolder << "/" << file.path << "  " << file.getSize() << " bytes\n";
+      printLine(outs(), outputFolder + "/" + file.path + "  " + Twine(file.getSize()) + " bytes");
   }
 }
 

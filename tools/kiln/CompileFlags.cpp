@@ -60,7 +60,8 @@ static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: e
     cl::sub(compilingCommands));
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
     cl::desc("What a model may cost: rank (32), nodes (400000, once functions are inlined), operands (16384, inputs or outputs of a node), "
-             "depth (100, of functions and branches), tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand), "
+             "depth (100, of functions and branches), tensor-bytes (8 GiB), "
+             "fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand), "
              "string-bytes (65536, that an operator makes of strings), string-parts (64, that StringSplit finds), "
              "image-height and image-width (4096, that ImageDecoder has room for)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));

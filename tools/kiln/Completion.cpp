@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/kiln/Commands.h"
+#include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -53,7 +53,7 @@ int runCompletion() {
   else if (shell == "zsh")
     printZsh(outs());
   else {
-    WithColor::error(errs()) << "no completion for the shell '" << shell << "': expected bash or zsh\n";
+    printError("no completion for the shell '" + shell + "': expected bash or zsh");
     return WrongUsage;
   }
   return Done;

@@ -1,4 +1,5 @@
 //===- Dispatch.cpp - From a command line to a subcommand ------------------===//
+#include "compiler/files/Printable.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/Support/raw_ostream.h"
@@ -71,7 +72,12 @@ int dispatch(int argc, char **argv) {
   raw_string_ostream os(faults);
   if (!cl::ParseCommandLineOptions(int(arguments.size()), arguments.data(), "Kiln, an ahead-of-time compiler from ONNX to C++\n", &os, nullptr,
       nullptr, true)) {
-    errs() << faults;
+    // An argument may be the name of a file that came from elsewhere.
+    for (StringRef rest = StringRef(faults).rtrim('\n'); !rest.empty();) {
+      auto [line, next] = rest.split('\n');
+      printLine(errs(), line);
+      rest = next;
+    }
     return WrongUsage;
   }
   if (!command) {

@@ -5,6 +5,8 @@
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/Weights.h"
+#include "compiler/files/InputFile.h"
+#include "compiler/files/Printable.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -16,34 +18,33 @@ namespace kiln {
 
 static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) {
   for (const Description::Tensor &tensor : tensors) {
-    outs() << kind << tensor.name << ": " << tensor.type << (tensor.element.empty() ? "" : ", ") << tensor.element;
-    if (tensor.range)
-      outs() << formatv(" in [{0}, {1}]", tensor.range->first, tensor.range->second);
-    outs() << "\n";
+    std::string range = tensor.range ? formatv(" in [{0}, {1}]", tensor.range->first, tensor.range->second).str() : "";
+    printLine(outs(), kind + tensor.name + ": " + tensor.type + (tensor.element.empty() ? "" : ", ") + tensor.element + range);
   }
 }
 
 static void printDescription(const Description &description) {
   if (wantsJson())
     return printJson(toJson(description));
-  outs() << "model      " << description.name << " for " << description.target;
-  if (description.accuracy != "default")
-    outs() << ", accuracy " << description.accuracy;
-  outs() << "\n";
+  std::string accuracy = description.accuracy == "default" ? "" : ", accuracy " + description.accuracy;
+  printLine(outs(), "model      " + description.name + " for " + description.target + accuracy);
+  for (auto &[target, features] : description.needs)
+    printLine(outs(), "cpu        " + target + " needs " + features);
   printTensors("input      ", description.inputs);
   printTensors("output     ", description.outputs);
-  for (const Description::Dimension &dimension : description.dimensions)
-    outs() << "dimension  " << dimension.name << " ("
-           << (dimension.bound.empty() ? std::to_string(dimension.min) + " to " + std::to_string(dimension.max) : "computed, at most " + dimension.bound)
-           << (dimension.special.empty() ? "" : "; alone, too: " + join(map_range(dimension.special, [](int64_t size) { return std::to_string(size); }), ", "))
-           << ")\n";
+  for (const Description::Dimension &dimension : description.dimensions) {
+    std::string bounds = dimension.bound.empty() ? std::to_string(dimension.min) + " to " + std::to_string(dimension.max)
+                                                 : "computed, at most " + dimension.bound;
+    std::string special = join(map_range(dimension.special, [](int64_t size) { return std::to_string(size); }), ", ");
+    printLine(outs(), "dimension  " + dimension.name + " (" + bounds + (special.empty() ? "" : "; alone, too: " + special) + ")");
+  }
   outs() << "weights    " << description.weightsBytes << " bytes\n"
          << "workspace  " << (description.workspaceBytes < 0 ? "depends on the dimensions" : std::to_string(description.workspaceBytes) + " bytes") << "\n"
          << "file       " << description.fileBytes << " bytes\n";
   for (auto &[name, count] : description.operators)
-    outs() << "operator   " << name << " x " << count << "\n";
+    printLine(outs(), "operator   " + name + " x " + Twine(count));
   for (const Decision &kernel : description.kernels)
-    outs() << "kernel     " << toLine(kernel) << "\n";
+    printLine(outs(), "kernel     " + toLine(kernel));
 }
 
 /// Options of a compile say nothing about a library that is there already: they are refused, not ignored.
@@ -56,11 +57,12 @@ static Error refuseCompileOptions() {
   return given.empty() ? Error::success() : makeError(join(given, ", ") + " cannot change a library; it needs a model");
 }
 
-static int inspectLibrary(const MemoryBuffer &file) {
-  Expected<Description> library = readLibrary(file.getMemBufferRef());
+static int inspectLibrary(StringRef path) {
+  Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostDataBytes);
+  Expected<Description> library = file ? readLibrary((*file)->getMemBufferRef()) : file.takeError();
   if (!library)
-    return report(makeError(file.getBufferIdentifier() + ": " + toString(library.takeError())), AtFault);
-  library->fileBytes = int64_t(file.getBufferSize());
+    return report(makeError(path + ": " + toString(library.takeError())), AtFault);
+  library->fileBytes = int64_t((*file)->getBufferSize());
   printDescription(*library);
   return Done;
 }
@@ -91,16 +93,14 @@ int runInspect() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
-  auto file = MemoryBuffer::getFile(options->model, false, false);
-  if (!file)
-    return report(makeError(options->model + ": " + file.getError().message()), AtFault);
-  file_magic magic = identify_magic((*file)->getBuffer());
-  if (magic == file_magic::archive) {
-    if (Error error = refuseCompileOptions())
-      return report(std::move(error), WrongUsage);
-    return inspectLibrary(**file);
-  }
-  return inspectModel(*options, int64_t((*file)->getBufferSize()));
+  Expected<FileHead> head = readFileHead(options->model);
+  if (!head)
+    return report(makeError(options->model + ": " + toString(head.takeError())), AtFault);
+  if (identify_magic(head->first) != file_magic::archive)
+    return inspectModel(*options, int64_t(head->bytes));
+  if (Error error = refuseCompileOptions())
+    return report(std::move(error), WrongUsage);
+  return inspectLibrary(options->model);
 }
 
 } // namespace kiln

@@ -1,5 +1,6 @@
 //===- ModelRun.cpp - A model compiled, loaded and given its inputs --------===//
 #include "tools/kiln/ModelRun.h"
+#include "compiler/files/InputFile.h"
 #include "compiler/run/DimText.h"
 #include "compiler/run/Fill.h"
 #include "compiler/run/Image.h"
@@ -122,9 +123,9 @@ static Expected<ImageOptions> getImageOptions() {
 }
 
 Expected<std::vector<Tensor>> readListFile(StringRef path, const kiln_sequence_info &list) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostDataBytes);
   if (!file)
-    return makeError(path + ": " + file.getError().message());
+    return makeError(path + ": " + toString(file.takeError()));
   Expected<std::optional<std::vector<Tensor>>> tensors = readOnnxList((*file)->getBuffer(), list);
   if (!tensors)
     return makeError(path + ": " + toString(tensors.takeError()));
@@ -134,6 +135,22 @@ Expected<std::vector<Tensor>> readListFile(StringRef path, const kiln_sequence_i
     return makeError(path + ": '" + list.name + "' has " + describe(count) + ", but the model is compiled for " + describe(list.count) +
                      ": give --sequence or --absent");
   return *tensors ? std::move(**tensors) : std::vector<Tensor>();
+}
+
+/// Decodes a picture only when the input can take it.
+static Expected<Tensor> readPicture(StringRef bytes, const kiln_tensor_info &info, const ImageOptions &options) {
+  ElementType type = ElementType(info.element_type);
+  ArrayRef<int64_t> dims(info.dims, info.rank);
+  Expected<Image> size = readImageSize(bytes);
+  if (!size)
+    return size.takeError();
+  if (Error error = checkImage(*size, type, dims, options))
+    return std::move(error);
+  // An input whose shape is fixed takes this one picture, however large.
+  Expected<Image> image = readImage(bytes, is_contained(dims, -1) ? mostPixels : INT64_MAX);
+  if (!image)
+    return image.takeError();
+  return makeTensor(*image, type, dims, options);
 }
 
 /// Reads a .npy, ONNX .pb or picture file for an input.
@@ -148,9 +165,9 @@ static Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info 
     return std::move((*tensors)[spec.element]);
   }
   auto fail = [&](Error error) { return makeError(path + ": " + toString(std::move(error))); };
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostDataBytes);
   if (!file)
-    return makeError(path + ": " + file.getError().message() + " (expected a file, or values such as random:1, zeros or 0.5)");
+    return makeError(path + ": " + toString(file.takeError()) + " (expected a file, or values such as random:1, zeros or 0.5)");
   StringRef bytes = (*file)->getBuffer();
   Expected<Tensor> tensor = Tensor();
   bool isData = path.ends_with(".npy") || path.ends_with(".pb");
@@ -160,13 +177,10 @@ static Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info 
     if (tensor)
       llvm::copy(bytes, static_cast<char *>(tensor->getData()));
   } else if (isImage(bytes)) {
-    Expected<Image> image = readImage(bytes);
-    if (!image)
-      return fail(image.takeError());
     Expected<ImageOptions> options = getImageOptions();
     if (!options)
       return options.takeError();
-    tensor = makeTensor(*image, ElementType(info.element_type), ArrayRef(info.dims, info.rank), *options);
+    tensor = readPicture(bytes, info, *options);
   } else {
     tensor = path.ends_with(".pb") ? readOnnxTensor(bytes) : readNpy(bytes);
   }
@@ -211,6 +225,8 @@ static Expected<NamedSizes> collectDims(const LoadedModel &model, ArrayRef<std::
 }
 
 static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_info &info, const Fill &fill, const NamedSizes &dims) {
+  if (Error error = checkFill(fill, ElementType(info.element_type)))
+    return makeError("input '" + Twine(info.name) + "': " + toString(std::move(error)));
   std::vector<int64_t> values;
   for (int symbol = 0; symbol < model.getInfo().num_symbols; ++symbol) {
     auto found = dims.find(model.getInfo().symbols[symbol].name);

@@ -1,5 +1,6 @@
 //===- Reporting.cpp - What kiln tells its user ----------------------------===//
 #include "tools/kiln/Reporting.h"
+#include "compiler/files/Printable.h"
 #include "tools/kiln/Commands.h"
 #include "compiler/CrashFolder.h"
 #include "compiler/emit/Temporary.h"
@@ -31,11 +32,23 @@ int verbosity() { return quiet ? 0 : verbose ? 2 : 1; }
 
 void printJson(json::Object object) { outs() << formatv("{0:2}", json::Value(std::move(object))) << "\n"; }
 
+void printError(const Twine &message) {
+  std::string text = message.str();
+  auto [first, rest] = StringRef(text).rtrim('\n').split('\n');
+  printLine(WithColor::error(errs()), first);
+  // The log of a compiler, or a name that wants to look like another message: indented.
+  while (!rest.empty()) {
+    auto [line, next] = rest.split('\n');
+    printLine(errs() << "  ", line);
+    rest = next;
+  }
+}
+
 int report(ArrayRef<std::string> errors, int status) {
   for (const std::string &error : errors)
-    WithColor::error(errs()) << error << "\n";
+    printError(error);
   if (json)
-    printJson(json::Object{{"errors", json::Array(errors)}, {"exit_status", status}});
+    printJson(json::Object{{"errors", json::Array(map_range(errors, jsonText))}, {"exit_status", status}});
   return status;
 }
 
@@ -49,7 +62,7 @@ int report(Error error, int status) {
 
 /// One line on a terminal that the next step overwrites.
 static void showStep(const std::string &step, unsigned done, unsigned total) {
-  errs() << "\r\x1b[K[" << done << "/" << total << "] " << step;
+  errs() << "\r\x1b[K[" << done << "/" << total << "] " << printable(step);
   errs().flush();
 }
 
@@ -103,7 +116,7 @@ static void onFatalError(void *, const char *reason, bool) {
     onUnwritable(text);
   if (text.contains("pthread_create failed") || text.contains("out of memory"))
     onExhaustion();
-  errs() << "LLVM ERROR: " << text << "\n";
+  printLine(errs(), "LLVM ERROR: " + text);
   abort();
 }
 
@@ -135,22 +148,22 @@ int compileOrReport(CompileOptions options, Compilation &result) {
   if (shows)
     options.progress = showStep;
   else if (verbosity() > 1)
-    options.progress = [](const std::string &step, unsigned, unsigned) { errs() << step << "\n"; };
+    options.progress = [](const std::string &step, unsigned, unsigned) { printLine(errs(), step); };
   options.keepReproducer = true;
   std::vector<std::string> errors;
   CompileStatus status = compileModel(options, result, errors);
   if (shows)
     clearSteps();
   if (verbosity() > 1 && !result.cacheFault.empty())
-    WithColor::warning(errs()) << "the kernel cache '" << options.cacheFolder << "' is not used: " << result.cacheFault << "\n";
+    printLine(WithColor::warning(errs()), "the kernel cache '" + options.cacheFolder + "' is not used: " + result.cacheFault);
   if (status == CompileStatus::Done && verbosity() > 1 && result.units)
     errs() << result.cachedUnits << " of " << result.units << " translation units from the cache\n";
   if (status == CompileStatus::Done) {
     for (const std::string &warning : result.warnings)
-      WithColor::warning(errs()) << warning << "\n";
+      printLine(WithColor::warning(errs()), warning);
     for (const std::string &note : result.notes)
       if (verbosity() > 0)
-        WithColor::note(errs()) << note << "\n";
+        printLine(WithColor::note(errs()), note);
     return Done;
   }
   if (status == CompileStatus::AtFault)

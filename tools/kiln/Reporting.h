@@ -13,6 +13,9 @@ bool wantsJson();
 /// 0 with -q, 2 with -v, otherwise 1.
 int verbosity();
 
+/// Prints `error: message`; further lines of the message are indented.
+void printError(const llvm::Twine &message);
+
 /// Prints `error: message` for each line; with --json also {"errors": [...]} on stdout. Returns `status`.
 int report(llvm::ArrayRef<std::string> errors, int status);
 int report(llvm::Error error, int status);

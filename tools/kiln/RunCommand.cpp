@@ -1,4 +1,5 @@
 //===- RunCommand.cpp - kiln run: one run, outputs to files ----------------===//
+#include "compiler/files/Printable.h"
 #include "compiler/run/Npy.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -58,9 +59,9 @@ int runRun() {
     files.push_back({makeFileName(info.name, taken), "", nullptr});
     raw_string_ostream os(files.back().contents);
     writeNpy(os, tensor);
-    list.push_back(json::Object{{"name", info.name}, {"file", files.back().path}, {"type", tensor.getSignature()}});
+    list.push_back(json::Object{{"name", jsonText(info.name)}, {"file", files.back().path}, {"type", tensor.getSignature()}});
     if (verbosity() > 1 && !wantsJson())
-      outs() << info.name << ": " << tensor.getSignature() << " -> " << outputFolder << "/" << files.back().path << "\n";
+      printLine(outs(), info.name + (": " + tensor.getSignature() + " -> " + outputFolder + "/" + files.back().path));
   }
   if (Error error = writeFiles(placeFiles(outputFolder, files)))
     return report(std::move(error), AtFault);

@@ -13,8 +13,10 @@
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/Decisions.h"
+#include "compiler/files/Printable.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <set>
 
@@ -219,12 +221,10 @@ static void printEntries(ArrayRef<ProfileEntry> entries, size_t works, std::pair
   outs() << format("a run takes %.4f ms with the profile, %.4f ms without\n", milliseconds.second, milliseconds.first);
   outs() << entries.size() << " of " << works << " pieces of work have a faster kernel than the one chosen without a profile\n";
   for (const ProfileEntry &entry : entries) {
-    outs() << format("%10.1f us, was %10.1f us  ", entry.microseconds, entry.defaultMicroseconds) << entry.algorithm;
-    if (entry.tile)
-      outs() << " " << entry.tile->first << "x" << entry.tile->second << " vectors";
-    if (entry.chunk)
-      outs() << " chunks of " << *entry.chunk << " bytes";
-    outs() << "  " << entry.work << "\n";
+    std::string tile = entry.tile ? formatv(" {0}x{1} vectors", entry.tile->first, entry.tile->second).str() : "";
+    std::string chunk = entry.chunk ? " chunks of " + std::to_string(*entry.chunk) + " bytes" : "";
+    outs() << format("%10.1f us, was %10.1f us  ", entry.microseconds, entry.defaultMicroseconds);
+    printLine(outs(), entry.algorithm + tile + chunk + "  " + entry.work);
   }
 }
 

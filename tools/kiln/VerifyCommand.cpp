@@ -4,6 +4,8 @@
 // are missed: the results of its kernels against the plainest form of the same model (see NodeComparison.h).
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/files/InputFile.h"
+#include "compiler/files/Printable.h"
 #include "compiler/run/OnnxTensor.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -13,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/ScopedPrinter.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -59,9 +62,9 @@ static Expected<std::vector<Tensor>> readTensors(StringRef folder, const LoadedM
       std::move(elements->begin(), elements->end(), std::back_inserter(tensors));
       continue;
     }
-    auto file = MemoryBuffer::getFile(path, false, false);
+    Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostDataBytes);
     if (!file)
-      return makeError(path + ": " + file.getError().message());
+      return makeError(path + ": " + toString(file.takeError()));
     Expected<Tensor> tensor = readOnnxTensor((*file)->getBuffer());
     if (!tensor)
       return makeError(path + ": " + toString(tensor.takeError()));
@@ -161,15 +164,15 @@ static json::Array printNodes(ArrayRef<NodeVerdict> verdicts, StringRef indent) 
   for (const NodeVerdict &verdict : verdicts) {
     bool agrees = verdict.comparison.agrees();
     json::Object row = toJson(verdict.comparison);
-    row["value"] = verdict.value.name;
-    row["node"] = verdict.value.node;
-    row["kernel"] = verdict.algorithm;
-    row["kernel_nodes"] = json::Array(verdict.kernelNodes);
+    row["value"] = jsonText(verdict.value.name);
+    row["node"] = jsonText(verdict.value.node);
+    row["kernel"] = jsonText(verdict.algorithm);
+    row["kernel_nodes"] = json::Array(map_range(verdict.kernelNodes, jsonText));
     list.push_back(std::move(row));
     if (wantsJson() || (verbosity() == 0 && agrees))
       continue;
-    outs() << indent << (agrees ? "ok    " : "WRONG ") << verdict.value.name << " of " << (verdict.value.node.empty() ? "no node" : verdict.value.node)
-           << (verdict.algorithm.empty() ? "" : ", " + verdict.algorithm) << formatErrors(verdict.comparison) << "\n";
+    printLine(outs(), indent + (agrees ? "ok    " : "WRONG ") + verdict.value.name + " of " + (verdict.value.node.empty() ? "no node" : verdict.value.node) +
+                          (verdict.algorithm.empty() ? "" : ", " + verdict.algorithm) + formatErrors(verdict.comparison));
   }
   return list;
 }
@@ -178,12 +181,12 @@ static json::Array printOutputs(ArrayRef<Verdict> verdicts) {
   json::Array list;
   for (const Verdict &verdict : verdicts) {
     json::Object row = toJson(verdict.comparison);
-    row["set"] = verdict.set;
-    row["output"] = verdict.output;
+    row["set"] = jsonText(verdict.set);
+    row["output"] = jsonText(verdict.output);
     list.push_back(std::move(row));
     if (wantsJson() || (verbosity() == 0 && verdict.comparison.agrees()))
       continue;
-    outs() << (verdict.comparison.agrees() ? "ok    " : "WRONG ") << verdict.set << " " << verdict.output << formatErrors(verdict.comparison) << "\n";
+    printLine(outs(), (verdict.comparison.agrees() ? "ok    " : "WRONG ") + verdict.set + " " + verdict.output + formatErrors(verdict.comparison));
   }
   return list;
 }
@@ -214,17 +217,18 @@ static int printReport(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
     result["nodes"] = printNodes(nodes->verdicts, "");
     json::Array hidden;
     for (const ObservableValue &value : nodes->hidden)
-      hidden.push_back(json::Object{{"value", value.name}, {"node", value.node}});
+      hidden.push_back(json::Object{{"value", jsonText(value.name)}, {"node", jsonText(value.node)}});
     result["hidden"] = std::move(hidden);
     result["inside"] = printNodes(nodes->inside, "  ");
     wrongNodes = nodes->verdicts.size() - count_if(nodes->verdicts, agrees);
     auto worst = std::max_element(nodes->verdicts.begin(), nodes->verdicts.end(),
                                    [](const NodeVerdict &a, const NodeVerdict &b) { return a.comparison.scaledError < b.comparison.scaledError; });
-    result["worst"] = nodes->verdicts.empty() ? "" : worst->value.name;
-    result["verdict"] = locateFault(*nodes);
+    result["worst"] = nodes->verdicts.empty() ? "" : jsonText(worst->value.name);
+    result["verdict"] = jsonText(locateFault(*nodes));
     if (!wantsJson() && verbosity() > 0 && !nodes->verdicts.empty())
-      outs() << nodes->verdicts.size() << " values compared, " << nodes->hidden.size() << " stay inside a kernel; largest error: "
-             << format("%.3g of the largest value", worst->comparison.scaledError) << " in " << worst->value.name << " of " << worst->value.node << "\n";
+      printLine(outs(), Twine(nodes->verdicts.size()) + " values compared, " + Twine(nodes->hidden.size()) + " stay inside a kernel; largest error: " +
+                            llvm::to_string(format("%.3g of the largest value", worst->comparison.scaledError)) + " in " + worst->value.name + " of " +
+                            worst->value.node);
   }
   result["wrong"] = int64_t(wrong + wrongNodes);
   if (wantsJson())
@@ -233,11 +237,11 @@ static int printReport(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
   if (wantsJson())
     return wrong + wrongNodes ? AtFault : Done;
   if (wrong)
-    WithColor::error(errs()) << wrong << " of " << outputs.size() << " outputs are wrong\n";
+    printError(Twine(wrong) + " of " + Twine(outputs.size()) + " outputs are wrong");
   if (wrongNodes)
-    WithColor::error(errs()) << wrongNodes << " of " << nodes->verdicts.size() << " values are wrong: " << locateFault(*nodes) << "\n";
+    printError(Twine(wrongNodes) + " of " + Twine(nodes->verdicts.size()) + " values are wrong: " + locateFault(*nodes));
   else if (wrong && nodes)
-    WithColor::note(errs()) << locateFault(*nodes) << "\n";
+    printLine(WithColor::note(errs()), locateFault(*nodes));
   return wrong + wrongNodes ? AtFault : Done;
 }
 

@@ -23,6 +23,7 @@ typedef __UINTPTR_TYPE__ uintptr_t;
 #define UINT16_MAX __UINT16_MAX__
 #define UINT32_MAX __UINT32_MAX__
 #define UINT64_MAX __UINT64_MAX__
+#define SIZE_MAX __SIZE_MAX__
 #define KILN_PASTE(value, suffix) value##suffix
 #define KILN_SUFFIX(value, suffix) KILN_PASTE(value, suffix)
 #define INT64_C(value) KILN_SUFFIX(value, __INT64_C_SUFFIX__)

@@ -209,7 +209,14 @@ static LogicalResult prelu(Node &node) {
   return node.failed() ? failure() : node.result(node.make<PreluOp>(x.getType(), x, slope));
 }
 
-/// Bounds from inputs (or from attributes before opset 11); either may be absent. A NaN stays NaN.
+/// Of integers: computed as real numbers.
+static LogicalResult erf(Node &node) {
+  Value x = node.input(0);
+  Type element = node.elementType(x);
+  return node.result(node.cast(node.unary<ErfOp>(isa<FloatType>(element) ? x : node.cast(x, node.builder().getF64Type())), element));
+}
+
+/// Bounds from inputs (or from attributes before opset 11). Where one is absent it is the end of the type, so infinities become that. A NaN stays NaN.
 static LogicalResult clip(Node &node) {
   Value x = node.input(0);
   bool isReal = isa<FloatType>(node.elementType(x));
@@ -225,15 +232,16 @@ static LogicalResult clip(Node &node) {
     };
     lowValue = node.optionalInput(1);
     highValue = node.optionalInput(2);
-    low = number(lowValue);
-    high = number(highValue);
+    double most = isReal ? APFloat::getLargest(mlir::cast<FloatType>(node.elementType(x)).getFloatSemantics()).convertToDouble() : 0;
+    low = lowValue ? number(lowValue) : -most;
+    high = highValue ? number(highValue) : most;
   }
   if (isReal && low && high)
     return node.result(node.unary<ClampOp>(x, node.builder().getF64FloatAttr(*low), node.builder().getF64FloatAttr(*high)));
-  if (lowValue)
-    x = node.binary<MaximumOp>(x, node.broadcastTo(lowValue, node.dims(x)));
-  if (highValue)
-    x = node.binary<MinimumOp>(x, node.broadcastTo(highValue, node.dims(x)));
+  if (lowValue || isReal)
+    x = node.binary<MaximumOp>(x, lowValue ? node.broadcastTo(lowValue, node.dims(x)) : node.splatLike(x, *low));
+  if (highValue || isReal)
+    x = node.binary<MinimumOp>(x, highValue ? node.broadcastTo(highValue, node.dims(x)) : node.splatLike(x, *high));
   return node.result(x);
 }
 
@@ -276,7 +284,7 @@ static constexpr Operator rows[] = {
     {"Div", 7, Elements::Number, binary<DivOp>},
     {"Equal", 1, Elements::Any, compareAtAxis<EqualOp>, 6},
     {"Equal", 7, Elements::Data, equal},
-    {"Erf", 9, Elements::Number, unary<ErfOp>},
+    {"Erf", 9, Elements::Number, erf},
     {"Exp", 1, Elements::Float, unary<ExpOp>},
     {"Floor", 1, Elements::Float, unary<FloorOp>},
     {"Greater", 1, Elements::Number, compareAtAxis<GreaterOp>, 6},

@@ -42,7 +42,11 @@ static LogicalResult arrayFeatureExtractor(Node &node) {
 
 static LogicalResult binarizer(Node &node) {
   Value x = node.input(0);
-  Value above = node.compare<GreaterOp>(x, node.splatLike(x, node.getFloat("threshold", 0)));
+  double threshold = node.getFloat("threshold", 0);
+  // Between two integers, those above it are those above the lower one.
+  if (isa<IntegerType>(node.elementType(x)))
+    threshold = std::floor(threshold);
+  Value above = node.compare<GreaterOp>(x, node.splatLike(x, threshold));
   return node.result(node.cast(above, node.elementType(x)));
 }
 

@@ -32,10 +32,10 @@ static std::optional<std::pair<Window, RankedTensorType>> readPool(Node &node, V
 }
 
 namespace {
-/// For each place of a pool's result and each element of its window: where that is in a channel of the input, 0 outside.
+/// For each place of a pool's result and each element of its window: where that is in a channel of the input. One outside is the first that is
+/// inside, so that it is never larger: the lowest number of a type may stand in the input, too.
 struct WindowPlaces {
   SmallVector<int64_t> rowMajor, columnMajor;
-  SmallVector<char> isInside;
   int64_t places = 1, elements = 1, input = 1;
 };
 } // namespace
@@ -48,6 +48,7 @@ static WindowPlaces windowPlaces(const Window &w, ArrayRef<int64_t> in, ArrayRef
     result.elements *= w.kernel[d];
     result.input *= in[d];
   }
+  SmallVector<char> isInside;
   for (int64_t place = 0; place < result.places; ++place)
     for (int64_t element = 0; element < result.elements; ++element) {
       int64_t row = 0, column = 0, restPlace = place, restElement = element, rowStep = 1, columnStep = result.input;
@@ -64,8 +65,17 @@ static WindowPlaces windowPlaces(const Window &w, ArrayRef<int64_t> in, ArrayRef
       }
       result.rowMajor.push_back(inside ? row : 0);
       result.columnMajor.push_back(inside ? column : 0);
-      result.isInside.push_back(inside);
+      isInside.push_back(inside);
     }
+  for (size_t start = 0; start < isInside.size(); start += result.elements) {
+    auto window = ArrayRef(isInside).slice(start, result.elements);
+    size_t first = start + (llvm::find(window, true) - window.begin()) % result.elements;
+    for (size_t i = start; i < start + result.elements; ++i)
+      if (!isInside[i]) {
+        result.rowMajor[i] = result.rowMajor[first];
+        result.columnMajor[i] = result.columnMajor[first];
+      }
+  }
   return result;
 }
 
@@ -98,8 +108,6 @@ static Value maxPoolIndices(Node &node, Value x, const Window &w, Type resultTyp
   DimExprs windows = {planes, count, node.number(table.elements)};
   Value flat = node.reshape(x, {planes, size});
   Value taken = node.make<GatherOp>(node.type(windows, node.elementType(x)), flat, places(table.rowMajor), 1);
-  Value inside = node.constant(nn::makeConstantOf<char>(RankedTensorType::get(shape, b.getI1Type()), table.isInside));
-  taken = node.make<SelectOp>(taken.getType(), node.broadcastTo(inside, windows), taken, node.splatLike(taken, lowestNumber(node.elementType(x))));
   DimExprs one = {planes, count, node.number(1)};
   Value best = node.make<ArgReduceOp>(node.type(one, b.getI64Type()), ReduceKind::Max, taken, 2, false);
   Value order = node.broadcastTo(places(columnMajor ? table.columnMajor : table.rowMajor), windows);

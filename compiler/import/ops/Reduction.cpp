@@ -84,11 +84,17 @@ template <ReduceKind kind, int64_t inputSince> static LogicalResult reduce(Node 
   return node.result(node.cast(node.reduce(kind, x, r->axes, r->keep), element));
 }
 
+/// Squares, powers and sums of halves are rounded when all is computed: f16 holds none above 65504.
+static Value widen(Node &node, Value x) {
+  Type element = node.elementType(x);
+  return !node.failed() && (element.isF16() || element.isBF16()) ? node.cast(x, node.builder().getF32Type()) : x;
+}
+
 static Value sumOf(Node &node, const Reduction &r, Value x) { return node.reduce(ReduceKind::Sum, x, r.axes, r.keep); }
 
 static LogicalResult reduceL1(Node &node) {
   auto r = readReduction(node, 18);
-  return r ? node.result(sumOf(node, *r, node.unary<AbsOp>(r->x))) : failure();
+  return r ? node.result(node.cast(sumOf(node, *r, node.unary<AbsOp>(widen(node, r->x))), node.elementType(r->x))) : failure();
 }
 
 static LogicalResult reduceL2(Node &node) {
@@ -96,18 +102,21 @@ static LogicalResult reduceL2(Node &node) {
   if (!r)
     return failure();
   Type element = node.elementType(r->x);
-  Value x = isa<IntegerType>(element) ? node.cast(r->x, node.builder().getF64Type()) : r->x;
+  Value x = isa<IntegerType>(element) ? node.cast(r->x, node.builder().getF64Type()) : widen(node, r->x);
   return node.result(node.cast(node.unary<SqrtOp>(sumOf(node, *r, node.binary<MulOp>(x, x))), element));
 }
 
 static LogicalResult reduceSumSquare(Node &node) {
   auto r = readReduction(node, 18);
-  return r ? node.result(sumOf(node, *r, node.binary<MulOp>(r->x, r->x))) : failure();
+  if (!r)
+    return failure();
+  Value x = widen(node, r->x);
+  return node.result(node.cast(sumOf(node, *r, node.binary<MulOp>(x, x)), node.elementType(r->x)));
 }
 
 static LogicalResult reduceLogSum(Node &node) {
   auto r = readReduction(node, 18);
-  return r ? node.result(node.unary<LogOp>(sumOf(node, *r, r->x))) : failure();
+  return r ? node.result(node.cast(node.unary<LogOp>(sumOf(node, *r, widen(node, r->x))), node.elementType(r->x))) : failure();
 }
 
 /// log(sum(exp(x - m))) + m with m = max(x), or 0 where that is infinite.
@@ -115,12 +124,14 @@ static LogicalResult reduceLogSumExp(Node &node) {
   auto r = readReduction(node, 18);
   if (!r || node.rank(r->x) == 0 || r->isNothing)
     return r ? node.result(r->x) : failure();
+  Type element = node.elementType(r->x);
+  r->x = widen(node, r->x);
   Value most = node.reduce(ReduceKind::Max, r->x, r->axes, /*keep=*/true);
   Value isInfinite = node.compare<EqualOp>(node.unary<AbsOp>(most), node.splatLike(most, HUGE_VAL));
   Value shift = node.make<SelectOp>(most.getType(), isInfinite, node.splatLike(most, 0), most);
   Value shifted = node.binary<SubOp>(r->x, node.broadcastTo(shift, node.dims(r->x)));
   Value sum = node.reduce(ReduceKind::Sum, node.unary<ExpOp>(shifted), r->axes, /*keep=*/true);
-  Value result = node.binary<AddOp>(node.unary<LogOp>(sum), shift);
+  Value result = node.cast(node.binary<AddOp>(node.unary<LogOp>(sum), shift), element);
   if (r->keep)
     return node.result(result);
   DimExprs dims;

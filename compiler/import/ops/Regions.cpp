@@ -48,7 +48,7 @@ static Neighbours neighbours(Node &node, Value place, AffineExpr dim) {
   return result;
 }
 
-/// The four terms weight * element of each place. `base` is the row at which the place's image starts in `table` [rows, channels].
+/// The four terms weight * element of each place, in the type of the weights. `base` is the row at which the place's image starts in `table` [rows, channels].
 static SmallVector<Value> readTerms(Node &node, Value table, Value base, const Neighbours &ys, const Neighbours &xs, AffineExpr width) {
   SmallVector<Value> terms;
   for (const Neighbour &y : ys)
@@ -60,7 +60,7 @@ static SmallVector<Value> readTerms(Node &node, Value table, Value base, const N
       DimExprs dims = node.dims(index), one = dims;
       dims.push_back(node.dims(table)[1]);
       one.push_back(node.number(1));
-      Value elements = node.make<GatherOp>(node.type(dims, node.elementType(table)), table, index, 0);
+      Value elements = node.cast(node.make<GatherOp>(node.type(dims, node.elementType(table)), table, index, 0), node.elementType(weight));
       terms.push_back(node.binary<MulOp>(elements, node.reshape(node.broadcastTo(weight, node.dims(index)), one)));
     }
   return terms;
@@ -135,7 +135,8 @@ static LogicalResult roiAlign(Node &node) {
     return failure();
   DimExprs in = node.dims(x);
   AffineExpr count = node.dims(rois)[0], one = node.number(1);
-  rois = alignDims(node, rois, {count, node.number(4)}, "expected rois [regions, 4]");
+  // Half precision cannot tell places beyond 2048 from each other.
+  rois = node.cast(alignDims(node, rois, {count, node.number(4)}, "expected rois [regions, 4]"), node.wideType(rois));
   if (node.failed() || !node.unify(count, node.dims(images)[0], "rois and batch_indices have different lengths"))
     return failure();
   Neighbours ys = sampleAxis(node, *roi, rois, 1, roi->height, in[2]), xs = sampleAxis(node, *roi, rois, 0, roi->width, in[3]);
@@ -155,7 +156,7 @@ static LogicalResult roiAlign(Node &node) {
   AffineExpr samples = node.number(roi->samples), height = node.number(roi->height), width = node.number(roi->width);
   read = node.reshape(read, {count, height, samples, width, samples, in[1]});
   Value bins = node.reduce(roi->isMax ? ReduceKind::Max : ReduceKind::Mean, read, {2, 4}, /*keep=*/false);
-  return node.failed() ? failure() : node.result(node.transpose(bins, {0, 3, 1, 2}));
+  return node.failed() ? failure() : node.result(node.cast(node.transpose(bins, {0, 3, 1, 2}), node.elementType(x)));
 }
 
 //===- DeformConv ----------------------------------------------------------===//
@@ -226,12 +227,13 @@ Value DeformConv::places(int64_t axis) {
   line[3 + axis] = grid[3 + axis];
   Value start = node.binary<MulOp>(node.iota(line, 3 + axis, i64), static_cast<double>(window.strides[axis]));
   start = node.binary<SubOp>(start, static_cast<double>(window.begin(axis)));
-  Value regular = node.cast(node.binary<AddOp>(node.broadcastTo(element, {one, one, grid[2], grid[3], grid[4]}), start), node.elementType(x));
-  Value pairs = node.reshape(offset, {grid[0], grid[1], grid[2], node.number(2), grid[3], grid[4]});
+  // Half precision cannot tell places beyond 2048 from each other.
+  Value regular = node.cast(node.binary<AddOp>(node.broadcastTo(element, {one, one, grid[2], grid[3], grid[4]}), start), node.wideType(x));
+  Value pairs = node.reshape(node.cast(offset, node.wideType(x)), {grid[0], grid[1], grid[2], node.number(2), grid[3], grid[4]});
   return node.binary<AddOp>(node.reshape(node.slice(pairs, 3, node.number(axis), one), grid), regular);
 }
 
-/// What the kernel's elements read: [N, channels, kernel elements, places].
+/// What the kernel's elements read, in the input's type: [N, channels, kernel elements, places].
 Value DeformConv::columns() {
   AffineExpr each = nn::simplifyDim(in[1].floorDiv(offsetGroups)), area = in[2] * in[3], one = node.number(1);
   Value apart = node.reshape(x, {in[0], grid[1], each, in[2], in[3]});
@@ -245,10 +247,10 @@ Value DeformConv::columns() {
   if (mask) {
     DimExprs shape = grid;
     shape.push_back(one);
-    read = node.binary<MulOp>(read, node.reshape(mask, shape));
+    read = node.binary<MulOp>(read, node.reshape(node.cast(mask, node.elementType(read)), shape));
   }
   read = node.transpose(read, {0, 1, 5, 2, 3, 4});
-  return node.reshape(read, {in[0], in[1], grid[2], grid[3] * grid[4]});
+  return node.cast(node.reshape(read, {in[0], in[1], grid[2], grid[3] * grid[4]}), node.elementType(x));
 }
 
 LogicalResult DeformConv::run() {

@@ -21,7 +21,8 @@ struct Target {
 
 static constexpr double scaleLimit = 1e9;
 
-/// Result sizes floor(size * scale), with the product rounded to float as in ONNX's shape inference: 5 * 2.6f is 13. A symbolic size takes whole scales and their reciprocals.
+/// Result sizes floor(size * scale), with the product rounded to float as in ONNX's shape inference: 5 * 2.6f is 13. A symbolic size takes
+/// whole scales and their reciprocals.
 static std::optional<Target> fromScales(Node &node, Value x, ArrayRef<double> scales, ArrayRef<int64_t> axes) {
   Target target{node.dims(x), SmallVector<double>(node.rank(x), 1.0)};
   for (auto [scale, axis] : llvm::zip_equal(scales, axes)) {

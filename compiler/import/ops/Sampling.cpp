@@ -25,7 +25,8 @@ static Value normalizedPlaces(Node &node, ArrayRef<AffineExpr> dims, int64_t axi
 }
 
 static LogicalResult affineGrid(Node &node) {
-  Value theta = node.input(0);
+  // Half precision cannot count beyond 2048 places.
+  Value given = node.input(0), theta = node.cast(given, node.wideType(given));
   auto size = node.knownIntegers(1, "the size");
   bool alignCorners = node.getFlag("align_corners");
   if (!size || !node.expectRank(theta, 3, "theta"))
@@ -46,7 +47,8 @@ static LogicalResult affineGrid(Node &node) {
   base = node.broadcastTo(node.reshape(base, {count, node.number(spatial + 1)}), {dims[0], count, node.number(spatial + 1)});
   result.insert(result.begin(), dims[0]);
   result.push_back(node.number(spatial));
-  return node.result(node.reshape(node.matmul(base, node.transpose(theta, {0, 2, 1})), result));
+  Value grid = node.reshape(node.matmul(base, node.transpose(theta, {0, 2, 1})), result);
+  return node.result(node.cast(grid, node.elementType(given)));
 }
 
 //===- GridSample ----------------------------------------------------------===//
@@ -185,13 +187,13 @@ SmallVector<Tap> GridSample::taps(int64_t axis) {
   return result;
 }
 
-/// The channels at flat indices, times a weight.
+/// The channels at flat indices, times a weight, in the type that they are summed in.
 Value GridSample::fetch(Value index, Value weight) {
   DimExprs one = places, to = places;
   one.push_back(node.number(1));
   to.push_back(node.dims(image).back());
-  Value read = node.make<GatherNdOp>(node.type(to, node.elementType(image)), image, node.reshape(index, one), 1);
-  return weight ? node.binary<MulOp>(read, node.reshape(node.cast(weight, node.elementType(image)), one)) : read;
+  Value read = node.cast(node.make<GatherNdOp>(node.type(to, node.elementType(image)), image, node.reshape(index, one), 1), node.wideType(image));
+  return weight ? node.binary<MulOp>(read, node.reshape(node.cast(weight, node.elementType(read)), one)) : read;
 }
 
 /// The sum over all combinations of taps of the dimensions from `axis` on.
@@ -225,7 +227,8 @@ LogicalResult GridSample::run() {
   last.push_back(1);
   DimExprs in = node.dims(image);
   image = node.reshape(node.transpose(image, last), {in[0], nn::getNumElements(sizes, node.context()), in[1]});
-  return node.result(node.transpose(blend(0, {}, {}), first));
+  Type element = node.elementType(image);
+  return node.result(node.cast(node.transpose(blend(0, {}, {}), first), element));
 }
 
 static LogicalResult gridSample(Node &node) { return GridSample(node).run(); }

@@ -121,11 +121,20 @@ static std::optional<SmallVector<int64_t>> squeezeAxes(Node &node) {
 /// none is. Else SqueezedDims tells. Both are checked at run time.
 static LogicalResult squeezeOnes(Node &node, Value x) {
   DimExprs dims = node.dims(x), kept, symbolic, ones;
-  llvm::copy_if(dims, std::back_inserter(kept), [](AffineExpr dim) { return nn::getConstantDim(dim) != 1; });
-  llvm::copy_if(dims, std::back_inserter(symbolic), [&](AffineExpr dim) {
+  for (AffineExpr dim : dims) {
     nn::DimRange range = node.facts().getRange(dim);
-    return !nn::getConstantDim(dim) && range.least.value_or(1) <= 1 && range.most.value_or(1) >= 1;
-  });
+    bool isStatic(nn::getConstantDim(dim)), mayBeOne = range.least.value_or(1) <= 1 && range.most.value_or(1) >= 1;
+    // Without elements the run would have another rank: a dimension that is at most 1 is 1.
+    if (mayBeOne && !isStatic && range.most == 1) {
+      if (!node.unify(dim, node.number(1), "sizes"))
+        return failure();
+      continue;
+    }
+    if (!isStatic || !mayBeOne)
+      kept.push_back(dim);
+    if (!isStatic && mayBeOne)
+      symbolic.push_back(dim);
+  }
   SqueezedDims &squeezed = node.squeezed();
   int64_t most = kept.size(), least = most - static_cast<int64_t>(symbolic.size());
   auto rank = node.declaredRank();

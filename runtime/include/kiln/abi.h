@@ -47,7 +47,8 @@ typedef enum kiln_status {
   KILN_STATUS_STRING_IS_NO_NUMBER = 17,    /* a string that is to become a number is not the text of one */
   KILN_STATUS_MISSING_IMAGE_DECODER = 18,  /* the model decodes pictures, and the context has no decode_image hook */
   KILN_STATUS_IMAGE_UNREADABLE = 19,       /* a picture is broken, or of a format that the decode_image hook does not know */
-  KILN_STATUS_IMAGE_TOO_LARGE = 20         /* a picture is higher or wider than the model was compiled for, or beyond the hook's limits */
+  KILN_STATUS_IMAGE_TOO_LARGE = 20,        /* a picture is higher or wider than the model was compiled for, or beyond the hook's limits */
+  KILN_STATUS_SIZE_OVERFLOW = 21           /* dynamic dimensions that would make a tensor or the workspace larger than 2^62 bytes */
 } kiln_status;
 
 /* Element types, numbered as in ONNX TensorProto.DataType. */

@@ -1,11 +1,12 @@
-// The choice among the targets that one library is compiled for.
+// The choice among the targets that one library is compiled for, and whether the CPU can run the only one.
 #ifndef KILN_CHOICE_H
 #define KILN_CHOICE_H
 
 #include "kiln/cpu.h"
 #include <stddef.h>
 
-// The C library's getenv, where the program has one.
+// The C library's functions, where the program has them. The first finds nothing in programs with more rights than their caller's.
+extern "C" __attribute__((weak)) char *kiln_secure_getenv(const char *name) __asm__("secure_getenv");
 extern "C" __attribute__((weak)) char *kiln_getenv(const char *name) __asm__("getenv");
 
 namespace kiln {
@@ -36,16 +37,27 @@ static inline int32_t find_target(const target_row *rows, int32_t count, cpu::se
   return first;
 }
 
-// The row for this CPU and the environment variable KILN_TARGET, found once in a process. `*kept` is 0 before that: threads that are first
-// at once find the same, and one of them is kept.
+// The target that the environment names.
+static inline const char *named_target() {
+  return kiln_secure_getenv ? kiln_secure_getenv("KILN_TARGET") : kiln_getenv ? kiln_getenv("KILN_TARGET") : nullptr;
+}
+
+// What was found first stays: threads that are first at once find the same, and one of them is kept.
+static inline int32_t keep_target(int32_t found, int32_t *kept) {
+  int32_t known = 0;
+  return (__atomic_compare_exchange_n(kept, &known, found + 2, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? found + 2 : known) - 2;
+}
+
+// The row for this CPU and the environment variable KILN_TARGET, found once in a process. `*kept` is 0 before that.
 static inline int32_t choose_target(const target_row *rows, int32_t count, int32_t *kept) {
-  int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  if (known == 0) {
-    const char *named = kiln_getenv ? kiln_getenv("KILN_TARGET") : nullptr;
-    const int32_t found = find_target(rows, count, cpu::read(), named) + 2;
-    known = __atomic_compare_exchange_n(kept, &known, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? found : known;
-  }
-  return known - 2;
+  const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
+  return known != 0 ? known - 2 : keep_target(find_target(rows, count, cpu::read(), named_target()), kept);
+}
+
+// The same where there is nothing to choose from: 0 when this CPU can run the only target, else -1.
+static inline int32_t check_target(const target_row &row, int32_t *kept) {
+  const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
+  return known != 0 ? known - 2 : keep_target(find_target(&row, 1, cpu::read(), nullptr), kept);
 }
 
 } // namespace kiln

@@ -13,6 +13,14 @@ enum feature : uint8_t {
   avx512vpopcntdq, gfni, amx_tile, amx_bf16, amx_int8, num_features
 };
 
+// The compiler's names of the features, in the order of feature.
+constexpr const char *feature_names[] = {
+    "sse3", "ssse3", "sse4.1", "sse4.2", "movbe", "popcnt", "lzcnt", "bmi", "bmi2", "avx", "fma", "f16c", "avx2", "avxvnni",
+    "avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16", "avx512vbmi", "avx512vbmi2", "avx512ifma",
+    "avx512bitalg", "avx512vpopcntdq", "gfni", "amx-tile", "amx-bf16", "amx-int8",
+};
+static_assert(sizeof(feature_names) / sizeof(const char *) == num_features, "one name a feature");
+
 using set = uint64_t;
 
 // The set of some features.

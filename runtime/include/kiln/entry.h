@@ -22,6 +22,9 @@ KILN_INLINE void report(int32_t *status, kiln_status code) {
     fail(status, code);
 }
 
+// A size as NAME_workspace_size answers it: SIZE_MAX when it is negative, or too large for a pointer's width.
+KILN_INLINE size_t as_size(int64_t bytes) { return bytes < 0 || uint64_t(size_t(bytes)) != uint64_t(bytes) ? SIZE_MAX : size_t(bytes); }
+
 // The threads that the caller allows.
 KILN_INLINE int64_t count_threads(const kiln_context *context) {
   return context && context->parallel_for && context->num_threads > 1 ? context->num_threads : 1;
@@ -34,10 +37,19 @@ KILN_INLINE kiln_status check_context(const kiln_context *context) {
   return context->abi_version == KILN_ABI_VERSION && complete ? KILN_STATUS_OK : KILN_STATUS_ABI_MISMATCH;
 }
 
+// The largest whole number that is not above. The C library's floor is none of what a model may call, and not all CPUs have an instruction.
+KILN_INLINE double whole_part(double number) {
+  constexpr double allWhole = 4503599627370496.0; // 2^52
+  if (!(number > -allWhole && number < allWhole))
+    return number;
+  const double cut = double(int64_t(number));
+  return cut > number ? cut - 1 : cut;
+}
+
 // The work of a launch, counted in double, which no dimensions overflow. What passes 64 bits is the most they hold.
 KILN_INLINE int64_t count_work(double work) { return work > 0 ? work < 0x1p63 ? int64_t(work) : INT64_MAX : 0; }
 KILN_INLINE double work_above_zero(double work) { return work > 0 ? work : 0; }
-KILN_INLINE double work_quotient(double work, double parts) { return __builtin_floor(work / (parts > 1 ? parts : 1)); }
+KILN_INLINE double work_quotient(double work, double parts) { return whole_part(work / (parts > 1 ? parts : 1)); }
 KILN_INLINE double work_remainder(double work, double parts) { return work - parts * work_quotient(work, parts); }
 
 // Leaves the work as the table of launches has it.

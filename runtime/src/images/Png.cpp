@@ -73,6 +73,12 @@ bool readRows(Decoder &decoder) {
   return true;
 }
 
+// Whether the file can hold the pixels at all: a byte of deflate's stands for at most 1032 others. Asked before memory is taken.
+bool canHoldPixels(const Decoder &decoder) {
+  const int64_t bits = int64_t(png_get_channels(decoder.library, decoder.info)) * png_get_bit_depth(decoder.library, decoder.info);
+  return decoder.picture->width() * decoder.picture->height() <= int64_t(decoder.picture->size()) * 1032 * 8 / bits;
+}
+
 // Everything that may jump; no variable of this function is used after a jump.
 bool decode(Decoder &decoder) {
   if (setjmp(decoder.end))
@@ -85,6 +91,8 @@ bool decode(Decoder &decoder) {
   png_read_info(decoder.library, decoder.info);
   if (!decoder.picture->begin(png_get_image_width(decoder.library, decoder.info), png_get_image_height(decoder.library, decoder.info)))
     return false;
+  if (!canHoldPixels(decoder))
+    return decoder.picture->fail("the file is cut off");
   setTransforms(decoder, png_get_color_type(decoder.library, decoder.info), png_get_bit_depth(decoder.library, decoder.info));
   return readRows(decoder);
 }

@@ -19,7 +19,7 @@ def run(label):
     result = subprocess.run(["cmake", "--build", build], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode:
         sys.exit(result.stdout)
-    done = [name for name, sign in (("models", "Compiling model"), ("links", "Linking C executable")) if sign in result.stdout]
+    done = [name for name, sign in (("models", "Compiling model"), ("links", " executable user")) if sign in result.stdout]
     print(f"{label}: {', '.join(done) or 'nothing'}")
 
 

@@ -13,15 +13,18 @@
 // CHECK-NEXT: const kiln_context *context);
 
 // CHECK: //--- small_run.cpp
-// CHECK: {"small", "scale", "Mul_0(Mul) Relu_1(Relu)", "rows of 16", 0, 2, 0, 100, 0},
+// CHECK: {"small", "scale", "Mul_0(Mul) Relu_1(Relu)", "rows of 16", 0, 2, 0, 0, 0},
+// CHECK: {"small", "pick", {{.*}}, 1, 2, 0, 100, 7},
 // CHECK: if (dims->batch < 1 || dims->batch > 64)
 // CHECK-NEXT: return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;
 // CHECK: float *const hidden = reinterpret_cast<float *>(static_cast<unsigned char *>(workspace) + 64);
 // CHECK: if (!(dims->batch * 2 <= 100)) // twice the batch fits
 // CHECK-NEXT: return KILN_STATUS_DIMENSION_MISMATCH;
 // CHECK: small_kernel_scale_arguments arguments = {inputs->x_0, w0, hidden, dims->batch};
-// CHECK-NEXT: kiln::launch(context, launches[0], small_kernel_scale_task, &arguments, dims->batch, true);
+// CHECK-NEXT: kiln::launch(context, launches[0], small_kernel_scale_task, &arguments, dims->batch, true, [&](kiln_kernel_info &info) { info.flops = kiln::count_work(double(dims->batch) * 16.0);
+// CHECK-SAME: info.bytes = kiln::count_work((kiln::work_remainder(kiln::work_quotient({{.*}}, 4.0), 5.0) + -kiln::work_quotient(-({{.*}}), 7.0))); });
 // CHECK: reinterpret_cast<const int8_t *>(inputs->mask)
+// CHECK: small_kernel_pick_task, &arguments, dims->batch, false);
 
 // CHECK: //--- small_kernels_0.cpp
 // CHECK: using kiln::f32x16;
@@ -82,7 +85,8 @@ module attributes {nn.model = "small", nn.symbols = ["batch"], nn.symbol_bounds 
     %twice = arith.muli %batch, %c2 : index
     %ok = arith.cmpi sle, %twice, %c100 : index
     kernel.check %ok, "KILN_STATUS_DIMENSION_MISMATCH", "twice the batch fits"
-    kernel.launch @scale(%x, %w, %hidden, %batch) tasks(%batch) parallel {flops = 100 : i64} : memref<?xf32>, memref<16xf32>, memref<?xf32>, index
-    kernel.launch @pick(%hidden, %mask, %y) tasks(%batch) : memref<?xf32>, memref<?xi8>, memref<?xf32>
+    kernel.launch @scale(%x, %w, %hidden, %batch) tasks(%batch) parallel {kernel.work = affine_map<()[s0] -> (s0 * 16, ((s0 + 3) floordiv 4) mod 5 + (s0 * s0) ceildiv 7)>}
+        : memref<?xf32>, memref<16xf32>, memref<?xf32>, index
+    kernel.launch @pick(%hidden, %mask, %y) tasks(%batch) {flops = 100 : i64, bytes = 7 : i64} : memref<?xf32>, memref<?xi8>, memref<?xf32>
   }
 }

@@ -149,7 +149,7 @@ kernel.entry @run inputs [] outputs [] {
 
 func.func private @k(%begin: index, %end: index) {
   // expected-error @below {{calls 'system', which is no function of the runtime}}
-  kernel.runtime_call "system"() ["true"] :
+  kernel.runtime_call "system"(%begin) ["true"] : index
   return
 }
 
@@ -249,6 +249,7 @@ module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu =
 
 // -----
 
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'composites'}}
 // expected-error @below {{the composite 'd.F' must have a 'function' whose name C allows}}
 module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] with [<name = "d.F", version = 1, function = "f(); int g">]>} {}
 

@@ -12,8 +12,11 @@
 // CHECK: nn.ceil
 // CHECK: nn.round
 // CHECK: nn.exp
+// CHECK: nn.expm1
 // CHECK: nn.log
+// CHECK: nn.log1p
 // CHECK: nn.erf
+// CHECK: nn.erfc
 // CHECK: nn.sin
 // CHECK: nn.cos
 // CHECK: nn.tan
@@ -57,8 +60,11 @@ func.func @unary(%x: tensor<2x3xf32>) {
   %6 = nn.ceil %x : tensor<2x3xf32>
   %7 = nn.round %x : tensor<2x3xf32>
   %8 = nn.exp %x : tensor<2x3xf32>
+  %expm1 = nn.expm1 %x : tensor<2x3xf32>
   %9 = nn.log %x : tensor<2x3xf32>
+  %log1p = nn.log1p %x : tensor<2x3xf32>
   %10 = nn.erf %x : tensor<2x3xf32>
+  %erfc = nn.erfc %x : tensor<2x3xf32>
   %11 = nn.sin %x : tensor<2x3xf32>
   %12 = nn.cos %x : tensor<2x3xf32>
   %13 = nn.tan %x : tensor<2x3xf32>

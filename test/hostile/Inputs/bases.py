@@ -42,7 +42,7 @@ def body(*nodes, inputs, outputs):
 
 
 def branch(name):
-    return body(("Relu", ["i1"], [name]), inputs=[], outputs=[(name, "f4", (2, 3))])
+    return body(("Not", ["i0"], [name]), inputs=[], outputs=[(name, "b", ())])
 
 
 STEP = body(("Identity", ["more_in"], ["more"]), ("Relu", ["s"], ["r"]), inputs=[("i", "i8", ()), ("more_in", "b", ()), ("s", "f4", (2, 3))],
@@ -87,7 +87,7 @@ BASES = {
     "Einsum": [(12, [M, f(3, 4)], {"equation": "ij,jk->ik"})],
     "Expand": [(8, [f(1, 3), i8(2, 3)], {})],
     "EyeLike": [(9, [f(3, 3)], {})],
-    "GRU": [(1, [f(2, 1, 3), f(1, 12, 3), f(1, 12, 4)], {"hidden_size": 4})],
+    "GRU": [(1, [f(2, 1, 3), f(1, 12, 3), f(1, 12, 4)], {"hidden_size": 4}, 2), (3, [f(2, 1, 3), f(1, 12, 3), f(1, 12, 4)], {"hidden_size": 4})],
     "RNN": [(1, [f(2, 1, 3), f(1, 4, 3), f(1, 4, 4)], {"hidden_size": 4})],
     "LSTM": [(1, [f(2, 1, 3), f(1, 16, 3), f(1, 16, 4)], {"hidden_size": 4})],
     "Gather": [(1, [M, i8(0, 1)], {"axis": 1})],
@@ -97,7 +97,7 @@ BASES = {
     "GridSample": [(16, [IMAGE, f(1, 2, 2, 2)], {})],
     "GroupNormalization": [(18, [IMAGE, f(2), f(2)], {"num_groups": 2}), (21, [IMAGE, f(4), f(4)], {"num_groups": 2})],
     "Gradient": [(1, ["skip"], {})],
-    "If": [(1, [np.bool_(True), M], {"then_branch": branch("t"), "else_branch": branch("e")})],
+    "If": [(1, [np.bool_(True)], {"then_branch": branch("t"), "else_branch": branch("e")})],
     "ImageDecoder": [(20, [x("u1", 40)], {})],
     "InstanceNormalization": [(1, [IMAGE, f(4), f(4)], {})],
     "LRN": [(1, [IMAGE], {"size": 3})],
@@ -137,7 +137,7 @@ BASES = {
     "Reshape": [(1, [M], {"shape": [3, 2]}), (5, [M, i8(3, 2)], {})],
     "Resize": [(10, [IMAGE, f4(1, 1, 2, 2)], {}), (11, [IMAGE, f4(), f4(1, 1, 2, 2)], {})],
     "ReverseSequence": [(10, [f(4, 2), i8(2, 3)], {})],
-    "RoiAlign": [(10, [IMAGE, f(2, 4), i8(0, 0)], {})],
+    "RoiAlign": [(10, [IMAGE, f(2, 4), i8(0, 0)], {"sampling_ratio": 2})],
     "RotaryEmbedding": [(23, [f(1, 2, 3, 4), f(8, 2), f(8, 2), np.zeros((1, 3), np.int64)], {})],
     "STFT": [(17, [f(1, 16, 1), I(4), f(8)], {})],
     "Scatter": [(9, [M, np.zeros((1, 3), np.int64), f(1, 3)], {})],

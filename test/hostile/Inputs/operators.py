@@ -147,7 +147,7 @@ def types(case, facts):
     for index, given in enumerate(case.inputs):
         if isinstance(given, tuple) and not parameter(index).types & {NUMBERS["seq"], NUMBERS["opt"]}:
             yield f"input_{index}_is_sequence", {"inputs": [*case.inputs[:index], "seq", *case.inputs[index + 1:]]}, "sequence"
-        if isinstance(given, str):
+        if isinstance(given, str) and FLOAT not in parameter(index).types:
             yield f"input_{index}_is_tensor", {"inputs": [*case.inputs[:index], (FLOAT, (2, 3)), *case.inputs[index + 1:]]}, "sequence|optional"
 
 

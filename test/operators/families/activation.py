@@ -5,6 +5,8 @@ from cases import Expected, Tensor, operator
 from elements import FLOATS, SIGNED, TYPES, round_to
 from functions import OLD, erfc, since13, since22
 
+# Below it a sigmoid, and what is made of one, may be 0: e^-x is infinite there. Mish loses the digits that e^x has lost.
+LEAST_NORMAL = {False: np.longdouble(2.0) ** -126, True: np.longdouble(2.0) ** -1022}
 # Steps of the result's type. Those of a half are a rounding more than half a step.
 ULPS = {"f32": 4, "f64": 6, "other": 0.52}
 
@@ -37,13 +39,14 @@ def sigmoid(x):
     return np.where(x < 0, e, 1) / (1 + e)
 
 
-def times(x, factor):
-    """x * factor where factor tends to 0 faster than x grows."""
-    return np.where(np.isneginf(x), -np.longdouble(0), x * factor)
+def tail(g, factor, exponent, exact):
+    """What rounding the exponent of a sigmoid costs, and where it may be 0, times a factor."""
+    relative = np.minimum(np.abs(np.nan_to_num(exponent)), 2000) * np.longdouble(2.0) ** -(53 if g.type == "f64" else 24)
+    return np.nan_to_num(np.abs(exact) * relative, posinf=0) + np.abs(np.nan_to_num(factor)) * LEAST_NORMAL[g.type == "f64"]
 
 
 PLAIN = {
-    "Sigmoid": sigmoid, "Softplus": softplus, "Softsign": lambda x: np.where(np.isinf(x), np.sign(x), x / (1 + np.abs(x))),
+    "Sigmoid": sigmoid, "Softplus": softplus, "Softsign": lambda x: x / (1 + np.abs(x)),
     "Mish": lambda x: x * np.tanh(softplus(x)), "HardSwish": lambda x: x * np.clip(x / 6 + np.longdouble(0.5), 0, 1),
 }
 
@@ -64,7 +67,8 @@ def plain(g):
 
 def slack_of(g, x):
     """HardSwish rounds x / 6 + 0.5 before it is clipped: of what cancels, an ulp of 0.5 times x is left."""
-    return np.abs(np.nan_to_num(x.wide)) * np.longdouble(2.0) ** -(53 if g.type == "f64" else 24) if g.op == "HardSwish" else 0
+    least = LEAST_NORMAL[g.type == "f64"] * (1 if g.op == "Sigmoid" else np.abs(np.nan_to_num(x.wide)) if g.op == "Mish" else 0)
+    return np.abs(np.nan_to_num(x.wide)) * np.longdouble(2.0) ** -(53 if g.type == "f64" else 24) if g.op == "HardSwish" else least
 
 
 @operator("Relu", types=lambda opset: since13(opset) + (SIGNED if opset >= 14 else []))
@@ -128,17 +132,20 @@ def gelu(g):
             exact = wide * sigmoid(2 * inner)
         else:
             exact = wide * erfc(-wide / np.sqrt(np.longdouble(2))) / 2
-    return g.case([x], Expected(exact, g.type, GELU_ULPS, free=np.isneginf(wide)), approximate=approximate)
-
-
-GELU_ULPS = {"f32": 6, "f64": 12, "other": 0.55}
+        # The exponent of the tail is rounded, and x^2 / 2 is as large as it gets.
+        digits = 53 if g.type == "f64" else 24
+        slack = np.nan_to_num(np.abs(exact) * (np.minimum(wide**2 * 2, 2000) + (80 if digits == 53 else 8)) * np.longdouble(2.0) ** -digits, posinf=0)
+        slack = slack + np.abs(np.nan_to_num(wide)) * LEAST_NORMAL[digits == 53]
+    return g.case([x], Expected(exact, g.type, {"f32": 2, "f64": 2, "other": 0.51}, slack, np.isneginf(wide)), approximate=approximate)
 
 
 @operator("Swish", types=FLOATS, since=24)
 def swish(g):
     x, alpha = argument(g), number(g, 0.5, 1.702, 2)
     with np.errstate(all="ignore"):
-        return g.case([x], Expected(x.wide * sigmoid(x.wide * given(alpha, 1)), g.type, ULPS, free=np.isneginf(x.wide)), alpha=alpha)
+        exponent = x.wide * given(alpha, 1)
+        exact = x.wide * sigmoid(exponent)
+        return g.case([x], Expected(exact, g.type, ULPS, tail(g, x.wide, exponent, exact), np.isneginf(x.wide)), alpha=alpha)
 
 
 @operator("Shrink", types=["f32", "f16", "f64"] + SIGNED, since=9)
@@ -194,9 +201,20 @@ def along_axis(g):
     exact = {"Softmax": softmax, "LogSoftmax": log_softmax, "Hardmax": hardmax}[g.op]
     with np.errstate(all="ignore"):
         want = along_rows(g, x.wide, axis, exact)
-    ulps = 0 if g.op == "Hardmax" else {"f32": 6, "f64": 6, "other": 0.6}
-    # The sum of n powers, and for the logarithm the rounding of what is subtracted.
+    # Long rows keep their powers in the result, so halves are rounded twice.
+    ulps = 0 if g.op == "Hardmax" else {"f32": 6, "f64": 6, "other": 1.6}
+    # The sum of n powers, and the rounding of what is subtracted, which is their exponent.
     unit = np.longdouble(2.0) ** -(53 if g.type == "f64" else 24)
-    slack = 0 if g.op == "Hardmax" else np.abs(want) * unit * 8 if g.op == "Softmax" else unit * (8 + np.max(np.abs(x.wide), initial=0))
+    slack = 0 if g.op == "Hardmax" else unit * (8 + 2 * np.max(np.abs(x.wide), initial=0)) * (np.abs(want) if g.op == "Softmax" else 1)
     same = axis % len(x.shape) == default % len(x.shape) if len(x.shape) > 1 or g.opset >= 13 else False
     return g.case([x], Expected(want, g.type, ulps, slack), axis=None if same and g.chance(0.5) else axis)
+
+
+@operator("SwiGLU", types=FLOATS, since=28)
+def swiglu(g):
+    shape = g.shape()
+    x, y, alpha = argument(g, shape), g.tensor(g.type, shape, "normal"), number(g, 0.5, 1.702)
+    with np.errstate(all="ignore"):
+        gate = x.wide * sigmoid(x.wide * given(alpha, 1))
+        exact = gate * y.wide
+    return g.case([x, y], Expected(exact, g.type, {"f32": 6, "f64": 8, "other": 0.55}, tail(g, x.wide * y.wide, x.wide * given(alpha, 1), exact), np.isneginf(x.wide)), alpha=alpha)

@@ -27,10 +27,10 @@ def computed(tensor):
 def divide_integers(a, b):
     """Towards zero; x / 0 is 0, the least number / -1 wraps around."""
     if a.dtype.kind == "u":
-        return np.where(b == 0, 0, a // np.where(b == 0, 1, b)).astype(a.dtype)
+        return np.where(b == 0, a.dtype.type(0), a // np.where(b == 0, a.dtype.type(1), b))
     magnitude = np.abs(a).astype(np.uint64) & np.uint64(2 ** (8 * a.itemsize) - 1)
     divisor = np.abs(b).astype(np.uint64) & np.uint64(2 ** (8 * a.itemsize) - 1)
-    quotient = magnitude // np.where(divisor == 0, 1, divisor).astype(np.uint64)
+    quotient = magnitude // np.where(divisor == 0, np.uint64(1), divisor)
     signed = np.where((a < 0) != (b < 0), np.uint64(0) - quotient, quotient).astype(a.dtype)
     return np.where(b == 0, a.dtype.type(0), signed)
 
@@ -70,7 +70,7 @@ def modulo(a, b, fmod):
         return np.fmod(a, b)
     a, b = np.broadcast_arrays(a, b)
     remainder = a - divide_integers(a, b) * b
-    remainder = np.where(b == 0, 0, remainder).astype(a.dtype)
+    remainder = np.where(b == 0, a.dtype.type(0), remainder)
     if fmod or a.dtype.kind == "u":
         return remainder
     return np.where((remainder != 0) & ((remainder < 0) != (b < 0)), remainder + b, remainder).astype(a.dtype)
@@ -216,7 +216,7 @@ def shift(g):
     a, b = np.broadcast_arrays(x.array, y.array)
     distance = np.minimum(b, width - 1).astype(a.dtype)
     shifted = a << distance if direction == "LEFT" else a >> distance
-    return g.case([x, y], Expected(np.where(b >= width, 0, shifted).astype(a.dtype), g.type), direction=direction)
+    return g.case([x, y], Expected(np.where(b >= width, a.dtype.type(0), shifted), g.type), direction=direction)
 
 
 @operator("BitwiseAnd", "BitwiseOr", "BitwiseXor", types=INTEGERS, since=18)

@@ -2,8 +2,7 @@
 
 import numpy as np
 from cases import Expected, Tensor, operator
-from elements import TYPES
-from floats import accumulated, floats, rounded, unit
+from floats import accumulated, unit
 
 
 def softmax(x):

@@ -31,7 +31,7 @@ def draw_channels(g, most=20):
 def conv(g):
     groups, channels, filters = draw_channels(g)
     window = Window(g, spatial_sizes(g, elements=200))
-    x = g.tensor(g.type, (g.pick([1, 1, 2, 3]), channels, *window.sizes), g.pick(["normal", "small"]))
+    x = g.tensor(g.type, (0 if g.chance(0.03) else g.pick([1, 1, 2, 3]), channels, *window.sizes), g.pick(["normal", "small"]))
     weight = g.tensor(g.type, (filters, channels // groups, *window.kernel), "normal", g.chance(0.6))
     inputs, exact, magnitude = [x, weight], convolve(x.wide, weight.wide, window, groups), convolve(abs(x.wide), abs(weight.wide), window, groups)
     if g.chance(0.5):

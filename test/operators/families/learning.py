@@ -3,8 +3,7 @@
 import numpy as np
 from cases import Expected, Tensor, operator
 from elements import TYPES
-from floats import accumulated, epsilon, floats, rounded, unit
-from movement import ints
+from floats import accumulated, rounded
 
 f32 = np.float32
 ML, TRAINING = "ai.onnx.ml", "ai.onnx.preview.training"
@@ -209,3 +208,64 @@ def linear_attention(g):
     while inputs[-1] is None:
         inputs.pop()
     return g.case(inputs, *outputs, q_num_heads=heads, kv_num_heads=kv, update_rule=rule if rule != "gated_delta" or g.chance(0.5) else None, scale=scale or None)
+
+
+class Forest:
+    """Random trees, as lists over nodes and leaves."""
+
+    def __init__(self, g, columns, targets):
+        self.nodes, self.leaves, self.roots, self.members = [], [], [], []
+        self.g, self.columns, self.targets = g, columns, targets
+        for _ in range(g.integer(1, 4)):
+            self.roots.append(self.grow(g.integer(0, 3)))
+
+    def grow(self, depth):
+        """The number of a new node, whose branches are (is leaf, number)."""
+        g, at = self.g, len(self.nodes)
+        self.nodes.append(None)
+        branches = []
+        for _ in range(2):
+            if depth and g.chance(0.7):
+                branches.append((False, self.grow(depth - 1)))
+            else:
+                branches.append((True, len(self.leaves)))
+                self.leaves.append((g.integer(0, self.targets - 1), g.integer(-8, 8) / 4))
+        self.nodes[at] = (g.integer(0, self.columns - 1), g.integer(0, 6), g.integer(-4, 4) / 2, g.chance(0.3), branches, [v / 2 for v in range(-2, g.integer(0, 3))])
+        return at
+
+    def walk(self, row, at):
+        """The leaf of a row."""
+        column, mode, split, missing_is_true, branches, members = self.nodes[at]
+        x = row[column]
+        holds = [x <= split, x < split, x >= split, x > split, x == split, x != split, x in members][mode] or (np.isnan(x) and missing_is_true)
+        leaf, to = branches[0 if holds else 1]
+        return to if leaf else self.walk(row, to)
+
+
+@operator("TreeEnsemble", types=["f32", "f64"], domain=ML, since=22, weight=2)
+def tree_ensemble(g):
+    rows, columns, targets = g.integer(1, 6), g.integer(1, 4), g.integer(1, 3)
+    forest = Forest(g, columns, targets)
+    held = TYPES[g.type].held
+    array = np.rint(g.random.standard_normal((rows, columns)) * 3) / 2
+    x = Tensor(np.where(g.random.random(array.shape) < 0.05, np.nan, array).astype(held), g.type)
+    aggregate = g.integer(0, 3)
+    result, hit = np.zeros((rows, targets)), np.zeros((rows, targets), bool)
+    for r, root in np.ndindex(rows, len(forest.roots)):
+        target, weight = forest.leaves[forest.walk(x.array[r], forest.roots[root])]
+        old = result[r, target]
+        result[r, target] = old + weight if aggregate < 2 else weight if not hit[r, target] else min(old, weight) if aggregate == 2 else max(old, weight)
+        hit[r, target] = True
+    result = result / len(forest.roots) if aggregate == 0 else result
+    order = sorted(range(len(forest.nodes)))
+    branch = lambda side: [forest.nodes[at][4][side] for at in order]
+    members = [value for at in order if forest.nodes[at][1] == 6 for value in [*forest.nodes[at][5], np.nan]]
+    attributes = {"tree_roots": forest.roots, "nodes_featureids": [node[0] for node in forest.nodes], "nodes_modes": np.array([node[1] for node in forest.nodes], "u1"),
+                  "nodes_splits": np.array([node[2] for node in forest.nodes], held), "nodes_missing_value_tracks_true": [int(node[3]) for node in forest.nodes],
+                  "nodes_truenodeids": [to for _, to in branch(0)], "nodes_trueleafs": [int(leaf) for leaf, _ in branch(0)],
+                  "nodes_falsenodeids": [to for _, to in branch(1)], "nodes_falseleafs": [int(leaf) for leaf, _ in branch(1)],
+                  "leaf_targetids": [target for target, _ in forest.leaves], "leaf_weights": np.array([weight for _, weight in forest.leaves], held),
+                  "membership_values": np.array(members, held) if members else None, "n_targets": targets, "aggregate_function": aggregate}
+    # The text does not say what the least or largest of no leaves is.
+    free = ~hit if aggregate >= 2 else None
+    return g.case([x], Expected(result, g.type, 1, 1e-6 if g.type == "f32" else 1e-14, free), **attributes)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 from cases import Expected, Tensor, operator
 from elements import DATA, TYPES
-from movement import data, ints
+from movement import ints
 
 LISTED = [type for type in DATA if type != "bf16"] + ["string"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 from cases import Expected, Tensor, operator
-from elements import DATA, NUMBERS, TYPES
-from floats import floats, unit
-from movement import data, ints
+from elements import DATA, TYPES
+from floats import unit
+from movement import data
 
 
 def index_tensor(g, low, high, shape, negative=True, wide=False):

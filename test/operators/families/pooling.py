@@ -8,7 +8,7 @@ from windows import Window, spatial_sizes
 
 
 def batch(g):
-    return g.pick([1, 1, 2, 3]), g.pick([1, 2, 3, 5, 8, 16, 17])
+    return 0 if g.chance(0.03) else g.pick([1, 1, 2, 3]), g.pick([1, 2, 3, 5, 8, 16, 17])
 
 
 def draw_window(g, since_ceil, since_dilations):

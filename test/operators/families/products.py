@@ -3,8 +3,8 @@
 import string
 
 import numpy as np
-from cases import Expected, Tensor, operator
-from elements import TYPES, round_to
+from cases import Expected, operator
+from elements import TYPES
 from floats import accumulated, floats, rounded, unit
 
 

@@ -1,11 +1,9 @@
 """Resize and Upsample."""
 
-import itertools
-
 import numpy as np
 from cases import Expected, Tensor, operator
-from elements import TYPES
-from floats import epsilon, floats, rounded
+from elements import INTEGERS, TYPES
+from floats import floats, rounded
 
 f32 = np.float32
 
@@ -111,9 +109,10 @@ def draw_scale(g):
 
 def expect(g, x, axes, given, fill=0.0):
     is_float = TYPES[g.type].is_float
-    exact, magnitude, free = compute(x.wide.astype(np.longdouble), axes, given, fill)
+    # Numbers of 64 bits fit long doubles.
+    exact, magnitude, free = compute(x.array.astype(np.longdouble), axes, given, fill)
     if given["mode"] == "nearest":
-        value = exact.astype(np.longdouble) if is_float else np.rint(exact).astype(TYPES[g.type].held)
+        value = exact if is_float else exact.astype(TYPES[g.type].held)
         return Expected(value, g.type, 1 if given["coordinates"] == "tf_crop_and_resize" else 0, 0, free)
     # The shares are computed from coordinates in float, which are off by some steps of the dimension's size.
     size = max(max(axis.size, axis.out) for axis in axes if axis is not None) if any(axis is not None for axis in axes) else 1
@@ -122,14 +121,14 @@ def expect(g, x, axes, given, fill=0.0):
 
 
 def resize_types(opset):
-    # Of integers, only what needs no rounding has a meaning that the text gives.
-    return floats(13)(opset)
+    return floats(13)(opset) + INTEGERS
 
 
 @operator("Resize", types=resize_types, since=11, weight=8)
 def resize(g):
     rank = g.pick([1, 2, 3, 4, 4])
-    mode = g.pick(["nearest", "nearest", "linear", "cubic"])
+    # Of integers, only what needs no rounding has a meaning that the text gives.
+    mode = g.pick(["nearest", "nearest", "linear", "cubic"]) if TYPES[g.type].is_float else "nearest"
     # Linear and cubic: the last dimensions, of which ONNX Runtime takes two or three at most.
     moved = sorted(int(at) for at in g.random.permutation(rank)[: g.integer(1, min(rank, 3 if mode == "nearest" else 2))])
     shape = tuple(g.integer(1, 11) if at in moved else g.integer(1, 4) for at in range(rank))
@@ -153,7 +152,7 @@ def resize(g):
         listed = [int(at) for at in g.random.permutation(listed)]
         attributes["axes"] = [at - rank if g.chance(0.3) else at for at in listed]
     axes, scales, sizes = draw_target(g, shape, moved, listed, rois, attributes)
-    fill = float(f32(g.pick([0.0, 7.5])))
+    fill = float(f32(g.pick([0.0, 7.5 if TYPES[g.type].is_float else 7.0])))
     if given["coordinates"] == "tf_crop_and_resize" and fill:
         attributes["extrapolation_value"] = fill
     x = g.tensor(g.type, shape, "normal")

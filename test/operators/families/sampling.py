@@ -2,7 +2,7 @@
 
 import numpy as np
 from cases import Expected, Tensor, operator
-from floats import epsilon, floats, rounded, unit
+from floats import floats, rounded, unit
 from resizing import keys
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from cases import Expected, Tensor, operator
 from elements import TYPES
-from floats import floats, rounded, unit
+from floats import rounded
 from movement import ints
 
 

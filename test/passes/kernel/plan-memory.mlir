@@ -21,10 +21,20 @@ kernel.entry @run inputs [ {name = "x", type = tensor<256xf32>} ] outputs [ {nam
 // -----
 
 // Symbolic sizes: slots whose sizes are sums of the symbols; the caller learns the total from @workspace_size.
+// Their sum is checked before it is computed, unless the most that they take is known and small.
 // CHECK: func.func private @workspace_size(%[[S:.*]]: index) -> index
+// CHECK: %[[BYTES:.*]] = arith.sitofp
+// CHECK: %[[TOTAL:.*]] = arith.mulf %[[BYTES]]
+// CHECK: %[[FITS:.*]] = arith.cmpf ole
+// CHECK: %[[SIZE:.*]] = scf.if %[[FITS]]
 // CHECK: arith.muli %[[S]]
-// CHECK: return
+// CHECK: } else {
+// CHECK: %[[NONE:.*]] = arith.constant -1 : index
+// CHECK: scf.yield %[[NONE]]
+// CHECK: return %[[SIZE]]
 // CHECK: kernel.entry
+// CHECK: kernel.check {{.*}}, "KILN_STATUS_SIZE_OVERFLOW", "the workspace fits"
+// CHECK: arith.muli
 // CHECK-NOT: memref.alloc
 // CHECK: memref.view
 kernel.entry @run inputs [ {name = "x", type = tensor<?xf32>} ] outputs [ {name = "y", type = tensor<?xf32>} ] {
@@ -32,4 +42,41 @@ kernel.entry @run inputs [ {name = "x", type = tensor<?xf32>} ] outputs [ {name 
   %a = memref.alloc(%s0) : memref<?xf32>
   kernel.launch @k(%x, %a) tasks(%s0) : memref<?xf32>, memref<?xf32>
   kernel.launch @k(%a, %y) tasks(%s0) : memref<?xf32>, memref<?xf32>
+}
+
+// -----
+
+// CHECK: func.func private @workspace_size(%[[S:.*]]: index) -> index
+// CHECK-NOT: scf.if
+// CHECK: arith.muli %[[S]]
+// CHECK: kernel.entry
+// CHECK-NOT: kernel.check
+kernel.entry @run inputs [ {name = "x", type = tensor<?xf32>} ] outputs [ {name = "y", type = tensor<?xf32>} ] {
+^bb0(%x: memref<?xf32>, %y: memref<?xf32>, %workspace: memref<?xi8>, %s0: index):
+  %a = memref.alloc(%s0) {kernel.most_bytes = 4096} : memref<?xf32>
+  kernel.launch @k(%x, %a) tasks(%s0) : memref<?xf32>, memref<?xf32>
+  kernel.launch @k(%a, %y) tasks(%s0) : memref<?xf32>, memref<?xf32>
+}
+
+// -----
+
+// What is computed from the dimensions stands behind the checks of sizes, which the caller's question makes, too.
+// CHECK: func.func private @workspace_size(%[[S:.*]]: index) -> index
+// CHECK: %[[FITS:.*]] = arith.cmpi
+// CHECK: scf.if %[[FITS]]
+// CHECK: arith.constant 256 : index
+// CHECK: kernel.entry
+// CHECK: kernel.check {{.*}}, "KILN_STATUS_SIZE_OVERFLOW", "a tensor fits"
+// CHECK: kernel.check {{.*}}, "KILN_STATUS_DIMENSION_MISMATCH"
+kernel.entry @run inputs [ {name = "x", type = tensor<?xf32>} ] outputs [ {name = "y", type = tensor<?xf32>} ] {
+^bb0(%x: memref<?xf32>, %y: memref<?xf32>, %workspace: memref<?xi8>, %s0: index):
+  %most = arith.constant 100 : index
+  %fits = arith.cmpi sle, %s0, %most : index
+  kernel.check %fits, "KILN_STATUS_SIZE_OVERFLOW", "a tensor fits"
+  %even = arith.muli %s0, %s0 : index
+  %is = arith.cmpi eq, %even, %most : index
+  kernel.check %is, "KILN_STATUS_DIMENSION_MISMATCH", "the square is 100"
+  %a = memref.alloc() : memref<64xf32>
+  kernel.launch @k(%x, %a) tasks(%s0) : memref<?xf32>, memref<64xf32>
+  kernel.launch @k(%a, %y) tasks(%s0) : memref<64xf32>, memref<?xf32>
 }

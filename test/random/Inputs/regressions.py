@@ -118,6 +118,27 @@ def add_broadcasts(model):
     model.case("add_row", "Add", ["five", row], x.T[:5, :1] + y, dims=[None, 5])
 
 
+def add_computed_broadcasts(model):
+    """A size that the model computes and that is 1 in this run: with a symbol, and with another computed size."""
+    sizes = {"few": 3, "many": 11}
+    for name, size in sizes.items():
+        x = random.standard_normal((1, 4, size)).astype("f4")
+        model.nodes.append(helper.make_node("MaxPool", [model.input(x, dims=[1, 4, name])], [f"pooled_{name}"], kernel_shape=[2], strides=[2]))
+        sizes[name] = x[:, :, :size // 2 * 2].reshape(1, 4, -1, 2).max(3)
+    y = random.standard_normal(6).astype("f4")
+    model.case("add_symbol", "Add", ["pooled_few", model.input(y, dims=["symbol"])], sizes["few"] + y, dims=[1, 4, None])
+    model.case("mul_computed", "Mul", ["pooled_few", "pooled_many"], sizes["few"] * sizes["many"], dims=[1, 4, None])
+
+
+def add_first_backwards(model):
+    """A slice from 0 backwards is the first row, which Squeeze without axes takes to be there."""
+    x, y = random.standard_normal((7, 3)).astype("f4"), random.standard_normal(4).astype("f4")
+    bounds = [model.weight(np.array([bound]), "i8") for bound in (0, np.iinfo("i8").min, -2, -1)]
+    model.nodes.append(helper.make_node("Slice", [model.input(x, dims=["upwards", 3]), *bounds], ["first_row"]))
+    model.nodes.append(helper.make_node("Squeeze", ["first_row"], ["first"]))
+    model.case("concat_first", "Concat", ["first", model.weight(y)], np.concatenate([x[0], y]), axis=-1)
+
+
 def add_long_borders(model):
     """A border longer than a symbolic dimension, which only a reflection may not have."""
     x = random.standard_normal((1, 3)).astype("f4")
@@ -137,6 +158,8 @@ def main():
     add_squeezes(model)
     add_squeezes_behind(model)
     add_broadcasts(model)
+    add_computed_broadcasts(model)
+    add_first_backwards(model)
     add_long_borders(model)
     model.save(folder / "m.onnx", opset=19)
     inputs = model.save_inputs(folder)

@@ -33,7 +33,7 @@ using namespace kiln;
 #endif
 
 UNARY(abs) UNARY(acos) UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(ceil) UNARY(cos) UNARY(cosh)
-UNARY(erf) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(floor) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(round) UNARY(roundeven)
+UNARY(erf) UNARY(erfc) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(floor) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(round) UNARY(roundeven)
 UNARY(rsqrt) UNARY(sigmoid) UNARY(sin) UNARY(sinh) UNARY(sqrt) UNARY(tan) UNARY(tanh) UNARY(trunc)
 BINARY(copysign) BINARY(fmod) BINARY(max) BINARY(min) BINARY(pow)
 

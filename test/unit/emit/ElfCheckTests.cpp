@@ -79,7 +79,7 @@ TEST_F(ElfCheck, WhatTheCompilerMakesIsSound) {
   EXPECT_TRUE(isElf(object->text()));
   EXPECT_TRUE(isSoundElf(object->text()));
   EXPECT_GT(object->readAll().value_or(0), 128);
-  EXPECT_EQ(definedSymbols(object->text()).size(), 3u);
+  EXPECT_EQ(definedSymbols(object->text()).size(), 2u);
 }
 
 TEST_F(ElfCheck, CountsAndPlacesBeyondTheFile) {
@@ -93,7 +93,7 @@ TEST_F(ElfCheck, CountsAndPlacesBeyondTheFile) {
   };
   for (uint32_t type : {SHT_SYMTAB, SHT_RELA, SHT_STRTAB, SHT_PROGBITS}) {
     refused(type, [&](Elf64_Shdr &section) { section.sh_size = most; });
-    refused(type, [&](Elf64_Shdr &section) { section.sh_offset = most - section.sh_size + 1; }); // the sum is zero
+    refused(type, [&](Elf64_Shdr &section) { section.sh_offset = section.sh_size ? most - section.sh_size + 1 : most; }); // the sum is zero
     refused(type, [&](Elf64_Shdr &section) { section.sh_name = 1 << 30; });
   }
   for (uint32_t type : {SHT_SYMTAB, SHT_RELA}) {
@@ -146,7 +146,7 @@ TEST_F(ElfCheck, OtherFiles) {
     EXPECT_FALSE(isSoundElf(object->text().take_front(size)));
 }
 
-/// Without the check LLVM's readers end the program over about one in six of these.
+/// Without the check LLVM's readers end the program over some of these.
 TEST_F(ElfCheck, Mutants) {
   std::mt19937 random(1);
   const uint64_t interesting[] = {0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, ~uint64_t(0), ~uint64_t(0) - 8, uint64_t(1) << 63};

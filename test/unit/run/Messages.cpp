@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <functional>
 #include <png.h>
+#include <zlib.h>
 
 using namespace kiln;
 
@@ -67,6 +68,12 @@ TEST(Messages, Npy) {
           {npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}"), "element type '>f4' is not supported: expected little-endian f2 f4 f8"},
           {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,2)}"), "the .npy file is in Fortran order; save it with numpy.ascontiguousarray"},
           {npy("{'descr': '<U2', 'fortran_order': False, 'shape': (1,)}", "1234"), "has 4 bytes of data, but string[1] of 2 characters needs another number"},
+          // Widths whose product with the number of strings wraps to what is there, or says nothing about how many there are.
+          {npy("{'descr': '<U4611686018427387905', 'fortran_order': False, 'shape': (1,)}", "1234"), "of 4611686018427387905 characters needs another"},
+          {npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1152921504606846977,)}", "1234"), "does not fit into memory"},
+          {npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,)}"), "string[1099511627776] of 0 characters needs another number"},
+          // Refused before memory is taken.
+          {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4398046511104,)}", "1234"), "but f32[4398046511104] needs 17592186044416"},
           {npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1,)}", std::string("\0\xd8\0\0", 4)), "the .npy file has a string that is not Unicode"},
           {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "1234"), "the .npy file has 4 bytes of data, but f32[2] needs 8"},
       },
@@ -83,16 +90,24 @@ TEST(Messages, Pictures) {
           {png(PNG_FORMAT_LINEAR_RGB), "the PNG file has 16 bits a channel, expected 8"},
           {"P6 2 x 255\n", "the header of the PPM file is malformed"},
           {"P6 2 2 65535\n", "the PPM file has 16 bits a channel, expected 8"},
-          {"P6 20000 20000 255\n", "the PPM file has more than 2^28 pixels"},
-          {"P5 2 2 255\nabc", "the PPM file is cut off: 3 bytes of pixels, expected 4"},
+          {"P6 20000 20000 255\n", "the PPM file is cut off: 0 bytes of pixels, expected 20000x20000x3"},
+          {"P6 4611686018427387904 4 255\n", "the PPM file is cut off: 0 bytes of pixels, expected 4611686018427387904x4x3"},
+          {"P5 2 2 255\nabc", "the PPM file is cut off: 3 bytes of pixels, expected 2x2x1"},
       },
       [](const std::string &bytes) { return faultOf(readImage(bytes)); });
 
-  // A PNG whose header promises more than may be read.
+  // A PNG whose header promises more than the file can hold, with the header's checksum set right.
   std::string large = whole;
   for (size_t at : {16, 20})
-    large.replace(at, 4, std::string("\0\1\0\0", 4));
-  EXPECT_NE(faultOf(readImage(large)), "");
+    large.replace(at, 4, std::string("\0\0\x40\0", 4));
+  uint32_t sum = uint32_t(crc32(crc32(0, nullptr, 0), reinterpret_cast<const Bytef *>(large.data() + 12), 17));
+  for (int i = 0; i < 4; ++i)
+    large[29 + i] = char(sum >> (24 - 8 * i));
+  for (auto read : {+[](llvm::StringRef bytes) { return faultOf(readImageSize(bytes)); }, +[](llvm::StringRef bytes) { return faultOf(readImage(bytes)); }})
+    EXPECT_NE(read(large).find("the PNG file is cut off: " + std::to_string(large.size()) + " bytes hold no picture of 16384x16384"), std::string::npos)
+        << read(large);
+  EXPECT_NE(faultOf(readImage("P5 2 2 255\nabcd", 3)).find("the picture has 2x2 pixels, more than the limit of 3"), std::string::npos);
+  EXPECT_NE(faultOf(readImage(whole, 3)).find("the picture has 2x2 pixels, more than the limit of 3"), std::string::npos);
 
   Image image{2, 2, 3, std::vector<uint8_t>(12)};
   auto fault = [&](std::vector<int64_t> dims, ImageOptions options) { return faultOf(makeTensor(image, KILN_ELEMENT_F32, dims, options)); };
@@ -115,11 +130,27 @@ TEST(Messages, OnnxTensors) {
           {proto([](auto &tensor) { tensor.add_float_data(1); }), "the tensor has 1 values, but f32[2] needs 2"},
           {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_I4), tensor.set_raw_data("12"); }),
            "the tensor has 2 bytes of data, but its 2 elements need 1"},
+          {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_U8), tensor.add_int32_data(255), tensor.add_int32_data(256); }),
+           "the value 256 at 1 is none of u8[2]"},
+          {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_I16), tensor.add_int32_data(-32768), tensor.add_int32_data(-32769); }),
+           "the value -32769 at 1 is none of i16[2]"},
+          {proto([](auto &tensor) { tensor.set_data_type(1 << 20); }), "tensors of type 0 are not supported here"},
           {proto([](auto &tensor) { tensor.set_raw_data("1234"); }), "the tensor has 4 bytes of data, but f32[2] needs 8"},
           {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_COMPLEX64); }), "tensors of c64 are not supported here"},
           {proto([](auto &tensor) { tensor.set_data_type(onnx::TensorProto::STRING); }), "the tensor has 0 strings, but string[2] needs 2"},
       },
       [](const std::string &bytes) { return faultOf(readOnnxTensor(bytes)); });
+}
+
+TEST(OnnxTensors, EdgesThatAreRight) {
+  auto read = [](const std::function<void(onnx::TensorProto &)> &fill) { return llvm::cantFail(readOnnxTensor(proto(fill))); };
+  // Dimensions that are larger than the file, beside a 0.
+  EXPECT_EQ(read([](auto &tensor) { tensor.set_dims(0, 1 << 20), tensor.add_dims(0); }).getSignature(), "f32[1048576,0]");
+  Tensor bools = read([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_BOOL), tensor.set_raw_data(std::string("\2\0", 2)); });
+  EXPECT_EQ(bools.getData()[0], 1);
+  EXPECT_EQ(bools.getData()[1], 0);
+  Tensor fromNpy = llvm::cantFail(readNpy(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (1,)}", "\xff")));
+  EXPECT_EQ(fromNpy.getData()[0], 1);
 }
 
 // The fields of the messages have the same numbers: the model tells which one a file holds.
@@ -149,6 +180,10 @@ TEST(OnnxLists, OfEveryKind) {
   EXPECT_EQ(count(one, false, true), 1);
   EXPECT_EQ(count(tensor, false, true), 1);
   EXPECT_EQ(count(none, false, true), -1);
+  onnx::TensorProto number;
+  number.set_data_type(KILN_ELEMENT_U64);
+  number.add_uint64_data(7);
+  EXPECT_EQ(count(number, false, true), 1);
   EXPECT_EQ(count(none, true, true), -1);
   kiln_sequence_info plain = {"x", 0, 0, 0, 1, 0, 0, {}};
   EXPECT_EQ(faultOf(readOnnxList("\xff", plain)), "not an ONNX SequenceProto");
@@ -160,6 +195,7 @@ TEST(OnnxLists, OfEveryKind) {
 
 TEST(Messages, Tensors) {
   auto fault = [](std::vector<int64_t> dims) { return faultOf(Tensor::create(KILN_ELEMENT_F64, dims)); };
+  EXPECT_EQ(fault(std::vector<int64_t>(65, 1)), "a tensor cannot have 65 dimensions: the most is 64");
   EXPECT_EQ(fault({2, -3}), "a tensor cannot have the dimension -3");
   EXPECT_EQ(fault({int64_t(1) << 40, int64_t(1) << 40}), "a tensor of that many elements does not fit into memory");
   EXPECT_EQ(fault({int64_t(1) << 50}), "a tensor of that many elements does not fit into memory");

@@ -206,6 +206,28 @@ TEST(Fill, SameNumbersEverywhere) {
     EXPECT_TRUE(value >= -2 && value <= 2 && value == std::floor(value));
 }
 
+TEST(Fill, RefusesNumbersBeyondTheType) {
+  auto fault = [](const char *text, ElementType type) {
+    llvm::Error error = checkFill(*llvm::cantFail(parseFill(text)), type);
+    return error ? llvm::toString(std::move(error)) : "";
+  };
+  EXPECT_EQ(fault("256", KILN_ELEMENT_U8), "256 is not a value of u8");
+  EXPECT_EQ(fault("-129", KILN_ELEMENT_I8), "-129 is not a value of i8");
+  EXPECT_NE(fault("0.5", KILN_ELEMENT_I32), "");
+  EXPECT_NE(fault("nan", KILN_ELEMENT_I64), "");
+  EXPECT_NE(fault("9223372036854775808", KILN_ELEMENT_I64), "");
+  EXPECT_NE(fault("-1", KILN_ELEMENT_U64), "");
+  EXPECT_NE(fault("18446744073709551616", KILN_ELEMENT_U64), "");
+  EXPECT_NE(fault("1e39", KILN_ELEMENT_F32), "");
+  EXPECT_NE(fault("65520", KILN_ELEMENT_F16), "");
+  EXPECT_NE(fault("randint:0:257", KILN_ELEMENT_U8), "");
+  EXPECT_NE(fault("uniform:0:1e300", KILN_ELEMENT_F32), "");
+  for (auto [text, type] : {std::pair("255", KILN_ELEMENT_U8), {"randint:0:256", KILN_ELEMENT_U8}, {"-128", KILN_ELEMENT_I8}, {"2", KILN_ELEMENT_BOOL},
+                            {"0.1", KILN_ELEMENT_F16}, {"inf", KILN_ELEMENT_F32}, {"nan", KILN_ELEMENT_BF16}, {"2.5", KILN_ELEMENT_STRING},
+                            {"-9223372036854775808", KILN_ELEMENT_I64}, {"arange", KILN_ELEMENT_U8}, {"normal", KILN_ELEMENT_I32}})
+    EXPECT_EQ(fault(text, type), "") << text;
+}
+
 TEST(Fill, RefusesWrongForms) {
   for (const char *text : {"random:x", "random:1:2", "normal:abc", "uniform:1", "uniform:2:1", "uniform:0:nan", "randint:0.5:2", "randint:1:1"})
     EXPECT_NE(faultOf(parseFill(text)).find("is malformed"), std::string::npos) << text;

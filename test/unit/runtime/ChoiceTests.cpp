@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 namespace {
 
@@ -38,7 +39,40 @@ TEST(Choice, OnceInAProcess) {
   unsetenv("KILN_TARGET");
 }
 
+TEST(Choice, OneTargetIsCheckedOnce) {
+  setenv("KILN_TARGET", "other", 1);
+  int32_t kept = 0, none = 0;
+  EXPECT_EQ(kiln::check_target({"plain", 0}, &kept), 0);
+  EXPECT_EQ(kiln::check_target({"future", never}, &none), -1);
+  // What was found stays.
+  EXPECT_EQ(kiln::check_target({"future", never}, &kept), 0);
+  EXPECT_EQ(kiln::check_target({"plain", 0}, &none), -1);
+  unsetenv("KILN_TARGET");
+}
+
+TEST(Choice, ThreadsThatAreFirstAtOnceAgree) {
+  for (int round = 0; round < 200; ++round) {
+    int32_t kept = 0, found[4] = {};
+    std::thread threads[4];
+    for (int i = 0; i < 4; ++i)
+      threads[i] = std::thread([&, i] { found[i] = kiln::check_target({"future", never}, &kept); });
+    for (std::thread &thread : threads)
+      thread.join();
+    for (int32_t each : found)
+      EXPECT_EQ(each, -1);
+    EXPECT_EQ(kept, 1);
+  }
+}
+
 #if defined(__x86_64__)
+TEST(CpuSet, HasANameForEachFeature) {
+  for (int i = 0; i < kiln::cpu::num_features; ++i)
+    EXPECT_STRNE(kiln::cpu::feature_names[i], "");
+  EXPECT_STREQ(kiln::cpu::feature_names[kiln::cpu::sse4_1], "sse4.1");
+  EXPECT_STREQ(kiln::cpu::feature_names[kiln::cpu::avx512vnni], "avx512vnni");
+  EXPECT_STREQ(kiln::cpu::feature_names[kiln::cpu::amx_int8], "amx-int8");
+}
+
 TEST(CpuSet, HasWhatTheRuntimeSays) {
   namespace cpu = kiln::cpu;
   const cpu::set all = cpu::read();

@@ -77,6 +77,33 @@ TEST_F(Entry, LaunchSplitsWhatMayBeSplit) {
   EXPECT_EQ(launched(&context, 2, true), Parts({{0, 1}, {1, 2}}));
 }
 
+TEST_F(Entry, WorkIsCountedForAProfilerAlone) {
+  int counts = 0;
+  kiln_kernel_info kernel = {};
+  Parts parts;
+  auto count = [&](kiln_kernel_info &info) { info.flops = 5 + counts++; };
+  launch(&context, kernel, note, &parts, 2, true, count);
+  EXPECT_EQ(counts, 0);
+  int64_t flops = 0;
+  context.on_kernel_user = &flops;
+  context.on_kernel = [](void *user, const kiln_kernel_info *info, kiln_kernel_phase) { *static_cast<int64_t *>(user) += info->flops; };
+  launch(&context, kernel, note, &parts, 2, true, count);
+  EXPECT_EQ(counts, 1);
+  EXPECT_EQ(flops, 10);
+}
+
+TEST_F(Entry, WorkHasNoOverflow) {
+  EXPECT_EQ(count_work(0x1p62 * 4), INT64_MAX);
+  EXPECT_EQ(count_work(-3), 0);
+  EXPECT_EQ(count_work(__builtin_nan("")), 0);
+  EXPECT_EQ(count_work(1e15), 1000000000000000);
+  EXPECT_EQ(work_quotient(-7, 2), -4);
+  EXPECT_EQ(work_quotient(7, 0), 7);
+  EXPECT_EQ(work_remainder(-7, 4), 1);
+  EXPECT_EQ(work_above_zero(-2), 0);
+  EXPECT_EQ(work_above_zero(2), 2);
+}
+
 TEST_F(Entry, LaunchTellsTheProfiler) {
   kiln_profiler *profiler = nullptr;
   ASSERT_EQ(kiln_profiler_create(2, &profiler), KILN_STATUS_OK);
@@ -93,6 +120,25 @@ TEST(MathBounds, AreFoundByName) {
     EXPECT_EQ(ulpBound(bound.function), bound.ulp);
   EXPECT_EQ(ulpBound("ex"), 0);
   EXPECT_EQ(ulpBound("sinh"), 0);
+}
+
+TEST(Sizes, WhatIsNoneIsTheLargest) {
+  EXPECT_EQ(as_size(0), size_t(0));
+  EXPECT_EQ(as_size(int64_t(1) << 40), size_t(int64_t(1) << 40));
+  EXPECT_EQ(as_size(INT64_MAX), size_t(INT64_MAX));
+  EXPECT_EQ(as_size(-1), SIZE_MAX);
+  EXPECT_EQ(as_size(INT64_MIN), SIZE_MAX);
+}
+
+TEST(Work, QuotientsAreRoundedDown) {
+  EXPECT_EQ(work_quotient(7, 2), 3);
+  EXPECT_EQ(work_quotient(-7, 2), -4);
+  EXPECT_EQ(work_quotient(8, 2), 4);
+  EXPECT_EQ(work_quotient(5, 0), 5);
+  EXPECT_EQ(work_quotient(1e300, 3), 1e300 / 3);
+  EXPECT_EQ(whole_part(0.75), 0);
+  EXPECT_EQ(whole_part(-0.25), -1);
+  EXPECT_EQ(whole_part(4503599627370495.5), 4503599627370495.0);
 }
 
 } // namespace

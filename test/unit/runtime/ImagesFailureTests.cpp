@@ -56,6 +56,23 @@ int countRefusals(const std::string &name) {
   return -1;
 }
 
+// A header that promises more than the file can hold is no reason to ask for memory.
+TEST(ImagesFailure, NoMemoryIsTakenForPixelsThatCannotBeThere) {
+  if (std::string(kiln_images_formats()).find("PNG") == std::string::npos)
+    return;
+  // 4000 x 4000 pixels of 8 bits, gray, and an empty chunk of data.
+  const unsigned char bytes[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0x0F, 0xA0, 0, 0, 0x0F, 0xA0, 8, 0, 0, 0,
+                                 0, 0xCB, 0x14, 0xBC, 0xDE, 0, 0, 0, 0, 'I', 'D', 'A', 'T', 0x35, 0xAF, 0x06, 0x1E};
+  uint8_t pixel[1];
+  kiln_images images = KILN_IMAGES_INIT;
+  kiln_image image = {bytes, pixel, sizeof(bytes), 4096, 4096, 0, 0, KILN_PIXELS_GRAYSCALE, 1};
+  untilFailure = 2; // libpng's own two structs are asked for first
+  const kiln_status status = kiln_images_decode(&images, &image);
+  untilFailure = -1;
+  EXPECT_EQ(status, KILN_STATUS_IMAGE_UNREADABLE);
+  EXPECT_STREQ(images.message, "PNG: the file is cut off");
+}
+
 TEST(ImagesFailure, MemoryThatIsRefusedIsAStatus) {
   const std::string known = kiln_images_formats();
   auto expect = [&](const char *format, const char *name, int refusals) {

@@ -20,13 +20,13 @@ TEST_P(FloatMath, StaysWithinItsBoundAndIsTheSameInEveryWidth) {
 
 INSTANTIATE_TEST_SUITE_P(All, FloatMath,
                          testing::Values("exp", "exp_ulp4", "exp_half", "exp2", "expm1", "sigmoid", "log", "log2", "log1p", "tanh", "sinh", "cosh",
-                                         "asinh", "acosh", "atanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan",
+                                         "asinh", "acosh", "atanh", "erf", "erfc", "sin", "cos", "tan", "asin", "acos", "atan",
                                          "sqrt", "rsqrt", "floor", "ceil", "trunc", "round", "roundeven", "abs"),
                          [](const auto &info) { return info.param; });
 
 class MathTables : public LevelTest {};
 
-TEST_F(MathTables, EveryFunctionIsTested) { EXPECT_EQ(sweep::numFunctions, 30); }
+TEST_F(MathTables, EveryFunctionIsTested) { EXPECT_EQ(sweep::numFunctions, 31); }
 
 const float specials[] = {0.0f,  -0.0f, 1.0f,    -1.0f,   0.5f,    -0.5f,     2.0f,     -2.0f,    3.0f,  -3.0f,
                           2.5f,  -2.5f, 1e-45f,  -1e-45f, 1e30f,   -1e30f,    INFINITY, -INFINITY, NAN,  16777216.0f,
@@ -53,6 +53,24 @@ TEST_F(NormalExp, HasTheBitsOfExp) {
     double x = reach(random);
     ASSERT_TRUE(isExp(kiln::broadcast<kiln::f64x8>(x)) && isExp(x)) << x;
   }
+}
+
+// How far erfc(x) is off, as a part of the relative error that it may have: its exponent is rounded, and grows with x^2.
+template <typename T> double partOfErfcBound(T x, double constant, int digits) {
+  long double want = std::erfc(static_cast<long double>(x)), bound = (constant + 2.0L * x * x) * std::ldexp(1.0L, -digits);
+  return static_cast<double>(std::fabs(kiln::erfc(x) - want) / (want * bound));
+}
+
+class Erfc : public LevelTest {};
+
+TEST_F(Erfc, KeepsTheDigitsOfItsTail) {
+  for (float x = -12; x < 9; x += 0.00037f)
+    ASSERT_LE(partOfErfcBound(x, 10, 24), 1) << x;
+  for (double x = -30; x < 26; x += 0.00037)
+    ASSERT_LE(partOfErfcBound(x, 80, 53), 1) << x;
+  EXPECT_EQ(kiln::erfc(20.0f), 0.0f);
+  EXPECT_EQ(kiln::erfc(40.0), 0.0);
+  EXPECT_EQ(kiln::erfc(-20.0f), 2.0f);
 }
 
 float lanesOf(kiln::f32x16 v, int i) { return v[i]; }

@@ -42,6 +42,17 @@ TEST_F(Profiler, AddsUpTheCallsOfALaunch) {
   EXPECT_EQ(entry.total_ns, entry.min_ns + entry.max_ns);
 }
 
+TEST_F(Profiler, SumsDoNotPass64Bits) {
+  kiln_kernel_info large = kernel(0);
+  large.flops = INT64_MAX - 10;
+  for (int i = 0; i < 3; ++i)
+    launch(large);
+  kiln_profile_entry entry;
+  ASSERT_EQ(kiln_profiler_entry(profiler, 0, &entry), KILN_STATUS_OK);
+  EXPECT_EQ(entry.flops, INT64_MAX);
+  EXPECT_EQ(entry.bytes, 3 * 64);
+}
+
 TEST_F(Profiler, CountsWhatFindsNoRoom) {
   for (int32_t index : {0, 1, 2, 2})
     launch(kernel(index));

@@ -42,6 +42,7 @@ const Function functions[] = {
     KILN_SWEEP(sinh, 4, std::sinh),       KILN_SWEEP(cosh, 3, std::cosh),
     KILN_SWEEP(asinh, 4, std::asinh),     KILN_SWEEP(acosh, 4, std::acosh),
     KILN_SWEEP(atanh, 4, std::atanh),     KILN_SWEEP(erf, kiln::ulpBound("erf"), std::erf),
+    KILN_SWEEP(erfc, 220, std::erfc),
     KILN_SWEEP(sin, 0.6, std::sin),       KILN_SWEEP(cos, 0.6, std::cos),
     KILN_SWEEP(tan, 0.6, std::tan),       KILN_SWEEP(asin, 3, std::asin),
     KILN_SWEEP(acos, 3, std::acos),       KILN_SWEEP(atan, 3, std::atan),

@@ -33,7 +33,7 @@ PAYLOADS = [
 TEXT = re.compile(r'@?"(?:[^"\\]|\\.)*"|@[A-Za-z_.$][\w.$]*')
 CPP = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_]\w*|[0-9][\w.+-]*|\n\s*#|\S', re.S)
 CMAKE = re.compile(r'#[^\n]*|[A-Za-z0-9_.+=/:,-]+|\n|\S')
-MOST_OF_A_KIND = 2
+MOST_OF_A_KIND = 1
 
 
 def escape(text):
@@ -46,8 +46,8 @@ def kind(text, match):
     return re.sub(r'"[^"]*"|%\w+|\d+', "", before)[-24:], match[0][0]
 
 
-def mutants(text):
-    seen, number = {}, 0
+def mutants(text, seen):
+    number = 0
     for match in TEXT.finditer(text):
         place = kind(text, match)
         seen[place] = seen.get(place, 0) + 1
@@ -75,6 +75,8 @@ def tokens(path):
             found.append("I" if token[0].isalpha() or token[0] == "_" else "0" if token[0].isdigit() else '""' if token[0] == '"' else token.strip())
         assert not re.search(r"\bincbin|passwd\"|\b__asm__|\basm\b", re.sub(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', "", text, flags=re.S)), path
         return found
+    # A target without a CPU, or of another architecture, has fewer options.
+    text = re.sub(r'(COMPILE_OPTIONS) "[A-Za-z0-9_.+=/:,;-]*"', r'\1 "W"', text)
     return ["W" if token[0].isalnum() or token[0] in "_.+=/:,-" else "#" if token[0] == "#" else token for token in CMAKE.findall(text)]
 
 
@@ -103,13 +105,14 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     kiln = Kiln(program, folder)
     refused = harmless = 0
-    faults = []
+    # What an earlier model has had.
+    faults, seen = [], {}
     for source in sources:
         text = source.read_text()
         status, out = kiln.compile(text)
         assert status == 0, (source, kiln.printed.read_text())
         wanted = structure(out)
-        for old, payload, mutant in mutants(text):
+        for old, payload, mutant in mutants(text, seen):
             status, out = kiln.compile(mutant)
             said = kiln.printed.read_text(errors="replace")
             if status in (1, 3) and "error:" in said and "please report it with the model and" not in said:

@@ -27,6 +27,9 @@ def add_windows(model):
     model.case("average", "AveragePool", [x], array(1.5, 4).reshape(1, 1, 2), **overhang)
     model.case("average_padded", "AveragePool", [x], array(0.5, 3, 0)[:2].reshape(1, 1, 2), count_include_pad=1, pads=[1, 0], **overhang)
     model.case("average_padded_end", "AveragePool", [x], array(1.5, 2).reshape(1, 1, 2), count_include_pad=1, pads=[0, 1], **overhang)
+    # Numbers that are as low as what a window reads outside.
+    low = model.input(np.array([[[0, 0, 0]]]), "u1")
+    model.case("index_of_lowest", "MaxPool", [low], np.array([[[0, 0, 1, 2]]]), "i8", at=1, kernel_shape=[2], pads=[1, 1])
     # A third window would start in the padding.
     model.case("starts_in_padding", "MaxPool", [x], array(4).reshape(1, 1, 1), kernel_shape=[3], strides=[3], pads=[0, 2], ceil_mode=1)
 
@@ -93,9 +96,31 @@ def add_halves(model):
     model.case("running_variance", "BatchNormalization", [line, one, zero, zero, model.weight(np.array([100]), "f2")], np.array([moved]), "f2", at=2, training_mode=1)
 
 
+def add_long_halves(model):
+    """f16 counts to 2048, and sums of many losses do not fit it."""
+    stripes = (np.arange(3000) % 2).astype("f8")
+    image = model.input(stripes.reshape(1, 1, 1, -1), "f2")
+    between = stripes * 0.75 + np.append(stripes[1:], 0) * 0.25
+    offset = np.zeros((1, 2, 1, 3000))
+    offset[:, 1] = 0.25
+    model.case("deform", "DeformConv", [image, model.weight(np.ones((1, 1, 1, 1)), "f2"), model.input(offset, "f2")], between.reshape(1, 1, 1, -1), "f2")
+    at = 1199.5 + np.arange(8)[:, None] + np.array([0.25, 0.75])
+    low = np.floor(at).astype(int)
+    read = (stripes[low] * (1 - at + low) + stripes[low + 1] * (at - low)).mean(1)
+    rois = [model.input(np.array([[1200, 0, 1208, 1]]), "f2"), model.input(np.array([0]), "i8")]
+    model.case("roi", "RoiAlign", [image, *rois], read.reshape(1, 1, 1, -1), "f2", output_width=8, output_height=1, sampling_ratio=2)
+    theta, size = model.input(np.array([[[1, 0, 0], [0, 1, 0]]]), "f2"), model.weight(np.array([1, 1, 1, 40000]), "i8")
+    line = (2 * np.arange(40000) + 1) / 40000 - 1
+    model.case("affine", "AffineGrid", [theta, size], np.stack([line, 0 * line], -1).reshape(1, 1, -1, 2), "f2")
+    x, target = model.input(np.full((20000, 2), -10), "f2"), model.input(np.zeros(20000), "i8")
+    model.case("loss", "NegativeLogLikelihoodLoss", [x, target, model.weight(np.array([5, 1]), "f2")], np.array(10.0), "f2")
+    model.case("loss_without_ignored", "SoftmaxCrossEntropyLoss", [x, target], np.array(np.log(2)), "f2", ignore_index=1)
+
+
 def add_others(model):
     """Division of halves in the scale's type; kernels over empty dimensions."""
     model.case("quantize_in_scales_type", "QuantizeLinear", [model.input(array(0.25, 1.25, 2.25)), model.weight(np.array(0.1), "f2")], np.array([2, 12, 22]), "u1")
+    model.case("between_integers", "Binarizer", [model.input(np.array([-3, -2, 0]), "i8")], np.array([0, 1, 1]), "i8", threshold=-2.5, domain="ai.onnx.ml")
     model.case("no_tiles", "Tile", [model.input(np.ones((5, 5, 1))), model.weight(np.array([3, 0, 1]), "i8")], np.zeros((15, 0, 1)))
     model.case("no_rows", "Slice", [model.input(np.ones((4, 3, 2))), *(model.weight(np.array(v), "i8") for v in ([2, 1], [2, -4], [1, 2], [1, -1]))], np.ones((4, 0, 2)))
 
@@ -106,11 +131,11 @@ def main():
         model = Model()
         add_transposed(model, opset)
         if opset > 10:
-            for add in add_windows, add_equations, add_sizes, add_halves, add_others:
+            for add in add_windows, add_equations, add_sizes, add_halves, add_long_halves, add_others:
                 add(model)
         at = folder / str(opset)
         at.mkdir(parents=True)
-        model.save(at / "m.onnx", opset)
+        model.save(at / "m.onnx", opset, domains=[("ai.onnx.ml", 3)])
         inputs = model.save_inputs(at)
         for target in sys.argv[2:]:
             kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)

@@ -79,6 +79,7 @@ def build_cases():
     case("nothing_left", "StringNormalizer", ["y"], [""], stopwords=["cat", "."])
     parts = [[text.split(".") for text in row] for row in X]
     case("parts", "StringSplit", ["x"], [[(p + [""] * 3)[:3] for p in row] for row in parts], delimiter=".")
+    CASES[-1][0].output.append("part_counts")
     case("words_of", "StringSplit", ["x"], [[(text.split(None, 1) + [""] * 2)[:2] for text in row] for row in X], maxsplit=1)
     CASES[-1][0].output.append("word_counts")
     case("codes", "LabelEncoder", ["x"], [[{"cat": 7, "": 9}.get(text, -1) for text in row] for row in X], "ai.onnx.ml",

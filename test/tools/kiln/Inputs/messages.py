@@ -21,6 +21,7 @@ CASES = [
     # (arguments, exit status, message, extra environment)
     (RUN + ["--input", "x"], 1, "--input x: expected NAME=VALUE"),
     (RUN + ["--input", "x=none.npy"], 1, "none.npy: No such file or directory (expected a file, or values such as random:1, zeros or 0.5)"),
+    (RUN + ["--input", "x=1e39", "--run-dim", "N=2"], 1, "input 'x': 1e+39 is not a value of f32"),
     (RUN + ["--input", "x=bad.pb"], 1, "bad.pb: not an ONNX TensorProto"),
     (RUN + ["--input", "x=p.pgm", "--image-scale=much"], 1, "--image-scale=much: expected a number or a fraction such as 1/255"),
     (RUN + ["--input", "x=p.pgm", "--image-scale=1/0"], 1, "--image-scale=1/0: expected a number or a fraction"),

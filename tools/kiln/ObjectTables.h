@@ -1,0 +1,68 @@
+//===- ObjectTables.h - Archives and objects that nobody has checked -------===//
+#ifndef KILN_TOOLS_KILN_OBJECTTABLES_H
+#define KILN_TOOLS_KILN_OBJECTTABLES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Object/ELFTypes.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <vector>
+
+namespace kiln {
+
+/// The data of the members of an archive, in order, those of its index and of its names too.
+llvm::Expected<std::vector<llvm::StringRef>> listMembers(llvm::StringRef archive);
+
+/// The sections, symbols and relocations of a 64-bit little-endian relocatable ELF object. The object may hold any bytes: every table lies inside of it,
+/// and what costs time or memory is bounded by its size.
+class ObjectTables {
+public:
+  /// A byte of a section.
+  struct Place {
+    uint64_t section = 0, offset = 0;
+  };
+  struct Symbol {
+    llvm::StringRef name;
+    Place place;
+  };
+
+  /// Nothing when the bytes are no such object, or when its tables lie outside of it.
+  static std::optional<ObjectTables> read(llvm::StringRef object);
+
+  /// The first section of that name.
+  std::optional<llvm::StringRef> findSection(llvm::StringRef name) const;
+  /// The symbols that are defined in a section and whose names end so.
+  std::vector<Symbol> findSymbols(llvm::StringRef ending) const;
+
+  std::optional<uint64_t> readInteger(Place place, unsigned bytes) const;
+  /// Where the pointer points that a relocation makes.
+  std::optional<Place> follow(Place pointer);
+  /// The text up to a zero or the section's end.
+  llvm::StringRef readText(Place place) const;
+  /// The bytes of the section from this place on.
+  llvm::StringRef readRest(Place place) const;
+
+private:
+  using Elf = llvm::object::ELF64LE;
+  struct Pointer {
+    uint64_t section, offset;
+    const Elf::Rela *relocation;
+  };
+
+  template <typename T> llvm::ArrayRef<T> readTable(uint64_t offset, uint64_t count) const;
+  bool readSections();
+  void readRelocations();
+  llvm::StringRef contents(const Elf::Shdr &section) const;
+  std::optional<Place> locate(const Elf::Sym &symbol, uint64_t addend) const;
+
+  llvm::StringRef object;
+  llvm::ArrayRef<Elf::Shdr> sections;
+  llvm::ArrayRef<Elf::Sym> symbols;
+  llvm::StringRef sectionNames, symbolNames;
+  /// By section and offset; made when the first pointer is followed.
+  std::optional<std::vector<Pointer>> pointers;
+};
+
+} // namespace kiln
+
+#endif // KILN_TOOLS_KILN_OBJECTTABLES_H
