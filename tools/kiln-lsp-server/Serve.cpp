@@ -21,18 +21,46 @@ static bool forward(int to, llvm::StringRef bytes) {
   return true;
 }
 
-/// Passes messages on from an editor. The server's parser calls itself for each bracket of a message, so one that nests without end ends the program.
-static void checkMessages(int from, int to) {
-  static constexpr llvm::StringLiteral head = "Content-Length:";
+namespace {
+/// Follows a stream of messages, each behind a header with its length, or behind a line `// -----` as tests write them.
+struct MessageDepth {
+  /// False when brackets nest too deep; each message begins anew.
+  bool add(char c) {
+    bool fits = depth.add(c);
+    if (remaining > 0) {
+      if (--remaining == 0)
+        depth = {};
+      return fits;
+    }
+    if (c != '\n') {
+      line += line.size() < mostHeader ? std::string(1, c) : "";
+      return fits;
+    }
+    llvm::StringRef text = llvm::StringRef(line).trim();
+    if (text.consume_front("Content-Length:"))
+      (void)text.trim().getAsInteger(10, length);
+    else if (text.empty())
+      remaining = std::exchange(length, 0);
+    if (remaining > 0 || text == "// -----")
+      depth = {};
+    line.clear();
+    return fits;
+  }
+
+private:
+  static constexpr size_t mostHeader = 256;
   JsonDepth depth;
   std::string line;
+  uint64_t length = 0, remaining = 0;
+};
+} // namespace
+
+/// Passes messages on from an editor. The server's parser calls itself for each bracket of a message, so one that nests without end ends the program.
+static void checkMessages(int from, int to) {
+  MessageDepth depth;
   char bytes[4096];
   for (ssize_t count; (count = read(from, bytes, sizeof(bytes))) > 0;) {
     for (char c : llvm::StringRef(bytes, count)) {
-      // No text inside of a message begins a line.
-      line = c == '\n' ? "" : line.size() < head.size() ? line + c : line;
-      if (line == head || line == "// -----")
-        depth = {};
       if (depth.add(c))
         continue;
       llvm::errs() << "error: a message has brackets that are nested too deep\n";
