@@ -82,16 +82,19 @@ struct Call {
 };
 } // namespace
 
-/// Signals are handled on a stack of their own, so that a stack that has run over can still be told of.
+/// Signals are handled on a stack of their own, so that a stack that has run over can still be told of. The thread ends with the stack for signals that
+/// it began with, which sanitizers free.
 static void *runCall(void *argument) {
   static constexpr size_t signalStackBytes = 1 << 16;
-  stack_t signals = {};
-  signals.ss_sp = std::malloc(signalStackBytes);
+  stack_t signals = {}, before = {};
+  std::unique_ptr<char[]> bytes(new char[signalStackBytes]);
+  signals.ss_sp = bytes.get();
   signals.ss_size = signalStackBytes;
-  if (signals.ss_sp)
-    sigaltstack(&signals, nullptr);
+  bool isSet = sigaltstack(&signals, &before) == 0;
   auto *call = static_cast<Call *>(argument);
   call->result = call->program();
+  if (isSet)
+    sigaltstack(&before, nullptr);
   return nullptr;
 }
 

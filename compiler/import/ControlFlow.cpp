@@ -45,8 +45,11 @@ FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node
   body.depth = scope.depth + 1;
   body.opsets = scope.opsets;
   body.prefix = printable((scope.prefix + prefix).str(), 120);
-  for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments))
+  for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments)) {
     body.values[input.name()] = argument;
+    if (input.type().has_optional_type())
+      body.optionals.insert(input.name());
+  }
   addInitializers(body, graph);
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : graph.node())

@@ -26,6 +26,13 @@ DataTypes GraphImporter::listDataTypes(Value value, int64_t known) {
   return types->second;
 }
 
+/// Whether the name is that of an optional, in the scope that gives it a value.
+static bool isOptionalName(const Scope *scope, StringRef name) {
+  while (scope->parent && !scope->values.contains(name) && !scope->optionals.contains(name))
+    scope = scope->parent;
+  return scope->optionals.contains(name);
+}
+
 LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schema &schema) {
   /// Variables of types that have one: the place of the input that gave it, and the types.
   SmallVector<std::tuple<StringRef, unsigned, DataTypes>, 4> bound;
@@ -36,10 +43,10 @@ LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schem
     const std::string &name = node.proto.input(i);
     DataTypes types = listDataTypes(value, narrowType(scope, name));
     // An optional with a value stands for it.
-    bool isOptional = scope.optionals.contains(name) && (fact->types & optionalType);
+    bool isOptional = (fact->types & optionalType) && isOptionalName(&scope, name);
     auto what = [&, at = i] { return ("input " + Twine(at) + " (" + fact->name + ")").str(); };
     if (!(types & fact->types) && !isOptional && !isa<RankedTensorType>(value.getType()))
-      return node.error(what() + " is " + describeTypes(types) + ", expected a tensor");
+      return node.error(what() + " is " + describeTypes(types) + ", expected " + (fact->types & sequenceType ? "a sequence" : "a tensor"));
     if (!(types & fact->types) && !isOptional)
       return node.error(what() + " has type " + describeTypes(types & -types) + ", expected " + describeTypes(fact->types));
     auto tensor = dyn_cast<RankedTensorType>(value.getType());

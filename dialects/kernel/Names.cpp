@@ -98,9 +98,12 @@ bool isFailureStatus(StringRef name) {
 
 bool isRuntimeFunction(StringRef name) {
   static constexpr StringLiteral functions[] = {
-      "kiln::decimal_parse", "kiln::decimal_print", "kiln::fourier_rows",  "kiln::image_decode", "kiln::random_normal",
-      "kiln::random_uniform", "kiln::string_case",  "kiln::string_concat", "kiln::string_equal", "kiln::string_fill",
-      "kiln::string_filter", "kiln::string_find",   "kiln::string_match",  "kiln::string_order", "kiln::string_split"};
+      "kiln::decimal_parse", "kiln::decimal_print", "kiln::image_decode",  "kiln::random_normal", "kiln::random_uniform",
+      "kiln::string_case",   "kiln::string_concat", "kiln::string_equal",  "kiln::string_fill",   "kiln::string_filter",
+      "kiln::string_find",   "kiln::string_match",  "kiln::string_order",  "kiln::string_split"};
+  // A template of the number of lanes.
+  if (name.consume_front("kiln::fourier_rows<"))
+    return name.consume_back(">") && name.size() <= 3 && !name.empty() && all_of(name, isDigit);
   return is_contained(functions, name);
 }
 

@@ -103,7 +103,9 @@ class Library:
         dynamic = [dims.ctypes.data_as(POINTER)] if dims.size else []
         measure = self.code.model_workspace_size
         measure.restype = ctypes.c_size_t
-        memory = np.full(measure(*dynamic) + 2 * ALIGNMENT, 0xAB, np.uint8)
+        # A run of dimensions that no workspace fits ends with a status before it touches any.
+        size = measure(*dynamic)
+        memory = np.full((0 if size == ctypes.c_size_t(-1).value else size) + 2 * ALIGNMENT, 0xAB, np.uint8)
         workspace = memory[-memory.ctypes.data % ALIGNMENT:]
         pool, context = POINTER(), Context()
         assert runtime().kiln_pool_create(threads, ctypes.byref(pool)) == 0

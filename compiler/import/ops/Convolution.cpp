@@ -85,7 +85,7 @@ static LogicalResult conv(Node &node) {
 }
 
 /// The borders that give the wanted spatial sizes: output_shape, or auto_pad SAME (size * stride). The odd element
-/// of the border is at the end when `upper`: for SAME_UPPER, and before opset 11 without auto_pad.
+/// of the border is at the end when `upper`: for SAME_UPPER, and before opset 11 without auto_pad. So is one that is missing: borders may be negative.
 static void padToShape(Node &node, Window &window, ArrayRef<AffineExpr> in, ArrayRef<int64_t> extra, const std::optional<SmallVector<int64_t>> &shape,
                        bool upper) {
   for (size_t i = 0; i < window.rank(); ++i) {
@@ -96,7 +96,7 @@ static void padToShape(Node &node, Window &window, ArrayRef<AffineExpr> in, Arra
     }
     int64_t total = shape ? window.strides[i] * (*size - 1) + extra[i] + window.reach(i) - (*shape)[i] : extra[i] + window.reach(i) - window.strides[i];
     int64_t half = total / 2;
-    window.pads[i] = upper ? half : total - half;
+    window.pads[i] = upper || total < 0 ? half : total - half;
     window.pads[window.rank() + i] = total - window.pads[i];
   }
 }

@@ -95,7 +95,8 @@ def power_of_integers(base, exponent, type):
     return np.array(results, dtype=object).astype(TYPES[type].held).reshape(np.broadcast_shapes(base.shape, exponent.shape))
 
 
-@operator("Pow", types=lambda opset: ["f32", "f16", "f64"] if opset < 12 else floats_of(opset) + ["i32", "i64"], since=7)
+# The exponent may be bf16 from opset 15 on.
+@operator("Pow", types=lambda opset: floats_of(min(opset, 12) if opset < 15 else opset) + (["i32", "i64"] if opset >= 12 else []), since=7)
 def raise_to_power(g):
     shapes = g.shapes_that_broadcast(2)
     if TYPES[g.type].is_float:

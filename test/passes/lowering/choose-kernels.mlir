@@ -51,7 +51,7 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 // What was measured goes first: a kernel that is not the first that matches, and its tile. An entry whose kernel does not fit changes nothing, and the
 // attribute is gone afterwards.
 // CHECK: module attributes {
-// CHECK-NOT: kernel.profile
+// CHECK-NOT: kernel.profile =
 // CHECK: nn.group({{.*}}) {chunk = 4096 : i64, kernel = "matmul_loops", reason = "profile: measured to be the fastest; {{.*}}", tile = array<i64: 3, 1>}
 // CHECK: nn.group({{.*}}) {kernel = "gemm_tiled", reason = "f32 product with constant weights{{.*}}"}
 module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>,
