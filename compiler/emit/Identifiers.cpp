@@ -91,7 +91,8 @@ std::string makeStringLiteral(StringRef text) {
 std::string takeName(StringRef text) {
   SmallVector<StringRef> parts;
   text.split(parts, "::");
-  if (all_of(parts, [](StringRef part) { return kernel::isIdentifier(part); }))
+  // Functions of the runtime may be templates of a number.
+  if (kernel::isRuntimeFunction(text) || all_of(parts, [](StringRef part) { return kernel::isIdentifier(part); }))
     return text.str();
   return makeIdentifier(text);
 }

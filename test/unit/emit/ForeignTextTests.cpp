@@ -45,6 +45,7 @@ TEST(ForeignText, NamesThatMacrosAndKeywordsHave) {
 TEST(ForeignText, NamesThatStayAreNames) {
   EXPECT_EQ(takeName("KILN_STATUS_OK"), "KILN_STATUS_OK");
   EXPECT_EQ(takeName("kiln::string_find"), "kiln::string_find");
+  EXPECT_EQ(takeName("kiln::fourier_rows<16>"), "kiln::fourier_rows<16>");
   for (StringRef text : {"0; } __asm__(\"\"); {", "f(", "kiln::f()", "a:b", "::", "a\nb", "", "*/"})
     EXPECT_TRUE(kernel::isIdentifier(takeName(text))) << takeName(text);
   EXPECT_EQ(takeHeader("onednn"), "kiln/onednn.h");

@@ -68,7 +68,7 @@ template <typename V> KILN_INLINE V erfcLarge(V x) {
   }
 }
 
-// 1 - erf(x), with the digits of small results: a relative error of (10 + 2 x^2) 2^-24 (float), (80 + 2 x^2) 2^-53 (double) at most.
+// 1 - erf(x), with the digits of small results: a relative error of (6 + 3 x^2) 2^-24 (float), (80 + 2 x^2) 2^-53 (double) at most.
 template <typename V> KILN_INLINE V erfc(V x) {
   V magnitude = abs(x);
   V small = lane<V>(1) - copysign(fma(magnitude, erfSmall(magnitude * magnitude), magnitude), x);
