@@ -38,6 +38,6 @@ def steps(count, checks):
     return g.model()
 
 
-onnx.save(steps(400, True), folder / "steps.onnx")
+onnx.save(steps(540, True), folder / "steps.onnx")
 onnx.save(concat_operands(100), folder / "concat.onnx")
 onnx.save(split_results(300), folder / "split.onnx")
