@@ -16,7 +16,7 @@ namespace {
 /// Prints the body of NAME_run.
 class EntryBody : public FunctionPrinter {
 public:
-  EntryBody(const Signature &signature, const KernelNames &kernels) : module(signature.module()), signature(signature), kernels(kernels) {}
+  EntryBody(const Signature &signature, const KernelNames &kernels) : symbols(signature.module()), signature(signature), kernels(kernels) {}
 
   LogicalResult print();
   /// The table of all launches; empty when there are none.
@@ -37,7 +37,7 @@ private:
   void clearStatusCell(Value buffer);
   void printStatusCheck(const std::string &cell);
 
-  ModuleOp module;
+  SymbolTable symbols;
   const Signature &signature;
   const KernelNames &kernels;
   /// A row of the table of launches, but for the number of rows.
@@ -104,7 +104,7 @@ void EntryBody::defineArguments() {
 /// The buffers that kernels report faults in.
 void EntryBody::findStatusCells() {
   signature.entry.walk([&](kernel::LaunchOp launch) {
-    auto callee = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+    auto callee = symbols.lookup<func::FuncOp>(launch.getKernel());
     for (auto [i, operand] : llvm::enumerate(launch.getOperands_()))
       if (callee && callee.getArgAttr(i, kernel::statusAttrName))
         statusBuffers.insert(operand);
@@ -203,7 +203,7 @@ LogicalResult EntryBody::printView(memref::ViewOp view) {
 }
 
 LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
-  auto weight = module.lookupSymbol<kernel::WeightOp>(op.getWeight());
+  auto weight = symbols.lookup<kernel::WeightOp>(op.getWeight());
   std::string element = cppElementType(cast<MemRefType>(op.getType()).getElementType());
   if (!weight || !weight.getOffset() || element.empty())
     return op.emitOpError("internal error: expected a weight that has its place");
@@ -240,7 +240,7 @@ LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
 }
 
 LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
-  auto callee = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+  auto callee = symbols.lookup<func::FuncOp>(launch.getKernel());
   if (!callee || callee.getNumArguments() != launch.getOperands_().size() + 2)
     return launch.emitOpError("internal error: expected a kernel with these arguments and a range of tasks");
   std::vector<std::string> arguments;
@@ -335,9 +335,10 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
     text += "KILN_KERNEL const unsigned char " + name + "_weights[" + std::to_string(signature.weightsBytes) + "];\n\n";
   text += "namespace {\n\n";
   llvm::StringSet<> done;
+  SymbolTable symbols(signature.module());
   signature.entry.walk([&](kernel::LaunchOp launch) {
     if (done.insert(launch.getKernel()).second)
-      text += printTask(signature.module().lookupSymbol<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()));
+      text += printTask(symbols.lookup<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()));
   });
   text += body.printLaunches();
   if (signature.isWhole())

@@ -89,8 +89,9 @@ static LogicalResult readWorkspace(ModuleOp module, Signature &signature) {
 
 /// The printers ask for the kernel of each launch.
 static LogicalResult verifyLaunches(const Signature &signature) {
+  SymbolTable symbols(signature.module());
   WalkResult found = signature.entry.walk([&](kernel::LaunchOp launch) {
-    auto kernel = signature.module().lookupSymbol<func::FuncOp>(launch.getKernel());
+    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
     if (kernel && kernel != signature.workspaceSize)
       return WalkResult::advance();
     launch.emitOpError("launches an unknown kernel '") << launch.getKernel() << "'";

@@ -411,16 +411,25 @@ void GraphImporter::returnValues(ArrayRef<Value> outputs) {
     }
   func::ReturnOp::create(builder, function.getLoc(), values);
   function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(values).getTypes()));
+  llvm::DenseMap<Value, StringRef> nodes;
+  for (const NodeValue &value : nodeValues)
+    nodes[value.value] = value.node;
+  // All at once: one after the other would copy the list of all results for each.
+  SmallVector<DictionaryAttr> attributes;
+  auto describe = [&](const std::string &name, std::optional<StringRef> node) {
+    NamedAttrList named;
+    named.set(nn::nameAttrName, builder.getStringAttr(name));
+    if (node)
+      named.set(nn::nodeAttrName, builder.getStringAttr(*node));
+    attributes.push_back(named.getDictionary(&context));
+  };
   for (auto [i, name] : llvm::enumerate(outputNames)) {
-    function.setResultAttr(i, nn::nameAttrName, builder.getStringAttr(name));
-    for (const NodeValue &value : nodeValues)
-      if (value.value == values[i])
-        function.setResultAttr(i, nn::nodeAttrName, builder.getStringAttr(value.node));
+    auto node = nodes.find(values[i]);
+    describe(name, node == nodes.end() ? std::nullopt : std::optional(node->second));
   }
-  for (auto [i, value] : llvm::enumerate(exposed)) {
-    function.setResultAttr(outputNames.size() + i, nn::nameAttrName, builder.getStringAttr(value->name));
-    function.setResultAttr(outputNames.size() + i, nn::nodeAttrName, builder.getStringAttr(value->node));
-  }
+  for (const NodeValue *value : exposed)
+    describe(value->name, StringRef(value->node));
+  function.setAllResultAttrs(attributes);
 }
 
 //===- The module ----------------------------------------------------------===//
