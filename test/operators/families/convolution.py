@@ -9,7 +9,7 @@ from windows import Window, spatial_sizes
 def convolve(x, weight, window, groups):
     """[N, C, ...] with [M, C / groups, ...] in the type of x, whatever that is."""
     n, m = x.shape[0], weight.shape[0]
-    apart = x.reshape(n, groups, -1, *x.shape[2:])
+    apart = x.reshape(n, groups, x.shape[1] // groups, *x.shape[2:])
     filters = weight.reshape(groups, m // groups, *weight.shape[1:])
     result = np.zeros((n, groups, m // groups, *window.out), x.dtype)
     for element, index, inside, _ in window.taps():
@@ -103,7 +103,7 @@ def conv_transpose(g):
 def spread_out(x, weight, groups, strides, dilations, full):
     """The transpose of a convolution without borders: each element is added at the places of its window."""
     n, each = x.shape[0], weight.shape[1]
-    apart, filters = x.reshape(n, groups, -1, *x.shape[2:]), weight.reshape(groups, -1, *weight.shape[1:])
+    apart, filters = x.reshape(n, groups, x.shape[1] // groups, *x.shape[2:]), weight.reshape(groups, -1, *weight.shape[1:])
     result = np.zeros((n, groups, each, *full), x.dtype)
     for element in np.ndindex(*weight.shape[2:]):
         part = np.einsum("ngc...,gcm->ngm...", apart, filters[(slice(None), slice(None), slice(None), *element)])

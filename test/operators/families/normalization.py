@@ -111,7 +111,7 @@ def group_norm(g):
     x, small, rank = scaled(g, shape), small_number(g), len(shape)
     count = groups if g.opset < 21 else groups * each
     scale, bias = per_channel(g, count), per_channel(g, count)
-    apart = Tensor(x.array.reshape(shape[0], groups, -1), g.type)
+    apart = Tensor(x.array.reshape(shape[0], groups, int(np.prod(shape[1:])) // groups), g.type)
     exact, error, _, _ = (part.reshape(shape) if part.ndim and part.size == x.array.size else part for part in normalized(g, apart, (2,), small))
     parameters = (parameter.wide.repeat(each if g.opset < 21 else 1).reshape(-1, *[1] * (rank - 2)) for parameter in (scale, bias))
     return g.case([x, scale, bias], affine(g, exact, error, *parameters), num_groups=groups, epsilon=small)
