@@ -98,26 +98,28 @@ double pick(llvm::ArrayRef<double> values, int64_t channel, double fallback) {
 
 } // namespace
 
+static llvm::Error readHeader(StringRef bytes, PngReader &reader, Image &image, StringRef &pixels) {
+  if (!isImage(bytes))
+    return makeError("not a PNG, PGM (P5) or PPM (P6) file");
+  return isPng(bytes) ? readPngHeader(reader, bytes, image) : readPnmHeader(bytes, image, pixels);
+}
+
 bool isImage(StringRef bytes) { return isPng(bytes) || isPnm(bytes); }
 
 llvm::Expected<Image> readImageSize(StringRef bytes) {
-  if (!isImage(bytes))
-    return makeError("not a PNG, PGM (P5) or PPM (P6) file");
   Image image;
   PngReader reader;
   StringRef pixels;
-  if (llvm::Error error = isPng(bytes) ? readPngHeader(reader, bytes, image) : readPnmHeader(bytes, image, pixels))
+  if (llvm::Error error = readHeader(bytes, reader, image, pixels))
     return std::move(error);
   return image;
 }
 
 llvm::Expected<Image> readImage(StringRef bytes, int64_t most) {
-  if (!isImage(bytes))
-    return makeError("not a PNG, PGM (P5) or PPM (P6) file");
   Image image;
   PngReader reader;
   StringRef pixels;
-  if (llvm::Error error = isPng(bytes) ? readPngHeader(reader, bytes, image) : readPnmHeader(bytes, image, pixels))
+  if (llvm::Error error = readHeader(bytes, reader, image, pixels))
     return std::move(error);
   if (llvm::Error error = checkPixels(image, most))
     return std::move(error);
