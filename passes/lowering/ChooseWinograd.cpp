@@ -10,6 +10,7 @@
 // Few tiles with large filters do without the first: the kernel transforms what it needs.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
 #include "passes/lowering/CostModel.h"
 #include "passes/lowering/KernelTable.h"

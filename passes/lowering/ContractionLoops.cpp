@@ -22,37 +22,6 @@ namespace kiln {
 
 using namespace nn;
 
-std::optional<TracedView> traceViews(Value tensor, ArrayRef<AffineExpr> at) {
-  IndexExprs index(at);
-  while (Operation *op = tensor.getDefiningOp()) {
-    auto view = dyn_cast<IndexMap>(op);
-    AffineMap map = view ? view.getIndexMap() : AffineMap();
-    if (!map)
-      return std::nullopt;
-    IndexExprs source;
-    for (AffineExpr expr : map.getResults())
-      source.push_back(expr.replaceDims(index));
-    index = source;
-    tensor = op->getOperand(0);
-  }
-  auto argument = cast<BlockArgument>(tensor);
-  return TracedView{argument.getArgNumber(), index, getElementOffset(argument, index)};
-}
-
-std::optional<TracedView> traceLinearView(Value tensor) {
-  IndexExprs at;
-  unsigned rank = cast<RankedTensorType>(tensor.getType()).getRank();
-  for (unsigned i = 0; i < rank; ++i)
-    at.push_back(getAffineDimExpr(i, tensor.getContext()));
-  std::optional<TracedView> view = traceViews(tensor, at);
-  if (view)
-    view->offset = simplifyDim(view->offset);
-  for (unsigned i = 0; view && i < rank; ++i)
-    if (!linearCoefficient(view->offset, i))
-      return std::nullopt;
-  return view;
-}
-
 IndexExprs expandRows(KernelBuilder &k, const Contraction &c, ArrayRef<RowDim> rowDims, ArrayRef<AffineExpr> rows) {
   IndexExprs all(c.rows.size(), k.constant(0));
   for (auto [dim, i] : llvm::zip_equal(rowDims, rows))

@@ -75,18 +75,6 @@ llvm::SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c);
 IndexExprs expandRows(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, llvm::ArrayRef<mlir::AffineExpr> rows);
 LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<mlir::AffineExpr> tasks);
 
-/// A tensor seen through views: which block argument it is, and where.
-struct TracedView {
-  unsigned argument;
-  IndexExprs at;
-  /// The element's offset in the argument's buffer.
-  mlir::AffineExpr offset;
-};
-/// nullopt when something computes on the way.
-std::optional<TracedView> traceViews(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> at);
-/// traceViews at (d0, d1, ...), if the offset is linear in all of them.
-std::optional<TracedView> traceLinearView(mlir::Value tensor);
-
 } // namespace kiln
 
 #endif // KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H

@@ -3,16 +3,9 @@
 #define KILN_PASSES_LOWERING_CONTRACTIONTILE_H
 
 #include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/TileShape.h"
 
 namespace kiln {
-
-/// Accumulators held in registers: `rows` times `vectors` vectors of `lanes` elements.
-struct TileShape {
-  unsigned rows = 1;
-  unsigned vectors = 1;
-  unsigned lanes = 1;
-  unsigned columns() const { return vectors * lanes; }
-};
 
 /// One loop of the reduction; the strides are in elements of the left and the right buffer.
 struct ReductionLoop {

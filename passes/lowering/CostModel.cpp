@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/CostModel.h"
+#include "dialects/nn/Dims.h"
 #include "passes/lowering/KernelTable.h"
 
 #include "llvm/ADT/bit.h"

@@ -2,7 +2,11 @@
 #ifndef KILN_PASSES_LOWERING_COSTMODEL_H
 #define KILN_PASSES_LOWERING_COSTMODEL_H
 
-#include "passes/lowering/ContractionTile.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
+#include "passes/lowering/TileShape.h"
+#include <optional>
+#include <string>
 
 namespace kiln {
 

@@ -4,6 +4,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/Places.h"
+#include "passes/lowering/Views.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -455,7 +456,7 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
     launch->setAttr(kernel::workAttrName,
                     AffineMapAttr::get(AffineMap::get(0, symbols.size(), {simplifyDim(info.flops), simplifyDim(info.bytes)}, b.getContext())));
   if (!overwrites.empty())
-    launch->setAttr(overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
+    launch->setAttr(kernel::overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
   // The kernel's own list grows when kernels of other groups are found to be the same.
   launch->setAttr("nodes", kernel->getAttr(kernel::nodesAttrName));
   if (computes)

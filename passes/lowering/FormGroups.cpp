@@ -5,7 +5,7 @@
 //   %s = nn.add %c, %b1                          %b1 = nn.broadcast_to %b
 //   %r = nn.relu %s                              ... nn.yield %r }
 //
-// 0. Convolutions that gain by running line by line together become one group (ConvStrips.h), and so do a product or a scan and the softmax whose
+// 0. Convolutions that gain by running line by line together become one group (StripChains.h), and so do a product or a scan and the softmax whose
 //    rows they have in the cache (RowFusion.h).
 // 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
 //    What goes to a library takes only what the library can do besides.
@@ -14,10 +14,11 @@
 // 3. What is left becomes groups of its own from the consumers upwards.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
-#include "passes/lowering/ConvStrips.h"
 #include "passes/lowering/KernelTable.h"
 #include "passes/lowering/RowFusion.h"
+#include "passes/lowering/StripChains.h"
 #include "passes/target/LibraryMapping.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Fourier.h"
+#include "passes/lowering/KernelBuilder.h"
 #include "passes/lowering/Kernels.h"
 
 #include "llvm/Support/MathExtras.h"

@@ -1,5 +1,6 @@
 //===- Guards.cpp - What runs only under a condition -----------------------===//
 #include "passes/lowering/Guards.h"
+#include "passes/lowering/Views.h"
 
 using namespace mlir;
 
@@ -9,12 +10,6 @@ using namespace nn;
 
 /// With more ways than this to be needed, an operation runs whenever what all of them have in common holds.
 static constexpr size_t mostPaths = 8;
-
-Value seeThroughReshapes(Value tensor) {
-  while (auto reshape = tensor.getDefiningOp<ReshapeOp>())
-    tensor = reshape.getInput();
-  return tensor;
-}
 
 static bool contains(const Path &path, const Literal &literal) { return llvm::is_contained(path, literal); }
 

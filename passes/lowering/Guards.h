@@ -58,9 +58,6 @@ private:
   llvm::SmallVector<mlir::Operation *> order;
 };
 
-/// The value that a buffer is made for: reshapes are other names for it.
-mlir::Value seeThroughReshapes(mlir::Value tensor);
-
 } // namespace kiln
 
 #endif // KILN_PASSES_LOWERING_GUARDS_H

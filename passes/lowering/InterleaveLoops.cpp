@@ -5,9 +5,9 @@
 // as channel shuffles do: one vector of each row along e, woven in registers, gives as many vectors of the result, which are contiguous.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
+#include "passes/lowering/Views.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

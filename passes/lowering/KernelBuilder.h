@@ -11,6 +11,7 @@
 
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "passes/lowering/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -23,8 +24,6 @@ struct Lanes {
   unsigned dim = 0;
   unsigned count = 1;
 };
-
-using IndexExprs = llvm::SmallVector<mlir::AffineExpr>;
 
 /// Where a view of a buffer lies: element `offset` (in elements, over the loop dims and symbols) of block argument `argument` of the group.
 struct BufferAccess {
@@ -203,11 +202,6 @@ private:
   /// Values computed since the last loop, branch or store.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Computed, 1>> values;
 };
-
-/// How much `expr` grows when loop dim `dim` grows by one; nullopt when that is not one constant.
-std::optional<int64_t> coefficientOf(mlir::AffineExpr expr, unsigned dim);
-/// The same as an expression (of symbols, say); null when `expr` is not linear in the dim.
-mlir::AffineExpr linearCoefficient(mlir::AffineExpr expr, unsigned dim);
 
 } // namespace kiln
 

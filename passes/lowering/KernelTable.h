@@ -2,10 +2,14 @@
 #ifndef KILN_PASSES_LOWERING_KERNELTABLE_H
 #define KILN_PASSES_LOWERING_KERNELTABLE_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
 #include <string>
 
 namespace kiln {
+
+class KernelBuilder;
+struct LaunchInfo;
 
 /// What may lie inside of larger buffers (see Places.h) when a kernel computes a group. Each level has those before it.
 enum class PlaceSupport {

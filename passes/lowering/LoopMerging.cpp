@@ -8,33 +8,6 @@ namespace kiln {
 
 using namespace nn;
 
-AffineExpr linearCoefficient(AffineExpr expr, unsigned dim) {
-  AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
-  if (auto d = dyn_cast<AffineDimExpr>(expr))
-    return getAffineConstantExpr(d.getPosition() == dim, expr.getContext());
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return zero;
-  AffineExpr lhs = linearCoefficient(binary.getLHS(), dim), rhs = linearCoefficient(binary.getRHS(), dim);
-  if (!lhs || !rhs)
-    return nullptr;
-  if (lhs == zero && rhs == zero)
-    return zero;
-  if (expr.getKind() == AffineExprKind::Add)
-    return simplifyDim(lhs + rhs);
-  if (expr.getKind() != AffineExprKind::Mul)
-    return nullptr;
-  if (rhs == zero)
-    return simplifyDim(lhs * binary.getRHS());
-  return lhs == zero ? simplifyDim(rhs * binary.getLHS()) : nullptr;
-}
-
-std::optional<int64_t> coefficientOf(AffineExpr expr, unsigned dim) {
-  AffineExpr coefficient = linearCoefficient(expr, dim);
-  auto constant = dyn_cast_or_null<AffineConstantExpr>(coefficient);
-  return constant ? std::optional(constant.getValue()) : std::nullopt;
-}
-
 void KernelBuilder::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, llvm::SetVector<AffineExpr> &offsets) {
   ReadPlaces seen;
   collectOffsets(tensor, at, offsets, seen);

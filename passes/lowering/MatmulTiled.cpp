@@ -184,26 +184,6 @@ FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) { retu
 
 //===- Rows that a gather picks --------------------------------------------===//
 
-/// More blocks of rows than this read the rows so often that a copy in one piece is as good.
-static constexpr int64_t gatheredBlocks = 1;
-
-Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
-  auto gather = dyn_cast<GatherOp>(op);
-  if (!gather || gather.getAxis() != 0 || !gather.getResult().hasOneUse() || !isF32(gather.getInput()) || gather.getInput().getType().getRank() != 2)
-    return nullptr;
-  auto product = dyn_cast<MatmulOp>(*gather->user_begin());
-  auto table = gather.getInput().getType(), rows = gather.getType();
-  bool isKnown = table.hasStaticShape() && table.getNumElements() > 0 && rows.hasStaticShape();
-  if (!product || product.getLhs() != gather.getResult() || !isKnown || product.getRhs().getType().getRank() != 2 || rows.getRank() < 2)
-    return nullptr;
-  auto weight = product.getRhs().getDefiningOp<ConstantOp>();
-  int64_t count = rows.getNumElements() / table.getShape()[1];
-  if (!weight || !isF32(product.getRhs()) || !isF32(product.getResult()) || product.getType().getNumElements() == 0)
-    return nullptr;
-  TileShape tile = chooseTile(target, count, product.getType().getShape().back(), table.getShape()[1]);
-  return count <= gatheredBlocks * tile.rows ? product.getOperation() : nullptr;
-}
-
 bool matchGemmGathered(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
   auto gather = dyn_cast_or_null<GatherOp>(anchor);
   auto product = gather && gather->hasOneUse() ? dyn_cast<MatmulOp>(*gather->user_begin()) : MatmulOp();

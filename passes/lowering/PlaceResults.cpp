@@ -13,9 +13,9 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ComputedDims.h"
 #include "passes/Passes.h"
-#include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/KernelTable.h"
 #include "passes/lowering/Places.h"
+#include "passes/lowering/Views.h"
 
 using namespace mlir;
 

@@ -28,8 +28,6 @@ bool needsNoKernel(nn::GroupOp group);
 
 /// The inputs whose buffers the group's result may take over, when they are dense and not needed afterwards.
 llvm::SmallVector<unsigned> getOverwritable(nn::GroupOp group);
-/// On a launch: pairs of operand numbers, an input and the result that may overwrite it.
-inline constexpr llvm::StringLiteral overwritesAttrName = "kernel.overwrites";
 
 /// The row-major map of a dense value of these dimensions.
 mlir::AffineMap getDenseMap(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::MLIRContext *context);

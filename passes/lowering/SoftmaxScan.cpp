@@ -19,21 +19,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// The array lies on the stack.
-static constexpr int64_t longestRow = 16384;
-
-Operation *findScanOfSoftmax(Operation *softmax, kernel::TargetAttr) {
-  auto op = dyn_cast<SoftmaxOp>(softmax);
-  Operation *scan = op && op->hasOneUse() ? *op->user_begin() : nullptr;
-  if (!isa_and_nonnull<ArgReduceOp, TopKOp>(scan) || !getElementTypeOrSelf(op.getType()).isF32())
-    return nullptr;
-  DimExprs dims = getDims(op.getType());
-  int64_t last = static_cast<int64_t>(dims.size()) - 1;
-  auto length = getConstantDim(dims.back());
-  bool sameAxis = static_cast<int64_t>(op.getAxis()) == last && scan->getAttrOfType<IntegerAttr>("axis").getInt() == last;
-  return sameAxis && length && *length > 0 && *length <= longestRow ? scan : nullptr;
-}
-
 /// The second anchor of a group.
 static Operation *getScan(GroupOp group) {
   for (Operation &op : group.getBody().front().without_terminator())

@@ -5,11 +5,11 @@
 // runs over squares of lanes: rows of x are read along e, transposed in registers, and f runs along d, so that every access is contiguous.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/LaneTranspose.h"
 #include "passes/lowering/LoopMerging.h"
+#include "passes/lowering/Views.h"
 
 #include "llvm/ADT/bit.h"
 

@@ -3,6 +3,7 @@
 #define KILN_PASSES_LOWERING_WINOGRADLOOPS_H
 
 #include "dialects/nn/Winograd.h"
+#include "passes/lowering/ContractionTile.h"
 #include "passes/lowering/WinogradPlan.h"
 
 namespace kiln {

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/WinogradPlan.h"
+#include "dialects/nn/Dims.h"
 #include "passes/lowering/CostModel.h"
 
 namespace kiln {

@@ -2,7 +2,10 @@
 #ifndef KILN_PASSES_LOWERING_WINOGRADPLAN_H
 #define KILN_PASSES_LOWERING_WINOGRADPLAN_H
 
-#include "passes/lowering/ContractionTile.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
+#include "passes/lowering/TileShape.h"
+#include <optional>
 
 namespace kiln {
 
