@@ -1,6 +1,6 @@
 //===- OperationNames.h - nn operations by the names that users type -------===//
-#ifndef KILN_PASSES_TARGET_OPERATIONNAMES_H
-#define KILN_PASSES_TARGET_OPERATIONNAMES_H
+#ifndef KILN_PASSES_TARGET_COMPOSITES_OPERATIONNAMES_H
+#define KILN_PASSES_TARGET_COMPOSITES_OPERATIONNAMES_H
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
@@ -26,4 +26,4 @@ template <typename Interface> std::string listOperations(mlir::MLIRContext *cont
 
 } // namespace kiln
 
-#endif // KILN_PASSES_TARGET_OPERATIONNAMES_H
+#endif // KILN_PASSES_TARGET_COMPOSITES_OPERATIONNAMES_H

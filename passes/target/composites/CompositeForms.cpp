@@ -5,7 +5,7 @@
 // Element-wise operations and broadcasts between these are computed where they are read. Neighbours outside the composite are not looked at.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/target/CompositeForms.h"
+#include "passes/target/composites/CompositeForms.h"
 #include "passes/target/LibraryMapping.h"
 #include "dialects/nn/ConstantData.h"
 

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/target/CompositeForms.h"
+#include "passes/target/composites/CompositeForms.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 //===- CompositeForms.h - What each composite became, and its price --------===//
-#ifndef KILN_PASSES_TARGET_COMPOSITEFORMS_H
-#define KILN_PASSES_TARGET_COMPOSITEFORMS_H
+#ifndef KILN_PASSES_TARGET_COMPOSITES_COMPOSITEFORMS_H
+#define KILN_PASSES_TARGET_COMPOSITES_COMPOSITEFORMS_H
 
 #include "dialects/nn/NN.h"
 #include "mlir/IR/Builders.h"
@@ -40,4 +40,4 @@ void addForms(mlir::ModuleOp module, llvm::ArrayRef<mlir::Attribute> forms);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_TARGET_COMPOSITEFORMS_H
+#endif // KILN_PASSES_TARGET_COMPOSITES_COMPOSITEFORMS_H

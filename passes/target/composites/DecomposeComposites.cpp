@@ -13,9 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/target/CompositeForms.h"
+#include "passes/target/composites/CompositeForms.h"
 #include "passes/target/LibraryMapping.h"
-#include "passes/target/OperationNames.h"
+#include "passes/target/composites/OperationNames.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/StringExtras.h"
