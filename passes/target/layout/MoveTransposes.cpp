@@ -11,7 +11,7 @@
 // operands, a decision to hoist only the users, and both are final when their turn comes. A transpose that may not move stays where it is.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/target/MoveTransposes.h"
+#include "passes/target/layout/MoveTransposes.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Permute.h"

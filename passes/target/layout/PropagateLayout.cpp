@@ -16,7 +16,7 @@
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Permute.h"
 #include "passes/Passes.h"
-#include "passes/target/MoveTransposes.h"
+#include "passes/target/layout/MoveTransposes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"

@@ -1,6 +1,6 @@
 //===- MoveTransposes.h - Moving layout changes towards each other ---------===//
-#ifndef KILN_PASSES_TARGET_MOVETRANSPOSES_H
-#define KILN_PASSES_TARGET_MOVETRANSPOSES_H
+#ifndef KILN_PASSES_TARGET_LAYOUT_MOVETRANSPOSES_H
+#define KILN_PASSES_TARGET_LAYOUT_MOVETRANSPOSES_H
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Value.h"
@@ -18,4 +18,4 @@ bool movesData(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_TARGET_MOVETRANSPOSES_H
+#endif // KILN_PASSES_TARGET_LAYOUT_MOVETRANSPOSES_H
