@@ -10,7 +10,7 @@
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/lowering/CostModel.h"
 #include "passes/lowering/MovedBytes.h"
-#include "passes/lowering/Places.h"
+#include "passes/target/groups/Places.h"
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

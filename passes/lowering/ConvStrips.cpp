@@ -15,7 +15,7 @@
 #include "passes/lowering/CostModel.h"
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/RowLoops.h"
-#include "passes/lowering/StripChains.h"
+#include "passes/target/groups/StripChains.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -3,8 +3,8 @@
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/Places.h"
-#include "passes/lowering/Views.h"
+#include "passes/target/groups/Places.h"
+#include "passes/target/groups/Views.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

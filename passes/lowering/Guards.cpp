@@ -1,6 +1,6 @@
 //===- Guards.cpp - What runs only under a condition -----------------------===//
 #include "passes/lowering/Guards.h"
-#include "passes/lowering/Views.h"
+#include "passes/target/groups/Views.h"
 
 using namespace mlir;
 

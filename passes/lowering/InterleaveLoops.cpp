@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
-#include "passes/lowering/Views.h"
+#include "passes/target/groups/Views.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -3,7 +3,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/IndexBounds.h"
-#include "passes/lowering/Places.h"
+#include "passes/target/groups/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -11,7 +11,7 @@
 
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
-#include "passes/lowering/Views.h"
+#include "passes/target/groups/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,6 +1,6 @@
 //===- LoopMerging.cpp - Neighbouring dimensions as one loop ---------------===//
 #include "passes/lowering/LoopMerging.h"
-#include "passes/lowering/Places.h"
+#include "passes/target/groups/Places.h"
 
 using namespace mlir;
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/EntryBuilder.h"
-#include "passes/lowering/Places.h"
+#include "passes/target/groups/Places.h"
 
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"

@@ -10,8 +10,8 @@
 #include "passes/lowering/CostModel.h"
 #include "passes/lowering/IndexLoops.h"
 #include "passes/lowering/Kernels.h"
-#include "passes/lowering/Places.h"
-#include "passes/lowering/RowFusion.h"
+#include "passes/target/groups/Places.h"
+#include "passes/target/groups/RowFusion.h"
 
 using namespace mlir;
 

@@ -10,7 +10,7 @@
 #include "passes/lowering/AxisScans.h"
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/RegisterRow.h"
-#include "passes/lowering/RowFusion.h"
+#include "passes/target/groups/RowFusion.h"
 #include "passes/lowering/RowLoops.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 #include "passes/lowering/Kernels.h"
 #include "passes/lowering/LaneTranspose.h"
 #include "passes/lowering/LoopMerging.h"
-#include "passes/lowering/Views.h"
+#include "passes/target/groups/Views.h"
 
 #include "llvm/ADT/bit.h"
 

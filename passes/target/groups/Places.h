@@ -5,8 +5,8 @@
 // `nn.in_place` lists the inputs of a group that are written straight into the group's own result, so that its kernel leaves them out.
 //
 //===----------------------------------------------------------------------===//
-#ifndef KILN_PASSES_LOWERING_PLACES_H
-#define KILN_PASSES_LOWERING_PLACES_H
+#ifndef KILN_PASSES_TARGET_GROUPS_PLACES_H
+#define KILN_PASSES_TARGET_GROUPS_PLACES_H
 
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
@@ -37,4 +37,4 @@ mlir::AffineExpr getElementOffset(mlir::BlockArgument argument, llvm::ArrayRef<m
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_PLACES_H
+#endif // KILN_PASSES_TARGET_GROUPS_PLACES_H

@@ -4,7 +4,7 @@
 //                                                   %b = nn.concat %64, ..., %127
 //                                                   %r = nn.concat %a, %b, %128
 //
-// Nothing is copied twice: the inner concatenations write into their places in the outer one (passes/lowering/PlaceResults.cpp).
+// Nothing is copied twice: the inner concatenations write into their places in the outer one (passes/target/groups/PlaceResults.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"

@@ -14,8 +14,8 @@
 #include "dialects/nn/ComputedDims.h"
 #include "passes/Passes.h"
 #include "passes/lowering/KernelTable.h"
-#include "passes/lowering/Places.h"
-#include "passes/lowering/Views.h"
+#include "passes/target/groups/Places.h"
+#include "passes/target/groups/Views.h"
 
 using namespace mlir;
 

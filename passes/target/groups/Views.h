@@ -1,6 +1,6 @@
 //===- Views.h - Values seen through views --------------------------------===//
-#ifndef KILN_PASSES_LOWERING_VIEWS_H
-#define KILN_PASSES_LOWERING_VIEWS_H
+#ifndef KILN_PASSES_TARGET_GROUPS_VIEWS_H
+#define KILN_PASSES_TARGET_GROUPS_VIEWS_H
 
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
@@ -31,4 +31,4 @@ mlir::Value seeThroughReshapes(mlir::Value tensor);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_VIEWS_H
+#endif // KILN_PASSES_TARGET_GROUPS_VIEWS_H

@@ -1,5 +1,5 @@
 //===- StripChains.cpp - Which convolutions run line by line together -----===//
-#include "passes/lowering/StripChains.h"
+#include "passes/target/groups/StripChains.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 

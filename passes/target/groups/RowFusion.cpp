@@ -1,5 +1,5 @@
 //===- RowFusion.cpp - Which operations share rows while they are in the cache ===//
-#include "passes/lowering/RowFusion.h"
+#include "passes/target/groups/RowFusion.h"
 #include "dialects/nn/Dims.h"
 #include "passes/lowering/CostModel.h"
 #include "passes/lowering/KernelTable.h"

@@ -1,6 +1,6 @@
 //===- StripChains.h - Convolutions that run line by line together --------===//
-#ifndef KILN_PASSES_LOWERING_STRIPCHAINS_H
-#define KILN_PASSES_LOWERING_STRIPCHAINS_H
+#ifndef KILN_PASSES_TARGET_GROUPS_STRIPCHAINS_H
+#define KILN_PASSES_TARGET_GROUPS_STRIPCHAINS_H
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
@@ -24,4 +24,4 @@ bool isStripProjection(nn::ConvOp conv);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_STRIPCHAINS_H
+#endif // KILN_PASSES_TARGET_GROUPS_STRIPCHAINS_H

@@ -1,5 +1,5 @@
 //===- Places.cpp - Values that lie inside larger buffers ------------------===//
-#include "passes/lowering/Places.h"
+#include "passes/target/groups/Places.h"
 #include "passes/lowering/KernelTable.h"
 
 #include "mlir/IR/Builders.h"

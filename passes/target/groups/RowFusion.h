@@ -1,6 +1,6 @@
 //===- RowFusion.h - What is computed while rows are in the cache ----------===//
-#ifndef KILN_PASSES_LOWERING_ROWFUSION_H
-#define KILN_PASSES_LOWERING_ROWFUSION_H
+#ifndef KILN_PASSES_TARGET_GROUPS_ROWFUSION_H
+#define KILN_PASSES_TARGET_GROUPS_ROWFUSION_H
 
 #include "dialects/kernel/Kernel.h"
 #include "mlir/IR/Operation.h"
@@ -23,4 +23,4 @@ bool isComputedInF32(mlir::Value value);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_ROWFUSION_H
+#endif // KILN_PASSES_TARGET_GROUPS_ROWFUSION_H

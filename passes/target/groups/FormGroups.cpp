@@ -17,8 +17,8 @@
 #include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
 #include "passes/lowering/KernelTable.h"
-#include "passes/lowering/RowFusion.h"
-#include "passes/lowering/StripChains.h"
+#include "passes/target/groups/RowFusion.h"
+#include "passes/target/groups/StripChains.h"
 #include "passes/target/LibraryMapping.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"

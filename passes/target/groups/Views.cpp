@@ -1,6 +1,6 @@
 //===- Views.cpp - Values seen through views ------------------------------===//
-#include "passes/lowering/Views.h"
-#include "passes/lowering/Places.h"
+#include "passes/target/groups/Views.h"
+#include "passes/target/groups/Places.h"
 
 using namespace mlir;
 
