@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/ContractionLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/LaneTranspose.h"
 #include "passes/lowering/RowLoops.h"
 

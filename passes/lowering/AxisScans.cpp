@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/AxisScans.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
-#include "passes/lowering/CostModel.h"
+#include "passes/target/choice/CostModel.h"
 #include "passes/lowering/MovedBytes.h"
 #include "passes/target/groups/Places.h"
 #include "passes/lowering/RowLoops.h"

@@ -3,7 +3,7 @@
 #define KILN_PASSES_LOWERING_CONTRACTIONTILE_H
 
 #include "passes/lowering/KernelBuilder.h"
-#include "passes/lowering/TileShape.h"
+#include "passes/target/choice/TileShape.h"
 
 namespace kiln {
 

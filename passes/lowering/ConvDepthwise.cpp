@@ -10,7 +10,7 @@
 // The weight is stored as [kernel..., channel].
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "passes/lowering/ContractionTile.h"
-#include "passes/lowering/CostModel.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 #include "passes/target/groups/StripChains.h"
 

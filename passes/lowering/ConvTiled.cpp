@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
-#include "passes/lowering/CostModel.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
 

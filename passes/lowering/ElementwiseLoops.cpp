@@ -3,7 +3,7 @@
 //   out[i] = f(a[i], b[i], ...) over the merged dimensions of the result; the innermost loop runs in vectors.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/LoopMerging.h"
 #include "passes/lowering/MovedBytes.h"
 

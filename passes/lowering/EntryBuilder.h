@@ -4,7 +4,7 @@
 
 #include "passes/lowering/Guards.h"
 #include "passes/lowering/KernelBuilder.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/KernelTable.h"
 #include "passes/lowering/SizeChecks.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Fourier.h"
 #include "passes/lowering/KernelBuilder.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 
 #include "llvm/Support/MathExtras.h"
 

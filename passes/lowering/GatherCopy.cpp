@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
 

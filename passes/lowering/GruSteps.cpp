@@ -4,7 +4,7 @@
 //                                              c = g(gates_h[t] + r (h R_h + b));  h = (1 - z) c + z h
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RecurrentCell.h"
 
 using namespace mlir;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Views.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -3,7 +3,7 @@
 //   for each step:  [i o f c] = gates[t] + h R;  C = f C + i c;  h = o tanh(C)
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RecurrentCell.h"
 
 using namespace mlir;

@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
-#include "passes/lowering/CostModel.h"
+#include "passes/target/choice/CostModel.h"
 #include "passes/lowering/IndexLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
 #include "passes/target/groups/RowFusion.h"
 

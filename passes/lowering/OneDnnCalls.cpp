@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
-#include "passes/lowering/Kernels.h"
-#include "passes/target/LibraryMapping.h"
+#include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/LibraryMapping.h"
 
 #include "kiln/onednn.h"
 

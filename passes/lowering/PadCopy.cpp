@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/ContractionLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

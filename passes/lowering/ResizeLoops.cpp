@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/IndexLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <cmath>

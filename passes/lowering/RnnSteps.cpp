@@ -3,7 +3,7 @@
 //   for each step:  h = f(gates[t] + h R)
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RecurrentCell.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/KernelBuilder.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/IndexLoops.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
 #include "passes/lowering/RowLoops.h"
 

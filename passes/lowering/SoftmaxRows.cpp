@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Shortcuts.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RegisterRow.h"
 #include "passes/lowering/RowLoops.h"
 

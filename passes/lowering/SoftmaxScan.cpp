@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/AxisScans.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RegisterRow.h"
 #include "passes/target/groups/RowFusion.h"
 #include "passes/lowering/RowLoops.h"

@@ -1,6 +1,6 @@
 //===- SymbolCounts.cpp - Groups that compute symbols, and who needs them ---===//
 #include "passes/lowering/SymbolCounts.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/KernelTable.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 

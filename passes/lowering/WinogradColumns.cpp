@@ -13,7 +13,7 @@
 // as computing them.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 #include "passes/lowering/WinogradLoops.h"
 

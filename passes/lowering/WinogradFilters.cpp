@@ -5,7 +5,7 @@
 // Vectors run across the output channels.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/RowLoops.h"
 #include "passes/lowering/WinogradLoops.h"
 

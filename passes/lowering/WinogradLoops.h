@@ -4,7 +4,7 @@
 
 #include "dialects/nn/Winograd.h"
 #include "passes/lowering/ContractionTile.h"
-#include "passes/lowering/WinogradPlan.h"
+#include "passes/target/choice/WinogradPlan.h"
 
 namespace kiln {
 

@@ -10,9 +10,9 @@
 // outside of the result.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/WinogradLoops.h"
-#include "passes/lowering/WinogradPlan.h"
+#include "passes/target/choice/WinogradPlan.h"
 
 using namespace mlir;
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/composites/CompositeForms.h"
-#include "passes/target/LibraryMapping.h"
+#include "passes/target/choice/LibraryMapping.h"
 #include "dialects/nn/ConstantData.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/target/composites/CompositeForms.h"
-#include "passes/target/LibraryMapping.h"
+#include "passes/target/choice/LibraryMapping.h"
 #include "passes/target/composites/OperationNames.h"
 
 #include "mlir/IR/PatternMatch.h"

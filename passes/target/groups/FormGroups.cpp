@@ -16,10 +16,10 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/RowFusion.h"
 #include "passes/target/groups/StripChains.h"
-#include "passes/target/LibraryMapping.h"
+#include "passes/target/choice/LibraryMapping.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"

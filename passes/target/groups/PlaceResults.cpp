@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ComputedDims.h"
 #include "passes/Passes.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/Places.h"
 #include "passes/target/groups/Views.h"
 

@@ -1,6 +1,6 @@
 //===- Places.cpp - Values that lie inside larger buffers ------------------===//
 #include "passes/target/groups/Places.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/KernelTable.h"
 
 #include "mlir/IR/Builders.h"
 

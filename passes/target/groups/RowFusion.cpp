@@ -1,8 +1,8 @@
 //===- RowFusion.cpp - Which operations share rows while they are in the cache ===//
 #include "passes/target/groups/RowFusion.h"
 #include "dialects/nn/Dims.h"
-#include "passes/lowering/CostModel.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/KernelTable.h"
 
 using namespace mlir;
 

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
-#include "passes/target/LibraryMapping.h"
+#include "passes/target/choice/LibraryMapping.h"
 
 using namespace mlir;
 using namespace kiln;

@@ -1,6 +1,6 @@
 //===- KernelTable.h - The ordered list of kernel implementations ----------===//
-#ifndef KILN_PASSES_LOWERING_KERNELTABLE_H
-#define KILN_PASSES_LOWERING_KERNELTABLE_H
+#ifndef KILN_PASSES_TARGET_CHOICE_KERNELTABLE_H
+#define KILN_PASSES_TARGET_CHOICE_KERNELTABLE_H
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
@@ -81,4 +81,4 @@ PrologueSupport getPrologueSupport(mlir::Operation *anchor, unsigned operand);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_KERNELTABLE_H
+#endif // KILN_PASSES_TARGET_CHOICE_KERNELTABLE_H

@@ -1,6 +1,6 @@
 //===- KernelTable.cpp - The ordered list of kernel implementations --------===//
-#include "passes/lowering/KernelTable.h"
-#include "passes/lowering/Kernels.h"
+#include "passes/target/choice/KernelTable.h"
+#include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
 

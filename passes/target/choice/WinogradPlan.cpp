@@ -7,9 +7,9 @@
 // The second kind counts fully, the third where it is more than the products that hide it.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/WinogradPlan.h"
+#include "passes/target/choice/WinogradPlan.h"
 #include "dialects/nn/Dims.h"
-#include "passes/lowering/CostModel.h"
+#include "passes/target/choice/CostModel.h"
 
 namespace kiln {
 

@@ -3,9 +3,9 @@
 // docs/CostModel.md says where the rules come from.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/CostModel.h"
+#include "passes/target/choice/CostModel.h"
 #include "dialects/nn/Dims.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/KernelTable.h"
 
 #include "llvm/ADT/bit.h"
 

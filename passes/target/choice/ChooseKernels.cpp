@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/lowering/CostModel.h"
-#include "passes/lowering/KernelTable.h"
-#include "passes/target/LibraryMapping.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/KernelTable.h"
+#include "passes/target/choice/LibraryMapping.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 //===- LibraryMapping.h - Which operations go to a library -----------------===//
-#ifndef KILN_PASSES_TARGET_LIBRARYMAPPING_H
-#define KILN_PASSES_TARGET_LIBRARYMAPPING_H
+#ifndef KILN_PASSES_TARGET_CHOICE_LIBRARYMAPPING_H
+#define KILN_PASSES_TARGET_CHOICE_LIBRARYMAPPING_H
 
 #include "dialects/kernel/Kernel.h"
 #include "mlir/IR/Operation.h"
@@ -36,4 +36,4 @@ unsigned getBiasDim(mlir::Operation *anchor);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_TARGET_LIBRARYMAPPING_H
+#endif // KILN_PASSES_TARGET_CHOICE_LIBRARYMAPPING_H

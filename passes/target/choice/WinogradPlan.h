@@ -1,10 +1,10 @@
 //===- WinogradPlan.h - What Winograd's convolution costs ------------------===//
-#ifndef KILN_PASSES_LOWERING_WINOGRADPLAN_H
-#define KILN_PASSES_LOWERING_WINOGRADPLAN_H
+#ifndef KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
+#define KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
-#include "passes/lowering/TileShape.h"
+#include "passes/target/choice/TileShape.h"
 #include <optional>
 
 namespace kiln {
@@ -44,4 +44,4 @@ double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_WINOGRADPLAN_H
+#endif // KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H

@@ -1,5 +1,5 @@
 //===- LibraryMapping.cpp - Which operations go to a library ---------------===//
-#include "passes/target/LibraryMapping.h"
+#include "passes/target/choice/LibraryMapping.h"
 
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"

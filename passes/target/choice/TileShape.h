@@ -1,6 +1,6 @@
 //===- TileShape.h - The register tile of a matrix product ----------------===//
-#ifndef KILN_PASSES_LOWERING_TILESHAPE_H
-#define KILN_PASSES_LOWERING_TILESHAPE_H
+#ifndef KILN_PASSES_TARGET_CHOICE_TILESHAPE_H
+#define KILN_PASSES_TARGET_CHOICE_TILESHAPE_H
 
 namespace kiln {
 
@@ -14,4 +14,4 @@ struct TileShape {
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_TILESHAPE_H
+#endif // KILN_PASSES_TARGET_CHOICE_TILESHAPE_H

@@ -1,8 +1,8 @@
 //===- Kernels.h - The kernel implementations, one pair of functions each --===//
-#ifndef KILN_PASSES_LOWERING_KERNELS_H
-#define KILN_PASSES_LOWERING_KERNELS_H
+#ifndef KILN_PASSES_TARGET_CHOICE_KERNELS_H
+#define KILN_PASSES_TARGET_CHOICE_KERNELS_H
 
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/KernelTable.h"
 
 namespace kiln {
 
@@ -59,4 +59,4 @@ KILN_KERNEL(WinogradTiles);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_KERNELS_H
+#endif // KILN_PASSES_TARGET_CHOICE_KERNELS_H

@@ -1,10 +1,10 @@
 //===- CostModel.h - What shape a kernel takes, and what a profile says ----===//
-#ifndef KILN_PASSES_LOWERING_COSTMODEL_H
-#define KILN_PASSES_LOWERING_COSTMODEL_H
+#ifndef KILN_PASSES_TARGET_CHOICE_COSTMODEL_H
+#define KILN_PASSES_TARGET_CHOICE_COSTMODEL_H
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
-#include "passes/lowering/TileShape.h"
+#include "passes/target/choice/TileShape.h"
 #include <optional>
 #include <string>
 
@@ -55,4 +55,4 @@ llvm::SmallVector<KernelChoice> listForms(nn::GroupOp group, kernel::TargetAttr 
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_COSTMODEL_H
+#endif // KILN_PASSES_TARGET_CHOICE_COSTMODEL_H
