@@ -15,8 +15,8 @@
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/LaneTranspose.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

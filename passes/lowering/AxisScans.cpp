@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/AxisScans.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

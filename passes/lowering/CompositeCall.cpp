@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
-#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

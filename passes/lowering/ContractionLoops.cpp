@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
-#include "passes/lowering/MovedBytes.h"
+#include "passes/lowering/builder/MovedBytes.h"
 #include "passes/target/groups/Places.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -3,7 +3,7 @@
 #define KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H
 
 #include "passes/lowering/ContractionTile.h"
-#include "passes/lowering/RegisterRow.h"
+#include "passes/lowering/builder/RegisterRow.h"
 #include <functional>
 
 namespace kiln {

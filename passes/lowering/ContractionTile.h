@@ -2,7 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_CONTRACTIONTILE_H
 #define KILN_PASSES_LOWERING_CONTRACTIONTILE_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/TileShape.h"
 
 namespace kiln {

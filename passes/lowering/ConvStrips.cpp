@@ -14,7 +14,7 @@
 #include "passes/lowering/ContractionTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 #include "passes/target/groups/StripChains.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/LoopMerging.h"
-#include "passes/lowering/MovedBytes.h"
+#include "passes/lowering/builder/LoopMerging.h"
+#include "passes/lowering/builder/MovedBytes.h"
 
 using namespace mlir;
 

@@ -3,7 +3,7 @@
 #define KILN_PASSES_LOWERING_ENTRYBUILDER_H
 
 #include "passes/lowering/Guards.h"
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/lowering/SizeChecks.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Fourier.h"
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
 #include "llvm/Support/MathExtras.h"

@@ -7,7 +7,7 @@
 // Negative indices count from the end. An index out of bounds sets the status and nothing is read.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_INDEXSORT_H
 #define KILN_PASSES_LOWERING_INDEXSORT_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 

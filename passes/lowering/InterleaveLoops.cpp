@@ -5,7 +5,7 @@
 // as channel shuffles do: one vector of each row along e, woven in registers, gives as many vectors of the result, which are contiguous.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Views.h"
 

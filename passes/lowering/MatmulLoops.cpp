@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/MovedBytes.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/MovedBytes.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 using namespace mlir;
 

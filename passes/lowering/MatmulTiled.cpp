@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
-#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
 #include "passes/target/groups/RowFusion.h"

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ContractionLoops.h"
-#include "passes/lowering/LaneTranspose.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

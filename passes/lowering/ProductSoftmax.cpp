@@ -13,7 +13,7 @@
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -3,7 +3,7 @@
 #define KILN_PASSES_LOWERING_RECURRENTCELL_H
 
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/LoopMerging.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/LoopMerging.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

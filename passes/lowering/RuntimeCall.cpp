@@ -4,7 +4,7 @@
 //   kiln::random_uniform(out, count, 7, 0.0, 1.0)      what runs as a whole: one task
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;

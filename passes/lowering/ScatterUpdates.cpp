@@ -6,10 +6,10 @@
 // The result may take over its input's buffer, as a cache of keys and values does that grows from run to run: then only updates are written.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -12,8 +12,8 @@
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/RegisterRow.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RegisterRow.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 
 using namespace mlir;

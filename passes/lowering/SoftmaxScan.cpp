@@ -9,9 +9,9 @@
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/AxisScans.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/RegisterRow.h"
+#include "passes/lowering/builder/RegisterRow.h"
 #include "passes/target/groups/RowFusion.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 using namespace mlir;
 

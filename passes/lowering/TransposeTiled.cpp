@@ -5,10 +5,10 @@
 // runs over squares of lanes: rows of x are read along e, transposed in registers, and f runs along d, so that every access is contiguous.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/IndexLoops.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/LaneTranspose.h"
-#include "passes/lowering/LoopMerging.h"
+#include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/builder/LoopMerging.h"
 #include "passes/target/groups/Views.h"
 
 #include "llvm/ADT/bit.h"

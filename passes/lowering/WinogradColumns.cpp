@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/WinogradLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

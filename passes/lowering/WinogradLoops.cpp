@@ -1,6 +1,6 @@
 //===- WinogradLoops.cpp - The parts of Winograd's convolution -------------===//
 #include "passes/lowering/WinogradLoops.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

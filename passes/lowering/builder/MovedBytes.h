@@ -1,8 +1,8 @@
 //===- MovedBytes.h - What a kernel reads and writes -----------------------===//
-#ifndef KILN_PASSES_LOWERING_MOVEDBYTES_H
-#define KILN_PASSES_LOWERING_MOVEDBYTES_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_MOVEDBYTES_H
+#define KILN_PASSES_LOWERING_BUILDER_MOVEDBYTES_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 
@@ -11,4 +11,4 @@ mlir::AffineExpr countMovedBytes(KernelBuilder &k);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_MOVEDBYTES_H
+#endif // KILN_PASSES_LOWERING_BUILDER_MOVEDBYTES_H

@@ -1,6 +1,6 @@
 //===- IndexLoops.cpp - Loops over a block of an index space ---------------===//
-#include "passes/lowering/IndexLoops.h"
-#include "passes/lowering/LoopMerging.h"
+#include "passes/lowering/builder/IndexLoops.h"
+#include "passes/lowering/builder/LoopMerging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

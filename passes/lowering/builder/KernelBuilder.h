@@ -6,8 +6,8 @@
 // Index expressions are affine: dimension dN is the loop variable that `index(value)` gave out, symbol sN is the module's symbol N.
 //
 //===----------------------------------------------------------------------===//
-#ifndef KILN_PASSES_LOWERING_KERNELBUILDER_H
-#define KILN_PASSES_LOWERING_KERNELBUILDER_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_KERNELBUILDER_H
+#define KILN_PASSES_LOWERING_BUILDER_KERNELBUILDER_H
 
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
@@ -205,4 +205,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_KERNELBUILDER_H
+#endif // KILN_PASSES_LOWERING_BUILDER_KERNELBUILDER_H

@@ -1,5 +1,5 @@
 //===- IndexBounds.cpp - What places are proven to be at least --------------===//
-#include "passes/lowering/IndexBounds.h"
+#include "passes/lowering/builder/IndexBounds.h"
 #include "dialects/nn/Dims.h"
 
 #include "llvm/ADT/MapVector.h"

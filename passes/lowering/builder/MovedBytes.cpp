@@ -1,5 +1,5 @@
 //===- MovedBytes.cpp - What a kernel reads and writes ---------------------===//
-#include "passes/lowering/MovedBytes.h"
+#include "passes/lowering/builder/MovedBytes.h"
 
 using namespace mlir;
 

@@ -1,8 +1,8 @@
 //===- KernelBuilder.cpp - Writes the loops of one kernel ------------------===//
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/IndexBounds.h"
+#include "passes/lowering/builder/IndexBounds.h"
 #include "passes/target/groups/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,8 +1,8 @@
 //===- LaneTranspose.h - A square block of elements in registers -----------===//
-#ifndef KILN_PASSES_LOWERING_LANETRANSPOSE_H
-#define KILN_PASSES_LOWERING_LANETRANSPOSE_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_LANETRANSPOSE_H
+#define KILN_PASSES_LOWERING_BUILDER_LANETRANSPOSE_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 
@@ -14,4 +14,4 @@ llvm::SmallVector<mlir::Value> transposeLanes(KernelBuilder &k, llvm::ArrayRef<m
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_LANETRANSPOSE_H
+#endif // KILN_PASSES_LOWERING_BUILDER_LANETRANSPOSE_H

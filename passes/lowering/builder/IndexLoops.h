@@ -1,8 +1,8 @@
 //===- IndexLoops.h - Loops over a block of an index space -----------------===//
-#ifndef KILN_PASSES_LOWERING_INDEXLOOPS_H
-#define KILN_PASSES_LOWERING_INDEXLOOPS_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_INDEXLOOPS_H
+#define KILN_PASSES_LOWERING_BUILDER_INDEXLOOPS_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 
@@ -43,4 +43,4 @@ LaunchInfo moveInfo(KernelBuilder &k, mlir::AffineExpr tasks);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_INDEXLOOPS_H
+#endif // KILN_PASSES_LOWERING_BUILDER_INDEXLOOPS_H

@@ -8,7 +8,7 @@
 //   d0 d1 d2 d3        c1 d1 c3 d3        a3 b3 c3 d3
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/LaneTranspose.h"
+#include "passes/lowering/builder/LaneTranspose.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -1,5 +1,5 @@
 //===- LoopMerging.cpp - Neighbouring dimensions as one loop ---------------===//
-#include "passes/lowering/LoopMerging.h"
+#include "passes/lowering/builder/LoopMerging.h"
 #include "passes/target/groups/Places.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 //===- LoopMerging.h - Neighbouring dimensions as one loop -----------------===//
-#ifndef KILN_PASSES_LOWERING_LOOPMERGING_H
-#define KILN_PASSES_LOWERING_LOOPMERGING_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_LOOPMERGING_H
+#define KILN_PASSES_LOWERING_BUILDER_LOOPMERGING_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 
@@ -24,4 +24,4 @@ IndexExprs expandIndex(KernelBuilder &builder, unsigned rank, llvm::ArrayRef<Mer
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_LOOPMERGING_H
+#endif // KILN_PASSES_LOWERING_BUILDER_LOOPMERGING_H

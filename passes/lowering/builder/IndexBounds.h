@@ -1,6 +1,6 @@
 //===- IndexBounds.h - What places are proven to be at least ----------------===//
-#ifndef KILN_PASSES_LOWERING_INDEXBOUNDS_H
-#define KILN_PASSES_LOWERING_INDEXBOUNDS_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_INDEXBOUNDS_H
+#define KILN_PASSES_LOWERING_BUILDER_INDEXBOUNDS_H
 
 #include "mlir/IR/AffineExpr.h"
 
@@ -11,4 +11,4 @@ bool isNeverNegative(mlir::AffineExpr expr);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_INDEXBOUNDS_H
+#endif // KILN_PASSES_LOWERING_BUILDER_INDEXBOUNDS_H

@@ -1,7 +1,7 @@
 //===- RegisterRow.cpp - A softmax's row in registers ----------------------===//
-#include "passes/lowering/RegisterRow.h"
+#include "passes/lowering/builder/RegisterRow.h"
 #include "dialects/nn/Shortcuts.h"
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

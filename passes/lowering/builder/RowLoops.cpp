@@ -1,5 +1,5 @@
 //===- RowLoops.cpp - Reductions along one loop ----------------------------===//
-#include "passes/lowering/RowLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
 #include "dialects/nn/Scalar.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

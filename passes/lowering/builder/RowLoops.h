@@ -1,8 +1,8 @@
 //===- RowLoops.h - Reductions along one loop ------------------------------===//
-#ifndef KILN_PASSES_LOWERING_ROWLOOPS_H
-#define KILN_PASSES_LOWERING_ROWLOOPS_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_ROWLOOPS_H
+#define KILN_PASSES_LOWERING_BUILDER_ROWLOOPS_H
 
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 
@@ -54,4 +54,4 @@ mlir::AffineExpr countTasks(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> e
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_ROWLOOPS_H
+#endif // KILN_PASSES_LOWERING_BUILDER_ROWLOOPS_H

@@ -1,9 +1,9 @@
 //===- RegisterRow.h - A softmax's row in registers ------------------------===//
-#ifndef KILN_PASSES_LOWERING_REGISTERROW_H
-#define KILN_PASSES_LOWERING_REGISTERROW_H
+#ifndef KILN_PASSES_LOWERING_BUILDER_REGISTERROW_H
+#define KILN_PASSES_LOWERING_BUILDER_REGISTERROW_H
 
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/KernelBuilder.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {
 
@@ -43,4 +43,4 @@ nn::Scalar shiftedExp(nn::Scalar x, bool isProven);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_REGISTERROW_H
+#endif // KILN_PASSES_LOWERING_BUILDER_REGISTERROW_H
