@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/builder/RowLoops.h"

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
-#include "passes/lowering/ContractionTile.h"
+#include "passes/lowering/contraction/ContractionTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"

@@ -7,7 +7,7 @@
 // needs.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 

@@ -6,7 +6,7 @@
 // runtime/include/kiln/onednn.h says what the numbers of `shape` are. The buffers go to the library as they are.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/LibraryMapping.h"
 

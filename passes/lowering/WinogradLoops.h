@@ -3,7 +3,7 @@
 #define KILN_PASSES_LOWERING_WINOGRADLOOPS_H
 
 #include "dialects/nn/Winograd.h"
-#include "passes/lowering/ContractionTile.h"
+#include "passes/lowering/contraction/ContractionTile.h"
 #include "passes/target/choice/WinogradPlan.h"
 
 namespace kiln {

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Shortcuts.h"
-#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
 

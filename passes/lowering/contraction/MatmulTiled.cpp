@@ -6,7 +6,7 @@
 // would not pay for that it is read in place.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"

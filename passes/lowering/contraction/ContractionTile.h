@@ -1,6 +1,6 @@
 //===- ContractionTile.h - The register tile of a matrix product -----------===//
-#ifndef KILN_PASSES_LOWERING_CONTRACTIONTILE_H
-#define KILN_PASSES_LOWERING_CONTRACTIONTILE_H
+#ifndef KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONTILE_H
+#define KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONTILE_H
 
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/TileShape.h"
@@ -80,4 +80,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_CONTRACTIONTILE_H
+#endif // KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONTILE_H

@@ -1,8 +1,8 @@
 //===- ContractionLoops.h - The loops around a register tile ---------------===//
-#ifndef KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H
-#define KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H
+#ifndef KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONLOOPS_H
+#define KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONLOOPS_H
 
-#include "passes/lowering/ContractionTile.h"
+#include "passes/lowering/contraction/ContractionTile.h"
 #include "passes/lowering/builder/RegisterRow.h"
 #include <functional>
 
@@ -77,4 +77,4 @@ LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, llvm::ArrayRe
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_CONTRACTIONLOOPS_H
+#endif // KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONLOOPS_H

@@ -7,7 +7,7 @@
 // A single row has too few accumulators to keep the loads busy: its reduction runs as several streams that are added at the end.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/ContractionTile.h"
+#include "passes/lowering/contraction/ContractionTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

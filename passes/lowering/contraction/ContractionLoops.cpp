@@ -7,7 +7,7 @@
 // tile's height, so that no block is much smaller than the others; a count known at run time only is cut into whole tiles, fours and ones.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/ContractionLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/target/groups/Places.h"
