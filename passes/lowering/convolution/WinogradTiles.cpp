@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/WinogradLoops.h"
+#include "passes/lowering/convolution/WinogradLoops.h"
 #include "passes/target/choice/WinogradPlan.h"
 
 using namespace mlir;

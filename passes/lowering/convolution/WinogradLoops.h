@@ -1,6 +1,6 @@
 //===- WinogradLoops.h - The parts of Winograd's convolution ---------------===//
-#ifndef KILN_PASSES_LOWERING_WINOGRADLOOPS_H
-#define KILN_PASSES_LOWERING_WINOGRADLOOPS_H
+#ifndef KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H
+#define KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H
 
 #include "dialects/nn/Winograd.h"
 #include "passes/lowering/contraction/ContractionTile.h"
@@ -111,4 +111,4 @@ kernel::PackAttr packFilters(mlir::MLIRContext *context, int64_t out, int64_t in
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_WINOGRADLOOPS_H
+#endif // KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
-#include "passes/lowering/WinogradLoops.h"
+#include "passes/lowering/convolution/WinogradLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

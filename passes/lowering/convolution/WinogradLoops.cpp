@@ -1,5 +1,5 @@
 //===- WinogradLoops.cpp - The parts of Winograd's convolution -------------===//
-#include "passes/lowering/WinogradLoops.h"
+#include "passes/lowering/convolution/WinogradLoops.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
