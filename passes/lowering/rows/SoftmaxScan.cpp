@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Shortcuts.h"
-#include "passes/lowering/AxisScans.h"
+#include "passes/lowering/rows/AxisScans.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RegisterRow.h"
 #include "passes/target/groups/RowFusion.h"

@@ -1,6 +1,6 @@
 //===- AxisScans.h - Kernels that walk one axis in order -------------------===//
-#ifndef KILN_PASSES_LOWERING_AXISSCANS_H
-#define KILN_PASSES_LOWERING_AXISSCANS_H
+#ifndef KILN_PASSES_LOWERING_ROWS_AXISSCANS_H
+#define KILN_PASSES_LOWERING_ROWS_AXISSCANS_H
 
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/KernelBuilder.h"
@@ -20,4 +20,4 @@ void scanTopK(KernelBuilder &k, nn::TopKOp op, LineIndex at, LineValue read);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_AXISSCANS_H
+#endif // KILN_PASSES_LOWERING_ROWS_AXISSCANS_H

@@ -3,7 +3,7 @@
 //   arg_reduce: the best value so far and its place;  cumulative: the running sum or product;  top_k: an insertion sort of the k best.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/AxisScans.h"
+#include "passes/lowering/rows/AxisScans.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
 
