@@ -1,6 +1,6 @@
 //===- RecurrentCell.h - What the recurrent kernels share ------------------===//
-#ifndef KILN_PASSES_LOWERING_RECURRENTCELL_H
-#define KILN_PASSES_LOWERING_RECURRENTCELL_H
+#ifndef KILN_PASSES_LOWERING_RECURRENT_RECURRENTCELL_H
+#define KILN_PASSES_LOWERING_RECURRENT_RECURRENTCELL_H
 
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/KernelBuilder.h"
@@ -98,4 +98,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_RECURRENTCELL_H
+#endif // KILN_PASSES_LOWERING_RECURRENT_RECURRENTCELL_H

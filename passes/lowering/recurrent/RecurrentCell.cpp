@@ -7,7 +7,7 @@
 // bound by how fast R comes from the cache, so the blocks are walked to and fro: what the last step used last is used first.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/RecurrentCell.h"
+#include "passes/lowering/recurrent/RecurrentCell.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

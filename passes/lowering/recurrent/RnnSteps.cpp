@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/RecurrentCell.h"
+#include "passes/lowering/recurrent/RecurrentCell.h"
 
 using namespace mlir;
 
