@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/IndexSort.h"
+#include "passes/lowering/sized/IndexSort.h"
 #include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

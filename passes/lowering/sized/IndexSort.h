@@ -1,6 +1,6 @@
 //===- IndexSort.h - Sorting indices inside a kernel ------------------------===//
-#ifndef KILN_PASSES_LOWERING_INDEXSORT_H
-#define KILN_PASSES_LOWERING_INDEXSORT_H
+#ifndef KILN_PASSES_LOWERING_SIZED_INDEXSORT_H
+#define KILN_PASSES_LOWERING_SIZED_INDEXSORT_H
 
 #include "passes/lowering/builder/KernelBuilder.h"
 
@@ -36,4 +36,4 @@ mlir::Value either(KernelBuilder &k, mlir::Value x, mlir::Value y);
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_INDEXSORT_H
+#endif // KILN_PASSES_LOWERING_SIZED_INDEXSORT_H

@@ -1,5 +1,5 @@
 //===- IndexSort.cpp - Sorting indices inside a kernel ----------------------===//
-#include "passes/lowering/IndexSort.h"
+#include "passes/lowering/sized/IndexSort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
