@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/kernel/PackBuffers.h"
-#include "passes/lowering/SizeChecks.h"
+#include "passes/lowering/entry/SizeChecks.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"

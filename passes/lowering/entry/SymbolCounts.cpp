@@ -1,5 +1,5 @@
 //===- SymbolCounts.cpp - Groups that compute symbols, and who needs them ---===//
-#include "passes/lowering/SymbolCounts.h"
+#include "passes/lowering/entry/SymbolCounts.h"
 #include "passes/target/choice/KernelTable.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"

@@ -1,11 +1,11 @@
 //===- EntryBuilder.h - The entry that launches the kernels ----------------===//
-#ifndef KILN_PASSES_LOWERING_ENTRYBUILDER_H
-#define KILN_PASSES_LOWERING_ENTRYBUILDER_H
+#ifndef KILN_PASSES_LOWERING_ENTRY_ENTRYBUILDER_H
+#define KILN_PASSES_LOWERING_ENTRY_ENTRYBUILDER_H
 
-#include "passes/lowering/Guards.h"
+#include "passes/lowering/entry/Guards.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/KernelTable.h"
-#include "passes/lowering/SizeChecks.h"
+#include "passes/lowering/entry/SizeChecks.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -92,4 +92,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_ENTRYBUILDER_H
+#endif // KILN_PASSES_LOWERING_ENTRY_ENTRYBUILDER_H

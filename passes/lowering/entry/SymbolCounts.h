@@ -1,6 +1,6 @@
 //===- SymbolCounts.h - Groups that compute symbols, and who needs them -----===//
-#ifndef KILN_PASSES_LOWERING_SYMBOLCOUNTS_H
-#define KILN_PASSES_LOWERING_SYMBOLCOUNTS_H
+#ifndef KILN_PASSES_LOWERING_ENTRY_SYMBOLCOUNTS_H
+#define KILN_PASSES_LOWERING_ENTRY_SYMBOLCOUNTS_H
 
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
@@ -36,4 +36,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_SYMBOLCOUNTS_H
+#endif // KILN_PASSES_LOWERING_ENTRY_SYMBOLCOUNTS_H

@@ -5,7 +5,7 @@
 //     return %r }                                     kernel.launch @loops_0(%x, %y) tasks(%n) }
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/EntryBuilder.h"
+#include "passes/lowering/entry/EntryBuilder.h"
 #include "passes/target/groups/Places.h"
 
 #include "passes/Passes.h"

@@ -1,5 +1,5 @@
 //===- EntryBuilder.cpp - The entry that launches the kernels --------------===//
-#include "passes/lowering/EntryBuilder.h"
+#include "passes/lowering/entry/EntryBuilder.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"

@@ -1,5 +1,5 @@
 //===- Guards.cpp - What runs only under a condition -----------------------===//
-#include "passes/lowering/Guards.h"
+#include "passes/lowering/entry/Guards.h"
 #include "passes/target/groups/Views.h"
 
 using namespace mlir;

@@ -10,10 +10,10 @@
 // So does what stands outside of an If but is used by one branch alone.
 //
 //===----------------------------------------------------------------------===//
-#ifndef KILN_PASSES_LOWERING_GUARDS_H
-#define KILN_PASSES_LOWERING_GUARDS_H
+#ifndef KILN_PASSES_LOWERING_ENTRY_GUARDS_H
+#define KILN_PASSES_LOWERING_ENTRY_GUARDS_H
 
-#include "passes/lowering/SymbolCounts.h"
+#include "passes/lowering/entry/SymbolCounts.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace kiln {
@@ -60,4 +60,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_GUARDS_H
+#endif // KILN_PASSES_LOWERING_ENTRY_GUARDS_H

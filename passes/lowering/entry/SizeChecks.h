@@ -11,8 +11,8 @@
 // left out.
 //
 //===----------------------------------------------------------------------===//
-#ifndef KILN_PASSES_LOWERING_SIZECHECKS_H
-#define KILN_PASSES_LOWERING_SIZECHECKS_H
+#ifndef KILN_PASSES_LOWERING_ENTRY_SIZECHECKS_H
+#define KILN_PASSES_LOWERING_ENTRY_SIZECHECKS_H
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/ComputedDims.h"
@@ -74,4 +74,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_PASSES_LOWERING_SIZECHECKS_H
+#endif // KILN_PASSES_LOWERING_ENTRY_SIZECHECKS_H

@@ -1,8 +1,8 @@
 //===- SizeChecks.cpp - Sizes that do not fit into 64 bits -----------------===//
-#include "passes/lowering/SizeChecks.h"
+#include "passes/lowering/entry/SizeChecks.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/SymbolBounds.h"
-#include "passes/lowering/EntryBuilder.h"
+#include "passes/lowering/entry/EntryBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
