@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/kernel/Refusal.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 
@@ -36,7 +37,7 @@ static LogicalResult declareFunction(KernelBuilder &k, StringRef name, TypeRange
     auto external = dyn_cast<kernel::ExternalOp>(known);
     if (external && external.getType() == type)
       return success();
-    return k.group().emitError("the target names the function '") << name << "', which has other arguments elsewhere in this model";
+    return kernel::emitRefusal(k.group()) << "the target names the function '" << name << "', which has other arguments elsewhere in this model";
   }
   OpBuilder b(module.getBody(), module.getBody()->begin());
   auto writes = llvm::to_vector(llvm::seq(firstResult, firstResult + results));

@@ -5,6 +5,7 @@
 //     return %r }                                     kernel.launch @loops_0(%x, %y) tasks(%n) }
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/lowering/entry/EntryBuilder.h"
 #include "passes/target/groups/Places.h"
 
@@ -33,7 +34,7 @@ static std::string describeShapes(GroupOp group, ArrayAttr symbols) {
   llvm::raw_string_ostream stream(text);
   auto print = [&](Type type) {
     stream << getElementTypeOrSelf(type) << '[';
-    llvm::interleaveComma(getDims(type), stream, [&](AffineExpr dim) { stream << formatNamed(dim, symbols); });
+    llvm::interleaveComma(getDims(type), stream, [&](AffineExpr dim) { stream << formatDim(dim, symbols); });
     stream << ']';
   };
   llvm::interleaveComma(group.getInputs().getTypes(), stream, print);
@@ -100,12 +101,12 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
 static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbols, OpBuilder &kernels, EntryBuilder &entry, const Guard &guard) {
   const KernelRow *row = group.getKernel() ? findKernelRow(*group.getKernel()) : nullptr;
   if (!row)
-    return group.emitError("expected a group with a known kernel; got ") << group.getKernelAttr();
+    return kernel::emitRefusal(group) << "expected a group with a known kernel; got " << group.getKernelAttr();
   func::FuncOp kernel = createKernel(group, (row->name + "_" + Twine(number)).str(), symbols, kernels);
   KernelBuilder builder(group, kernel);
   FailureOr<LaunchInfo> launch = row->lower(builder, getAnchor(group));
   if (failed(launch))
-    return group.emitError("kernel '") << row->name << "' does not lower this group";
+    return kernel::emitRefusal(group) << "kernel '" << row->name << "' does not lower this group";
   func::ReturnOp::create(builder.builder(), group.getLoc());
   entry.launch(builder, kernel, *launch, guard);
   return success();
@@ -151,7 +152,7 @@ struct BlockLowering {
     if (isa<ConstantOp, ReshapeOp, ChooseOp, YieldOp, func::ReturnOp>(op))
       return success();
     if (!isa<GroupOp, LoopOp>(op))
-      return op.emitError("expected only constants, reshapes, choices, loops and groups before lowering");
+      return kernel::emitRefusal(&op) << "expected only constants, reshapes, choices, loops and groups before lowering";
     const Guard &guard = guards.of(&op);
     if (guard.empty())
       return success();
@@ -172,7 +173,7 @@ struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main) {
-      module.emitError("expected a function @main");
+      kernel::emitRefusal(module) << "expected a function @main";
       return signalPassFailure();
     }
     auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);

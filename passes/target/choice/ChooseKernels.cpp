@@ -6,6 +6,7 @@
 // unless the module has a profile of measured choices, which goes first.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
@@ -44,7 +45,7 @@ static FailureOr<std::string> explainLibraries(Operation *anchor, kernel::Target
     return std::string();
   std::string why = answer->takes ? "its operands are views that it has no form for" : answer->reason;
   if (strict && answer->isAsked)
-    return anchor->emitError() << anchor->getName() << " would not go to library '" << answer->library << "': " << why << "; --strict allows no fallback";
+    return kernel::emitRefusal(anchor) << anchor->getName() << " would not go to library '" << answer->library << "': " << why << "; --strict allows no fallback";
   return "; not " + answer->library.str() + ": " + why;
 }
 
@@ -65,7 +66,7 @@ static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, 
     group.setReason(plainest ? "the least special kernel was asked for" : reason);
     return success();
   }
-  InFlightDiagnostic error = group.emitError("no kernel of target '") << target.getName() << "' computes ";
+  InFlightDiagnostic error = kernel::emitRefusal(group) << "no kernel of target '" << target.getName() << "' computes ";
   return anchor ? error << anchor->getName() << " of type " << anchor->getResult(0).getType() : error << "this group";
 }
 
@@ -75,7 +76,7 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
   void runOnOperation() override {
     kernel::TargetAttr target = kernel::getTarget(getOperation());
     if (!target) {
-      getOperation().emitError("expected the module attribute kernel.target");
+      kernel::emitRefusal(getOperation()) << "expected the module attribute kernel.target";
       return signalPassFailure();
     }
     bool ok = true;
