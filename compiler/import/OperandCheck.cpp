@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Graph.h"
-#include "compiler/import/Lists.h"
+#include "compiler/import/SequenceValues.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
