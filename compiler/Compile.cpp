@@ -222,7 +222,7 @@ CompileStatus Driver::run() {
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   CompileStatus status = Driver(options, result, errors).run();
   if (status != CompileStatus::Done && errors.empty())
-    errors.push_back("a stage failed without saying why");
+    errors.push_back("a stage failed without a diagnostic");
   return status;
 }
 

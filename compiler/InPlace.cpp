@@ -82,7 +82,7 @@ static bool readRequests(const CompileOptions &options, func::FuncOp main, std::
       if (!findInput(input, inputs, request))
         errors.push_back(missing(option, "input", input, inputs));
       else if (llvm::any_of(requests, [&](const Request &other) { return other.input == request.input || other.output == request.output; }))
-        errors.push_back(request.text + ": one of the two is in another pair already");
+        errors.push_back(request.text + ": one of the two is already in another pair");
       requests.push_back(request);
     }
     if (requests.size() == before)

@@ -77,9 +77,9 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
 }
 
 static constexpr Stage stages[] = {
-    {"graph", buildGraph, "canonical nn operations; constants folded; composites whole", false},
+    {"graph", buildGraph, "canonical nn operations; constants folded; composites not split", false},
     {"target", buildTarget, "only constants, reshapes and groups; every group names its kernel and the reason", true},
-    {"kernel", buildKernel, "one function a kernel on flat buffers; every buffer has its place; an entry that launches them", true},
+    {"kernel", buildKernel, "one function per kernel, on flat buffers; a place for every buffer; an entry that launches the kernels", true},
 };
 
 ArrayRef<Stage> getStages() { return stages; }

@@ -31,7 +31,7 @@ llvm::Error readPngHeader(PngReader &reader, StringRef bytes, Image &image) {
   if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()))
     return reader.fail();
   if (png.format & PNG_FORMAT_FLAG_LINEAR)
-    return makeError("the PNG file has 16 bits a channel, expected 8");
+    return makeError("the PNG file has 16 bits per channel, expected 8");
   if (!canHold(bytes.size(), png.width, png.height))
     return makeError("the PNG file is cut off: " + Twine(bytes.size()) + " bytes hold no picture of " + Twine(png.width) + "x" + Twine(png.height));
   // A palette becomes the colours it stands for.
@@ -58,7 +58,7 @@ llvm::Error readPnmHeader(StringRef bytes, Image &image, StringRef &text) {
   if (!takeNumber(text, image.width) || !takeNumber(text, image.height) || !takeNumber(text, brightest) || text.empty())
     return makeError("the header of the PPM file is malformed");
   if (brightest > 255)
-    return makeError("the PPM file has 16 bits a channel, expected 8");
+    return makeError("the PPM file has 16 bits per channel, expected 8");
   text = text.drop_front(); // one blank
   int64_t size;
   if (llvm::MulOverflow(image.width, image.height, size) || llvm::MulOverflow(size, image.channels, size) || uint64_t(size) > text.size())
@@ -83,7 +83,7 @@ struct Axes {
 
 llvm::Expected<Axes> findAxes(size_t rank, bool channelsLast) {
   if (rank < 2 || rank > 4)
-    return makeError("an image goes into an input of rank 2 to 4, but this one has rank " + Twine(rank));
+    return makeError("an image needs an input of rank 2 to 4, but this input has rank " + Twine(rank));
   int64_t batch = rank == 4 ? 0 : -1, first = rank == 4;
   if (rank == 2)
     return Axes{};

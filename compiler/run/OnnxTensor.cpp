@@ -52,7 +52,7 @@ template <typename Field> static llvm::Error copyField(const Field &field, Tenso
     auto value = field.Get(int(i));
     if constexpr (std::is_integral_v<decltype(value)>)
       if (width < sizeof(value) && !(isSigned ? llvm::isIntN(8 * width, int64_t(value)) : llvm::isUIntN(8 * width, uint64_t(value))))
-        return makeError("the value " + Twine(value) + " at " + Twine(i) + " is none of " + tensor.getSignature());
+        return makeError("the value " + Twine(value) + " at " + Twine(i) + " is not a value of " + tensor.getSignature());
     std::memcpy(tensor.getData() + i * width, &value, width); // little-endian: the low bytes are the narrower integer
   }
   return llvm::Error::success();
@@ -160,7 +160,7 @@ llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
 static llvm::Expected<std::vector<Tensor>> readSequence(const onnx::SequenceProto &proto, size_t bytes) {
   constexpr int sequenceOfTensors = 1;
   if (proto.elem_type() > sequenceOfTensors)
-    return makeError("a sequence of something else than tensors");
+    return makeError("a sequence of something other than tensors");
   std::vector<Tensor> tensors;
   for (const onnx::TensorProto &element : proto.tensor_values()) {
     llvm::Expected<Tensor> tensor = readProto(element, bytes);

@@ -233,7 +233,7 @@ std::optional<Automaton> compileRegex(StringRef pattern, std::string &reason) {
   Builder builder;
   int end = builder.add(*parts, builder.newPlace());
   if (builder.isTooLarge()) {
-    reason = "the pattern is too large once its repetitions are written out";
+    reason = "the pattern is too large once its repetitions are expanded";
     return std::nullopt;
   }
   return Tabulator(builder.places, end).run(reason);

@@ -141,7 +141,7 @@ struct RaisePicked : OpRewritePattern<NegOp> {
     DimExprs expected = getDims(gather.getInput().getType());
     expected[1] = rewriter.getAffineConstantExpr(1);
     if (getDims(gather.getType()) != expected || classes.dropIgnored(op.getX()) != gather.getResult())
-      return rewriter.notifyMatchFailure(op, "expected one class a place, and zero where it is ignored");
+      return rewriter.notifyMatchFailure(op, "expected one class per position, and zero where it is ignored");
     expected.erase(expected.begin() + 1);
     Location loc = chainLocation(op, gather.getInput());
     auto index = cast<RankedTensorType>(classes.target.getType()).getElementType();

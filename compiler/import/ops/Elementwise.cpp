@@ -174,7 +174,7 @@ static LogicalResult bitCast(Node &node) {
   int64_t to = node.requireInt("to");
   Type from = node.elementType(x), type = to >= 1 && to <= newestNamedType + 1 ? getElementType(static_cast<int>(to), node.context()) : Type();
   if (node.failed() || !type || node.narrowType(0) != 0)
-    return node.unsupported("bits of or as a type without ordinary elements", "use types of 8 to 64 bits");
+    return node.unsupported("BitCast from or to a type whose elements do not fill whole bytes", "use types of 8 to 64 bits");
   if (nn::elementBytes(from) != nn::elementBytes(type))
     return node.error("reads elements of " + Twine(8 * nn::elementBytes(from)) + " bits as elements of " + Twine(8 * nn::elementBytes(type)));
   if (from.isInteger(1) || type.isInteger(1) || from == type)
