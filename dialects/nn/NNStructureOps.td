@@ -55,7 +55,7 @@ def NN_ChooseOp : NN_Op<"choose", [Pure, AllTypesMatch<["then", "otherwise", "re
   let summary = "One of two tensors, selected by a run-time condition; what only the other one needs is not computed.";
   let description = [{
     Both branches of an ONNX If precede it in straight-line code. The uses of an operation tell whether only one branch needs it, and the entry
-    puts the launches of such kernels under the condition (passes/lowering/Guards.h).
+    puts the launches of such kernels under the condition (passes/lowering/entry/Guards.h).
     ```mlir
     %r = nn.choose %c ? %a : %b : tensor<i1>, tensor<4xf32>
     ```
