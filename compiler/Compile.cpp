@@ -38,7 +38,7 @@ private:
   CompileStatus package(const ModelSources &sources);
   bool knowsTargets();
   CompileStatus addWeights(const std::string &triple);
-  /// What stands in every signature, whatever the target.
+  /// The parts of the signature that are the same for all targets.
   CompileStatus describeWeights(Signature &weights);
   void listSources(const ModelSources &sources);
   std::vector<ModuleOp> modules() const {

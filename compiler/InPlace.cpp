@@ -41,7 +41,7 @@ static std::vector<std::string> listNames(func::FuncOp main, bool results) {
   return names;
 }
 
-/// The part of `name` that a star in `pattern` stands for, empty without a star; nothing when they do not match.
+/// The part of `name` that matches the star in `pattern`, empty without a star; nullopt if they do not match.
 static std::optional<std::string> matchStar(StringRef pattern, StringRef name) {
   auto [head, tail] = pattern.split('*');
   if (!pattern.contains('*'))

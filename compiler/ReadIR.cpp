@@ -1,4 +1,4 @@
-//===- ReadIR.cpp - IR from a file, which nobody has checked ---------------===//
+//===- ReadIR.cpp - Reading IR from untrusted files -----------------------===//
 #include "compiler/ReadIR.h"
 #include "compiler/Recursion.h"
 #include "compiler/import/Import.h"

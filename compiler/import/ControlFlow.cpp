@@ -278,7 +278,7 @@ LogicalResult GraphImporter::unrollLoop(Scope &scope, Node &node) {
     auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
     if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
-      // The steps so far are nobody's.
+      // The previous steps have no results.
       constraints.resize(checks, AffineExpr());
       return rollLoopNode(scope, node, graph);
     }

@@ -25,7 +25,7 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createFoldShapes());
   passes.addPass(createFoldConstants({options.foldBytes}));
   passes.addPass(createSimplifyDataMovement());
-  // Broadcasts now stand behind what is computed from them.
+  // Broadcasts now follow the operations that were computed from them.
   passes.addPass(createFoldConstants({options.foldBytes}));
   if (!options.strict)
     passes.addPass(createFoldScales());

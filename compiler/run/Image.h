@@ -25,7 +25,7 @@ struct ImageOptions {
 /// The limit of pixels for an input whose height and width are not fixed. It is that of libkiln_images.
 inline constexpr int64_t mostPixels = int64_t(1) << 26;
 
-/// Reads the size of a PNG (8 bits a channel), PGM (P5) or PPM (P6) file; no pixels.
+/// Reads the size of a PNG (8 bits per channel), PGM (P5) or PPM (P6) file; no pixels.
 llvm::Expected<Image> readImageSize(llvm::StringRef bytes);
 
 /// Reads the whole file. A picture of more than `most` pixels, or of more than the file can hold, is refused before memory is allocated.

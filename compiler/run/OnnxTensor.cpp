@@ -44,7 +44,7 @@ static llvm::Error checkData(const onnx::TensorProto &proto, ElementType type, l
                    formatSignature(type, dims) + " needs " + Twine(wanted));
 }
 
-/// Stores the values of a typed field; halves stand in it as their bits.
+/// Stores the values of a typed field. It contains f16 and bf16 as bits.
 template <typename Field> static llvm::Error copyField(const Field &field, Tensor &tensor) {
   unsigned width = getByteSize(tensor.getType());
   bool isSigned = tensor.getType() == KILN_ELEMENT_I8 || tensor.getType() == KILN_ELEMENT_I16 || tensor.getType() == KILN_ELEMENT_I32;
@@ -104,7 +104,7 @@ static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing pac
   return tensor;
 }
 
-/// The number of elements, or nullopt when a file of so many bytes cannot hold them.
+/// The number of elements, or nullopt if a file of this many bytes cannot contain them.
 static std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> dims, int64_t most) {
   int64_t count = llvm::is_contained(dims, 0) ? 0 : 1;
   for (int64_t dim : dims)

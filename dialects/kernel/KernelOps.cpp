@@ -17,7 +17,7 @@ static bool isFlatBuffer(Type type) {
   return buffer && buffer.getRank() == 1;
 }
 
-/// Statuses and callees stand in C++ text as they are.
+/// Statuses and callees are copied into the C++ text.
 static LogicalResult verifyStatus(Operation *op, StringRef status) {
   return isFailureStatus(status) ? success() : op->emitOpError("expects the name of a failure in kiln_status; got '") << status << "'";
 }

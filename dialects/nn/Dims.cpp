@@ -211,7 +211,7 @@ AffineExpr matchPositivePart(AffineExpr expr) {
   return matchSign(lhs) && getSign(rhs) == lhs ? rhs : AffineExpr();
 }
 
-/// As upstream prints it, but for positive parts; `isNested`: a sum stands in brackets.
+/// Like upstream's printer, except for positive parts. With `isNested`, sums are put in parentheses.
 static void printDim(AffineExpr expr, llvm::raw_ostream &out, bool isNested) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (AffineExpr part = matchPositivePart(expr)) {

@@ -126,7 +126,7 @@ int Builder::add(const RegexPart &part, int from) {
 //===- Sets of states ------------------------------------------------------===//
 
 namespace {
-/// What stands beside a place between two characters.
+/// The characters next to a position between two characters.
 enum Side { Edge, Word, NoWord };
 
 using Set = std::set<int>;

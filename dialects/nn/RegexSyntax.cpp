@@ -91,7 +91,7 @@ bool Parser::escapedSet(char letter, CharacterSet &set) {
   return true;
 }
 
-/// A character that stands for itself; those beyond ASCII are their bytes.
+/// A literal character. Those beyond ASCII become their bytes.
 Part Parser::character(char first) {
   auto byte = static_cast<unsigned char>(first);
   if (byte < 128) {

@@ -154,7 +154,7 @@ Value Attention::zeroWhereHidden(Value x) {
   return node.make<SelectOp>(x.getType(), isHidden, node.splatLike(x, 0), x);
 }
 
-/// As one operation: nobody reads the scores.
+/// As one operation, because the scores are not read.
 Value Attention::whole(double scale, bool causal) {
   DimExprs scores = node.dims(query), result = scores;
   scores.back() = keys;

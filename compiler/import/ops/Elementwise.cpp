@@ -97,7 +97,7 @@ static LogicalResult isInf(Node &node) {
   return node.result(node.compare<EqualOp>(magnitude, node.splatLike(x, positive ? HUGE_VAL : -HUGE_VAL)));
 }
 
-/// Strings are moved, not computed: the two choices stand behind each other, and the condition says which to take.
+/// Strings are only moved: the two choices are concatenated, and the condition selects the index.
 static Value chooseStrings(Node &node, Value condition, Value x, Value y) {
   DimExprs dims = node.dims(x), one = dims;
   one.insert(one.begin(), node.number(1));

@@ -36,7 +36,7 @@ bool readHeader(Picture &picture, Cursor &in, Header &h) {
     h.compression = in.le32();
     in.at = 46;
     h.colours = in.le32();
-    // Masks stand in the header from version 2 on, behind it before.
+    // From version 2 on, the masks are part of the header; before, they follow it.
     in.at = 54;
     for (uint32_t &mask : h.masks)
       mask = h.compression == Masks ? in.le32() : 0;

@@ -205,7 +205,7 @@ void colourOf(const Samples &in, int64_t x, int64_t y, uint8_t *rgb) {
   }
 }
 
-// Where a pixel of the file stands in the picture.
+// The position in the picture of a pixel of the file.
 void putPixels(const Decoder &d) {
   const Samples in{d};
   const int64_t right = int64_t(d.width) - 1, bottom = int64_t(d.height) - 1;
