@@ -99,7 +99,7 @@ static bool checkConstants(const CompileOptions &options, Compilation &result, s
   bool needsData = isIRFile(options.model) && (options.stopAfter.empty() || options.stopAfter == "emit");
   if (!needsData || hasAllConstants(*result.targets.front().module))
     return true;
-  errors.push_back(options.model + ": constants were left out when this was printed; --emit=mlir writes them all");
+  errors.push_back(options.model + ": constants were omitted when this was printed; --emit=mlir writes all of them");
   return false;
 }
 
@@ -227,7 +227,7 @@ static bool setTarget(const CompileOptions &options, ArrayRef<kernel::TargetAttr
   ModuleOp module = *result.targets.front().module;
   bool carries = module->hasAttr(kernel::targetAttrName);
   if (carries && targets.size() > 1) {
-    errors.push_back("the IR is for the target '" + kernel::getTarget(module).getName().str() + "' already: name one target");
+    errors.push_back("the IR is already for the target '" + kernel::getTarget(module).getName().str() + "': name a single target");
     return false;
   }
   if (!carries)

@@ -37,7 +37,7 @@ static std::string findFeatureFault(ArrayAttr features) {
     if (!text)
       return "'features' must be a list of strings";
     if (text.empty())
-      return "'features' has a name without characters";
+      return "'features' has an empty name";
     if (std::string fault = findTextFault("features", text); !fault.empty())
       return fault;
   }
@@ -74,7 +74,7 @@ std::string findSizeFault(int64_t vectorBits, int64_t registers) {
 }
 
 /// What is wrong with a name or version, or with the name of one that is there already.
-static constexpr llvm::StringLiteral identityFault = "a composite must have a 'name', which is there once, and a 'version' that is not negative";
+static constexpr llvm::StringLiteral identityFault = "a composite must have a unique 'name', and a 'version' that is not negative";
 
 std::string findCompositeFault(StringRef name, int64_t version, StringRef function) {
   if (name.empty() || version < 0)

@@ -213,7 +213,7 @@ AffineExpr matchPositivePart(AffineExpr expr) {
 
 using NameOf = function_ref<std::string(AffineSymbolExpr)>;
 
-/// As upstream prints it, but for positive parts; `isNested`: a sum stands in brackets.
+/// Like upstream's printer, except for positive parts and the names of symbols. With `isNested`, sums are put in parentheses.
 static void printDim(AffineExpr expr, llvm::raw_ostream &out, NameOf nameOf, bool isNested) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (AffineExpr part = matchPositivePart(expr)) {

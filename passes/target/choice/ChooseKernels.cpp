@@ -45,7 +45,8 @@ static FailureOr<std::string> explainLibraries(Operation *anchor, kernel::Target
     return std::string();
   std::string why = answer->takes ? "its operands are views that it has no form for" : answer->reason;
   if (strict && answer->isAsked)
-    return kernel::emitRefusal(anchor) << anchor->getName() << " would not go to library '" << answer->library << "': " << why << "; --strict allows no fallback";
+    return kernel::emitRefusal(anchor) << anchor->getName() << " would not go to library '" << answer->library << "': " << why
+                                       << "; --strict allows no fallback";
   return "; not " + answer->library.str() + ": " + why;
 }
 
