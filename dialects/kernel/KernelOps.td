@@ -71,7 +71,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch"> {
   let summary = "Runs a kernel over tasks [0, n).";
   let description = [{
     The operands are the kernel's arguments without its task range. `parallel` lets the context's `parallel_for` split the tasks.
-    `flops` and `bytes` count one launch, for the profiler. Where they depend on the model's symbols, which are the last operands then, the attribute
+    `flops` and `bytes` count one launch, for the profiler. Where they depend on sizes, which are the last operands then, the attribute
     `kernel.work` has both as expressions of them. With `ends_on_fault` the run returns what the
     kernel's status buffer says before anything else is launched.
     ```mlir
