@@ -11,7 +11,7 @@ namespace kiln {
 class DiagnosticCollector {
 public:
   DiagnosticCollector(mlir::MLIRContext &context, std::vector<std::string> &errors);
-  /// Whether an error is Kiln's own, not the model's: an operation that does not verify, or what says so.
+  /// Whether an error is Kiln's own: no refusal (dialects/kernel/Refusal.h).
   bool sawBug() const { return bug; }
 
 private:

@@ -66,8 +66,8 @@ mlir::AffineExpr matchSign(mlir::AffineExpr expr);
 mlir::AffineExpr matchPositivePart(mlir::AffineExpr expr);
 /// @}
 
-/// The expression as it stands in messages, for example `s0 + 1`.
-std::string formatDim(mlir::AffineExpr expr);
+/// The expression as it stands in messages, for example `s0 + 1`; `batch + 1` when the names of the symbols are given.
+std::string formatDim(mlir::AffineExpr expr, mlir::ArrayAttr symbols = {});
 
 /// The product of all dimensions.
 mlir::AffineExpr getNumElements(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::MLIRContext *context);

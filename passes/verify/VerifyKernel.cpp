@@ -1,5 +1,6 @@
 //===- VerifyKernel.cpp - The promise of the kernel stage ------------------===//
 #include "dialects/kernel/Work.h"
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -46,7 +47,7 @@ struct VerifyKernel : impl::VerifyKernelBase<VerifyKernel> {
         ok &= succeeded(verifyLaunch(launch, symbols));
     });
     if (llvm::range_size(llvm::make_filter_range(*getOperation().getBody(), [](Operation &op) { return isa<kernel::EntryOp>(op); })) != 1) {
-      getOperation().emitError("expected one kernel.entry after the kernel stage");
+      kernel::emitRefusal(getOperation()) << "expected one kernel.entry after the kernel stage";
       ok = false;
     }
     if (!ok)
