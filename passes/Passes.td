@@ -55,6 +55,10 @@ def LowerGroups : Pass<"nn-lower-groups", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
+def DropUnusedArguments : Pass<"kernel-drop-unused-arguments", "mlir::ModuleOp"> {
+  let summary = "Takes away the sizes that a kernel does not use, from it and from its launches.";
+}
+
 def DeduplicateKernels : Pass<"kernel-deduplicate-kernels", "mlir::ModuleOp"> {
   let summary = "Keeps one of kernels with the same body.";
 }
@@ -66,8 +70,8 @@ def PlanMemory : Pass<"kernel-plan-memory", "mlir::ModuleOp"> {
 
 def SplitEntry : Pass<"kernel-split-entry", "mlir::ModuleOp"> {
   let summary = "Puts the launches of a long entry into regions that are printed as functions of their own.";
-  let options = [Option<"mostLaunches", "most-launches", "unsigned", "512", "entries with more launches are split">,
-                 Option<"partLaunches", "part-launches", "unsigned", "128", "the launches of one region">];
+  let options = [Option<"mostLaunches", "most-launches", "unsigned", "128", "entries with more launches are split">,
+                 Option<"partLaunches", "part-launches", "unsigned", "64", "the launches of one region">];
   let dependentDialects = ["mlir::scf::SCFDialect"];
 }
 

@@ -70,6 +70,7 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createDropUnusedArguments());
   passes.addPass(createDeduplicateKernels());
   passes.addPass(createPlanMemory());
   passes.addPass(createSplitEntry());
