@@ -96,18 +96,18 @@ LogicalResult ModelChecker::checkDefault(const onnx::TensorProto &tensor, const 
 
 LogicalResult ModelChecker::checkTensors(const onnx::GraphProto &graph, Names &names) {
   StringMap<const onnx::TypeProto *> declared;
-  for (const onnx::ValueInfoProto &input : graph.input()) {
+  for (auto [i, input] : llvm::enumerate(graph.input())) {
     if (input.name().empty())
-      return diagnostics.error(names.where + "an input has no name");
+      return diagnostics.error(names.where + "input " + Twine(i) + " has no name");
     if (!declared.try_emplace(input.name(), &input.type()).second)
       return diagnostics.error(names.where + "input '" + printable(input.name()) + "' is defined twice: a duplicate");
     names.defined.insert(input.name());
   }
   StringSet<> seen;
-  for (const onnx::TensorProto &tensor : graph.initializer()) {
+  for (auto [i, tensor] : llvm::enumerate(graph.initializer())) {
     std::string where = names.where + "initializer '" + printable(tensor.name()) + "'";
     if (tensor.name().empty())
-      return diagnostics.error(names.where + "an initializer has no name");
+      return diagnostics.error(names.where + "initializer " + Twine(i) + " has no name");
     if (!seen.insert(tensor.name()).second)
       return diagnostics.error(where + " is defined twice: a duplicate");
     names.defined.insert(tensor.name());
@@ -119,11 +119,11 @@ LogicalResult ModelChecker::checkTensors(const onnx::GraphProto &graph, Names &n
     if (const onnx::TypeProto *type = declared.lookup(tensor.name()); type && failed(checkDefault(tensor, *type)))
       return failure();
   }
-  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
+  for (auto [i, tensor] : llvm::enumerate(graph.sparse_initializer())) {
     const std::string &name = tensor.values().name();
     std::string where = names.where + "sparse initializer '" + printable(name) + "'", reason;
     if (name.empty())
-      return diagnostics.error(names.where + "a sparse initializer has no name");
+      return diagnostics.error(names.where + "sparse initializer " + Twine(i) + " has no name");
     if (!seen.insert(name).second)
       return diagnostics.error(where + " is defined twice: a duplicate");
     if (!checkSparseTensor(tensor, file, reason))
@@ -163,9 +163,9 @@ static std::string describeUndefined(StringRef name) {
 }
 
 LogicalResult ModelChecker::checkOutputs(const onnx::GraphProto &graph, const Names &names) {
-  for (const onnx::ValueInfoProto &output : graph.output()) {
+  for (auto [i, output] : llvm::enumerate(graph.output())) {
     if (output.name().empty())
-      return diagnostics.error(names.where + "an output has no name");
+      return diagnostics.error(names.where + "output " + Twine(i) + " has no name");
     if (!names.isVisible(output.name()))
       return diagnostics.error(names.where + "output " + describeUndefined(output.name()));
   }
