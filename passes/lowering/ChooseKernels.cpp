@@ -24,8 +24,8 @@ static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, Diction
   auto algorithm = choice ? choice.getAs<StringAttr>(algorithmChoiceName) : StringAttr();
   if (!algorithm)
     return false;
-  const KernelRow *row = llvm::find_if(getKernelTable(), [&](const KernelRow &row) { return row.name == algorithm.getValue(); });
-  bool fits = row != getKernelTable().end() && row->fits(group, target, reason);
+  const KernelRow *row = findKernelRow(algorithm.getValue());
+  bool fits = row && row->fits(group, target, reason);
   recordProfileUse(group->getParentOfType<ModuleOp>(), work, fits);
   if (!fits)
     return false;
@@ -50,7 +50,7 @@ static FailureOr<std::string> explainLibraries(Operation *anchor, kernel::Target
 
 static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, bool plainest, bool strict) {
   Operation *anchor = getAnchor(group);
-  SmallVector<const KernelRow *> rows = llvm::to_vector(llvm::make_pointer_range(getKernelTable()));
+  SmallVector<const KernelRow *> rows(getKernelTable());
   if (plainest)
     std::reverse(rows.begin(), rows.end());
   for (const KernelRow *row : rows) {

@@ -140,10 +140,10 @@ SmallVector<KernelChoice> listChoices(GroupOp group, kernel::TargetAttr target) 
   SmallVector<KernelChoice> choices;
   if (!anchor)
     return choices;
-  for (const KernelRow &row : getKernelTable()) {
+  for (const KernelRow *row : getKernelTable()) {
     std::string reason;
-    if (row.fits(group, target, reason))
-      choices.push_back({row.name, {}, {}});
+    if (row->fits(group, target, reason))
+      choices.push_back({row->name, {}, {}});
   }
   // The last one is for what nothing better fits.
   if (choices.size() > 1)

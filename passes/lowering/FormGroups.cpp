@@ -124,19 +124,20 @@ bool Grouping::dependsOn(Operation *op, unsigned group) const {
   return false;
 }
 
-/// The anchor whose epilogue writes through its result buffer keeps the element type in all that follows.
-static bool keepsScratchType(Operation *anchor, Operation *op) {
-  if (!isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp>(anchor))
-    return true;
-  return getElementTypeOrSelf(op->getResult(0).getType()) == getElementTypeOrSelf(anchor->getResult(0).getType());
+/// Whether the kernels of `anchor` can compute `op` before they store.
+static bool canFollow(Operation *anchor, Operation *op) {
+  EpilogueSupport support = getEpilogueSupport(anchor);
+  if (isa<TransposeOp>(op))
+    return support >= EpilogueSupport::Transposes;
+  bool sameType = getElementTypeOrSelf(op->getResult(0).getType()) == getElementTypeOrSelf(anchor->getResult(0).getType());
+  return isa<ScalarBody>(op) && support >= (sameType ? EpilogueSupport::SameType : EpilogueSupport::Elementwise);
 }
 
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   Operation *anchor = lastAnchor(group);
-  bool movesStore = isa<TransposeOp>(op) && storesAnywhere(anchor);
   if (mapped.contains(anchor) && !goesAlong(anchor, roots[group], op))
     return false;
-  if (!isFree(op) || !(isa<ScalarBody>(op) || movesStore) || !keepsScratchType(anchor, op))
+  if (!isFree(op) || !canFollow(anchor, op))
     return false;
   for (Value operand : op->getOperands()) {
     Operation *def = operand.getDefiningOp();
@@ -152,7 +153,7 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
 /// Adds the element-wise operations that follow `last`, a member of the group.
 void Grouping::addEpilogue(unsigned group, Operation *last) {
   Operation *anchor = lastAnchor(group);
-  if (!fuse || anchor->getNumResults() != 1 || !allowsEpilogue(anchor))
+  if (!fuse || anchor->getNumResults() != 1 || getEpilogueSupport(anchor) == EpilogueSupport::None)
     return;
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
   while (true) {

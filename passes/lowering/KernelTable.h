@@ -29,28 +29,89 @@ enum class OverwriteSupport {
   Rows,
 };
 
-/// One way to compute a group. The first row of the table that matches wins.
+/// What a kernel computes while it loads an operand of its anchor: nothing, views, or element-wise operations as well (each element is loaded once or
+/// so).
+enum class PrologueSupport { None, Views, All };
+
+/// What a kernel computes on its anchor's value before the only store. Each level includes the previous ones.
+enum class EpilogueSupport {
+  None,
+  /// Element-wise operations that keep the element type of the anchor's result, in whose buffer the value is kept meanwhile.
+  SameType,
+  Elementwise,
+  /// Transposes, too.
+  Transposes,
+};
+
+/// One way to compute a group, with all that the kernel can do. The first row of the table that fits wins.
 struct KernelRow {
   /// The implementation's name: nn.group's `kernel` attribute and the stem of the kernel function.
   llvm::StringLiteral name;
-  /// Whether it can compute the group whose anchor is `anchor` (null: no anchor). On success `reason` says why it is chosen, in a few words;
-  /// parameters (tile sizes) may be written onto the group.
+  /// Whether it is written for such an anchor (null: a group without one).
+  bool (*computes)(mlir::Operation *anchor);
+  /// Whether it can compute this group, whose anchor is `anchor`. On success `reason` says why it is chosen, in a few words.
   bool (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);
   /// Writes the kernel. Decides nothing that `matches` has decided.
   mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
   PlaceSupport places = PlaceSupport::None;
   OverwriteSupport overwrites = OverwriteSupport::None;
-  /// Whether it computes groups of several anchors.
+  PrologueSupport (*prologue)(mlir::Operation *anchor, unsigned operand) = nullptr;
+  EpilogueSupport epilogue = EpilogueSupport::Elementwise;
+  /// Whether it checks input values (indices) at run time and so takes a status cell.
+  bool (*checksValues)(mlir::Operation *anchor) = nullptr;
+  /// Whether it computes groups of several anchors, of which `computes` and `matches` get the first one.
   bool severalAnchors = false;
   /// The library whose functions it calls; empty for generated kernels.
   llvm::StringLiteral library = "";
 
-  /// What `matches` says, for a group with as many anchors as the kernel computes.
+  /// @name The row with one of these, for the families' lists
+  /// @{
+  constexpr KernelRow placing(PlaceSupport support) const { return with(&KernelRow::places, support); }
+  constexpr KernelRow overwriting(OverwriteSupport support) const { return with(&KernelRow::overwrites, support); }
+  constexpr KernelRow loading(PrologueSupport (*support)(mlir::Operation *, unsigned)) const { return with(&KernelRow::prologue, support); }
+  constexpr KernelRow storing(EpilogueSupport support) const { return with(&KernelRow::epilogue, support); }
+  constexpr KernelRow checking(bool (*checks)(mlir::Operation *)) const { return with(&KernelRow::checksValues, checks); }
+  constexpr KernelRow ofSeveralAnchors() const { return with(&KernelRow::severalAnchors, true); }
+  constexpr KernelRow calling(llvm::StringLiteral name) const { return with(&KernelRow::library, name); }
+  /// @}
+
+  /// What `matches` says, for a group with the anchors that the kernel is written for.
   bool fits(nn::GroupOp group, kernel::TargetAttr target, std::string &reason) const;
+
+private:
+  template <typename T>
+  constexpr KernelRow with(T KernelRow::*field, T value) const {
+    KernelRow row = *this;
+    row.*field = value;
+    return row;
+  }
 };
 
-/// All implementations, the most special first.
-llvm::ArrayRef<KernelRow> getKernelTable();
+/// @name What families' rows say of their anchors
+/// @{
+template <typename... Ops>
+bool computes(mlir::Operation *anchor) {
+  return llvm::isa_and_nonnull<Ops...>(anchor);
+}
+inline bool computesNoAnchor(mlir::Operation *anchor) { return !anchor; }
+inline bool always(mlir::Operation *) { return true; }
+inline PrologueSupport loadsAll(mlir::Operation *, unsigned) { return PrologueSupport::All; }
+inline PrologueSupport loadsViews(mlir::Operation *, unsigned) { return PrologueSupport::Views; }
+/// @}
+
+/// @name The families, each in the file of its name. Libraries' rows stand before generated ones, special ones before general ones.
+/// @{
+llvm::ArrayRef<KernelRow> getCallKernels();
+llvm::ArrayRef<KernelRow> getContractionKernels();
+llvm::ArrayRef<KernelRow> getConvolutionKernels();
+llvm::ArrayRef<KernelRow> getRowKernels();
+llvm::ArrayRef<KernelRow> getRecurrentKernels();
+llvm::ArrayRef<KernelRow> getDataSizedKernels();
+llvm::ArrayRef<KernelRow> getMovementKernels();
+/// @}
+
+/// The rows of all families, in order.
+llvm::ArrayRef<const KernelRow *> getKernelTable();
 
 /// The row of that name; null when there is none.
 const KernelRow *findKernelRow(llvm::StringRef name);
@@ -61,19 +122,14 @@ mlir::Operation *getAnchor(nn::GroupOp group);
 /// Whether an operation only feeds or follows an anchor: a view, element-wise, or a generator (splat, iota, dim_values).
 bool isPointwise(mlir::Operation *op);
 
-/// Whether the anchor's kernel checks input values (indices) at run time and so takes a status cell.
-bool checksValues(mlir::Operation *anchor);
-
-/// Whether element-wise operations may run on the anchor's value before its only store.
-bool allowsEpilogue(mlir::Operation *anchor);
-
-/// Whether the anchor's kernel can store its value through transposes that follow it.
-bool storesAnywhere(mlir::Operation *anchor);
-
-/// Whether the anchor may compute producers of operand `operand` while it loads: element-wise ones (each element is loaded once or so),
-/// or only views.
-enum class PrologueSupport { None, Views, All };
+/// @name What any generated kernel for this anchor alone can do: groups are formed before their kernels are chosen.
+/// @{
 PrologueSupport getPrologueSupport(mlir::Operation *anchor, unsigned operand);
+EpilogueSupport getEpilogueSupport(mlir::Operation *anchor);
+/// @}
+
+/// Whether the group's kernel checks input values at run time and so takes a status cell.
+bool checksValues(nn::GroupOp group);
 
 } // namespace kiln
 

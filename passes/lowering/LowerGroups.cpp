@@ -64,7 +64,7 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
     types.push_back(buffer(input.getType()));
   for (Type type : group.getResultTypes())
     types.push_back(buffer(type));
-  bool checks = checksValues(getAnchor(group));
+  bool checks = checksValues(group);
   if (checks)
     types.push_back(MemRefType::get({1}, b.getI32Type()));
   types.append((symbols ? symbols.size() : 0) + 2, b.getIndexType());
