@@ -4,7 +4,7 @@
 #include "compiler/files/Printable.h"
 #include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/target/CompositeForms.h"
+#include "passes/target/composites/CompositeForms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

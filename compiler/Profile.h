@@ -11,7 +11,7 @@
 namespace kiln {
 
 /// The fastest way to do one piece of work on one target. `target` and `work` are what describeTarget and describeWork say
-/// (passes/lowering/CostModel.h).
+/// (passes/target/choice/CostModel.h).
 struct ProfileEntry {
   std::string target, work, algorithm;
   /// Rows and vectors of the register tile.

@@ -169,7 +169,7 @@ Value GraphImporter::joinValues(Node &node, Value condition, Value then, Value o
   return node.make<nn::ChooseOp>(type, condition, node.reshape(then, dims), node.reshape(otherwise, dims));
 }
 
-/// Both branches in straight line. What only one of them needs runs only where it is taken (passes/lowering/Guards.h).
+/// Both branches in straight line. What only one of them needs runs only where it is taken (passes/lowering/entry/Guards.h).
 LogicalResult GraphImporter::chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
   Value condition = node.reshape(node.input(0), {});
   size_t checks = constraints.size();

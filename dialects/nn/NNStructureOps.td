@@ -55,7 +55,7 @@ def NN_ChooseOp : NN_Op<"choose", [Pure, AllTypesMatch<["then", "otherwise", "re
   let summary = "One of two tensors, by a condition that run time knows; what only the other one needs is not computed.";
   let description = [{
     Both branches of an ONNX If stand before it in straight line. Which operations a branch alone needs follows from their uses, and the
-    entry puts the launches of their kernels under the condition (passes/lowering/Guards.h).
+    entry puts the launches of their kernels under the condition (passes/lowering/entry/Guards.h).
     ```mlir
     %r = nn.choose %c ? %a : %b : tensor<i1>, tensor<4xf32>
     ```

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NN.h"
-#include "passes/lowering/CostModel.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/KernelTable.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"

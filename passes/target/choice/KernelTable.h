@@ -1,0 +1,140 @@
+//===- KernelTable.h - The ordered list of kernel implementations ----------===//
+#ifndef KILN_PASSES_TARGET_CHOICE_KERNELTABLE_H
+#define KILN_PASSES_TARGET_CHOICE_KERNELTABLE_H
+
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
+#include <string>
+
+namespace kiln {
+
+class KernelBuilder;
+struct LaunchInfo;
+
+/// What may lie inside of larger buffers (see Places.h) when a kernel computes a group. Each level has those before it.
+enum class PlaceSupport {
+  None,
+  /// The results: every store goes through storeResults or store, at indices that merge no more than mergeLoops or mergeRows allow.
+  Results,
+  /// Inputs that only element-wise operations and views read.
+  Sides,
+  /// The anchor's operands: they are read through value, access or traceViews only.
+  Operands,
+};
+
+/// Which inputs a kernel's result may overwrite, given that they have its dimensions and type and nobody needs them afterwards.
+enum class OverwriteSupport {
+  None,
+  /// Inputs that only element-wise operations behind the anchor read: each element is read right before the store to its index, and no
+  /// task stores to an index twice.
+  Sides,
+  /// What the anchor's first operand is computed from, element by element: a row (of a scatter: all) is read by the task that stores it, every
+  /// element before the first store to its index.
+  Rows,
+};
+
+/// What a kernel computes while it loads an operand of its anchor: nothing, views, or element-wise operations as well (each element is loaded once or
+/// so).
+enum class PrologueSupport { None, Views, All };
+
+/// What a kernel computes on its anchor's value before the only store. Each level includes the previous ones.
+enum class EpilogueSupport {
+  None,
+  /// Element-wise operations that keep the element type of the anchor's result, in whose buffer the value is kept meanwhile.
+  SameType,
+  Elementwise,
+  /// Transposes, too.
+  Transposes,
+};
+
+/// One way to compute a group, with all that the kernel can do. The first row of the table that fits wins.
+struct KernelRow {
+  /// The implementation's name: nn.group's `kernel` attribute and the stem of the kernel function.
+  llvm::StringLiteral name;
+  /// Whether it is written for such an anchor (null: a group without one).
+  bool (*computes)(mlir::Operation *anchor);
+  /// Whether it can compute this group, whose anchor is `anchor`. On success `reason` says why it is chosen, in a few words.
+  bool (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);
+  /// Writes the kernel. Decides nothing that `matches` has decided.
+  mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
+  PlaceSupport places = PlaceSupport::None;
+  OverwriteSupport overwrites = OverwriteSupport::None;
+  PrologueSupport (*prologue)(mlir::Operation *anchor, unsigned operand) = nullptr;
+  EpilogueSupport epilogue = EpilogueSupport::Elementwise;
+  /// Whether it checks input values (indices) at run time and so takes a status cell.
+  bool (*checksValues)(mlir::Operation *anchor) = nullptr;
+  /// Whether it computes groups of several anchors, of which `computes` and `matches` get the first one.
+  bool severalAnchors = false;
+  /// The library whose functions it calls; empty for generated kernels.
+  llvm::StringLiteral library = "";
+
+  /// @name The row with one of these, for the families' lists
+  /// @{
+  constexpr KernelRow placing(PlaceSupport support) const { return with(&KernelRow::places, support); }
+  constexpr KernelRow overwriting(OverwriteSupport support) const { return with(&KernelRow::overwrites, support); }
+  constexpr KernelRow loading(PrologueSupport (*support)(mlir::Operation *, unsigned)) const { return with(&KernelRow::prologue, support); }
+  constexpr KernelRow storing(EpilogueSupport support) const { return with(&KernelRow::epilogue, support); }
+  constexpr KernelRow checking(bool (*checks)(mlir::Operation *)) const { return with(&KernelRow::checksValues, checks); }
+  constexpr KernelRow ofSeveralAnchors() const { return with(&KernelRow::severalAnchors, true); }
+  constexpr KernelRow calling(llvm::StringLiteral name) const { return with(&KernelRow::library, name); }
+  /// @}
+
+  /// What `matches` says, for a group with the anchors that the kernel is written for.
+  bool fits(nn::GroupOp group, kernel::TargetAttr target, std::string &reason) const;
+
+private:
+  template <typename T>
+  constexpr KernelRow with(T KernelRow::*field, T value) const {
+    KernelRow row = *this;
+    row.*field = value;
+    return row;
+  }
+};
+
+/// @name What families' rows say of their anchors
+/// @{
+template <typename... Ops>
+bool computes(mlir::Operation *anchor) {
+  return llvm::isa_and_nonnull<Ops...>(anchor);
+}
+inline bool computesNoAnchor(mlir::Operation *anchor) { return !anchor; }
+inline bool always(mlir::Operation *) { return true; }
+inline PrologueSupport loadsAll(mlir::Operation *, unsigned) { return PrologueSupport::All; }
+inline PrologueSupport loadsViews(mlir::Operation *, unsigned) { return PrologueSupport::Views; }
+/// @}
+
+/// @name The families, each in the file of its name. Libraries' rows stand before generated ones, special ones before general ones.
+/// @{
+llvm::ArrayRef<KernelRow> getCallKernels();
+llvm::ArrayRef<KernelRow> getContractionKernels();
+llvm::ArrayRef<KernelRow> getConvolutionKernels();
+llvm::ArrayRef<KernelRow> getRowKernels();
+llvm::ArrayRef<KernelRow> getRecurrentKernels();
+llvm::ArrayRef<KernelRow> getDataSizedKernels();
+llvm::ArrayRef<KernelRow> getMovementKernels();
+/// @}
+
+/// The rows of all families, in order.
+llvm::ArrayRef<const KernelRow *> getKernelTable();
+
+/// The row of that name; null when there is none.
+const KernelRow *findKernelRow(llvm::StringRef name);
+
+/// The one operation of a group that is neither a view, element-wise, nor a generator of values; null when there is none.
+mlir::Operation *getAnchor(nn::GroupOp group);
+
+/// Whether an operation only feeds or follows an anchor: a view, element-wise, or a generator (splat, iota, dim_values).
+bool isPointwise(mlir::Operation *op);
+
+/// @name What any generated kernel for this anchor alone can do: groups are formed before their kernels are chosen.
+/// @{
+PrologueSupport getPrologueSupport(mlir::Operation *anchor, unsigned operand);
+EpilogueSupport getEpilogueSupport(mlir::Operation *anchor);
+/// @}
+
+/// Whether the group's kernel checks input values at run time and so takes a status cell.
+bool checksValues(nn::GroupOp group);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_TARGET_CHOICE_KERNELTABLE_H
