@@ -68,6 +68,9 @@ struct CompileOptions {
   bool assumeEqual = false;
   /// The plainest form instead of the fastest: one operation a kernel, the least special kernels. What a compile is compared with.
   bool plain = false;
+  /// Whether to tell why better kernels were not chosen, and the ONNX node for which to tell it of all kernels.
+  bool explain = false;
+  std::string explainNode;
   /// A file of measured choices, and choices that go before those of the file.
   std::string profile;
   std::vector<ProfileEntry> choices;

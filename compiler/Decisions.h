@@ -19,6 +19,8 @@ struct Decision {
   std::string nodes, algorithm, reason, shapes;
   /// The least accurate form of exp in it, as the kernel headers name it; empty when it has none, or only in f64.
   std::string exponential = {};
+  /// Kernels that do not compute it, and why: those that were asked for.
+  std::vector<std::pair<std::string, std::string>> refusals = {};
 };
 
 /// The ONNX nodes behind a location, without repetition.
@@ -41,6 +43,9 @@ MemoryUse describeMemory(const Compilation &compilation);
 
 /// One line for each composite and decision on stderr, and one for the memory.
 void printDecisions(const Compilation &compilation);
+
+/// On stderr, the kernels that compute an ONNX node, and why others do not. False: there is none.
+bool printDecisionsFor(const Compilation &compilation, llvm::StringRef node);
 
 /// `nodes: algorithm - reason; exp within N ulp`, behind the target when there are several.
 std::string toLine(const Decision &decision);

@@ -26,6 +26,9 @@ struct PipelineOptions {
   bool keepComposites = false;
   /// Bytes of constants that one operation may read and still be folded.
   int64_t foldBytes = Limits().foldBytes;
+  /// Whether groups tell why better kernels do not compute them, and the ONNX node whose groups tell it of all kernels.
+  bool explain = false;
+  std::string explainNode;
   /// How well each exp is computed: `fast`, or OP=exact, OP=ulp4, OP=half. Empty: as the operations say.
   std::vector<std::string> accuracy;
 };

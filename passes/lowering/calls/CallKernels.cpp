@@ -1,5 +1,6 @@
 //===- CallKernels.cpp - Kernels of what calls functions: of libraries, of users, of the runtime ---===//
 #include "dialects/nn/Calls.h"
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;

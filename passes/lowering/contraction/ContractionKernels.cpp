@@ -1,4 +1,5 @@
 //===- ContractionKernels.cpp - Kernels of matrix products ----------------===//
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -14,14 +15,18 @@ static constexpr KernelRow product(llvm::StringLiteral name, decltype(KernelRow:
 
 ArrayRef<KernelRow> getContractionKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"product_softmax", computes<MatmulOp, ConvOp>, matchProductSoftmax, lowerProductSoftmax}.placing(PlaceSupport::Operands).ofSeveralAnchors(),
+      KernelRow{"product_softmax", computes<MatmulOp, ConvOp>, matchProductSoftmax, lowerProductSoftmax}
+          .placing(PlaceSupport::Operands)
+          .joining(GroupForm::ProductSoftmax)
+          .planning(PlanTile | PlanChunk),
       KernelRow{"gemm_gathered", computes<GatherOp>, matchGemmGathered, lowerGemmGathered}
           .placing(PlaceSupport::Results)
           .checking(always)
-          .ofSeveralAnchors(),
+          .joining(GroupForm::GatheredProduct)
+          .planning(PlanTile | PlanChunk),
       product("gemm_dots", matchGemmDots, lowerGemmDots),
-      product("gemm_packed", matchGemmPacked, lowerGemmPacked),
-      product("gemm_tiled", matchGemmTiled, lowerGemmTiled),
+      product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile).tunable(),
+      product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanTile | PlanChunk).tunable(),
       product("matmul_loops", matchMatmulLoops, lowerMatmulLoops),
   };
   return rows;

@@ -1,4 +1,5 @@
 //===- ConvolutionKernels.cpp - Kernels of convolutions and pooling -------===//
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -15,12 +16,19 @@ static constexpr KernelRow window(llvm::StringLiteral name, decltype(KernelRow::
 
 ArrayRef<KernelRow> getConvolutionKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"conv_strips", computes<ConvOp>, matchConvStrips, lowerConvStrips}.placing(PlaceSupport::Operands).ofSeveralAnchors(),
-      KernelRow{"winograd_columns", computes<WinogradConvOp>, matchWinogradColumns, lowerWinogradColumns}.placing(PlaceSupport::Operands),
-      KernelRow{"winograd_tiles", computes<WinogradConvOp>, matchWinogradTiles, lowerWinogradTiles}.placing(PlaceSupport::Operands),
+      KernelRow{"conv_strips", computes<ConvOp>, matchConvStrips, lowerConvStrips}
+          .placing(PlaceSupport::Operands)
+          .joining(GroupForm::Strips)
+          .planning(PlanTile),
+      KernelRow{"winograd_columns", computes<WinogradConvOp>, matchWinogradColumns, lowerWinogradColumns}
+          .placing(PlaceSupport::Operands)
+          .planning(PlanTile | PlanBlock | PlanDepth),
+      KernelRow{"winograd_tiles", computes<WinogradConvOp>, matchWinogradTiles, lowerWinogradTiles}
+          .placing(PlaceSupport::Operands)
+          .planning(PlanTile | PlanBlock),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise),
-      window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled),
+      window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanTile | PlanChunk).tunable(),
       window<ConvOp>("conv_loops", matchConvLoops, lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),
   };

@@ -1,4 +1,5 @@
 //===- RecurrentKernels.cpp - Kernels of recurrent layers -----------------===//
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;

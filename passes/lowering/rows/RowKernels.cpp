@@ -1,4 +1,5 @@
 //===- RowKernels.cpp - Kernels of what works on rows: softmax, normalizations, attention, reductions and scans ---===//
+#include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -16,7 +17,7 @@ static constexpr KernelRow keptRow(llvm::StringLiteral name, decltype(KernelRow:
 ArrayRef<KernelRow> getRowKernels() {
   static const KernelRow rows[] = {
       KernelRow{"attention_rows", computes<AttentionOp>, matchAttentionRows, lowerAttentionRows}.loading(loadsViews).storing(EpilogueSupport::Transposes),
-      KernelRow{"softmax_scan", computes<SoftmaxOp>, matchSoftmaxScan, lowerSoftmaxScan}.loading(loadsAll).ofSeveralAnchors(),
+      KernelRow{"softmax_scan", computes<SoftmaxOp>, matchSoftmaxScan, lowerSoftmaxScan}.loading(loadsAll).joining(GroupForm::SoftmaxScan),
       keptRow<SoftmaxOp, LogSoftmaxOp>("softmax_rows", matchSoftmaxRows, lowerSoftmaxRows),
       keptRow<LayerNormOp, RmsNormOp>("layer_norm_rows", matchLayerNormRows, lowerLayerNormRows),
       KernelRow{"arg_reduce_scan", computes<ArgReduceOp>, matchArgReduceScan, lowerArgReduceScan}.loading(loadsAll),

@@ -21,10 +21,61 @@ Operation *getAnchor(GroupOp group) {
   return nullptr;
 }
 
-bool KernelRow::fits(GroupOp group, kernel::TargetAttr target, std::string &reason) const {
-  bool several = llvm::count_if(group.getBody().front().without_terminator(), [](Operation &op) { return !isPointwise(&op); }) > 1;
+static int64_t countAnchors(GroupOp group) {
+  return llvm::count_if(group.getBody().front().without_terminator(), [](Operation &op) { return !isPointwise(&op); });
+}
+
+bool KernelRow::concerns(GroupOp group) const {
+  return form == group.getForm() && (form != GroupForm::Plain || countAnchors(group) <= 1) && computes(getAnchor(group));
+}
+
+KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
   Operation *anchor = getAnchor(group);
-  return several == severalAnchors && computes(anchor) && matches(group, anchor, target, reason);
+  if (form != group.getForm())
+    return refuse("computes groups of the form " + stringifyGroupForm(form) + ", this one is " + stringifyGroupForm(group.getForm()));
+  if (int64_t anchors = countAnchors(group); form == GroupForm::Plain && anchors > 1)
+    return refuse("computes one anchor, the group has " + Twine(anchors));
+  if (!computes(anchor))
+    return refuse("computes " + (anchor ? "no " + anchor->getName().getStringRef().str() : "an anchor, the group has element-wise operations and views only"));
+  return matches(group, anchor, target);
+}
+
+kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {
+  auto list = [&](ArrayRef<int64_t> tile) { return tile.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(context, tile); };
+  return kernel::PlanAttr::get(context, name, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.block, numbers.stride, numbers.depth,
+                               numbers.winograd, measured);
+}
+
+std::string findPlanFault(GroupOp group) {
+  std::optional<kernel::PlanAttr> plan = group.getPlan();
+  if (!plan)
+    return "it has no plan";
+  const KernelRow *row = findKernelRow(plan->getKernel());
+  std::string name = "kernel '" + plan->getKernel().str() + "' ";
+  if (!row)
+    return name + "is not known";
+  if (!row->concerns(group))
+    return name + "is for other groups";
+  unsigned have = (plan->getTile() ? PlanTile : 0) | (plan->getChunk() ? PlanChunk : 0) | (plan->getBlock() && plan->getStride() ? PlanBlock : 0) |
+                  (plan->getDepth() ? PlanDepth : 0);
+  std::string fault;
+  for (auto [part, text] : {std::pair(PlanTile, "tile"), std::pair(PlanChunk, "chunk"), std::pair(PlanBlock, "block with a stride"),
+                            std::pair(PlanDepth, "depth")})
+    if ((have & part) != (row->parts & part))
+      fault = name + (row->parts & part ? "needs a " : "has no ") + text;
+  return fault;
+}
+
+void updateTile(GroupOp group, kernel::TargetAttr target) {
+  std::optional<kernel::PlanAttr> plan = group.getPlan();
+  const KernelRow *row = plan ? findKernelRow(plan->getKernel()) : nullptr;
+  if (!row || !(row->parts & PlanTile) || plan->getMeasured())
+    return;
+  KernelMatch match = row->match(group, target);
+  if (!match)
+    return;
+  match.numbers.chunk = plan->getChunk();
+  group.setPlanAttr(row->makePlan(group.getContext(), match.numbers));
 }
 
 /// The least of what the rows say that may be chosen for a group with this anchor alone; `none` when there are none.
@@ -32,7 +83,7 @@ template <typename Support>
 static Support findLeast(Operation *anchor, Support none, llvm::function_ref<Support(const KernelRow &)> get) {
   std::optional<Support> least;
   for (const KernelRow *row : getKernelTable())
-    if (!row->severalAnchors && row->library.empty() && row->computes(anchor))
+    if (row->form == GroupForm::Plain && row->library.empty() && row->computes(anchor))
       least = std::min(least.value_or(get(*row)), get(*row));
   return least.value_or(none);
 }
@@ -48,7 +99,7 @@ EpilogueSupport getEpilogueSupport(Operation *anchor) {
 }
 
 bool checksValues(GroupOp group) {
-  const KernelRow *row = findKernelRow(group.getKernel().value_or(""));
+  const KernelRow *row = findKernelRow(group.getKernel());
   return row && row->checksValues && row->checksValues(getAnchor(group));
 }
 

@@ -47,15 +47,36 @@ enum class EpilogueSupport {
   Transposes,
 };
 
+/// The numbers of a plan; #kernel.plan says what they mean. None and 0: the kernel has no such number.
+struct PlanNumbers {
+  llvm::SmallVector<int64_t, 3> tile, projection;
+  int64_t chunk = 0, block = 0, stride = 0, depth = 0, winograd = 0;
+};
+
+/// What a kernel says of a group: with which numbers it would compute it and why that is good, or what is in the way.
+struct KernelMatch {
+  bool fits;
+  /// A few words, lower case.
+  std::string reason;
+  PlanNumbers numbers = {};
+
+  explicit operator bool() const { return fits; }
+};
+inline KernelMatch accept(const llvm::Twine &reason, PlanNumbers numbers = {}) { return {true, reason.str(), std::move(numbers)}; }
+inline KernelMatch refuse(const llvm::Twine &reason) { return {false, reason.str()}; }
+
+/// Which numbers the plans of a kernel have.
+enum PlanParts : unsigned { NoNumbers = 0, PlanTile = 1, PlanChunk = 2, PlanBlock = 4, PlanDepth = 8 };
+
 /// One way to compute a group, with all that the kernel can do. The first row of the table that fits wins.
 struct KernelRow {
-  /// The implementation's name: nn.group's `kernel` attribute and the stem of the kernel function.
+  /// The implementation's name: that in plans, and the stem of the kernel function.
   llvm::StringLiteral name;
   /// Whether it is written for such an anchor (null: a group without one).
   bool (*computes)(mlir::Operation *anchor);
-  /// Whether it can compute this group, whose anchor is `anchor`. On success `reason` says why it is chosen, in a few words.
-  bool (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);
-  /// Writes the kernel. Decides nothing that `matches` has decided.
+  /// How it would compute this group, which has the row's form and whose first anchor is `anchor`.
+  KernelMatch (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+  /// Writes the kernel that the group's plan says. Decides nothing that `matches` has decided.
   mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
   PlaceSupport places = PlaceSupport::None;
   OverwriteSupport overwrites = OverwriteSupport::None;
@@ -63,8 +84,11 @@ struct KernelRow {
   EpilogueSupport epilogue = EpilogueSupport::Elementwise;
   /// Whether it checks input values (indices) at run time and so takes a status cell.
   bool (*checksValues)(mlir::Operation *anchor) = nullptr;
-  /// Whether it computes groups of several anchors, of which `computes` and `matches` get the first one.
-  bool severalAnchors = false;
+  nn::GroupForm form = nn::GroupForm::Plain;
+  /// PlanParts.
+  unsigned parts = NoNumbers;
+  /// Whether other tiles and chunks than the model's own may be tried.
+  bool isTunable = false;
   /// The library whose functions it calls; empty for generated kernels.
   llvm::StringLiteral library = "";
 
@@ -75,12 +99,17 @@ struct KernelRow {
   constexpr KernelRow loading(PrologueSupport (*support)(mlir::Operation *, unsigned)) const { return with(&KernelRow::prologue, support); }
   constexpr KernelRow storing(EpilogueSupport support) const { return with(&KernelRow::epilogue, support); }
   constexpr KernelRow checking(bool (*checks)(mlir::Operation *)) const { return with(&KernelRow::checksValues, checks); }
-  constexpr KernelRow ofSeveralAnchors() const { return with(&KernelRow::severalAnchors, true); }
+  constexpr KernelRow joining(nn::GroupForm anchors) const { return with(&KernelRow::form, anchors); }
+  constexpr KernelRow planning(unsigned numbers) const { return with(&KernelRow::parts, numbers); }
+  constexpr KernelRow tunable() const { return with(&KernelRow::isTunable, true); }
   constexpr KernelRow calling(llvm::StringLiteral name) const { return with(&KernelRow::library, name); }
   /// @}
 
-  /// What `matches` says, for a group with the anchors that the kernel is written for.
-  bool fits(nn::GroupOp group, kernel::TargetAttr target, std::string &reason) const;
+  /// Whether it is written for such groups, though perhaps not for this one.
+  bool concerns(nn::GroupOp group) const;
+  /// What `matches` says, for groups that concern it; a refusal for all others.
+  KernelMatch match(nn::GroupOp group, kernel::TargetAttr target) const;
+  kernel::PlanAttr makePlan(mlir::MLIRContext *context, const PlanNumbers &numbers, bool measured = false) const;
 
 private:
   template <typename T>
@@ -131,6 +160,12 @@ bool isPointwise(mlir::Operation *op);
 PrologueSupport getPrologueSupport(mlir::Operation *anchor, unsigned operand);
 EpilogueSupport getEpilogueSupport(mlir::Operation *anchor);
 /// @}
+
+/// What is wrong with the group's plan, a few words; empty when its kernel can follow it.
+std::string findPlanFault(nn::GroupOp group);
+
+/// Chooses the tile again for a group whose inputs have been placed: it depends on how far apart rows lie. One that was measured stays.
+void updateTile(nn::GroupOp group, kernel::TargetAttr target);
 
 /// Whether the group's kernel checks input values at run time and so takes a status cell.
 bool checksValues(nn::GroupOp group);
