@@ -32,8 +32,8 @@ std::vector<kernel::TargetAttr> makeTargets(mlir::MLIRContext *context, llvm::Ar
 /// Whether the targets can stand in one library; otherwise says why not.
 bool canShareLibrary(llvm::ArrayRef<kernel::TargetAttr> targets, std::string &error);
 
-/// The features of x86-64-v2, -v3 or -v4 (LLVM's names, which are also GCC's after -m); none for level 1.
-std::vector<llvm::StringRef> x86Features(unsigned level);
+/// The features of kiln/cpu.h's table that LLVM lists for an x86 CPU or level ("sapphirerapids", "x86-64-v3"); the names are LLVM's and GCC's.
+std::vector<llvm::StringRef> x86Features(llvm::StringRef cpu);
 
 /// A description for 64-bit x86 under Linux. The vector unit follows from the features.
 kernel::TargetAttr makeX86Target(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef cpu, llvm::ArrayRef<llvm::StringRef> features,

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -67,8 +68,8 @@ std::string findNameFault(const TargetNames &names) {
 }
 
 std::string findSizeFault(int64_t vectorBits, int64_t registers) {
-  if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512)
-    return "'vector_bits' must be 128, 256 or 512";
+  if (vectorBits < 32 || vectorBits > 2048 || !llvm::isPowerOf2_64(vectorBits))
+    return "'vector_bits' must be a power of two from 32 to 2048";
   return registers < 8 || registers > 64 ? "'registers' must be between 8 and 64" : "";
 }
 

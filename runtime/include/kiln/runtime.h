@@ -99,10 +99,8 @@ int64_t kiln_clock_ns(void);
 /* ---- CPU ------------------------------------------------------------------------------------------ */
 
 /* 1 when this CPU has the feature and the operating system keeps its registers, else 0; 0 for an unknown name.
- * Names: sse3 ssse3 sse4.1 sse4.2 popcnt avx avx2 fma f16c bmi1 bmi2 lzcnt movbe gfni avx512f avx512bw avx512cd avx512dq avx512vl
- * avx512_vnni avx512_bf16 avx512_fp16 avx512vbmi avx512_vbmi2 avx512ifma avx512_bitalg avx512_vpopcntdq avx_vnni amx_tile amx_bf16
- * amx_int8 (as /proc/cpuinfo has them, but sse4.1, sse4.2, sse3 and lzcnt); neon dotprod i8mm bf16 fp16 sve;
- * v (RISC-V). Any thread. */
+ * Names: those that compilers take after -m (the table in cpu.h: avx2, sse4.2, avx512vnni, amx-int8); `_`, `-` and `.` make no difference, so the
+ * names of /proc/cpuinfo fit, too. Other CPUs: neon dotprod i8mm bf16 fp16 sve (AArch64); v (RISC-V). Any thread. */
 int kiln_cpu_supports(const char *feature);
 
 /* The x86-64 micro-architecture level, 1 to 4 for x86-64 to x86-64-v4; 0 on other machines. Any thread. */

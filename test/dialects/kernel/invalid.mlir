@@ -234,7 +234,7 @@ module attributes {kernel.target = #kernel.target<name = "*/", triple = "", cpu 
 
 // -----
 
-// expected-error @below {{'vector_bits' must be 128, 256 or 512}}
+// expected-error @below {{'vector_bits' must be a power of two from 32 to 2048}}
 module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 0, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = []>} {}
 
 // -----

@@ -1,8 +1,7 @@
-// RUN: kiln-opt %s --split-input-file --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --cse --kernel-plan-memory | FileCheck %s
+// RUN: kiln-opt %s --split-input-file --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --cse --kernel-plan-memory | FileCheck %s
 
 // What one branch alone needs runs in it, the matrix product from before the condition, too. Both write the result's buffer.
-#target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>
-module attributes {kernel.target = #target} {
+module {
   // CHECK-LABEL: kernel.entry @run
   // CHECK: ^bb0(%{{.*}}: memref<256xf32>, %[[C:.*]]: memref<1xi8>, %[[OUT:.*]]: memref<256xf32>, %{{.*}}: memref<?xi8>):
   // CHECK-NOT: kernel.launch
@@ -25,8 +24,7 @@ module attributes {kernel.target = #target} {
 // -----
 
 // Needed in two ways: when %c and %d hold, and when %c does not. %d is looked at only where %c holds.
-#target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>
-module attributes {kernel.target = #target} {
+module {
   // CHECK-LABEL: kernel.entry @run
   // CHECK: %[[FIRST:.*]] = scf.if %{{.*}} -> (i1) {
   // CHECK: memref.load

@@ -1,7 +1,7 @@
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --cse | FileCheck %s
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --cse | FileCheck %s
 
 // Softmax, fused: one loop over rows (the tasks), three passes within, one exponential in the text for vectors.
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   // CHECK-LABEL: func.func private @softmax_rows_0
   // CHECK-SAME: kernel.name = "out", kernel.written
   // CHECK: scf.for %[[TASK:.*]] = %arg2 to %arg3

@@ -1,9 +1,8 @@
-// RUN: kiln-opt %s --split-input-file --nn-form-groups --nn-choose-kernels --nn-place-results --nn-lower-groups --canonicalize --cse --kernel-plan-memory | FileCheck %s
+// RUN: kiln-opt %s --split-input-file --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-place-results --nn-lower-groups --canonicalize --cse --kernel-plan-memory | FileCheck %s
 
 // The count is loaded behind the kernel that computes it; what it must fit is checked then, and the shape that nobody reads values of waits for it.
 // Buffers are as large as the bound says, so the workspace has one size.
-#target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>
-module attributes {kernel.target = #target, nn.symbols = ["count"], nn.computed_symbols = affine_map<() -> (8)>, nn.constraints = affine_map<()[s0] -> (s0 mod 2)>} {
+module attributes {nn.symbols = ["count"], nn.computed_symbols = affine_map<() -> (8)>, nn.constraints = affine_map<()[s0] -> (s0 mod 2)>} {
   // CHECK-LABEL: kernel.entry @run
   // CHECK: ^bb0(%{{.*}}: memref<8xf32>, %[[OUT:.*]]: memref<?xf32>, %{{.*}}: memref<?xi8>):
   // CHECK: %[[CELL:.*]] = memref.view
@@ -23,8 +22,7 @@ module attributes {kernel.target = #target, nn.symbols = ["count"], nn.computed_
 // -----
 
 // Under a condition the count is zero until its kernel has run.
-#target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>
-module attributes {kernel.target = #target, nn.symbols = ["count"], nn.computed_symbols = affine_map<() -> (8)>} {
+module attributes {nn.symbols = ["count"], nn.computed_symbols = affine_map<() -> (8)>} {
   // CHECK-LABEL: kernel.entry @run
   // CHECK-DAG: memref.store %{{.*}}, %[[CELL:.*]][%{{.*}}] : memref<1xi64>
   // CHECK: scf.if
@@ -45,8 +43,7 @@ module attributes {kernel.target = #target, nn.symbols = ["count"], nn.computed_
 // -----
 
 // A place that depends on a count is none: what is stored there may have to be computed before the count.
-#target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>
-module attributes {kernel.target = #target, nn.symbols = ["n", "count"], nn.computed_symbols = affine_map<()[s0] -> (s0)>} {
+module attributes {nn.symbols = ["n", "count"], nn.computed_symbols = affine_map<()[s0] -> (s0)>} {
   // CHECK-LABEL: func.func private @workspace_size(%{{.*}}: index {kernel.name = "n"}) -> index
   // CHECK: kernel.entry @run
   // CHECK: kernel.launch @loops

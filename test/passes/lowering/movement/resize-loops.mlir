@@ -1,7 +1,7 @@
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --loop-invariant-code-motion --cse | FileCheck %s
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --loop-invariant-code-motion --cse | FileCheck %s
 
 // Nearest by two with channels last: the index is halved, no coordinate is computed, channels are copied in vectors.
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   // CHECK-LABEL: func.func private @resize_loops_0
   // CHECK-NOT: sitofp
   // CHECK: arith.divsi {{.*}}, %c2

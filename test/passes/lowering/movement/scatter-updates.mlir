@@ -1,7 +1,7 @@
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --loop-invariant-code-motion --cse | FileCheck %s
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-lower-groups --canonicalize --loop-invariant-code-motion --cse | FileCheck %s
 
 // A copy, then the updates by the same task; what follows is a kernel of its own.
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   // CHECK-LABEL: func.func private @scatter_updates_0
   // CHECK: vector.load %arg0
   // CHECK: memref.load %arg1

@@ -1,6 +1,6 @@
-// RUN: kiln-opt %s --split-input-file --nn-form-groups --nn-choose-kernels | FileCheck %s
+// RUN: kiln-opt %s --split-input-file --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels | FileCheck %s
 
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "softmax_rows"{{.*}}>, reason = "kept whole: {{.*}}"}
   // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "reduce_loops"{{.*}}>, reason = "reduction{{.*}}"}
   // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "loops"{{.*}}>, reason = "element-wise{{.*}}"}
@@ -21,7 +21,7 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled"{{.*}}>, reason = "f32 product of few rows{{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled"{{.*}}>, reason = "f32 product with constant weights{{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_dots"{{.*}}>, reason = "f32 product of few rows{{.*}}"}
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   func.func @main(%a: tensor<16x4xf32>, %b: tensor<3x4xf32>, %c: tensor<4x5xf32>) -> (tensor<16x5xf32>, tensor<3x5xf32>, tensor<3x6xf32>, tensor<3x16xf32>) {
     %w = nn.constant dense<1.0> : tensor<4x6xf32>
     %0 = nn.matmul %a, %c : tensor<16x4xf32>, tensor<4x5xf32> -> tensor<16x5xf32>
@@ -37,7 +37,7 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "loops"{{.*}}>, reason = "element-wise{{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "transpose_tiled"{{.*}}>, reason = "reads an operand across{{.*}}"}
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   func.func @main(%a: tensor<9x8xf32>, %b: tensor<3x9xf32>) -> (tensor<8x9xf32>, tensor<9x3xf32>) {
     %0 = nn.transpose %a [1, 0] : tensor<9x8xf32> -> tensor<8x9xf32>
     %1 = nn.relu %0 : tensor<8x9xf32>
@@ -57,8 +57,7 @@ module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_6
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [3, 1, 8], chunk = 4096, measured = true>, reason = "profile: {{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144>, reason = "f32 product with constant weights{{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144>, reason = "f32 product with constant weights{{.*}}"}
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>,
-    kernel.profile = {"matmul f32[3, 4] f32[4, 6]* -> f32[3, 6] relu" = #kernel.plan<kernel = "matmul_loops">,
+module attributes {kernel.profile = {"matmul f32[3, 4] f32[4, 6]* -> f32[3, 6] relu" = #kernel.plan<kernel = "matmul_loops">,
                       "matmul f32[4, 4] f32[4, 6]* -> f32[4, 6]" = #kernel.plan<kernel = "matmul_loops", chunk = 4096>,
                       "matmul f32[5, 4] f32[4, 6]* -> f32[5, 6]" = #kernel.plan<kernel = "gemm_tiled", tile = [3, 1, 8], chunk = 4096>,
                       "matmul f32[6, 4] f32[4, 6]* -> f32[6, 6]" = #kernel.plan<kernel = "softmax_rows">,

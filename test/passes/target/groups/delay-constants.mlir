@@ -1,7 +1,7 @@
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s
 
 // What depends on constants only is computed right before its first use, not at the start.
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   func.func @main(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
     %w = nn.constant dense<0.5> : tensor<16x16xf32>
     // CHECK: kernel = "softmax_rows"

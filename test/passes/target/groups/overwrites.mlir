@@ -1,8 +1,8 @@
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-lower-groups | FileCheck %s
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-lower-groups | FileCheck %s
 
 // The sum that ends a product may take over the other summand, a softmax of the last dimension its operand. A softmax of another dimension, a
 // product's own operands and what is read at other places may not be overwritten.
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   func.func @main(%x: tensor<16x16xf32>, %y: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) {
     // CHECK: kernel.launch @gemm_{{[a-z]*}}_0({{.*}} kernel.overwrites = array<i64: 2, 3>
     %w = nn.constant dense<0.5> : tensor<16x16xf32>

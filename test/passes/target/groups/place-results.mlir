@@ -1,5 +1,5 @@
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-place-results --nn-lower-groups | FileCheck %s --check-prefix=LAUNCH
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels --nn-place-results --nn-lower-groups | FileCheck %s --check-prefix=LAUNCH
 
 // Both operands of the concatenation are computed inside of the padded tensor. The concatenation has no kernel, the padding writes the border.
 // CHECK-DAG: #[[LEFT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0 * 1600 + d1 * 160 + d2 * 16 + d3 + 176)>
@@ -10,7 +10,7 @@
 // LAUNCH: kernel.launch @pool_windows_1
 // LAUNCH: kernel.launch @pad_copy_2
 // LAUNCH-NOT: kernel.launch
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>} {
+module {
   func.func @main(%x: tensor<1x8x8x4xf32>, %y: tensor<1x8x8x12xf32>) -> tensor<1x10x10x16xf32> {
     // CHECK: nn.group(%arg0) {nn.places = [unit, #[[LEFT]]], plan = #kernel.plan<kernel = "pool_windows">
     %a = nn.max_pool %x kernel [1, 1] strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] layout channels_last : tensor<1x8x8x4xf32> -> tensor<1x8x8x4xf32>

@@ -1,14 +1,13 @@
 // How far apart the rows of an operand lie decides the tile of the product that reads it, so a place that the operand gets in a larger buffer does, too: rows of
 // 1024 elements share the sets of the first-level cache.
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefix=DENSE
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefix=DENSE
 // DENSE: plan = #kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = 262144>
-// RUN: kiln-opt %s --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s --check-prefix=PLACED
+// RUN: kiln-opt %s --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s --check-prefix=PLACED
 // PLACED: nn.places = {{.*}}plan = #kernel.plan<kernel = "gemm_tiled", tile = [8, 3, 16], chunk = 262144>
 // RUN: sed 's/"other work" = #kernel.plan<kernel = "loops">/"matmul f32[100, 512] f32[512, 64]* -> f32[100, 64]" = #kernel.plan<kernel = "gemm_tiled", tile = [6, 4, 16]>/' %s > %t.mlir
-// RUN: kiln-opt %t.mlir --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s --check-prefix=MEASURED
+// RUN: kiln-opt %t.mlir --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s --check-prefix=MEASURED
 // MEASURED: plan = #kernel.plan<kernel = "gemm_tiled", tile = [6, 4, 16], chunk = 262144, measured = true>
-module attributes {kernel.target = #kernel.target<name = "test", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v4", vector_bits = 512, registers = 32, l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx512f"]>,
-    kernel.profile = {"other work" = #kernel.plan<kernel = "loops">}} {
+module attributes {kernel.profile = {"other work" = #kernel.plan<kernel = "loops">}} {
   func.func @main(%x: tensor<100x512xf32>) -> (tensor<100x64xf32>, tensor<100x1024xf32>) {
     %w = nn.constant dense<1.0> : tensor<512x64xf32>
     %a = nn.relu %x : tensor<100x512xf32>
