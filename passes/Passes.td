@@ -34,9 +34,11 @@ def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
 }
 
 def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {
-  let summary = "Writes into each group the kernel that the target's ordered list gives for it, its parameters and the reason.";
+  let summary = "Writes into each group the plan of the first kernel in the target's ordered list that can compute it, and the reason.";
   let options = [Option<"plainest", "plainest", "bool", "false", "take the last row that matches instead of the first: the least special kernel">,
-                 Option<"strict", "strict", "bool", "false", "what should go to a library by its name, and cannot, is an error">];
+                 Option<"strict", "strict", "bool", "false", "what should go to a library by its name, and cannot, is an error">,
+                 Option<"explain", "explain", "bool", "false", "write down why better kernels do not compute a group">,
+                 Option<"explainNode", "explain-node", "std::string", "\"\"", "the same of all kernels, for groups of this ONNX node">];
 }
 
 def PlaceResults : Pass<"nn-place-results", "mlir::ModuleOp"> {
@@ -44,7 +46,7 @@ def PlaceResults : Pass<"nn-place-results", "mlir::ModuleOp"> {
 }
 
 def VerifyTarget : Pass<"nn-verify-target", "mlir::ModuleOp"> {
-  let summary = "Checks the promise of the target stage: constants, reshapes and groups only, each group with its kernel and reason.";
+  let summary = "Checks the promise of the target stage: constants, reshapes and groups only, each group with a plan that its kernel can follow.";
 }
 
 //===- kernel: loops and buffers -------------------------------------------===//
