@@ -4,7 +4,7 @@
 #include "compiler/files/Printable.h"
 #include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/target/CompositeForms.h"
+#include "passes/target/composites/CompositeForms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -124,7 +124,7 @@ static void printComposites(const Compilation &compilation) {
     line += joinText(composite.get("nodes")) + ": " + joinText(composite.get("composite")) + " " + joinText(composite.get("form")) + " - " +
             joinText(composite.get("reason"));
     if (auto fused = composite.getAs<IntegerAttr>("fused_bytes"), split = composite.getAs<IntegerAttr>("split_bytes"); fused && split)
-      line += "; fused it moves " + std::to_string(fused.getInt()) + " bytes, split " + std::to_string(split.getInt());
+      line += "; fused, it moves " + std::to_string(fused.getInt()) + " bytes, split " + std::to_string(split.getInt());
     printLine(llvm::errs(), line);
   });
 }
@@ -155,7 +155,7 @@ void printDecisions(const Compilation &compilation) {
   if (use.layoutConversions >= 0)
     llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";
   if (use.workspaceBytes >= 0)
-    llvm::errs() << "workspace: " << use.workspaceBytes << " bytes, " << use.workspaceLowerBound << " alive at one time\n";
+    llvm::errs() << "workspace: " << use.workspaceBytes << " bytes, " << use.workspaceLowerBound << " alive at the same time\n";
 }
 
 llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {

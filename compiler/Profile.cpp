@@ -8,7 +8,7 @@
 #include "compiler/Recursion.h"
 #include "compiler/files/InputFile.h"
 #include "dialects/kernel/Kernel.h"
-#include "passes/lowering/CostModel.h"
+#include "passes/target/choice/CostModel.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"

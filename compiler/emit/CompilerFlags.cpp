@@ -12,10 +12,43 @@ using namespace mlir;
 
 namespace kiln {
 
+namespace {
+/// An option of the compilers' drivers, and what it is for `clang -cc1`. Words of one option are separated by blanks.
+struct Flag {
+  StringLiteral driver, frontend;
+};
+} // namespace
+
+/// How emitted code is built, by every compiler. The text is unrolled already; contraction makes a * b + c one instruction. Never -ffast-math: it
+/// breaks exp and NaN.
+static constexpr Flag flags[] = {
+    {"-std=c++17", "-std=c++17"},
+    {"-O2", "-O2 -vectorize-loops -vectorize-slp"},
+    {"-fno-unroll-loops", "-fno-unroll-loops"},
+    {"-ffp-contract=fast", "-ffp-contract=fast"},
+    // What the front end does unless it is told otherwise.
+    {"-fno-math-errno", ""},
+    {"-fno-exceptions", ""},
+    {"-fno-rtti", "-fno-rtti"},
+    {"-fPIC", "-mrelocation-model pic -pic-level 2"},
+    {"-fvisibility=hidden", "-fvisibility=hidden"},
+    {"-fvisibility-inlines-hidden", "-fvisibility-inlines-hidden"},
+    {"-ffunction-sections", "-ffunction-sections"},
+    // Drivers decide this by the system.
+    {"", "-mframe-pointer=none -funwind-tables=2"},
+};
+
+/// What only the built-in compiler is asked for: freestanding headers of its own, sizes of stacks, and messages that are read.
+static constexpr StringLiteral builtinFlags[] = {"-emit-obj",       "-x",          "c++",
+                                                 "-nostdsysteminc", "-nobuiltininc", "-fgnuc-version=4.2.1", "-fstack-size-section", "-fno-ident",
+                                                 "-Wall",           "-Wextra",     "-fno-caret-diagnostics"};
+
 std::vector<std::string> commonFlags() {
-  // The text is unrolled already; contraction makes a * b + c one instruction. Never -ffast-math: it breaks exp and NaN.
-  return {"-std=c++17", "-O2", "-fno-unroll-loops", "-ffp-contract=fast", "-fno-math-errno", "-fno-exceptions",
-          "-fno-rtti",  "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"};
+  std::vector<std::string> options;
+  for (const Flag &flag : flags)
+    if (!flag.driver.empty())
+      options.push_back(flag.driver.str());
+  return options;
 }
 
 std::string tripleOf(kernel::TargetAttr target) {
@@ -64,12 +97,13 @@ std::vector<std::string> targetFlags(kernel::TargetAttr target) {
 }
 
 std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
-  std::vector<std::string> arguments = {"-triple", tripleOf(target), "-emit-obj", "-O2", "-std=c++17", "-x", "c++", "-fno-unroll-loops",
-                                        "-vectorize-loops", "-vectorize-slp", "-ffp-contract=fast", "-fno-rtti", "-fvisibility=hidden",
-                                        "-fvisibility-inlines-hidden", "-mrelocation-model", "pic", "-pic-level", "2", "-fno-ident", "-mframe-pointer=none",
-                                        "-funwind-tables=2", "-ffunction-sections", "-fstack-size-section",
-                                        "-nostdsysteminc", "-nobuiltininc", "-fgnuc-version=4.2.1",
-                                        "-Wall", "-Wextra", "-fno-caret-diagnostics"};
+  std::vector<std::string> arguments = {"-triple", tripleOf(target)};
+  for (StringRef flag : builtinFlags)
+    arguments.push_back(flag.str());
+  for (const Flag &flag : flags)
+    for (StringRef word : llvm::split(flag.frontend, ' '))
+      if (!word.empty())
+        arguments.push_back(word.str());
   if (!target)
     return arguments;
   if (!target.getCpu().empty())

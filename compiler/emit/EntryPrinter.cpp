@@ -215,7 +215,7 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   return success();
 }
 
-/// What a launch does to count its work when somebody asks; empty when its row of the table has that.
+/// The code of a launch that counts its work for a profiler; empty if its row of the table has the counts.
 std::string EntryBody::countWork(kernel::LaunchOp launch) {
   std::optional<AffineMap> work = kernel::getWork(launch);
   if (!work)

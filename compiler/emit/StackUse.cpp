@@ -19,7 +19,7 @@ namespace kiln {
 /// What a call takes besides the frame: the return address, and what aligning the frame skips.
 static constexpr int64_t callBytes = 8 + 64;
 
-/// A frame beyond this is no frame: so many of them on a way do not pass 64 bits.
+/// A larger frame is treated as invalid, so that the sum along a call path cannot exceed 64 bits.
 static constexpr uint64_t maxFrameBytes = uint64_t(1) << 32;
 
 namespace {

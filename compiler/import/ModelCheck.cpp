@@ -75,7 +75,7 @@ LogicalResult ModelChecker::checkDefault(const onnx::TensorProto &tensor, const 
   if (declared.value_case() == onnx::TypeProto::VALUE_NOT_SET)
     return success();
   if (!declared.has_tensor_type())
-    return diagnostics.error(where + "is a tensor, but the model declares a type that is none");
+    return diagnostics.error(where + "is a tensor, but the model declares another type");
   const auto &type = declared.tensor_type();
   if (type.elem_type() && type.elem_type() != tensor.data_type())
     return diagnostics.error(where + "has element type " + getDataTypeName(tensor.data_type()) + ", but the model declares type " +
@@ -141,7 +141,7 @@ static std::string findFaultInType(const onnx::TypeProto &type) {
     return findFaultInType(type.optional_type().elem_type());
   const auto &tensor = type.tensor_type();
   if (tensor.elem_type() < 0 || tensor.elem_type() > onnx::TensorProto::INT2)
-    return "its element type is of number " + std::to_string(tensor.elem_type()) + ", which is none";
+    return "it has the unknown element type " + std::to_string(tensor.elem_type());
   for (auto [i, dim] : llvm::enumerate(tensor.shape().dim()))
     if (dim.dim_value() < -1)
       return "dimension " + std::to_string(i) + " is negative: " + std::to_string(dim.dim_value());
@@ -243,10 +243,11 @@ LogicalResult ModelChecker::checkNode(const onnx::NodeProto &node, size_t index,
     if (name.empty())
       continue;
     if (!names.defined.insert(name).second)
-      return diagnostics.error(where() + "output '" + printable(name) + "' is already defined; every name may be given once (SSA), this is a duplicate");
+      return diagnostics.error(where() + "output '" + printable(name) + "' is already defined; every name may be defined only once (SSA), so this is a " +
+                               "duplicate");
     if (names.parent && names.parent->isVisible(name))
       return diagnostics.error(where() + "output '" + printable(name) +
-                               "' hides the value of that name of the graph around the body; every name may be given once (SSA)");
+                               "' hides the value of the same name in the enclosing graph; every name may be defined only once (SSA)");
   }
   return success();
 }

@@ -32,6 +32,8 @@ inline constexpr llvm::StringLiteral writtenAttrName = "kernel.written";
 inline constexpr llvm::StringLiteral statusAttrName = "kernel.status";
 inline constexpr llvm::StringLiteral inPlaceAttrName = "kernel.in_place";
 inline constexpr llvm::StringLiteral accuracyAttrName = "kernel.accuracy";
+/// On a launch: pairs of operand numbers, an input and the result that may overwrite it.
+inline constexpr llvm::StringLiteral overwritesAttrName = "kernel.overwrites";
 
 /// How well a `math.exp` is computed: exact when it does not say.
 Accuracy getExpAccuracy(mlir::Operation *exp);

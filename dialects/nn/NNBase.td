@@ -13,21 +13,20 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 def NN_Dialect : Dialect {
   let name = "nn";
   let cppNamespace = "::kiln::nn";
-  let summary = "What a neural network means: value semantics on ranked tensors.";
+  let summary = "The meaning of a neural network, with value semantics on ranked tensors.";
   let description = [{
-    One operation per ONNX operator that graph passes want to see. The differences between opsets end at import, broadcasts are explicit,
+    There is one operation for each ONNX operator that graph passes recognise. Import removes the differences between opsets, broadcasts are explicit,
     and every dimension is either static or an expression of the module's symbols (`#nn.dims`), so two dimensions are equal exactly
     when their expressions are.
 
-    Module attributes: `nn.model` (the name that all external symbols bear), `nn.symbols` (names of the symbolic dimensions, in the order
-    of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` a symbol, when the user gave bounds), `nn.constraints` (expressions
-    that must be zero at run time), `nn.assumed` (those of them that make the module a version of the model, for runs in which sizes that broadcast are
-    equal), `nn.computed_symbols` (an affine map with a result for each of the last symbols, those that the model computes:
-    the most that it can be, an expression of the symbols before them), `nn.accuracy` (`strict` or `fast`, when the user asked for one), `nn.transposes`
-    (how many transposes the choice of layouts left), `nn.sequences` (which arguments and results of @main are elements of sequences and optionals of the
-    ONNX model, see Sequences.h). `func.func @main` carries `nn.name` on its
-    arguments and results: the ONNX names; on arguments `nn.range` (two f64: what the user promises about the values); on results that
-    are shown for inspection `nn.node` (the ONNX node that computes them).
+    Module attributes: `nn.model` (the prefix of all external symbols), `nn.symbols` (names of the symbolic dimensions, in the order
+    of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` per symbol, if the user gave bounds), `nn.constraints` (expressions
+    that must be zero at run time), `nn.assumed` (those of the constraints that hold only in this version of the model, for runs in which sizes that
+    broadcast are equal), `nn.computed_symbols` (an affine map with one result for each of the last symbols, which the model computes:
+    an upper bound, as an expression of the earlier symbols), `nn.accuracy` (`strict` or `fast`, if the user asked for it), `nn.transposes`
+    (the number of transposes that the choice of layouts left), `nn.sequences` (the arguments and results of @main that are elements of sequences and
+    optionals of the ONNX model, see Sequences.h). `func.func @main` has `nn.name` on its arguments and results (the ONNX names), `nn.range` on arguments
+    (two f64: the range that the user promises), and `nn.node` on results that are shown for inspection (the ONNX node that computes them).
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

@@ -27,7 +27,7 @@ bool StringEqualOp::isElementwise() { return true; }
 
 StringRef StringFindOp::getFunction() { return "kiln::string_find"; }
 bool StringFindOp::isElementwise() { return true; }
-/// Sorted keys, the place of each, and what stands for none; of equal keys the first one counts.
+/// Sorted keys, the position of each, and the value for unknown strings. Of equal keys, the first is used.
 ArrayAttr StringFindOp::getLiterals() {
   std::vector<std::pair<StringAttr, int32_t>> sorted;
   for (auto [place, key] : llvm::enumerate(getKeys().getAsRange<StringAttr>()))

@@ -10,10 +10,10 @@
 // func @workspace_size computes the same sum for the caller. It answers -1 for dimensions whose tensors (SizeChecks.h) or whose sum is too large.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/kernel/PackBuffers.h"
-#include "passes/lowering/Places.h"
-#include "passes/lowering/SizeChecks.h"
+#include "passes/lowering/entry/SizeChecks.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -76,7 +76,7 @@ static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int
     return alloc ? owners.lookup(alloc) : nullptr;
   };
   block.walk([&](kernel::LaunchOp launch) {
-    auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(overwritesAttrName);
+    auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(kernel::overwritesAttrName);
     for (int64_t i = 0; pairs && i < pairs.size(); i += 2) {
       Buffer *input = ownerOf(launch.getOperands_()[pairs[i]]), *result = ownerOf(launch.getOperands_()[pairs[i + 1]]);
       int64_t now = positions.lookup(launch);
@@ -144,7 +144,7 @@ static void markInPlace(kernel::EntryOp entry) {
   });
   SmallVector<int64_t> pairs;
   for (auto launch : block.getOps<kernel::LaunchOp>()) {
-    auto overwrites = launch->getAttrOfType<DenseI64ArrayAttr>(overwritesAttrName);
+    auto overwrites = launch->getAttrOfType<DenseI64ArrayAttr>(kernel::overwritesAttrName);
     for (int64_t i = 0; overwrites && i < overwrites.size(); i += 2) {
       auto input = dyn_cast<BlockArgument>(skipCasts(launch.getOperands_()[overwrites[i]]));
       auto output = dyn_cast<BlockArgument>(skipCasts(launch.getOperands_()[overwrites[i + 1]]));
@@ -346,7 +346,7 @@ static LogicalResult checkStaticSizes(Block &block) {
       bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
     total = llvm::SaturatingAdd<uint64_t>(total, bytes, alignment);
     if (total > static_cast<uint64_t>(mostBytes))
-      return alloc.emitError("the model's buffers take more than 2^62 bytes; got one of ") << type;
+      return kernel::emitRefusal(alloc) << "the model's buffers take more than 2^62 bytes; got one of " << type;
   }
   return success();
 }

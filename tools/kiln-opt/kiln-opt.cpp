@@ -1,6 +1,7 @@
 //===- kiln-opt.cpp - mlir-opt for Kiln's dialects and passes --------------===//
 #include "compiler/Recursion.h"
 #include "compiler/pipeline/Stages.h"
+#include "compiler/target/SetTarget.h"
 #include "dialects/nn/NN.h"
 #include "passes/Passes.h"
 
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
   kiln::registerStagePipelines();
+  kiln::registerSetTarget();
   // Threads of LLVM's pool run waiting tasks inside of each other: verifying many composites at once would take a stack as deep as they are many.
   static char noThreads[] = "--mlir-disable-threading";
   llvm::SmallVector<char *> arguments(argv, argv + argc);

@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this long (default: 1)"), cl::value_desc("SECONDS"), cl::init(1),
+static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this many seconds (default: 1)"), cl::value_desc("SECONDS"), cl::init(1),
     cl::sub(benchCommand));
 
 namespace {

@@ -19,17 +19,18 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files; made when missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
+static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files, created if missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
 static cl::list<std::string> emit("emit", cl::CommaSeparated, cl::desc("What to write: lib (default), obj, cpp, so, mlir, header"), cl::value_desc("KIND,..."),
                                   cl::sub(compileCommand));
-static cl::opt<std::string> stopAfter("stop-after", cl::desc("Print the IR after import, graph, target or kernel, or the C++ after emit, and stop"),
+static cl::opt<std::string> stopAfter("stop-after", cl::desc("Stop after this stage and print the IR (import, graph, target, kernel) or the C++ (emit)"),
                                       cl::value_desc("STAGE"), cl::sub(compileCommand));
 static cl::opt<bool> why("why", cl::desc("Print each kernel and why it was chosen"), cl::sub(compileCommand));
-static cl::opt<std::string> depfile("depfile", cl::desc("Write what the files depend on, as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
-static cl::opt<std::string> stamp("stamp", cl::desc("Write an empty file last: files with the same bytes as before keep their time, this one never does"),
+static cl::opt<std::string> depfile("depfile", cl::desc("Write the files' dependencies as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
+static cl::opt<std::string> stamp("stamp",
+    cl::desc("Write an empty file last. Its modification time always changes, while files with unchanged bytes keep theirs"),
                                   cl::value_desc("FILE"), cl::sub(compileCommand));
 
-/// What a user can write after --emit.
+/// The values of --emit.
 static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header"};
 
 static void printIr(mlir::ModuleOp module, raw_ostream &os, bool whole) {

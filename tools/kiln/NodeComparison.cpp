@@ -89,7 +89,7 @@ int NodeComparer::listAll() {
 
 const KernelResult *NodeComparer::findKernel(ArrayRef<KernelResult> kernels, const ObservableValue &value) const {
   for (const KernelResult &kernel : kernels) {
-    // Folding gives a kernel's result the nodes that it stands for, too: the last one in the file is what it is.
+    // Folding also gives a kernel's result the nodes that were folded into it. The last one in the file names the value.
     std::string last;
     for (const ObservableValue &candidate : values)
       if (kernel.lastNodes.count(candidate.node))

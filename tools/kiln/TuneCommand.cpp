@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NN.h"
-#include "passes/lowering/CostModel.h"
-#include "passes/lowering/KernelTable.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/KernelTable.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"
@@ -25,8 +25,9 @@ using namespace llvm;
 namespace kiln {
 
 static cl::opt<std::string> output("o", cl::desc("The profile to write"), cl::value_desc("FILE"), cl::Required, cl::sub(tuneCommand));
-static cl::opt<unsigned> rounds("rounds", cl::desc("Turns of each variant (default: 7)"), cl::value_desc("N"), cl::init(7), cl::sub(tuneCommand));
-static cl::opt<double> minGain("min-gain", cl::desc("Part of its time that a choice must save to be taken (default: 0.03)"), cl::value_desc("PART"),
+static cl::opt<unsigned> rounds("rounds", cl::desc("Number of measurements of each variant (default: 7)"), cl::value_desc("N"),
+    cl::init(7), cl::sub(tuneCommand));
+static cl::opt<double> minGain("min-gain", cl::desc("Fraction of its time that a choice must save to be used (default: 0.03)"), cl::value_desc("PART"),
                                cl::init(0.03), cl::sub(tuneCommand));
 
 /// Variants of the model that are loaded at a time, besides the model's own: each has its weights.

@@ -1,5 +1,6 @@
 //===- Native.cpp - The machine that compiles ------------------------------===//
 #include "compiler/target/Targets.h"
+#include "kiln/cpu.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
@@ -8,12 +9,6 @@
 using namespace mlir;
 
 namespace kiln {
-
-/// What kernels may ask about; other features do not change the code.
-static constexpr StringLiteral kernelFeatures[] = {
-    "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "avx512f", "avx512bw", "avx512cd",
-    "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16", "avx512vbmi",
-    "avx512vbmi2", "avx512ifma", "avx512bitalg", "avx512vpopcntdq", "gfni", "avxvnni", "amx-tile", "amx-bf16", "amx-int8"};
 
 /// Bytes of a cache of the first CPU, as the kernel tells ("2048K"); `fallback` where it does not.
 static int64_t cacheBytes(unsigned index, int64_t fallback) {
@@ -29,7 +24,7 @@ kernel::TargetAttr describeNative(MLIRContext *context, StringRef name) {
     return describeGeneric(context, name);
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::vector<StringRef> features;
-  for (StringRef feature : kernelFeatures)
+  for (const char *feature : cpu::feature_names)
     if (host.lookup(feature))
       features.push_back(feature);
   // The baseline CPU with the features one by one: a hypervisor may hide some that the CPU's name promises.

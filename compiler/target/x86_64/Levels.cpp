@@ -1,20 +1,27 @@
 //===- Levels.cpp - The micro-architecture levels of x86-64 ----------------===//
 #include "compiler/target/Targets.h"
+#include "kiln/cpu.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace mlir;
 
 namespace kiln {
 
-std::vector<StringRef> x86Features(unsigned level) {
+std::vector<StringRef> x86Features(StringRef cpu) {
+  SmallVector<StringRef> listed;
+  llvm::X86::getFeaturesForCPU(cpu, listed);
+  // The list leaves out what its features imply.
+  llvm::StringMap<bool> all;
+  for (StringRef feature : listed) {
+    all[feature] = true;
+    llvm::X86::updateImpliedFeatures(feature, true, all);
+  }
   std::vector<StringRef> features;
-  if (level >= 2)
-    features = {"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt"};
-  if (level >= 3)
-    features.insert(features.end(), {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"});
-  if (level >= 4)
-    features.insert(features.end(), {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+  for (const char *name : cpu::feature_names)
+    if (all.lookup(name))
+      features.push_back(name);
   return features;
 }
 
@@ -27,8 +34,7 @@ kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {
-  unsigned level = name.back() - '0';
-  return makeX86Target(context, name, name, x86Features(level));
+  return makeX86Target(context, name, name, x86Features(name));
 }
 
 } // namespace kiln

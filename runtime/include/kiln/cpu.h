@@ -6,20 +6,56 @@
 
 namespace kiln::cpu {
 
-// Features, named as compilers name them behind -m, with `_` for `-` and `.`; each is a bit of a set.
+// All that Kiln knows about the features of x86-64 CPUs: the enumerator, the name behind a compiler's -m, the word and bit of CPUID that report it, the
+// registers that the operating system must keep for it, and the micro-architecture level that begins to have it (0: none). Targets, the flags of
+// compilers, the choice at run time and kiln_cpu_supports read this table.
+#define KILN_X86_FEATURES(F) \
+  F(sse3, "sse3", leaf1_c, 0, no_state, 2)                            \
+  F(ssse3, "ssse3", leaf1_c, 9, no_state, 2)                          \
+  F(sse4_1, "sse4.1", leaf1_c, 19, no_state, 2)                       \
+  F(sse4_2, "sse4.2", leaf1_c, 20, no_state, 2)                       \
+  F(movbe, "movbe", leaf1_c, 22, no_state, 3)                         \
+  F(popcnt, "popcnt", leaf1_c, 23, no_state, 2)                       \
+  F(lzcnt, "lzcnt", extended1_c, 5, no_state, 3)                      \
+  F(bmi, "bmi", leaf7_b, 3, no_state, 3)                              \
+  F(bmi2, "bmi2", leaf7_b, 8, no_state, 3)                            \
+  F(avx, "avx", leaf1_c, 28, avx_state, 3)                            \
+  F(fma, "fma", leaf1_c, 12, avx_state, 3)                            \
+  F(f16c, "f16c", leaf1_c, 29, avx_state, 3)                          \
+  F(avx2, "avx2", leaf7_b, 5, avx_state, 3)                           \
+  F(avxvnni, "avxvnni", leaf7_1_a, 4, avx_state, 0)                   \
+  F(avx512f, "avx512f", leaf7_b, 16, avx512_state, 4)                 \
+  F(avx512dq, "avx512dq", leaf7_b, 17, avx512_state, 4)               \
+  F(avx512cd, "avx512cd", leaf7_b, 28, avx512_state, 4)               \
+  F(avx512bw, "avx512bw", leaf7_b, 30, avx512_state, 4)               \
+  F(avx512vl, "avx512vl", leaf7_b, 31, avx512_state, 4)               \
+  F(avx512vnni, "avx512vnni", leaf7_c, 11, avx512_state, 0)           \
+  F(avx512bf16, "avx512bf16", leaf7_1_a, 5, avx512_state, 0)          \
+  F(avx512fp16, "avx512fp16", leaf7_d, 23, avx512_state, 0)           \
+  F(avx512vbmi, "avx512vbmi", leaf7_c, 1, avx512_state, 0)            \
+  F(avx512vbmi2, "avx512vbmi2", leaf7_c, 6, avx512_state, 0)          \
+  F(avx512ifma, "avx512ifma", leaf7_b, 21, avx512_state, 0)           \
+  F(avx512bitalg, "avx512bitalg", leaf7_c, 12, avx512_state, 0)       \
+  F(avx512vpopcntdq, "avx512vpopcntdq", leaf7_c, 14, avx512_state, 0) \
+  F(gfni, "gfni", leaf7_c, 8, no_state, 0)                            \
+  F(amx_tile, "amx-tile", leaf7_d, 24, amx_state, 0)                  \
+  F(amx_bf16, "amx-bf16", leaf7_d, 22, amx_state, 0)                  \
+  F(amx_int8, "amx-int8", leaf7_d, 25, amx_state, 0)
+
+// Features are bits of a set, in the order of the table.
 enum feature : uint8_t {
-  sse3, ssse3, sse4_1, sse4_2, movbe, popcnt, lzcnt, bmi, bmi2, avx, fma, f16c, avx2, avxvnni,
-  avx512f, avx512dq, avx512cd, avx512bw, avx512vl, avx512vnni, avx512bf16, avx512fp16, avx512vbmi, avx512vbmi2, avx512ifma, avx512bitalg,
-  avx512vpopcntdq, gfni, amx_tile, amx_bf16, amx_int8, num_features
+#define KILN_FEATURE(id, name, word, bit, state, level) id,
+  KILN_X86_FEATURES(KILN_FEATURE)
+#undef KILN_FEATURE
+  num_features
 };
 
 // The compiler's names of the features, in the order of feature.
 constexpr const char *feature_names[] = {
-    "sse3", "ssse3", "sse4.1", "sse4.2", "movbe", "popcnt", "lzcnt", "bmi", "bmi2", "avx", "fma", "f16c", "avx2", "avxvnni",
-    "avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16", "avx512vbmi", "avx512vbmi2", "avx512ifma",
-    "avx512bitalg", "avx512vpopcntdq", "gfni", "amx-tile", "amx-bf16", "amx-int8",
+#define KILN_FEATURE(id, name, word, bit, state, level) name,
+    KILN_X86_FEATURES(KILN_FEATURE)
+#undef KILN_FEATURE
 };
-static_assert(sizeof(feature_names) / sizeof(const char *) == num_features, "one name a feature");
 
 using set = uint64_t;
 
@@ -36,20 +72,15 @@ struct feature_bit {
   enum word word;
   uint8_t bit;
   enum state state;
+  uint8_t level;
 };
 
 // In the order of feature.
 constexpr feature_bit feature_bits[] = {
-    {leaf1_c, 0, no_state},       {leaf1_c, 9, no_state},       {leaf1_c, 19, no_state},      {leaf1_c, 20, no_state},
-    {leaf1_c, 22, no_state},      {leaf1_c, 23, no_state},      {extended1_c, 5, no_state},   {leaf7_b, 3, no_state},
-    {leaf7_b, 8, no_state},       {leaf1_c, 28, avx_state},     {leaf1_c, 12, avx_state},     {leaf1_c, 29, avx_state},
-    {leaf7_b, 5, avx_state},      {leaf7_1_a, 4, avx_state},    {leaf7_b, 16, avx512_state},  {leaf7_b, 17, avx512_state},
-    {leaf7_b, 28, avx512_state},  {leaf7_b, 30, avx512_state},  {leaf7_b, 31, avx512_state},  {leaf7_c, 11, avx512_state},
-    {leaf7_1_a, 5, avx512_state}, {leaf7_d, 23, avx512_state},  {leaf7_c, 1, avx512_state},   {leaf7_c, 6, avx512_state},
-    {leaf7_b, 21, avx512_state},  {leaf7_c, 12, avx512_state},  {leaf7_c, 14, avx512_state},  {leaf7_c, 8, no_state},
-    {leaf7_d, 24, amx_state},     {leaf7_d, 22, amx_state},     {leaf7_d, 25, amx_state},
+#define KILN_FEATURE(id, name, word, bit, state, level) {word, bit, state, level},
+    KILN_X86_FEATURES(KILN_FEATURE)
+#undef KILN_FEATURE
 };
-static_assert(sizeof(feature_bits) / sizeof(feature_bit) == num_features, "one row a feature");
 
 struct registers {
   uint32_t a, b, c, d;

@@ -8,7 +8,7 @@ func.func @dims_rank(%x: tensor<?x4xf32>) {
 
 // -----
 
-// expected-error @below {{expected 2 expressions of symbols in #nn.dims, one a dimension}}
+// expected-error @below {{expected 2 expressions of symbols in #nn.dims, one per dimension}}
 func.func @dims_count(%x: tensor<?x4xf32, #nn.dims<()[s0] -> (s0)>>)
 
 // -----

@@ -18,6 +18,8 @@ CASES = {
     "median-size": ({f"dialects/nn/A{i}.h": "int a;\n" * 151 for i in range(20)}, {f"dialects/nn/A{i}.h": "int a;\n" * 150 for i in range(20)}),
     "function-size": ({"passes/graph/A.cpp": LONG_FUNCTION}, {"passes/graph/A.cpp": LONG_FUNCTION.replace("  ++step;\n", "", 1)}),
     "include-direction": ({"dialects/nn/A.h": '#include "passes/graph/Passes.h"\n'}, {"passes/graph/A.h": '#include "dialects/nn/A.h"\n'}),
+    "pass-order": ({"passes/target/groups/A.cpp": '#include "passes/lowering/builder/A.h"\n'},
+                   {"passes/lowering/rows/A.cpp": '#include "passes/target/groups/A.h"\n'}),
     "runtime-independence": ({"runtime/src/pool.c": '#include "dialects/nn/A.h"\n'}, {"runtime/src/pool.c": '#include "kiln/abi.h"\n'}),
     "kernel-header-includes": ({"runtime/include/kiln/a.h": "#include <iostream>\n"}, {"runtime/include/kiln/a.h": "#include <stdint.h>\n"}),
     "vague-name": ({"compiler/emit/StringUtils.h": "int a;\n"}, {"compiler/emit/StringTable.h": "int a;\n"}),

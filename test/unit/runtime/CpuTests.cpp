@@ -37,6 +37,12 @@ TEST(Cpu, AgreesWithTheKernel) {
   for (const char *name : names)
     EXPECT_EQ(kiln_cpu_supports(name), int(flags.count(name))) << name;
   EXPECT_EQ(kiln_cpu_supports("sse4.2"), int(flags.count("sse4_2")));
+  // Compilers' names and the kernel's.
+  EXPECT_EQ(kiln_cpu_supports("avx512vnni"), int(flags.count("avx512_vnni")));
+  EXPECT_EQ(kiln_cpu_supports("amx-tile"), int(flags.count("amx_tile")));
+  EXPECT_EQ(kiln_cpu_supports("bmi"), int(flags.count("bmi1")));
+  EXPECT_EQ(kiln_cpu_supports("avx51"), 0);
+  EXPECT_EQ(kiln_cpu_supports("avx2x"), 0);
   EXPECT_EQ(kiln_cpu_supports("lzcnt"), int(flags.count("abm")));
 }
 

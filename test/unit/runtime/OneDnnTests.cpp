@@ -1,4 +1,4 @@
-// The functions of kiln/onednn.h by themselves: states, threads, errors. What models compute with them: test/passes/lowering/libraries.test.
+// The functions of kiln/onednn.h by themselves: states, threads, errors. What models compute with them: test/passes/lowering/calls/libraries.test.
 #include "kiln/onednn.h"
 
 #include <cmath>

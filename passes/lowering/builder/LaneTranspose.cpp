@@ -1,0 +1,40 @@
+//===- LaneTranspose.cpp - A square block of elements in registers ---------===//
+//
+// One step for each bit of a lane number: it swaps that bit with the same bit of the row number, in pairs of rows. With lanes of two bits
+//
+//   a0 a1 a2 a3        a0 b0 a2 b2        a0 b0 c0 d0
+//   b0 b1 b2 b3   ->   a1 b1 a3 b3   ->   a1 b1 c1 d1
+//   c0 c1 c2 c3        c0 d0 c2 d2        a2 b2 c2 d2
+//   d0 d1 d2 d3        c1 d1 c3 d3        a3 b3 c3 d3
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/builder/LaneTranspose.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+std::pair<Value, Value> exchangeLanes(KernelBuilder &k, Value a, Value b, int64_t bit) {
+  int64_t lanes = cast<VectorType>(a.getType()).getNumElements();
+  SmallVector<int64_t> low, high;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    low.push_back(lane & bit ? lanes + lane - bit : lane);
+    high.push_back(lane & bit ? lanes + lane : lane + bit);
+  }
+  Value without = vector::ShuffleOp::create(k.builder(), k.loc(), a, b, low);
+  return {without, vector::ShuffleOp::create(k.builder(), k.loc(), a, b, high)};
+}
+
+SmallVector<Value> transposeLanes(KernelBuilder &k, ArrayRef<Value> rows) {
+  SmallVector<Value> block(rows);
+  int64_t lanes = rows.size();
+  for (int64_t bit = 1; bit < lanes; bit *= 2)
+    for (int64_t row = 0; row < lanes; ++row)
+      if (!(row & bit))
+        std::tie(block[row], block[row + bit]) = exchangeLanes(k, block[row], block[row + bit], bit);
+  return block;
+}
+
+} // namespace kiln

@@ -1,0 +1,23 @@
+//===- MovedBytes.cpp - What a kernel reads and writes ---------------------===//
+#include "passes/lowering/builder/MovedBytes.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+AffineExpr countMovedBytes(KernelBuilder &k) {
+  AffineExpr bytes = k.constant(0);
+  auto add = [&](Type type) {
+    int64_t size = std::max(1u, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
+    bytes = bytes + getNumElements(getDims(type), k.context()) * size;
+  };
+  for (Value input : k.group().getInputs())
+    add(input.getType());
+  for (Type type : k.group().getResultTypes())
+    add(type);
+  return simplifyDim(bytes);
+}
+
+} // namespace kiln

@@ -1,0 +1,90 @@
+//===- CompositeCall.cpp - A function of the user's for a composite -----------===//
+//
+//   %r = nn.composite "com.acme.Gate" version 1(%x) {parameters = {alpha = 2.0}}
+// becomes, for a target with <name = "com.acme.Gate", version = 1, function = "acme_gate", parameters = ["alpha"]>,
+//   acme_gate(x, r, (const int64_t[]){all dimensions of x, all of r}, 2.0)
+//
+// in one task. The composite's body is not used.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Dims.h"
+#include "dialects/kernel/Refusal.h"
+#include "passes/lowering/builder/IndexLoops.h"
+#include "passes/target/choice/Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchCompositeCall(GroupOp, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+  auto composite = dyn_cast_or_null<CompositeOp>(anchor);
+  if (!composite || !composite.hasFusedKernel(target))
+    return false;
+  reason = "the target has " + target.findComposite(composite.getName()).getFunction().str() + " for " + composite.getName().str() + " version " +
+           std::to_string(composite.getVersion());
+  return true;
+}
+
+/// The declaration in the module; `types` are the function's arguments, those from `firstResult` on up to `results` more are written.
+static LogicalResult declareFunction(KernelBuilder &k, StringRef name, TypeRange types, int64_t firstResult, int64_t results) {
+  auto module = k.group()->getParentOfType<ModuleOp>();
+  auto type = FunctionType::get(k.context(), types, {});
+  if (Operation *known = module.lookupSymbol(name)) {
+    auto external = dyn_cast<kernel::ExternalOp>(known);
+    if (external && external.getType() == type)
+      return success();
+    return kernel::emitRefusal(k.group()) << "the target names the function '" << name << "', which has other arguments elsewhere in this model";
+  }
+  OpBuilder b(module.getBody(), module.getBody()->begin());
+  auto writes = llvm::to_vector(llvm::seq(firstResult, firstResult + results));
+  kernel::ExternalOp::create(b, k.loc(), b.getStringAttr(name), TypeAttr::get(type), b.getDenseI64ArrayAttr(writes), StringAttr(), StringAttr());
+  return success();
+}
+
+/// The buffers of operands and results, all their dimensions, and the parameters that the target wants.
+static SmallVector<Value> makeArguments(KernelBuilder &k, CompositeOp composite, kernel::CompositeAttr function) {
+  SmallVector<Value> arguments, sizes;
+  auto addSizes = [&](Type type) {
+    for (AffineExpr dim : getDims(type))
+      sizes.push_back(k.emit(dim));
+  };
+  for (Value input : composite.getInputs()) {
+    arguments.push_back(k.buffer(cast<BlockArgument>(input).getArgNumber()));
+    addSizes(input.getType());
+  }
+  for (auto [i, result] : llvm::enumerate(composite.getResults())) {
+    arguments.push_back(k.resultBuffer(i));
+    addSizes(result.getType());
+  }
+  // C has no arrays of no elements.
+  if (sizes.empty())
+    sizes.push_back(k.emitConstant(0));
+  OpBuilder &b = k.builder();
+  Location named = NameLoc::get(b.getStringAttr("dims"));
+  Value array = kernel::NumbersOp::create(b, named, MemRefType::get({static_cast<int64_t>(sizes.size())}, b.getI64Type()), sizes);
+  arguments.push_back(memref::CastOp::create(b, k.loc(), MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), array));
+  for (StringAttr name : function.getParameters()) {
+    auto number = cast<TypedAttr>(composite.getParameters()->get(name));
+    arguments.push_back(arith::ConstantOp::create(b, k.loc(), number));
+  }
+  return arguments;
+}
+
+FailureOr<LaunchInfo> lowerCompositeCall(KernelBuilder &k, Operation *anchor) {
+  auto composite = dyn_cast_or_null<CompositeOp>(anchor);
+  // IR from a file may say what the target does not.
+  if (!composite || !composite.hasFusedKernel(k.target()) || !llvm::all_of(composite.getInputs(), llvm::IsaPred<BlockArgument>))
+    return failure();
+  kernel::CompositeAttr function = k.target().findComposite(composite.getName());
+  SmallVector<Value> arguments = makeArguments(k, composite, function);
+  if (failed(declareFunction(k, function.getFunction(), ValueRange(arguments).getTypes(), composite.getNumOperands(), composite.getNumResults())))
+    return failure();
+  kernel::CallOp::create(k.builder(), k.loc(), function.getFunction(), arguments, Value());
+  return moveInfo(k, k.constant(1));
+}
+
+} // namespace kiln

@@ -1,0 +1,339 @@
+//===- ContractionLoops.cpp - The loops around a register tile -------------===//
+//
+//   for each task = (batch, chunk of columns, outer rows, block of rows):
+//     for each panel of the chunk: one tile
+//
+// A chunk of the right side stays in the second-level cache while the blocks of rows go by. Rows are cut evenly into blocks of at most the
+// tile's height, so that no block is much smaller than the others; a count known at run time only is cut into whole tiles, fours and ones.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/lowering/builder/MovedBytes.h"
+#include "passes/target/groups/Places.h"
+#include "passes/lowering/builder/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+IndexExprs expandRows(KernelBuilder &k, const Contraction &c, ArrayRef<RowDim> rowDims, ArrayRef<AffineExpr> rows) {
+  IndexExprs all(c.rows.size(), k.constant(0));
+  for (auto [dim, i] : llvm::zip_equal(rowDims, rows))
+    all[dim.dim] = i;
+  return all;
+}
+
+SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
+  SmallVector<RowDim> rowDims;
+  IndexExprs batch, rows;
+  for (size_t i = 0; i < c.batch.size(); ++i)
+    batch.push_back(k.placeholder());
+  for (size_t i = 0; i < c.rows.size(); ++i)
+    rows.push_back(k.placeholder());
+  llvm::SetVector<AffineExpr> offsets;
+  offsets.insert(c.lhsAt(batch, rows));
+  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
+  for (Value yielded : k.group().getTerminator()->getOperands()) {
+    k.collectOffsets(yielded, at, offsets);
+    k.collectStores(yielded, at, offsets);
+  }
+  for (Value value : c.rowValues)
+    k.collectOffsets(value, at, offsets);
+  auto stride = [&](AffineExpr offset, unsigned i) { return linearCoefficient(offset, cast<AffineDimExpr>(rows[i]).getPosition()); };
+  for (unsigned i = 0; i < c.rows.size(); ++i) {
+    if (getConstantDim(c.rows[i]) == 1 && (i + 1 < c.rows.size() || !rowDims.empty()))
+      continue;
+    AffineExpr lhsStride = stride(offsets.front(), i);
+    bool even = !rowDims.empty() && llvm::all_of(offsets, [&](AffineExpr offset) {
+      AffineExpr outer = stride(offset, rowDims.back().dim), inner = stride(offset, i);
+      return outer && inner && provablyEqual(outer, inner * c.rows[i]);
+    });
+    if (even)
+      rowDims.back() = {simplifyDim(rowDims.back().extent * c.rows[i]), i, lhsStride};
+    else
+      rowDims.push_back({c.rows[i], i, lhsStride});
+  }
+  return rowDims;
+}
+
+LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> tasks) {
+  AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
+  for (const ReductionLoop &loop : c.reduction)
+    depth = depth * loop.extent;
+  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * 2), countMovedBytes(k)};
+}
+
+/// While blocks of rows meet a chunk of the right side, the next chunk (or, behind the last one, what the next kernel will read) comes from memory:
+/// a line every few steps, since more of them at once hold up the loads. Fewer blocks than this take less time than that; with more it makes no difference.
+static constexpr int64_t fewestBlocksToAsk = 4, mostBlocksToAsk = 24, mostStepsPerLine = 8;
+
+namespace {
+/// A piece of a dimension: `count` of it from `start` on.
+using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(KernelBuilder &k, const Contraction &c)
+      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded}, rowDims(mergeRows(k, c)) {}
+  LaunchInfo run();
+
+private:
+  void planBlocks();
+  void planChunks();
+  AffineExpr countBlocks() const;
+  void forBlock(AffineExpr block, BlockBody body) const;
+  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body) const;
+  void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
+  void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const;
+  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
+  RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
+  std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
+  void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
+
+  KernelBuilder &k;
+  const Contraction &c;
+  TileEmitter tiles;
+  SmallVector<RowDim> rowDims;
+  /// The dim that blocks cut, and the rows of a unit of it: more than one when whole lines of a small image share a tile.
+  unsigned cut = 0;
+  int64_t unitRows = 1;
+  unsigned blockUnits = 1;
+  AffineExpr chunks;
+  /// How many blocks of rows meet a chunk, and which of them this is.
+  AffineExpr rowBlocks, rowBlock;
+  int64_t chunkColumns = 0;
+};
+} // namespace
+
+void ContractionEmitter::planBlocks() {
+  cut = rowDims.size() - 1;
+  auto width = getConstantDim(rowDims.back().extent);
+  int64_t lines = width ? c.tile.rows / *width : 0;
+  if (lines >= 2 && cut > 0 && getConstantDim(rowDims[cut - 1].extent)) {
+    --cut;
+    unitRows = *width;
+    blockUnits = static_cast<unsigned>(lines);
+  } else {
+    blockUnits = c.tile.rows;
+  }
+}
+
+AffineExpr ContractionEmitter::countBlocks() const { return simplifyDim(rowDims[cut].extent.ceilDiv(blockUnits)); }
+
+void ContractionEmitter::forBlock(AffineExpr block, BlockBody body) const {
+  AffineExpr extent = rowDims[cut].extent;
+  if (auto size = getConstantDim(extent)) {
+    int64_t blocks = *getConstantDim(countBlocks()), big = (*size + blocks - 1) / blocks, bigBlocks = *size - blocks * (big - 1);
+    if (bigBlocks == blocks)
+      return body(block * big, big);
+    auto isBig = [&](bool yes) -> Value {
+      auto predicate = yes ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
+      return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(block), k.emitConstant(bigBlocks));
+    };
+    k.branch(isBig(true), [&] { body(block * big, big); });
+    k.branch(isBig(false), [&] { body(block * (big - 1) + bigBlocks, big - 1); });
+    return;
+  }
+  AffineExpr start = k.index(k.emit(block * blockUnits));
+  AffineExpr left = k.index(k.minimum(k.emitConstant(blockUnits), k.emit(extent - start)));
+  AffineExpr whole = left.floorDiv(blockUnits) * blockUnits, fours = left.floorDiv(4) * 4;
+  k.loop(k.constant(0), whole, blockUnits, "row", [&](AffineExpr row) { body(start + row, blockUnits); });
+  if (blockUnits > 4)
+    k.loop(k.index(k.emit(whole)), fours, 4, "row", [&](AffineExpr row) { body(start + row, 4); });
+  // A whole tile leaves nothing, whatever its size is modulo four.
+  AffineExpr ones = blockUnits > 4 ? k.index(arith::MaxSIOp::create(k.builder(), k.loc(), k.emit(whole), k.emit(fours))) : k.index(k.emit(whole));
+  k.loop(ones, left, 1, "row", [&](AffineExpr row) { body(start + row, 1); });
+}
+
+void ContractionEmitter::planChunks() {
+  int64_t depth = 1;
+  bool isStatic = true;
+  for (const ReductionLoop &loop : c.reduction) {
+    auto extent = getConstantDim(loop.extent);
+    isStatic &= extent.has_value();
+    depth *= extent.value_or(1);
+  }
+  // A sum of nothing, and a result without columns, are planned like those of one.
+  depth = isStatic ? std::max<int64_t>(depth, 1) : 512;
+  int64_t width = c.tile.columns(), panelBytes = depth * width * 4;
+  // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
+  int64_t panels = std::max<int64_t>(1, chooseChunkBytes(k.group(), k.target()) / panelBytes);
+  if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
+    panels = std::max<int64_t>(1, 32768 / panelBytes);
+  if (c.rowEpilogue)
+    panels = std::numeric_limits<int32_t>::max();
+  if (auto columns = getConstantDim(c.columns)) {
+    int64_t all = std::max<int64_t>(1, (*columns + width - 1) / width), count = (all + panels - 1) / panels;
+    panels = (all + count - 1) / count;
+    // What stays in the first-level cache for all blocks of rows need not be asked for (2 to 4 % of the time).
+    bool stays = isStatic && c.batch.empty() && depth * *columns * 4 <= k.target().getL1() * 2 / 3;
+    if (stays && getConstantDim(countBlocks()).value_or(fewestBlocksToAsk) >= fewestBlocksToAsk)
+      tiles.prefetch = false;
+  }
+  chunkColumns = panels * width;
+  chunks = simplifyDim(c.columns.ceilDiv(chunkColumns));
+}
+
+void ContractionEmitter::restOfColumns(function_ref<void(AffineExpr, Panel)> body) const {
+  unsigned width = c.tile.columns(), lanes = c.tile.lanes;
+  auto columns = getConstantDim(c.columns);
+  if (!columns) {
+    k.loop(c.columns.floorDiv(width) * width, c.columns, 1, "column", [&](AffineExpr column) { body(column, {1, 1, 1}); });
+    return;
+  }
+  int64_t done = *columns / width * width;
+  unsigned left = static_cast<unsigned>(*columns - done);
+  auto piece = [&](unsigned vectors, unsigned by, unsigned valid) {
+    body(k.index(k.emitConstant(done)), {vectors, by, valid});
+    done += valid;
+    left -= valid;
+  };
+  if (c.padded && left)
+    return piece((left + lanes - 1) / lanes, lanes, left);
+  if (left >= lanes)
+    piece(left / lanes, lanes, left / lanes * lanes);
+  for (unsigned by = lanes / 2; by >= 4; by /= 2)
+    if (left >= by)
+      piece(1, by, by);
+  if (left)
+    piece(left, 1, left);
+}
+
+void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExpr, Panel)> body) const {
+  unsigned width = c.tile.columns();
+  Panel whole{c.tile.vectors, c.tile.lanes, width};
+  auto columns = getConstantDim(c.columns);
+  AffineExpr covered = simplifyDim(c.columns.floorDiv(width) * width);
+  if (columns && *columns == width) {
+    body(k.index(k.emitConstant(0)), whole);
+  } else if (covered != k.constant(0)) {
+    AffineExpr end = covered;
+    if (chunks != k.constant(1))
+      end = k.index(k.minimum(k.emit(chunk * chunkColumns + chunkColumns), k.emit(covered)));
+    k.loop(k.index(k.emit(chunk * chunkColumns)), end, width, "column", [&](AffineExpr column) { body(column, whole); });
+  }
+  if (columns && *columns % width == 0)
+    return;
+  if (chunks == k.constant(1))
+    return restOfColumns(body);
+  Value last = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, k.emit(chunk), k.emit(chunks - 1));
+  k.branch(last, [&] { restOfColumns(body); });
+}
+
+void ContractionEmitter::storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset,
+                                    unsigned lanes) const {
+  k.storeLanes(c.result, value, c.resultAt(batch, rows, column + offset), Lanes{cast<AffineDimExpr>(column).getPosition(), lanes});
+}
+
+std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsBase, Panel panel) const {
+  auto blocks = getConstantDim(rowBlocks);
+  if (!c.padded || c.rowEpilogue || !blocks || *blocks < fewestBlocksToAsk || *blocks > mostBlocksToAsk)
+    return std::nullopt;
+  int64_t depth = 1, steps = 1;
+  for (const ReductionLoop &loop : c.reduction)
+    depth *= getConstantDim(loop.extent).value_or(1);
+  while (steps < mostStepsPerLine && 2 * steps * panel.vectors <= *blocks)
+    steps *= 2;
+  // Each of the first blocks takes as many lines of the panel one chunk further on as it makes steps that ask; the others ask for what they have.
+  AffineExpr next = rhsBase + c.panelStride * chunkColumns + rowBlock * (depth / steps * elementsPerLine);
+  auto isLess = arith::CmpIPredicate::slt;
+  Value asks = arith::CmpIOp::create(k.builder(), k.loc(), isLess, k.emit(rowBlock), k.emitConstant(panel.vectors * steps));
+  return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps};
+}
+
+void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const {
+  SmallVector<AffineExpr> offsets;
+  SmallVector<IndexExprs> places;
+  for (int64_t unit = 0; unit < count; ++unit)
+    for (int64_t row = 0; row < unitRows; ++row) {
+      IndexExprs at(rows);
+      at[cut] = at[cut] + unit;
+      AffineExpr offset = rowDims[cut].lhsStride * unit;
+      if (cut + 1 < rowDims.size()) {
+        at.back() = k.constant(row);
+        offset = offset + rowDims.back().lhsStride * row;
+      }
+      offsets.push_back(offset);
+      places.push_back(expandRows(k, c, rowDims, at));
+    }
+  AffineExpr lhsBase = c.gatheredRow ? c.gatheredRow(places.front()) : c.lhsAt(batch, places.front());
+  for (size_t row = 0; c.gatheredRow && row < places.size(); ++row)
+    offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
+  AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
+  TileEmitter tile = tiles;
+  tile.toCome = chooseLinesToCome(rhsBase, panel);
+  SmallVector<SmallVector<RowPiece>> pieces(places.size());
+  if (unsigned columns = panel.vectors * panel.lanes; c.padded && columns < c.tile.columns())
+    tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
+  tile.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
+    if (c.rowEpilogue)
+      pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
+    else
+      storePiece(value, batch, places[row], column, offset, lanes);
+  });
+  if (c.rowEpilogue)
+    c.rowEpilogue->addTile(column, pieces);
+}
+
+/// Rows of the block that begins at `rows`, counted through its units.
+RowEpilogue::RowIndex ContractionEmitter::indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const {
+  return [this, batch = IndexExprs(batch), first = IndexExprs(rows)](AffineExpr row, AffineExpr column) {
+    IndexExprs at(first);
+    at[cut] = at[cut] + row.floorDiv(unitRows);
+    if (cut + 1 < rowDims.size())
+      at.back() = row % unitRows;
+    return c.resultAt(batch, expandRows(k, c, rowDims, at), column);
+  };
+}
+
+void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const {
+  rows[cut] = k.index(k.emit(start));
+  if (c.rowEpilogue)
+    c.rowEpilogue->begin(count * unitRows, indexOfRows(batch, rows));
+  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel); });
+  if (c.rowEpilogue)
+    c.rowEpilogue->finish();
+}
+
+LaunchInfo ContractionEmitter::run() {
+  planBlocks();
+  planChunks();
+  IndexExprs extents(c.batch);
+  extents.push_back(chunks);
+  for (unsigned i = 0; i < cut; ++i)
+    extents.push_back(rowDims[i].extent);
+  extents.push_back(countBlocks());
+  ArrayRef<AffineExpr> rowExtents = ArrayRef(extents).drop_front(c.batch.size() + 1);
+  rowBlocks = simplifyDim(getNumElements(rowExtents, k.context()));
+  k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
+    ArrayRef<AffineExpr> batch = task.take_front(c.batch.size());
+    IndexExprs rows(task.drop_front(c.batch.size() + 1).drop_back());
+    rowBlock = k.constant(0);
+    for (auto [extent, at] : llvm::zip_equal(rowExtents, task.take_back(rowExtents.size())))
+      rowBlock = rowBlock * extent + at;
+    rows.resize(rowDims.size(), k.constant(0));
+    forBlock(task.back(), [&](AffineExpr start, unsigned count) { emitBlock(batch, task[c.batch.size()], rows, start, count); });
+  });
+  return contractionInfo(k, c, extents);
+}
+
+/// Says the tile where the algorithm is told: `gemm_tiled 14x32`, rows and columns.
+static void nameTile(KernelBuilder &k, TileShape tile) {
+  auto kernel = k.builder().getBlock()->getParent()->getParentOfType<func::FuncOp>();
+  auto algorithm = kernel ? kernel->getAttrOfType<StringAttr>(kernel::algorithmAttrName) : StringAttr();
+  if (algorithm)
+    kernel->setAttr(kernel::algorithmAttrName, k.builder().getStringAttr(algorithm.str() + " " + Twine(tile.rows) + "x" + Twine(tile.columns())));
+}
+
+LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction) {
+  nameTile(k, contraction.tile);
+  return ContractionEmitter(k, contraction).run();
+}
+
+} // namespace kiln

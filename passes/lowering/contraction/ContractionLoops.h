@@ -1,0 +1,80 @@
+//===- ContractionLoops.h - The loops around a register tile ---------------===//
+#ifndef KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONLOOPS_H
+#define KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONLOOPS_H
+
+#include "passes/lowering/contraction/ContractionTile.h"
+#include "passes/lowering/builder/RegisterRow.h"
+#include <functional>
+
+namespace kiln {
+
+/// What becomes of a product's rows while they are in the cache, instead of an epilogue for each element. It is told of one block of rows after
+/// the other, and of each block's tiles from the first column to the last one.
+class RowEpilogue {
+public:
+  /// The index of the result at a row of the block and a column.
+  using RowIndex = std::function<IndexExprs(mlir::AffineExpr row, mlir::AffineExpr column)>;
+
+  virtual ~RowEpilogue() = default;
+  virtual void begin(int64_t rows, RowIndex at) = 0;
+  /// Columns from `first` on are finished; `rows` has their pieces for each row of the block.
+  virtual void addTile(mlir::AffineExpr first, llvm::ArrayRef<llvm::SmallVector<RowPiece>> rows) = 0;
+  virtual void finish() = 0;
+};
+
+/// result[batch, row, column] = sum over k of lhs[batch, row, k] * rhs[batch, k, column]. Matrix products and convolutions are this, with
+/// other offsets.
+struct Contraction {
+  mlir::Value result;
+  mlir::Type element;
+  mlir::Value lhs, rhs;
+  /// Extents. The right side depends on the batch, not on the rows.
+  IndexExprs batch, rows;
+  mlir::AffineExpr columns;
+  llvm::SmallVector<ReductionLoop> reduction;
+  TileShape tile;
+  /// Rows that lie anywhere: the offset of one, which `lhsAt` then only counts. Null: rows lie as `lhsAt` says.
+  std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> rows)> gatheredRow;
+  /// Offsets of the first element of the reduction; linear.
+  std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows)> lhsAt;
+  std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> batch)> rhsAt;
+  /// Elements from a column to the next: between the panels and inside one. They differ when the right side is packed.
+  mlir::AffineExpr panelStride, laneStride;
+  /// Packed panels end in zeros, so that whole vectors can be read; the last one has only those that it needs.
+  bool padded = false;
+  std::function<IndexExprs(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows, mlir::AffineExpr column)> resultAt;
+  /// Null: each element is stored as it comes. With one, a task has all columns of its rows, and `rowValues` are what it computes at the result's
+  /// index besides the results.
+  RowEpilogue *rowEpilogue = nullptr;
+  llvm::SmallVector<mlir::Value, 1> rowValues;
+};
+
+/// The product of a group that gemm_tiled or conv_tiled can compute.
+Contraction makeTiledMatmul(KernelBuilder &k, nn::MatmulOp matmul);
+Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv);
+
+/// Writes tasks of (columns that fit the cache) x (a block of rows).
+LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);
+
+/// The same for a right side that is computed: each task packs its columns before it multiplies.
+LaunchInfo lowerPackedContraction(KernelBuilder &k, const Contraction &contraction);
+
+/// The same for both operands contiguous along the reduction, and one column or few rows.
+LaunchInfo lowerDotContraction(KernelBuilder &k, const Contraction &contraction);
+
+/// Row dimensions, merged where everything walks them evenly.
+struct RowDim {
+  mlir::AffineExpr extent;
+  /// Place among the contraction's rows.
+  unsigned dim;
+  /// Stride in the left buffer.
+  mlir::AffineExpr lhsStride;
+};
+llvm::SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c);
+/// The contraction's row index for places in merged dimensions.
+IndexExprs expandRows(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, llvm::ArrayRef<mlir::AffineExpr> rows);
+LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<mlir::AffineExpr> tasks);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONLOOPS_H

@@ -1,0 +1,202 @@
+//===- ContractionTile.cpp - The register tile of a matrix product ---------===//
+//
+//   for k:  b0 = rhs[k, 0..L), b1 = rhs[k, L..2L)
+//           a = lhs[row 0, k];  acc00 += a * b0;  acc01 += a * b1
+//           a = lhs[row 1, k];  acc10 += a * b0;  ...
+//
+// A single row has too few accumulators to keep the loads busy: its reduction runs as several streams that are added at the end.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/contraction/ContractionTile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+SmallVector<ReductionLoop> mergeReduction(ArrayRef<ReductionLoop> loops) {
+  SmallVector<ReductionLoop> merged;
+  for (const ReductionLoop &loop : loops) {
+    if (getConstantDim(loop.extent) == 1)
+      continue;
+    bool even = !merged.empty() && provablyEqual(merged.back().lhsStride, loop.lhsStride * loop.extent) &&
+                provablyEqual(merged.back().rhsStride, loop.rhsStride * loop.extent);
+    if (even)
+      merged.back() = {simplifyDim(merged.back().extent * loop.extent), loop.lhsStride, loop.rhsStride};
+    else
+      merged.push_back(loop);
+  }
+  if (merged.empty())
+    merged.push_back(loops.back());
+  return merged;
+}
+
+namespace {
+/// So many elements ahead of their use, and how near (MLIR's locality: 3 is the first-level cache, 2 the second).
+struct Ahead {
+  int64_t elements;
+  unsigned locality;
+};
+} // namespace
+
+/// 2 KiB are the time of a miss in the first-level cache, in steps of a tile, and 16 KiB that of a miss in the second.
+static constexpr Ahead aheads[] = {{512, 3}, {4096, 2}};
+
+PackedColumns::PackedColumns(int64_t columns, TileShape tile)
+    : width(tile.columns()), panels(llvm::divideCeil(columns, width)), tail(llvm::alignTo(columns - (panels - 1) * width, tile.lanes)) {}
+
+kernel::PackAttr PackedColumns::pack(ArrayRef<int64_t> shape, AffineMap map, int64_t dimension) const {
+  MLIRContext *context = map.getContext();
+  if (tail == width)
+    return kernel::PackAttr::get(context, shape, map);
+  return kernel::PackAttr::get(context, shape, map, {dimension, tail});
+}
+
+SmallVector<ReductionLoop> narrowPanel(ArrayRef<ReductionLoop> reduction, int64_t width, int64_t columns) {
+  SmallVector<ReductionLoop> narrow(reduction);
+  for (ReductionLoop &loop : narrow)
+    loop.rhsStride = getAffineConstantExpr(*getConstantDim(loop.rhsStride) / width * columns, loop.rhsStride.getContext());
+  return narrow;
+}
+
+Value TileEmitter::multiplyAdd(Value a, Value b, Value sum) const {
+  if (isa<VectorType>(b.getType()))
+    return vector::FMAOp::create(k.builder(), k.loc(), a, b, sum);
+  Value product = arith::MulFOp::create(k.builder(), k.loc(), a, b);
+  return arith::AddFOp::create(k.builder(), k.loc(), product, sum);
+}
+
+SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel, ValueRange carried) const {
+  AffineExpr left = k.index(k.emit(lhsAt)), right = k.index(k.emit(rhsAt));
+  // A dim that is zero here stands for the lanes.
+  AffineExpr lane = k.index(k.emitConstant(0));
+  Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), panel.lanes};
+  Values row, next;
+  for (unsigned v = 0; v < panel.vectors; ++v) {
+    AffineExpr column = lane + static_cast<int64_t>(v) * panel.lanes;
+    row.push_back(k.loadBuffer(rhs, element, right + column * laneStride, lanes));
+    // A few rows are bound by bandwidth: there is no latency to hide.
+    if (prefetch && rowOffsets.size() >= 4)
+      for (const Ahead &ahead : aheads)
+        memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + ahead.elements)), false, ahead.locality, true);
+  }
+  if (toCome) {
+    // Never negative: a shift, not a division that rounds down.
+    Value apart = k.emit(right - toCome->rhsBase), perLine = k.emitConstant(panel.vectors * panel.lanes * toCome->stepsPerLine);
+    AffineExpr line = k.index(arith::DivUIOp::create(k.builder(), k.loc(), apart, perLine));
+    memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * elementsPerLine), false, 2, true);
+  }
+  for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
+    Value a = k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
+    for (unsigned v = 0; v < panel.vectors; ++v)
+      next.push_back(multiplyAdd(a, row[v], carried[r * panel.vectors + v]));
+  }
+  return next;
+}
+
+/// How many iterations of a loop, each of so many products, make a block; 0 when the whole loop is one.
+static int64_t chooseBlock(AffineExpr extent, int64_t products, int64_t chainLength) {
+  auto size = getConstantDim(extent);
+  int64_t longest = std::max<int64_t>(1, chainLength / products);
+  if (!size)
+    return longest;
+  // A little more than one chain is not worth a second set of sums.
+  if (2 * *size <= 3 * longest)
+    return 0;
+  // Equal blocks if possible.
+  for (int64_t block = longest; 2 * block > longest; --block)
+    if (*size % block == 0)
+      return block;
+  return longest;
+}
+
+SmallVector<Value> TileEmitter::sumBlocks(AffineExpr extent, int64_t block, Panel panel, ValueRange carried, LoopBody body) const {
+  if (block == 0)
+    return k.loop(k.constant(0), extent, 1, "k", carried, body);
+  auto size = getConstantDim(extent);
+  return k.loop(k.constant(0), extent, block, "block", carried, [&](AffineExpr start, ValueRange sums) {
+    bool even = size && *size % block == 0;
+    AffineExpr count = even ? k.constant(block) : k.index(k.minimum(k.emitConstant(block), k.emit(extent - start)));
+    Values partial(sums.size(), k.number(element, 0, panel.lanes));
+    partial = k.loop(k.constant(0), count, 1, "k", partial, [&](AffineExpr i, ValueRange part) { return body(start + i, part); });
+    for (auto [sum, part] : llvm::zip_equal(sums, partial))
+      part = arith::AddFOp::create(k.builder(), k.loc(), sum, part);
+    return partial;
+  });
+}
+
+SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel,
+                                     ValueRange carried) const {
+  if (depth == reduction.size())
+    return step(lhsAt, rowOffsets, rhsAt, panel, carried);
+  const ReductionLoop &loop = reduction[depth];
+  int64_t products = 1;
+  for (const ReductionLoop &inner : ArrayRef(reduction).drop_front(depth + 1))
+    products *= getConstantDim(inner.extent).value_or(chainLength + 1);
+  // Longer inner loops are cut themselves.
+  int64_t block = products <= chainLength ? chooseBlock(loop.extent, products, chainLength) : 0;
+  return sumBlocks(loop.extent, block, panel, carried, [&](AffineExpr i, ValueRange sums) {
+    return nest(depth + 1, lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, sums);
+  });
+}
+
+SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, Panel panel, unsigned count) const {
+  const ReductionLoop &loop = reduction.front();
+  int64_t length = *getConstantDim(loop.extent) / count;
+  Values sums(count * panel.vectors, k.number(element, 0, panel.lanes));
+  AffineExpr row = k.constant(0), extent = k.constant(length);
+  sums = sumBlocks(extent, chooseBlock(extent, 1, chainLength), panel, sums, [&](AffineExpr i, ValueRange carried) {
+    Values next;
+    for (unsigned s = 0; s < count; ++s) {
+      AffineExpr at = i + static_cast<int64_t>(s) * length;
+      next.append(step(lhsBase + at * loop.lhsStride, row, rhsBase + at * loop.rhsStride, panel, carried.slice(s * panel.vectors, panel.vectors)));
+    }
+    return next;
+  });
+  for (; sums.size() > panel.vectors; sums.resize(sums.size() / 2))
+    for (size_t i = 0; i < sums.size() / 2; ++i)
+      sums[i] = arith::AddFOp::create(k.builder(), k.loc(), sums[i], sums[i + sums.size() / 2]);
+  if (length * count == *getConstantDim(loop.extent))
+    return sums;
+  return k.loop(k.constant(length * count), loop.extent, 1, "k", sums, [&](AffineExpr i, ValueRange carried) {
+    return step(lhsBase + i * loop.lhsStride, row, rhsBase + i * loop.rhsStride, panel, carried);
+  });
+}
+
+void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsBase, Panel panel, Store store) const {
+  lhsBase = k.index(k.emit(lhsBase));
+  rhsBase = k.index(k.emit(rhsBase));
+  unsigned count = k.target().getRegisters() >= 32 ? 8 : 4;
+  std::optional<int64_t> length = getConstantDim(reduction.front().extent);
+  Values sums;
+  if (rowOffsets.size() == 1 && reduction.size() == 1 && length && *length >= 8 * count) {
+    sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
+  } else {
+    sums.assign(rowOffsets.size() * panel.vectors, k.number(element, 0, panel.lanes));
+    sums = nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
+  }
+  for (unsigned r = 0; r < rowOffsets.size(); ++r)
+    for (unsigned v = 0; v < panel.vectors; ++v) {
+      unsigned column = v * panel.lanes, left = panel.valid - std::min(panel.valid, column), done = 0;
+      Value sum = sums[r * panel.vectors + v];
+      if (left >= panel.lanes) {
+        store(r, column, sum, panel.lanes);
+        continue;
+      }
+      for (unsigned piece = panel.lanes / 2; piece >= 4; piece /= 2)
+        if (left - done >= piece) {
+          auto lanes = llvm::to_vector(llvm::seq<int64_t>(done, done + piece));
+          store(r, column + done, vector::ShuffleOp::create(k.builder(), k.loc(), sum, sum, lanes), piece);
+          done += piece;
+        }
+      for (; done < left; ++done)
+        store(r, column + done, vector::ExtractOp::create(k.builder(), k.loc(), sum, static_cast<int64_t>(done)), 1);
+    }
+}
+
+} // namespace kiln

@@ -1,0 +1,83 @@
+//===- ContractionTile.h - The register tile of a matrix product -----------===//
+#ifndef KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONTILE_H
+#define KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONTILE_H
+
+#include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/TileShape.h"
+
+namespace kiln {
+
+/// One loop of the reduction; the strides are in elements of the left and the right buffer.
+struct ReductionLoop {
+  mlir::AffineExpr extent;
+  mlir::AffineExpr lhsStride;
+  mlir::AffineExpr rhsStride;
+};
+
+/// The columns (at least one) of a right side that is packed in panels of a tile's columns; the last panel has only the vectors that it needs.
+struct PackedColumns {
+  PackedColumns(int64_t columns, TileShape tile);
+  /// Columns of a panel, how many panels there are, and the columns of the last one.
+  int64_t width, panels, tail;
+  /// Of all panels.
+  int64_t stored() const { return (panels - 1) * width + tail; }
+  /// The order of a weight whose dimension `dimension` counts the panels and whose innermost one is a panel's columns.
+  kernel::PackAttr pack(llvm::ArrayRef<int64_t> shape, mlir::AffineMap map, int64_t dimension) const;
+};
+
+/// The reduction in a packed panel of `columns` columns instead of `width`.
+llvm::SmallVector<ReductionLoop> narrowPanel(llvm::ArrayRef<ReductionLoop> reduction, int64_t width, int64_t columns);
+
+/// Joins loops that both sides walk evenly: kernel width and channels of a convolution, say.
+llvm::SmallVector<ReductionLoop> mergeReduction(llvm::ArrayRef<ReductionLoop> loops);
+
+/// The columns of a tile: `vectors` times `lanes` are computed, of which `valid` exist.
+struct Panel {
+  unsigned vectors;
+  unsigned lanes;
+  unsigned valid;
+};
+
+/// Single-precision numbers of a cache line.
+constexpr int64_t elementsPerLine = 16;
+
+/// Lines of the right side that other tiles will read, asked for into the second-level cache: the next one of them every so many steps.
+struct LinesToCome {
+  /// The first one, and where the tile itself starts to read, in elements of the right buffer.
+  mlir::AffineExpr first, rhsBase;
+  int64_t stepsPerLine;
+};
+
+/// Computes tiles: reads the left side by elements (each is broadcast), the right side by vectors.
+struct TileEmitter {
+  KernelBuilder &k;
+  mlir::Value lhs, rhs;
+  mlir::Type element;
+  llvm::SmallVector<ReductionLoop> reduction;
+  /// How far apart neighbouring columns of the right side are.
+  mlir::AffineExpr laneStride;
+  /// Whether the right side, which is read from one end to the other, is asked for ahead of its use.
+  bool prefetch = false;
+  /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
+  int64_t chainLength = 256;
+  std::optional<LinesToCome> toCome = std::nullopt;
+
+  using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
+  /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
+  void emit(mlir::AffineExpr lhsBase, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsBase, Panel panel, Store store) const;
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  using LoopBody = llvm::function_ref<Values(mlir::AffineExpr i, mlir::ValueRange sums)>;
+  /// A loop over [0, extent) that adds to `carried`, in blocks with sums of their own unless `block` is 0.
+  Values sumBlocks(mlir::AffineExpr extent, int64_t block, Panel panel, mlir::ValueRange carried, LoopBody body) const;
+  Values nest(unsigned depth, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel,
+              mlir::ValueRange carried) const;
+  Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
+  Values streams(mlir::AffineExpr lhsBase, mlir::AffineExpr rhsBase, Panel panel, unsigned count) const;
+  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum) const;
+};
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_CONTRACTION_CONTRACTIONTILE_H

@@ -1,0 +1,292 @@
+//===- PackedContraction.cpp - Products that pack their right side as they run ===//
+//
+//   for each task = (batch, outer rows, panel of columns, some blocks of rows):
+//     for each part of the depth:
+//       panel[k, 0..NR) = rhs[k, columns of the panel]           (zeros beyond the last column)
+//       for each block of rows: sums[block] += tile of lhs and panel
+//     for each block of rows: the epilogue stores its sums
+//
+// The panel and the sums lie in arrays of the kernel, so that any stride of the right side costs one pass over it, a tile never meets a tail of
+// the columns, and the epilogue is a loop. The last block of rows overlaps the one before it; it stores only rows that are its own.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/builder/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// The depth of a panel: with a wide tile it fills the first-level cache.
+static constexpr int64_t deepestPanel = 256;
+/// Blocks of rows that share a panel; enough to make packing cheap.
+static constexpr int64_t blocksPerTask = 16;
+
+namespace {
+class PackedEmitter {
+public:
+  PackedEmitter(KernelBuilder &k, const Contraction &c);
+  LaunchInfo run();
+
+private:
+  using Task = ArrayRef<AffineExpr>;
+  void emitTask(Task batch, IndexExprs rows, AffineExpr column, AffineExpr chunk);
+  void emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last, AffineExpr start, AffineExpr length);
+  void pack(AffineExpr from, AffineExpr length);
+  void packLanes(AffineExpr from, AffineExpr to, AffineExpr length);
+  void packSquares(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
+  void packElements(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
+  void emitTiles(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
+  void emitTile(Task batch, IndexExprs rows, AffineExpr row, unsigned count, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
+  void emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot);
+  AffineExpr firstRow(AffineExpr block);
+  /// The columns of the last panel of so many; 0 when it is whole, nullopt when that is not known.
+  std::optional<int64_t> tailOf(int64_t panelColumns) const {
+    auto columns = getConstantDim(c.columns);
+    return columns ? std::optional(*columns % panelColumns) : std::nullopt;
+  }
+  /// A dim that is zero here stands for the lanes.
+  void forLanes(function_ref<void(AffineExpr lane, Lanes across)> body) {
+    AffineExpr lane = k.index(k.emitConstant(0));
+    body(lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes()});
+  }
+  unsigned lanes() const { return c.tile.lanes; }
+
+  KernelBuilder &k;
+  const Contraction &c;
+  SmallVector<RowDim> rowDims;
+  AffineExpr depth, lhsStride, rhsStride;
+  /// Rows of a block, and of the dimension that blocks cut.
+  int64_t blockRows;
+  AffineExpr extent;
+  int64_t width, partLength;
+  bool onePart;
+  /// Of the task that is being written: columns from its first one on, the packed panel, the sums of its blocks.
+  AffineExpr left;
+  Value panel, sums;
+};
+} // namespace
+
+PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c)
+    : k(k), c(c), rowDims(mergeRows(k, c)), depth(c.reduction.front().extent), lhsStride(c.reduction.front().lhsStride),
+      rhsStride(c.reduction.front().rhsStride), blockRows(c.tile.rows), extent(rowDims.back().extent), width(c.tile.columns()),
+      partLength(deepestPanel), onePart(false) {
+  if (auto count = getConstantDim(extent)) {
+    int64_t blocks = std::max<int64_t>(1, (*count + blockRows - 1) / blockRows);
+    blockRows = std::max<int64_t>(1, (*count + blocks - 1) / blocks);
+  }
+  if (auto length = getConstantDim(depth)) {
+    int64_t parts = std::max<int64_t>(1, (*length + deepestPanel - 1) / deepestPanel);
+    partLength = std::max<int64_t>(1, (*length + parts - 1) / parts);
+    onePart = parts == 1;
+  }
+}
+
+/// The last block starts so that it ends with the last row; a dimension of less than a block has one that starts at 0.
+AffineExpr PackedEmitter::firstRow(AffineExpr block) {
+  Value start = k.minimum(k.emit(block * blockRows), k.emit(extent - blockRows));
+  if (!getConstantDim(extent))
+    start = arith::MaxSIOp::create(k.builder(), k.loc(), start, k.emitConstant(0));
+  return k.index(start);
+}
+
+/// Rows of the right side that are contiguous: copied in vectors.
+void PackedEmitter::packLanes(AffineExpr from, AffineExpr to, AffineExpr length) {
+  forLanes([&](AffineExpr lane, Lanes across) {
+    k.loop(k.constant(0), length, 1, "k", [&](AffineExpr i) {
+      k.storeBuffer(panel, c.element, to + i * width + lane, k.loadBuffer(c.rhs, c.element, from + i * rhsStride + lane, across), across);
+    });
+  });
+}
+
+/// Columns of the right side that are contiguous: transposed in registers, then the rest by elements. The last column stands in for those that
+/// do not exist; nobody reads their products.
+void PackedEmitter::packSquares(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length) {
+  int64_t side = lanes();
+  AffineExpr whole = simplifyDim(length.floorDiv(side) * side);
+  if (!getConstantDim(whole))
+    whole = k.index(k.emit(whole));
+  auto source = [&](AffineExpr column) {
+    if (!getConstantDim(valid))
+      column = k.index(k.minimum(k.emit(column), k.emit(valid - 1)));
+    return from + column * c.laneStride;
+  };
+  forLanes([&](AffineExpr lane, Lanes across) {
+    IndexExprs columns;
+    for (int64_t column = 0; column < side; ++column)
+      columns.push_back(source(k.constant(column)));
+    k.loop(k.constant(0), whole, side, "k", [&](AffineExpr i) {
+      SmallVector<Value> rows;
+      for (AffineExpr column : columns)
+        rows.push_back(k.loadBuffer(c.rhs, c.element, column + i + lane, across));
+      for (auto [depth, row] : llvm::enumerate(transposeLanes(k, rows)))
+        k.storeBuffer(panel, c.element, to + (i + static_cast<int64_t>(depth)) * width + lane, row, across);
+    });
+  });
+  if (whole == length)
+    return;
+  k.loop(whole, length, 1, "k", [&](AffineExpr i) {
+    k.loop(k.constant(0), k.constant(side), 1, "column", [&](AffineExpr column) {
+      k.storeBuffer(panel, c.element, to + i * width + column, k.loadBuffer(c.rhs, c.element, source(column) + i));
+    });
+  });
+}
+
+/// Any strides, and the tail: element by element, zeros where there is no column.
+void PackedEmitter::packElements(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length) {
+  forLanes([&](AffineExpr lane, Lanes across) {
+    k.loop(k.constant(0), length, 1, "k", [&](AffineExpr i) {
+      k.storeBuffer(panel, c.element, to + i * width + lane, k.number(c.element, 0, across.count), across);
+      k.loop(k.constant(0), valid, 1, "column", [&](AffineExpr column) {
+        Value value = k.loadBuffer(c.rhs, c.element, from + column * c.laneStride + i * rhsStride);
+        k.storeBuffer(panel, c.element, to + i * width + column, value);
+      });
+    });
+  });
+}
+
+void PackedEmitter::pack(AffineExpr from, AffineExpr length) {
+  AffineExpr one = k.constant(1), side = k.constant(lanes());
+  bool squares = rhsStride == one && lanes() > 1, copies = c.laneStride == one && lanes() > 1, hasTail = tailOf(lanes()) != 0;
+  k.loop(k.constant(0), k.constant(width), lanes(), "lane", [&](AffineExpr v) {
+    AffineExpr source = k.index(k.emit(from + v * c.laneStride)), rest = k.index(k.emit(left - v)), valid = side;
+    auto compare = [&](arith::CmpIPredicate predicate, AffineExpr bound) -> Value {
+      return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(rest), k.emit(bound));
+    };
+    if (hasTail || tailOf(width) != 0)
+      valid = k.index(k.minimum(k.emit(side), k.emit(rest)));
+    if (!copies)
+      return k.branch(compare(arith::CmpIPredicate::sgt, k.constant(0)),
+                      [&] { squares ? packSquares(source, v, valid, length) : packElements(source, v, valid, length); });
+    k.branch(compare(arith::CmpIPredicate::sge, side), [&] { packLanes(source, v, length); });
+    if (hasTail)
+      k.branch(compare(arith::CmpIPredicate::slt, side), [&] {
+        k.branch(compare(arith::CmpIPredicate::sgt, k.constant(0)), [&] { packElements(source, v, valid, length); });
+      });
+  });
+}
+
+void PackedEmitter::emitTile(Task batch, IndexExprs rows, AffineExpr row, unsigned count, AffineExpr slot, AffineExpr start,
+                             const TileEmitter &tiles) {
+  SmallVector<AffineExpr> offsets;
+  for (int64_t r = 0; r < count; ++r)
+    offsets.push_back(rowDims.back().lhsStride * r);
+  rows.back() = row;
+  AffineExpr lhs = c.lhsAt(batch, expandRows(k, c, rowDims, rows)) + start * lhsStride;
+  auto emit = [&](unsigned vectors) {
+    tiles.emit(lhs, offsets, k.constant(0), Panel{vectors, lanes(), vectors * lanes()}, [&](unsigned r, unsigned column, Value value, unsigned) {
+      forLanes([&](AffineExpr lane, Lanes across) {
+        AffineExpr at = slot + (static_cast<int64_t>(r) * width + column) + lane;
+        if (!onePart)
+          value = arith::AddFOp::create(k.builder(), k.loc(), k.loadBuffer(sums, c.element, at, across), value);
+        k.storeBuffer(sums, c.element, at, value, across);
+      });
+    });
+  };
+  // A tail of one vector is worth a narrower tile.
+  auto tail = tailOf(width);
+  if (c.tile.vectors == 1 || (tail && (*tail == 0 || *tail > lanes())))
+    return emit(c.tile.vectors);
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(left), k.emitConstant(lanes()));
+  };
+  k.branch(compare(arith::CmpIPredicate::sgt), [&] { emit(c.tile.vectors); });
+  k.branch(compare(arith::CmpIPredicate::sle), [&] { emit(1); });
+}
+
+void PackedEmitter::emitTiles(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr start, const TileEmitter &tiles) {
+  if (getConstantDim(extent))
+    return emitTile(batch, rows, firstRow(block), blockRows, slot, start, tiles);
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(extent), k.emitConstant(blockRows));
+  };
+  k.branch(compare(arith::CmpIPredicate::sge), [&] { emitTile(batch, rows, firstRow(block), blockRows, slot, start, tiles); });
+  k.branch(compare(arith::CmpIPredicate::slt), [&] {
+    AffineExpr fours = k.index(k.emit(extent.floorDiv(4) * 4));
+    k.loop(k.constant(0), fours, 4, "row", [&](AffineExpr row) { emitTile(batch, rows, row, 4, slot + row * width, start, tiles); });
+    k.loop(fours, extent, 1, "row", [&](AffineExpr row) { emitTile(batch, rows, row, 1, slot + row * width, start, tiles); });
+  });
+}
+
+void PackedEmitter::emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot) {
+  AffineExpr start = firstRow(block);
+  AffineExpr own = k.index(k.emit(block * blockRows - start)), count = k.index(k.minimum(k.emitConstant(blockRows), k.emit(extent)));
+  auto storeRows = [&](AffineExpr valid) {
+    k.loop(own, count, 1, "row", [&](AffineExpr row) {
+      rows.back() = start + row;
+      IndexExprs all = expandRows(k, c, rowDims, rows);
+      k.vectorLoop(valid, k.vectorLanes(), "i", [&](AffineExpr i, Lanes across) {
+        Value value = k.loadBuffer(sums, c.element, slot + row * width + i, across);
+        k.storeResults(c.result, value, c.resultAt(batch, all, column + i), across);
+      });
+    });
+  };
+  auto tail = tailOf(width);
+  if (!tail)
+    return storeRows(k.index(k.minimum(k.emitConstant(width), k.emit(left))));
+  if (*tail == 0 || getConstantDim(c.columns) == *tail)
+    return storeRows(k.constant(*tail == 0 ? width : *tail));
+  // Known sizes have vectors for their remainder.
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(left), k.emitConstant(width));
+  };
+  k.branch(compare(arith::CmpIPredicate::sge), [&] { storeRows(k.constant(width)); });
+  k.branch(compare(arith::CmpIPredicate::slt), [&] { storeRows(k.constant(*tail)); });
+}
+
+void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last, AffineExpr start,
+                             AffineExpr length) {
+  pack(k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + start * rhsStride)), length);
+  TileEmitter tiles{k, c.lhs, panel, c.element, {{length, lhsStride, k.constant(width)}}, k.constant(1)};
+  k.loop(first, last, 1, "block", [&](AffineExpr block) {
+    AffineExpr slot = onePart ? k.constant(0) : k.index(k.emit((block - first) * (blockRows * width)));
+    emitTiles(batch, IndexExprs(rows), block, slot, start, tiles);
+    if (onePart)
+      emitEpilogue(batch, IndexExprs(rows), column, block, slot);
+  });
+}
+
+void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, AffineExpr chunk) {
+  int64_t slotSize = blockRows * width, slots = onePart ? 1 : blocksPerTask;
+  left = k.index(k.emit(c.columns - column));
+  panel = k.array("panel", c.element, partLength * width);
+  sums = k.array("sums", c.element, slots * slotSize);
+  AffineExpr first = k.index(k.emit(chunk * blocksPerTask));
+  AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
+  if (onePart)
+    return emitPart(batch, rows, column, first, last, k.constant(0), depth);
+  k.loop(k.constant(0), k.constant(slots * slotSize), lanes(), "i", [&](AffineExpr i) {
+    k.storeBuffer(sums, c.element, i, k.number(c.element, 0, lanes()), Lanes{cast<AffineDimExpr>(i).getPosition(), lanes()});
+  });
+  k.loop(k.constant(0), depth, partLength, "part", [&](AffineExpr start) {
+    AffineExpr length = k.index(k.minimum(k.emitConstant(partLength), k.emit(depth - start)));
+    emitPart(batch, rows, column, first, last, start, length);
+  });
+  k.loop(first, last, 1, "block", [&](AffineExpr block) {
+    emitEpilogue(batch, rows, column, block, k.index(k.emit((block - first) * slotSize)));
+  });
+}
+
+LaunchInfo PackedEmitter::run() {
+  IndexExprs extents(c.batch);
+  for (const RowDim &dim : ArrayRef(rowDims).drop_back())
+    extents.push_back(dim.extent);
+  extents.push_back(simplifyDim(c.columns.ceilDiv(width)));
+  extents.push_back(simplifyDim(extent.ceilDiv(blockRows * blocksPerTask)));
+  k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
+    ArrayRef<AffineExpr> batch = task.take_front(c.batch.size());
+    IndexExprs rows(task.slice(c.batch.size(), rowDims.size() - 1));
+    rows.push_back(k.constant(0));
+    emitTask(batch, rows, k.index(k.emit(task[task.size() - 2] * width)), task.back());
+  });
+  return contractionInfo(k, c, extents);
+}
+
+LaunchInfo lowerPackedContraction(KernelBuilder &k, const Contraction &contraction) { return PackedEmitter(k, contraction).run(); }
+
+} // namespace kiln

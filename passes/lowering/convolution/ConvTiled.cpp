@@ -1,0 +1,136 @@
+//===- ConvTiled.cpp - Convolutions as matrix products ---------------------===//
+//
+//   result[n, y, x, o] = sum over (i, j, c) of input[n, y * s + i * d, x * s + j * d, c] * weight[o, c, i, j]
+//
+// is a matrix product whose rows are the output pixels and whose left side is never stored: only offsets differ. Needs channels_last without
+// padding. The weight is stored as [group, out channel / NR, kernel..., in channel, out channel % NR]; the last panel has only the vectors that it
+// needs.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/Kernels.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+  auto conv = dyn_cast_or_null<ConvOp>(anchor);
+  if (!conv || conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
+    return false;
+  if (!conv.getType().getElementType().isF32() || !conv.getInput().getType().getElementType().isF32())
+    return false;
+  auto weight = dyn_cast<BlockArgument>(conv.getWeight());
+  if (!weight || !isa<BlockArgument>(conv.getInput()) || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+    return false;
+  reason = conv.getGroups() == 1 ? "channels_last f32 convolution with constant weights: output pixels are the rows of a matrix product"
+                                 : "grouped channels_last f32 convolution: one matrix product a group";
+  return true;
+}
+
+namespace {
+struct ConvShape {
+  ConvOp op;
+  unsigned spatial;
+  int64_t groups, inPerGroup, outPerGroup;
+  SmallVector<int64_t> kernel;
+  DimExprs output;
+
+  explicit ConvShape(ConvOp conv)
+      : op(conv), spatial(conv.getStrides().size()), groups(conv.getGroups()), output(getDims(conv.getType())) {
+    ArrayRef<int64_t> weight = cast<RankedTensorType>(conv.getWeight().getType()).getShape();
+    outPerGroup = weight[0] / groups;
+    inPerGroup = weight[1];
+    kernel.assign(weight.begin() + 2, weight.end());
+  }
+  int64_t taps() const {
+    int64_t count = 1;
+    for (int64_t size : kernel)
+      count *= size;
+    return count;
+  }
+};
+} // namespace
+
+static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape) {
+  PackedColumns packed(shape.outPerGroup, c.tile);
+  int64_t depth = shape.taps() * shape.inPerGroup;
+  bool grouped = shape.groups > 1;
+  unsigned position = 0;
+  auto next = [&] { return getAffineDimExpr(position++, k.context()); };
+  SmallVector<int64_t> order;
+  AffineExpr out = k.constant(0);
+  if (grouped) {
+    order.push_back(shape.groups);
+    out = next() * shape.outPerGroup;
+  }
+  order.push_back(packed.panels);
+  out = out + next() * packed.width;
+  IndexExprs source(2);
+  for (int64_t size : shape.kernel) {
+    order.push_back(size);
+    source.push_back(next());
+  }
+  order.append({shape.inPerGroup, packed.width});
+  source[1] = next();
+  source[0] = out + next();
+  unsigned argument = cast<BlockArgument>(ConvOp(shape.op).getWeight()).getArgNumber();
+  k.packConstant(argument, packed.pack(order, AffineMap::get(position, 0, source, k.context()), grouped ? 1 : 0));
+  c.rhs = k.buffer(argument);
+  AffineExpr zero = k.constant(0);
+  c.rhsAt = [zero, grouped, size = packed.stored() * depth](ArrayRef<AffineExpr> batch) { return grouped ? batch.front() * size : zero; };
+  c.panelStride = k.constant(depth);
+  c.laneStride = k.constant(1);
+  c.padded = true;
+}
+
+/// The loops over the kernel's window and the channels: strides in the input and in the packed weight.
+static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShape &shape, int64_t width) {
+  SmallVector<ReductionLoop> loops;
+  ArrayRef<int64_t> dilations = ConvOp(shape.op).getDilations();
+  auto input = cast<BlockArgument>(ConvOp(shape.op).getInput());
+  int64_t packed = shape.inPerGroup * width;
+  loops.push_back({k.constant(shape.inPerGroup), k.elementStride(input, shape.spatial + 1), k.constant(width)});
+  for (unsigned i = shape.spatial; i-- > 0;) {
+    loops.insert(loops.begin(), {k.constant(shape.kernel[i]), simplifyDim(k.elementStride(input, i + 1) * dilations[i]), k.constant(packed)});
+    packed *= shape.kernel[i];
+  }
+  return mergeReduction(loops);
+}
+
+Contraction makeTiledConv(KernelBuilder &k, ConvOp op) {
+  ConvShape shape(op);
+  Contraction c;
+  c.result = op.getResult();
+  c.element = op.getType().getElementType();
+  auto input = cast<BlockArgument>(op.getInput());
+  c.lhs = k.buffer(input.getArgNumber());
+  if (shape.groups > 1)
+    c.batch.push_back(k.constant(shape.groups));
+  c.rows.assign(shape.output.begin(), shape.output.end() - 1);
+  c.columns = k.constant(shape.outPerGroup);
+  c.tile = chooseTile(k.group(), k.target(), getConstantDim(getNumElements(c.rows, k.context())), shape.outPerGroup,
+                      getConstantDim(simplifyDim(k.elementStride(input, shape.spatial) * op.getStrides().back())));
+  c.lhsAt = [&k, shape, input](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
+    IndexExprs at(rows);
+    for (unsigned i = 0; i < shape.spatial; ++i)
+      at[i + 1] = at[i + 1] * ConvOp(shape.op).getStrides()[i];
+    at.push_back(batch.empty() ? k.constant(0) : batch.front() * shape.inPerGroup);
+    return k.elementOffset(input, at);
+  };
+  c.resultAt = [shape](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column) {
+    IndexExprs at(rows);
+    at.push_back(batch.empty() ? column : batch.front() * shape.outPerGroup + column);
+    return at;
+  };
+  packWeight(k, c, shape);
+  c.reduction = makeReduction(k, shape, c.tile.columns());
+  return c;
+}
+
+FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }
+
+} // namespace kiln

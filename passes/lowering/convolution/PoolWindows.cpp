@@ -1,0 +1,162 @@
+//===- PoolWindows.cpp - Max and average pooling ---------------------------===//
+//
+//   for each output place: the window's bounds inside the input; max or mean over it. Channels last: the vector runs over channels.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
+#include "passes/target/choice/Kernels.h"
+#include "passes/lowering/builder/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchPoolWindows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  auto layout = anchor ? anchor->getAttrOfType<LayoutAttr>("layout") : LayoutAttr();
+  bool last = layout && layout.getValue() == Layout::ChannelsLast;
+  reason = last ? "windows clipped to the input, vectors over channels" : "windows clipped to the input, one element at a time";
+  return isa_and_nonnull<MaxPoolOp, AvgPoolOp>(anchor);
+}
+
+namespace {
+struct Pool {
+  KernelBuilder &k;
+  Operation *op;
+  ArrayRef<int64_t> kernel, strides, dilations, pads;
+  bool channelsLast;
+  ReduceKind kind;
+  Type element;
+  DimExprs in, out;
+
+  unsigned spatial() const { return kernel.size(); }
+  unsigned dim(unsigned i) const { return channelsLast ? 1 + i : 2 + i; }
+  unsigned channelDim() const { return channelsLast ? in.size() - 1 : 1; }
+
+  /// ceil(max(0, expr) / dilation), at most the kernel's extent.
+  AffineExpr bound(AffineExpr expr, unsigned i) const {
+    Value zero = k.emitConstant(0);
+    Value positive = arith::MaxSIOp::create(k.builder(), k.loc(), k.emit(expr), zero);
+    AffineExpr steps = k.index(positive);
+    steps = k.index(k.emit((steps + (dilations[i] - 1)).floorDiv(dilations[i])));
+    return k.index(k.minimum(k.emit(steps), k.emitConstant(kernel[i])));
+  }
+  /// The window places [first, end) that lie in [low, high) when place p reads `start + p * dilation`.
+  std::pair<AffineExpr, AffineExpr> window(AffineExpr outAt, unsigned i, bool padded) const {
+    AffineExpr start = outAt * strides[i] - pads[i];
+    AffineExpr low = k.constant(padded ? -pads[i] : 0), high = in[dim(i)] + (padded ? pads[spatial() + i] : 0);
+    // Without padding every window is whole.
+    bool whole = pads[i] == 0 && pads[spatial() + i] == 0 && fits(i);
+    if (whole || (padded && fits(i)))
+      return {k.constant(0), k.constant(kernel[i])};
+    return {bound(low - start, i), bound(high - start, i)};
+  }
+  /// Whether the last window ends within the padded input (no ceil_mode overhang).
+  bool fits(unsigned i) const {
+    auto size = getConstantDim(in[dim(i)] + pads[i] + pads[spatial() + i]), count = getConstantDim(out[dim(i)]);
+    if (!size || !count)
+      return getConstantDim(in[dim(i)]) == std::nullopt && provablyFloor(i);
+    return (*count - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 <= *size;
+  }
+  /// Whether a place's window may lie in the padding altogether.
+  bool mayMiss() const {
+    return llvm::any_of(llvm::seq(spatial()), [&](unsigned i) {
+      bool isPadded = pads[i] != 0 || pads[spatial() + i] != 0;
+      return !fits(i) || (isPadded && (dilations[i] > 1 || pads[i] >= kernel[i] || pads[spatial() + i] >= kernel[i]));
+    });
+  }
+  /// For symbolic extents: the output is the floor formula itself.
+  bool provablyFloor(unsigned i) const {
+    AffineExpr expected = (in[dim(i)] + pads[i] + pads[spatial() + i] - (kernel[i] - 1) * dilations[i] - 1).floorDiv(strides[i]) + 1;
+    return provablyEqual(expected, out[dim(i)]);
+  }
+  Value reduceWindow(ArrayRef<AffineExpr> at, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows, IndexExprs &place, Value carried, Lanes lanes) const {
+    unsigned i = place.size();
+    if (i == spatial()) {
+      IndexExprs source(at);
+      for (unsigned d = 0; d < spatial(); ++d)
+        source[dim(d)] = at[dim(d)] * strides[d] - pads[d] + place[d] * dilations[d];
+      return combine(k, kind, element, carried, k.value(op->getOperand(0), source, lanes));
+    }
+    return k.loop(windows[i].first, windows[i].second, 1, "w", carried, [&](AffineExpr p, ValueRange next) -> SmallVector<Value> {
+      place.push_back(p);
+      Value result = reduceWindow(at, windows, place, next.front(), lanes);
+      place.pop_back();
+      return {result};
+    }).front();
+  }
+};
+} // namespace
+
+static AffineExpr countElements(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows) {
+  AffineExpr count = pool.k.constant(1);
+  for (auto [first, end] : windows)
+    count = count * (end - first);
+  return count;
+}
+
+/// The number of elements that an average divides by, as a number: 1 for a window of no elements, whose average is 0.
+static Value emitDivisor(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows) {
+  KernelBuilder &k = pool.k;
+  Value count = k.emit(countElements(pool, windows));
+  if (pool.mayMiss())
+    count = arith::MaxSIOp::create(k.builder(), k.loc(), count, k.emitConstant(1));
+  Value wide = arith::IndexCastOp::create(k.builder(), k.loc(), k.builder().getI64Type(), count);
+  return arith::SIToFPOp::create(k.builder(), k.loc(), computeType(pool.element), wide);
+}
+
+/// What a window starts with. The standard does not say what the largest of no elements is: the lowest finite number, as in ONNX Runtime.
+static Value emitStart(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows, unsigned lanes) {
+  KernelBuilder &k = pool.k;
+  auto type = dyn_cast<FloatType>(pool.element);
+  if (pool.kind != ReduceKind::Max || !type || !pool.mayMiss())
+    return reductionIdentity(k, pool.kind, pool.element, lanes);
+  OpBuilder &b = k.builder();
+  double lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true).convertToDouble();
+  Value empty = arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::eq, k.emit(countElements(pool, windows)), k.emitConstant(0));
+  Value start = arith::SelectOp::create(b, k.loc(), empty, k.number(type, lowest, 1), reductionIdentity(k, pool.kind, type, 1));
+  return k.broadcast(start, lanes);
+}
+
+static void emitPlace(const Pool &pool, ArrayRef<AffineExpr> at, Lanes lanes) {
+  KernelBuilder &k = pool.k;
+  SmallVector<std::pair<AffineExpr, AffineExpr>> windows, counted;
+  auto average = dyn_cast<AvgPoolOp>(pool.op);
+  for (unsigned i = 0; i < pool.spatial(); ++i) {
+    windows.push_back(pool.window(at[pool.dim(i)], i, false));
+    if (average)
+      counted.push_back(average.getCountIncludePad() ? pool.window(at[pool.dim(i)], i, true) : windows.back());
+  }
+  IndexExprs place;
+  Value result = pool.reduceWindow(at, windows, place, emitStart(pool, windows, lanes.count), lanes);
+  if (average) {
+    Value count = k.broadcast(emitDivisor(pool, counted), lanes.count);
+    result = (Scalar(k.builder(), k.loc(), result, pool.element) / Scalar(k.builder(), k.loc(), count, pool.element)).value();
+  }
+  k.storeResults(pool.op->getResult(0), result, at, lanes);
+}
+
+FailureOr<LaunchInfo> lowerPoolWindows(KernelBuilder &k, Operation *op) {
+  auto list = [&](StringRef name) { return op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef(); };
+  bool channelsLast = op->getAttrOfType<LayoutAttr>("layout").getValue() == Layout::ChannelsLast;
+  Type input = op->getOperand(0).getType(), output = op->getResult(0).getType();
+  Pool pool{k, op, list("kernel"), list("strides"), list("dilations"), list("pads"), channelsLast,
+            isa<MaxPoolOp>(op) ? ReduceKind::Max : ReduceKind::Sum, getElementTypeOrSelf(output), getDims(input), getDims(output)};
+  IndexExprs tasks(ArrayRef(pool.out).drop_back());
+  k.taskLoop(tasks, [&](ArrayRef<AffineExpr> task) {
+    k.vectorLoop(pool.out.back(), channelsLast ? k.vectorLanes() : 1, "i", [&](AffineExpr i, Lanes lanes) {
+      IndexExprs at(task);
+      at.push_back(i);
+      emitPlace(pool, at, lanes);
+    });
+  });
+  AffineExpr work = getNumElements(pool.out, k.context());
+  for (int64_t extent : pool.kernel)
+    work = work * extent;
+  return LaunchInfo{countTasks(k, tasks), work, (getNumElements(pool.in, k.context()) + getNumElements(pool.out, k.context())) * 4};
+}
+
+} // namespace kiln

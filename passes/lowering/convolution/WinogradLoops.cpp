@@ -1,0 +1,263 @@
+//===- WinogradLoops.cpp - The parts of Winograd's convolution -------------===//
+#include "passes/lowering/convolution/WinogradLoops.h"
+#include "passes/lowering/builder/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+//===- Transforms ----------------------------------------------------------===//
+
+Value LinearForm::add(Value x, Value y) const { return x && y ? arith::AddFOp::create(k.builder(), k.loc(), x, y) : x ? x : y; }
+
+Value LinearForm::subtract(Value x, Value y) const { return arith::SubFOp::create(k.builder(), k.loc(), x, y); }
+
+/// Whether two lines of factors are equal in some places and opposite in all others: what points p and -p give.
+static bool arePair(ArrayRef<double> x, ArrayRef<double> y) {
+  return x != y && llvm::all_of(llvm::zip_equal(x, y), [](auto both) { return std::abs(std::get<0>(both)) == std::abs(std::get<1>(both)); });
+}
+
+/// The sum of factor(j) * values[j]; null when all factors are zero.
+Value LinearForm::sum(function_ref<double(unsigned)> factor, ArrayRef<Value> values) const {
+  OpBuilder &b = k.builder();
+  Value result;
+  for (unsigned j = 0; j < values.size(); ++j)
+    if (factor(j) == 1)
+      result = add(result, values[j]);
+  for (auto [j, value] : llvm::enumerate(values)) {
+    double by = factor(j);
+    if (by == 0 || by == 1)
+      continue;
+    Value number = k.number(b.getF32Type(), by, lanes);
+    if (result && by == -1)
+      result = subtract(result, value);
+    else if (!result || lanes == 1)
+      result = add(result, arith::MulFOp::create(b, k.loc(), number, value));
+    else
+      result = vector::FMAOp::create(b, k.loc(), number, value, result);
+  }
+  return result;
+}
+
+SmallVector<Value> LinearForm::apply(const Matrix &matrix, ArrayRef<Value> values) const {
+  auto column = [&](unsigned j) {
+    SmallVector<double> result;
+    for (unsigned r = 0; r < matrix.rows; ++r)
+      result.push_back(matrix.at(r, j));
+    return result;
+  };
+  // Columns of a pair: their values' sum and difference serve all rows.
+  SmallVector<Value> inputs(values);
+  Matrix reduced = matrix;
+  for (unsigned j = 0; j + 1 < matrix.columns; ++j) {
+    if (!arePair(column(j), column(j + 1)))
+      continue;
+    inputs[j] = add(values[j], values[j + 1]);
+    inputs[j + 1] = subtract(values[j], values[j + 1]);
+    for (unsigned r = 0; r < matrix.rows; ++r) {
+      bool same = matrix.at(r, j) == matrix.at(r, j + 1);
+      reduced.values[r * matrix.columns + j] = same ? matrix.at(r, j) : 0;
+      reduced.values[r * matrix.columns + j + 1] = same ? 0 : matrix.at(r, j);
+    }
+    ++j;
+  }
+  SmallVector<Value> result;
+  for (unsigned r = 0; r < matrix.rows; ++r) {
+    ArrayRef<double> row = reduced.row(r);
+    if (r + 1 < matrix.rows && arePair(row, reduced.row(r + 1))) {
+      ArrayRef<double> next = reduced.row(r + 1);
+      Value even = sum([&](unsigned j) { return row[j] == next[j] ? row[j] : 0.0; }, inputs);
+      Value odd = sum([&](unsigned j) { return row[j] == next[j] ? 0.0 : row[j]; }, inputs);
+      result.append({add(even, odd), subtract(even, odd)});
+      ++r;
+      continue;
+    }
+    result.push_back(sum([&](unsigned j) { return row[j]; }, inputs));
+  }
+  return result;
+}
+
+void LinearForm::applyTwice(const Matrix &matrix, function_ref<Value(int64_t, int64_t)> square,
+                            function_ref<void(int64_t, ArrayRef<Value>)> result) const {
+  std::vector<SmallVector<Value>> columns;
+  for (int64_t x = 0; x < matrix.columns; ++x) {
+    SmallVector<Value> column;
+    for (int64_t y = 0; y < matrix.columns; ++y)
+      column.push_back(square(y, x));
+    columns.push_back(apply(matrix, column));
+  }
+  for (int64_t y = 0; y < matrix.rows; ++y) {
+    SmallVector<Value> row;
+    for (const SmallVector<Value> &column : columns)
+      row.push_back(column[y]);
+    result(y, apply(matrix, row));
+  }
+}
+
+SmallVector<Value> LinearForm::applyRow(const Matrix &matrix, int64_t y, function_ref<Value(int64_t, int64_t)> square) const {
+  SmallVector<Value> row;
+  ArrayRef<double> factors = matrix.row(y);
+  for (int64_t x = 0; x < matrix.columns; ++x) {
+    // What counts for nothing is not read.
+    SmallVector<Value> column(matrix.columns);
+    for (int64_t j = 0; j < matrix.columns; ++j)
+      column[j] = factors[j] == 0 ? Value() : square(j, x);
+    row.push_back(sum([&](unsigned j) { return factors[j]; }, column));
+  }
+  return apply(matrix, row);
+}
+
+std::string describeWinograd(WinogradConvOp conv) {
+  std::string tile = std::to_string(conv.getTile());
+  return "Winograd F(" + tile + "x" + tile + ", 3x3): " + (conv.getTile() == 4 ? "4" : "2.25") +
+         " times fewer multiplications, by the cost model faster than the direct form";
+}
+
+void forShare(KernelBuilder &k, AffineExpr task, AffineExpr items, AffineExpr tasks, StringRef name, function_ref<void(AffineExpr)> body) {
+  AffineExpr first = simplifyDim((task * items).floorDiv(tasks)), end = simplifyDim((task * items + items).floorDiv(tasks));
+  if (items == tasks)
+    return body(task);
+  k.loop(k.index(k.emit(first)), k.index(k.emit(end)), 1, name, body);
+}
+
+//===- Tiles ---------------------------------------------------------------===//
+
+WinogradLoops::WinogradLoops(KernelBuilder &k, WinogradConvOp op)
+    : tile(op.getTile()), side(tile + 2), places(side * side), in(0), out(0), input(getDims(op.getInput().getType())),
+      output(getDims(op.getType())), element(op.getType().getElementType()), down(simplifyDim(output[1].ceilDiv(tile))),
+      across(simplifyDim(output[2].ceilDiv(tile))), tiles(simplifyDim(output[0] * down * across)), k(k), op(op),
+      matrices(getWinogradMatrices(static_cast<unsigned>(tile))), source(k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber())) {
+  in = *getConstantDim(input[3]);
+  out = *getConstantDim(output[3]);
+}
+
+WinogradLoops::Place WinogradLoops::placeOf(AffineExpr number) const {
+  auto value = [&](AffineExpr expr) { return k.index(k.emit(expr)); };
+  bool single = getConstantDim(output[0]) == 1;
+  AffineExpr image = single ? k.constant(0) : value(number.floorDiv(down * across));
+  AffineExpr inImage = single ? number : value(number - image * (down * across));
+  AffineExpr y = value(inImage.floorDiv(across));
+  return {image, y, value(inImage - y * across)};
+}
+
+/// `side` coordinates from `first` on; the last one stands in for those beyond it.
+IndexExprs WinogradLoops::clamped(AffineExpr first, AffineExpr extent, bool fits) const {
+  IndexExprs result;
+  for (int64_t i = 0; i < side; ++i)
+    result.push_back(fits ? first + i : k.index(k.minimum(k.emit(first + i), k.emit(extent - 1))));
+  return result;
+}
+
+void WinogradLoops::transformTile(AffineExpr number, AffineExpr slot, unsigned lanes) const {
+  Place place = placeOf(number);
+  IndexExprs lines = clamped(place.down * tile, input[1], isWhole(output[1])), pixels = clamped(place.across * tile, input[2], isWhole(output[2]));
+  k.vectorLoop(input[3], lanes, "channel", [&](AffineExpr channel, Lanes across) {
+    auto load = [&](int64_t y, int64_t x) {
+      return k.loadBuffer(source, element, k.elementOffset(cast<BlockArgument>(op.getInput()), {place.image, lines[y], pixels[x], channel}), across);
+    };
+    LinearForm(k, across.count).applyTwice(matrices.input, load, [&](int64_t y, ArrayRef<Value> row) {
+      for (auto [x, value] : llvm::enumerate(row)) {
+        AffineExpr at = (slot + (y * side + static_cast<int64_t>(x)) * scratch.slots) * scratch.inputStride;
+        k.storeBuffer(scratch.buffer, element, scratch.input + at + channel, value, across);
+      }
+    });
+  });
+}
+
+void WinogradLoops::multiplyTile(const TileEmitter &emitter, AffineExpr place, AffineExpr row, unsigned rows, AffineExpr depth, AffineExpr rhsAt,
+                                 AffineExpr column, Panel panel, bool accumulate) const {
+  SmallVector<AffineExpr> offsets;
+  for (int64_t r = 0; r < rows; ++r)
+    offsets.push_back(k.constant(r * scratch.inputStride));
+  AffineExpr slot = place * scratch.slots + row;
+  AffineExpr result = k.index(k.emit(scratch.product + slot * scratch.productStride + column)), lane = k.index(k.emitConstant(0));
+  emitter.emit(scratch.input + slot * scratch.inputStride + depth, offsets, rhsAt, panel, [&](unsigned r, unsigned at, Value value, unsigned count) {
+    AffineExpr to = result + (r * scratch.productStride + at) + lane;
+    Lanes across{cast<AffineDimExpr>(lane).getPosition(), count};
+    if (accumulate)
+      value = arith::AddFOp::create(k.builder(), k.loc(), k.loadBuffer(scratch.buffer, element, to, across), value);
+    k.storeBuffer(scratch.buffer, element, to, value, across);
+  });
+}
+
+void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> pixels, AffineExpr channel, Lanes lanes) const {
+  // The first line and pixel of a tile always exist.
+  auto guard = [&](bool needed, AffineExpr at, AffineExpr extent, function_ref<void()> body) {
+    if (!needed)
+      return body();
+    k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::slt, k.emit(at), k.emit(extent)), body);
+  };
+  AffineExpr line = place.down * tile + y;
+  guard(y > 0 && !isWhole(output[1]), line, output[1], [&] {
+    for (auto [x, value] : llvm::enumerate(pixels)) {
+      AffineExpr pixel = place.across * tile + static_cast<int64_t>(x);
+      guard(x > 0 && !isWhole(output[2]), pixel, output[2],
+            [&, value = value] { k.storeLanes(op.getResult(), value, {place.image, line, pixel, channel}, lanes); });
+    }
+  });
+}
+
+void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr first, AffineExpr extent, bool relative, unsigned lanes) const {
+  Place place = placeOf(number);
+  k.vectorLoop(extent, lanes, "channel", [&](AffineExpr channel, Lanes across) {
+    auto load = [&](int64_t y, int64_t x) {
+      AffineExpr at = (slot + (y * side + x) * scratch.slots) * scratch.productStride;
+      return k.loadBuffer(scratch.buffer, element, scratch.product + at + channel + (relative ? k.constant(0) : first), across);
+    };
+    LinearForm(k, across.count).applyTwice(matrices.inverse, load, [&](int64_t y, ArrayRef<Value> row) {
+      storePixels(place, y, row, first + channel, across);
+    });
+  });
+}
+
+void FilterTransform::forVectors(function_ref<void(AffineExpr, Lanes)> body) const {
+  unsigned lanes = std::min<unsigned>(std::max(1u, k.target().lanes(32)), static_cast<unsigned>(width));
+  k.vectorLoop(k.constant(width), lanes, "column", body);
+}
+
+Value FilterTransform::loadTap(Value filters, AffineExpr from, int64_t y, int64_t x, AffineExpr column, Lanes across) const {
+  return k.loadBuffer(filters, element, from + (y * 3 + x) * width + column, across);
+}
+
+/// Stores row y of the places.
+void FilterTransform::store(Value result, AffineExpr to, int64_t placeStride, ArrayRef<Value> row, Lanes across) const {
+  for (auto [x, value] : llvm::enumerate(row))
+    k.storeBuffer(result, element, to + static_cast<int64_t>(x) * placeStride, value, across);
+}
+
+void FilterTransform::emit(Value filters, AffineExpr from, Value result, AffineExpr to, int64_t placeStride) const {
+  forVectors([&](AffineExpr column, Lanes across) {
+    auto load = [&](int64_t y, int64_t x) { return loadTap(filters, from, y, x, column, across); };
+    LinearForm(k, across.count).applyTwice(filter, load, [&](int64_t y, ArrayRef<Value> row) {
+      store(result, to + y * filter.rows * placeStride + column, placeStride, row, across);
+    });
+  });
+}
+
+void FilterTransform::emitRow(Value filters, AffineExpr from, Value result, AffineExpr to, int64_t placeStride, int64_t y) const {
+  forVectors([&](AffineExpr column, Lanes across) {
+    auto load = [&](int64_t i, int64_t j) { return loadTap(filters, from, i, j, column, across); };
+    store(result, to + column, placeStride, LinearForm(k, across.count).applyRow(filter, y, load), across);
+  });
+}
+
+LaunchInfo WinogradLoops::info(AffineExpr tasks) const {
+  AffineExpr bytes = getNumElements(input, k.context()) + getNumElements(output, k.context()) + in * out * 9;
+  return LaunchInfo{tasks, simplifyDim(tiles * (places * in * out * 2)), simplifyDim(bytes * 4)};
+}
+
+/// [panel, in, tap, column] <- [out, in, 3, 3].
+kernel::PackAttr packFilters(MLIRContext *context, int64_t out, int64_t in, int64_t width) {
+  AffineExpr d[5];
+  for (unsigned i = 0; i < 5; ++i)
+    d[i] = getAffineDimExpr(i, context);
+  auto map = AffineMap::get(5, 0, {d[0] * width + d[4], d[1], d[2], d[3]}, context);
+  return kernel::PackAttr::get(context, {(out + width - 1) / width, in, 3, 3, width}, map);
+}
+
+} // namespace kiln

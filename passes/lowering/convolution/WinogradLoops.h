@@ -1,0 +1,114 @@
+//===- WinogradLoops.h - The parts of Winograd's convolution ---------------===//
+#ifndef KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H
+#define KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H
+
+#include "dialects/nn/Winograd.h"
+#include "passes/lowering/contraction/ContractionTile.h"
+#include "passes/target/choice/WinogradPlan.h"
+
+namespace kiln {
+
+/// Parts of the work that threads can share; each has a scratch of its own.
+inline constexpr int64_t mostWinogradTasks = 8;
+
+/// body(i) for the items of one task, when `items` are shared evenly among `tasks`.
+void forShare(KernelBuilder &k, mlir::AffineExpr task, mlir::AffineExpr items, mlir::AffineExpr tasks, llvm::StringRef name,
+              llvm::function_ref<void(mlir::AffineExpr)> body);
+
+/// Products of a constant matrix with values in registers.
+class LinearForm {
+public:
+  LinearForm(KernelBuilder &k, unsigned lanes) : k(k), lanes(lanes) {}
+  llvm::SmallVector<mlir::Value> apply(const nn::Matrix &matrix, llvm::ArrayRef<mlir::Value> values) const;
+  /// matrix * square * matrix', by columns and then by rows: result(row, column, value). `square(row, column)` gives the operand.
+  void applyTwice(const nn::Matrix &matrix, llvm::function_ref<mlir::Value(int64_t row, int64_t column)> square,
+                  llvm::function_ref<void(int64_t row, llvm::ArrayRef<mlir::Value> values)> result) const;
+
+  /// One row of that.
+  llvm::SmallVector<mlir::Value> applyRow(const nn::Matrix &matrix, int64_t y,
+                                          llvm::function_ref<mlir::Value(int64_t row, int64_t column)> square) const;
+
+private:
+  mlir::Value add(mlir::Value x, mlir::Value y) const;
+  mlir::Value subtract(mlir::Value x, mlir::Value y) const;
+  mlir::Value sum(llvm::function_ref<double(unsigned)> factor, llvm::ArrayRef<mlir::Value> values) const;
+
+  KernelBuilder &k;
+  unsigned lanes;
+};
+
+/// Where a kernel keeps its scratch: both arrays are [place, slot, channel], slots being tiles.
+struct WinogradScratch {
+  mlir::Value buffer;
+  mlir::AffineExpr input, product;
+  int64_t slots, inputStride, productStride;
+};
+
+/// Why it is chosen.
+std::string describeWinograd(nn::WinogradConvOp conv);
+
+/// The loops that the kernels for few and for many tiles share.
+class WinogradLoops {
+public:
+  WinogradLoops(KernelBuilder &k, nn::WinogradConvOp op);
+
+  int64_t tile, side, places, in, out;
+  nn::DimExprs input, output;
+  mlir::Type element;
+  /// Tiles of the result: down and across one image, and in all images.
+  mlir::AffineExpr down, across, tiles;
+  WinogradScratch scratch;
+
+  /// Transforms the patch of tile `number` into `slot`, in all channels.
+  void transformTile(mlir::AffineExpr number, mlir::AffineExpr slot, unsigned lanes) const;
+  /// product[place, row...] = or += input[place, row...] * rhs for one register tile; `column` is relative to the products' channels.
+  void multiplyTile(const TileEmitter &emitter, mlir::AffineExpr place, mlir::AffineExpr row, unsigned rows, mlir::AffineExpr depth,
+                    mlir::AffineExpr rhsAt, mlir::AffineExpr column, Panel panel, bool accumulate) const;
+  /// Turns the products of `slot` into pixels [first, first + extent) of tile `number`, with the epilogue. The products' channels begin at
+  /// `first` when `relative` holds, else at 0.
+  void finishTile(mlir::AffineExpr number, mlir::AffineExpr slot, mlir::AffineExpr first, mlir::AffineExpr extent, bool relative,
+                  unsigned lanes) const;
+  LaunchInfo info(mlir::AffineExpr tasks) const;
+
+private:
+  struct Place {
+    mlir::AffineExpr image, down, across;
+  };
+  Place placeOf(mlir::AffineExpr number) const;
+  IndexExprs clamped(mlir::AffineExpr first, mlir::AffineExpr extent, bool fits) const;
+  void storePixels(const Place &place, int64_t y, llvm::ArrayRef<mlir::Value> pixels, mlir::AffineExpr channel, Lanes lanes) const;
+  bool isWhole(mlir::AffineExpr extent) const { return *nn::getConstantDim(extent) % tile == 0; }
+
+  KernelBuilder &k;
+  mutable nn::WinogradConvOp op;
+  nn::WinogradMatrices matrices;
+  mlir::Value source;
+};
+
+/// Transforms filters that are packed as [panel, in, tap, column].
+class FilterTransform {
+public:
+  FilterTransform(KernelBuilder &k, int64_t tile, mlir::Type element, int64_t width)
+      : k(k), filter(nn::getWinogradMatrices(static_cast<unsigned>(tile)).filter), element(element), width(width) {}
+  /// All columns of one panel and input channel: `from` and `to` are the offsets of column 0, `placeStride` the distance of places in the result.
+  void emit(mlir::Value filters, mlir::AffineExpr from, mlir::Value result, mlir::AffineExpr to, int64_t placeStride) const;
+  /// Row y of the places only, the first of which is at `to`.
+  void emitRow(mlir::Value filters, mlir::AffineExpr from, mlir::Value result, mlir::AffineExpr to, int64_t placeStride, int64_t y) const;
+
+private:
+  void forVectors(llvm::function_ref<void(mlir::AffineExpr column, Lanes across)> body) const;
+  void store(mlir::Value result, mlir::AffineExpr to, int64_t placeStride, llvm::ArrayRef<mlir::Value> row, Lanes across) const;
+  mlir::Value loadTap(mlir::Value filters, mlir::AffineExpr from, int64_t y, int64_t x, mlir::AffineExpr column, Lanes across) const;
+
+  KernelBuilder &k;
+  nn::Matrix filter;
+  mlir::Type element;
+  int64_t width;
+};
+
+/// Filters [out, in, 3, 3] stored as [panel, in, tap, column].
+kernel::PackAttr packFilters(mlir::MLIRContext *context, int64_t out, int64_t in, int64_t width);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H

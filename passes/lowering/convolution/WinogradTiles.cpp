@@ -1,0 +1,110 @@
+//===- WinogradTiles.cpp - Winograd's convolution in blocks of tiles -------===//
+//
+//   for each block of tiles of the result:
+//     for each tile:   input[place, tile, c]   = (B' patch B)[place]            a patch of tile + 2 pixels a side, vectors along the channels
+//     for each place:  product[place, tile, o] = sum over c of input[place, tile, c] * weight[place, c, o]
+//     for each tile:   result pixels           = A' product A, then the epilogue
+//
+// A block's input and products lie in a scratch that fits the second-level cache. The tiles of all images are numbered in one row; a block that
+// reaches beyond the last one repeats it without storing. Patches that reach beyond the input repeat its last line or pixel: what they give is
+// outside of the result.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/target/choice/Kernels.h"
+#include "passes/lowering/convolution/WinogradLoops.h"
+#include "passes/target/choice/WinogradPlan.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchWinogradTiles(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  auto conv = dyn_cast_or_null<WinogradConvOp>(anchor);
+  if (!conv || conv.hasPlainWeight() || !isa<BlockArgument>(conv.getInput()) || !isa<BlockArgument>(conv.getWeight()))
+    return false;
+  reason = describeWinograd(conv) + "; blocks of tiles";
+  return true;
+}
+
+namespace {
+class TilesEmitter {
+public:
+  TilesEmitter(KernelBuilder &k, WinogradConvOp op);
+  LaunchInfo run();
+
+private:
+  void multiply(AffineExpr count) const;
+  void emitBlock(AffineExpr first) const;
+
+  KernelBuilder &k;
+  WinogradLoops loops;
+  WinogradPlan plan;
+  Value weight;
+  /// Columns of a panel, panels, rows of a panel.
+  int64_t width, panels, rows;
+};
+} // namespace
+
+TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op)
+    : k(k), loops(k, op), plan(planWinograd(k.target(), getExtents(loops.input, loops.output), loops.tile, false)),
+      weight(k.buffer(cast<BlockArgument>(op.getWeight()).getArgNumber())), width(op.getWeight().getType().getDimSize(3)),
+      panels(op.getWeight().getType().getDimSize(1)), rows(op.getWeight().getType().getDimSize(2)) {
+  int64_t lanes = plan.shape.lanes, productStride = (loops.out + lanes - 1) / lanes * lanes, slots = loops.places * plan.blockTiles;
+  loops.scratch.buffer = k.scratch(loops.element, slots * (plan.inputStride + productStride));
+  AffineExpr start = k.index(k.emit(k.scratchStart()));
+  loops.scratch = {loops.scratch.buffer, start, start + slots * plan.inputStride, plan.blockTiles, plan.inputStride, productStride};
+}
+
+/// count: tiles of the block, in whole register tiles.
+void TilesEmitter::multiply(AffineExpr count) const {
+  int64_t lanes = plan.shape.lanes, in = loops.in, whole = loops.out / width, rest = loops.out % width;
+  SmallVector<ReductionLoop> reduction{{k.constant(in), k.constant(1), k.constant(width)}};
+  TileEmitter emitter{k, loops.scratch.buffer, weight, loops.element, reduction, k.constant(1), /*prefetch=*/true, winogradChain};
+  auto emitPanel = [&](AffineExpr place, AffineExpr panel, int64_t vectors) {
+    AffineExpr rhs = k.index(k.emit((place * panels + panel) * (rows * width)));
+    Panel columns{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};
+    k.loop(k.constant(0), count, plan.shape.rows, "row", [&](AffineExpr row) {
+      loops.multiplyTile(emitter, place, row, plan.shape.rows, k.constant(0), rhs, panel * width, columns, false);
+    });
+  };
+  k.loop(k.constant(0), k.constant(loops.places), 1, "place", [&](AffineExpr place) {
+    if (whole > 0)
+      k.loop(k.constant(0), k.constant(whole), 1, "panel", [&](AffineExpr panel) { emitPanel(place, panel, width / lanes); });
+    if (rest > 0)
+      emitPanel(place, k.constant(whole), (rest + lanes - 1) / lanes);
+  });
+}
+
+void TilesEmitter::emitBlock(AffineExpr first) const {
+  auto count = getConstantDim(loops.tiles);
+  bool even = count && *count % plan.blockTiles == 0;
+  AffineExpr own = k.constant(plan.blockTiles), computed = own;
+  if (!even) {
+    own = k.index(k.minimum(k.emitConstant(plan.blockTiles), k.emit(loops.tiles - first)));
+    computed = k.index(k.emit(own.ceilDiv(plan.shape.rows) * plan.shape.rows));
+  }
+  k.loop(k.constant(0), computed, 1, "slot", [&](AffineExpr slot) {
+    Value number = k.emit(first + slot);
+    loops.transformTile(k.index(even ? number : k.minimum(number, k.emit(loops.tiles - 1))), slot, plan.shape.lanes);
+  });
+  multiply(computed);
+  k.loop(k.constant(0), own, 1, "slot", [&](AffineExpr slot) {
+    loops.finishTile(k.index(k.emit(first + slot)), slot, k.constant(0), loops.output[3], false, plan.shape.lanes);
+  });
+}
+
+LaunchInfo TilesEmitter::run() {
+  AffineExpr blocks = simplifyDim(loops.tiles.ceilDiv(plan.blockTiles)), tasks = k.constant(mostWinogradTasks);
+  if (auto count = getConstantDim(blocks))
+    tasks = k.constant(std::min(mostWinogradTasks, *count));
+  k.taskLoop({tasks}, [&](ArrayRef<AffineExpr> task) {
+    forShare(k, task.front(), blocks, tasks, "block", [&](AffineExpr block) { emitBlock(k.index(k.emit(block * plan.blockTiles))); });
+  });
+  return loops.info(tasks);
+}
+
+FailureOr<LaunchInfo> lowerWinogradTiles(KernelBuilder &k, Operation *anchor) { return TilesEmitter(k, cast<WinogradConvOp>(anchor)).run(); }
+
+} // namespace kiln

@@ -1,0 +1,73 @@
+//===- ElementwiseLoops.cpp - Groups without an anchor ---------------------===//
+//
+//   out[i] = f(a[i], b[i], ...) over the merged dimensions of the result; the innermost loop runs in vectors.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/target/choice/Kernels.h"
+#include "passes/lowering/builder/LoopMerging.h"
+#include "passes/lowering/builder/MovedBytes.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Elements of one task when everything is one loop: long enough to pay for a call, the same for any number of threads.
+static constexpr int64_t chunkElements = 4096;
+
+bool matchElementwiseLoops(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "element-wise: one loop over the result";
+  return !anchor;
+}
+
+FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
+  auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
+  DimExprs dims = getDims(yielded.front().getType());
+  // The results' own offsets take part: a buffer that is written is contiguous over merged dimensions by construction.
+  SmallVector<MergedLoop> loops = mergeLoops(k, dims, {}, yielded);
+  if (loops.empty())
+    loops.push_back({k.constant(1), static_cast<unsigned>(dims.empty() ? 0 : dims.size() - 1), false});
+  AffineExpr inner = loops.back().extent;
+  IndexExprs outer;
+  for (const MergedLoop &loop : ArrayRef(loops).drop_back())
+    outer.push_back(loop.extent);
+  bool chunked = outer.empty();
+  if (chunked)
+    outer.push_back(inner.ceilDiv(chunkElements));
+
+  auto storeAt = [&](ArrayRef<AffineExpr> coordinates, Lanes lanes) {
+    IndexExprs at = dims.empty() ? IndexExprs() : expandIndex(k, dims.size(), loops, coordinates);
+    k.storeResults(nullptr, nullptr, at, lanes);
+  };
+  k.taskLoop(outer, [&](ArrayRef<AffineExpr> task) {
+    if (!chunked) {
+      k.vectorLoop(inner, k.vectorLanes(), "i", [&](AffineExpr i, Lanes lanes) {
+        IndexExprs coordinates(task);
+        coordinates.push_back(i);
+        storeAt(coordinates, lanes);
+      });
+      return;
+    }
+    auto size = getConstantDim(inner);
+    if (size && *size <= chunkElements)
+      return k.vectorLoop(inner, k.vectorLanes(), "i", [&](AffineExpr i, Lanes lanes) { storeAt(i, lanes); });
+    // Whole vectors of this chunk, then what is left of the last one by elements.
+    AffineExpr first = k.index(k.emit(task[0] * chunkElements));
+    AffineExpr end = k.index(k.minimum(k.emit(first + chunkElements), k.emit(inner)));
+    int64_t lanes = k.vectorLanes();
+    AffineExpr covered = k.index(k.emit(first + (end - first).floorDiv(lanes) * lanes));
+    if (lanes > 1)
+      k.loop(first, covered, lanes, "i", [&](AffineExpr i) { storeAt(i, Lanes{cast<AffineDimExpr>(i).getPosition(), k.vectorLanes()}); });
+    else
+      covered = first;
+    if (lanes == 1 || !size || *size % lanes)
+      k.loop(covered, end, 1, "i", [&](AffineExpr i) { storeAt(i, Lanes{cast<AffineDimExpr>(i).getPosition(), 1}); });
+  });
+  AffineExpr tasks = k.constant(1);
+  for (AffineExpr extent : outer)
+    tasks = tasks * extent;
+  return LaunchInfo{simplifyDim(tasks), getNumElements(dims, k.context()), countMovedBytes(k)};
+}
+
+} // namespace kiln

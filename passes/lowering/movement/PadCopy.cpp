@@ -1,0 +1,207 @@
+//===- PadCopy.cpp - Borders around a tensor -------------------------------===//
+//
+// Let d be the last padded dimension. For each index before d:
+//
+//   out[.., 0 .. low)  = border       one run each, over d and all that follows it
+//   out[.., low .. +n) = in[.., ..]   (border, when an earlier coordinate lies outside)
+//   out[.., the rest]  = border
+//
+// A border element of the modes edge, reflect and wrap is read at its own source coordinate. Interior padding and pads that are not
+// constant in d go element by element. An input that its producer put in place is left out (see Places.h): only the border is written.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/builder/IndexLoops.h"
+#include "passes/target/choice/Kernels.h"
+#include "passes/target/groups/Places.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchPadCopy(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "padding: runs of border and of input, in vectors";
+  return isa_and_nonnull<PadOp>(anchor);
+}
+
+namespace {
+/// Where an element of the result comes from.
+struct Source {
+  IndexExprs at;
+  /// Null: always inside the input.
+  Value inside;
+};
+
+struct Padding {
+  KernelBuilder &k;
+  mutable PadOp op;
+  DimExprs in, out;
+
+  Padding(KernelBuilder &k, PadOp op) : k(k), op(op), in(getDims(op.getInput().getType())), out(getDims(op.getType())) {}
+
+  AffineExpr low(unsigned i) const { return op.getLow().getResult(i); }
+  AffineExpr high(unsigned i) const { return op.getHigh().getResult(i); }
+  bool inPlace() const {
+    auto argument = dyn_cast<BlockArgument>(op.getInput());
+    return argument && isInPlace(k.group(), argument.getArgNumber());
+  }
+  bool isPadded(unsigned i) const { return getConstantDim(low(i)) != 0 || getConstantDim(high(i)) != 0 || op.getInterior()[i] != 0; }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) const { return arith::CmpIOp::create(k.builder(), k.loc(), predicate, x, y); }
+  /// x modulo a positive n, never negative.
+  Value modulo(Value x, Value n) const {
+    OpBuilder &b = k.builder();
+    Value rest = arith::RemSIOp::create(b, k.loc(), x, n);
+    Value isNegative = compare(arith::CmpIPredicate::slt, rest, k.emitConstant(0));
+    return arith::SelectOp::create(b, k.loc(), isNegative, arith::AddIOp::create(b, k.loc(), rest, n), rest);
+  }
+  AffineExpr outsideCoordinate(Value place, Value size) const;
+  void addConstantMode(unsigned i, Value place, Value size, Source &source) const;
+  Source locate(ArrayRef<AffineExpr> at, unsigned first, unsigned last) const;
+  void element(ArrayRef<AffineExpr> at, unsigned first, const Source &outer) const;
+  void border(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, AffineExpr count, const Source &source) const;
+  void copy(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, AffineExpr from, AffineExpr count, const Source &source) const;
+  void row(ArrayRef<AffineExpr> outer, unsigned dim) const;
+};
+} // namespace
+
+/// Modes edge, reflect and wrap: the coordinate in [0, size) for any place.
+AffineExpr Padding::outsideCoordinate(Value place, Value size) const {
+  OpBuilder &b = k.builder();
+  Value zero = k.emitConstant(0), one = k.emitConstant(1);
+  Value last = arith::SubIOp::create(b, k.loc(), size, one);
+  if (op.getMode() == PadMode::Edge)
+    return k.index(arith::MaxSIOp::create(b, k.loc(), arith::MinSIOp::create(b, k.loc(), place, last), zero));
+  if (op.getMode() == PadMode::Wrap)
+    return k.index(modulo(place, arith::MaxSIOp::create(b, k.loc(), size, one)));
+  // Reflections repeat every 2 * (size - 1) places.
+  Value period = arith::MaxSIOp::create(b, k.loc(), arith::AddIOp::create(b, k.loc(), last, last), one);
+  Value within = modulo(place, period);
+  return k.index(arith::MinSIOp::create(b, k.loc(), within, arith::SubIOp::create(b, k.loc(), period, within)));
+}
+
+void Padding::addConstantMode(unsigned i, Value place, Value size, Source &source) const {
+  OpBuilder &b = k.builder();
+  Value zero = k.emitConstant(0);
+  Value isInside = compare(arith::CmpIPredicate::sge, place, zero);
+  if (int64_t interior = op.getInterior()[i]) {
+    Value step = k.emitConstant(interior + 1);
+    Value isElement = compare(arith::CmpIPredicate::eq, arith::RemSIOp::create(b, k.loc(), place, step), zero);
+    isInside = arith::AndIOp::create(b, k.loc(), isInside, isElement);
+    place = arith::DivSIOp::create(b, k.loc(), place, step);
+  }
+  isInside = arith::AndIOp::create(b, k.loc(), isInside, compare(arith::CmpIPredicate::slt, place, size));
+  source.inside = source.inside ? Value(arith::AndIOp::create(b, k.loc(), source.inside, isInside)) : isInside;
+  source.at[i] = k.index(place);
+}
+
+/// The source of a result index, looking at dims [first, last).
+Source Padding::locate(ArrayRef<AffineExpr> at, unsigned first, unsigned last) const {
+  Source source{IndexExprs(at), Value()};
+  for (unsigned i = first; i < last; ++i) {
+    if (!isPadded(i))
+      continue;
+    Value place = arith::SubIOp::create(k.builder(), k.loc(), k.emit(at[i]), k.emit(low(i))), size = k.emit(in[i]);
+    if (op.getMode() == PadMode::Constant)
+      addConstantMode(i, place, size, source);
+    else
+      source.at[i] = outsideCoordinate(place, size);
+  }
+  return source;
+}
+
+/// One element whose dims from `first` on are still to be located.
+void Padding::element(ArrayRef<AffineExpr> at, unsigned first, const Source &outer) const {
+  Source source = locate(at, first, in.size());
+  std::copy(outer.at.begin(), outer.at.begin() + first, source.at.begin());
+  if (outer.inside)
+    source.inside = source.inside ? Value(arith::AndIOp::create(k.builder(), k.loc(), source.inside, outer.inside)) : outer.inside;
+  IndexExprs to(at);
+  if (!source.inside)
+    return k.storeResults(op.getResult(), k.value(op.getInput(), source.at), to);
+  Value yes = arith::ConstantIntOp::create(k.builder(), k.loc(), 1, 1);
+  Value isOutside = arith::XOrIOp::create(k.builder(), k.loc(), source.inside, yes);
+  k.branch(source.inside, [&] { k.storeResults(op.getResult(), k.value(op.getInput(), source.at), to); });
+  k.branch(isOutside, [&] { k.storeResults(op.getResult(), k.value(op.getValue(), {}), to); });
+}
+
+static IndexExprs join(ArrayRef<AffineExpr> outer, ArrayRef<AffineExpr> inner, unsigned dim, AffineExpr start) {
+  IndexExprs at(inner);
+  std::copy(outer.begin(), outer.begin() + dim, at.begin());
+  at[dim] = at[dim] + start;
+  return at;
+}
+
+/// Places [start, start + count) of `dim`, outside the input.
+void Padding::border(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, AffineExpr count, const Source &source) const {
+  if (getConstantDim(count) == 0)
+    return;
+  IndexExprs dims = keepDims(k, out, dim, out.size());
+  dims[dim] = count;
+  if (op.getMode() != PadMode::Constant)
+    return forEachElement(k, dims, [&](ArrayRef<AffineExpr> inner, Lanes) { element(join(outer, inner, dim, start), dim, source); });
+  forEachIndex(k, dims, mergedReads(k, {}), [&](ArrayRef<AffineExpr> inner, Lanes lanes) {
+    Value fill = k.broadcast(k.value(op.getValue(), {}), lanes.count);
+    k.storeResults(op.getResult(), fill, join(outer, inner, dim, start), lanes);
+  });
+}
+
+/// Places [start, start + count) of `dim`, which hold the input from `from` on when all earlier coordinates lie inside.
+void Padding::copy(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, AffineExpr from, AffineExpr count, const Source &source) const {
+  if (inPlace())
+    return;
+  IndexExprs dims = keepDims(k, out, dim, out.size());
+  dims[dim] = count;
+  forEachIndex(k, dims, mergedReads(k, op.getInput()), [&](ArrayRef<AffineExpr> inner, Lanes lanes) {
+    Value value = k.value(op.getInput(), join(source.at, inner, dim, from), lanes);
+    k.storeResults(op.getResult(), value, join(outer, inner, dim, start), lanes);
+  });
+}
+
+void Padding::row(ArrayRef<AffineExpr> outer, unsigned dim) const {
+  Source source = locate(outer, 0, dim);
+  auto before = getConstantDim(low(dim)), after = getConstantDim(high(dim));
+  if (op.getInterior()[dim] || !before || !after) {
+    IndexExprs dims = keepDims(k, out, dim, out.size());
+    return forEachElement(k, dims, [&](ArrayRef<AffineExpr> inner, Lanes) { element(join(outer, inner, dim, k.constant(0)), dim, source); });
+  }
+  // Negative pads cut the input.
+  AffineExpr start = k.constant(std::max<int64_t>(*before, 0)), from = k.constant(std::max<int64_t>(-*before, 0));
+  AffineExpr count = simplifyDim(in[dim] + std::min<int64_t>(*before, 0) + std::min<int64_t>(*after, 0));
+  AffineExpr end = simplifyDim(start + count);
+  auto inside = [&] {
+    border(outer, dim, k.constant(0), start, source);
+    copy(outer, dim, start, from, count, source);
+    border(outer, dim, end, k.constant(std::max<int64_t>(*after, 0)), source);
+  };
+  if (!source.inside)
+    return inside();
+  Value yes = arith::ConstantIntOp::create(k.builder(), k.loc(), 1, 1);
+  Value isOutside = arith::XOrIOp::create(k.builder(), k.loc(), source.inside, yes);
+  k.branch(source.inside, inside);
+  k.branch(isOutside, [&] { border(outer, dim, k.constant(0), out[dim], source); });
+}
+
+FailureOr<LaunchInfo> lowerPadCopy(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<PadOp>(anchor);
+  Padding padding(k, op);
+  unsigned dim = 0, rank = padding.out.size();
+  for (unsigned i = 0; i < rank; ++i)
+    if (padding.isPadded(i))
+      dim = i;
+  if (rank == 0) {
+    k.taskLoop(k.constant(1), [&](ArrayRef<AffineExpr>) { k.storeResults(op.getResult(), k.value(op.getInput(), {}), {}); });
+    return moveInfo(k, k.constant(1));
+  }
+  AffineExpr tasks = forEachTask(k, keepDims(k, padding.out, 0, dim), {}, [&](ArrayRef<AffineExpr> at) { padding.row(at, dim); });
+  LaunchInfo info = moveInfo(k, tasks);
+  if (padding.inPlace()) {
+    AffineExpr border = getNumElements(padding.out, k.context()) - getNumElements(padding.in, k.context());
+    info = {tasks, simplifyDim(border), simplifyDim(border * 4)};
+  }
+  return info;
+}
+
+} // namespace kiln

@@ -1,0 +1,173 @@
+//===- TransposeTiled.cpp - Element-wise groups that read across -----------===//
+//
+//   out[.., e, .., d] = f(x[.., d, .., e], ...)
+//
+// runs over squares of lanes: rows of x are read along e, transposed in registers, and f runs along d, so that every access is contiguous.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/builder/IndexLoops.h"
+#include "passes/target/choice/Kernels.h"
+#include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/builder/LoopMerging.h"
+#include "passes/target/groups/Views.h"
+
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+namespace {
+/// A view that runs contiguously along dimension `along` of the result instead of the last one.
+struct TransposedRead {
+  Value view;
+  unsigned along, last;
+};
+} // namespace
+
+static bool isUnit(AffineExpr dim) { return getConstantDim(dim) == 1; }
+
+static std::optional<TransposedRead> readAcross(Value view, ArrayRef<AffineExpr> dims) {
+  auto traced = traceLinearView(view);
+  const auto *last = llvm::find_if(llvm::reverse(dims), [](AffineExpr dim) { return !isUnit(dim); }).base();
+  if (!traced || last == dims.begin())
+    return std::nullopt;
+  TransposedRead read{view, 0, static_cast<unsigned>(last - dims.begin() - 1)};
+  auto stride = [&](unsigned dim) { return coefficientOf(traced->offset, dim); };
+  if (stride(read.last) == 0 || stride(read.last) == 1)
+    return std::nullopt;
+  for (; read.along < read.last; ++read.along)
+    if (!isUnit(dims[read.along]) && stride(read.along) == 1)
+      return read;
+  return std::nullopt;
+}
+
+/// The only read of the group that is transposed, if all others are contiguous or repeat an element.
+static std::optional<TransposedRead> findTransposedRead(GroupOp group) {
+  auto isWide = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return !element.isF32() && !element.isInteger(32);
+  };
+  if (llvm::any_of(group.getInputs().getTypes(), isWide))
+    return std::nullopt;
+  DimExprs dims = getDims(group.getResult(0).getType());
+  std::optional<TransposedRead> found;
+  for (Operation &op : group.getBody().front().without_terminator()) {
+    if (llvm::any_of(op.getResultTypes(), isWide))
+      return std::nullopt;
+    bool isInner = llvm::all_of(op.getUsers(), [](Operation *user) { return isa<IndexMap>(user); });
+    if (!isa<IndexMap>(op) || isInner || getDims(op.getResult(0).getType()) != dims)
+      continue;
+    auto read = readAcross(op.getResult(0), dims);
+    if (read && found)
+      return std::nullopt;
+    if (read)
+      found = read;
+  }
+  return found;
+}
+
+/// The side of the squares: as many lanes as the vectors and both dimensions have.
+static unsigned chooseSide(const TransposedRead &read, ArrayRef<AffineExpr> dims, kernel::TargetAttr target) {
+  unsigned side = std::max(1u, target.lanes(32));
+  for (unsigned dim : {read.along, read.last})
+    if (auto size = getConstantDim(dims[dim]))
+      side = std::min(side, llvm::bit_floor(static_cast<unsigned>(std::min<int64_t>(*size, side))));
+  return side;
+}
+
+bool matchTransposeTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+  if (anchor)
+    return false;
+  auto read = findTransposedRead(group);
+  if (!read || chooseSide(*read, getDims(group.getResult(0).getType()), target) < 4)
+    return false;
+  reason = "reads an operand across: squares transposed in registers";
+  return true;
+}
+
+namespace {
+/// A task's part of the two dimensions that are swapped.
+struct SwappedLoops {
+  KernelBuilder &k;
+  Value view;
+  unsigned along, last;
+  int64_t side;
+
+  void element(IndexExprs at, AffineExpr e, AffineExpr d, unsigned lanes) const {
+    at[along] = e;
+    at[last] = d;
+    k.storeResults(nullptr, nullptr, at, Lanes{cast<AffineDimExpr>(d).getPosition(), lanes});
+  }
+  void square(IndexExprs at, AffineExpr e, AffineExpr d) const {
+    SmallVector<Value> rows;
+    unsigned lanes = static_cast<unsigned>(side);
+    at[along] = e;
+    for (int64_t i = 0; i < side; ++i) {
+      at[last] = d + i;
+      rows.push_back(k.value(view, at, Lanes{cast<AffineDimExpr>(e).getPosition(), lanes}));
+    }
+    at[last] = d;
+    for (auto [j, row] : llvm::enumerate(transposeLanes(k, rows))) {
+      at[along] = e + static_cast<int64_t>(j);
+      k.storeResults(view, row, at, Lanes{cast<AffineDimExpr>(d).getPosition(), lanes});
+    }
+  }
+  void run(const IndexExprs &at, AffineExpr firstE, AffineExpr endE, AffineExpr firstD, AffineExpr endD) const {
+    auto whole = [&](AffineExpr first, AffineExpr end) { return k.index(k.emit(first + (end - first).floorDiv(side) * side)); };
+    AffineExpr wholeE = whole(firstE, endE), wholeD = whole(firstD, endD);
+    k.loop(firstD, wholeD, side, "i", [&](AffineExpr d) {
+      k.loop(firstE, wholeE, side, "j", [&](AffineExpr e) { square(at, e, d); });
+    });
+    k.loop(wholeD, endD, 1, "i", [&](AffineExpr d) {
+      k.loop(firstE, wholeE, 1, "j", [&](AffineExpr e) { element(at, e, d, 1); });
+    });
+    k.loop(wholeE, endE, 1, "j", [&](AffineExpr e) {
+      k.loop(firstD, wholeD, side, "i", [&](AffineExpr d) { element(at, e, d, side); });
+      k.loop(wholeD, endD, 1, "i", [&](AffineExpr d) { element(at, e, d, 1); });
+    });
+  }
+};
+} // namespace
+
+/// Squares of a task: some neighbours share the pages that the rows lie in.
+static constexpr int64_t squaresAlong = 4, squaresAcross = 16;
+
+FailureOr<LaunchInfo> lowerTransposeTiled(KernelBuilder &k, Operation *) {
+  auto read = findTransposedRead(k.group());
+  auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
+  DimExprs dims = getDims(yielded.front().getType());
+  int64_t side = chooseSide(*read, dims, k.target());
+  SmallVector<MergedLoop> loops = mergeLoops(k, dims, {}, yielded);
+  // Merged loops keep the last of their dimensions: both that are swapped are still there.
+  AffineExpr chunkE = k.constant(squaresAlong * side), chunkD = k.constant(squaresAcross * side), extentE, extentD = loops.back().extent;
+  IndexExprs extents;
+  for (const MergedLoop &loop : ArrayRef(loops).drop_back()) {
+    if (loop.dim == read->along)
+      extentE = loop.extent;
+    else
+      extents.push_back(loop.extent);
+  }
+  extents.push_back(simplifyDim(extentE.ceilDiv(chunkE)));
+  extents.push_back(simplifyDim(extentD.ceilDiv(chunkD)));
+  SwappedLoops swapped{k, read->view, read->along, loops.back().dim, side};
+  k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
+    IndexExprs at(dims.size(), k.constant(0));
+    unsigned next = 0;
+    for (const MergedLoop &loop : ArrayRef(loops).drop_back())
+      if (loop.dim != read->along)
+        at[loop.dim] = task[next++];
+    auto part = [&](AffineExpr chunk, AffineExpr size, AffineExpr extent) {
+      AffineExpr first = k.index(k.emit(chunk * size));
+      return std::pair(first, k.index(k.minimum(k.emit(first + size), k.emit(extent))));
+    };
+    auto [firstE, endE] = part(task[next], chunkE, extentE);
+    auto [firstD, endD] = part(task[next + 1], chunkD, extentD);
+    swapped.run(at, firstE, endE, firstD, endD);
+  });
+  return moveInfo(k, getNumElements(extents, k.context()));
+}
+
+} // namespace kiln

@@ -1,0 +1,573 @@
+//===- AttentionRows.cpp - Attention by blocks of query rows ---------------===//
+//
+//   for each task = (batch, block of rows):
+//     queries[rows, D] = query * scale
+//     for each block of keys:
+//       scores[rows, keys] = queries * key^T            (panels of keys are transposed as they are needed)
+//       scores = masked scores;  top = max of a row;  scores = exp(scores - top);  total = sum of a row
+//       sums[rows, E] = sums * exp(old top - top) + scores * value
+//     result = sums / total
+//
+// All of it lies in arrays of the kernel whose size does not depend on the model's sizes. When the keys are known to fit one block, nothing
+// is rescaled. Rows are computed in tiles: those beyond the last one repeat it, and nobody reads them.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/Kernels.h"
+#include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/builder/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Keys of a block, and rows of a task: more rows share the packing of a panel, more keys rescale less often.
+static constexpr int64_t fewKeys = 256, manyKeys = 512, manyRows = 128, fewRows = 64;
+/// Below this, rows read the keys where they are: packing pays only when several tiles share it.
+static constexpr int64_t rowsOfDots = 8;
+/// The arrays lie on the stack of the thread that runs the task, and together take no more elements than this.
+static constexpr int64_t mostElements = 65536;
+/// Tiles of the last rows.
+static constexpr int64_t smallTile = 4;
+
+bool matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "kept whole: blocks of rows stay in the cache from the scores to the result";
+  return isa_and_nonnull<AttentionOp>(anchor);
+}
+
+namespace {
+/// An operand as matrices: one for each place in the batch.
+struct Matrices {
+  TracedView view;
+  unsigned rank;
+  Value buffer;
+  AffineExpr rowStride, columnStride;
+
+  Matrices(KernelBuilder &k, Value tensor) : view(*traceLinearView(tensor)), rank(cast<RankedTensorType>(tensor.getType()).getRank()) {
+    buffer = k.buffer(view.argument);
+    rowStride = linearCoefficient(view.offset, rank - 2);
+    columnStride = linearCoefficient(view.offset, rank - 1);
+  }
+  AffineExpr at(ArrayRef<AffineExpr> batch, AffineExpr row, AffineExpr column) const {
+    IndexExprs index(batch);
+    index.append({row, column});
+    return view.offset.replaceDims(index);
+  }
+};
+
+/// The keys that are looked at together: their number, and where the first one is.
+struct KeyBlock {
+  AffineExpr first, count;
+};
+
+class AttentionEmitter {
+public:
+  AttentionEmitter(KernelBuilder &k, AttentionOp op);
+  LaunchInfo run();
+
+private:
+  using Batch = ArrayRef<AffineExpr>;
+  void planSizes();
+  void emitTask(Batch batch, AffineExpr chunk);
+  bool hidesForGood();
+  AffineExpr firstVisibleKey();
+  AffineExpr endOfVisibleKeys();
+  AffineExpr countVisibleKeys();
+  void emitBlock(Batch batch, KeyBlock keys);
+  void packQueries(Batch batch);
+  void packPanel(Batch batch, AffineExpr first, unsigned vectors);
+  void packSquares(ArrayRef<AffineExpr> keys, AffineExpr to);
+  void packElements(ArrayRef<AffineExpr> keys, AffineExpr to, int64_t from);
+  void packValues(Batch batch, KeyBlock keys);
+  void emitScores(Batch batch, KeyBlock keys);
+  void emitPanel(Batch batch, KeyBlock keys, AffineExpr first, unsigned vectors);
+  void emitDots(Batch batch, KeyBlock keys);
+  void adjustScores(Batch batch, KeyBlock keys, AffineExpr row, AffineExpr at);
+  Value adjust(Batch batch, AffineExpr row, AffineExpr key, Value score, Lanes across);
+  Value causalKeep(AffineExpr row, AffineExpr key, Lanes across);
+  Value findTop(AffineExpr at, AffineExpr padded);
+  void emitSoftmax(Batch batch, KeyBlock keys);
+  void rescaleTotals();
+  void emitSums(Batch batch, KeyBlock keys, bool byTiles);
+  void emitResult(Batch batch);
+
+  void forTiles(function_ref<void(AffineExpr row, unsigned count)> body);
+  void ifRowsAre(bool few, function_ref<void()> body);
+  AffineExpr fix(AffineExpr expr) { return getConstantDim(expr) ? expr : k.index(k.emit(expr)); }
+  AffineExpr roundUp(AffineExpr expr, int64_t to) { return fix(simplifyDim(expr.ceilDiv(to) * to)); }
+  Lanes lanesAt(AffineExpr i) const { return Lanes{cast<AffineDimExpr>(i).getPosition(), lanes}; }
+  /// A dim that is zero here stands for the lanes.
+  AffineExpr lane() { return k.index(k.emitConstant(0)); }
+  Value array(StringRef name, int64_t elements) { return k.array(name, element, elements); }
+  Value load(Value buffer, AffineExpr at, Lanes across = {}) { return k.loadBuffer(buffer, element, at, across); }
+  void store(Value buffer, AffineExpr at, Value value, Lanes across = {}) { k.storeBuffer(buffer, element, at, value, across); }
+  Scalar scalar(Value value) { return Scalar(k.builder(), k.loc(), value, element, op.getAccuracy()); }
+  Scalar number(double value, unsigned count = 1) { return scalar(k.number(element, value, count)); }
+
+  KernelBuilder &k;
+  AttentionOp op;
+  Type element;
+  Matrices query, key, value;
+  DimExprs scoreDims;
+  AffineExpr queries, keyCount;
+  int64_t depth, width;
+  unsigned lanes;
+
+  int64_t tileRows, panelWidth, maxRows, maxKeys, rowCapacity, scoreStride, sumStride;
+  bool oneBlock, packsValues, allowsDots;
+  /// Of the task that is being written.
+  AffineExpr firstRow, rows, paddedRows;
+  Value queryRows, panel, scores, sums, valueRows, tops, totals, factors;
+};
+} // namespace
+
+AttentionEmitter::AttentionEmitter(KernelBuilder &k, AttentionOp op)
+    : k(k), op(op), element(getElementTypeOrSelf(op.getType())), query(k, op.getQuery()), key(k, op.getKey()), value(k, op.getValue()),
+      scoreDims(op.getScoreDims()), queries(scoreDims.rbegin()[1]), keyCount(scoreDims.back()),
+      depth(*getConstantDim(getDims(op.getQuery().getType()).back())), width(*getConstantDim(getDims(op.getType()).back())),
+      lanes(std::max(1u, k.target().lanes(32))) {
+  planSizes();
+}
+
+void AttentionEmitter::planSizes() {
+  panelWidth = 2 * lanes;
+  auto round = [](int64_t size, int64_t to) { return (size + to - 1) / to * to; };
+  auto count = getConstantDim(keyCount), rowCount = getConstantDim(queries);
+  maxKeys = fewKeys;
+  maxRows = depth + width > 192 ? fewRows : manyRows;
+  if (count && *count <= manyKeys) {
+    maxKeys = round(std::max<int64_t>(*count, 1), panelWidth);
+    maxRows = maxKeys > fewKeys ? fewRows : maxRows;
+  }
+  oneBlock = count && *count <= maxKeys;
+  tileRows = k.target().getRegisters() >= 32 ? 14 : 6;
+  if (rowCount) {
+    // Rows in equal tasks; of the tile's heights, the one that computes the fewest rows too many.
+    int64_t tasks = std::max<int64_t>(1, (*rowCount + maxRows - 1) / maxRows), best = 0;
+    maxRows = std::max<int64_t>(1, (*rowCount + tasks - 1) / tasks);
+    for (int64_t height = tileRows, lowestHeight = tileRows * 3 / 4; height >= lowestHeight; --height) {
+      int64_t whole = maxRows / height, computed = whole * (height + 1) + (maxRows - whole * height + smallTile - 1) / smallTile * (smallTile + 2);
+      if (!best || computed < best) {
+        best = computed;
+        tileRows = height;
+      }
+    }
+  }
+  rowCapacity = round(maxRows + smallTile, std::max<int64_t>(lanes, smallTile));
+  AffineExpr one = k.constant(1);
+  packsValues = lanes > 1 && (width % lanes != 0 || value.columnStride != one);
+  sumStride = round(width, lanes);
+  int64_t perKey = rowCapacity + (packsValues ? sumStride : 0), others = rowCapacity * (depth + sumStride + 16) + depth * panelWidth;
+  if (int64_t fitting = std::max((mostElements - others) / perKey, panelWidth) / panelWidth * panelWidth; fitting < maxKeys) {
+    maxKeys = std::min(fitting, fewKeys);
+    oneBlock = false;
+  }
+  // Rows a power of two apart would meet in one set of the first-level cache.
+  scoreStride = maxKeys + 16;
+  allowsDots = lanes >= 4 && key.columnStride == one && depth % lanes == 0;
+}
+
+void AttentionEmitter::forTiles(function_ref<void(AffineExpr, unsigned)> body) {
+  AffineExpr whole = fix(simplifyDim(rows.floorDiv(tileRows) * tileRows));
+  if (whole != k.constant(0))
+    k.loop(k.constant(0), whole, tileRows, "row", [&](AffineExpr row) { body(row, tileRows); });
+  if (whole != rows)
+    k.loop(whole, rows, smallTile, "row", [&](AffineExpr row) { body(row, smallTile); });
+}
+
+/// Runs the body when the task's rows are few or many; decided here where that is known.
+void AttentionEmitter::ifRowsAre(bool few, function_ref<void()> body) {
+  auto count = getConstantDim(rows);
+  if (count || !allowsDots) {
+    if (few == (allowsDots && *count < rowsOfDots))
+      body();
+    return;
+  }
+  auto predicate = few ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
+  k.branch(arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(rows), k.emitConstant(rowsOfDots)), body);
+}
+
+//===- Packing -------------------------------------------------------------===//
+
+void AttentionEmitter::packQueries(Batch batch) {
+  double scale = op.getScale().convertToDouble();
+  k.loop(k.constant(0), paddedRows, 1, "row", [&](AffineExpr row) {
+    AffineExpr last = fix(firstRow + rows - 1);
+    AffineExpr source = k.index(k.minimum(k.emit(firstRow + row), k.emit(last)));
+    AffineExpr from = k.index(k.emit(query.at(batch, source, k.constant(0)))), to = k.index(k.emit(row * depth));
+    k.vectorLoop(k.constant(depth), lanes, "d", [&](AffineExpr d, Lanes across) {
+      Scalar x = scalar(load(query.buffer, from + d * query.columnStride, across));
+      store(queryRows, to + d, (scale == 1.0 ? x : x * scale).value(), across);
+    });
+  });
+}
+
+/// Keys whose elements are contiguous are transposed in registers.
+void AttentionEmitter::packSquares(ArrayRef<AffineExpr> keys, AffineExpr to) {
+  AffineExpr lane = this->lane();
+  Lanes across = lanesAt(lane);
+  k.loop(k.constant(0), k.constant(depth / lanes * lanes), lanes, "d", [&](AffineExpr d) {
+    SmallVector<Value> rows;
+    for (AffineExpr key : keys)
+      rows.push_back(load(this->key.buffer, key + d + lane, across));
+    for (auto [i, row] : llvm::enumerate(transposeLanes(k, rows)))
+      store(panel, to + (d + static_cast<int64_t>(i)) * panelWidth + lane, row, across);
+  });
+}
+
+void AttentionEmitter::packElements(ArrayRef<AffineExpr> keys, AffineExpr to, int64_t from) {
+  if (from == depth)
+    return;
+  k.loop(k.constant(from), k.constant(depth), 1, "d", [&](AffineExpr d) {
+    for (auto [i, key] : llvm::enumerate(keys))
+      store(panel, to + d * panelWidth + static_cast<int64_t>(i), load(this->key.buffer, key + d * this->key.columnStride));
+  });
+}
+
+/// panel[d, i] = key[first + i, d]. The last key stands in for those that do not exist.
+void AttentionEmitter::packPanel(Batch batch, AffineExpr first, unsigned vectors) {
+  k.loop(k.constant(0), k.constant(vectors * lanes), lanes, "lane", [&](AffineExpr v) {
+    IndexExprs keys;
+    for (int64_t i = 0; i < lanes; ++i) {
+      AffineExpr place = k.index(k.minimum(k.emit(first + v + i), k.emit(keyCount - 1)));
+      keys.push_back(k.index(k.emit(key.at(batch, place, k.constant(0)))));
+    }
+    bool squares = lanes > 1 && key.columnStride == k.constant(1);
+    if (squares && depth >= lanes)
+      packSquares(keys, v);
+    packElements(keys, v, squares ? depth / lanes * lanes : 0);
+  });
+}
+
+/// Values whose width is not one of whole vectors get one.
+void AttentionEmitter::packValues(Batch batch, KeyBlock keys) {
+  k.loop(k.constant(0), keys.count, 1, "key", [&](AffineExpr j) {
+    AffineExpr from = k.index(k.emit(value.at(batch, keys.first + j, k.constant(0)))), to = k.index(k.emit(j * sumStride));
+    AffineExpr lane = this->lane();
+    store(valueRows, to + (sumStride - lanes) + lane, k.number(element, 0, lanes), lanesAt(lane));
+    k.vectorLoop(k.constant(width), lanes, "i", [&](AffineExpr i, Lanes across) {
+      store(valueRows, to + i, load(value.buffer, from + i * value.columnStride, across), across);
+    });
+  });
+}
+
+//===- Scores --------------------------------------------------------------===//
+
+void AttentionEmitter::emitScores(Batch batch, KeyBlock keys) {
+  AffineExpr whole = fix(simplifyDim((keys.count + lanes - 1).floorDiv(panelWidth) * panelWidth)), end = roundUp(keys.count, lanes);
+  if (whole != k.constant(0))
+    k.loop(k.constant(0), whole, panelWidth, "key", [&](AffineExpr first) { emitPanel(batch, keys, first, 2); });
+  // A tail of one vector is worth a narrower tile.
+  if (whole != end)
+    k.loop(whole, end, panelWidth, "key", [&](AffineExpr first) { emitPanel(batch, keys, first, 1); });
+}
+
+/// scores[rows, first + i] for the keys of so many vectors.
+void AttentionEmitter::emitPanel(Batch batch, KeyBlock keys, AffineExpr first, unsigned vectors) {
+  TileEmitter tiles{k, queryRows, panel, element, {{k.constant(depth), k.constant(1), k.constant(panelWidth)}}, k.constant(1)};
+  packPanel(batch, keys.first + first, vectors);
+  forTiles([&](AffineExpr row, unsigned count) {
+    SmallVector<AffineExpr> offsets;
+    for (int64_t r = 0; r < count; ++r)
+      offsets.push_back(k.constant(r * depth));
+    AffineExpr to = k.index(k.emit(row * scoreStride + first));
+    Panel columns{vectors, lanes, vectors * lanes};
+    tiles.emit(row * depth, offsets, k.constant(0), columns, [&](unsigned r, unsigned column, Value value, unsigned) {
+      AffineExpr lane = this->lane();
+      store(scores, to + (r * scoreStride + column) + lane, value, lanesAt(lane));
+    });
+  });
+}
+
+/// The sums of as many vectors as each has lanes, as one vector.
+static Value sumEachVector(KernelBuilder &k, SmallVector<Value> vectors) {
+  int64_t lanes = vectors.size();
+  for (int64_t bit = 1; bit < lanes; bit *= 2) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i < vectors.size(); i += 2) {
+      auto [a, b] = exchangeLanes(k, vectors[i], vectors[i + 1], bit);
+      next.push_back(arith::AddFOp::create(k.builder(), k.loc(), a, b));
+    }
+    vectors = next;
+  }
+  return vectors.front();
+}
+
+/// Few rows: the vectors run along the head, as many keys at a time as a vector has lanes.
+void AttentionEmitter::emitDots(Batch batch, KeyBlock keys) {
+  k.loop(k.constant(0), keys.count, lanes, "key", [&](AffineExpr first) {
+    IndexExprs places;
+    for (int64_t i = 0; i < lanes; ++i) {
+      AffineExpr place = k.index(k.minimum(k.emit(keys.first + first + i), k.emit(keyCount - 1)));
+      places.push_back(k.index(k.emit(key.at(batch, place, k.constant(0)))));
+    }
+    k.loop(k.constant(0), rows, 1, "row", [&](AffineExpr row) {
+      SmallVector<Value> dots(lanes, k.number(element, 0, lanes));
+      dots = k.loop(k.constant(0), k.constant(depth), lanes, "d", dots, [&](AffineExpr d, ValueRange carried) {
+        Value q = load(queryRows, row * depth + d, lanesAt(d));
+        SmallVector<Value> next;
+        for (auto [place, sum] : llvm::zip_equal(places, carried))
+          next.push_back(vector::FMAOp::create(k.builder(), k.loc(), load(key.buffer, place + d, lanesAt(d)), q, sum));
+        return next;
+      });
+      AffineExpr lane = this->lane();
+      store(scores, row * scoreStride + first + lane, sumEachVector(k, dots), lanesAt(lane));
+    });
+  });
+}
+
+//===- Softmax -------------------------------------------------------------===//
+
+Value AttentionEmitter::causalKeep(AffineExpr row, AffineExpr key, Lanes across) {
+  Type integer = k.builder().getI32Type();
+  Value room = arith::IndexCastOp::create(k.builder(), k.loc(), integer, k.emit(row + keyCount - queries));
+  Value place = arith::IndexCastOp::create(k.builder(), k.loc(), integer, k.emit(key));
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, x, across.count == 1 ? y : k.broadcast(y, across.count));
+  };
+  Value left = arith::SubIOp::create(k.builder(), k.loc(), room, place);
+  auto steps = llvm::to_vector(llvm::seq<int32_t>(0, across.count));
+  auto type = VectorType::get(across.count, integer);
+  Value step = across.count == 1 ? arith::ConstantOp::create(k.builder(), k.loc(), k.builder().getI32IntegerAttr(0))
+                                 : arith::ConstantOp::create(k.builder(), k.loc(), DenseElementsAttr::get(type, ArrayRef<int32_t>(steps)));
+  Value keep = compare(arith::CmpIPredicate::sle, step, left);
+  if (!op.getWindow())
+    return keep;
+  Value width = arith::ConstantOp::create(k.builder(), k.loc(), k.builder().getI32IntegerAttr(*op.getWindow()));
+  Value inWindow = compare(arith::CmpIPredicate::sgt, step, arith::SubIOp::create(k.builder(), k.loc(), left, width));
+  return arith::AndIOp::create(k.builder(), k.loc(), keep, inWindow);
+}
+
+/// The score of a pair of places after masks and bias.
+Value AttentionEmitter::adjust(Batch batch, AffineExpr row, AffineExpr key, Value score, Lanes across) {
+  IndexExprs at(batch);
+  at.append({row, key});
+  auto fillWhere = [&](Value keep) {
+    Value fill = k.number(element, op.getFill().convertToDouble(), across.count);
+    return arith::SelectOp::create(k.builder(), k.loc(), keep, score, fill);
+  };
+  if (op.getCausal())
+    score = fillWhere(causalKeep(row, key, across));
+  if (op.getKeep())
+    score = fillWhere(k.value(op.getKeep(), at, across));
+  if (op.getBias())
+    score = (scalar(score) + scalar(k.value(op.getBias(), at, across))).value();
+  return score;
+}
+
+void AttentionEmitter::adjustScores(Batch batch, KeyBlock keys, AffineExpr row, AffineExpr at) {
+  k.vectorLoop(keys.count, lanes, "i", [&](AffineExpr i, Lanes across) {
+    Value score = load(scores, at + i, across);
+    store(scores, at + i, adjust(batch, firstRow + row, keys.first + i, score, across), across);
+  });
+}
+
+/// The largest score of a row. A NaN may be passed over: the row's sum finds it.
+Value AttentionEmitter::findTop(AffineExpr at, AffineExpr padded) {
+  Value init = k.number(element, -std::numeric_limits<double>::infinity(), lanes);
+  Value top = k.loop(k.constant(0), padded, lanes, "i", init, [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
+    return {larger(k, load(scores, at + i, lanesAt(i)), carried.front())};
+  }).front();
+  return reduceLanes(k, ReduceKind::Max, getElementTypeOrSelf(top.getType()), top);
+}
+
+/// factors = exp(old top - new top); what has been summed shrinks by that.
+void AttentionEmitter::rescaleTotals() {
+  k.loop(k.constant(0), roundUp(rows, lanes), lanes, "row", [&](AffineExpr row) {
+    Lanes across = lanesAt(row);
+    Scalar factor = exp(scalar(load(tops, row, across)) - scalar(load(factors, row, across)));
+    store(tops, row, load(factors, row, across), across);
+    store(factors, row, factor.value(), across);
+    store(totals, row, (scalar(load(totals, row, across)) * factor).value(), across);
+  });
+}
+
+void AttentionEmitter::emitSoftmax(Batch batch, KeyBlock keys) {
+  AffineExpr padded = roundUp(keys.count, lanes);
+  k.loop(k.constant(0), rows, 1, "row", [&](AffineExpr row) {
+    AffineExpr at = k.index(k.emit(row * scoreStride));
+    if (op.getBias() || op.getKeep() || op.getCausal())
+      adjustScores(batch, keys, row, at);
+    if (padded != keys.count)
+      k.loop(keys.count, padded, 1, "i", [&](AffineExpr i) {
+        store(scores, at + i, k.number(element, -std::numeric_limits<double>::infinity()));
+      });
+    Value top = findTop(at, padded);
+    store(oneBlock ? tops : factors, row, oneBlock ? top : larger(k, top, load(tops, row)));
+  });
+  if (!oneBlock)
+    rescaleTotals();
+  k.loop(k.constant(0), rows, 1, "row", [&](AffineExpr row) {
+    AffineExpr at = k.index(k.emit(row * scoreStride));
+    Value top = k.broadcast(load(tops, row), lanes);
+    Value sum = k.loop(k.constant(0), padded, lanes, "i", k.number(element, 0, lanes), [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
+      Scalar y = exp(scalar(load(scores, at + i, lanesAt(i))) - scalar(top));
+      store(scores, at + i, y.value(), lanesAt(i));
+      return {(scalar(carried.front()) + y).value()};
+    }).front();
+    Scalar total = scalar(reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(sum.getType()), sum));
+    store(totals, row, (oneBlock ? total : scalar(load(totals, row)) + total).value());
+  });
+}
+
+//===- Result --------------------------------------------------------------===//
+
+void AttentionEmitter::emitSums(Batch batch, KeyBlock keys, bool byTiles) {
+  AffineExpr rowStride = packsValues ? k.constant(sumStride) : value.rowStride, one = k.constant(1);
+  AffineExpr from = packsValues ? k.constant(0) : k.index(k.emit(value.at(batch, keys.first, k.constant(0))));
+  TileEmitter tiles{k, scores, packsValues ? valueRows : value.buffer, element, {{keys.count, one, rowStride}}, one};
+  auto emitTile = [&](AffineExpr row, unsigned count, AffineExpr column, unsigned vectors) {
+    SmallVector<AffineExpr> offsets;
+    for (int64_t r = 0; r < count; ++r)
+      offsets.push_back(k.constant(r * scoreStride));
+    AffineExpr to = k.index(k.emit(row * sumStride + column));
+    Panel panel{vectors, lanes, vectors * lanes};
+    tiles.emit(row * scoreStride, offsets, from + column, panel, [&](unsigned r, unsigned place, Value value, unsigned) {
+      AffineExpr lane = this->lane(), at = to + (r * sumStride + place) + lane;
+      if (!oneBlock)
+        value = (scalar(load(sums, at, lanesAt(lane))) * scalar(k.broadcast(load(factors, row + r), lanes)) + scalar(value)).value();
+      store(sums, at, value, lanesAt(lane));
+    });
+  };
+  auto emitRows = [&](AffineExpr row, unsigned count) {
+    unsigned vectors = count == 1 ? 4 : 2, all = sumStride / lanes, whole = all / vectors * vectors;
+    if (whole)
+      k.loop(k.constant(0), k.constant(whole * lanes), vectors * lanes, "column", [&](AffineExpr column) { emitTile(row, count, column, vectors); });
+    if (whole != all)
+      emitTile(row, count, k.index(k.emitConstant(whole * lanes)), all - whole);
+  };
+  if (byTiles)
+    forTiles(emitRows);
+  else
+    k.loop(k.constant(0), rows, 1, "row", [&](AffineExpr row) { emitRows(row, 1); });
+}
+
+/// The index of the group's result: transposes that follow the anchor say only where the value goes.
+static IndexExprs resultIndex(Value anchorResult, IndexExprs at) {
+  Value value = anchorResult;
+  while (!isa<YieldOp>(*value.user_begin())) {
+    Operation *user = *value.user_begin();
+    if (auto transpose = dyn_cast<TransposeOp>(user)) {
+      IndexExprs moved;
+      for (int64_t dim : transpose.getPermutation())
+        moved.push_back(at[dim]);
+      at = moved;
+    }
+    value = user->getResult(0);
+  }
+  return at;
+}
+
+void AttentionEmitter::emitResult(Batch batch) {
+  k.loop(k.constant(0), rows, 1, "row", [&](AffineExpr row) {
+    Value inverse = (number(1.0) / scalar(load(totals, row))).value();
+    AffineExpr from = k.index(k.emit(row * sumStride)), place = k.index(k.emit(firstRow + row));
+    k.vectorLoop(k.constant(width), k.vectorLanes(), "i", [&](AffineExpr i, Lanes across) {
+      Scalar x = scalar(load(sums, from + i, across)) * scalar(k.broadcast(inverse, across.count));
+      IndexExprs at(batch);
+      at.append({place, i});
+      k.storeResults(op.getResult(), x.value(), resultIndex(op.getResult(), at), across);
+    });
+  });
+}
+
+//===- Tasks ---------------------------------------------------------------===//
+
+void AttentionEmitter::emitBlock(Batch batch, KeyBlock keys) {
+  if (packsValues)
+    packValues(batch, keys);
+  ifRowsAre(true, [&] { emitDots(batch, keys); });
+  ifRowsAre(false, [&] { emitScores(batch, keys); });
+  emitSoftmax(batch, keys);
+  ifRowsAre(true, [&] { emitSums(batch, keys, false); });
+  ifRowsAre(false, [&] { emitSums(batch, keys, true); });
+}
+
+/// Whether keys that a row does not see by their place weigh nothing, and need not be looked at.
+bool AttentionEmitter::hidesForGood() { return op.getCausal() && op.getFill().isInfinity() && op.getFill().isNegative(); }
+
+/// The first key in the window of the task's first row.
+AffineExpr AttentionEmitter::firstVisibleKey() {
+  if (!hidesForGood() || !op.getWindow())
+    return k.constant(0);
+  Value first = k.emit(firstRow + keyCount - queries - (static_cast<int64_t>(*op.getWindow()) - 1));
+  return k.index(arith::MaxSIOp::create(k.builder(), k.loc(), first, k.emitConstant(0)));
+}
+
+/// The end of the keys that the task's last row sees.
+AffineExpr AttentionEmitter::endOfVisibleKeys() {
+  if (!hidesForGood() || simplifyDim(queries.ceilDiv(maxRows)) == k.constant(1))
+    return keyCount;
+  Value seen = k.minimum(k.emit(keyCount), k.emit(firstRow + rows + keyCount - queries));
+  return k.index(arith::MaxSIOp::create(k.builder(), k.loc(), seen, k.emitConstant(0)));
+}
+
+/// The keys that a row looks at, on average.
+AffineExpr AttentionEmitter::countVisibleKeys() {
+  if (!hidesForGood())
+    return keyCount;
+  AffineExpr before = keyCount - (queries - 1).floorDiv(2);
+  if (!op.getWindow())
+    return before;
+  AffineExpr inWindow = k.constant(*op.getWindow() + maxRows);
+  auto known = getConstantDim(before);
+  return known && *known < *getConstantDim(inWindow) ? before : inWindow;
+}
+
+void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
+  AffineExpr chunks = simplifyDim(queries.ceilDiv(maxRows));
+  // Equal blocks of rows.
+  AffineExpr perTask = k.constant(maxRows);
+  if (!getConstantDim(queries)) {
+    Value some = arith::MaxSIOp::create(k.builder(), k.loc(), k.emit(chunks), k.emitConstant(1));
+    perTask = k.index(k.emit(queries.ceilDiv(k.index(some))));
+  }
+  firstRow = fix(chunk * perTask);
+  bool even = getConstantDim(queries) && *getConstantDim(queries) % maxRows == 0;
+  rows = even ? perTask : k.index(k.minimum(k.emit(perTask), k.emit(queries - firstRow)));
+  AffineExpr inTiles = fix(simplifyDim(rows.floorDiv(tileRows) * tileRows));
+  paddedRows = fix(simplifyDim(inTiles + (rows - inTiles).ceilDiv(smallTile) * smallTile));
+  queryRows = array("queries", rowCapacity * depth);
+  panel = array("panel", depth * panelWidth);
+  scores = array("scores", rowCapacity * scoreStride);
+  sums = array("sums", rowCapacity * sumStride);
+  if (packsValues)
+    valueRows = array("values", maxKeys * sumStride);
+  tops = array("tops", rowCapacity), totals = array("totals", rowCapacity), factors = array("factors", rowCapacity);
+  packQueries(batch);
+  AffineExpr first = firstVisibleKey(), end = endOfVisibleKeys();
+  if (oneBlock) {
+    emitBlock(batch, {first, fix(end - first)});
+    return emitResult(batch);
+  }
+  auto fill = [&](Value buffer, AffineExpr size, double with) {
+    k.loop(k.constant(0), size, lanes, "i", [&](AffineExpr i) { store(buffer, i, k.number(element, with, lanes), lanesAt(i)); });
+  };
+  fill(sums, fix(paddedRows * sumStride), 0);
+  fill(tops, k.constant(rowCapacity), lowest);
+  fill(factors, k.constant(rowCapacity), lowest);
+  fill(totals, k.constant(rowCapacity), 0);
+  k.loop(first, end, maxKeys, "block", [&](AffineExpr block) {
+    emitBlock(batch, {block, k.index(k.minimum(k.emitConstant(maxKeys), k.emit(end - block)))});
+  });
+  emitResult(batch);
+}
+
+LaunchInfo AttentionEmitter::run() {
+  IndexExprs extents(scoreDims.begin(), scoreDims.end() - 2);
+  extents.push_back(simplifyDim(queries.ceilDiv(maxRows)));
+  k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) { emitTask(task.drop_back(), task.back()); });
+  AffineExpr batch = getNumElements(ArrayRef(scoreDims).drop_back(2), k.context());
+  AffineExpr flops = batch * queries * countVisibleKeys() * (2 * (depth + width)), bytes = batch * (queries + keyCount) * ((depth + width) * 4);
+  return LaunchInfo{countTasks(k, extents), simplifyDim(flops), simplifyDim(bytes)};
+}
+
+FailureOr<LaunchInfo> lowerAttentionRows(KernelBuilder &k, Operation *anchor) { return AttentionEmitter(k, cast<AttentionOp>(anchor)).run(); }
+
+} // namespace kiln

@@ -1,0 +1,131 @@
+//===- NormalizationRows.cpp - Layer and RMS normalization over rows -------===//
+//
+//   for each row:  c = mean of the first vector;  a = sum (x - c) / n;  b = sum (x - c)^2 / n
+//                  mean = c + a;  v = b - a * a;  y = (x - mean) * (1 / sqrt(v + epsilon)) * scale + bias
+//
+// One pass for both sums of a short row. The difference loses no digits that matter when c is near the mean, and it cannot be far from it: of n
+// elements whose first k have the mean c, the variance is at least (k / n) (c - mean)^2, so b is at most (1 + n / k) times the variance. Longer
+// rows take the mean first and the variance about it in another pass.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
+#include "passes/target/choice/Kernels.h"
+#include "passes/lowering/builder/RowLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Rows of more elements could lose too many digits in one pass.
+static constexpr int64_t longestOnePass = 4096;
+
+bool matchLayerNormRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "kept whole: mean, variance and result of a row that stays in the cache";
+  return isa_and_nonnull<LayerNormOp, RmsNormOp>(anchor);
+}
+
+/// The row's length as a number of the compute type.
+static Value rowLength(KernelBuilder &k, AffineExpr length, Type element) {
+  if (auto constant = getConstantDim(length))
+    return k.number(element, *constant);
+  Value wide = arith::IndexCastOp::create(k.builder(), k.loc(), k.builder().getI64Type(), k.emit(length));
+  return arith::SIToFPOp::create(k.builder(), k.loc(), computeType(element), wide);
+}
+
+namespace {
+struct NormRow {
+  KernelBuilder &k;
+  Operation *anchor;
+  Type element;
+  AffineExpr length;
+  function_ref<IndexExprs(AffineExpr)> at;
+
+  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element); }
+  Scalar spread(const Scalar &value, unsigned lanes) const { return scalar(k.broadcast(value.value(), lanes)); }
+  bool keep() const { return !isa<BlockArgument>(anchor->getOperand(0)); }
+  Scalar load(AffineExpr j, Lanes lanes) const {
+    return scalar(keep() ? k.loadResult(0, at(j), lanes) : k.value(anchor->getOperand(0), at(j), lanes));
+  }
+  /// Sums over the row, divided by its length.
+  SmallVector<Scalar> means(unsigned count, function_ref<SmallVector<Value>(AffineExpr, Lanes)> body) const {
+    Scalar n = scalar(rowLength(k, length, element));
+    SmallVector<Value> sums = reduceRow(k, ReduceKind::Sum, element, length, k.vectorLanes(), count, body);
+    return llvm::map_to_vector(sums, [&](Value sum) { return scalar(sum) / n; });
+  }
+  /// The mean, and the mean square of what is left without it.
+  std::pair<Scalar, Scalar> moments() const {
+    bool oneVector = k.vectorLanes() > 1 && isShort();
+    Scalar c = oneVector ? firstMean() : means(1, [&](AffineExpr j, Lanes lanes) { return SmallVector<Value>{first(j, lanes).value()}; })[0];
+    if (!oneVector)
+      return {c, meanSquare(c, false)};
+    SmallVector<Scalar> both = means(2, [&](AffineExpr j, Lanes lanes) {
+      Scalar x = first(j, lanes) - spread(c, lanes.count);
+      return SmallVector<Value>{x.value(), (x * x).value()};
+    });
+    return {c + both[0], max(both[1] - both[0] * both[0], 0.0)};
+  }
+  Scalar meanSquare(const Scalar &mean, bool isFirst) const {
+    return means(1, [&](AffineExpr j, Lanes lanes) {
+      Scalar x = isFirst ? first(j, lanes) : load(j, lanes) - spread(mean, lanes.count);
+      return SmallVector<Value>{(x * x).value()};
+    })[0];
+  }
+  bool isShort() const {
+    auto size = getConstantDim(length);
+    return size && *size >= k.vectorLanes() && *size <= longestOnePass;
+  }
+  /// The mean of the first vector.
+  Scalar firstMean() const {
+    AffineExpr j = k.index(k.emitConstant(0));
+    Value x = k.value(anchor->getOperand(0), at(j), Lanes{cast<AffineDimExpr>(j).getPosition(), k.vectorLanes()});
+    return scalar(reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(x.getType()), x)) * (1.0 / k.vectorLanes());
+  }
+  /// The first read of the row: a prologue's values are left in the result.
+  Scalar first(AffineExpr j, Lanes lanes) const {
+    Value x = k.value(anchor->getOperand(0), at(j), lanes);
+    if (keep())
+      k.store(0, x, at(j), lanes);
+    return scalar(x);
+  }
+};
+} // namespace
+
+static void emitRow(const NormRow &row, unsigned axis, double epsilon) {
+  KernelBuilder &k = row.k;
+  bool centered = isa<LayerNormOp>(row.anchor);
+  Scalar zero = row.scalar(k.number(row.element, 0));
+  std::pair<Scalar, Scalar> moments = centered ? row.moments() : std::pair(zero, row.meanSquare(zero, true));
+  if (centered)
+    k.named(moments.first.value(), "mean");
+  k.named(moments.second.value(), centered ? "variance" : "mean_square");
+  Scalar inverse = zero.like(1.0) / sqrt(moments.second + epsilon);
+  k.named(inverse.value(), "inverse");
+  k.vectorLoop(row.length, k.vectorLanes(), "i", [&](AffineExpr j, Lanes lanes) {
+    IndexExprs at = row.at(j);
+    Scalar loaded = row.load(j, lanes);
+    Scalar x = centered ? loaded - row.spread(moments.first, lanes.count) : loaded;
+    ArrayRef<AffineExpr> within = ArrayRef(at).drop_front(axis);
+    Scalar y = x * row.spread(inverse, lanes.count) * row.scalar(k.value(row.anchor->getOperand(1), within, lanes));
+    Value result = y.value();
+    if (row.anchor->getNumOperands() > 2)
+      result = (y + row.scalar(k.value(row.anchor->getOperand(2), within, lanes))).value();
+    k.storeResults(row.anchor->getResult(0), result, at, lanes);
+  });
+}
+
+FailureOr<LaunchInfo> lowerLayerNormRows(KernelBuilder &k, Operation *anchor) {
+  DimExprs dims = getDims(anchor->getResult(0).getType());
+  unsigned axis = anchor->getAttrOfType<IntegerAttr>("axis").getInt();
+  double epsilon = anchor->getAttrOfType<FloatAttr>("epsilon").getValueAsDouble();
+  RowShape shape = makeRowShape(k, dims, axis, dims.size() - 1);
+  Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
+  forEachRow(k, shape, [&](auto at, Lanes) { emitRow({k, anchor, element, shape.length, at}, axis, epsilon); });
+  AffineExpr elements = getNumElements(dims, k.context());
+  return LaunchInfo{countTasks(k, shape.tasks), elements * 8, elements * 8};
+}
+
+} // namespace kiln

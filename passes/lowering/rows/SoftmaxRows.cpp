@@ -1,0 +1,227 @@
+//===- SoftmaxRows.cpp - Softmax and log-softmax as one loop over rows -----===//
+//
+//   for each row:  m = max x;  y = exp(x - m), s = sum y;  y = y / s            (softmax)
+//                  m = max x;  s = sum exp(x - m);         y = x - m - log s    (log-softmax)
+//
+// A shift that --nn-prove-shortcuts has proven takes the place of the softmax's maximum, whose pass then goes.
+//
+// A short row stays in registers. Across columns, some of them side by side are copied to an array of the kernel: their rows may lie so far apart
+// that they would drive each other out of the cache. Else a prologue is computed once: the pass for the maximum leaves its values in the result.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
+#include "dialects/nn/Shortcuts.h"
+#include "passes/target/choice/Kernels.h"
+#include "passes/lowering/builder/RegisterRow.h"
+#include "passes/lowering/builder/RowLoops.h"
+
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchSoftmaxRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  if (!isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(anchor))
+    return false;
+  auto proof = anchor->getAttrOfType<StringAttr>(proofAttrName);
+  reason = proof ? "kept whole: two passes over a row that stays in the cache; " + proof.str()
+                 : "kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor";
+  return true;
+}
+
+namespace {
+/// One row (or `across.count` rows side by side): loops along it, values as scalars or vectors.
+struct RowWalk {
+  KernelBuilder &k;
+  const RowShape &shape;
+  Type element;
+  kernel::Accuracy accuracy;
+  function_ref<IndexExprs(AffineExpr)> at;
+  Lanes across;
+
+  unsigned valueLanes() const { return shape.alongRow ? 1 : across.count; }
+  Value reduce(ReduceKind kind, function_ref<Value(AffineExpr, Lanes)> body) const {
+    if (shape.alongRow)
+      return reduceRow(k, kind, element, shape.length, k.vectorLanes(), body);
+    Value init = reductionIdentity(k, kind, element, across.count);
+    return k.loop(k.constant(0), shape.length, 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
+      return {combine(k, kind, element, carried.front(), body(j, across))};
+    }).front();
+  }
+  void each(function_ref<void(AffineExpr, Lanes)> body) const {
+    if (shape.alongRow)
+      return k.vectorLoop(shape.length, k.vectorLanes(), "i", body);
+    k.loop(k.constant(0), shape.length, 1, "j", [&](AffineExpr j) { body(j, across); });
+  }
+  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracy); }
+  Scalar spread(Value value, unsigned lanes) const { return scalar(k.broadcast(value, lanes)); }
+};
+} // namespace
+
+/// Vectors that a row in registers may have; the others hold constants of exp.
+static unsigned mostInRegisters(KernelBuilder &k) { return k.target().getRegisters() / 2; }
+/// Elements of the array that columns are copied to: the most for one vector of columns, and half of the first-level cache, so that wherever the
+/// array lies in it the input's and the output's lines have room as well (a full one cost up to a half more time, by the stack's address).
+static constexpr int64_t columnScratch = 16384, usualScratch = 4096;
+/// Blocks of columns come in multiples of this, so that threads share them evenly.
+static constexpr int64_t evenBlocks = 8;
+
+/// Whether the anchor's operand is read straight from a buffer, so that reading it again costs no computation.
+static bool isPlainRead(Value operand) { return isa<BlockArgument>(operand); }
+
+static void emitRow(const RowWalk &row, Operation *anchor) {
+  KernelBuilder &k = row.k;
+  Value input = anchor->getOperand(0), result = anchor->getResult(0);
+  bool isLog = isa<LogSoftmaxOp>(anchor);
+  auto shift = getProvenShift(anchor);
+  bool keep = !shift && !isPlainRead(input);
+  auto load = [&](AffineExpr j, Lanes lanes) { return keep ? k.loadResult(0, row.at(j), lanes) : k.value(input, row.at(j), lanes); };
+  Value maximum = shift ? Value() : k.named(row.reduce(ReduceKind::Max, [&](AffineExpr j, Lanes lanes) {
+    Value x = k.value(input, row.at(j), lanes);
+    if (keep)
+      k.store(0, x, row.at(j), lanes);
+    return x;
+  }), "maximum");
+  Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
+    Scalar x = row.scalar(load(j, lanes)), y = shiftedExp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count), shift.has_value());
+    if (!isLog)
+      k.store(0, k.named(y.value(), "e"), row.at(j), lanes);
+    return y.value();
+  });
+  Scalar total = row.scalar(k.named(sum, "total"));
+  Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
+  row.each([&](AffineExpr j, Lanes lanes) {
+    Scalar y = isLog ? row.scalar(load(j, lanes)) - row.spread(maximum, lanes.count) - row.spread(last, lanes.count)
+                     : row.scalar(k.loadResult(0, row.at(j), lanes)) * row.spread(last, lanes.count);
+    k.storeResults(result, y.value(), row.at(j), lanes);
+  });
+}
+
+namespace {
+/// Columns: as many side by side as fit an array of the kernel, with all their rows.
+struct ColumnBlocks {
+  KernelBuilder &k;
+  const RowShape &shape;
+  Operation *anchor;
+  Type element;
+  int64_t length, width;
+
+  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(anchor)); }
+  /// From row to row of the array: rows that lie a large power of two apart would share the few places of one set of the cache.
+  int64_t pitch() const { return width % 128 == 0 ? width + 16 : width; }
+  IndexExprs extents() const { return {shape.tasks.front(), simplifyDim(shape.across.ceilDiv(width))}; }
+  void emit() const;
+  void copyIn(ArrayRef<AffineExpr> task, AffineExpr first, AffineExpr count, Value scratch) const;
+  void emitColumns(Value scratch, AffineExpr at, Lanes across, function_ref<void(AffineExpr, Scalar)> store) const;
+};
+} // namespace
+
+/// Rows of the array are filled up to a whole vector.
+void ColumnBlocks::copyIn(ArrayRef<AffineExpr> task, AffineExpr first, AffineExpr count, Value scratch) const {
+  unsigned lanes = k.vectorLanes();
+  AffineExpr filled = simplifyDim(count.ceilDiv(lanes) * lanes);
+  Value zero = k.number(element, 0);
+  k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
+    k.vectorLoop(count, lanes, "column", [&](AffineExpr i, Lanes across) {
+      Value x = k.value(anchor->getOperand(0), shape.at(task, j, first + i), across);
+      k.storeBuffer(scratch, element, j * pitch() + i, x, across);
+    });
+    if (filled != count)
+      k.loop(count, filled, 1, "column", [&](AffineExpr i) {
+        k.storeBuffer(scratch, element, j * pitch() + i, zero);
+      });
+  });
+}
+
+/// One vector of columns, whose values wait in the scratch array; `store` gets the row and the result.
+void ColumnBlocks::emitColumns(Value scratch, AffineExpr at, Lanes across, function_ref<void(AffineExpr, Scalar)> store) const {
+  auto reduce = [&](ReduceKind kind, function_ref<Value(AffineExpr, Value)> body) {
+    Value init = reductionIdentity(k, kind, element, across.count);
+    return scalar(k.loop(k.constant(0), k.constant(length), 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
+      return {body(at + j * pitch(), carried.front())};
+    }).front());
+  };
+  bool isLog = isa<LogSoftmaxOp>(anchor);
+  auto load = [&](AffineExpr place) { return scalar(k.loadBuffer(scratch, element, place, across)); };
+  auto shift = getProvenShift(anchor);
+  auto larger = [&](AffineExpr place, Value largest) { return kiln::larger(k, load(place).value(), largest); };
+  Value maximum = shift ? Value() : k.named(reduce(ReduceKind::Max, larger).value(), "maximum");
+  Scalar total = reduce(ReduceKind::Sum, [&](AffineExpr place, Value sum) {
+    Scalar shifted = shift ? subtractShift(load(place), *shift) : load(place) - scalar(maximum), y = shiftedExp(shifted, shift.has_value());
+    k.storeBuffer(scratch, element, place, (isLog ? shifted : y).value(), across);
+    return (scalar(sum) + y).value();
+  });
+  k.named(total.value(), "total");
+  Scalar last = isLog ? log(total) : total.like(1.0) / total;
+  k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
+    Scalar x = load(at + j * pitch());
+    store(j, isLog ? x - last : x * last);
+  });
+}
+
+void ColumnBlocks::emit() const {
+  IndexExprs extents = this->extents();
+  k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
+    Value scratch = k.array("columns", element, length * pitch());
+    AffineExpr first = k.index(k.emit(task.back() * width)), count = k.constant(width);
+    auto across = getConstantDim(shape.across);
+    if (!across || *across % width != 0)
+      count = across && *across < width ? k.constant(*across) : k.index(k.minimum(k.emit(count), k.emit(shape.across - first)));
+    ArrayRef<AffineExpr> outer = task.drop_back();
+    copyIn(outer, first, count, scratch);
+    auto storeResult = [&](AffineExpr j, AffineExpr i, Value y, Lanes across) {
+      k.storeResults(anchor->getResult(0), y, shape.at(outer, j, first + i), across);
+    };
+    auto eachVector = [&](AffineExpr begin, AffineExpr end, function_ref<void(AffineExpr, Lanes)> body) {
+      k.loop(begin, end, k.vectorLanes(), "column", [&](AffineExpr i) { body(i, Lanes{cast<AffineDimExpr>(i).getPosition(), k.vectorLanes()}); });
+    };
+    AffineExpr whole = simplifyDim(count.floorDiv(k.vectorLanes()) * k.vectorLanes());
+    if (whole != k.constant(0))
+      eachVector(k.constant(0), whole, [&](AffineExpr i, Lanes lanes) {
+        emitColumns(scratch, i, lanes, [&](AffineExpr j, Scalar y) { storeResult(j, i, y.value(), lanes); });
+      });
+    if (whole == count)
+      return;
+    eachVector(whole, count, [&](AffineExpr i, Lanes lanes) {
+      emitColumns(scratch, i, lanes, [&](AffineExpr j, Scalar y) { k.storeBuffer(scratch, element, i + j * pitch(), y.value(), lanes); });
+    });
+    k.loop(k.constant(0), k.constant(length), 1, "j", [&](AffineExpr j) {
+      k.loop(whole, count, 1, "column", [&](AffineExpr i) {
+        storeResult(j, i, k.loadBuffer(scratch, element, i + j * pitch()), {});
+      });
+    });
+  });
+}
+
+FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
+  DimExprs dims = getDims(anchor->getResult(0).getType());
+  unsigned axis = anchor->getAttrOfType<IntegerAttr>("axis").getInt();
+  RowShape shape = makeRowShape(k, dims, axis, axis);
+  Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
+  AffineExpr elements = getNumElements(dims, k.context());
+  auto info = [&](ArrayRef<AffineExpr> tasks) { return LaunchInfo{countTasks(k, tasks), elements * 20, elements * 8}; };
+  auto length = getConstantDim(shape.length);
+  unsigned lanes = k.vectorLanes();
+  if (!shape.alongRow && length && *length > 0 && lanes > 1 && *length * lanes <= columnScratch) {
+    int64_t width = std::min<int64_t>(std::max<int64_t>(1, usualScratch / (*length * lanes)) * lanes, 1024);
+    if (auto across = getConstantDim(shape.across); across && *across > width)
+      width = llvm::alignTo(llvm::divideCeil(*across, llvm::alignTo(llvm::divideCeil(*across, width), evenBlocks)), lanes);
+    ColumnBlocks blocks{k, shape, anchor, element, *length, width};
+    blocks.emit();
+    return info(blocks.extents());
+  }
+  bool inRegisters = shape.alongRow && length && lanes > 1 && *length > 0 && countPieces(*length, lanes) <= mostInRegisters(k);
+  forEachRow(k, shape, [&](auto at, Lanes across) {
+    if (!inRegisters)
+      return emitRow(RowWalk{k, shape, element, accuracyOf(anchor), at, across}, anchor);
+    RegisterRow row{k, anchor, cutRow(k, k.constant(0), *length, lanes)};
+    for (RowPiece &piece : row.pieces)
+      piece.value = k.value(anchor->getOperand(0), at(piece.column), piece.lanes);
+    row.finish(at);
+  });
+  return info(shape.tasks);
+}
+
+} // namespace kiln

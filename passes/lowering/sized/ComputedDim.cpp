@@ -1,0 +1,35 @@
+//===- ComputedDim.cpp - A number as a dimension ----------------------------===//
+//
+//   count = min(max(x, 0), bound)
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/ComputedDims.h"
+#include "passes/lowering/sized/IndexSort.h"
+#include "passes/target/choice/Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+bool matchComputedDim(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
+  reason = "one number, kept within the memory that is planned for it";
+  return isa_and_nonnull<ComputedDimOp>(anchor);
+}
+
+FailureOr<LaunchInfo> lowerComputedDim(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<ComputedDimOp>(anchor);
+  AffineExpr one = k.constant(1), bound = ComputedDims(op->getParentOfType<ModuleOp>()).getBound(op.getCounts());
+  SmallVector<AffineExpr> at(op.getValue().getType().getRank(), k.constant(0));
+  k.taskLoop(one, [&](ArrayRef<AffineExpr>) {
+    Value zero = k.emitConstant(0), number = arith::IndexCastOp::create(k.builder(), k.loc(), k.builder().getIndexType(), k.value(op.getValue(), at));
+    Value positive = choose(k, isLess(k, number, zero), zero, number);
+    IndexArray{k, k.resultBuffer(0)}.store(zero, k.minimum(positive, k.emit(bound)));
+  });
+  return LaunchInfo{one, one, k.constant(16)};
+}
+
+} // namespace kiln

@@ -1,0 +1,151 @@
+//===- ChooseWinograd.cpp - 3x3 convolutions with fewer multiplications ----===//
+//
+//   %r = nn.conv %x, %w ... layout channels_last : tensor<1x30x30x64xf32>, tensor<64x64x3x3xf32> -> tensor<1x28x28x64xf32>
+//
+// becomes, where that is faster,
+//
+//   %u = nn.winograd_filter %w tile 4 : tensor<64x64x3x3xf32> -> tensor<36x2x65x32xf32>
+//   %r = nn.winograd_conv %x, %u tile 4
+//
+// Few tiles with large filters do without the first: the kernel transforms what it needs.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/Dims.h"
+#include "passes/Passes.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/KernelTable.h"
+#include "passes/target/choice/WinogradPlan.h"
+#include "passes/target/choice/LibraryMapping.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_CHOOSEWINOGRAD
+#include "passes/Passes.h.inc"
+
+using namespace nn;
+
+namespace {
+/// A form of a convolution, as profiles name it.
+struct ConvForm {
+  llvm::StringLiteral name;
+  /// 0: the direct form.
+  int64_t tile;
+  bool byColumns;
+};
+} // namespace
+
+static constexpr ConvForm forms[] = {{"direct", 0, false}, {"winograd_tiles 2", 2, false}, {"winograd_tiles 4", 4, false},
+                                     {"winograd_columns 2", 2, true}, {"winograd_columns 4", 4, true}};
+
+/// nullopt when Winograd's form does not apply. A batch known at run time only counts as one image.
+static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
+  auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
+  RankedTensorType type = conv.getType(), weight = conv.getWeight().getType();
+  if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !isAll(conv.getPads(), 0) ||
+      !isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.getShape().drop_front(2), 3))
+    return std::nullopt;
+  if (!type.getElementType().isF32() || !weight.getElementType().isF32())
+    return std::nullopt;
+  DimExprs dims = getDims(type);
+  auto height = getConstantDim(dims[1]), width = getConstantDim(dims[2]);
+  if (!height || !width || llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
+    return std::nullopt;
+  return getExtents(getDims(conv.getInput().getType()), dims);
+}
+
+/// 2 or 4; 0 for the direct form.
+static int64_t chooseTileSize(kernel::TargetAttr target, const ConvExtents &extents) {
+  int64_t best = 0;
+  double cost = estimateDirect(target, extents);
+  for (int64_t tile : {2, 4})
+    if (double other = planWinograd(target, extents, tile).cost; other < cost) {
+      best = tile;
+      cost = other;
+    }
+  return best;
+}
+
+static std::string printShape(Type type) {
+  std::string text;
+  for (AffineExpr dim : getDims(type))
+    text += (text.empty() ? "" : ", ") + formatDim(dim);
+  return "[" + text + "]";
+}
+
+std::string describeForms(Type input, Type result) { return "conv 3x3 f32" + printShape(input) + " -> f32" + printShape(result); }
+
+SmallVector<KernelChoice> listForms(GroupOp group, kernel::TargetAttr target) {
+  Operation *anchor = getAnchor(group);
+  const KernelRow *row = findKernelRow(group.getKernel().value_or(""));
+  if (!row || !row->library.empty() || row->severalAnchors)
+    return {};
+  std::string own = "direct";
+  auto isConstant = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+  };
+  if (auto conv = dyn_cast_or_null<ConvOp>(anchor); conv && (!isConstant(conv.getWeight()) || !getWinogradExtents(conv)))
+    return {};
+  if (auto winograd = dyn_cast_or_null<WinogradConvOp>(anchor))
+    own = (row->name + " " + Twine(winograd.getTile())).str();
+  else if (!isa_and_nonnull<ConvOp>(anchor))
+    return {};
+  SmallVector<KernelChoice> choices;
+  ConvExtents extents = getExtents(getDims(anchor->getOperand(0).getType()), getDims(anchor->getResult(0).getType()));
+  for (const ConvForm &form : forms)
+    // Many tiles are no one block.
+    if (form.tile == 0 || planWinograd(target, extents, form.tile, form.byColumns).byColumns == form.byColumns)
+      choices.insert(form.name == own ? choices.begin() : choices.end(), KernelChoice{form.name, {}, {}});
+  return choices;
+}
+
+/// The form that a profile has measured; null when it has none.
+static const ConvForm *findMeasured(ConvOp conv, DictionaryAttr profile) {
+  auto choice = profile ? profile.getAs<DictionaryAttr>(describeForms(conv.getInput().getType(), conv.getType())) : DictionaryAttr();
+  auto name = choice ? choice.getAs<StringAttr>(algorithmChoiceName) : StringAttr();
+  const ConvForm *found = llvm::find_if(forms, [&](const ConvForm &form) { return name && form.name == name.getValue(); });
+  return found == std::end(forms) ? nullptr : found;
+}
+
+static void makeWinograd(ConvOp conv, const ConvExtents &extents, const WinogradPlan &plan, int64_t tile) {
+  OpBuilder builder(conv);
+  Value weight = conv.getWeight();
+  if (!plan.byColumns) {
+    int64_t width = plan.shape.columns(), panels = (extents.out + width - 1) / width;
+    auto type = RankedTensorType::get({(tile + 2) * (tile + 2), panels, extents.in + 1, width}, builder.getF32Type());
+    weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
+  }
+  auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), weight, tile);
+  conv.replaceAllUsesWith(result.getOperation());
+  conv.erase();
+}
+
+namespace {
+struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
+  using ChooseWinogradBase::ChooseWinogradBase;
+  void runOnOperation() override {
+    kernel::TargetAttr target = kernel::getTarget(getOperation());
+    if (!target)
+      return;
+    SmallVector<ConvOp> convolutions;
+    getOperation().walk([&](ConvOp conv) { convolutions.push_back(conv); });
+    auto profile = getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
+    for (ConvOp conv : convolutions) {
+      auto extents = goesToLibrary(conv) || !conv.getWeight().getDefiningOp<ConstantOp>() ? std::nullopt : getWinogradExtents(conv);
+      const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;
+      if (measured)
+        recordProfileUse(getOperation(), describeForms(conv.getInput().getType(), conv.getType()), /*fits=*/true);
+      int64_t size = !extents ? 0 : tile ? tile : measured ? measured->tile : chooseTileSize(target, *extents);
+      if (!size)
+        continue;
+      // Few tiles of one image may be many of a larger batch.
+      bool openBatch = !getConstantDim(getDims(conv.getType())[0]);
+      std::optional<bool> byColumns = measured ? std::optional(measured->byColumns) : openBatch ? std::optional(false) : std::nullopt;
+      makeWinograd(conv, *extents, planWinograd(target, *extents, size, byColumns), size);
+    }
+  }
+};
+} // namespace
+
+} // namespace kiln

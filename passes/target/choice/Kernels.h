@@ -1,0 +1,62 @@
+//===- Kernels.h - The kernel implementations, one pair of functions each --===//
+#ifndef KILN_PASSES_TARGET_CHOICE_KERNELS_H
+#define KILN_PASSES_TARGET_CHOICE_KERNELS_H
+
+#include "passes/target/choice/KernelTable.h"
+
+namespace kiln {
+
+#define KILN_KERNEL(name)                                                                                              \
+  bool match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);        \
+  mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
+
+KILN_KERNEL(AttentionRows);
+KILN_KERNEL(CompositeCall);
+KILN_KERNEL(ComputedDim);
+KILN_KERNEL(ConvDepthwise);
+KILN_KERNEL(ConvLoops);
+KILN_KERNEL(ConvStrips);
+KILN_KERNEL(ConvTiled);
+KILN_KERNEL(ElementwiseLoops);
+KILN_KERNEL(GemmDots);
+KILN_KERNEL(GemmGathered);
+KILN_KERNEL(GemmPacked);
+KILN_KERNEL(GemmTiled);
+KILN_KERNEL(MatmulLoops);
+KILN_KERNEL(ReduceLoops);
+KILN_KERNEL(SoftmaxRows);
+KILN_KERNEL(SoftmaxScan);
+KILN_KERNEL(ProductSoftmax);
+KILN_KERNEL(LayerNormRows);
+KILN_KERNEL(PoolWindows);
+KILN_KERNEL(LstmSteps);
+KILN_KERNEL(GruSteps);
+KILN_KERNEL(RnnSteps);
+KILN_KERNEL(ArgReduceScan);
+KILN_KERNEL(CumulativeScan);
+KILN_KERNEL(TopKInsertion);
+KILN_KERNEL(NonZeroScan);
+KILN_KERNEL(UniqueRows);
+KILN_KERNEL(NmsGreedy);
+KILN_KERNEL(OneDnnConv);
+KILN_KERNEL(OneDnnLayerNorm);
+KILN_KERNEL(OneDnnMatmul);
+KILN_KERNEL(OneDnnSoftmax);
+KILN_KERNEL(ConcatCopy);
+KILN_KERNEL(PadCopy);
+KILN_KERNEL(GatherCopy);
+KILN_KERNEL(FourierRows);
+KILN_KERNEL(RuntimeCall);
+KILN_KERNEL(ScatterUpdates);
+KILN_KERNEL(ResizeLoops);
+KILN_KERNEL(InterleaveLoops);
+KILN_KERNEL(TransposeTiled);
+KILN_KERNEL(WinogradColumns);
+KILN_KERNEL(WinogradFilters);
+KILN_KERNEL(WinogradTiles);
+
+#undef KILN_KERNEL
+
+} // namespace kiln
+
+#endif // KILN_PASSES_TARGET_CHOICE_KERNELS_H

@@ -1,0 +1,132 @@
+//===- WinogradPlan.cpp - What Winograd's convolution costs ----------------===//
+//
+// Products:   places * tiles * in * out / lanes          multiply-adds, as many as tiles in whole register tiles
+// Transforms: (tiles * (in * input + out * inverse) + in * out * filter) / lanes   with the operations below
+// Filters:    bytes / rate                               of the level of memory that they come from, once for each block of tiles
+//
+// The second kind counts fully, the third where it is more than the products that hide it.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/target/choice/WinogradPlan.h"
+#include "dialects/nn/Dims.h"
+#include "passes/target/choice/CostModel.h"
+
+namespace kiln {
+
+/// Tiles that go in one block when the filters are transformed on the way.
+static constexpr int64_t fewTiles = 64;
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<mlir::AffineExpr> output) {
+  auto constant = [](mlir::AffineExpr dim) { return nn::getConstantDim(dim).value_or(1); };
+  return {constant(output[0]), constant(output[1]), constant(output[2]), constant(input[3]), constant(output[3])};
+}
+
+/// Bytes that arrive in the time of one vector multiply-add: from the second level, the third, memory.
+static double getRate(kernel::TargetAttr target, int64_t bytes) {
+  if (bytes <= target.getL2() / 2)
+    return 32;
+  return bytes <= target.getL3() / 4 ? 8 : 5;
+}
+
+namespace {
+/// Operations and memory accesses for one vector of channels; those of filters, which are bound by stores, are measured: to the second-level cache,
+/// and on the way to products that take them from the first one.
+struct TransformCosts {
+  double input, inverse, filter, filterOnTheWay;
+};
+} // namespace
+
+static TransformCosts getTransformCosts(int64_t tile) {
+  if (tile == 4)
+    return {12 * 14 + 72, 10 * 12 + 52, 190, 130};
+  return {8 * 4 + 32, 6 * 4 + 20, 85, 60};
+}
+
+/// The transformed input: rows a multiple of 2 KiB apart would share the sets of the first-level cache.
+static int64_t padChannels(int64_t channels, int64_t lanes) {
+  int64_t stride = ceilDiv(channels, lanes) * lanes;
+  return stride % 512 == 0 ? stride + lanes : stride;
+}
+
+static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile, const WinogradPlan &plan) {
+  int64_t tiles = conv.images * ceilDiv(conv.height, tile) * ceilDiv(conv.width, tile), lanes = plan.shape.lanes;
+  int64_t places = (tile + 2) * (tile + 2), blocks = ceilDiv(tiles, plan.blockTiles), width = plan.shape.columns();
+  int64_t columns = ceilDiv(conv.out, lanes) * lanes;
+  int64_t lastTiles = ceilDiv(tiles - (blocks - 1) * plan.blockTiles, plan.shape.rows) * plan.shape.rows;
+  double computed = static_cast<double>((blocks - 1) * plan.blockTiles + lastTiles);
+  TransformCosts costs = getTransformCosts(tile);
+  double products = computed * places * conv.in * columns / lanes;
+  // Short register tiles wait for the right side.
+  products *= 1 + 1.0 / plan.shape.rows;
+  double filter = plan.byColumns ? costs.filterOnTheWay : costs.filter;
+  double transforms = (computed * (costs.input * conv.in + costs.inverse * conv.out) + filter * conv.in * columns) / lanes;
+  int64_t plainBytes = 9 * conv.in * columns * 4, filterBytes = places * conv.in * columns * 4;
+  int64_t scratch = places * plan.blockTiles * (plan.inputStride + (plan.byColumns ? width : columns)) * 4;
+  double filters, imbalance;
+  if (plan.byColumns) {
+    filters = static_cast<double>(plainBytes) / getRate(target, plainBytes);
+    int64_t panels = ceilDiv(conv.out, width);
+    imbalance = static_cast<double>(ceilDiv(panels, 2) * 2) / panels;
+  } else {
+    filters = static_cast<double>(blocks + 1) * filterBytes / getRate(target, filterBytes);
+    imbalance = static_cast<double>(ceilDiv(blocks, 2) * 2) / blocks;
+  }
+  double cost = std::max(products, filters) + 0.15 * std::min(products, filters) + transforms;
+  if (scratch > target.getL2())
+    cost *= 1 + 0.2 * scratch / target.getL2();
+  // Two threads share blocks or panels.
+  return cost * (0.75 + 0.25 * imbalance);
+}
+
+static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile) {
+  int64_t tiles = conv.images * ceilDiv(conv.height, tile) * ceilDiv(conv.width, tile);
+  if (tiles > fewTiles || conv.in % winogradChain)
+    return std::nullopt;
+  TileShape shape = chooseTile(target, 1000, conv.out, conv.in);
+  int64_t parts = ceilDiv(tiles, shape.rows);
+  shape.rows = static_cast<unsigned>(ceilDiv(tiles, parts));
+  int64_t depth = winogradChain;
+  for (int64_t wider = depth; wider <= conv.in; wider += winogradChain)
+    if (conv.in % wider == 0 && 9 * wider * shape.columns() * 4 <= target.getL2() / 8)
+      depth = wider;
+  WinogradPlan plan{shape, parts * shape.rows, padChannels(conv.in, shape.lanes), true, depth, 0};
+  plan.cost = costOf(target, conv, tile, plan);
+  return plan;
+}
+
+static WinogradPlan planTiles(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile) {
+  TileShape shape = chooseTile(target, 1000, conv.out, conv.in);
+  int64_t highest = shape.rows;
+  std::optional<WinogradPlan> best;
+  for (int64_t rows = std::max<int64_t>(1, highest / 2); rows <= highest; ++rows)
+    for (int64_t blockTiles = rows; blockTiles <= std::max<int64_t>(64, rows); blockTiles += rows) {
+      shape.rows = static_cast<unsigned>(rows);
+      WinogradPlan plan{shape, blockTiles, padChannels(conv.in, shape.lanes), false, 0, 0};
+      plan.cost = costOf(target, conv, tile, plan);
+      if (!best || plan.cost < best->cost)
+        best = plan;
+    }
+  return *best;
+}
+
+WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile, std::optional<bool> byColumns) {
+  std::optional<WinogradPlan> columns;
+  if (byColumns.value_or(true))
+    columns = planColumns(target, conv, tile);
+  if (columns && byColumns)
+    return *columns;
+  WinogradPlan tiles = planTiles(target, conv, tile);
+  return columns && columns->cost < tiles.cost ? *columns : tiles;
+}
+
+double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
+  int64_t lanes = std::max(1u, target.lanes(32)), out = ceilDiv(conv.out, lanes) * lanes;
+  double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / lanes;
+  int64_t weightBytes = 9 * conv.in * out * 4;
+  double weights = weightBytes / getRate(target, weightBytes);
+  return std::max(products * 1.07, weights) + 0.15 * std::min(products, weights);
+}
+
+} // namespace kiln

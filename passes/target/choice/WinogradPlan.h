@@ -1,0 +1,47 @@
+//===- WinogradPlan.h - What Winograd's convolution costs ------------------===//
+#ifndef KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
+#define KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
+
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
+#include "passes/target/choice/TileShape.h"
+#include <optional>
+
+namespace kiln {
+
+/// The products cancel in the inverse transform, so their rounding errors count more than those of a direct sum: shorter chains.
+inline constexpr int64_t winogradChain = 16;
+
+/// A 3x3 convolution of stride 1.
+struct ConvExtents {
+  /// Of the result; `images` is an estimate when the batch is known at run time only.
+  int64_t images, height, width;
+  int64_t in, out;
+};
+ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<mlir::AffineExpr> output);
+
+/// How the tiles of the result are walked. Tiles go in blocks that fit the second-level cache, each of which meets all transformed filters; with
+/// few tiles (`byColumns`) they are one block, and the filters are transformed on the way, a part of the input channels of one panel at a time.
+struct WinogradPlan {
+  /// The register tile; its rows are tiles of the result.
+  TileShape shape;
+  /// Tiles of a block, a multiple of shape.rows.
+  int64_t blockTiles;
+  /// Elements from a tile to the next in the transformed input.
+  int64_t inputStride;
+  bool byColumns = false;
+  /// Input channels whose filters are in the second-level cache while all places meet them; by columns only.
+  int64_t depth = 0;
+  /// Estimated time, in multiply-adds of a vector.
+  double cost;
+};
+
+/// The best plan of either kind, or of the kind that is asked for.
+WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile, std::optional<bool> byColumns = std::nullopt);
+
+/// The same measure for the direct form.
+double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H

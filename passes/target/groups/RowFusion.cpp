@@ -1,0 +1,121 @@
+//===- RowFusion.cpp - Which operations share rows while they are in the cache ===//
+#include "passes/target/groups/RowFusion.h"
+#include "dialects/nn/Dims.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/KernelTable.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Products that are too small to be shared by threads, in multiplications.
+static constexpr int64_t smallProduct = 1 << 18;
+
+static bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
+
+/// The multiplications that a result of this product takes; nullopt when no kernel would compute it in tiles with packed constant weights.
+static std::optional<int64_t> countDepth(Operation *product) {
+  if (!isF32(product->getResult(0)) || !isF32(product->getOperand(0)) || !product->getOperand(1).getDefiningOp<ConstantOp>())
+    return std::nullopt;
+  auto weight = cast<RankedTensorType>(product->getOperand(1).getType());
+  if (!isF32(product->getOperand(1)) || weight.getNumElements() == 0)
+    return std::nullopt;
+  if (auto conv = dyn_cast<ConvOp>(product)) {
+    bool isPadded = llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; });
+    if (conv.getLayout() != Layout::ChannelsLast || conv.getGroups() != 1 || isPadded)
+      return std::nullopt;
+    return weight.getNumElements() / weight.getShape()[0];
+  }
+  // The product reads its left side through views that are linear.
+  Operation *left = product->getOperand(0).getDefiningOp();
+  return weight.getRank() == 2 && !isa_and_nonnull<IndexMap>(left) ? std::optional(weight.getShape()[0]) : std::nullopt;
+}
+
+bool isComputedInF32(Value value) {
+  SmallVector<Value> work{value};
+  llvm::SmallDenseSet<Value> seen{value};
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!isF32(next))
+      return false;
+    if (Operation *op = next.getDefiningOp(); op && isPointwise(op))
+      for (Value operand : op->getOperands())
+        if (seen.insert(operand).second)
+          work.push_back(operand);
+  }
+  return true;
+}
+
+/// The only user of a product, behind element-wise operations.
+static Operation *followChain(Operation *op) {
+  while (true) {
+    llvm::SmallPtrSet<Operation *, 2> users(op->user_begin(), op->user_end());
+    if (users.size() != 1)
+      return nullptr;
+    Operation *user = *users.begin();
+    if (!isa<ScalarBody>(user))
+      return user;
+    if (!isF32(user->getResult(0)) || !llvm::all_of(user->getOperands(), isComputedInF32))
+      return nullptr;
+    op = user;
+  }
+}
+
+Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
+  if (!isa<MatmulOp, ConvOp>(product) || !target || target.lanes(32) < 4)
+    return nullptr;
+  Operation *softmax = followChain(product);
+  if (!isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(softmax) || !isF32(softmax->getResult(0)))
+    return nullptr;
+  DimExprs dims = getDims(softmax->getResult(0).getType());
+  std::optional<int64_t> depth = countDepth(product), columns = getConstantDim(dims.back());
+  if (softmax->getAttrOfType<IntegerAttr>("axis").getInt() + 1 != static_cast<int64_t>(dims.size()) || !depth || !columns)
+    return nullptr;
+  // A task has whole rows: they must stay in the first-level cache from the first tile to the last, the weights in the second-level one while the
+  // rows go by, and there must be rows enough for the threads.
+  auto rows = getConstantDim(getNumElements(ArrayRef(dims).drop_back(), product->getContext()));
+  TileShape tile = chooseTile(target, rows, columns, std::nullopt);
+  if (*columns * *depth * 4 > target.getL2() / 2 || *columns * tile.rows * 4 > target.getL1())
+    return nullptr;
+  bool shared = !rows || *rows > tile.rows, small = rows && *rows * *columns * *depth <= smallProduct;
+  return shared || small ? softmax : nullptr;
+}
+
+/// The array lies on the stack.
+static constexpr int64_t longestRow = 16384;
+
+Operation *findScanOfSoftmax(Operation *softmax, kernel::TargetAttr) {
+  auto op = dyn_cast<SoftmaxOp>(softmax);
+  Operation *scan = op && op->hasOneUse() ? *op->user_begin() : nullptr;
+  if (!isa_and_nonnull<ArgReduceOp, TopKOp>(scan) || !getElementTypeOrSelf(op.getType()).isF32())
+    return nullptr;
+  DimExprs dims = getDims(op.getType());
+  int64_t last = static_cast<int64_t>(dims.size()) - 1;
+  auto length = getConstantDim(dims.back());
+  bool sameAxis = static_cast<int64_t>(op.getAxis()) == last && scan->getAttrOfType<IntegerAttr>("axis").getInt() == last;
+  return sameAxis && length && *length > 0 && *length <= longestRow ? scan : nullptr;
+}
+
+/// More blocks of rows than this read the rows so often that a copy in one piece is as good.
+static constexpr int64_t gatheredBlocks = 1;
+
+Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
+  auto gather = dyn_cast<GatherOp>(op);
+  if (!gather || gather.getAxis() != 0 || !gather.getResult().hasOneUse() || !isF32(gather.getInput()) || gather.getInput().getType().getRank() != 2)
+    return nullptr;
+  auto product = dyn_cast<MatmulOp>(*gather->user_begin());
+  auto table = gather.getInput().getType(), rows = gather.getType();
+  bool isKnown = table.hasStaticShape() && table.getNumElements() > 0 && rows.hasStaticShape();
+  if (!product || product.getLhs() != gather.getResult() || !isKnown || product.getRhs().getType().getRank() != 2 || rows.getRank() < 2)
+    return nullptr;
+  auto weight = product.getRhs().getDefiningOp<ConstantOp>();
+  int64_t count = rows.getNumElements() / table.getShape()[1];
+  if (!weight || !isF32(product.getRhs()) || !isF32(product.getResult()) || product.getType().getNumElements() == 0)
+    return nullptr;
+  TileShape tile = chooseTile(target, count, product.getType().getShape().back(), table.getShape()[1]);
+  return count <= gatheredBlocks * tile.rows ? product.getOperation() : nullptr;
+}
+
+} // namespace kiln

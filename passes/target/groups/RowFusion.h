@@ -1,0 +1,26 @@
+//===- RowFusion.h - What is computed while rows are in the cache ----------===//
+#ifndef KILN_PASSES_TARGET_GROUPS_ROWFUSION_H
+#define KILN_PASSES_TARGET_GROUPS_ROWFUSION_H
+
+#include "dialects/kernel/Kernel.h"
+#include "mlir/IR/Operation.h"
+
+namespace kiln {
+
+/// The softmax or log-softmax along the columns of this product (a matrix product or a convolution) that one kernel can compute with it, what lies
+/// between them included; null when there is none, or when two kernels are faster. Looks at operations that are in no group yet.
+mlir::Operation *findSoftmaxOfProduct(mlir::Operation *product, kernel::TargetAttr target);
+
+/// The arg_reduce or top_k along the rows of this softmax that one kernel can compute with it; null when there is none.
+mlir::Operation *findScanOfSoftmax(mlir::Operation *softmax, kernel::TargetAttr target);
+
+/// The product with constant weights that reads the rows which this gather picks where they lie; null when there is none, or when a copy of them is
+/// faster.
+mlir::Operation *findProductOfGather(mlir::Operation *gather, kernel::TargetAttr target);
+
+/// Whether all that a kernel may compute on the way to this value is f32: other types do not run in vectors.
+bool isComputedInF32(mlir::Value value);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_TARGET_GROUPS_ROWFUSION_H
