@@ -68,6 +68,9 @@ struct CompileOptions {
   bool assumeEqual = false;
   /// Compile the simplest form instead of the fastest: one operation per kernel, and the most general kernels. It is the reference of `kiln verify`.
   bool plain = false;
+  /// Whether to explain why better kernels were not chosen, and the ONNX node for which to explain it for all kernels.
+  bool explain = false;
+  std::string explainNode;
   /// A profile, and choices that override it.
   std::string profile;
   std::vector<ProfileEntry> choices;

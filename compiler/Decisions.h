@@ -19,6 +19,8 @@ struct Decision {
   std::string nodes, algorithm, reason, shapes;
   /// The name of the least accurate form of exp that it uses; empty if it uses none, or only f64.
   std::string exponential = {};
+  /// Kernels that do not compute it, and why: those that were asked for.
+  std::vector<std::pair<std::string, std::string>> refusals = {};
 };
 
 /// The ONNX nodes behind a location, without repetition.
@@ -41,6 +43,9 @@ MemoryUse describeMemory(const Compilation &compilation);
 
 /// Prints one line for each composite and decision to stderr, and one for the memory.
 void printDecisions(const Compilation &compilation);
+
+/// Prints the kernels that compute an ONNX node, and why others do not, to stderr. Returns false if there is none.
+bool printDecisionsFor(const Compilation &compilation, llvm::StringRef node);
 
 /// `nodes: algorithm - reason; exp within N ulp`, preceded by the target if there are several.
 std::string toLine(const Decision &decision);

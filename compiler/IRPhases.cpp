@@ -162,6 +162,8 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   pipeline.decompose = options.decompose;
   pipeline.keepComposites = options.strict;
   pipeline.plain = options.plain;
+  pipeline.explain = options.explain;
+  pipeline.explainNode = options.explainNode;
   for (kernel::TargetAttr target : targets)
     for (kernel::CompositeAttr composite : target.getComposites())
       pipeline.composites.push_back(composite.getName().str());

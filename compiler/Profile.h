@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_PROFILE_H
 #define KILN_COMPILER_PROFILE_H
 
+#include "dialects/kernel/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -13,14 +14,18 @@ namespace kiln {
 /// The fastest way to do one piece of work on one target. `target` and `work` are the texts of describeTarget and describeWork
 /// (passes/target/choice/CostModel.h).
 struct ProfileEntry {
-  std::string target, work, algorithm;
-  /// Rows and vectors of the register tile.
-  std::optional<std::pair<int64_t, int64_t>> tile;
-  /// Bytes of a product's right side that a task keeps in the cache.
-  std::optional<int64_t> chunk;
+  std::string target, work;
+  /// A part of a plan (#kernel.plan): the kernel, and the numbers that are not the cost model's. A tile is rows, vectors, lanes; 0 and empty: as the cost
+  /// model says.
+  std::string kernel;
+  std::vector<int64_t> tile = {};
+  int64_t chunk = 0, winograd = 0;
   /// For readers: the measured microseconds of this choice and of the cost model's.
   double microseconds = 0, defaultMicroseconds = 0;
 };
+
+/// An entry with this plan.
+ProfileEntry makeEntry(const std::string &target, const std::string &work, kernel::PlanAttr plan);
 
 /// Parses a profile.
 llvm::Expected<std::vector<ProfileEntry>> parseProfile(llvm::StringRef text);

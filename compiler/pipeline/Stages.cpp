@@ -59,7 +59,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   }
   passes.addPass(createSplitConcats());
   passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
-  passes.addPass(createChooseKernels({/*plainest=*/options.plain, /*strict=*/options.keepComposites}));
+  passes.addPass(createChooseKernels({/*plainest=*/options.plain, /*strict=*/options.keepComposites, options.explain, options.explainNode}));
   if (!options.plain)
     passes.addPass(createPlaceResults());
   passes.addPass(createVerifyTarget());
@@ -70,6 +70,7 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createDropUnusedArguments());
   passes.addPass(createDeduplicateKernels());
   passes.addPass(createPlanMemory());
   passes.addPass(createSplitEntry());
@@ -78,7 +79,7 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
 
 static constexpr Stage stages[] = {
     {"graph", buildGraph, "canonical nn operations; constants folded; composites not split", false},
-    {"target", buildTarget, "only constants, reshapes and groups; every group names its kernel and the reason", true},
+    {"target", buildTarget, "only constants, reshapes and groups; every group has its plan and the reason", true},
     {"kernel", buildKernel, "one function per kernel, on flat buffers; a place for every buffer; an entry that launches the kernels", true},
 };
 

@@ -26,6 +26,9 @@ struct PipelineOptions {
   bool keepComposites = false;
   /// Bytes of constants that a folded operation may read.
   int64_t foldBytes = Limits().foldBytes;
+  /// Whether groups record why better kernels do not compute them, and the ONNX node whose groups record it for all kernels.
+  bool explain = false;
+  std::string explainNode;
   /// The accuracy of exp: `fast`, or OP=exact, OP=ulp4, OP=half. Empty: that of the operations.
   std::vector<std::string> accuracy;
 };

@@ -16,7 +16,8 @@ def Kernel_Dialect : Dialect {
   let description = [{
     The dialect has only what the upstream dialects scf, memref, arith, math and vector cannot express for the runtime ABI and the emitted C++.
     A kernel is a private `func.func` on flat 1-D memrefs and index values whose last two arguments are its range of tasks. Its attributes
-    `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` become the comment above the emitted function. Argument
+    `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` become the comment above the emitted function;
+    `kernel.refusals` are those of its group. Argument
     attributes: `kernel.name` (the C++ name), `kernel.written` (an output; all other buffers are const).
     The module attribute `kernel.target` carries the target description. `kernel.accuracy` on a `math.exp` selects one of the runtime's
     functions; without it, the most accurate one is used.
@@ -104,6 +105,35 @@ def Kernel_PackAttr : AttrDef<Kernel_Dialect, "Pack"> {
     /// How many of them lie in the innermost row at `index`, the place in all other dimensions.
     int64_t getRowElements(::llvm::ArrayRef<int64_t> index) const;
   }];
+}
+
+def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "How a group is computed: the kernel and the numbers that it works with.";
+  let description = [{
+    The target stage writes it; the kernel's lowering reads it and chooses nothing. `kernel` is a row of the kernel table. A kernel has the numbers
+    that it works with, and no others:
+    `tile` is the register tile of a product: rows, vectors, and the 32-bit elements of a vector. `projection` is that of a second product, behind the first
+    (conv_strips). `chunk` bytes of a product's right side stay in the cache while rows go by. In Winograd's form `winograd` is the side of a tile of the
+    result; `block` tiles go together, `stride` elements apart, and meet the filters of `depth` input channels at a time. `measured` says that the tile
+    is from a profile and not from the cost model. Example:
+    `#kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = 262144>`.
+  }];
+  let parameters = (ins StringRefParameter<"">:$kernel, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$tile,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$projection, DefaultValuedParameter<"int64_t", "0">:$chunk,
+                        DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "0">:$stride,
+                        DefaultValuedParameter<"int64_t", "0">:$depth, DefaultValuedParameter<"int64_t", "0">:$winograd,
+                        DefaultValuedParameter<"bool", "false">:$measured);
+  let genVerifyDecl = 1;
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Kernel_RefusalAttr : AttrDef<Kernel_Dialect, "Refusal"> {
+  let mnemonic = "refusal";
+  let summary = "A kernel that does not compute a group, and why.";
+  let description = "Example: `#kernel.refusal<kernel = \"gemm_dots\", why = \"there are 12 columns, expected one\">`.";
+  let parameters = (ins StringRefParameter<"">:$kernel, StringRefParameter<"">:$why);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Kernel_Accuracy : I32EnumAttr<"Accuracy", "the accuracy of the exp that an operation computes", [

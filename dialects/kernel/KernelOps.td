@@ -71,7 +71,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch"> {
   let summary = "Runs a kernel over tasks [0, n).";
   let description = [{
     The operands are the kernel's arguments without its task range. `parallel` lets the context's `parallel_for` split the tasks.
-    `flops` and `bytes` count one launch, for the profiler. If they depend on the model's symbols, these are the last operands, and the attribute
+    `flops` and `bytes` count one launch, for the profiler. If they depend on sizes, these are the last operands, and the attribute
     `kernel.work` has both counts as expressions of them. With `ends_on_fault`, the run returns the status in the kernel's status buffer before
     anything else is launched.
     ```mlir

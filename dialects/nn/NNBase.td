@@ -78,6 +78,27 @@ def NN_AccuracyAttr : Attr<CPred<"::llvm::isa<::kiln::kernel::AccuracyAttr>($_se
 // Of the exp inside an operation; travels to the parts when it is decomposed, and to the kernel's math.exp.
 def NN_Accuracy : DefaultValuedAttr<NN_AccuracyAttr, "::kiln::kernel::Accuracy::Exact">;
 
+// The kernel dialect's #kernel.plan and #kernel.refusal.
+def NN_PlanAttr : Attr<CPred<"::llvm::isa<::kiln::kernel::PlanAttr>($_self)">, "#kernel.plan"> {
+  let storageType = "::kiln::kernel::PlanAttr";
+  let returnType = "::kiln::kernel::PlanAttr";
+  let convertFromStorage = "$_self";
+}
+def NN_RefusalAttr : Attr<CPred<"::llvm::isa<::kiln::kernel::RefusalAttr>($_self)">, "#kernel.refusal">;
+
+def NN_GroupForm : I32EnumAttr<"GroupForm", "which anchors a group has", [
+    I32EnumAttrCase<"Plain", 0, "plain">,
+    I32EnumAttrCase<"Strips", 1, "strips">,
+    I32EnumAttrCase<"ProductSoftmax", 2, "product_softmax">,
+    I32EnumAttrCase<"SoftmaxScan", 3, "softmax_scan">,
+    I32EnumAttrCase<"GatheredProduct", 4, "gathered_product">]> {
+  let cppNamespace = "::kiln::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_GroupFormAttr : EnumAttr<NN_Dialect, NN_GroupForm, "group_form"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def NN_LayoutAttr : EnumAttr<NN_Dialect, NN_Layout, "layout">;
 
 #endif // KILN_NN_BASE

@@ -105,23 +105,33 @@ def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
   let summary = "Operations that become one kernel.";
   let description = [{
     At most one operation of the body is an anchor (a contraction, reduction, normalization, pooling, ...); all others are `ScalarBody` or
-    `IndexMap` operations that run on the anchor's loads (prologue) or on its value before the store (epilogue). The target stage writes its
-    decision here: `kernel` names the implementation, `reason` says why it was chosen, further attributes are that implementation's parameters.
+    `IndexMap` operations that run on the anchor's loads (prologue) or on its value before the store (epilogue). A `form` other than `plain` has
+    several anchors, in this order: `strips` a pointwise convolution, a padding or none, a depthwise convolution and a pointwise one or none;
+    `product_softmax` a product and the softmax of its rows; `softmax_scan` a softmax and the scan of its rows; `gathered_product` a gather and the
+    product of the rows that it picks. The target stage writes its decision here: `plan` is how the group is computed, `reason` says why,
+    and `refusals`, where a user asks for them, why other kernels do not compute it.
     ```mlir
-    %r = nn.group(%a, %b) {kernel = "loops", reason = "element-wise"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %r = nn.group(%a, %b) {plan = #kernel.plan<kernel = "loops">, reason = "element-wise"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
       %s = nn.add %x, %y : tensor<4xf32>
       nn.yield %s : tensor<4xf32>
     }
     ```
   }];
-  let arguments = (ins Variadic<NN_DataTensor>:$inputs, OptionalAttr<StrAttr>:$kernel, OptionalAttr<StrAttr>:$reason);
+  let arguments = (ins Variadic<NN_DataTensor>:$inputs,
+                       DefaultValuedAttr<NN_GroupFormAttr, "::kiln::nn::GroupForm::Plain">:$form, OptionalAttr<NN_PlanAttr>:$plan,
+                       OptionalAttr<StrAttr>:$reason, OptionalAttr<TypedArrayAttrBase<NN_RefusalAttr, "a list of refusals">>:$refusals);
   let results = (outs Variadic<NN_DataTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$inputs, "GroupForm":$form), [{
+    build($_builder, $_state, results, inputs, form, ::kiln::kernel::PlanAttr(), ::mlir::StringAttr(), ::mlir::ArrayAttr());
+  }]>];
   let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Operation *getTerminator() { return getBody().front().getTerminator(); }
+    /// The name of the kernel that the plan says; empty without a plan.
+    ::llvm::StringRef getKernel() { return getPlan() ? getPlan()->getKernel() : ::llvm::StringRef(); }
   }];
 }
 

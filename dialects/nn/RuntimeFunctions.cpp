@@ -32,7 +32,9 @@ ArrayAttr StringFindOp::getLiterals() {
   std::vector<std::pair<StringAttr, int32_t>> sorted;
   for (auto [place, key] : llvm::enumerate(getKeys().getAsRange<StringAttr>()))
     sorted.emplace_back(key, static_cast<int32_t>(place));
-  llvm::stable_sort(sorted, [](const auto &a, const auto &b) { return a.first.getValue() < b.first.getValue(); });
+  llvm::sort(sorted, [](const auto &a, const auto &b) {
+    return std::pair(a.first.getValue(), a.second) < std::pair(b.first.getValue(), b.second);
+  });
   sorted.erase(std::unique(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.first == b.first; }), sorted.end());
   SmallVector<Attribute> keys;
   SmallVector<int32_t> places;

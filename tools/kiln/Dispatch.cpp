@@ -16,7 +16,7 @@ static constexpr Command commands[] = {
      "  kiln model.onnx -o out --emit=cpp           C++ sources with their own CMakeLists.txt\n"
      "  kiln model.onnx -o out --target=generic     for any CPU\n"
      "  kiln model.onnx --stop-after=graph          print the IR after the graph passes\n"
-     "  kiln model.onnx -o out --why                print each kernel and why it was chosen\n"},
+     "  kiln model.onnx -o out --why                print each kernel, why it was chosen, and why not others\n"},
     {&runCommand, runRun,
      "EXAMPLES:\n\n"
      "  kiln run model.onnx --input x=x.npy --output-dir out              writes out/NAME.npy for each output\n"

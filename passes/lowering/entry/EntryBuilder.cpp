@@ -409,7 +409,7 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
     operands.push_back(packs[i] ? weight(seeThroughReshapes(input), packs[i]) : bufferOf(input));
   for (Value result : group.getResults())
     operands.push_back(bufferOf(result));
-  if (checksValues(getAnchor(group)))
+  if (checksValues(group))
     operands.push_back(getStatus(group.getLoc()));
   for (KernelBuilder::Extra extra : builder.extras())
     operands.push_back(makeExtra(builder, extra, kernel.getArgumentTypes()[operands.size()], info));

@@ -65,7 +65,7 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
     types.push_back(buffer(input.getType()));
   for (Type type : group.getResultTypes())
     types.push_back(buffer(type));
-  bool checks = checksValues(getAnchor(group));
+  bool checks = checksValues(group);
   if (checks)
     types.push_back(MemRefType::get({1}, b.getI32Type()));
   types.append((symbols ? symbols.size() : 0) + 2, b.getIndexType());
@@ -92,16 +92,18 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
   llvm::SetVector<StringRef> nodes;
   collectNodes(group.getLoc(), nodes);
   kernel->setAttr(kernel::nodesAttrName, b.getStrArrayAttr(nodes.getArrayRef()));
-  kernel->setAttr(kernel::algorithmAttrName, group.getKernelAttr());
+  kernel->setAttr(kernel::algorithmAttrName, b.getStringAttr(group.getKernel()));
   kernel->setAttr(kernel::reasonAttrName, group.getReasonAttr() ? group.getReasonAttr() : b.getStringAttr(""));
+  if (ArrayAttr refusals = group.getRefusalsAttr())
+    kernel->setAttr(kernel::refusalsAttrName, refusals);
   kernel->setAttr(kernel::shapesAttrName, b.getStringAttr(describeShapes(group, symbols)));
   return kernel;
 }
 
 static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbols, OpBuilder &kernels, EntryBuilder &entry, const Guard &guard) {
-  const KernelRow *row = group.getKernel() ? findKernelRow(*group.getKernel()) : nullptr;
-  if (!row)
-    return kernel::emitRefusal(group) << "expected a group with a known kernel; got " << group.getKernelAttr();
+  if (std::string fault = findPlanFault(group); !fault.empty())
+    return kernel::emitRefusal(group) << "expected a plan that its kernel can follow: " << fault;
+  const KernelRow *row = findKernelRow(group.getKernel());
   func::FuncOp kernel = createKernel(group, (row->name + "_" + Twine(number)).str(), symbols, kernels);
   KernelBuilder builder(group, kernel);
   FailureOr<LaunchInfo> launch = row->lower(builder, getAnchor(group));

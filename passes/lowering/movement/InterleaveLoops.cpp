@@ -44,9 +44,12 @@ static std::optional<Weave> findWeave(GroupOp group) {
   return few && coefficientOf(view->offset, weave.along) == 1 ? std::optional(weave) : std::nullopt;
 }
 
-bool matchInterleaveLoops(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  reason = "a few rows woven into one: vectors of each, interleaved in registers";
-  return !anchor && target.lanes(32) >= 4 && findWeave(group);
+KernelMatch matchInterleaveLoops(GroupOp group, Operation *, kernel::TargetAttr target) {
+  if (target.lanes(32) < 4)
+    return refuse("a vector has " + Twine(target.lanes(32)) + " elements, expected at least 4");
+  if (!findWeave(group))
+    return refuse("expected views alone that give 2, 4 or 8 rows element by element in turn");
+  return accept("a few rows woven into one: vectors of each, interleaved in registers");
 }
 
 /// Row by row in, element by element in turn out.

@@ -78,14 +78,13 @@ static unsigned chooseSide(const TransposedRead &read, ArrayRef<AffineExpr> dims
   return side;
 }
 
-bool matchTransposeTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  if (anchor)
-    return false;
+KernelMatch matchTransposeTiled(GroupOp group, Operation *, kernel::TargetAttr target) {
   auto read = findTransposedRead(group);
-  if (!read || chooseSide(*read, getDims(group.getResult(0).getType()), target) < 4)
-    return false;
-  reason = "reads an operand across: squares transposed in registers";
-  return true;
+  if (!read)
+    return refuse("expected one operand of f32 or i32 that is read across");
+  if (unsigned side = chooseSide(*read, getDims(group.getResult(0).getType()), target); side < 4)
+    return refuse("the squares would have " + Twine(side) + " elements a side, expected at least 4");
+  return accept("reads an operand across: squares transposed in registers");
 }
 
 namespace {

@@ -23,9 +23,8 @@ using namespace nn;
 /// Rows of more elements could lose too many digits in one pass.
 static constexpr int64_t longestOnePass = 4096;
 
-bool matchLayerNormRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "kept whole: mean, variance and result of a row that stays in the cache";
-  return isa_and_nonnull<LayerNormOp, RmsNormOp>(anchor);
+KernelMatch matchLayerNormRows(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("kept whole: mean, variance and result of a row that stays in the cache");
 }
 
 /// The row's length as a number of the compute type.

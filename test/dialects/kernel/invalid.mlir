@@ -257,3 +257,48 @@ module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu =
 
 // expected-error @below {{a composite must have a unique 'name', and a 'version' that is not negative}}
 module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] with [<name = "d.F", version = 1, function = "f">, <name = "d.F", version = 2, function = "g">]>} {}
+
+// -----
+
+// expected-error @below {{expected the name of a kernel}}
+module attributes {test.plan = #kernel.plan<kernel = "">} {}
+
+// -----
+
+// expected-error @below {{expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [1, 2]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [1, 2]>} {}
+
+// -----
+
+// expected-error @below {{expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [1, 2, 12]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [1, 2, 12]>} {}
+
+// -----
+
+// expected-error @below {{expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [65, 1, 4]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [1, 2, 4], projection = [65, 1, 4]>} {}
+
+// -----
+
+// expected-error @below {{expected 'chunk', 'block', 'stride' and 'depth' not to be negative}}
+module attributes {test.plan = #kernel.plan<kernel = "k", chunk = -1>} {}
+
+// -----
+
+// expected-error @below {{expected a 'block' of whole tiles, got 8}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [3, 2, 4], block = 8>} {}
+
+// -----
+
+// expected-error @below {{expected 'winograd' to be 2 or 4, got 3}}
+module attributes {test.plan = #kernel.plan<kernel = "k", winograd = 3>} {}
+
+// -----
+
+// expected-error @below {{expected a tile that was measured}}
+module attributes {test.plan = #kernel.plan<kernel = "k", measured = true>} {}
+
+// -----
+
+// expected-error @below {{expects a list of #kernel.refusal in kernel.refusals}}
+func.func private @refusals() attributes {kernel.refusals = ["gemm_dots"]}

@@ -1137,3 +1137,15 @@ func.func @image_pixels(%x: tensor<9xui8>) {
   %0, %1, %2 = nn.decode_image %x to rgb within 4 by 4 counts 0 : tensor<9xui8> -> tensor<16xui8>, tensor<2xi64>, tensor<1xi64>
   return
 }
+
+// -----
+
+func.func @group_form(%x: tensor<2xf32>) {
+  // expected-error @below {{has not the anchors of the form product_softmax}}
+  %0 = nn.group(%x) {form = #nn.group_form<product_softmax>} : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %s = nn.softmax %a axis 0 : tensor<2xf32>
+    nn.yield %s : tensor<2xf32>
+  }
+  return
+}
