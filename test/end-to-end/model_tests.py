@@ -50,7 +50,7 @@ class ModelTests(lit.formats.TestFormat):
         if way == "py":
             return [str(here / f"{name}.py")]
         if way in SANITIZERS:
-            return [str(here / "sanitize"), "--seeded", "--sanitizers", way, "--compilers", os.path.join(config.llvm_tools_dir, "clang++")]
+            return [str(here / "sanitize"), "--seeded", "--optimize", "1", "--sanitizers", way, "--compilers", os.path.join(config.llvm_tools_dir, "clang++")]
         return [str(here / "verify"), name, *WAYS[way]]
 
     def execute(self, test, lit_config):
