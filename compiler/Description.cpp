@@ -38,6 +38,9 @@ Description describe(const Compilation &compilation, const Signature &signature)
   result.weightsBytes = signature.weightsBytes;
   result.operators = compilation.operators;
   result.kernels = collectDecisions(compilation);
+  // A library is the same whether it was asked why.
+  for (Decision &decision : result.kernels)
+    decision.refusals.clear();
   return result;
 }
 

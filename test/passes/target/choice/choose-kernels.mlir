@@ -53,7 +53,7 @@ module {
 // CHECK: module attributes {
 // CHECK-NOT: kernel.profile =
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "matmul_loops">, reason = "profile: measured to be the fastest; {{.*}}"}
-// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [4, 1, 8], chunk = 262144>, reason = "f32 product with constant weights{{.*}}"}
+// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144>, reason = "f32 product with constant weights{{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [3, 1, 8], chunk = 4096, measured = true>, reason = "profile: {{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144>, reason = "f32 product with constant weights{{.*}}"}
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144>, reason = "f32 product with constant weights{{.*}}"}

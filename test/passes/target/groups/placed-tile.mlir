@@ -13,7 +13,7 @@ module attributes {kernel.profile = {"other work" = #kernel.plan<kernel = "loops
     %a = nn.relu %x : tensor<100x512xf32>
     %b = nn.exp %x : tensor<100x512xf32>
     %y = nn.matmul %a, %w : tensor<100x512xf32>, tensor<512x64xf32> -> tensor<100x64xf32>
-    %c = nn.concat %a, %b axis 1 : tensor<100x512xf32>, tensor<100x512xf32> -> tensor<100x1024xf32>
+    %c = nn.concat %a, %b axis 1 : (tensor<100x512xf32>, tensor<100x512xf32>) -> tensor<100x1024xf32>
     return %y, %c : tensor<100x64xf32>, tensor<100x1024xf32>
   }
 }
