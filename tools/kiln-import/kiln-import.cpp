@@ -1,4 +1,5 @@
 //===- kiln-import.cpp - Prints the nn module of an ONNX model ---------------===//
+#include "compiler/Recursion.h"
 #include "compiler/import/Import.h"
 #include "dialects/nn/NN.h"
 
@@ -73,8 +74,10 @@ static bool importOne(StringRef path) {
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Prints the nn module of ONNX models\n");
-  bool isFine = true;
-  for (const std::string &path : inputs)
-    isFine &= importOne(path);
-  return isFine ? 0 : 1;
+  return kiln::runOnLargeStack([] {
+    bool isFine = true;
+    for (const std::string &path : inputs)
+      isFine &= importOne(path);
+    return isFine ? 0 : 1;
+  });
 }

@@ -4,6 +4,7 @@
 // split-file reads it.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Recursion.h"
 #include "compiler/emit/Sources.h"
 #include "dialects/nn/NN.h"
 
@@ -38,5 +39,5 @@ int main(int argc, char **argv) {
     registry.insert<kiln::nn::NNDialect, kiln::kernel::KernelDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
                     scf::SCFDialect, vector::VectorDialect>();
   });
-  return failed(mlirTranslateMain(argc, argv, "Kiln's printer of C++"));
+  return kiln::runOnIR(argc, argv, [&] { return failed(mlirTranslateMain(argc, argv, "Kiln's printer of C++")); });
 }
