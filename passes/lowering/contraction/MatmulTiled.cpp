@@ -6,9 +6,11 @@
 // would not pay for that it is read in place.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Scalar.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
-#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
 #include "passes/target/groups/RowFusion.h"
@@ -22,7 +24,7 @@ using namespace nn;
 /// Fewer rows do not pay for packing the right side.
 static constexpr int64_t fewRows = 16;
 
-static bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
+static bool isReal(Value value) { return computesInF32(value.getType()); }
 
 namespace {
 /// The dimensions of a product: those that select a right side, those that do not, and the rest.
@@ -85,7 +87,7 @@ static bool isLinearIndex(const TracedView &view, unsigned rank) {
 }
 
 namespace {
-/// A product of f32 with operands that are linear views of buffers.
+/// A product in f32 with operands that are linear views of buffers.
 struct LinearMatmul {
   MatmulOp op;
   TracedView lhs, rhs;
@@ -95,7 +97,7 @@ struct LinearMatmul {
 
   static std::optional<LinearMatmul> match(GroupOp group, Operation *anchor) {
     auto op = dyn_cast_or_null<MatmulOp>(anchor);
-    if (!op || !isF32(op.getLhs()) || !isF32(op.getRhs()) || !isF32(op.getResult()))
+    if (!op || !isReal(op.getLhs()) || !isReal(op.getRhs()) || !isReal(op.getResult()))
       return std::nullopt;
     // Tiles of nothing have no size.
     bool isEmpty = llvm::is_contained(op.getType().getShape(), 0);
@@ -125,7 +127,8 @@ struct LinearMatmul {
     DimExprs extents = getDims(MatmulOp(op).getRhs().getType());
     auto depth = getConstantDim(extents[rhsRank - 2]), columns = getConstantDim(extents[rhsRank - 1]);
     bool areRows = linearCoefficient(rhs.offset, rhsRank - 1) == getAffineConstantExpr(1, rhs.offset.getContext());
-    return areRows && depth && columns && *columns % std::max(1u, target.lanes(32)) == 0 && *depth * *columns * 4 <= target.getL2() / 2;
+    int64_t bytes = elementBytes(MatmulOp(op).getRhs().getType().getElementType());
+    return areRows && depth && columns && *columns % std::max(1u, target.lanes(32)) == 0 && *depth * *columns * bytes <= target.getL2() / 2;
   }
   Contraction contraction(KernelBuilder &k) const;
 };

@@ -10,8 +10,10 @@
 // The weight is stored as [kernel..., channel].
 //
 //===----------------------------------------------------------------------===//
-#include "passes/target/choice/Kernels.h"
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -33,7 +35,7 @@ bool matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr, st
   auto conv = dyn_cast_or_null<ConvOp>(anchor);
   if (!conv || conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     return false;
-  if (!conv.getType().getElementType().isF32() || !conv.getInput().getType().getElementType().isF32())
+  if (!llvm::all_of(ArrayRef<Type>{conv.getType(), conv.getInput().getType(), conv.getWeight().getType()}, computesInF32))
     return false;
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
   if (!weight || !isa<BlockArgument>(conv.getInput()) || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
@@ -85,16 +87,16 @@ struct Depthwise {
   }
   /// Whether the channels run inside the pixels.
   bool channelsInside(unsigned lines) const {
-    int64_t bytes = 4;
+    int64_t bytes = elementBytes(op.getWeight().getType().getElementType());
     for (int64_t size : window)
       bytes *= size;
     return lines == 2 || getConstantDim(outputDims.back()).value_or(maxInnerWeightBytes) * bytes <= maxInnerWeightBytes;
   }
   /// Whether what follows the sums of two lines runs over them once they are stored: an exponential function or the like, written out for each sum,
-  /// would drive the sums from the registers. Not where it reads another tensor, in whose place the result may lie.
+  /// would drive the sums from the registers. Not where it reads another tensor, in whose place the result may lie, nor where storing would round.
   bool storesSums(unsigned lines) const {
     GroupOp group = k.group();
-    if (lines != 2 || group.getNumResults() != 1 || group.getResult(0).getType() != op.getType())
+    if (lines != 2 || isHalf(element) || group.getNumResults() != 1 || group.getResult(0).getType() != op.getType())
       return false;
     Value image = group.getInputs()[cast<BlockArgument>(op.getInput()).getArgNumber()];
     auto known = [&](Value input) { return input == image || input.getDefiningOp<ConstantOp>(); };

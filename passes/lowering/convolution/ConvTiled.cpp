@@ -7,6 +7,7 @@
 // needs.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
@@ -21,7 +22,7 @@ bool matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target,
   auto conv = dyn_cast_or_null<ConvOp>(anchor);
   if (!conv || conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     return false;
-  if (!conv.getType().getElementType().isF32() || !conv.getInput().getType().getElementType().isF32())
+  if (!llvm::all_of(ArrayRef<Type>{conv.getType(), conv.getInput().getType(), conv.getWeight().getType()}, computesInF32))
     return false;
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
   if (!weight || !isa<BlockArgument>(conv.getInput()) || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
