@@ -38,7 +38,7 @@ private:
   CompileStatus package(const ModelSources &sources);
   bool knowsTargets();
   CompileStatus addWeights(const std::string &triple);
-  /// What stands in every signature, whatever the target.
+  /// The parts of the signature that are the same for all targets.
   CompileStatus describeWeights(Signature &weights);
   void listSources(const ModelSources &sources);
   std::vector<ModuleOp> modules() const {
@@ -222,7 +222,7 @@ CompileStatus Driver::run() {
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   CompileStatus status = Driver(options, result, errors).run();
   if (status != CompileStatus::Done && errors.empty())
-    errors.push_back("a stage failed without saying why");
+    errors.push_back("a stage failed without a diagnostic");
   return status;
 }
 

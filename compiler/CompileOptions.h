@@ -1,4 +1,4 @@
-//===- CompileOptions.h - What a user can ask of a compile -----------------===//
+//===- CompileOptions.h - The options of a compile -----------------===//
 #ifndef KILN_COMPILER_COMPILEOPTIONS_H
 #define KILN_COMPILER_COMPILEOPTIONS_H
 
@@ -16,35 +16,35 @@ namespace kiln {
 
 enum class Accuracy { Strict, Default, Fast };
 
-/// What a compile shows of the values inside the model, besides its outputs. `kiln verify` compares two compiles that show the same.
+/// The values inside a model that a compile exposes as additional outputs. `kiln verify` compares two compiles that expose the same values.
 struct Observation {
-  /// ONNX names of values that become outputs, behind the model's own.
+  /// ONNX names of values that become outputs, after the model's own.
   std::vector<std::string> values;
   bool everything = false;
-  /// Where an observed value is used, it is an input: each part of the model computes from what the caller gives it.
+  /// Replace the uses of observed values by inputs, so that each part of the model computes from the caller's values.
   bool cut = false;
-  /// A value that is made wrong on purpose, to test that this is found.
+  /// A value to change on purpose, to test that the change is found.
   std::string fault;
   bool any() const { return everything || !values.empty() || !fault.empty(); }
 };
 
 /// Every option of a compile. tools/kiln/CompileFlags.cpp has one line for each.
 struct CompileOptions {
-  /// The ONNX file; or IR (.mlir, .mlirbc), which enters after the stage that it shows.
+  /// The ONNX file, or IR (.mlir, .mlirbc), which enters the pipeline after the stage that produced it.
   std::string model;
   /// Prefix of all external symbols; empty: made from the file name.
   std::string name;
-  /// Names of targets; several give one library with a choice at run time.
+  /// Names of targets. With several, the library chooses one at run time.
   std::vector<std::string> targets = {"native"};
-  /// Libraries that every target lists besides its own: NAME, NAME:all or NAME:OP,...
+  /// Libraries that are added to those of every target: NAME, NAME:all or NAME:OP,...
   std::vector<std::string> libraries;
   /// Named dimensions that become static.
   std::map<std::string, int64_t> dims;
   /// The lowest and highest size of named dimensions that stay dynamic.
   std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
-  /// Sizes of named dimensions that have versions of the model for them alone, one for each combination.
+  /// Sizes of named dimensions for which to compile special versions, one for each combination.
   std::map<std::string, std::vector<int64_t>> specialize;
-  /// Inputs' shapes; -1 leaves a dimension as the model has it.
+  /// Shapes of inputs; -1 leaves a dimension unchanged.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants: a number, or all elements separated by commas.
   std::map<std::string, std::string> bindings;
@@ -52,40 +52,43 @@ struct CompileOptions {
   std::map<std::string, std::string> sequences;
   /// Optional inputs without a value.
   std::set<std::string> absent;
-  /// What the caller promises about the values of inputs: lowest and highest.
+  /// The lowest and highest values of inputs, as promised by the caller.
   std::map<std::string, std::pair<double, double>> inputRanges;
   /// Outputs that may be an input's own buffer: OUTPUT=INPUT, or OUTPUT=INPUT:ROWS for a cache; one * stands for the same text on both sides.
   std::vector<std::string> inPlace;
   Accuracy accuracy = Accuracy::Default;
-  /// The accuracy of exp in the nn operations of one name, before what `accuracy` says: OP=exact, OP=ulp4, OP=half.
+  /// The accuracy of exp in the nn operations of one name, which overrides `accuracy`: OP=exact, OP=ulp4, OP=half.
   std::vector<std::string> opAccuracy;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
-  /// A composite that the target must split, though nobody asked for it, is an error.
+  /// Report an error for a composite that must be split because the target has no kernel for it.
   bool strict = false;
   Observation observation;
-  /// Sizes that broadcast with each other are equal, instead of a version for that beside the model as ONNX has it.
+  /// Assume that sizes that broadcast with each other are equal, instead of compiling a version for that case beside the general model.
   bool assumeEqual = false;
-  /// The plainest form instead of the fastest: one operation a kernel, the least special kernels. What a compile is compared with.
+  /// Compile the simplest form instead of the fastest: one operation per kernel, and the most general kernels. It is the reference of `kiln verify`.
   bool plain = false;
-  /// A file of measured choices, and choices that go before those of the file.
+  /// Whether to explain why better kernels were not chosen, and the ONNX node for which to explain it for all kernels.
+  bool explain = false;
+  std::string explainNode;
+  /// A profile, and choices that override it.
   std::string profile;
   std::vector<ProfileEntry> choices;
-  /// Weights go to a file of their own instead of into the object.
+  /// Write the weights to a separate file instead of into the object.
   bool externalWeights = false;
   Limits limits;
-  /// A C++ compiler to make the objects with; empty: Clang's libraries, in process.
+  /// The C++ compiler for the objects; empty: Clang's libraries, in process.
   std::string cxx;
-  /// Threads that compile translation units; 0: one for each CPU.
+  /// Number of threads that compile translation units; 0: one per CPU.
   unsigned jobs = 0;
-  /// Where objects are kept for later compiles, and the bytes that it may hold; empty: nowhere.
+  /// The folder of the kernel cache and its size limit in bytes; empty: no cache.
   std::string cacheFolder;
   uint64_t cacheLimit = 0;
   /// The last stage to run: import, graph, target, kernel, emit; empty: all.
   std::string stopAfter;
-  /// Whether the IR and the failing passes are kept when a pass fails: in a file of the folder for crashes (compiler/CrashFolder.h).
+  /// Whether to write a reproducer to the crash folder (compiler/CrashFolder.h) when a pass fails.
   bool keepReproducer = false;
-  /// A stage whose first pass crashes, to test what a crash does.
+  /// A stage whose first pass crashes, to test crash handling.
   std::string crashIn;
   /// Called at the start of each step with its name, done and total counts; may be empty.
   std::function<void(const std::string &step, unsigned done, unsigned total)> progress;

@@ -1,6 +1,6 @@
-//===- CrashFolder.h - Where a crash leaves what it knows --------------------===//
+//===- CrashFolder.h - The folder for crash reports --------------------===//
 //
-// A reproducer holds the model's weights and a crash its command line, so their folder is made by mkdtemp, open to the user alone, when it is first needed.
+// A reproducer contains the model's weights, and a crash report the command line. Their folder is therefore created by mkdtemp, when it is first needed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_CRASHFOLDER_H
@@ -11,16 +11,16 @@
 
 namespace kiln {
 
-/// Finds the place for the folder; what follows is then safe in a signal handler.
+/// Determines the path of the folder. Afterwards, the other functions are safe in a signal handler.
 void prepareCrashFolder();
 
-/// Makes a file of this name in the folder of the process, and writes its path to `path`. The caller owns the descriptor; -1: it cannot be made.
+/// Creates a file of this name in the process's folder and sets `path`. The caller owns the descriptor. Returns -1 on failure.
 int openCrashFile(const char *name, char *path, size_t pathBytes);
 
-/// Lets a pass manager write what failed to a file there; `path` tells which once it is written.
+/// Makes a pass manager write a reproducer into the folder. `path` is set when it has been written.
 void keepReproducer(mlir::PassManager &passes, std::string &path);
 
-/// Removes a file of the folder that is of no use, and the folder with it.
+/// Removes an unneeded file, and the folder with it.
 void dropCrashFile(std::string &path);
 
 } // namespace kiln

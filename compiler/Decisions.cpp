@@ -61,13 +61,22 @@ static std::string findExponential(nn::GroupOp group) {
   return nameExponential(found);
 }
 
+static std::vector<std::pair<std::string, std::string>> readRefusals(Attribute attr) {
+  std::vector<std::pair<std::string, std::string>> refusals;
+  if (auto list = dyn_cast_or_null<ArrayAttr>(attr))
+    for (auto refusal : list.getAsRange<kernel::RefusalAttr>())
+      refusals.emplace_back(refusal.getKernel().str(), refusal.getWhy().str());
+  return refusals;
+}
+
 Decision describeGroup(nn::GroupOp group) {
   llvm::SetVector<StringRef> nodes;
   group.getBody().walk([&](Operation *op) {
     if (!isa<nn::YieldOp>(op))
       nodes.insert_range(listNodes(op->getLoc()));
   });
-  return {"", llvm::join(nodes, " "), joinText(group.getKernelAttr()), joinText(group.getReasonAttr()), "", findExponential(group)};
+  return {"", llvm::join(nodes, " "), group.getKernel().str(), joinText(group.getReasonAttr()), "", findExponential(group),
+          readRefusals(group.getRefusalsAttr())};
 }
 
 static void collectDecisions(ModuleOp module, const std::string &target, std::vector<Decision> &decisions) {
@@ -78,7 +87,8 @@ static void collectDecisions(ModuleOp module, const std::string &target, std::ve
   for (auto kernel : module.getOps<func::FuncOp>())
     if (Attribute nodes = kernel->getAttr(kernel::nodesAttrName))
       decisions.push_back({target, joinText(nodes), joinText(kernel->getAttr(kernel::algorithmAttrName)), joinText(kernel->getAttr(kernel::reasonAttrName)),
-                           joinText(kernel->getAttr(kernel::shapesAttrName)), findExponential(kernel)});
+                           joinText(kernel->getAttr(kernel::shapesAttrName)), findExponential(kernel),
+                           readRefusals(kernel->getAttr(kernel::refusalsAttrName))});
 }
 
 std::vector<Decision> collectDecisions(const Compilation &compilation) {
@@ -124,7 +134,7 @@ static void printComposites(const Compilation &compilation) {
     line += joinText(composite.get("nodes")) + ": " + joinText(composite.get("composite")) + " " + joinText(composite.get("form")) + " - " +
             joinText(composite.get("reason"));
     if (auto fused = composite.getAs<IntegerAttr>("fused_bytes"), split = composite.getAs<IntegerAttr>("split_bytes"); fused && split)
-      line += "; fused it moves " + std::to_string(fused.getInt()) + " bytes, split " + std::to_string(split.getInt());
+      line += "; fused, it moves " + std::to_string(fused.getInt()) + " bytes, split " + std::to_string(split.getInt());
     printLine(llvm::errs(), line);
   });
 }
@@ -144,10 +154,29 @@ llvm::json::Array compositesToJson(const Compilation &compilation) {
   return array;
 }
 
+static void printDecision(const Decision &decision) {
+  printLine(llvm::errs(), toLine(decision));
+  for (const auto &[kernel, why] : decision.refusals)
+    printLine(llvm::errs(), "  not " + kernel + ": " + why);
+}
+
+bool printDecisionsFor(const Compilation &compilation, StringRef node) {
+  bool found = false;
+  for (const Decision &decision : collectDecisions(compilation)) {
+    SmallVector<StringRef> nodes;
+    StringRef(decision.nodes).split(nodes, ' ');
+    if (llvm::none_of(nodes, [&](StringRef each) { return each == node || each.rsplit('(').first == node; }))
+      continue;
+    printDecision(decision);
+    found = true;
+  }
+  return found;
+}
+
 void printDecisions(const Compilation &compilation) {
   printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
-    printLine(llvm::errs(), toLine(decision));
+    printDecision(decision);
   for (const InPlacePair &pair : listInPlace(*compilation.targets.front().module))
     printLine(llvm::errs(), "'" + pair.output + "' may be the buffer of '" + pair.input +
                                 "': " + (pair.bytes < 0 ? "the whole tensor" : std::to_string(pair.bytes) + " bytes") + " are not copied then");
@@ -155,7 +184,7 @@ void printDecisions(const Compilation &compilation) {
   if (use.layoutConversions >= 0)
     llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";
   if (use.workspaceBytes >= 0)
-    llvm::errs() << "workspace: " << use.workspaceBytes << " bytes, " << use.workspaceLowerBound << " alive at one time\n";
+    llvm::errs() << "workspace: " << use.workspaceBytes << " bytes, " << use.workspaceLowerBound << " alive at the same time\n";
 }
 
 llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
@@ -165,6 +194,9 @@ llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
                               {"algorithm", jsonText(decision.algorithm)},
                               {"reason", jsonText(decision.reason)},
                               {"shapes", jsonText(decision.shapes)}};
+    for (const auto &[kernel, why] : decision.refusals)
+      object.try_emplace("refused", llvm::json::Array()).first->second.getAsArray()->push_back(
+          llvm::json::Object{{"algorithm", jsonText(kernel)}, {"reason", jsonText(why)}});
     if (!decision.exponential.empty())
       object["accuracy"] = llvm::json::Object{{"function", decision.exponential}, {"ulp", ulpBound(decision.exponential.c_str())}};
     if (!decision.target.empty())

@@ -48,7 +48,7 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
   for (const Description::Tensor &tensor : tensors) {
     json::Object row{{"name", jsonText(tensor.name)}, {"type", jsonText(tensor.type)}};
     if (tensor.range)
-      // JSON has no infinity: null stands for a side without a bound.
+      // JSON has no infinity; null means no bound.
       row["range"] = json::Array{std::isfinite(tensor.range->first) ? json::Value(tensor.range->first) : json::Value(nullptr),
                                  std::isfinite(tensor.range->second) ? json::Value(tensor.range->second) : json::Value(nullptr)};
     if (!tensor.element.empty())

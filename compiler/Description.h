@@ -1,4 +1,4 @@
-//===- Description.h - What is known of a compiled model -------------------===//
+//===- Description.h - The description of a compiled model -------------------===//
 #ifndef KILN_COMPILER_DESCRIPTION_H
 #define KILN_COMPILER_DESCRIPTION_H
 
@@ -7,28 +7,28 @@
 
 namespace kiln {
 
-/// What `kiln inspect` shows of a model or a library. A library carries it as JSON in a section that linkers leave out of programs.
+/// The information that `kiln inspect` prints. A library contains it as JSON in a section that linkers leave out of programs.
 struct Description {
   struct Tensor {
     std::string name, type; // "f32[1,3]"
     std::optional<std::pair<double, double>> range = std::nullopt;
-    /// Of which sequence it is which element.
+    /// The sequence and the index if it is an element of one.
     std::string element = "";
   };
   struct Dimension {
     std::string name;
     int64_t min = 0, max = 0;
-    /// The most that it can be, when the model computes it.
+    /// The upper bound, if the model computes it.
     std::string bound;
-    /// Sizes that the model is compiled for alone, too.
+    /// Sizes with a special version.
     std::vector<int64_t> special = {};
   };
   std::string name, target, accuracy = "default";
-  /// What a CPU must have for each target, "avx avx2 fma"; targets that any CPU runs are left out.
+  /// The CPU features that each target needs, "avx avx2 fma". Targets without requirements are omitted.
   std::map<std::string, std::string> needs;
   std::vector<Tensor> inputs, outputs;
   std::vector<Dimension> dimensions;
-  /// A workspace of -1 depends on the dimensions.
+  /// A workspace size of -1 depends on the dimensions.
   int64_t weightsBytes = 0, workspaceBytes = -1, fileBytes = 0;
   std::map<std::string, int64_t> operators;
   std::vector<Decision> kernels;

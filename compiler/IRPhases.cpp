@@ -1,7 +1,6 @@
 //===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
 #include "compiler/IRPhases.h"
 #include "compiler/CrashFolder.h"
-#include "dialects/kernel/Libraries.h"
 #include "compiler/Decisions.h"
 #include "compiler/InPlace.h"
 #include "compiler/Observe.h"
@@ -13,6 +12,8 @@
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/Targets.h"
+#include "dialects/kernel/Libraries.h"
+#include "dialects/kernel/Refusal.h"
 #include "dialects/nn/NN.h"
 #include "passes/Passes.h"
 
@@ -56,8 +57,7 @@ LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
   // The pass manager's own word on every failure: whatever failed has said more.
   if (message.starts_with("Failures have been detected while processing an MLIR pass pipeline"))
     return success();
-  // emitOpError begins with the operation, as in "'nn.conv' op expects ...": a model's fault is told in ONNX's words.
-  bug |= message.contains("internal error") || (message.starts_with("'") && message.contains("' op "));
+  bug |= !kernel::isRefusal(diagnostic);
   std::string place = nodeOf(diagnostic.getLocation());
   if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>(); file && place.empty())
     place = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn()) + ": ").str();
@@ -99,7 +99,7 @@ static bool checkConstants(const CompileOptions &options, Compilation &result, s
   bool needsData = isIRFile(options.model) && (options.stopAfter.empty() || options.stopAfter == "emit");
   if (!needsData || hasAllConstants(*result.targets.front().module))
     return true;
-  errors.push_back(options.model + ": constants were left out when this was printed; --emit=mlir writes them all");
+  errors.push_back(options.model + ": constants were omitted when this was printed; --emit=mlir writes all of them");
   return false;
 }
 
@@ -162,6 +162,8 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   pipeline.decompose = options.decompose;
   pipeline.keepComposites = options.strict;
   pipeline.plain = options.plain;
+  pipeline.explain = options.explain;
+  pipeline.explainNode = options.explainNode;
   for (kernel::TargetAttr target : targets)
     for (kernel::CompositeAttr composite : target.getComposites())
       pipeline.composites.push_back(composite.getName().str());
@@ -227,7 +229,7 @@ static bool setTarget(const CompileOptions &options, ArrayRef<kernel::TargetAttr
   ModuleOp module = *result.targets.front().module;
   bool carries = module->hasAttr(kernel::targetAttrName);
   if (carries && targets.size() > 1) {
-    errors.push_back("the IR is for the target '" + kernel::getTarget(module).getName().str() + "' already: name one target");
+    errors.push_back("the IR is already for the target '" + kernel::getTarget(module).getName().str() + "': name a single target");
     return false;
   }
   if (!carries)

@@ -11,7 +11,7 @@ namespace kiln {
 class DiagnosticCollector {
 public:
   DiagnosticCollector(mlir::MLIRContext &context, std::vector<std::string> &errors);
-  /// Whether an error is Kiln's own, not the model's: an operation that does not verify, or what says so.
+  /// Whether an error is a bug in Kiln and not a refusal of the model (dialects/kernel/Refusal.h).
   bool sawBug() const { return bug; }
 
 private:
@@ -21,7 +21,7 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Reads the model and runs the stages up to `kernel` or the one to stop after. `begin` is told the name of each.
+/// Reads the model and runs the stages up to `kernel` or the one to stop after. `begin` is called with the name of each.
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin);
 

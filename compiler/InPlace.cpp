@@ -41,7 +41,7 @@ static std::vector<std::string> listNames(func::FuncOp main, bool results) {
   return names;
 }
 
-/// The part of `name` that a star in `pattern` stands for, empty without a star; nothing when they do not match.
+/// The part of `name` that matches the star in `pattern`, empty without a star; nullopt if they do not match.
 static std::optional<std::string> matchStar(StringRef pattern, StringRef name) {
   auto [head, tail] = pattern.split('*');
   if (!pattern.contains('*'))
@@ -82,7 +82,7 @@ static bool readRequests(const CompileOptions &options, func::FuncOp main, std::
       if (!findInput(input, inputs, request))
         errors.push_back(missing(option, "input", input, inputs));
       else if (llvm::any_of(requests, [&](const Request &other) { return other.input == request.input || other.output == request.output; }))
-        errors.push_back(request.text + ": one of the two is in another pair already");
+        errors.push_back(request.text + ": one of the two is already in another pair");
       requests.push_back(request);
     }
     if (requests.size() == before)

@@ -66,7 +66,7 @@ LogicalResult observeValues(ModuleOp module, unsigned outputs, const Observation
     if (value.name == observation.fault) {
       found = true;
       if (failed(falsify(terminator->getOperand(i), b))) {
-        errors.push_back("the value '" + value.name + "' cannot be made wrong: it is of bools");
+        errors.push_back("the value '" + value.name + "' cannot be made wrong: its elements are bools");
         return failure();
       }
     }

@@ -7,20 +7,20 @@
 
 namespace kiln {
 
-/// Keeps of the results of @main the model's own, the first `outputs`, and those that the observation names. With `cut`, uses of an observed
-/// value read a new argument behind the model's inputs instead. Fails when the value to falsify is not there or cannot be.
+/// Keeps the first `outputs` results of @main, which are the model's, and those that the observation names. With `cut`, the uses of an observed value
+/// read a new argument after the model's inputs instead. Fails if the value to falsify does not exist or cannot be changed.
 mlir::LogicalResult observeValues(mlir::ModuleOp module, unsigned outputs, const Observation &observation, std::vector<std::string> &errors);
 
-/// A value that a compile can show.
+/// A value that a compile can expose.
 struct ObservableValue {
-  /// Its ONNX name, behind the names of the functions it is in.
+  /// Its ONNX name, preceded by the names of the enclosing functions.
   std::string name;
   /// "conv_3(Conv)".
   std::string node;
   bool isOutput;
 };
 
-/// The values that the results of @main show, in the order of the results. `outputs` is the number of the model's own.
+/// The values of the results of @main, in order. `outputs` is the number of the model's own.
 std::vector<ObservableValue> listValues(mlir::ModuleOp module, unsigned outputs);
 
 } // namespace kiln

@@ -14,13 +14,13 @@ namespace kiln {
 struct OutputFile {
   std::string path;
   std::string contents;
-  /// Writes the bytes of a file that may be gigabytes large, this many; `contents` is empty then. Refers to the compilation it is from.
+  /// Writes the bytes of a file that may be gigabytes large, in place of `contents`. It refers to its compilation.
   std::function<void(llvm::raw_ostream &)> stream;
   uint64_t streamBytes = 0;
 
   void write(llvm::raw_ostream &out) const;
   uint64_t getSize() const { return stream ? streamBytes : contents.size(); }
-  /// The bytes in memory, without a copy of `contents`: the file must outlive the buffer. Null when there is not enough memory.
+  /// The bytes in memory, without copying `contents`. The file must outlive the buffer. Null if there is not enough memory.
   std::unique_ptr<llvm::MemoryBuffer> toBuffer() const;
 };
 

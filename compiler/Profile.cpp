@@ -1,7 +1,7 @@
 //===- Profile.cpp - Choices that were measured, in a file -----------------===//
 //
-//   {"kiln_profile": 1,
-//    "entries": [{"target": "...", "work": "matmul ...", "algorithm": "gemm_tiled", "tile": [8, 3], "us": 12.5, "default_us": 14.0}]}
+//   {"kiln_profile": 2,
+//    "entries": [{"target": "...", "work": "matmul ...", "plan": {"kernel": "gemm_tiled", "tile": [8, 3, 16]}, "us": 12.5, "default_us": 14.0}]}
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Profile.h"
@@ -21,22 +21,36 @@ using namespace llvm;
 
 namespace kiln {
 
-static constexpr int64_t profileVersion = 1;
+static constexpr int64_t profileVersion = 2;
 /// More rows or vectors than any register file has.
 static constexpr int64_t largestTile = 64;
 
 static Error fail(const Twine &text) { return createStringError(std::make_error_code(std::errc::invalid_argument), text); }
 
-static Error parseTile(const json::Object &object, ProfileEntry &entry) {
-  const json::Value *value = object.get("tile");
+static Error parseTile(const json::Object &plan, ProfileEntry &entry) {
+  const json::Value *value = plan.get("tile");
   if (!value)
     return Error::success();
-  const json::Array *tile = value->getAsArray();
-  auto size = [&](size_t i) { return tile && tile->size() == 2 ? (*tile)[i].getAsInteger().value_or(0) : 0; };
-  if (size(0) < 1 || size(0) > largestTile || size(1) < 1 || size(1) > largestTile)
-    return fail("expected \"tile\" to be two numbers from 1 to " + Twine(largestTile));
-  entry.tile = {size(0), size(1)};
+  if (const json::Array *tile = value->getAsArray())
+    for (const json::Value &number : *tile)
+      entry.tile.push_back(number.getAsInteger().value_or(0));
+  auto isSize = [](int64_t size) { return size >= 1 && size <= largestTile; };
+  if (entry.tile.size() != 3 || !all_of(entry.tile, isSize) || !isPowerOf2_64(static_cast<uint64_t>(entry.tile[2])))
+    return fail("expected \"tile\" to be three numbers from 1 to " + Twine(largestTile) + ", the last one a power of two");
   return Error::success();
+}
+
+static Error parsePlan(const json::Object &plan, ProfileEntry &entry) {
+  std::optional<StringRef> kernel = plan.getString("kernel");
+  if (!kernel || kernel->empty())
+    return fail("expected the text \"kernel\" in \"plan\"");
+  entry.kernel = kernel->str();
+  if (plan.get("chunk") && (entry.chunk = plan.getInteger("chunk").value_or(0)) < 1)
+    return fail("expected \"chunk\" to be a number of bytes");
+  entry.winograd = plan.get("winograd") ? plan.getInteger("winograd").value_or(-1) : 0;
+  if (entry.winograd != 0 && entry.winograd != 2 && entry.winograd != 4)
+    return fail("expected \"winograd\" to be 2 or 4");
+  return parseTile(plan, entry);
 }
 
 static Expected<ProfileEntry> parseEntry(const json::Value &value) {
@@ -44,21 +58,28 @@ static Expected<ProfileEntry> parseEntry(const json::Value &value) {
   if (!object)
     return fail("expected an object");
   ProfileEntry entry;
-  for (auto [key, text] : {std::pair("target", &entry.target), std::pair("work", &entry.work), std::pair("algorithm", &entry.algorithm)}) {
+  for (auto [key, text] : {std::pair("target", &entry.target), std::pair("work", &entry.work)}) {
     std::optional<StringRef> found = object->getString(key);
     if (!found || found->empty())
       return fail("expected the text \"" + Twine(key) + "\"");
     *text = found->str();
   }
-  if (Error error = parseTile(*object, entry))
+  const json::Object *plan = object->getObject("plan");
+  if (!plan)
+    return fail("expected the object \"plan\"");
+  if (Error error = parsePlan(*plan, entry))
     return std::move(error);
-  if (object->get("chunk")) {
-    entry.chunk = object->getInteger("chunk");
-    if (entry.chunk.value_or(0) < 1)
-      return fail("expected \"chunk\" to be a number of bytes");
-  }
   entry.microseconds = object->getNumber("us").value_or(0);
   entry.defaultMicroseconds = object->getNumber("default_us").value_or(0);
+  return entry;
+}
+
+ProfileEntry makeEntry(const std::string &target, const std::string &work, kernel::PlanAttr plan) {
+  ProfileEntry entry{target, work, plan.getKernel().str()};
+  if (mlir::DenseI64ArrayAttr tile = plan.getTile())
+    entry.tile.assign(tile.asArrayRef().begin(), tile.asArrayRef().end());
+  entry.chunk = plan.getChunk();
+  entry.winograd = plan.getWinograd();
   return entry;
 }
 
@@ -97,11 +118,14 @@ std::string printProfile(std::vector<ProfileEntry> entries) {
   llvm::sort(entries, [](const ProfileEntry &a, const ProfileEntry &b) { return std::tie(a.target, a.work) < std::tie(b.target, b.work); });
   json::Array list;
   for (const ProfileEntry &entry : entries) {
-    json::Object object{{"target", entry.target}, {"work", entry.work}, {"algorithm", entry.algorithm}};
-    if (entry.tile)
-      object["tile"] = json::Array{entry.tile->first, entry.tile->second};
+    json::Object plan{{"kernel", entry.kernel}};
+    if (!entry.tile.empty())
+      plan["tile"] = json::Array(entry.tile);
     if (entry.chunk)
-      object["chunk"] = *entry.chunk;
+      plan["chunk"] = entry.chunk;
+    if (entry.winograd)
+      plan["winograd"] = entry.winograd;
+    json::Object object{{"target", entry.target}, {"work", entry.work}, {"plan", std::move(plan)}};
     object["us"] = entry.microseconds;
     object["default_us"] = entry.defaultMicroseconds;
     list.push_back(std::move(object));
@@ -116,14 +140,10 @@ void attachProfile(mlir::ModuleOp module, ArrayRef<ProfileEntry> entries) {
   for (const ProfileEntry &entry : entries) {
     if (entry.target != target)
       continue;
-    mlir::NamedAttrList choice;
-    choice.set(algorithmChoiceName, b.getStringAttr(entry.algorithm));
-    if (entry.tile)
-      choice.set(tileChoiceName, b.getDenseI64ArrayAttr({entry.tile->first, entry.tile->second}));
-    if (entry.chunk)
-      choice.set(chunkChoiceName, b.getI64IntegerAttr(*entry.chunk));
+    auto tile = entry.tile.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(entry.tile);
+    auto plan = kernel::PlanAttr::get(b.getContext(), entry.kernel, tile, {}, entry.chunk, 0, 0, 0, entry.winograd, /*measured=*/!entry.tile.empty());
     // Of several entries for the same work the last one counts.
-    choices.set(entry.work, choice.getDictionary(b.getContext()));
+    choices.set(entry.work, plan);
   }
   if (!choices.empty())
     module->setAttr(profileAttrName, choices.getDictionary(b.getContext()));

@@ -53,7 +53,7 @@ static bool recordBounds(const CompileOptions &options, ModuleOp module, std::ve
   if (auto names = module->getAttrOfType<ArrayAttr>(nn::symbolsAttrName))
     for (auto name : names.getAsRange<StringAttr>())
       symbols.push_back(name.str());
-  // What the model computes nobody can bound.
+  // The user cannot bound computed dimensions.
   symbols.resize(nn::ComputedDims(module).given());
   for (auto &entry : options.dimBounds)
     if (!llvm::is_contained(symbols, entry.first)) {

@@ -1,4 +1,4 @@
-//===- Promises.h - What the user promises about a model -------------------===//
+//===- Promises.h - The user's promises about a model -------------------===//
 #ifndef KILN_COMPILER_PROMISES_H
 #define KILN_COMPILER_PROMISES_H
 
@@ -7,11 +7,11 @@
 
 namespace kiln {
 
-/// Writes ranges of inputs, bounds of dimensions and the accuracy into the module, where passes and the emitter find them. False, with a line in
-/// `errors`, when an input or dimension is not there.
+/// Writes ranges of inputs, bounds of dimensions and the accuracy into the module, for the passes and the emitter. False, with a line in `errors`,
+/// if an input or dimension does not exist.
 bool recordPromises(const CompileOptions &options, mlir::ModuleOp module, std::vector<std::string> &errors);
 
-/// False, with a line in `errors`, when an option is given that IR from a file can no longer take.
+/// False, with a line in `errors`, if an option is given that cannot be applied to IR from a file.
 bool checkIROptions(const CompileOptions &options, std::vector<std::string> &errors);
 
 } // namespace kiln

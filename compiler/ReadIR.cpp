@@ -1,4 +1,4 @@
-//===- ReadIR.cpp - IR from a file, which nobody has checked ---------------===//
+//===- ReadIR.cpp - Reading IR from untrusted files -----------------------===//
 #include "compiler/ReadIR.h"
 #include "compiler/Recursion.h"
 #include "compiler/import/Import.h"
@@ -43,7 +43,7 @@ static std::string checkType(Type type, size_t symbols, const Limits &limits) {
   if (!nn::hasDims(type))
     return text + " has no expression for each of its dimensions";
   if (nn::countSymbols(nn::getDims(type)) > symbols)
-    return text + " has symbols that the model has not";
+    return text + " has symbols that the model does not have";
   int64_t bytes = tensor.getElementType().isIntOrFloat() ? nn::elementBytes(tensor.getElementType()) : 1;
   for (int64_t size : cast<RankedTensorType>(type).getShape())
     if (size > 0 && (llvm::MulOverflow(bytes, size, bytes) || bytes > limits.tensorBytes))
@@ -61,7 +61,7 @@ static std::string checkMain(ModuleOp module) {
     return "the module has no @main";
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   if (function && !(llvm::all_of(function.getArgumentTypes(), isTensor) && llvm::all_of(function.getResultTypes(), isTensor)))
-    return "@main has arguments or results that are no tensors";
+    return "@main has arguments or results that are not tensors";
   return "";
 }
 

@@ -1,4 +1,4 @@
-//===- ReadIR.h - IR from a file, which nobody has checked -----------------===//
+//===- ReadIR.h - Reading IR from untrusted files -----------------===//
 #ifndef KILN_COMPILER_READIR_H
 #define KILN_COMPILER_READIR_H
 
@@ -13,8 +13,8 @@
 
 namespace kiln {
 
-/// Parses IR as text or bytecode, and checks what the passes take for granted of a module: its attributes, the types of @main, sizes within the
-/// limits. Null after an error; the parser's own go to the context's handlers, the others to `errors`, headed by the buffer's name.
+/// Parses IR as text or bytecode, and checks what the passes assume of a module: its attributes, the types of @main, sizes within the limits. Null
+/// after an error. The parser's errors go to the context's handlers, the others to `errors`, prefixed by the buffer's name.
 mlir::OwningOpRef<mlir::ModuleOp> readIR(mlir::MLIRContext &context, std::unique_ptr<llvm::MemoryBuffer> buffer, const Limits &limits,
                                          std::vector<std::string> &errors);
 

@@ -1,7 +1,7 @@
-//===- Recursion.h - What keeps recursive code from running out of stack ---===//
+//===- Recursion.h - Protection of recursive code from stack overflow ---===//
 //
-// MLIR's parser and LLVM's JSON parser call themselves for each bracket, and so does some code for each operation of a chain. Texts that nobody
-// has checked are measured before they are parsed, and programs run on a stack that what passes has room on.
+// MLIR's parser and LLVM's JSON parser recurse for each bracket, and some code recurses for each operation of a chain. The depth of untrusted texts is
+// checked before they are parsed, and programs run on a stack that is large enough for texts that pass the check.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_RECURSION_H
@@ -12,13 +12,13 @@
 
 namespace kiln {
 
-/// Whether brackets of IR nest, or operators follow each other between commas, in such numbers that a parser's stack might run over.
+/// Whether the brackets of IR nest so deep, or so many operators follow each other between commas, that a parser's stack might overflow.
 bool isTooDeep(llvm::StringRef ir);
 
-/// Counts the brackets of JSON texts, one byte after the other.
+/// Counts the open brackets of a JSON text, byte by byte.
 class JsonDepth {
 public:
-  /// False when there are too many open brackets.
+  /// False if there are too many open brackets.
   bool add(char c);
 
 private:
@@ -26,14 +26,14 @@ private:
   bool isString = false, isEscaped = false;
 };
 
-/// As llvm::json::parse, but for texts that may nest without end.
+/// Like llvm::json::parse, but refuses texts that nest too deep.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
-/// Runs `program` on a thread with a large stack, of which only what is used takes memory; on the caller's where there is no such thread.
+/// Runs `program` on a thread with a large stack, of which only the used part takes memory, or on the caller's if the thread cannot be created.
 int runOnLargeStack(llvm::function_ref<int()> program);
 
-/// Runs a tool of MLIR's with the arguments of main() on a large stack, unless the IR that it is to read, a file among the arguments or standard
-/// input, is too deep.
+/// Runs one of MLIR's tools with the arguments of main() on a large stack, unless its input, a file among the arguments or standard input, nests
+/// too deep.
 int runOnIR(int argc, char **argv, llvm::function_ref<int()> tool);
 
 } // namespace kiln

@@ -34,9 +34,11 @@ def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
 }
 
 def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {
-  let summary = "Writes into each group the kernel that the target's ordered list gives for it, its parameters and the reason.";
+  let summary = "Writes into each group the plan of the first kernel in the target's ordered list that can compute it, and the reason.";
   let options = [Option<"plainest", "plainest", "bool", "false", "take the last row that matches instead of the first: the least special kernel">,
-                 Option<"strict", "strict", "bool", "false", "what should go to a library by its name, and cannot, is an error">];
+                 Option<"strict", "strict", "bool", "false", "what should go to a library by its name, and cannot, is an error">,
+                 Option<"explain", "explain", "bool", "false", "write down why better kernels do not compute a group">,
+                 Option<"explainNode", "explain-node", "std::string", "\"\"", "the same of all kernels, for groups of this ONNX node">];
 }
 
 def PlaceResults : Pass<"nn-place-results", "mlir::ModuleOp"> {
@@ -44,7 +46,7 @@ def PlaceResults : Pass<"nn-place-results", "mlir::ModuleOp"> {
 }
 
 def VerifyTarget : Pass<"nn-verify-target", "mlir::ModuleOp"> {
-  let summary = "Checks the promise of the target stage: constants, reshapes and groups only, each group with its kernel and reason.";
+  let summary = "Checks the promise of the target stage: constants, reshapes and groups only, each group with a plan that its kernel can follow.";
 }
 
 //===- kernel: loops and buffers -------------------------------------------===//
@@ -53,6 +55,10 @@ def LowerGroups : Pass<"nn-lower-groups", "mlir::ModuleOp"> {
   let summary = "Makes a kernel function of each group and the entry that launches them.";
   let dependentDialects = ["::kiln::kernel::KernelDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+def DropUnusedArguments : Pass<"kernel-drop-unused-arguments", "mlir::ModuleOp"> {
+  let summary = "Takes away the sizes that a kernel does not use, from it and from its launches.";
 }
 
 def DeduplicateKernels : Pass<"kernel-deduplicate-kernels", "mlir::ModuleOp"> {
@@ -66,8 +72,8 @@ def PlanMemory : Pass<"kernel-plan-memory", "mlir::ModuleOp"> {
 
 def SplitEntry : Pass<"kernel-split-entry", "mlir::ModuleOp"> {
   let summary = "Puts the launches of a long entry into regions that are printed as functions of their own.";
-  let options = [Option<"mostLaunches", "most-launches", "unsigned", "512", "entries with more launches are split">,
-                 Option<"partLaunches", "part-launches", "unsigned", "128", "the launches of one region">];
+  let options = [Option<"mostLaunches", "most-launches", "unsigned", "128", "entries with more launches are split">,
+                 Option<"partLaunches", "part-launches", "unsigned", "64", "the launches of one region">];
   let dependentDialects = ["mlir::scf::SCFDialect"];
 }
 

@@ -1,7 +1,7 @@
 //===- BuildText.h - Foreign text in the languages of builds -----------------===//
 //
-// Text that a model, IR or a target gives reaches CMake, pkg-config, make and assembler text by the function of its language here, as it reaches C and C++
-// by those of Identifiers.h.
+// Text from a model, IR or a target may reach CMake, pkg-config, make and assembler text only through the function for that language in this header, as it
+// reaches C and C++ through those of Identifiers.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_EMIT_BUILDTEXT_H
@@ -13,8 +13,8 @@
 
 namespace kiln {
 
-/// A name, a file or an option in a comment, a list or a quoted argument of CMake. Letters, digits and `_.+-=/:,` stay; verifiers let hardly anything else
-/// pass, and what did becomes `_`.
+/// A name, a file or an option in a comment, a list or a quoted argument of CMake. Letters, digits and `_.+-=/:,` are kept. All other characters become
+/// `_`; the verifiers let hardly any of them pass.
 std::string makeCMakeWord(llvm::StringRef text);
 
 /// The same in a field of a pkg-config file.
@@ -23,10 +23,10 @@ std::string makePkgConfigWord(llvm::StringRef text);
 /// A symbol or a section in assembler text.
 std::string makeAssemblerName(llvm::StringRef text);
 
-/// An option of a compiler, whose value the target gives.
+/// An option of a compiler whose value comes from the target.
 std::string makeCompilerOption(llvm::StringRef option, llvm::StringRef value);
 
-/// A file in a rule of a depfile, as make and ninja read it. An error for a path with control characters, a semicolon or a bar, which no rule can hold.
+/// A file in a rule of a depfile, as make and ninja read it. An error for a path with control characters, a semicolon or a bar, which no rule can contain.
 llvm::Expected<std::string> makeDepfilePath(llvm::StringRef path);
 
 } // namespace kiln

@@ -15,12 +15,16 @@ namespace kiln {
 
 /// The best target first: the widest vectors, then the most features, then the one that the user named last.
 static std::vector<Signature> sortTargets(ArrayRef<Signature> targets) {
-  std::vector<Signature> sorted(targets.rbegin(), targets.rend());
-  llvm::erase_if(sorted, [](const Signature &signature) { return signature.isVersion(); });
-  llvm::stable_sort(sorted, [](const Signature &a, const Signature &b) {
-    kernel::TargetAttr left = kernel::getTarget(a.module()), right = kernel::getTarget(b.module());
-    return std::make_pair(left.getVectorBits(), instructionSets(left).size()) > std::make_pair(right.getVectorBits(), instructionSets(right).size());
-  });
+  std::vector<std::tuple<unsigned, size_t, size_t>> order;
+  for (auto [i, signature] : llvm::enumerate(targets))
+    if (!signature.isVersion()) {
+      kernel::TargetAttr target = kernel::getTarget(signature.module());
+      order.emplace_back(target.getVectorBits(), instructionSets(target).size(), i);
+    }
+  llvm::sort(order, std::greater());
+  std::vector<Signature> sorted;
+  for (auto [bits, features, position] : order)
+    sorted.push_back(targets[position]);
   return sorted;
 }
 
@@ -101,7 +105,7 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
   std::string does = targets.size() > 1 ? "runs the best target that the CPU can"
                      : whole.isGuarded  ? "asks whether the CPU can run it"
                                         : "runs the version for the dimensions";
-  std::string text = "// What programs call of model '" + makeCommentText(name) + "': it " + does + ".\n#include \"" + name + ".h\"\n" +
+  std::string text = "// The functions that programs call of model '" + makeCommentText(name) + "': it " + does + ".\n#include \"" + name + ".h\"\n" +
                      (asksCpu(targets) ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n\n";
   size_t launches = 0;
   for (const Signature &target : inOrder) {

@@ -6,10 +6,10 @@
 
 namespace kiln {
 
-/// The translation unit of a library for several targets that programs call: it asks the CPU once which of them runs.
+/// The translation unit with the functions that programs call in a library for several targets. It queries the CPU once and chooses a target.
 std::string printChoiceSource(const Signature &whole, llvm::ArrayRef<Signature> targets);
 
-/// What that translation unit is compiled for: any CPU of the targets' architecture.
+/// The target of that translation unit: any CPU of the targets' architecture.
 kernel::TargetAttr baselineOf(const Signature &target);
 
 } // namespace kiln

@@ -8,11 +8,11 @@
 
 namespace kiln {
 
-/// Compiles one translation unit with Clang's libraries. All files it may include are `headers` and the embedded ones; nothing is read from
-/// disk. Any number of threads may compile at once.
+/// Compiles one translation unit with Clang's libraries. It may only include `headers` and the embedded files; nothing is read
+/// from disk. Any number of threads may compile at once.
 llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &unit, llvm::ArrayRef<SourceFile> headers, kernel::TargetAttr target);
 
-/// What Clang does not know of a target, its triple, its CPU or an instruction set, or why the emitted code is not for it; empty: nothing.
+/// The fault of a target: a triple, CPU or instruction set that Clang does not know, or an unsupported kind of machine. Empty if there is none.
 std::string findUnknown(kernel::TargetAttr target);
 
 } // namespace kiln

@@ -1,4 +1,4 @@
-//===- CompilerFlags.h - How emitted C++ is built --------------------------===//
+//===- CompilerFlags.h - Compiler options for the emitted C++ --------------------------===//
 #ifndef KILN_COMPILER_EMIT_COMPILERFLAGS_H
 #define KILN_COMPILER_EMIT_COMPILERFLAGS_H
 
@@ -14,8 +14,8 @@ std::vector<std::string> commonFlags();
 /// The features that are instruction sets: all but the composites that the target lacks ("-nn.softmax").
 std::vector<std::string> instructionSets(kernel::TargetAttr target);
 
-/// What a CPU must have to run code for the target, of all that CPUID can be asked for: its instruction sets and those that its `cpu` implies, by LLVM's
-/// names. None for CPUs other than x86-64, and for the baseline.
+/// The features, among those that CPUID reports, that a CPU needs to run code for the target: its instruction sets and those that its `cpu` implies, by
+/// LLVM's names. None for architectures other than x86-64, and for the baseline.
 std::vector<std::string> neededFeatures(kernel::TargetAttr target);
 
 /// -march and the features of a target, for GCC and Clang; none for a module without one.

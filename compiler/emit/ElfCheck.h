@@ -9,9 +9,9 @@ namespace kiln {
 /// Whether the bytes begin like an ELF file.
 bool isElf(llvm::StringRef bytes);
 
-/// Whether a relocatable ELF file of 64 bits, little-endian, is consistent: its sections lie in the file, names in their tables, symbols in sections or none,
-/// relocations at places of their section and with symbols that exist. LLVM's readers end the program, or go on for as long as a broken count says, over what
-/// is not.
+/// Whether a relocatable ELF file of 64 bits, little-endian, is consistent: its sections are inside the file, names inside their tables, symbols in
+/// existing sections or none, and relocations inside their section and with existing symbols. On inconsistent files, LLVM's readers end the program or
+/// loop for as long as a broken count says.
 bool isSoundElf(llvm::StringRef bytes);
 
 } // namespace kiln

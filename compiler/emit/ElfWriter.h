@@ -10,14 +10,14 @@ namespace kiln {
 /// Whether makeDataObject can make objects for this target.
 bool canMakeDataObject(llvm::StringRef triple);
 
-/// What stands before and behind the data in a relocatable file, and the bytes of all three.
+/// The parts of a relocatable file before and after the data, and the size of the whole.
 struct DataObject {
   std::string head, tail;
   uint64_t bytes;
 };
 
-/// A relocatable ELF file with one hidden read-only symbol over `size` bytes, aligned to 64. The data themselves are written between head and
-/// tail, so that gigabytes pass neither through an assembler nor through memory.
+/// A relocatable ELF file with one hidden read-only symbol over `size` bytes, aligned to 64. The caller writes the data between head and
+/// tail, so that gigabytes need not pass through an assembler or through memory.
 DataObject makeDataObject(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
 /// A relocatable ELF file whose only content is a section that linkers leave out of what they link.

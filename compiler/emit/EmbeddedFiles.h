@@ -21,7 +21,7 @@ struct EmbeddedFile {
 /// Sorted by path.
 llvm::ArrayRef<EmbeddedFile> embeddedFiles();
 
-/// The text of one; a path that does not exist is a bug.
+/// The text of a file, which must exist.
 llvm::StringRef embeddedFile(llvm::StringRef path);
 
 } // namespace kiln

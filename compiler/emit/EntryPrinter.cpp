@@ -6,6 +6,7 @@
 #include "dialects/kernel/Work.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -28,6 +29,7 @@ protected:
 private:
   void defineArguments();
   void printChecks();
+  void printPointerChecks(ArrayRef<SignatureTensor> tensors, const std::string &pointer);
   LogicalResult printLaunch(kernel::LaunchOp launch);
   std::string countWork(kernel::LaunchOp launch);
   LogicalResult printView(memref::ViewOp view);
@@ -48,6 +50,8 @@ private:
   std::vector<LaunchRow> launchTable;
   std::vector<std::string> statusCells;
   llvm::DenseSet<Value> statusBuffers;
+  /// Whether the entry is so long that it is printed in parts, whose launches share code.
+  bool isInPart = false;
 };
 
 } // namespace
@@ -58,14 +62,25 @@ static std::string outsideBounds(const SignatureSymbol &symbol, const std::strin
 
 static std::string statement(const std::string &condition, StringRef status) { return "if (" + condition + ")\n    return " + status.str() + ";"; }
 
+/// No buffer may be NULL. Of very many, a loop finds it: one statement for each takes the compiler long.
+void EntryBody::printPointerChecks(ArrayRef<SignatureTensor> tensors, const std::string &pointer) {
+  static constexpr size_t mostStatements = 64;
+  if (tensors.size() <= mostStatements) {
+    for (const SignatureTensor &tensor : tensors)
+      line(statement("!" + pointer + "->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
+    return;
+  }
+  std::string count = std::to_string(tensors.size());
+  line("static_assert(sizeof(*" + pointer + ") == " + count + " * sizeof(void *), \"" + pointer + " are pointers only\");");
+  line(statement("kiln::has_null(" + pointer + ", " + count + ")", "KILN_STATUS_NULL_POINTER"));
+}
+
 void EntryBody::printChecks() {
   line("if (const kiln_status status = kiln::check_context(context))\n    return status;");
   std::string null = signature.hasDims() ? "!dims || !inputs || !outputs" : "!inputs || !outputs";
   line(statement(null, "KILN_STATUS_NULL_POINTER"));
-  for (const SignatureTensor &tensor : signature.inputs)
-    line(statement("!inputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
-  for (const SignatureTensor &tensor : signature.outputs)
-    line(statement("!outputs->" + tensor.field, "KILN_STATUS_NULL_POINTER"));
+  printPointerChecks(signature.inputs, "inputs");
+  printPointerChecks(signature.outputs, "outputs");
   for (const SignatureSymbol &symbol : signature.givenSymbols())
     line(statement(outsideBounds(symbol, "dims->" + symbol.field), "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS"));
   if (signature.externalWeights) {
@@ -215,7 +230,7 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   return success();
 }
 
-/// What a launch does to count its work when somebody asks; empty when its row of the table has that.
+/// The code of a launch that counts its work for a profiler; empty if its row of the table has the counts.
 std::string EntryBody::countWork(kernel::LaunchOp launch) {
   std::optional<AffineMap> work = kernel::getWork(launch);
   if (!work)
@@ -231,6 +246,7 @@ std::string EntryBody::countWork(kernel::LaunchOp launch) {
 LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
   std::string name = uniqueName("part");
   open("const auto " + name + " = [&]() __attribute__((noinline)) -> kiln_status {");
+  llvm::SaveAndRestore inside(isInPart, true);
   if (failed(printBlock(part.getRegion().front())))
     return failure();
   line("return KILN_STATUS_OK;");
@@ -259,7 +275,8 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   std::string block = name + "_arguments arguments = {" + llvm::join(arguments, ", ") + "};";
   line("{ // " + makeCommentText(nodes));
   line("  " + block);
-  line("  kiln::launch(context, launches[" + std::to_string(index) + "], " + name + "_task, &arguments, " + tasks + ", " +
+  line((isInPart ? "  kiln::launch_shared(context, launches[" : "  kiln::launch(context, launches[") + std::to_string(index) + "], " + name +
+       "_task, &arguments, " + tasks + ", " +
        (launch.getParallel() ? "true" : "false") + countWork(launch) + ");");
   line("}");
   for (auto [i, argument] : llvm::enumerate(arguments))

@@ -10,14 +10,14 @@ namespace kiln {
 /// The C++ names of a module's kernels, by symbol.
 using KernelNames = llvm::StringMap<std::string>;
 
-/// The translation unit with NAME_run, NAME_workspace_size, NAME_target and NAME_info; of one of several targets with its own
-/// NAME_run_VARIANT and NAME_workspace_size_VARIANT only.
+/// The translation unit with NAME_run, NAME_workspace_size, NAME_target and NAME_info. For one of several targets, it only has NAME_run_VARIANT and
+/// NAME_workspace_size_VARIANT.
 mlir::FailureOr<std::string> printEntrySource(const Signature &signature, const KernelNames &kernels);
 
-/// The constant tables behind NAME_info, inside a namespace without a name.
+/// The constant tables of NAME_info, in an anonymous namespace.
 std::string printInfoTables(const Signature &signature, size_t launches);
 
-/// Launches of one run.
+/// The number of launches of a run.
 size_t countLaunches(const Signature &signature);
 
 } // namespace kiln

@@ -1,4 +1,4 @@
-//===- Expression.h - A piece of C++ text that has a value -----------------===//
+//===- Expression.h - C++ expressions -----------------===//
 #ifndef KILN_COMPILER_EMIT_EXPRESSION_H
 #define KILN_COMPILER_EMIT_EXPRESSION_H
 
@@ -17,19 +17,19 @@ struct Expression {
   std::string text;
   Binding binding = Binding::Primary;
 
-  /// The text, in parentheses when it binds looser than its place needs.
+  /// The text, in parentheses if it binds looser than its context requires.
   std::string at(Binding place) const { return binding < place ? "(" + text + ")" : text; }
 };
 
 /// The expression of an operand.
 using OperandText = llvm::function_ref<Expression(mlir::Value)>;
 
-/// The C++ type of a scalar or vector value; empty when there is none. Signless integers are signed, masks are int32 lanes, f16 and bf16
-/// are their bits.
+/// The C++ type of a scalar or vector value; empty if there is none. Signless integers are signed, masks are int32 lanes, f16 and bf16 are
+/// their bits.
 std::string cppType(mlir::Type type);
 /// The C++ type of an element of a buffer.
 std::string cppElementType(mlir::Type type);
-/// The unsigned integers of the same form.
+/// The unsigned integer type of the same shape.
 std::string cppUnsignedType(mlir::Type type);
 /// Whether a value of this type is a vector with more than one lane in C++ (a vector of one lane is a scalar there).
 bool isCppVector(mlir::Type type);
@@ -37,8 +37,8 @@ bool isCppVector(mlir::Type type);
 /// A constant as an expression. Every value is exact.
 Expression literal(mlir::TypedAttr value);
 
-/// The value of an operation that computes one value from its operands and touches no memory. Returns an empty text for an operation or a
-/// type that no rule covers.
+/// The value of an operation that computes one value from its operands and touches no memory. Returns an empty text if no rule covers
+/// the operation or the type.
 Expression writeArith(mlir::Operation *op, OperandText operand);
 Expression writeMath(mlir::Operation *op, OperandText operand);
 Expression writeVector(mlir::Operation *op, OperandText operand);

@@ -23,10 +23,10 @@ public:
   /// Compiles one translation unit. Any number of threads may compile at once.
   llvm::Expected<llvm::SmallVector<char, 0>> compile(const SourceFile &unit, kernel::TargetAttr target) const;
 
-  /// What tells this compiler from others, and from other versions of itself.
+  /// A text that identifies the compiler and its version.
   std::string identify() const;
 
-  /// Runs the program with these arguments; an error has what it said on stderr.
+  /// Runs the program with these arguments. An error contains its stderr.
   llvm::Error run(llvm::ArrayRef<std::string> arguments, llvm::StringRef log) const;
 
 private:

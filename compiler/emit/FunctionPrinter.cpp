@@ -283,7 +283,7 @@ bool FunctionPrinter::printMemory(Operation *op) {
     }
     std::string place = text(store.getBase());
     place = addressOf(place, address(store.getBase(), store.getIndices()));
-    // The type stands there so that an expression of another form converts or fails to compile.
+    // The type is written out, so that an expression of another form is converted or fails to compile.
     line("kiln::store<" + cppType(value.getType()) + ">(" + place + ", " + text(value) + ");");
     return true;
   }

@@ -1,7 +1,7 @@
 //===- FunctionPrinter.h - Blocks of operations as C++ statements ----------===//
 //
 // One operation is one statement, or a part of the one statement that uses it. The values that a loop carries are mutable variables; all
-// others are const. Nothing is decided here but names and places of text.
+// others are const. The printer only decides names and the layout of the text.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_EMIT_FUNCTIONPRINTER_H
@@ -17,15 +17,15 @@
 
 namespace kiln {
 
-/// The name that an operation's location gives. The names of ONNX nodes, which have parentheses, are none, and neither is the name of the
-/// function around it, which its builder took for want of a better location.
+/// The name in an operation's location. Names of ONNX nodes, which have parentheses, do not count, and neither does the name of the enclosing
+/// function, which its builder used as the default location.
 llvm::StringRef givenName(mlir::Operation *op);
 
 class FunctionPrinter {
 public:
   virtual ~FunctionPrinter() = default;
 
-  /// Names a value that the caller declares (a parameter, a global).
+  /// Sets the name of a value that the caller declares (a parameter, a global).
   void define(mlir::Value value, std::string name) { names[value] = std::move(name); }
   std::string uniqueName(llvm::StringRef base) { return scope.unique(base); }
   /// The name that an argument's `kernel.name` or its location suggests, or `fallback`; unique in the function.
@@ -34,7 +34,7 @@ public:
   /// Prints the operations of a block. Reports each operation that no rule covers.
   llvm::LogicalResult printBlock(mlir::Block &block);
 
-  /// The value as text: its name, or the expression that nobody else uses. Every value is asked for at most as often as the IR uses it.
+  /// The value as text: its name, or its expression if it has a single use. Call it at most as often as the IR uses the value.
   Expression expression(mlir::Value value);
   std::string text(mlir::Value value) { return expression(value).text; }
 
@@ -43,7 +43,7 @@ public:
   const std::string &body() const { return out; }
 
 protected:
-  /// Prints an operation that is no expression and none of scf's or memref's; failure when there is no rule.
+  /// Prints an operation that is not an expression and not from scf or memref. Fails if there is no rule.
   virtual llvm::LogicalResult printStatement(mlir::Operation *op);
   void line(const llvm::Twine &text);
   void open(const llvm::Twine &text);
@@ -68,18 +68,18 @@ private:
   /// A literal as arguments; nullopt when it has no C++ text.
   std::optional<std::vector<std::string>> writeLiteral(mlir::Attribute literal, unsigned number);
 
-  /// Finds what is printed inside its user, and what nobody needs.
+  /// Finds the operations that are printed inside their user, and those that are unused.
   void planBlock(mlir::Block &block);
-  /// Declares a variable for a value that a loop carries, or takes over the one that its start value has for itself.
+  /// Declares a variable for a loop-carried value, or reuses the variable of its initial value.
   void carry(mlir::Value start, mlir::Value argument, mlir::Value result, mlir::Operation *loop);
-  /// variables = values, as if all at once.
+  /// Assigns values to variables, as if simultaneously.
   void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);
   void declare(mlir::Value value, const std::string &name);
 
   llvm::DenseMap<mlir::Value, std::string> names;
   llvm::DenseMap<mlir::Value, Expression> pending;
   llvm::DenseSet<mlir::Value> mentioned;
-  /// Variables that may change, by the values they stand for.
+  /// Mutable variables by their values.
   llvm::DenseSet<mlir::Value> variables;
   llvm::DenseSet<mlir::Operation *> inlined;
   llvm::DenseSet<mlir::Operation *> dead;

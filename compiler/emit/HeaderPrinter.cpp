@@ -32,7 +32,7 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
       text += "  /* '" + makeCommentText(sequence.name) + "' is " +
               (sequence.count < 0 ? "an optional without a value" : "a sequence without elements") + " */\n";
   if (tensors.empty())
-    text += "  const void *reserved; /* the model has none; C knows no empty struct */\n";
+    text += "  const void *reserved; /* the model has none, and C does not allow an empty struct */\n";
   return text + "} " + signature.name + "_" + kind.str() + ";\n\n";
 }
 
@@ -61,14 +61,14 @@ static std::string printDims(const Signature &signature) {
     if (tensor.most)
       macros += printMost(signature.macro + "_" + makeMacroName(tensor.field) + "_MOST_ELEMENTS", tensor.most, signature);
   if (signature.isDataSized())
-    macros = "/* Only the data tells the last " + std::to_string(signature.computedSymbols().size()) + " of the dimensions: " + signature.name +
-             "_run writes them, whatever they were, and a run\n * that fails leaves them unspecified. An output that depends on them needs room for "
-             "its ..._MOST_ELEMENTS, which the dimensions\n * that the caller gives tell; the run fills the first of these, without gaps, in "
-             "the shape that the written dimensions give. For dimensions that no run accepts (" + signature.name + "_workspace_size() is SIZE_MAX)\n"
-             " * these are INT64_MAX. */\n#define " + signature.macro + "_COMPUTED_DIMS " +
+    macros = "/* The last " + std::to_string(signature.computedSymbols().size()) + " of the dimensions depend on the data: " + signature.name +
+             "_run overwrites them, and leaves them\n * unspecified if it fails. An output that depends on them needs room for ..._MOST_ELEMENTS, which "
+             "follows from the dimensions that the\n * caller sets. The run fills the first of these elements, without gaps, in the shape that the written "
+             "dimensions give. For dimensions\n * that no run accepts (" + signature.name + "_workspace_size() is SIZE_MAX) it is INT64_MAX. */\n" +
+             "#define " + signature.macro + "_COMPUTED_DIMS " +
              std::to_string(signature.computedSymbols().size()) + "\n" + macros + "\n";
   macros += "/* The dynamic dimensions and their bounds";
-  macros += signature.versions.empty() ? ". */\n" : "; a run with sizes that the model is compiled for alone takes\n * that version. */\n";
+  macros += signature.versions.empty() ? ". */\n" : ". A run uses the version of the model that is compiled\n * for its sizes, if there is one. */\n";
   for (const SignatureSymbol &symbol : signature.symbols) {
     std::string macro = signature.macro + "_" + makeMacroName(symbol.field);
     if (symbol.most) {
@@ -79,7 +79,7 @@ static std::string printDims(const Signature &signature) {
     std::string named = symbol.field == symbol.onnxName ? "" : ", '" + makeCommentText(symbol.onnxName) + "'";
     std::string special = listSpecialSizes(symbol, signature);
     text += "  int64_t " + symbol.field + "; /* " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) + named +
-            (special.empty() ? "" : "; compiled for " + special + " alone, too") + " */\n";
+            (special.empty() ? "" : "; with versions for " + special) + " */\n";
   }
   return macros + "typedef struct " + signature.name + "_dims {\n" + text + "} " + signature.name +
          "_dims;\n\n";
@@ -90,8 +90,8 @@ static std::string printSizes(const Signature &signature) {
   if (signature.workspaceBytes)
     text += "#define " + signature.macro + "_WORKSPACE_SIZE " + std::to_string(*signature.workspaceBytes) + "\n";
   if (signature.stackBytes)
-    text += "/* The most stack that a run takes, and a task on another thread: besides it only what the C library's memcpy and the context's functions\n"
-            " * take for themselves. */\n#define " + signature.macro + "_STACK_SIZE " + std::to_string(*signature.stackBytes) + "\n";
+    text += "/* The most stack that a run takes, and that a task on another thread takes, not counting the C library's memcpy and the\n"
+            " * context's functions. */\n#define " + signature.macro + "_STACK_SIZE " + std::to_string(*signature.stackBytes) + "\n";
   text += "#define " + signature.macro + "_WEIGHTS_SIZE " + std::to_string(signature.weightsBytes) + "\n";
   if (signature.externalWeights)
     text += "#define " + signature.macro + "_WEIGHTS_FILE " + makeStringLiteral(signature.weightsFile()) + "\n#define " + signature.macro +
@@ -99,27 +99,27 @@ static std::string printSizes(const Signature &signature) {
   return text + "\n";
 }
 
-/// What does not hold for a model that calls libraries.
+/// The end of the comment of NAME_run for a model that calls libraries.
 static std::string printLibraries(const Signature &signature) {
   std::string names, functions;
   for (const std::string &name : signature.libraries) {
     names += (names.empty() ? "" : ", ") + makeCommentText(name);
     functions += (functions.empty() ? "kiln_" : ", kiln_") + makeCommentText(name) + "_release()";
   }
-  return "aborts.\n *\n * Some operations run in a library (" + names + "): link it. It allocates and locks, in the first run of each thread and of each\n"
-         " * set of dimensions above all, and keeps memory until the process ends or " + functions + " is called.\n"
-         " * What fails there ends the run with KILN_STATUS_LIBRARY_FAILURE or _OUT_OF_MEMORY. */\n";
+  return "aborts.\n *\n * Some operations run in a library (" + names + "), which you must link. It allocates and locks, mainly in the first run of each\n"
+         " * thread and of each set of dimensions, and keeps memory until the process ends or " + functions + " is called.\n"
+         " * If it fails, the run ends with KILN_STATUS_LIBRARY_FAILURE or _OUT_OF_MEMORY. */\n";
 }
 
-/// The comment of NAME_target: who chooses, and what the targets need.
+/// The comment of NAME_target: how the target is chosen, and what each target needs.
 static std::string printTargetFunction(const Signature &signature, bool several) {
   std::string text = "/* The target that runs use";
   if (several)
     text += ": the best of " + makeCommentText(signature.target) + "\n"
-            " * that the CPU can run, found once in a process. NULL when it can run none: every run then ends with KILN_STATUS_UNSUPPORTED_CPU.\n"
-            " * The environment variable KILN_TARGET=NAME takes one of them instead";
+            " * that the CPU can run, chosen once per process. NULL if it can run none: every run then ends with KILN_STATUS_UNSUPPORTED_CPU.\n"
+            " * The environment variable KILN_TARGET=NAME selects one of them instead";
   else if (signature.isGuarded)
-    text += ". NULL when the CPU cannot run it, which is found out once in a process: every run then ends with\n * KILN_STATUS_UNSUPPORTED_CPU";
+    text += ". NULL if the CPU cannot run it, which is checked once per process: every run then ends with\n * KILN_STATUS_UNSUPPORTED_CPU";
   text += ".";
   for (auto &[target, features] : signature.needs) {
     std::string list = "\n * " + makeCommentText(target) + " needs a CPU with";
@@ -139,22 +139,22 @@ static std::string printFunctions(const Signature &signature) {
   bool several = StringRef(signature.target).contains(',');
   const std::string &name = signature.name, api = signature.macro + "_API ";
   std::string dims = signature.hasDims() ? "const " + name + "_dims *dims" : "void";
-  std::string sizes = " with these dimensions; SIZE_MAX when `dims` is NULL, when one of them is outside of\n * its bounds, and when they make a tensor "
+  std::string sizes = " with these dimensions. SIZE_MAX if `dims` is NULL, if one of them is out of\n * bounds, or if they make a tensor "
                       "or the workspace larger than 2^62 bytes (KILN_STATUS_SIZE_OVERFLOW)";
   if (!signature.hasDims())
     sizes.clear();
   std::string text = "/* Bytes of workspace that a run needs" + sizes + ". */\n" + api + "size_t " + name + "_workspace_size(" + dims + ");\n\n";
-  text += "/* Runs the model. All buffers are the caller's and hold row-major elements without gaps; outputs must not overlap\n"
-          " * anything else, but for one that may be an input's buffer and says so: that input is then updated in place. The workspace\n"
-          " * is aligned to KILN_ALIGNMENT. `context` may be NULL: one thread, no hooks.\n";
+  text += "/* Runs the model. The caller owns all buffers. They hold row-major elements without gaps. Outputs must not overlap anything\n"
+          " * else, except that an output marked as such may be an input's buffer, which is then updated in place. The workspace must be\n"
+          " * aligned to KILN_ALIGNMENT. `context` may be NULL, for one thread and no hooks.\n";
   if (signature.externalWeights)
     text += " * `weights` are the contents of the weights file: see kiln_weights_map() of the runtime, or read or map it yourself.\n";
   if (signature.decodesImages)
-    text += " * It decodes pictures: the context's `decode_image` must be set (kiln_images_decode of libkiln_images is one), or the run ends with\n"
+    text += " * It decodes pictures: set the context's `decode_image` (to kiln_images_decode of libkiln_images, for example), or the run ends with\n"
             " * KILN_STATUS_MISSING_IMAGE_DECODER. That function may allocate and lock, on the calling thread; the run itself does not.\n";
   if (signature.isDataSized())
-    text += " * `dims` belongs to the call as outputs do: the run writes the dimensions that only the data tells.\n";
-  text += " * Any number of threads may run at once, each with a workspace and outputs of its own. It never ";
+    text += " * `dims` is also an output: the run writes the dimensions that depend on the data.\n";
+  text += " * Any number of threads may run the model at once, each with its own workspace and outputs. A run never ";
   text += signature.libraries.empty() ? "allocates,\n * locks, prints or aborts. */\n" : printLibraries(signature);
   text += printCall(api + "kiln_status " + name + "_run", signature.runParameters()) + ";\n\n";
   text += printTargetFunction(signature, several) + api + "const char *" + name + "_target(void);\n\n";
@@ -164,7 +164,7 @@ static std::string printFunctions(const Signature &signature) {
 std::string printHeader(const Signature &signature) {
   std::string guard = signature.macro + "_KILN_MODEL_H", api = signature.macro + "_API";
   std::string target = signature.target.empty() ? "" : " for " + makeCommentText(signature.target);
-  std::string text = "/* Model '" + makeCommentText(signature.name) + "'" + target + ", generated by Kiln: edits will be lost. C11 and C++17. */\n" +
+  std::string text = "/* Model '" + makeCommentText(signature.name) + "'" + target + ", generated by Kiln. Edits will be lost. C11 and C++17. */\n" +
                      "#ifndef " + guard + "\n#define " + guard + "\n\n";
   text += embeddedFile("kiln/abi.h").str() + "\n";
   text += "#if defined(__GNUC__) || defined(__clang__)\n#define " + api + " __attribute__((visibility(\"default\")))\n#else\n#define " + api + "\n#endif\n\n";

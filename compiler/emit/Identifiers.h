@@ -1,7 +1,7 @@
 //===- Identifiers.h - Foreign text in C and C++ ----------------------------===//
 //
-// Text that a model or IR gives reaches emitted C and C++ by one of these functions, according to its place: a name, a literal, a comment, a token that must
-// stay as it is. BuildText.h has those for other languages. `tools/dev/lint` looks for printers that use none.
+// Text from a model or IR may reach emitted C and C++ only through one of these functions, according to its use: a name, a literal, a comment, or a token
+// that must be kept. BuildText.h has those for other languages. `tools/dev/lint` finds printers that use none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_EMIT_IDENTIFIERS_H
@@ -14,13 +14,13 @@
 
 namespace kiln {
 
-/// A C identifier made from any text: other characters become `_`, and names that C, C++ or the emitted code reserve get a `_` behind them.
+/// A C identifier made from any text: other characters become `_`, and names that are reserved in C, C++ or the emitted code get the suffix `_`.
 std::string makeIdentifier(llvm::StringRef text);
 
-/// The same for a model, whose name is that of its header, too: no header of the system.
+/// The same for a model, whose name is also that of its header and must not be that of a system header.
 std::string makeLibraryName(llvm::StringRef text);
 
-/// Whether NAME.h is a header of the system, which a model's header of that name would hide.
+/// Whether NAME.h is a system header, which a model's header of that name would hide.
 bool isSystemHeader(llvm::StringRef name);
 
 /// Whether the text is the name of one of the kernel headers' vector types: f32x8, u8x16.
@@ -29,26 +29,26 @@ bool isVectorName(llvm::StringRef text);
 /// The upper-case form, for macros.
 std::string makeMacroName(llvm::StringRef identifier);
 
-/// Text that may stand in a `//` or `/* */` comment whatever a model file says: printable ASCII, no comment end, no continued line, no trigraph.
+/// Text that is safe in a `//` or `/* */` comment, whatever the model contains: printable ASCII, no comment end, no continued line, no trigraph.
 std::string makeCommentText(llvm::StringRef text);
 
 /// A C string literal with its quotes.
 std::string makeStringLiteral(llvm::StringRef text);
 
-/// A name that keeps its text: a status, or a function with its namespace. Verifiers let no other text pass (dialects/kernel/Names.h); what got around them
+/// A name that keeps its text: a status, or a function with its namespace. Verifiers refuse other text (dialects/kernel/Names.h). If there is any, it
 /// becomes an identifier.
 std::string takeName(llvm::StringRef text);
 
-/// What is included for the functions of a library.
+/// The header to include for the functions of a library.
 std::string takeHeader(llvm::StringRef library);
 
-/// Gives out names that differ from all names still in scope.
+/// Creates names that differ from all names in scope.
 class NameScope {
 public:
   NameScope() { push(); }
   void push() { levels.emplace_back(); }
   void pop();
-  /// `base`, or `base` with a number behind it.
+  /// `base`, or `base` followed by a number.
   std::string unique(llvm::StringRef base);
   void reserve(llvm::StringRef name) { unique(name); }
 

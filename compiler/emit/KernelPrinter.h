@@ -10,12 +10,12 @@ namespace kiln {
 
 /// One kernel function in C++.
 struct KernelText {
-  /// The C++ name; it bears the model's.
+  /// The C++ name, which contains the model's.
   std::string name;
   std::string declaration;
-  /// A comment that says what it computes and how, and the function.
+  /// The comment that describes the kernel, and the function.
   std::string definition;
-  /// What the definition computes, without its name: two kernels with the same text do the same.
+  /// The definition without its name: two kernels with the same text compute the same.
   std::string body;
   /// The runtime's functions that the definition calls.
   std::set<std::string> callees;
@@ -26,7 +26,7 @@ mlir::FailureOr<KernelText> printKernel(mlir::func::FuncOp kernel, const std::st
 /// A function of index values with one index result, as a static C++ function.
 mlir::FailureOr<std::string> printIndexFunction(mlir::func::FuncOp function, const std::string &name);
 
-/// What declares the external functions that the module's kernels call: an include, or a declaration where there is no header.
+/// Includes or declarations of the external functions that the module's kernels call.
 std::string declareExternals(mlir::ModuleOp module);
 
 /// The C++ type of a kernel's parameter: a pointer to const unless the kernel writes there.

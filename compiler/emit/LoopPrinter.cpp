@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace kiln {
 
-/// Whether `name` stands in `text` as a whole word.
+/// Whether `text` contains `name` as a whole word.
 static bool mentions(StringRef text, StringRef name) {
   auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
   for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {

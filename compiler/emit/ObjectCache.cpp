@@ -50,7 +50,7 @@ static std::string hashOf(ArrayRef<StringRef> pieces) {
 
 std::string ObjectCache::makeKey(ArrayRef<StringRef> pieces) { return hashOf(pieces); }
 
-/// Why what others may have written is not believed; empty when nobody else can have.
+/// Why a file or folder is not trusted; empty if only the user can have written to it.
 static std::string findIntruder(const struct stat &status) {
   if (status.st_uid != geteuid())
     return "it belongs to another user";

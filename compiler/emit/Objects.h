@@ -13,20 +13,20 @@ struct ObjectFile {
   /// `small_run.o`.
   std::string name;
   llvm::SmallVector<char, 0> bytes;
-  /// Comes from the cache.
+  /// Whether it comes from the cache.
   bool cached = false;
 };
 
 struct ObjectOptions {
-  /// The compiler to run; empty: Clang's libraries in this process.
+  /// The compiler to run; empty: Clang's libraries, in this process.
   std::string cxx;
-  /// 0: one for each CPU.
+  /// Number of threads; 0: one per CPU.
   unsigned threads = 0;
-  /// Where objects are kept for later compiles; empty: nowhere.
+  /// The folder of the kernel cache; empty: no cache.
   std::string cacheFolder;
-  /// Bytes that the cache may hold.
+  /// The limit of the cache in bytes.
   uint64_t cacheLimit = 0;
-  /// Told why a cache that is wanted is not used; may be empty.
+  /// Called with the reason if the cache cannot be used; may be empty.
   std::function<void(const std::string &fault)> cacheUnusable;
 };
 

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace kiln {
 
-/// `@NAME@` stands for the model's name, the other words for what is told where they are filled in.
+/// `@NAME@` is replaced by the model's name. The other placeholders are explained where they are replaced.
 static constexpr StringLiteral projectTemplate = R"(# Builds the model @NAME@ and the Kiln runtime. Written by Kiln.
 cmake_minimum_required(VERSION 3.16)
 project(@NAME@ LANGUAGES CXX)

@@ -1,4 +1,4 @@
-//===- Package.h - What stands around the objects of a model ---------------===//
+//===- Package.h - The files around the objects of a model ---------------===//
 #ifndef KILN_COMPILER_EMIT_PACKAGE_H
 #define KILN_COMPILER_EMIT_PACKAGE_H
 
@@ -6,12 +6,11 @@
 
 namespace kiln {
 
-/// A folder that builds by itself, with any compiler and no Kiln: the model's sources, the kernel headers, the runtime, a unit
-/// that takes the weights in, a CMakeLists.txt, and sources.cmake for projects that have their own. The binary weights are not
-/// among them.
+/// A folder that can be built with any compiler and without Kiln: the model's sources, the kernel headers, the runtime, a unit that includes the
+/// weights, a CMakeLists.txt, and sources.cmake for other projects. The binary weights are not among the files.
 std::vector<SourceFile> makeSourceFolder(const ModelSources &sources);
 
-/// NAME.pc and NAME-config.cmake, which make a folder with the header and the library one that pkg-config and find_package() take.
+/// NAME.pc and NAME-config.cmake, with which pkg-config and find_package() find the header and the library in their folder.
 std::vector<SourceFile> makeBuildFiles(llvm::StringRef name, llvm::ArrayRef<std::string> libraries);
 
 } // namespace kiln

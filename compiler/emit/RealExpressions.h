@@ -7,8 +7,8 @@
 
 namespace kiln {
 
-/// An expression of symbols as C++ text in double, which no sizes overflow: where a count that is close is good enough. `symbols`: their texts. It
-/// calls functions of kiln/entry.h.
+/// An expression of symbols as C++ text in double, which does not overflow, for counts that need not be exact. `symbols` has the texts of the symbols.
+/// The text calls functions of kiln/entry.h.
 std::string printReal(mlir::AffineExpr expr, llvm::ArrayRef<std::string> symbols);
 
 } // namespace kiln

@@ -12,7 +12,7 @@ struct SourceFile {
 };
 
 struct TranslationUnit : SourceFile {
-  /// What it is compiled for.
+  /// The target.
   kernel::TargetAttr target;
 
   /// Whether its text includes one of the model's headers.
@@ -23,9 +23,9 @@ struct TranslationUnit : SourceFile {
 struct ModelSources {
   Signature signature;
   SourceFile header;
-  /// Declarations of the kernels, for the translation units; one a target.
+  /// Declarations of the kernels, for the translation units; one header per target.
   std::vector<SourceFile> kernelHeaders;
-  /// For each target the entries of its versions, then the kernels; before them the choice when there are several targets or versions.
+  /// For each target the entries of its versions, then the kernels. If there are several targets or versions, the unit that chooses comes first.
   std::vector<TranslationUnit> units;
 
   /// All headers that a unit may include.

@@ -1,7 +1,7 @@
 //===- StackUse.cpp - How deep the stack of a model's run may get ----------===//
 //
 // Each function has a section of its own, and Clang writes the size of its frame (.stack_sizes). What the relocations of a function's section name, it may
-// call: also the tasks whose address it passes on. The bound is the heaviest way through that graph.
+// call: also the tasks whose address it passes on, from within kiln::launch_shared where it calls that. The bound is the heaviest way through that graph.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/StackUse.h"
@@ -19,7 +19,7 @@ namespace kiln {
 /// What a call takes besides the frame: the return address, and what aligning the frame skips.
 static constexpr int64_t callBytes = 8 + 64;
 
-/// A frame beyond this is no frame: so many of them on a way do not pass 64 bits.
+/// A larger frame is treated as invalid, so that the sum along a call path cannot exceed 64 bits.
 static constexpr uint64_t maxFrameBytes = uint64_t(1) << 32;
 
 namespace {
@@ -28,6 +28,8 @@ struct Function {
   std::vector<size_t> callees;
   /// Global functions of other objects, by name.
   std::vector<std::string> others;
+  /// Whether it is kiln::launch_shared, which calls what its callers name.
+  bool callsTasks = false;
   /// Bytes from here on, once they are known; a function on the present way is open.
   int64_t depth = 0;
   enum { New, Open, Known } state = New;
@@ -116,6 +118,7 @@ bool CallGraph::add(const object::ObjectFile &object) {
     if (take(symbol.getFlags(), flags) && (flags & object::SymbolRef::SF_Global))
       byName.try_emplace(name, functions.size());
     functions.emplace_back();
+    functions.back().callsTasks = name.contains("launch_shared");
   }
   for (const object::SectionRef &section : object.sections()) {
     object::section_iterator target = object.section_end();
@@ -131,7 +134,7 @@ std::optional<int64_t> CallGraph::depthOf(Function &function) {
   if (function.state == Function::Open || !function.frame)
     return std::nullopt;
   function.state = Function::Open;
-  int64_t deepest = 0;
+  int64_t deepest = 0, launch = 0;
   std::vector<size_t> callees = function.callees;
   for (const std::string &name : function.others)
     if (auto found = byName.find(name); found != byName.end())
@@ -140,9 +143,10 @@ std::optional<int64_t> CallGraph::depthOf(Function &function) {
     std::optional<int64_t> depth = depthOf(functions[callee]);
     if (!depth)
       return std::nullopt;
-    deepest = std::max(deepest, *depth);
+    int64_t &most = functions[callee].callsTasks ? launch : deepest;
+    most = std::max(most, *depth);
   }
-  function.depth = *function.frame + callBytes + deepest;
+  function.depth = *function.frame + callBytes + launch + deepest;
   function.state = Function::Known;
   return function.depth;
 }

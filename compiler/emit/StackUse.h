@@ -1,4 +1,4 @@
-//===- StackUse.h - How deep the stack of a model's run may get ------------===//
+//===- StackUse.h - The stack size of a model's run ------------===//
 #ifndef KILN_COMPILER_EMIT_STACKUSE_H
 #define KILN_COMPILER_EMIT_STACKUSE_H
 
@@ -7,8 +7,8 @@
 
 namespace kiln {
 
-/// Bytes of stack that a call of a function in these objects takes at most, that of the functions of the C library and of the caller's context left
-/// out. None when the objects do not tell: made by another compiler, or for another format than ELF.
+/// The largest number of bytes of stack that a call of a function in these objects takes, not counting functions of the C library and of the caller's
+/// context. Nullopt if the objects do not contain this information, as those of other compilers or formats than ELF.
 std::optional<int64_t> boundStackUse(llvm::ArrayRef<ObjectFile> objects, llvm::StringRef function);
 
 } // namespace kiln

@@ -38,7 +38,7 @@ int openUnique(StringRef stem, StringRef suffix, std::string &name) {
   return makeUnique(stem, suffix, name, [](const char *path) { return open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666); });
 }
 
-/// TMPDIR or what stands for it, and the template of a name in it.
+/// The folder for temporary files (TMPDIR or its default), with the template of a name in it.
 static std::pair<std::string, std::string> makeTemplate() {
   SmallString<128> folder;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
@@ -106,7 +106,7 @@ void removeTemporaryFolders() {
 static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM};
 static struct sigaction earlierActions[std::size(endingSignals)];
 
-/// Cleans up, then lets whoever handled the signal before do so.
+/// Cleans up, then calls the previous handler of the signal.
 static void onEndingSignal(int signal) {
   int number = errno;
   removeTemporaryFolders();

@@ -1,6 +1,6 @@
-//===- Temporary.h - Files and folders for a while -------------------------===//
+//===- Temporary.h - Temporary files and folders -------------------------===//
 //
-// LLVM's functions for this take each `%` of a folder's name for a digit that they may choose.
+// LLVM's functions for this replace each `%` in a folder's name by a digit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_EMIT_TEMPORARY_H
@@ -27,10 +27,10 @@ llvm::Expected<std::string> makeTemporaryFolder(llvm::StringRef purpose);
 /// Removes a folder of makeTemporaryFolder() with all that is in it.
 void removeTemporaryFolder(const std::string &folder);
 
-/// Removes all of them, before the program ends without returning. Safe in a signal handler.
+/// Removes all temporary folders, before the program ends without returning. Safe in a signal handler.
 void removeTemporaryFolders();
 
-/// A new file there without a name, for reading and writing: it goes away with its descriptor, which the caller owns.
+/// A new file without a name in the folder, for reading and writing. It is removed when its descriptor, which the caller owns, is closed.
 llvm::Expected<int> openNamelessFile(llvm::StringRef purpose);
 
 } // namespace kiln

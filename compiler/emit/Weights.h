@@ -7,14 +7,14 @@
 
 namespace kiln {
 
-/// Bytes between the starts of weights are a multiple of this.
+/// The alignment of weights in bytes.
 inline constexpr int64_t weightAlignment = 64;
 
-/// Embedded weights may have this many bytes: code reaches 2 GiB, and what else a program holds lies between the two.
+/// The limit of embedded weights in bytes: code can address 2 GiB, which must also include the rest of the program.
 inline constexpr int64_t maxEmbeddedBytes = (int64_t(2) << 30) - (int64_t(128) << 20);
 
-/// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one, also those of several modules: one model
-/// for several targets. Returns the bytes of all together.
+/// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one, also across modules (one model
+/// for several targets). Returns the total size.
 mlir::FailureOr<int64_t> placeWeights(llvm::ArrayRef<mlir::ModuleOp> modules);
 
 /// Writes all weights in the order of their offsets, each in the order that its `pack` says, with zeros between them. Never holds more than

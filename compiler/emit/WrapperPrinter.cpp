@@ -11,7 +11,7 @@ static constexpr StringLiteral spanText = R"(#if defined(__cplusplus) && __cplus
 #ifndef KILN_SPAN_H
 #define KILN_SPAN_H
 namespace kiln {
-// Elements in a row that somebody else owns: from a pointer and a count, an array, or anything with data() and size().
+// Contiguous elements that the caller owns: from a pointer and a count, an array, or anything with data() and size().
 template <typename T> struct span {
   T *elements = nullptr;
   size_t count = 0;

@@ -1,4 +1,4 @@
-//===- InputFile.h - Files that users name ---------------------------------===//
+//===- InputFile.h - Opening and reading input files ---------------------------------===//
 #ifndef KILN_COMPILER_FILES_INPUTFILE_H
 #define KILN_COMPILER_FILES_INPUTFILE_H
 
@@ -10,18 +10,18 @@
 
 namespace kiln {
 
-/// Opens a regular file for reading; the descriptor is the caller's. Never waits: FIFOs, devices, sockets and folders are refused. The error is the
-/// reason alone, without the path.
+/// Opens a regular file for reading. The caller owns the descriptor. Never waits: FIFOs, devices, sockets and folders are refused. The error message
+/// does not contain the path.
 llvm::Expected<int> openRegularFile(llvm::StringRef path);
 
-/// The most that each kind of file may hold.
+/// Size limits for each kind of file.
 inline constexpr uint64_t mostTextBytes = uint64_t(64) << 20, mostDataBytes = uint64_t(1) << 33;
 
-/// Reads a regular file whole, so that it does not matter what becomes of it afterwards. A file of more than `most` bytes is refused before memory is
-/// taken, and one that grows meanwhile when it passes the limit. The buffer ends in a zero and is named after the path.
+/// Reads a whole regular file, so that later changes to it do not matter. A file of more than `most` bytes is refused before memory is allocated, and
+/// one that grows beyond the limit while it is read is refused, too. The buffer is terminated by a zero and named after the path.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInputFile(llvm::StringRef path, uint64_t most);
 
-/// What the beginning of a regular file tells.
+/// The kind and the beginning of a regular file.
 struct FileHead {
   uint64_t bytes = 0;
   std::string first; // at most 64 bytes

@@ -9,15 +9,15 @@
 
 namespace kiln {
 
-/// Text that may come from a model, a library or another file, as it may stand in one line on a terminal: control characters, bytes that are no
-/// UTF-8, and characters that change the order or the look of others are written \n or \xNN. What is printable already stays as it is, so that
-/// it does no harm to call this twice. Text that becomes longer than `limit` bytes is cut, with "..." behind it.
+/// Makes text from a model, a library or another file safe to print in one line on a terminal: control characters, invalid UTF-8, and characters that
+/// change the order or the appearance of others become \n or \xNN. Printable text is unchanged, so the function is idempotent. Text that becomes
+/// longer than `limit` bytes is truncated and ends in "...".
 std::string printable(llvm::StringRef text, size_t limit = std::string::npos);
 
-/// Prints a line of text, printable. Everything that a command says goes through here.
+/// Prints a line of text, made printable. All output of the commands goes through this function.
 void printLine(llvm::raw_ostream &os, const llvm::Twine &line);
 
-/// Text as it may stand in JSON: what is no UTF-8 becomes U+FFFD.
+/// Makes text safe for JSON: invalid UTF-8 becomes U+FFFD.
 std::string jsonText(llvm::StringRef text);
 
 } // namespace kiln

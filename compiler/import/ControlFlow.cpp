@@ -7,7 +7,7 @@
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Graph.h"
-#include "compiler/import/Lists.h"
+#include "compiler/import/SequenceValues.h"
 #include "compiler/import/onnx.pb.h"
 
 #include <cmath>
@@ -278,7 +278,7 @@ LogicalResult GraphImporter::unrollLoop(Scope &scope, Node &node) {
     auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
     if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
-      // The steps so far are nobody's.
+      // The previous steps have no results.
       constraints.resize(checks, AffineExpr());
       return rollLoopNode(scope, node, graph);
     }
@@ -425,7 +425,7 @@ LogicalResult GraphImporter::buildFlexAttention(Scope &scope, Node &node) {
     FailureOr<SmallVector<Value>> changed = importBody(scope, node, attribute->g(), {what}, node.proto.name() + "/");
     if (failed(changed) || node.unsupportedNode)
       return failure(failed(changed));
-    std::string mismatch = ("the body of '" + name + "' does not give what it gets").str();
+    std::string mismatch = ("the body of '" + name + "' does not yield a value of the type that it takes").str();
     if (changed->size() != 1 || !isa<RankedTensorType>(changed->front().getType()) || node.elementType(changed->front()) != node.elementType(what))
       return node.error(mismatch);
     what = alignDims(node, changed->front(), node.dims(what), mismatch);

@@ -1,4 +1,4 @@
-//===- ControlFlow.h - What operators with bodies ask of values --------------===//
+//===- ControlFlow.h - Values in operators with bodies --------------===//
 #ifndef KILN_COMPILER_IMPORT_CONTROLFLOW_H
 #define KILN_COMPILER_IMPORT_CONTROLFLOW_H
 
@@ -7,10 +7,10 @@
 
 namespace kiln::import {
 
-/// The number that a scalar is known to have.
+/// The known value of a scalar.
 std::optional<int64_t> knownScalar(mlir::Value value);
 
-/// A shape as it stands in messages: [2, s0].
+/// A shape as printed in messages: [2, s0].
 std::string describeShape(const nn::DimExprs &dims);
 
 } // namespace kiln::import

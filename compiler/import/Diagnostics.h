@@ -11,7 +11,7 @@
 
 namespace kiln::import {
 
-/// Text of a model as it may stand in a message: printable, long text cut.
+/// Makes text of a model safe for a message: printable, with long text truncated.
 inline std::string printable(llvm::StringRef text, size_t limit = 200) { return kiln::printable(text, limit); }
 
 /// Collects the messages of one import.

@@ -1,6 +1,6 @@
 //===- Graph.cpp - Walks the model's nodes -----------------------------------===//
 #include "compiler/import/Graph.h"
-#include "compiler/import/Lists.h"
+#include "compiler/import/SequenceValues.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"

@@ -2,7 +2,7 @@
 #ifndef KILN_COMPILER_IMPORT_GRAPH_H
 #define KILN_COMPILER_IMPORT_GRAPH_H
 
-#include "compiler/import/Calls.h"
+#include "compiler/import/FunctionCalls.h"
 #include "compiler/import/Import.h"
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/Node.h"
@@ -88,7 +88,7 @@ private:
   int64_t countInlined(const onnx::FunctionProto &function, int64_t depth);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
 
-  /// @name Sequences and optionals at the interface (Lists.cpp)
+  /// @name Sequences and optionals at the interface (SequenceValues.cpp)
   /// @{
   /// Whether the input is of that kind; then it is added, or an error.
   std::optional<mlir::LogicalResult> addList(Scope &scope, const onnx::ValueInfoProto &input);

@@ -249,7 +249,8 @@ LogicalResult GraphImporter::bindInput(Scope &scope, StringRef name, RankedTenso
     return diagnostics.error(where + "--bind needs a static shape of at most 65536 elements; give one with --shape");
   std::vector<char> bytes = parseNumbers(text, type.getElementType(), type.getNumElements());
   if (bytes.empty() && type.getNumElements() > 0)
-    return diagnostics.error(where + "--bind value '" + printable(text) + "' is not one number or " + Twine(type.getNumElements()) + " of them");
+    return diagnostics.error(where + "--bind value '" + printable(text) + "' is neither one number nor one for each element (" +
+                             Twine(type.getNumElements()) + ")");
   Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
   scope.values[name] = nn::ConstantOp::create(builder, loc, nn::makeConstant(type, std::move(bytes)));
   return success();

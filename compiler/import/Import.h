@@ -17,46 +17,46 @@ namespace kiln {
 struct ImportOptions {
   /// The model; `.textproto` is protobuf's text format, everything else its binary format.
   std::string path;
-  /// The name that all external symbols will bear; empty: made from the file name.
+  /// The prefix of all external symbols; empty: made from the file name.
   std::string name;
   /// Named dimensions made static, from `--dim name=value`.
   std::map<std::string, int64_t> dims;
-  /// The least and the most of named dimensions that stay dynamic, from `--dim name=least..most`.
+  /// The bounds of named dimensions that stay dynamic, from `--dim name=least..most`.
   std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
   /// Inputs' shapes, from `--shape input=1x3x224x224`; -1 leaves a dimension as the model has it.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or as many as the input has elements, separated by commas.
+  /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or one for each element, separated by commas.
   std::map<std::string, std::string> bindings;
   /// Lengths of inputs that are sequences, and their elements' shapes where the model does not declare them: `--sequence x=3`, `--sequence x=2:4x3,5x?`.
   std::map<std::string, std::string> sequences;
   /// Optional inputs without a value, from `--absent`.
   std::set<std::string> absent;
-  /// What becomes of sizes that the model computes and that only run time knows, where they broadcast with each other.
+  /// How to treat computed sizes that are known only at run time and that broadcast with each other.
   enum class Broadcasts {
-    /// As ONNX has it, and a version of the model for runs in which they are equal.
+    /// As in ONNX, with an additional version of the model for runs in which they are equal.
     Versions,
-    /// As ONNX has it.
+    /// As in ONNX.
     Exact,
-    /// They are equal, as a run checks.
+    /// They are equal, which a run checks.
     Equal
   } broadcasts = Broadcasts::Versions;
-  /// Every value that a node computes becomes a result of @main, behind the model's outputs, with its node in the attribute `nn.node`.
+  /// Make every computed value a result of @main, after the model's outputs, with its node in the attribute `nn.node`.
   bool exposeNodes = false;
   Limits limits;
 };
 
 struct ImportedModel {
-  /// Owns the bytes of the weights, which the module only borrows: destroy it after the module.
+  /// Owns the bytes of the weights, which the module borrows. Destroy it after the module.
   std::shared_ptr<void> storage;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// The model for runs in which what a version's `nn.assumed` lists is zero; the first one that fits a run goes before the model itself.
+  /// Versions for runs in which the expressions of `nn.assumed` are zero. A run uses the first version that fits, or else the model itself.
   struct Version {
     mlir::OwningOpRef<mlir::ModuleOp> module;
-    /// What is true in such runs: "equal sizes".
+    /// The name of the assumption: "equal sizes".
     std::string label;
   };
   std::vector<Version> versions;
-  /// Results of @main that are the model's outputs; with `exposeNodes` there are more.
+  /// The number of results of @main that are the model's outputs; with `exposeNodes` there are more results.
   unsigned outputs = 0;
   /// Files of external data, for dependency tracking.
   std::vector<std::string> externalFiles;

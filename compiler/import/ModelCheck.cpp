@@ -75,7 +75,7 @@ LogicalResult ModelChecker::checkDefault(const onnx::TensorProto &tensor, const 
   if (declared.value_case() == onnx::TypeProto::VALUE_NOT_SET)
     return success();
   if (!declared.has_tensor_type())
-    return diagnostics.error(where + "is a tensor, but the model declares a type that is none");
+    return diagnostics.error(where + "is a tensor, but the model declares another type");
   const auto &type = declared.tensor_type();
   if (type.elem_type() && type.elem_type() != tensor.data_type())
     return diagnostics.error(where + "has element type " + getDataTypeName(tensor.data_type()) + ", but the model declares type " +
@@ -96,18 +96,18 @@ LogicalResult ModelChecker::checkDefault(const onnx::TensorProto &tensor, const 
 
 LogicalResult ModelChecker::checkTensors(const onnx::GraphProto &graph, Names &names) {
   StringMap<const onnx::TypeProto *> declared;
-  for (const onnx::ValueInfoProto &input : graph.input()) {
+  for (auto [i, input] : llvm::enumerate(graph.input())) {
     if (input.name().empty())
-      return diagnostics.error(names.where + "an input has no name");
+      return diagnostics.error(names.where + "input " + Twine(i) + " has no name");
     if (!declared.try_emplace(input.name(), &input.type()).second)
       return diagnostics.error(names.where + "input '" + printable(input.name()) + "' is defined twice: a duplicate");
     names.defined.insert(input.name());
   }
   StringSet<> seen;
-  for (const onnx::TensorProto &tensor : graph.initializer()) {
+  for (auto [i, tensor] : llvm::enumerate(graph.initializer())) {
     std::string where = names.where + "initializer '" + printable(tensor.name()) + "'";
     if (tensor.name().empty())
-      return diagnostics.error(names.where + "an initializer has no name");
+      return diagnostics.error(names.where + "initializer " + Twine(i) + " has no name");
     if (!seen.insert(tensor.name()).second)
       return diagnostics.error(where + " is defined twice: a duplicate");
     names.defined.insert(tensor.name());
@@ -119,11 +119,11 @@ LogicalResult ModelChecker::checkTensors(const onnx::GraphProto &graph, Names &n
     if (const onnx::TypeProto *type = declared.lookup(tensor.name()); type && failed(checkDefault(tensor, *type)))
       return failure();
   }
-  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
+  for (auto [i, tensor] : llvm::enumerate(graph.sparse_initializer())) {
     const std::string &name = tensor.values().name();
     std::string where = names.where + "sparse initializer '" + printable(name) + "'", reason;
     if (name.empty())
-      return diagnostics.error(names.where + "a sparse initializer has no name");
+      return diagnostics.error(names.where + "sparse initializer " + Twine(i) + " has no name");
     if (!seen.insert(name).second)
       return diagnostics.error(where + " is defined twice: a duplicate");
     if (!checkSparseTensor(tensor, file, reason))
@@ -141,7 +141,7 @@ static std::string findFaultInType(const onnx::TypeProto &type) {
     return findFaultInType(type.optional_type().elem_type());
   const auto &tensor = type.tensor_type();
   if (tensor.elem_type() < 0 || tensor.elem_type() > onnx::TensorProto::INT2)
-    return "its element type is of number " + std::to_string(tensor.elem_type()) + ", which is none";
+    return "it has the unknown element type " + std::to_string(tensor.elem_type());
   for (auto [i, dim] : llvm::enumerate(tensor.shape().dim()))
     if (dim.dim_value() < -1)
       return "dimension " + std::to_string(i) + " is negative: " + std::to_string(dim.dim_value());
@@ -163,9 +163,9 @@ static std::string describeUndefined(StringRef name) {
 }
 
 LogicalResult ModelChecker::checkOutputs(const onnx::GraphProto &graph, const Names &names) {
-  for (const onnx::ValueInfoProto &output : graph.output()) {
+  for (auto [i, output] : llvm::enumerate(graph.output())) {
     if (output.name().empty())
-      return diagnostics.error(names.where + "an output has no name");
+      return diagnostics.error(names.where + "output " + Twine(i) + " has no name");
     if (!names.isVisible(output.name()))
       return diagnostics.error(names.where + "output " + describeUndefined(output.name()));
   }
@@ -243,10 +243,11 @@ LogicalResult ModelChecker::checkNode(const onnx::NodeProto &node, size_t index,
     if (name.empty())
       continue;
     if (!names.defined.insert(name).second)
-      return diagnostics.error(where() + "output '" + printable(name) + "' is already defined; every name may be given once (SSA), this is a duplicate");
+      return diagnostics.error(where() + "output '" + printable(name) + "' is already defined; every name may be defined only once (SSA), so this is a " +
+                               "duplicate");
     if (names.parent && names.parent->isVisible(name))
       return diagnostics.error(where() + "output '" + printable(name) +
-                               "' hides the value of that name of the graph around the body; every name may be given once (SSA)");
+                               "' hides the value of the same name in the enclosing graph; every name may be defined only once (SSA)");
   }
   return success();
 }

@@ -1,4 +1,4 @@
-//===- ModelCheck.h - Whether a model keeps to the format -------------------===//
+//===- ModelCheck.h - Checking models against the standard -------------------===//
 #ifndef KILN_COMPILER_IMPORT_MODELCHECK_H
 #define KILN_COMPILER_IMPORT_MODELCHECK_H
 
@@ -10,15 +10,15 @@ namespace kiln::import {
 
 class ModelFile;
 
-/// Checks what the format demands of the whole model, also of what no import reads: branches that are not taken, functions that nobody calls,
-/// initializers without a use. Names, order, counts and attributes of nodes, tensors and declared types. Operators that the table does not
-/// know are passed over.
+/// Checks the whole model against the standard, including parts that are not imported: branches that are not taken, functions that are not called,
+/// unused initializers. It checks names, order, counts and attributes of nodes, tensors and declared types, but not operators that are missing in the
+/// table.
 llvm::LogicalResult checkModel(ModelFile &file, Diagnostics &diagnostics);
 
 /// The name by which nodes of this domain and operator call a function.
 std::string functionKey(llvm::StringRef domain, llvm::StringRef name, llvm::StringRef overload);
 
-/// The versions that a model or function imports, by domain; where one stands there twice they are the same.
+/// The versions that a model or function imports, by domain. Repeated domains must have the same version.
 llvm::StringMap<int64_t> readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports);
 
 /// The default domain has two names.

@@ -40,7 +40,7 @@ public:
   llvm::LogicalResult load(Diagnostics &diagnostics);
   const onnx::ModelProto &model() const { return *proto; }
 
-  /// The bytes of a tensor with external data; nullopt with the reason set when they may not or cannot be read.
+  /// The bytes of a tensor with external data; nullopt with the reason set if they must not or cannot be read.
   std::optional<llvm::ArrayRef<char>> externalBytes(const onnx::TensorProto &tensor, std::string &reason);
   /// Paths of the external files opened so far.
   std::vector<std::string> externalPaths() const;

@@ -1,4 +1,4 @@
-//===- NarrowTypes.h - Element types that nothing computes with -------------===//
+//===- NarrowTypes.h - Element types without arithmetic -------------===//
 //
 // A tensor of one of ONNX's types of 8 bits and less that are no ordinary integers is held with one byte an element: the number itself of a
 // narrow integer, the code of a narrow float. What a byte means is known by the name of the value (Node::narrowType), and conversions ask for it.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Graph.h"
-#include "compiler/import/Lists.h"
+#include "compiler/import/SequenceValues.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
@@ -42,7 +42,7 @@ LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schem
       continue;
     const std::string &name = node.proto.input(i);
     DataTypes types = listDataTypes(value, narrowType(scope, name));
-    // An optional with a value stands for it.
+    // An optional with a value is treated as the value.
     bool isOptional = (fact->types & optionalType) && isOptionalName(&scope, name);
     auto what = [&, at = i] { return ("input " + Twine(at) + " (" + fact->name + ")").str(); };
     if (!(types & fact->types) && !isOptional && !isa<RankedTensorType>(value.getType()))

@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace kiln::import {
 
-/// The most steps of a loop that no limit is known of: nobody waits so long.
+/// The limit of steps for a loop without a known limit, which no run reaches.
 static constexpr int64_t endlessSteps = int64_t(1) << 40;
 static constexpr StringLiteral bindWayOut = "fix the input that it depends on with --bind";
 

@@ -224,7 +224,7 @@ std::string findFaultInAttribute(const Attribute &attribute, bool isInFunction) 
   if (!attribute.ref_attr_name().empty() && !kinds.empty())
     return what + " refers to '" + printable(attribute.ref_attr_name()) + "' and has a value of its own";
   if (attribute.type() < 0 || attribute.type() > Attribute::TYPE_PROTOS)
-    return what + " has a type of number " + std::to_string(attribute.type()) + ", which is none";
+    return what + " has the unknown type " + std::to_string(attribute.type());
   // Some writers put down the default of another kind beside the value.
   if (attribute.type() && !kinds.empty() && !llvm::is_contained(kinds, attribute.type()))
     return what + " has type " + getAttributeKindName(attribute.type()).str() + ", but a value of another type than it says: " +

@@ -251,7 +251,7 @@ bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
   if (countFields(tensor) > 1)
     return refuse(reason, "has data in several fields at once");
   if (tensor.data_location() != Tensor::DEFAULT && tensor.data_location() != Tensor::EXTERNAL)
-    return refuse(reason, "has its data in a place of number " + Twine(tensor.data_location()) + ", which is none");
+    return refuse(reason, "has the unknown data location " + Twine(tensor.data_location()));
   bool isText = tensor.data_type() == Tensor::STRING, isExternal = tensor.data_location() == Tensor::EXTERNAL;
   if (!isExternal && tensor.external_data_size() > 0)
     return refuse(reason, "has entries for external data, but does not say that its data are external");

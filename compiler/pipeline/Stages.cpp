@@ -25,7 +25,7 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createFoldShapes());
   passes.addPass(createFoldConstants({options.foldBytes}));
   passes.addPass(createSimplifyDataMovement());
-  // Broadcasts now stand behind what is computed from them.
+  // Broadcasts now follow the operations that were computed from them.
   passes.addPass(createFoldConstants({options.foldBytes}));
   if (!options.strict)
     passes.addPass(createFoldScales());
@@ -60,7 +60,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   }
   passes.addPass(createSplitConcats());
   passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
-  passes.addPass(createChooseKernels({/*plainest=*/options.plain, /*strict=*/options.keepComposites}));
+  passes.addPass(createChooseKernels({/*plainest=*/options.plain, /*strict=*/options.keepComposites, options.explain, options.explainNode}));
   if (!options.plain)
     passes.addPass(createPlaceResults());
   passes.addPass(createVerifyTarget());
@@ -71,6 +71,7 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createDropUnusedArguments());
   passes.addPass(createDeduplicateKernels());
   passes.addPass(createPlanMemory());
   passes.addPass(createSplitEntry());
@@ -78,9 +79,9 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
 }
 
 static constexpr Stage stages[] = {
-    {"graph", buildGraph, "canonical nn operations; constants folded; composites whole", false},
-    {"target", buildTarget, "only constants, reshapes and groups; every group names its kernel and the reason", true},
-    {"kernel", buildKernel, "one function a kernel on flat buffers; every buffer has its place; an entry that launches them", true},
+    {"graph", buildGraph, "canonical nn operations; constants folded; composites not split", false},
+    {"target", buildTarget, "only constants, reshapes and groups; every group has its plan and the reason", true},
+    {"kernel", buildKernel, "one function per kernel, on flat buffers; a place for every buffer; an entry that launches the kernels", true},
 };
 
 ArrayRef<Stage> getStages() { return stages; }

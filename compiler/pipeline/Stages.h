@@ -12,30 +12,33 @@
 
 namespace kiln {
 
-/// What a user can change about the passes.
+/// The options of the passes.
 struct PipelineOptions {
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
-  /// Names of composites that some target of the library has a function for.
+  /// Names of composites for which a target of the library has a function.
   std::vector<std::string> composites;
-  /// The plainest form instead of the fastest: no rewriting beyond what later passes need, one operation a kernel, the least special kernels.
+  /// The simplest form instead of the fastest: only the rewriting that later passes need, one operation per kernel, the most general kernels.
   bool plain = false;
   /// No rewriting that changes how results round.
   bool strict = false;
-  /// A composite that the target cannot hold whole is an error.
+  /// A composite that the target cannot keep whole is an error.
   bool keepComposites = false;
-  /// Bytes of constants that one operation may read and still be folded.
+  /// Bytes of constants that a folded operation may read.
   int64_t foldBytes = Limits().foldBytes;
-  /// How well each exp is computed: `fast`, or OP=exact, OP=ulp4, OP=half. Empty: as the operations say.
+  /// Whether groups record why better kernels do not compute them, and the ONNX node whose groups record it for all kernels.
+  bool explain = false;
+  std::string explainNode;
+  /// The accuracy of exp: `fast`, or OP=exact, OP=ulp4, OP=half. Empty: that of the operations.
   std::vector<std::string> accuracy;
 };
 
-/// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, the crash reproducer and docs/generated/Pipeline.md read this table.
+/// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, and the crash reproducer read this table.
 struct Stage {
   llvm::StringLiteral name;
   /// Adds the stage's passes.
   void (*build)(mlir::OpPassManager &passes, const PipelineOptions &options);
-  /// What holds of the IR afterwards.
+  /// A description of the IR after the stage.
   llvm::StringLiteral promise;
   /// Whether the result depends on the target: a compile for several targets runs the stage for each.
   bool forTarget;

@@ -1,4 +1,4 @@
-//===- Compare.h - How far two tensors are apart ---------------------------===//
+//===- Compare.h - Comparison of tensors ---------------------------===//
 #ifndef KILN_COMPILER_RUN_COMPARE_H
 #define KILN_COMPILER_RUN_COMPARE_H
 
@@ -15,7 +15,7 @@ struct Comparison {
   double maxRelative = 0;
   /// In units in the last place of the expected value's type; 0 for integers.
   double maxUlp = 0;
-  /// The largest absolute error, relative to the largest finite expected value: what is left of a sum's error where terms cancel.
+  /// The largest absolute error relative to the largest finite expected value, which stays small where the terms of a sum cancel.
   double scaledError = 0;
   bool agrees() const { return reason.empty(); }
 };

@@ -12,7 +12,7 @@ namespace kiln {
 /// Looks up a dimension by name.
 using DimLookup = std::function<std::optional<int64_t>(llvm::StringRef name)>;
 
-/// Evaluates the text of a dimension as it stands in kiln_tensor_info: integers, names, + - * floordiv ceildiv mod and parentheses.
+/// Evaluates the text of a dimension in kiln_tensor_info: integers, names, + - * floordiv ceildiv mod and parentheses.
 /// Division rounds as in MLIR's affine expressions. An unknown name, a division by zero and an overflow are errors.
 llvm::Expected<int64_t> evaluateDim(llvm::StringRef text, const DimLookup &lookup);
 

@@ -21,13 +21,13 @@ struct Fill {
   std::optional<uint64_t> seed;
 };
 
-/// Nothing when `text` has none of these forms (it is a file name then); an error when it has one with wrong arguments.
+/// Nullopt if `text` has none of these forms (and is a file name). An error if it has one with wrong arguments.
 llvm::Expected<std::optional<Fill>> parseFill(llvm::StringRef text);
 
-/// Fails when a number of the description is none that the type can hold: it would be filled with another one. Any number is a bool or a string.
+/// Fails if the type cannot represent a number of the description. Any number is valid for bools and strings.
 llvm::Error checkFill(const Fill &fill, ElementType type);
 
-/// Fills `tensor`. The values depend on the fill, the seed and the name only: on no platform, and not on the other inputs.
+/// Fills `tensor`. The values depend only on the fill, the seed and the name, and not on the platform or on other inputs.
 void fillTensor(Tensor &tensor, const Fill &fill, uint64_t seed, llvm::StringRef name);
 
 } // namespace kiln

@@ -20,7 +20,7 @@ struct PngReader {
   llvm::Error fail() { return makeError("the PNG file cannot be read: " + Twine(png.message)); }
 };
 
-/// A byte of deflate's stands for at most 1032 others, and a pixel is one bit or more.
+/// A deflated byte expands to at most 1032 bytes, and a pixel has at least one bit.
 bool canHold(size_t fileBytes, int64_t width, int64_t height) {
   constexpr int64_t mostPixelsAByte = 1032 * 8;
   return width <= int64_t(fileBytes) * mostPixelsAByte / height;
@@ -31,10 +31,10 @@ llvm::Error readPngHeader(PngReader &reader, StringRef bytes, Image &image) {
   if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()))
     return reader.fail();
   if (png.format & PNG_FORMAT_FLAG_LINEAR)
-    return makeError("the PNG file has 16 bits a channel, expected 8");
+    return makeError("the PNG file has 16 bits per channel, expected 8");
   if (!canHold(bytes.size(), png.width, png.height))
     return makeError("the PNG file is cut off: " + Twine(bytes.size()) + " bytes hold no picture of " + Twine(png.width) + "x" + Twine(png.height));
-  // A palette becomes the colours it stands for.
+  // Replace palette indices by their colours.
   png.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
   image.width = png.width;
   image.height = png.height;
@@ -58,7 +58,7 @@ llvm::Error readPnmHeader(StringRef bytes, Image &image, StringRef &text) {
   if (!takeNumber(text, image.width) || !takeNumber(text, image.height) || !takeNumber(text, brightest) || text.empty())
     return makeError("the header of the PPM file is malformed");
   if (brightest > 255)
-    return makeError("the PPM file has 16 bits a channel, expected 8");
+    return makeError("the PPM file has 16 bits per channel, expected 8");
   text = text.drop_front(); // one blank
   int64_t size;
   if (llvm::MulOverflow(image.width, image.height, size) || llvm::MulOverflow(size, image.channels, size) || uint64_t(size) > text.size())
@@ -76,14 +76,14 @@ llvm::Error checkPixels(const Image &image, int64_t most) {
 bool isPng(StringRef bytes) { return bytes.starts_with("\x89PNG"); }
 bool isPnm(StringRef bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
 
-/// Where height, width and channels stand in the dimensions; -1: no such dimension.
+/// The positions of height, width and channels among the dimensions; -1: no such dimension.
 struct Axes {
   int64_t batch = -1, channels = -1, height = 0, width = 1;
 };
 
 llvm::Expected<Axes> findAxes(size_t rank, bool channelsLast) {
   if (rank < 2 || rank > 4)
-    return makeError("an image goes into an input of rank 2 to 4, but this one has rank " + Twine(rank));
+    return makeError("an image needs an input of rank 2 to 4, but this input has rank " + Twine(rank));
   int64_t batch = rank == 4 ? 0 : -1, first = rank == 4;
   if (rank == 2)
     return Axes{};

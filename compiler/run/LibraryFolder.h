@@ -1,4 +1,4 @@
-//===- LibraryFolder.h - Where Kiln's functions for libraries lie ----------===//
+//===- LibraryFolder.h - The folder of Kiln's functions for libraries ----------===//
 #ifndef KILN_COMPILER_RUN_LIBRARYFOLDER_H
 #define KILN_COMPILER_RUN_LIBRARYFOLDER_H
 
@@ -10,13 +10,13 @@ namespace kiln {
 /// $KILN_LIBRARY_DIR, or the folder of libraries beside that of this program.
 std::string libraryFolder();
 
-/// The path of a file there; empty when there is none.
+/// The path of a file in the folder; empty if it does not exist.
 std::string findLibraryFile(llvm::StringRef name);
 
-/// Makes the functions of a library that a target may list callable from models in this process. They stay until it ends.
+/// Loads Kiln's functions for a library into this process, so that models can call them. They stay loaded.
 llvm::Error loadLibrary(llvm::StringRef name);
 
-/// The same for a user's shared library, whose functions a target names for composites.
+/// Loads a user's shared library, which has a target's functions for composites.
 llvm::Error loadFunctions(llvm::StringRef path);
 
 } // namespace kiln

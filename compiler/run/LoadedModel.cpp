@@ -233,7 +233,7 @@ Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs, c
   std::replace(dims.begin() + getNumGiven(), dims.end(), unbound, int64_t(0));
   for (int symbol = 0; symbol < info->num_symbols; ++symbol)
     if (dims[symbol] == unbound)
-      return makeError("no input tells the dimension '" + Twine(info->symbols[symbol].name) + "': give --run-dim " + info->symbols[symbol].name + "=N");
+      return makeError("no input determines the dimension '" + Twine(info->symbols[symbol].name) + "': give --run-dim " + info->symbols[symbol].name + "=N");
   return dims;
 }
 

@@ -18,16 +18,16 @@ namespace kiln {
 /// Sizes of dynamic dimensions by their names.
 using NamedSizes = std::map<std::string, int64_t>;
 
-/// The objects of a library, linked into this process. Any number may live at once; running is const and safe from any thread.
+/// The objects of a library, linked into this process. Any number may exist at once. Running is const and thread-safe.
 class LoadedModel {
 public:
-  /// Links the objects that would be packaged under `name`. `weights` are the contents of the weights file, null when they are embedded.
+  /// Links the objects that would be packaged as `name`. `weights` are the contents of the weights file, or null if they are embedded.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(llvm::StringRef name, std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
                                                            std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
   ~LoadedModel();
 
   const kiln_model_info &getInfo() const { return *info; }
-  /// The target that runs here, of several that the model may be compiled for.
+  /// The target that is used on this machine.
   const char *getTarget() const { return target; }
   llvm::ArrayRef<kiln_tensor_info> getInputs() const { return {info->inputs, size_t(info->num_inputs)}; }
   llvm::ArrayRef<kiln_tensor_info> getOutputs() const { return {info->outputs, size_t(info->num_outputs)}; }
@@ -38,7 +38,7 @@ public:
     /// Null for a plain tensor.
     const kiln_sequence_info *list;
     size_t first, count;
-    /// No output of the ONNX model: bytes that strings point into.
+    /// Not an output of the ONNX model, but the bytes that strings point into.
     bool isBytes() const { return list && list->is_bytes; }
   };
   std::vector<Slot> getSlots(bool isOutput) const;
@@ -47,7 +47,7 @@ public:
   llvm::Expected<std::vector<int64_t>> inferDims(llvm::ArrayRef<Tensor> inputs, const NamedSizes &given = {}) const;
   /// The dimensions of a tensor for these values.
   llvm::Expected<llvm::SmallVector<int64_t>> getShape(const kiln_tensor_info &tensor, llvm::ArrayRef<int64_t> dims) const;
-  /// The elements that output `output` needs room for, when only the data tells how many it has.
+  /// The number of elements that output `output` needs room for, if its size depends on the data.
   llvm::Expected<std::optional<int64_t>> getMostElements(size_t output, llvm::ArrayRef<int64_t> dims) const;
   size_t getWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
 
@@ -58,7 +58,7 @@ private:
   llvm::Error solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const;
   std::string getSymbolField(int symbol) const;
   llvm::Expected<int64_t> evaluate(llvm::StringRef text, llvm::ArrayRef<int64_t> dims) const;
-  /// The symbols before the ones that a run computes.
+  /// The number of symbols that the caller gives. The run computes the others.
   int getNumGiven() const { return info->num_symbols - info->num_computed; }
 
   std::string name;
@@ -73,10 +73,10 @@ private:
 /// Everything one thread needs to run a model: outputs, workspace, the structs of the call.
 class Execution {
 public:
-  /// `inputs` must outlive the execution; `given` tells dimensions that no input has.
+  /// `inputs` must outlive the execution. `given` has the dimensions that no input has.
   static llvm::Expected<Execution> prepare(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs, const NamedSizes &given = {});
 
-  /// Runs once. Fails with the status' text, or when the model wrote outside a buffer.
+  /// Runs once. Fails with the text of the status, or if the model wrote outside a buffer.
   llvm::Error run(const kiln_context *context);
   /// Only the call, for measurements.
   kiln_status call(const kiln_context *context) const;
@@ -89,12 +89,12 @@ private:
   const LoadedModel *model = nullptr;
   llvm::Error shapeOutputs();
 
-  /// A run writes the dimensions that only the data tells.
+  /// The run writes the dimensions that depend on the data.
   mutable std::vector<int64_t> dims;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
   std::vector<Tensor> outputs;
-  /// What a run writes outputs to whose size only the data tells, by output.
+  /// The buffers of outputs whose size depends on the data, by output.
   std::map<size_t, Tensor> rooms;
   Tensor workspace;
 };

@@ -38,7 +38,7 @@ public:
 
   llvm::Error read() {
     if (!take("{"))
-      return makeError("the header of the .npy file is no dictionary");
+      return makeError("the header of the .npy file is not a dictionary");
     while (!take("}")) {
       std::optional<StringRef> key = takeString();
       if (!key || !take(":") || !takeValue(*key))
@@ -46,7 +46,7 @@ public:
       take(",");
     }
     if (!text.trim().empty())
-      return makeError("the header of the .npy file goes on after its dictionary");
+      return makeError("the header of the .npy file continues after its dictionary");
     if (!descr || !fortranOrder || !shape)
       return makeError("the header of the .npy file lacks descr, fortran_order or shape");
     return llvm::Error::success();

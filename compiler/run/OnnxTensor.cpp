@@ -44,7 +44,7 @@ static llvm::Error checkData(const onnx::TensorProto &proto, ElementType type, l
                    formatSignature(type, dims) + " needs " + Twine(wanted));
 }
 
-/// Stores the values of a typed field; halves stand in it as their bits.
+/// Stores the values of a typed field. It contains f16 and bf16 as bits.
 template <typename Field> static llvm::Error copyField(const Field &field, Tensor &tensor) {
   unsigned width = getByteSize(tensor.getType());
   bool isSigned = tensor.getType() == KILN_ELEMENT_I8 || tensor.getType() == KILN_ELEMENT_I16 || tensor.getType() == KILN_ELEMENT_I32;
@@ -52,7 +52,7 @@ template <typename Field> static llvm::Error copyField(const Field &field, Tenso
     auto value = field.Get(int(i));
     if constexpr (std::is_integral_v<decltype(value)>)
       if (width < sizeof(value) && !(isSigned ? llvm::isIntN(8 * width, int64_t(value)) : llvm::isUIntN(8 * width, uint64_t(value))))
-        return makeError("the value " + Twine(value) + " at " + Twine(i) + " is none of " + tensor.getSignature());
+        return makeError("the value " + Twine(value) + " at " + Twine(i) + " is not a value of " + tensor.getSignature());
     std::memcpy(tensor.getData() + i * width, &value, width); // little-endian: the low bytes are the narrower integer
   }
   return llvm::Error::success();
@@ -104,7 +104,7 @@ static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing pac
   return tensor;
 }
 
-/// The number of elements, or nullopt when a file of so many bytes cannot hold them.
+/// The number of elements, or nullopt if a file of this many bytes cannot contain them.
 static std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> dims, int64_t most) {
   int64_t count = llvm::is_contained(dims, 0) ? 0 : 1;
   for (int64_t dim : dims)
@@ -160,7 +160,7 @@ llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
 static llvm::Expected<std::vector<Tensor>> readSequence(const onnx::SequenceProto &proto, size_t bytes) {
   constexpr int sequenceOfTensors = 1;
   if (proto.elem_type() > sequenceOfTensors)
-    return makeError("a sequence of something else than tensors");
+    return makeError("a sequence of something other than tensors");
   std::vector<Tensor> tensors;
   for (const onnx::TensorProto &element : proto.tensor_values()) {
     llvm::Expected<Tensor> tensor = readProto(element, bytes);

@@ -115,7 +115,7 @@ llvm::Expected<Tensor::Size> Tensor::measure(ElementType type, llvm::ArrayRef<in
   // As many as NumPy has; more would not fit into the header of a .npy file, either.
   constexpr size_t mostDims = 64;
   if (dims.size() > mostDims)
-    return makeError("a tensor cannot have " + llvm::Twine(dims.size()) + " dimensions: the most is " + llvm::Twine(mostDims));
+    return makeError("a tensor cannot have " + llvm::Twine(dims.size()) + " dimensions: the limit is " + llvm::Twine(mostDims));
   int64_t count = 1;
   for (int64_t dim : dims) {
     if (dim < 0)

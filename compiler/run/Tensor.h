@@ -21,15 +21,15 @@ std::string getTypeName(ElementType type);
 
 bool isFloat(ElementType type);
 
-/// A dense row-major tensor. Its bytes are aligned to KILN_ALIGNMENT and end in a guard that nothing may change.
+/// A dense row-major tensor. Its bytes are aligned to KILN_ALIGNMENT and followed by a guard that must not change.
 class Tensor {
 public:
   Tensor() = default;
 
-  /// All zeros. Fails when the type has no size here, a dimension is negative or the bytes do not fit into memory.
+  /// Creates a tensor of zeros. Fails if the type is not supported, a dimension is negative, or the bytes do not fit into memory.
   static llvm::Expected<Tensor> create(ElementType type, llvm::ArrayRef<int64_t> dims);
 
-  /// The number of elements, and of bytes without what strings point to; fails where create() does for all but memory.
+  /// The numbers of elements and bytes, without the bytes of strings. Fails if create() would, except for lack of memory.
   struct Size {
     int64_t elements, bytes;
   };
@@ -57,13 +57,13 @@ public:
   /// Stores a copy that the tensor owns.
   void setText(int64_t index, llvm::StringRef text);
 
-  /// Makes every byte of a tensor of bools that is not 0 a 1, as kernels expect it; other tensors stay as they are.
+  /// Changes every nonzero byte of a tensor of bools to 1, as kernels expect. Leaves other tensors unchanged.
   void normalizeBools();
 
-  /// The same bytes under other dimensions with as many elements.
+  /// Changes the dimensions to others with the same number of elements.
   void reshape(llvm::ArrayRef<int64_t> newDims);
 
-  /// False when something wrote beyond the last element.
+  /// False if something was written beyond the last element.
   bool isGuardIntact() const;
 
   /// "f32[1,3,224,224]".
@@ -81,14 +81,14 @@ private:
   llvm::SmallVector<int64_t, 6> dims;
   int64_t numElements = 0;
   std::unique_ptr<char, Free> bytes;
-  /// What strings point to that were stored here. A deque keeps its elements in their places.
+  /// The bytes of the stored strings. A deque does not move its elements.
   std::deque<std::string> texts;
 };
 
 /// "f32[1,batch,3]" of a type and texts of dimensions.
 std::string formatSignature(ElementType type, llvm::ArrayRef<std::string> dims);
 
-/// The type of this number in a file; KILN_ELEMENT_UNDEFINED when there is none.
+/// The type with this number in a file, or KILN_ELEMENT_UNDEFINED.
 ElementType toElementType(int64_t number);
 
 /// "f32[2,3]".

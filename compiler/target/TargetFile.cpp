@@ -192,7 +192,7 @@ static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::st
   std::string name = fields.text("name", ""), baseName = fields.text("base", "generic");
   kernel::TargetAttr base = isTargetFile(baseName) ? kernel::TargetAttr() : makeTarget(context, baseName);
   if (!base) {
-    fault = "'base' is '" + baseName + "', which is no target that Kiln knows by name";
+    fault = "'base' is '" + baseName + "', which is not a target that Kiln knows by name";
     return {};
   }
   kernel::TargetAttr target = changeTarget(base, name, fields, object->get("features") || object->get("without"));

@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-/// A target by name. A target is data: the attribute that the module carries; passes link nothing of this.
+/// A named target. Passes only see the attribute on the module, and do not link this library.
 struct Target {
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
@@ -19,17 +19,17 @@ llvm::ArrayRef<Target> getTargets();
 /// The description of a target; null for an unknown name.
 kernel::TargetAttr makeTarget(mlir::MLIRContext *context, llvm::StringRef name);
 
-/// Whether `--target` gives a file, .json or .mlir, and not a name.
+/// Whether a value of `--target` is a .json or .mlir file and not a name.
 bool isTargetFile(llvm::StringRef name);
 
-/// The target that a file describes; null with `error` set when it cannot be read or is at fault.
+/// The target that a file describes. Null with `error` set if the file cannot be read or is invalid.
 kernel::TargetAttr readTargetFile(mlir::MLIRContext *context, llvm::StringRef path, std::string &error);
 
-/// The descriptions of several targets, names or files, for one library, in order. Empty with `error` set when a name is unknown or there
-/// twice, when a file is at fault, or when they are for CPUs of different architectures.
+/// The descriptions of several targets, names or files, for one library, in order. Empty with `error` set if a name is unknown or repeated, if a file
+/// is invalid, or if they are for CPUs of different architectures.
 std::vector<kernel::TargetAttr> makeTargets(mlir::MLIRContext *context, llvm::ArrayRef<std::string> names, std::string &error);
 
-/// Whether the targets can stand in one library; otherwise says why not.
+/// Whether the targets can be in one library. Otherwise `error` is set.
 bool canShareLibrary(llvm::ArrayRef<kernel::TargetAttr> targets, std::string &error);
 
 /// The features of kiln/cpu.h's table that LLVM lists for an x86 CPU or level ("sapphirerapids", "x86-64-v3"); the names are LLVM's and GCC's.

@@ -26,6 +26,7 @@ inline constexpr llvm::StringLiteral targetAttrName = "kernel.target";
 inline constexpr llvm::StringLiteral nodesAttrName = "kernel.nodes";
 inline constexpr llvm::StringLiteral algorithmAttrName = "kernel.algorithm";
 inline constexpr llvm::StringLiteral reasonAttrName = "kernel.reason";
+inline constexpr llvm::StringLiteral refusalsAttrName = "kernel.refusals";
 inline constexpr llvm::StringLiteral shapesAttrName = "kernel.shapes";
 inline constexpr llvm::StringLiteral nameAttrName = "kernel.name";
 inline constexpr llvm::StringLiteral writtenAttrName = "kernel.written";

@@ -12,14 +12,15 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Kernel_Dialect : Dialect {
   let name = "kernel";
   let cppNamespace = "::kiln::kernel";
-  let summary = "What will run: kernels on flat buffers, launches, weights, the entry point.";
+  let summary = "The program to run: kernels on flat buffers, launches, weights, the entry point.";
   let description = [{
-    It says only what the runtime ABI and the emitted C++ can say; everything else is upstream scf, memref, arith, math and vector.
-    A kernel is a private `func.func` on flat 1-D memrefs and index values whose last two arguments are the range of tasks to do; its
-    attributes `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` head the emitted function as a comment. Argument
+    The dialect has only what the upstream dialects scf, memref, arith, math and vector cannot express for the runtime ABI and the emitted C++.
+    A kernel is a private `func.func` on flat 1-D memrefs and index values whose last two arguments are its range of tasks. Its attributes
+    `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` become the comment above the emitted function;
+    `kernel.refusals` are those of its group. Argument
     attributes: `kernel.name` (the C++ name), `kernel.written` (an output; all other buffers are const).
-    The module attribute `kernel.target` carries the target description. `kernel.accuracy` on a `math.exp` says which of the runtime's functions
-    it is: absent, the most accurate one.
+    The module attribute `kernel.target` carries the target description. `kernel.accuracy` on a `math.exp` selects one of the runtime's
+    functions; without it, the most accurate one is used.
   }];
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -27,10 +28,10 @@ def Kernel_Dialect : Dialect {
 
 def Kernel_CompositeAttr : AttrDef<Kernel_Dialect, "Composite"> {
   let mnemonic = "composite";
-  let summary = "A composite that a target has an implementation of: a C function that the program is linked with.";
+  let summary = "A composite that a target implements by a C function, which the program links.";
   let description = [{
-    `name` and `version` are those of the nn.composite: of a model-local function its domain, a dot and its name. `parameters` names the attributes
-    of the call that the function takes. docs/AddATarget.md tells the function's signature. Example:
+    `name` and `version` are those of the nn.composite; for a model-local function, the name is its domain, a dot and its name. `parameters` names
+    the attributes of the call that are passed to the function. docs/AddATarget.md describes the function's signature. Example:
     `#kernel.composite<name = "com.acme.Gate", version = 1, function = "acme_gate", parameters = ["alpha"]>`.
   }];
   let parameters = (ins StringRefParameter<"">:$name, "int64_t":$version, StringRefParameter<"">:$function,
@@ -43,13 +44,13 @@ def Kernel_CompositeAttr : AttrDef<Kernel_Dialect, "Composite"> {
 
 def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
   let mnemonic = "target";
-  let summary = "What the generated code runs on.";
+  let summary = "The machine that the generated code runs on.";
   let description = [{
-    Travels on the module so that passes link no target and a test can write its own.
-    `vector_bits` and `registers` describe the vector unit, `l1` to `l3` the caches in bytes, `features` what the CPU has (LLVM's names).
+    It is an attribute of the module, so passes need not link any target and a test can write its own.
+    `vector_bits` and `registers` describe the vector unit, `l1` to `l3` the caches in bytes, `features` the instruction sets (LLVM's names).
     `libraries` lists what may be called instead of a generated kernel: a library, or one of its operations (`onednn`, `onednn:conv`).
-    `with [...]` lists the composites that there is a function of the user's for. Both may be left out.
-    Names, triple, cpu and features are made of letters, digits, `.`, `_`, `+` and `-`: they become options of compilers and text of CMake.
+    `with [...]` lists the composites for which the user provides a function. Both may be omitted.
+    Names, triple, cpu and features may contain only letters, digits, `.`, `_`, `+` and `-`, because they become compiler options and CMake text.
     Example: `#kernel.target<name = "x86-64-v3", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16,
     l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>`.
   }];
@@ -86,10 +87,10 @@ def Kernel_PackAttr : AttrDef<Kernel_Dialect, "Pack"> {
   let mnemonic = "pack";
   let summary = "The order in which a weight is stored.";
   let description = [{
-    The stored array has `shape`, row-major; the element at index d of it is the source element at `map(d)`, or zero where that lies outside
-    the source. The map is linear. Example, [K, N] in panels of 32 columns:
+    The stored array has `shape` and is row-major. Its element at index d is the source element at `map(d)`, or zero if that is outside the
+    source. The map is linear. Example, [K, N] in panels of 32 columns:
     `#kernel.pack<shape = [4, 64, 32], map = affine_map<(p, k, n) -> (k, p * 32 + n)>>`.
-    `tail = [dimension, extent]`: at the last index of that dimension, the innermost one has only so many elements. The example with `tail = [0, 16]`
+    `tail = [dimension, extent]`: at the last index of that dimension, the innermost dimension has only `extent` elements. The example with `tail = [0, 16]`
     is for N = 112: the last panel has 16 columns.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::AffineMap":$map, OptionalArrayRefParameter<"int64_t">:$tail);
@@ -106,7 +107,36 @@ def Kernel_PackAttr : AttrDef<Kernel_Dialect, "Pack"> {
   }];
 }
 
-def Kernel_Accuracy : I32EnumAttr<"Accuracy", "how far the exp that an operation computes may be from the true value", [
+def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "How a group is computed: the kernel and the numbers that it works with.";
+  let description = [{
+    The target stage writes it; the kernel's lowering reads it and chooses nothing. `kernel` is a row of the kernel table. A kernel has the numbers
+    that it works with, and no others:
+    `tile` is the register tile of a product: rows, vectors, and the 32-bit elements of a vector. `projection` is that of a second product, behind the first
+    (conv_strips). `chunk` bytes of a product's right side stay in the cache while rows go by. In Winograd's form `winograd` is the side of a tile of the
+    result; `block` tiles go together, `stride` elements apart, and meet the filters of `depth` input channels at a time. `measured` says that the tile
+    is from a profile and not from the cost model. Example:
+    `#kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = 262144>`.
+  }];
+  let parameters = (ins StringRefParameter<"">:$kernel, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$tile,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$projection, DefaultValuedParameter<"int64_t", "0">:$chunk,
+                        DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "0">:$stride,
+                        DefaultValuedParameter<"int64_t", "0">:$depth, DefaultValuedParameter<"int64_t", "0">:$winograd,
+                        DefaultValuedParameter<"bool", "false">:$measured);
+  let genVerifyDecl = 1;
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Kernel_RefusalAttr : AttrDef<Kernel_Dialect, "Refusal"> {
+  let mnemonic = "refusal";
+  let summary = "A kernel that does not compute a group, and why.";
+  let description = "Example: `#kernel.refusal<kernel = \"gemm_dots\", why = \"there are 12 columns, expected one\">`.";
+  let parameters = (ins StringRefParameter<"">:$kernel, StringRefParameter<"">:$why);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Kernel_Accuracy : I32EnumAttr<"Accuracy", "the accuracy of the exp that an operation computes", [
     I32EnumAttrCase<"Exact", 0, "exact">,
     I32EnumAttrCase<"Ulp4", 1, "ulp4">,
     I32EnumAttrCase<"Half", 2, "half">]> {

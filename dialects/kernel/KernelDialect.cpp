@@ -42,11 +42,39 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttrib
     return op->emitOpError("expects a string or a list of strings in ") << attr.getName().getValue();
   if (attr.getName() == targetAttrName && !isa<TargetAttr>(attr.getValue()))
     return op->emitOpError("expects #kernel.target in ") << targetAttrName;
+  auto list = dyn_cast<ArrayAttr>(attr.getValue());
+  if (attr.getName() == refusalsAttrName && !(list && llvm::all_of(list, llvm::IsaPred<RefusalAttr>)))
+    return op->emitOpError("expects a list of #kernel.refusal in ") << refusalsAttrName;
   return success();
 }
 
 static LogicalResult report(function_ref<InFlightDiagnostic()> emitError, const std::string &fault) {
   return fault.empty() ? success() : LogicalResult(emitError() << fault);
+}
+
+/// Rows, vectors and lanes: no more than any register file has, and a power of two.
+static bool isTile(DenseI64ArrayAttr tile) {
+  constexpr int64_t most = 64;
+  auto isWithin = [](int64_t number) { return number >= 1 && number <= most; };
+  return !tile || (tile.size() == 3 && llvm::all_of(tile.asArrayRef(), isWithin) && llvm::isPowerOf2_64(static_cast<uint64_t>(tile[2])));
+}
+
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef kernel, DenseI64ArrayAttr tile, DenseI64ArrayAttr projection,
+                               int64_t chunk, int64_t block, int64_t stride, int64_t depth, int64_t winograd, bool measured) {
+  if (kernel.empty())
+    return emitError() << "expected the name of a kernel";
+  for (DenseI64ArrayAttr each : {tile, projection})
+    if (!isTile(each))
+      return emitError() << "expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [" << each.asArrayRef() << "]";
+  if (std::min({chunk, block, stride, depth}) < 0)
+    return emitError() << "expected 'chunk', 'block', 'stride' and 'depth' not to be negative";
+  if (winograd != 0 && winograd != 2 && winograd != 4)
+    return emitError() << "expected 'winograd' to be 2 or 4, got " << winograd;
+  if (block && (!tile || block % tile[0] != 0))
+    return emitError() << "expected a 'block' of whole tiles, got " << block;
+  if (measured && !tile)
+    return emitError() << "expected a tile that was measured";
+  return success();
 }
 
 LogicalResult CompositeAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t version, StringRef function,

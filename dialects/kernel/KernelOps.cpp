@@ -17,7 +17,7 @@ static bool isFlatBuffer(Type type) {
   return buffer && buffer.getRank() == 1;
 }
 
-/// Statuses and callees stand in C++ text as they are.
+/// Statuses and callees are copied into the C++ text.
 static LogicalResult verifyStatus(Operation *op, StringRef status) {
   return isFailureStatus(status) ? success() : op->emitOpError("expects the name of a failure in kiln_status; got '") << status << "'";
 }
@@ -38,7 +38,7 @@ static LogicalResult verifyLibrary(ExternalOp op) {
   if (library && !known)
     return op.emitOpError("is of a library that Kiln does not know: '") << *library << "'";
   if (header && (!known || known->header != *header))
-    return op.emitOpError("may have the header of its library alone; got '") << *header << "'";
+    return op.emitOpError("may only have the header of its library; got '") << *header << "'";
   return success();
 }
 
@@ -53,7 +53,7 @@ LogicalResult ExternalOp::verify() {
       return emitOpError("takes flat buffers and numbers; argument ") << i << " is " << input;
   for (int64_t written : getWrites())
     if (written < 0 || written >= type.getNumInputs() || !isFlatBuffer(type.getInput(written)))
-      return emitOpError("writes argument ") << written << ", which is no buffer of it";
+      return emitOpError("writes argument ") << written << ", which is not one of its buffers";
   if (type.getNumResults() > 1 || (type.getNumResults() == 1 && !type.getResult(0).isInteger(32)))
     return emitOpError("must return nothing or a status (i32)");
   return success();
@@ -62,12 +62,12 @@ LogicalResult ExternalOp::verify() {
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto callee = symbols.lookupNearestSymbolFrom<ExternalOp>(*this, getCalleeAttr());
   if (!callee)
-    return emitOpError("calls '") << getCallee() << "', which is no kernel.external";
+    return emitOpError("calls '") << getCallee() << "', which is not a kernel.external";
   auto type = cast<FunctionType>(callee.getType());
   if (TypeRange(type.getInputs()) != TypeRange(getOperands_()))
     return emitOpError("passes operands that do not fit '") << getCallee() << "', which is " << type;
   if ((type.getNumResults() == 1) != bool(getStatus()))
-    return emitOpError(getStatus() ? "reports a status, but there is none of '" : "must report the status of '") << getCallee() << "'";
+    return emitOpError(getStatus() ? "reports the missing status of '" : "must report the status of '") << getCallee() << "'";
   return success();
 }
 
@@ -110,7 +110,7 @@ static bool isLiteral(Attribute literal) {
 
 LogicalResult RuntimeCallOp::verify() {
   if (!isRuntimeFunction(getCallee()))
-    return emitOpError("calls '") << getCallee() << "', which is no function of the runtime";
+    return emitOpError("calls '") << getCallee() << "', which is not a function of the runtime";
   for (Attribute literal : getLiterals())
     if (!isLiteral(literal))
       return emitOpError("expects numbers, strings and lists of strings or 32-bit integers as literals; got ") << literal;

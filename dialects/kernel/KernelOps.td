@@ -8,7 +8,7 @@ include "mlir/Interfaces/FunctionInterfaces.td"
 def Kernel_WeightOp : Kernel_Op<"weight", [Symbol]> {
   let summary = "A constant array of the library, stored in the order that `pack` says.";
   let description = [{
-    `offset` (bytes, 64-byte aligned) is its place among the model's weights, given by the planner.
+    `offset` (in bytes, 64-byte aligned) is its place among the model's weights. The memory planner sets it.
     ```mlir
     kernel.weight @w0 : memref<2xf32> = dense<[1.0, 2.0]> : tensor<2xf32>
     ```
@@ -29,10 +29,10 @@ def Kernel_GetWeightOp : Kernel_Op<"get_weight", [Pure]> {
 def Kernel_EntryOp : Kernel_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
   let summary = "The function that a program calls: checks, then launches in order.";
   let description = [{
-    Block arguments: the inputs, the outputs, the workspace (memref<?xi8>), then one index for each symbol of the module that the caller gives
-    (all but those of `nn.computed_symbols`).
-    `inputs` and `outputs` are dictionaries {name, type} with the tensor types of the signature. `kernel.in_place` lists pairs of an input and an
-    output that may be one buffer (the planner writes it).
+    The block arguments are the inputs, the outputs, the workspace (memref<?xi8>), and one index for each symbol of the module that the caller
+    passes (all but those of `nn.computed_symbols`).
+    `inputs` and `outputs` are dictionaries {name, type} with the tensor types of the signature. `kernel.in_place` lists the pairs of an
+    input and an output that may be the same buffer; the memory planner sets it.
     ```mlir
     kernel.entry @run inputs [ {name = "x", type = tensor<4xf32>} ] outputs [ {name = "y", type = tensor<4xf32>} ] {
     ^bb0(%x: memref<4xf32>, %y: memref<4xf32>, %workspace: memref<?xi8>):
@@ -48,7 +48,7 @@ def Kernel_EntryOp : Kernel_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock,
 }
 
 def Kernel_CheckOp : Kernel_Op<"check"> {
-  let summary = "Ends the run with a status when the condition is false.";
+  let summary = "Ends the run with a status if the condition is false.";
   let description = [{
     The status is an enumerator of kiln_status other than KILN_STATUS_OK.
     ```mlir
@@ -61,7 +61,7 @@ def Kernel_CheckOp : Kernel_Op<"check"> {
 }
 
 def Kernel_ReportOp : Kernel_Op<"report"> {
-  let summary = "Tells the caller the value of a symbol that the model has computed.";
+  let summary = "Reports to the caller the value of a symbol that the model has computed.";
   let description = "```mlir\nkernel.report %count as 1\n```";
   let arguments = (ins Index:$value, I64Attr:$symbol);
   let assemblyFormat = "$value `as` $symbol attr-dict";
@@ -71,9 +71,9 @@ def Kernel_LaunchOp : Kernel_Op<"launch"> {
   let summary = "Runs a kernel over tasks [0, n).";
   let description = [{
     The operands are the kernel's arguments without its task range. `parallel` lets the context's `parallel_for` split the tasks.
-    `flops` and `bytes` count one launch, for the profiler. Where they depend on the model's symbols, which are the last operands then, the attribute
-    `kernel.work` has both as expressions of them. With `ends_on_fault` the run returns what the
-    kernel's status buffer says before anything else is launched.
+    `flops` and `bytes` count one launch, for the profiler. If they depend on sizes, these are the last operands, and the attribute
+    `kernel.work` has both counts as expressions of them. With `ends_on_fault`, the run returns the status in the kernel's status buffer before
+    anything else is launched.
     ```mlir
     kernel.launch @relu(%x, %y) tasks(%n) parallel : memref<4xf32>, memref<4xf32>
     ```
@@ -86,7 +86,7 @@ def Kernel_LaunchOp : Kernel_Op<"launch"> {
 }
 
 def Kernel_FailOp : Kernel_Op<"fail"> {
-  let summary = "Inside a kernel: records that an input value is at fault (an index out of bounds); the run goes on safely and returns the status.";
+  let summary = "Inside a kernel: records that an input value is invalid, such as an index out of bounds. The run continues safely and returns the status.";
   let description = [{
     The first operand is the kernel's status buffer (memref<1xi32>, argument attribute `kernel.status`). The code is an enumerator of kiln_status other
     than KILN_STATUS_OK.
@@ -100,7 +100,7 @@ def Kernel_FailOp : Kernel_Op<"fail"> {
 }
 
 def Kernel_StridedLoadOp : Kernel_Op<"strided_load", [MemoryEffects<[MemRead]>]> {
-  let summary = "A vector of elements at a constant distance.";
+  let summary = "Loads a vector of elements at a constant distance.";
   let description = "```mlir\n%v = kernel.strided_load %m[%i] stride 4 : memref<?xf32> -> vector<8xf32>\n```";
   let arguments = (ins MemRefRankOf<[AnyType], [1]>:$source, Index:$index, I64Attr:$stride);
   let results = (outs VectorOfAnyRankOf<[AnyType]>:$result);
@@ -108,7 +108,7 @@ def Kernel_StridedLoadOp : Kernel_Op<"strided_load", [MemoryEffects<[MemRead]>]>
 }
 
 def Kernel_SameBufferOp : Kernel_Op<"same_buffer", [Pure, AllTypesMatch<["first", "second"]>]> {
-  let summary = "Whether two of a kernel's buffers begin at the same place: a result that overwrites its input needs no copy of it.";
+  let summary = "Whether two of a kernel's buffers start at the same address: a result that overwrites its input needs no copy of it.";
   let description = "```mlir\n%same = kernel.same_buffer %in, %out : memref<?xf32>\n```";
   let arguments = (ins MemRefRankOf<[AnyType], [1]>:$first, MemRefRankOf<[AnyType], [1]>:$second);
   let results = (outs I1:$result);
@@ -116,11 +116,11 @@ def Kernel_SameBufferOp : Kernel_Op<"same_buffer", [Pure, AllTypesMatch<["first"
 }
 
 def Kernel_ExternalOp : Kernel_Op<"external", [Symbol]> {
-  let summary = "A C function that is not Kiln's: kernels call it, and whoever links the model brings it.";
+  let summary = "A C function outside of Kiln that kernels call. The program that links the model provides it.";
   let description = [{
-    The symbol is the function's name in C. Buffers are pointers, to const where `writes` does not list the argument; an index is an int64_t. A function
-    with the result i32 returns a kiln_status. `library` names what has to be linked, one of the libraries that Kiln knows (docs/Libraries.md); without it
-    the user sees to that. `header` is the library's header, which declares the function; without one the emitter does.
+    The symbol is the function's name in C. Buffers are pointers, and pointers to const unless `writes` lists the argument. An index is an int64_t.
+    A function with the result i32 returns a kiln_status. `library` names the library to link, one of those that Kiln knows (docs/Libraries.md). Without it,
+    the user links the function. `header` is the library's header, which declares the function. Without it, the emitter declares the function.
     ```mlir
     kernel.external @scale : (memref<?xf32>, memref<?xf32>, index) -> i32 writes [1]
     kernel.external @kiln_onednn_softmax : (memref<?xi8>, memref<?xf32>, memref<?xf32>) -> i32 writes [0, 2] header "kiln/onednn.h" library "onednn"
@@ -135,8 +135,8 @@ def Kernel_ExternalOp : Kernel_Op<"external", [Symbol]> {
 def Kernel_CallOp : Kernel_Op<"call", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Inside a kernel: calls a kernel.external.";
   let description = [{
-    Whoever calls a function that works on all of its data lets the kernel have one task. The status that a function returns goes to the kernel's status buffer,
-    as that of `kernel.fail` does: the run goes on safely and returns it.
+    A kernel that calls a function on all of its data has one task. The status that a function returns is stored in the kernel's status buffer, as with
+    `kernel.fail`: the run continues safely and returns it.
     ```mlir
     kernel.call @scale(%x, %y, %n) reports %status : memref<?xf32>, memref<?xf32>, index to memref<1xi32>
     ```
@@ -158,7 +158,7 @@ def Kernel_NumbersOp : Kernel_Op<"numbers", [Pure]> {
 }
 
 def Kernel_ThreadsOp : Kernel_Op<"threads", [Pure]> {
-  let summary = "In the entry: how many threads the caller's context has, 1 without one.";
+  let summary = "In the entry: the number of threads of the caller's context, or 1 without a context.";
   let description = "```mlir\n%threads = kernel.threads\n```";
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
@@ -172,9 +172,9 @@ def Kernel_ContextOp : Kernel_Op<"context", [Pure]> {
 }
 
 def Kernel_StateOp : Kernel_Op<"state", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "In the entry: memory of the model itself for what an external function keeps from run to run.";
+  let summary = "In the entry: static memory of the model for what an external function keeps between runs.";
   let description = [{
-    It is zero when the program starts, and all threads share it. Each operation is a piece of its own.
+    It is zero when the program starts, and all threads share it. Each operation has its own memory.
     ```mlir
     %state = kernel.state : memref<64xi8>
     ```
@@ -187,8 +187,8 @@ def Kernel_StateOp : Kernel_Op<"state", [MemoryEffects<[MemAlloc]>]> {
 def Kernel_RuntimeCallOp : Kernel_Op<"runtime_call"> {
   let summary = "Inside a kernel: calls a function of the runtime's kernel headers.";
   let description = [{
-    The callee is one of the functions that dialects/kernel/Names.cpp lists. Arguments are the operands, then the literals: a number as it is, a string
-    as a kiln_string, a list of strings or 32-bit integers as table and length.
+    The callee is one of the functions that dialects/kernel/Names.cpp lists. The arguments are the operands, then the literals: numbers as
+    they are, a string as a kiln_string, a list of strings or 32-bit integers as a table and its length.
     ```mlir
     kernel.runtime_call "kiln::random_uniform"(%out, %n) [7, 0.0 : f64, 1.0 : f64] : memref<?xf32>, index
     ```

@@ -1,9 +1,9 @@
 //===- Libraries.h - Libraries that a target may list ----------------------===//
 //
 // A target's `libraries` are entries like
-//   onednn        what it is measured to be faster at
-//   onednn:all    all that it can compute
-//   onednn:conv   one kind of operation
+//   onednn        the operations at which it was measured to be faster
+//   onednn:all    all operations that it supports
+//   onednn:conv   one operation
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_KERNEL_LIBRARIES_H
@@ -18,18 +18,18 @@ namespace kiln::kernel {
 
 struct Library {
   llvm::StringLiteral name;
-  /// What declares its functions, below runtime/include.
+  /// The header of its functions, below runtime/include.
   llvm::StringLiteral header;
-  /// nn operations that it has.
+  /// The nn operations that it supports.
   llvm::ArrayRef<llvm::StringLiteral> operations;
-  /// What libkiln_NAME.a is linked with, as after -l.
+  /// The libraries that libkiln_NAME.a needs, as after -l.
   llvm::ArrayRef<llvm::StringLiteral> links;
 };
 
 /// Null for a name that Kiln does not know.
 const Library *findLibrary(llvm::StringRef name);
 
-/// The entries of `text`, which is NAME, NAME:all or NAME:OP,...; none with `fault` set when there is no such library or operation.
+/// The entries of `text`, which is NAME, NAME:all or NAME:OP,...; empty with `fault` set if there is no such library or operation.
 std::vector<std::string> parseLibrary(llvm::StringRef text, std::string &fault);
 
 } // namespace kiln::kernel

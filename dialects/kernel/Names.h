@@ -1,7 +1,7 @@
-//===- Names.h - Text of the IR that C++ text has as it stands --------------===//
+//===- Names.h - Text of the IR that is copied into C++ --------------===//
 //
-// Most text of the IR reaches the emitted files as a made identifier, a string literal or a comment. What is here must keep its own name, so only names from
-// a known list, or of a known form, may stand in the IR.
+// Most text of the IR reaches the emitted files as a generated identifier, a string literal or a comment. The names below are copied, so the IR may only
+// contain names from a known list or of a known form.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_KERNEL_NAMES_H
@@ -11,13 +11,13 @@
 
 namespace kiln::kernel {
 
-/// Whether the text is made of letters, digits and `_`, and begins with no digit.
+/// Whether the text consists of letters, digits and `_`, and does not begin with a digit.
 bool isIdentifier(llvm::StringRef text);
 
-/// Whether C, C++, a header that emitted text includes or the emitted text itself gives the name a meaning.
+/// Whether the name has a meaning in C, in C++, in a header that emitted text includes, or in the emitted text.
 bool isReservedName(llvm::StringRef name);
 
-/// Whether a function of the user's may have this name in C.
+/// Whether a user's C function may have this name.
 bool isFunctionName(llvm::StringRef name);
 
 /// Whether the text is an enumerator of kiln_status other than KILN_STATUS_OK.

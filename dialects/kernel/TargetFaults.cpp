@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -36,7 +37,7 @@ static std::string findFeatureFault(ArrayAttr features) {
     if (!text)
       return "'features' must be a list of strings";
     if (text.empty())
-      return "'features' has a name without characters";
+      return "'features' has an empty name";
     if (std::string fault = findTextFault("features", text); !fault.empty())
       return fault;
   }
@@ -67,13 +68,13 @@ std::string findNameFault(const TargetNames &names) {
 }
 
 std::string findSizeFault(int64_t vectorBits, int64_t registers) {
-  if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512)
-    return "'vector_bits' must be 128, 256 or 512";
+  if (vectorBits < 32 || vectorBits > 2048 || !llvm::isPowerOf2_64(vectorBits))
+    return "'vector_bits' must be a power of two from 32 to 2048";
   return registers < 8 || registers > 64 ? "'registers' must be between 8 and 64" : "";
 }
 
 /// What is wrong with a name or version, or with the name of one that is there already.
-static constexpr llvm::StringLiteral identityFault = "a composite must have a 'name', which is there once, and a 'version' that is not negative";
+static constexpr llvm::StringLiteral identityFault = "a composite must have a unique 'name', and a 'version' that is not negative";
 
 std::string findCompositeFault(StringRef name, int64_t version, StringRef function) {
   if (name.empty() || version < 0)

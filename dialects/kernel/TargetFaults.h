@@ -1,6 +1,6 @@
-//===- TargetFaults.h - What every target must fulfil -----------------------===//
+//===- TargetFaults.h - The validity of targets -----------------------===//
 //
-// A target comes from a file of the user's or stands in the IR. What is wrong is told in one sentence that names the field; an empty text says that nothing is.
+// A target comes from a user's file or from the IR. A function returns the fault of a target as a text that names the field, or an empty text.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_KERNEL_TARGETFAULTS_H
@@ -11,7 +11,7 @@
 
 namespace kiln::kernel {
 
-/// The text of a target, which reaches options of compilers, CMake and comments.
+/// Checks the texts of a target, which reach compiler options, CMake and comments.
 struct TargetNames {
   llvm::StringRef name, triple, cpu;
   mlir::ArrayAttr features, libraries;

@@ -6,8 +6,8 @@
 
 namespace kiln::kernel {
 
-/// Of a kernel.launch whose `flops` and `bytes` are not known before the run: an affine map with both as expressions of the model's symbols, which are
-/// the launch's last operands.
+/// Of a kernel.launch whose `flops` and `bytes` are not known before the run: an affine map with both as expressions of sizes, which are the launch's last
+/// operands.
 inline constexpr llvm::StringLiteral workAttrName = "kernel.work";
 
 /// That map; none where there is no such attribute, or one that does not fit the launch.

@@ -1,4 +1,4 @@
-//===- AssumedDims.h - Sizes that a version of a model takes to be equal ----===//
+//===- AssumedDims.h - Sizes that a version of a model assumes to be equal ----===//
 #ifndef KILN_DIALECTS_NN_ASSUMEDDIMS_H
 #define KILN_DIALECTS_NN_ASSUMEDDIMS_H
 
@@ -6,8 +6,8 @@
 
 namespace kiln::nn {
 
-/// The module attribute with an affine map of the symbols that is zero where sizes that broadcast with each other are equal, which the model may have
-/// meant but does not say. `nn.constraints` has its expressions, too; the module is a version for runs in which they hold.
+/// The module attribute with an affine map of the symbols. Its results are zero if sizes that broadcast with each other are equal, which the model
+/// probably intends but does not state. They are also in `nn.constraints`: the module is a version for runs in which they hold.
 inline constexpr llvm::StringLiteral assumedAttrName = "nn.assumed";
 
 } // namespace kiln::nn

@@ -1,7 +1,7 @@
 //===- ComputedDims.h - Symbols that the model computes ---------------------===//
 //
-// The last symbols of a module may be counts that only the data tells (DataSized operations). Memory for them is planned before the run,
-// by the most that they can be: an expression of the symbols that the caller gives.
+// The last symbols of a module may be counts that depend on the data (DataSized operations). Memory is planned before the run, by their upper bounds,
+// which are expressions of the symbols that the caller gives.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_NN_COMPUTEDDIMS_H
@@ -14,9 +14,9 @@ namespace kiln::nn {
 
 class ComputedDims {
 public:
-  /// What `nn.symbols` and `nn.computed_symbols` of the module say.
+  /// Reads `nn.symbols` and `nn.computed_symbols` of the module.
   explicit ComputedDims(mlir::ModuleOp module);
-  /// `given` symbols come from the caller; bounds[i] is the most that symbol `given` + i can be.
+  /// The caller gives the first `given` symbols. bounds[i] is the upper bound of symbol `given` + i.
   ComputedDims(unsigned given, llvm::ArrayRef<mlir::AffineExpr> bounds) : numGiven(given), bounds(bounds) {}
 
   bool empty() const { return bounds.empty(); }
@@ -25,17 +25,17 @@ public:
   bool isComputed(unsigned symbol) const { return symbol >= numGiven && symbol < total(); }
   mlir::AffineExpr getBound(unsigned symbol) const { return bounds[symbol - numGiven]; }
 
-  /// Whether a computed symbol stands in the expression.
+  /// Whether the expression contains a computed symbol.
   bool isIn(mlir::AffineExpr expr) const;
-  /// Adds the computed symbols of the expression.
+  /// Adds the computed symbols of the expression to the set.
   void collect(mlir::AffineExpr expr, llvm::SmallVectorImpl<unsigned> &symbols) const;
-  /// The most that the expression can be, in terms of the given symbols; null when that is not known.
+  /// The upper bound of the expression, in terms of the given symbols; null if unknown.
   mlir::AffineExpr getUpperBound(mlir::AffineExpr expr) const { return getRange(expr).second; }
-  /// The most elements that a tensor of these dimensions can have; null when that is not known.
+  /// The upper bound of the number of elements of a tensor with these dimensions; null if unknown.
   mlir::AffineExpr getMostElements(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::MLIRContext *context) const;
 
 private:
-  /// Least and most; null: not known.
+  /// Lower and upper bound; null if unknown.
   std::pair<mlir::AffineExpr, mlir::AffineExpr> getRange(mlir::AffineExpr expr) const;
   std::pair<mlir::AffineExpr, mlir::AffineExpr> getProductRange(mlir::AffineExpr lhs, mlir::AffineExpr rhs) const;
 

@@ -9,8 +9,8 @@
 
 namespace kiln::nn {
 
-/// The elements of a constant as raw bytes in row-major order and host byte order; bool takes one byte an element. The bytes of a resource
-/// are borrowed from it, those of a dense attribute are copied where it keeps them in another form. Does not outlive the attribute.
+/// The elements of a constant as raw bytes in row-major order and host byte order; bool takes one byte per element. The bytes of a
+/// resource are borrowed; those of a dense attribute are copied if it stores them in another form. Must not outlive the attribute.
 class ConstantData {
 public:
   explicit ConstantData(mlir::ElementsAttr attr);
@@ -25,7 +25,7 @@ public:
   /// Element `i` converted to a wider type, whatever the element type is.
   double asDouble(int64_t i) const;
   int64_t asInt(int64_t i) const;
-  /// visit(asDouble(i)) for elements [first, first + count), quickly for f32: weights have many.
+  /// Calls visit(asDouble(i)) for the elements [first, first + count), with a fast path for f32, because weights are large.
   template <typename Visit> void forEachDouble(int64_t first, int64_t count, Visit visit) const {
     if (element.isF32())
       for (float number : as<float>().slice(first, count))
@@ -53,13 +53,13 @@ template <typename T> mlir::ElementsAttr makeConstantOf(mlir::RankedTensorType t
   return makeConstant(type, std::vector<char>(begin, begin + values.size() * sizeof(T)));
 }
 
-/// A constant over bytes that somebody else keeps alive as long as the context (the mapped model file). Never copies.
+/// A constant over bytes that the caller keeps alive as long as the context (the mapped model file). Never copies.
 mlir::ElementsAttr makeBorrowedConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes, llvm::StringRef name);
 
-/// The constant behind a value: an nn.constant, or an nn.splat or its broadcast of small size; null otherwise.
+/// The constant that a value holds: an nn.constant, or a small nn.splat or broadcast of one; null otherwise.
 mlir::ElementsAttr getConstant(mlir::Value value);
 
-/// The one number that fills the whole value (nn.splat, a constant with one element or a splat attribute, broadcasts and reshapes of those).
+/// The number that fills the whole value (nn.splat, a constant with one element or a splat attribute, broadcasts and reshapes of those).
 std::optional<double> getSplatNumber(mlir::Value value);
 
 } // namespace kiln::nn

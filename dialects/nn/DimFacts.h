@@ -1,4 +1,4 @@
-//===- DimFacts.h - What sizes are at least and at most ---------------------===//
+//===- DimFacts.h - Bounds of sizes ---------------------===//
 #ifndef KILN_DIALECTS_NN_DIMFACTS_H
 #define KILN_DIALECTS_NN_DIMFACTS_H
 
@@ -7,32 +7,32 @@
 
 namespace kiln::nn {
 
-/// The least and the most that a number can be; nothing: not known.
+/// The lower and upper bound of a number; nullopt if unknown.
 struct DimRange {
   std::optional<int64_t> least, most;
 };
 
-/// Whether an expression, written out, has more than `parts` parts. Expressions are shared where they are the same, so that what is written
-/// down in few steps may have no end.
+/// Whether an expression has more than `parts` parts when it is written out. Equal subexpressions are shared, so an expression that is built in a few
+/// steps may be exponentially large.
 bool hasMoreParts(mlir::AffineExpr expr, unsigned parts);
 
-/// What is known of symbols, none of which is negative.
+/// Known facts about symbols, none of which is negative.
 class DimFacts {
 public:
   DimFacts() = default;
-  /// What runs of the module check: its symbols' bounds, and its constraints that something is not negative.
+  /// Adds what every run of the module checks: the bounds of its symbols, and its constraints that an expression is not negative.
   explicit DimFacts(mlir::ModuleOp module);
-  /// The symbol is in the range, which may be known of it in part already.
+  /// Adds that the symbol is in the range, which may be partly known.
   void bound(unsigned symbol, DimRange range);
-  /// The expression is not negative.
+  /// Adds that the expression is not negative.
   void add(mlir::AffineExpr notNegative);
 
   DimRange getRange(mlir::AffineExpr expr) const;
   /// Whether a <= b for all values of the symbols. False means: not proven.
   bool areOrdered(mlir::AffineExpr a, mlir::AffineExpr b) const;
-  /// The same number, without what depends on signs that are known.
+  /// The same number, without parts that depend on known signs.
   mlir::AffineExpr simplify(mlir::AffineExpr expr) const;
-  /// The larger, the smaller of two numbers.
+  /// The maximum and the minimum of two numbers.
   mlir::AffineExpr getLarger(mlir::AffineExpr a, mlir::AffineExpr b) const;
   mlir::AffineExpr getSmaller(mlir::AffineExpr a, mlir::AffineExpr b) const;
 

@@ -211,40 +211,49 @@ AffineExpr matchPositivePart(AffineExpr expr) {
   return matchSign(lhs) && getSign(rhs) == lhs ? rhs : AffineExpr();
 }
 
-/// As upstream prints it, but for positive parts; `isNested`: a sum stands in brackets.
-static void printDim(AffineExpr expr, llvm::raw_ostream &out, bool isNested) {
+using NameOf = function_ref<std::string(AffineSymbolExpr)>;
+
+/// Like upstream's printer, except for positive parts and the names of symbols. With `isNested`, sums are put in parentheses.
+static void printDim(AffineExpr expr, llvm::raw_ostream &out, NameOf nameOf, bool isNested) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (AffineExpr part = matchPositivePart(expr)) {
-    printDim(part, out << "max(", false);
+    printDim(part, out << "max(", nameOf, false);
     out << ", 0)";
+    return;
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    out << nameOf(symbol);
     return;
   }
   if (!binary) {
     expr.print(out);
     return;
   }
+  auto last = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::Mul && last && last.getValue() == -1) {
+    printDim(binary.getLHS(), out << "-", nameOf, true);
+    return;
+  }
   out << (isNested ? "(" : "");
-  auto factor = expr.getKind() == AffineExprKind::Add ? dyn_cast<AffineBinaryOpExpr>(binary.getRHS()) : AffineBinaryOpExpr(nullptr);
+  bool isSum = expr.getKind() == AffineExprKind::Add;
+  auto factor = isSum ? dyn_cast<AffineBinaryOpExpr>(binary.getRHS()) : AffineBinaryOpExpr(nullptr);
   auto constant = dyn_cast<AffineConstantExpr>(factor && factor.getKind() == AffineExprKind::Mul ? factor.getRHS() : binary.getRHS());
-  bool isMinus = expr.getKind() == AffineExprKind::Add && constant && constant.getValue() < 0;
+  bool isMinus = isSum && constant && constant.getValue() < 0;
   AffineExpr right = !isMinus ? binary.getRHS() : factor ? factor.getLHS() * -constant.getValue() : -constant;
-  printDim(binary.getLHS(), out, expr.getKind() != AffineExprKind::Add);
+  printDim(binary.getLHS(), out, nameOf, !isSum);
   static const StringLiteral names[] = {" + ", " * ", " mod ", " floordiv ", " ceildiv "};
   StringRef name = isMinus ? StringRef(" - ") : StringRef(names[static_cast<unsigned>(expr.getKind())]);
-  printDim(right, out << name, isMinus || expr.getKind() != AffineExprKind::Add);
+  printDim(right, out << name, nameOf, isMinus || !isSum);
   out << (isNested ? ")" : "");
 }
 
-std::string formatDim(AffineExpr expr) {
+std::string formatDim(AffineExpr expr, ArrayAttr symbols) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  expr = simplifyDim(expr);
-  bool hasSign = false;
-  expr.walk([&](AffineExpr part) { hasSign |= static_cast<bool>(matchPositivePart(part)); });
-  if (hasSign)
-    printDim(expr, stream, false);
-  else
-    expr.print(stream);
+  printDim(simplifyDim(expr), stream, [&](AffineSymbolExpr symbol) {
+    unsigned position = symbol.getPosition();
+    return symbols && position < symbols.size() ? cast<StringAttr>(symbols[position]).str() : "s" + std::to_string(position);
+  }, false);
   return text;
 }
 

@@ -34,40 +34,40 @@ unsigned countSymbols(llvm::ArrayRef<mlir::AffineExpr> exprs);
 /// Simplifies an expression over symbols only.
 mlir::AffineExpr simplifyDim(mlir::AffineExpr expr);
 
-/// Whether the two are the same number whatever the symbols are. False means: not proven.
+/// Whether the two are equal for all values of the symbols. False means not proven.
 bool provablyEqual(mlir::AffineExpr a, mlir::AffineExpr b);
 
-/// The value when it is a constant.
+/// The value if it is a constant.
 std::optional<int64_t> getConstantDim(mlir::AffineExpr expr);
 
-/// Broadcasts that only run time decides: of two sizes that are not known to be equal, either may be 1.
+/// Broadcasts that are decided at run time: of two sizes that are not known to be equal, either may be 1.
 /// @{
 /// Whether a dimension of size `from` may be 1 or `to`.
 bool mayBroadcast(mlir::AffineExpr from, mlir::AffineExpr to);
 /// The larger size.
 mlir::AffineExpr getBroadcastSize(mlir::AffineExpr a, mlir::AffineExpr b);
-/// Zero when a dimension of size `from` fits a result of size `to`.
+/// Zero if a dimension of size `from` can be broadcast to a result of size `to`.
 mlir::AffineExpr getBroadcastConstraint(mlir::AffineExpr from, mlir::AffineExpr to);
-/// What an index is multiplied by: 0 for size 1, else 1.
+/// The factor of an index: 0 for size 1, otherwise 1.
 mlir::AffineExpr getBroadcastFactor(mlir::AffineExpr size);
 /// Whether getBroadcastFactor made the expression.
 bool isBroadcastFactor(mlir::AffineExpr expr);
 /// @}
 
-/// Numbers that depend on the sign of another, of at most 2^32 in size.
+/// Numbers that depend on the sign of another number, whose magnitude is at most 2^32.
 /// @{
-/// 1 where `expr` is positive, else 0.
+/// 1 if `expr` is positive, otherwise 0.
 mlir::AffineExpr getSign(mlir::AffineExpr expr);
-/// `expr` where it is positive, else 0. That of x and that of -x are made of one product, so that sums of them cancel.
+/// `expr` if it is positive, otherwise 0. Those of x and -x are built from the same product, so their sums cancel.
 mlir::AffineExpr getPositivePart(mlir::AffineExpr expr);
-/// What getSign made this of, or an equal number of the same sign; null: it did not.
+/// The argument of the getSign that made this expression, or another number of the same sign; null if it is not a sign.
 mlir::AffineExpr matchSign(mlir::AffineExpr expr);
 /// The same for the product that getPositivePart makes.
 mlir::AffineExpr matchPositivePart(mlir::AffineExpr expr);
 /// @}
 
-/// The expression as it stands in messages, for example `s0 + 1`.
-std::string formatDim(mlir::AffineExpr expr);
+/// The expression as printed in messages, for example `s0 + 1`; `batch + 1` when the names of the symbols are given.
+std::string formatDim(mlir::AffineExpr expr, mlir::ArrayAttr symbols = {});
 
 /// The product of all dimensions.
 mlir::AffineExpr getNumElements(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::MLIRContext *context);

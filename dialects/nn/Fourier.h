@@ -6,7 +6,7 @@
 
 namespace kiln::nn {
 
-/// How runtime/include/kiln/fourier.h computes a transform.
+/// The plan by which runtime/include/kiln/fourier.h computes a transform.
 struct FourierPlan {
   int64_t length;
   /// Real numbers of an even length are transformed as half as many complex ones.
@@ -20,7 +20,7 @@ struct FourierPlan {
   static FourierPlan of(FourierOp op);
 
   int64_t points() const { return packs ? length / 2 : length; }
-  /// The largest radix of the stages that have no function of their own, or 0.
+  /// The largest radix among the stages without a specialised function, or 0.
   int64_t largestUnusual() const;
   /// Elements of the table, and the table: when it packs, powers 0 to length / 2 of exp(-2 pi i / length); then for each stage the factors of points
   /// 1 to radix - 1, real parts before imaginary ones, and for an unusual radix its roots of unity.

@@ -9,10 +9,10 @@ def NN_AttentionOp : NN_Op<"attention", [Pure, AttrSizedOperandSegments, Declare
                                          DeclareOpInterfaceMethods<NN_FusedKernel>, NN_Approximate]> {
   let summary = "softmax(scale * query * key^T, masked) * value: the core of ONNX Attention 23 and of what exporters write for it.";
   let description = [{
-    query [batch..., M, D], key [batch..., N, D], value [batch..., N, E]; the result is [batch..., M, E]. A score is made of
-    `scale` times the product of a query and a key; then `fill` takes its place where `keep` is false or, with `causal`, where key j comes after
-    query i, which is at place i + N - M, or by `window` or more places before it; then `bias` is added. `bias` and `keep` have the shape of the
-    scores [batch..., M, N] (broadcasts are explicit). The softmax runs along the keys. A row that sees no key at all (all scores are -inf) is NaN.
+    query [batch..., M, D], key [batch..., N, D], value [batch..., N, E]; the result is [batch..., M, E]. A score is
+    `scale` times the product of a query and a key. It is replaced by `fill` where `keep` is false. With `causal` it is also replaced where key j comes
+    after query i, which is at position i + N - M, or `window` or more positions before it. Then `bias` is added. `bias` and `keep` have the shape of the
+    scores [batch..., M, N] (broadcasts are explicit). The softmax runs along the keys. A row without any visible key (all scores are -inf) is NaN.
     ```mlir
     %r = nn.attention query(%q) key(%k) value(%v) scale 1.250000e-01 causal window 4
       : (tensor<1x2x5x64xf32>, tensor<1x2x7x64xf32>, tensor<1x2x7x64xf32>) -> tensor<1x2x5x64xf32>

@@ -13,21 +13,20 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 def NN_Dialect : Dialect {
   let name = "nn";
   let cppNamespace = "::kiln::nn";
-  let summary = "What a neural network means: value semantics on ranked tensors.";
+  let summary = "The meaning of a neural network, with value semantics on ranked tensors.";
   let description = [{
-    One operation per ONNX operator that graph passes want to see. The differences between opsets end at import, broadcasts are explicit,
+    There is one operation for each ONNX operator that graph passes recognise. Import removes the differences between opsets, broadcasts are explicit,
     and every dimension is either static or an expression of the module's symbols (`#nn.dims`), so two dimensions are equal exactly
     when their expressions are.
 
-    Module attributes: `nn.model` (the name that all external symbols bear), `nn.symbols` (names of the symbolic dimensions, in the order
-    of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` a symbol, when the user gave bounds), `nn.constraints` (expressions
-    that must be zero at run time), `nn.assumed` (those of them that make the module a version of the model, for runs in which sizes that broadcast are
-    equal), `nn.computed_symbols` (an affine map with a result for each of the last symbols, those that the model computes:
-    the most that it can be, an expression of the symbols before them), `nn.accuracy` (`strict` or `fast`, when the user asked for one), `nn.transposes`
-    (how many transposes the choice of layouts left), `nn.sequences` (which arguments and results of @main are elements of sequences and optionals of the
-    ONNX model, see Sequences.h). `func.func @main` carries `nn.name` on its
-    arguments and results: the ONNX names; on arguments `nn.range` (two f64: what the user promises about the values); on results that
-    are shown for inspection `nn.node` (the ONNX node that computes them).
+    Module attributes: `nn.model` (the prefix of all external symbols), `nn.symbols` (names of the symbolic dimensions, in the order
+    of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` per symbol, if the user gave bounds), `nn.constraints` (expressions
+    that must be zero at run time), `nn.assumed` (those of the constraints that hold only in this version of the model, for runs in which sizes that
+    broadcast are equal), `nn.computed_symbols` (an affine map with one result for each of the last symbols, which the model computes:
+    an upper bound, as an expression of the earlier symbols), `nn.accuracy` (`strict` or `fast`, if the user asked for it), `nn.transposes`
+    (the number of transposes that the choice of layouts left), `nn.sequences` (the arguments and results of @main that are elements of sequences and
+    optionals of the ONNX model, see Sequences.h). `func.func @main` has `nn.name` on its arguments and results (the ONNX names), `nn.range` on arguments
+    (two f64: the range that the user promises), and `nn.node` on results that are shown for inspection (the ONNX node that computes them).
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -78,6 +77,27 @@ def NN_AccuracyAttr : Attr<CPred<"::llvm::isa<::kiln::kernel::AccuracyAttr>($_se
 }
 // Of the exp inside an operation; travels to the parts when it is decomposed, and to the kernel's math.exp.
 def NN_Accuracy : DefaultValuedAttr<NN_AccuracyAttr, "::kiln::kernel::Accuracy::Exact">;
+
+// The kernel dialect's #kernel.plan and #kernel.refusal.
+def NN_PlanAttr : Attr<CPred<"::llvm::isa<::kiln::kernel::PlanAttr>($_self)">, "#kernel.plan"> {
+  let storageType = "::kiln::kernel::PlanAttr";
+  let returnType = "::kiln::kernel::PlanAttr";
+  let convertFromStorage = "$_self";
+}
+def NN_RefusalAttr : Attr<CPred<"::llvm::isa<::kiln::kernel::RefusalAttr>($_self)">, "#kernel.refusal">;
+
+def NN_GroupForm : I32EnumAttr<"GroupForm", "which anchors a group has", [
+    I32EnumAttrCase<"Plain", 0, "plain">,
+    I32EnumAttrCase<"Strips", 1, "strips">,
+    I32EnumAttrCase<"ProductSoftmax", 2, "product_softmax">,
+    I32EnumAttrCase<"SoftmaxScan", 3, "softmax_scan">,
+    I32EnumAttrCase<"GatheredProduct", 4, "gathered_product">]> {
+  let cppNamespace = "::kiln::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_GroupFormAttr : EnumAttr<NN_Dialect, NN_GroupForm, "group_form"> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def NN_LayoutAttr : EnumAttr<NN_Dialect, NN_Layout, "layout">;
 

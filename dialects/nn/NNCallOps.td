@@ -12,7 +12,7 @@ include "dialects/nn/NNInterfaces.td"
 def NN_FourierOp : NN_Op<"fourier", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction>]> {
   let summary = "The discrete Fourier transform along the last but one dimension: ONNX DFT, and the frames of STFT.";
   let description = [{
-    The last dimension is a number's real part, or real and imaginary part. A row is filled up with zeros to `length` points; a result keeps the
+    The last dimension is a number's real part, or its real and imaginary parts. A row is padded with zeros to `length` points, and a result keeps the
     first points of the transform. `inverse` is the inverse transform, divided by `length`. A result of real numbers is the transform of a spectrum
     whose second half mirrors the first one, so only points up to `length` / 2 are read. `table` holds roots of unity in the order that the
     stages need them (dialects/nn/Fourier.h).
@@ -29,9 +29,9 @@ def NN_FourierOp : NN_Op<"fourier", [Pure, DeclareOpInterfaceMethods<NN_RuntimeF
 }
 
 def NN_StringParseOp : NN_Op<"string_parse", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["isElementwise", "reportsFaults"]>]> {
-  let summary = "The numbers that strings stand for: ONNX Cast from strings.";
+  let summary = "Strings parsed as numbers: ONNX Cast from strings.";
   let description = [{
-    Decimal numbers, also with an exponent, rounded to the nearest f64; INF and NaN in letters of any case. An i64 or ui64 is one cut off towards zero.
+    Decimal numbers, also with an exponent, rounded to the nearest f64; INF and NaN in upper or lower case. An i64 or ui64 is the number truncated.
     Any other string is a fault of the data.
     ```mlir
     %r = nn.string_parse %x : tensor<2xi128> -> tensor<2xf64>
@@ -44,9 +44,9 @@ def NN_StringParseOp : NN_Op<"string_parse", [Pure, DeclareOpInterfaceMethods<NN
 }
 
 def NN_StringPrintOp : NN_Op<"string_print", [NN_DataSized, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults"]>]> {
-  let summary = "Numbers as strings: ONNX Cast to strings.";
+  let summary = "Numbers printed as strings: ONNX Cast to strings.";
   let description = [{
-    The fewest digits that no other number of the input's type is nearer to. Bytes as of `nn.string_concat`.
+    The result has the fewest digits that read back as the same number of the input's type. `bytes` is as in `nn.string_concat`.
     ```mlir
     %r, %bytes, %n = nn.string_print %x room 65536 counts 0 : tensor<2xf32>
       -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
@@ -61,9 +61,9 @@ def NN_StringPrintOp : NN_Op<"string_print", [NN_DataSized, DeclareOpInterfaceMe
 }
 
 def NN_StringOrderOp : NN_Op<"string_order", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction>]> {
-  let summary = "How many strings are before each one in the order of their bytes: numbers that compare as the strings do.";
+  let summary = "The rank of each string in the order of their bytes: numbers that compare as the strings do.";
   let description = [{
-    `places` are the places of the strings in that order.
+    `places` are the positions of the strings in that order.
     ```mlir
     %r, %places = nn.string_order %x : tensor<5xi128> -> tensor<5xi64>, tensor<5xi64>
     ```

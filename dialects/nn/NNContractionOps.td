@@ -6,9 +6,9 @@ include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 
 def NN_MatmulOp : NN_Op<"matmul", [Pure]> {
-  let summary = "Matrix product of the last two dimensions: ONNX MatMul, Gemm (whose transposes, scales and bias become operations of their own).";
+  let summary = "Matrix product of the last two dimensions: ONNX MatMul, Gemm (whose transposes, scales and bias become separate operations).";
   let description = [{
-    [batch..., M, K] x [K, N] -> [batch..., M, N] with one right side for all batches, or [batch..., M, K] x [batch..., K, N] with
+    [batch..., M, K] x [K, N] -> [batch..., M, N] with the same right side for all batches, or [batch..., M, K] x [batch..., K, N] with
     equal batch dimensions. Integer operands accumulate in the result's type.
     ```mlir
     %r = nn.matmul %a, %b : tensor<2x4x8xf32>, tensor<8x16xf32> -> tensor<2x4x16xf32>
@@ -41,11 +41,11 @@ def NN_ConvOp : NN_Op<"conv", [Pure]> {
 }
 
 def NN_WinogradFilterOp : NN_Op<"winograd_filter", [Pure]> {
-  let summary = "The filters of a 3x3 convolution as nn.winograd_conv multiplies with them.";
+  let summary = "The filters of a 3x3 convolution, transformed for nn.winograd_conv.";
   let description = [{
     [out, in, 3, 3] -> [(tile + 2)^2, panels, rows, width]: transformed (dialects/nn/Winograd.h), in panels of `width` output channels, of which the
     last is filled up with zeros. Rows beyond the input channels are undefined; they keep places from sharing the sets of the first-level cache.
-    Made by --nn-choose-winograd, and run with the model: the library holds the filters as they are in the file, which is a quarter of this.
+    --nn-choose-winograd makes it. It runs with the model: the library holds the untransformed filters, which take a quarter of the memory.
     ```mlir
     %u = nn.winograd_filter %w tile 4 : tensor<40x16x3x3xf32> -> tensor<36x2x17x32xf32>
     ```
@@ -59,8 +59,8 @@ def NN_WinogradFilterOp : NN_Op<"winograd_filter", [Pure]> {
 def NN_WinogradConvOp : NN_Op<"winograd_conv", [Pure]> {
   let summary = "A 3x3 convolution of stride 1 by Winograd's minimal filtering, F(tile x tile, 3x3) (Lavin and Gray, arXiv:1509.09308).";
   let description = [{
-    The input is [N, H, W, C] with its padding in it, the result [N, H - 2, W - 2, out channels]. The weight is a convolution's, [out channels, C, 3, 3],
-    or what nn.winograd_filter makes of it. `tile` is 2 or 4. Made by --nn-choose-winograd.
+    The input is [N, H, W, C] including its padding, the result [N, H - 2, W - 2, out channels]. The weight is a convolution's, [out channels, C, 3, 3],
+    or what nn.winograd_filter makes of it. `tile` is 2 or 4. --nn-choose-winograd makes it.
     ```mlir
     %r = nn.winograd_conv %x, %u tile 4 : tensor<1x30x30x16xf32>, tensor<36x2x17x32xf32> -> tensor<1x28x28x40xf32>
     ```

@@ -8,7 +8,7 @@ include "dialects/nn/NNInterfaces.td"
 def NN_ReshapeOp : NN_Op<"reshape", [Pure]> {
   let summary = "The same elements in the same row-major order under another shape: ONNX Reshape, Flatten, Squeeze, Unsqueeze.";
   let description = [{
-    The result type says the new shape, symbolic dimensions included. Never copies: it is another name for the operand's buffer.
+    The result type has the new shape, including symbolic dimensions. A reshape never copies: its result is another name for the operand's buffer.
     ```mlir
     %r = nn.reshape %x : tensor<2x6xf32> -> tensor<3x4xf32>
     ```
@@ -33,9 +33,9 @@ def NN_TransposeOp : NN_Op<"transpose", [Pure, DeclareOpInterfaceMethods<NN_Inde
 }
 
 def NN_BroadcastToOp : NN_Op<"broadcast_to", [Pure, NN_Permutable, DeclareOpInterfaceMethods<NN_IndexMap>]> {
-  let summary = "Repeats dimensions of size one and adds leading ones: numpy broadcasting made explicit (ONNX Expand).";
+  let summary = "Repeats dimensions of size one and adds leading dimensions: explicit numpy broadcasting (ONNX Expand).";
   let description = [{
-    A dynamic dimension may become one of another size: at run time it is 1 or that size, which `nn.constraints` demands.
+    A dynamic dimension may become a dimension of another size: at run time it is 1 or has that size, which `nn.constraints` ensures.
     ```mlir
     %r = nn.broadcast_to %x : tensor<3x1xf32> -> tensor<2x3x4xf32>
     ```
@@ -52,7 +52,7 @@ def NN_SliceOp : NN_Op<"slice", [Pure, DeclareOpInterfaceMethods<NN_Permutable, 
   let summary = "Result index d is operand index starts[d] + steps[d] * d: ONNX Slice and Split after normalization.";
   let description = [{
     `starts` is a map of the module's symbols with one result per dimension, already normalized (not negative, in range);
-    `steps` may be negative. The result type says the extents.
+    `steps` may be negative. The result type has the extents.
     ```mlir
     %r = nn.slice %x starts affine_map<() -> (0, 2)> steps [1, 1] : tensor<4x8xf32> -> tensor<4x6xf32>
     ```
@@ -64,7 +64,7 @@ def NN_SliceOp : NN_Op<"slice", [Pure, DeclareOpInterfaceMethods<NN_Permutable, 
   let hasFolder = 1;
 }
 
-def NN_PadMode : I32EnumAttr<"PadMode", "what stands outside the operand", [
+def NN_PadMode : I32EnumAttr<"PadMode", "the values outside the operand", [
     I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Edge", 1, "edge">, I32EnumAttrCase<"Reflect", 2, "reflect">,
     I32EnumAttrCase<"Wrap", 3, "wrap">]> {
   let cppNamespace = "::kiln::nn";
@@ -73,9 +73,9 @@ def NN_PadMode : I32EnumAttr<"PadMode", "what stands outside the operand", [
 def NN_PadModeAttr : EnumAttr<NN_Dialect, NN_PadMode, "pad_mode">;
 
 def NN_PadOp : NN_Op<"pad", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
-  let summary = "Adds a border, and `interior` elements between neighbours: ONNX Pad.";
+  let summary = "Adds a border and, with `interior`, elements between neighbours: ONNX Pad.";
   let description = [{
-    `low` and `high` are maps of the module's symbols, one result per dimension; negative amounts cut. `interior[d]` elements of the
+    `low` and `high` are maps of the module's symbols, one result per dimension; negative amounts crop. `interior[d]` elements of the
     constant value are put between neighbours of dimension d (mode constant only). `value` is a rank 0 tensor, constant mode only.
     ```mlir
     %r = nn.pad %x, %v low affine_map<() -> (0, 1)> high affine_map<() -> (0, 1)> interior [0, 0] mode constant
@@ -93,7 +93,7 @@ def NN_PadOp : NN_Op<"pad", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["pe
 }
 
 def NN_ConcatOp : NN_Op<"concat", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
-  let summary = "Operands one after the other along an axis: ONNX Concat.";
+  let summary = "Concatenates the operands along an axis: ONNX Concat.";
   let description = "```mlir\n%r = nn.concat %a, %b axis 1 : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>\n```";
   let arguments = (ins Variadic<NN_DataTensor>:$inputs, I64Attr:$axis);
   let results = (outs NN_DataTensor:$result);
@@ -129,7 +129,7 @@ def NN_GatherNdOp : NN_Op<"gather_nd", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NN_ScatterReduction : I32EnumAttr<"ScatterReduction", "how an update meets the element there", [
+def NN_ScatterReduction : I32EnumAttr<"ScatterReduction", "how an update is combined with the existing element", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Mul", 2, "mul">,
     I32EnumAttrCase<"Min", 3, "min">, I32EnumAttrCase<"Max", 4, "max">]> {
   let cppNamespace = "::kiln::nn";
@@ -139,7 +139,7 @@ def NN_ScatterReductionAttr : EnumAttr<NN_Dialect, NN_ScatterReduction, "scatter
 
 def NN_ScatterElementsOp : NN_Op<"scatter_elements", [
     Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, AllTypesMatch<["input", "result"]>]> {
-  let summary = "A copy of the input with single elements updated in the order of the updates: ONNX ScatterElements.";
+  let summary = "A copy of the input with single elements updated, in the order of the updates: ONNX ScatterElements.";
   let description = [{
     ```mlir
     %r = nn.scatter_elements %x, %i, %u axis 0 reduction none : tensor<3x3xf32>, tensor<2x3xi64>, tensor<2x3xf32>
@@ -169,7 +169,7 @@ def NN_ScatterNdOp : NN_Op<"scatter_nd", [Pure, AllTypesMatch<["input", "result"
 }
 
 def NN_IotaOp : NN_Op<"iota", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
-  let summary = "The coordinate along one axis at every place: the base of Range, Trilu, EyeLike, OneHot.";
+  let summary = "The coordinate of each element along one axis: the base of Range, Trilu, EyeLike, OneHot.";
   let description = "```mlir\n%r = nn.iota axis 1 : tensor<2x4xi64>\n```";
   let arguments = (ins I64Attr:$axis);
   let results = (outs NN_Tensor:$result);
@@ -187,9 +187,9 @@ def NN_ResizeModeAttr : EnumAttr<NN_Dialect, NN_ResizeMode, "resize_mode">;
 def NN_ResizeOp : NN_Op<"resize", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "Resamples dimensions: ONNX Resize and Upsample.";
   let description = [{
-    `scales` (one a dimension, 1.0 = unchanged) are the factors used in the coordinate formulas named by `coordinates` (half_pixel,
+    `scales` (one per dimension, 1.0 = unchanged) are the factors used in the coordinate formulas named by `coordinates` (half_pixel,
     asymmetric, align_corners, pytorch_half_pixel, half_pixel_symmetric, tf_crop_and_resize); an entry of 0.0 means "result size / input size" (dynamic sizes).
-    With align_corners the last input lies at input size * scale - 1, whether that is the result's last place or not: the result's size is rounded down.
+    With align_corners the last input element is at input size * scale - 1, even if that is not the result's last element: the result's size is rounded down.
     `nearest` is ONNX nearest_mode. `roi` (2 * rank numbers) serves tf_crop_and_resize.
     ```mlir
     %r = nn.resize %x mode nearest coordinates "asymmetric" nearest "floor" scales [1.0, 1.0, 2.0, 2.0]

@@ -1,4 +1,4 @@
-//===- NNDataSizedOps.td - Results whose size only the data tells ----------===//
+//===- NNDataSizedOps.td - Results whose size depends on the data ----------===//
 #ifndef KILN_NN_DATA_SIZED_OPS
 #define KILN_NN_DATA_SIZED_OPS
 
@@ -6,9 +6,9 @@ include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 
 def NN_NonZeroOp : NN_Op<"non_zero", [NN_DataSized]> {
-  let summary = "The coordinates of all elements that are not zero, in row-major order, one a column: ONNX NonZero.";
+  let summary = "The coordinates of all elements that are not zero, in row-major order, one per column: ONNX NonZero.";
   let description = [{
-    NaN is not zero. `counts` is the symbol that the number of columns becomes. Compress is a gather at the non-zeros of its condition.
+    NaN counts as not zero. `counts` is the symbol for the number of columns. Compress is a gather at the non-zeros of its condition.
     ```mlir
     %at, %n = nn.non_zero %x counts 0 : tensor<2x3xf32> -> tensor<2x?xi64, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
     ```
@@ -20,11 +20,11 @@ def NN_NonZeroOp : NN_Op<"non_zero", [NN_DataSized]> {
 }
 
 def NN_NonMaxSuppressionOp : NN_Op<"non_max_suppression", [NN_DataSized]> {
-  let summary = "For each batch and class the boxes of the best scores that overlap no better one too much: ONNX NonMaxSuppression.";
+  let summary = "For each batch and class, the boxes with the best scores that do not overlap a better one too much: ONNX NonMaxSuppression.";
   let description = [{
-    A row of the result is batch, class, box; best first within a class, equal scores by lower box. A box is taken when its score is above
-    `score_threshold` (when there is one; NaN never is a score) and its intersection over union with each box taken before is at
-    most `iou_threshold`. `max_boxes` limits the boxes of a class. Boxes are two corners, or a centre and a size with `center_point_box`.
+    A row of the result is batch, class, box, with the best box of a class first and equal scores in the order of boxes. A box is selected if its
+    score is above `score_threshold` (if given; NaN is never selected) and its intersection over union with each selected box is at most
+    `iou_threshold`. `max_boxes` limits the boxes per class. A box is given by two corners, or a centre and a size with `center_point_box`.
     ```mlir
     %r, %n = nn.non_max_suppression %boxes, %scores, %max, %iou, %score counts 0
       : tensor<1x6x4xf32>, tensor<1x1x6xf32>, tensor<i64>, tensor<f32>, tensor<f32>
@@ -43,10 +43,10 @@ def NN_NonMaxSuppressionOp : NN_Op<"non_max_suppression", [NN_DataSized]> {
 }
 
 def NN_UniqueOp : NN_Op<"unique", [NN_DataSized]> {
-  let summary = "Which rows are different: where each is first, which one every row is, and how often each occurs: ONNX Unique.";
+  let summary = "The distinct rows: the first occurrence of each, the distinct row that each row equals, and the number of occurrences: ONNX Unique.";
   let description = [{
-    The different rows stand in the order of their first occurrence, or from small to large with `sorted`; rows compare by their first different
-    element. All NaN are one value, larger than the others. The rows themselves are a gather at `first`.
+    The distinct rows are in the order of their first occurrence, or in ascending order with `sorted`. Rows are compared lexicographically. All NaN
+    are one value, larger than all others. The rows themselves are a gather at `first`.
     ```mlir
     %first, %inverse, %sizes, %n = nn.unique %x sorted counts 0
       : tensor<6x1xf32> -> tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<6xi64>, tensor<?xi64, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
@@ -62,9 +62,9 @@ def NN_UniqueOp : NN_Op<"unique", [NN_DataSized]> {
 }
 
 def NN_ComputedDimOp : NN_Op<"computed_dim", [NN_DataSized]> {
-  let summary = "A number that the model computes, as a dimension: of If with branches of different shapes, or the number of steps of a Loop.";
+  let summary = "A computed number as a dimension, for an If with branches of different shapes or for the number of steps of a Loop.";
   let description = [{
-    What is beyond the bound of the symbol `counts` becomes the bound, what is negative becomes 0.
+    The number is clamped to the range from 0 to the bound of the symbol `counts`.
     ```mlir
     %n = nn.computed_dim %x counts 0 : tensor<i64> -> tensor<1xi64>
     ```

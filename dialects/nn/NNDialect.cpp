@@ -39,7 +39,7 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, T
 LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> emitError) const {
   AffineMap map = getMap();
   if (map.getNumDims() != 0 || map.getNumResults() != shape.size())
-    return emitError() << "expected " << shape.size() << " expressions of symbols in #nn.dims, one a dimension";
+    return emitError() << "expected " << shape.size() << " expressions of symbols in #nn.dims, one per dimension";
   for (auto [i, size, expr] : llvm::enumerate(shape, map.getResults())) {
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     if (ShapedType::isDynamic(size) == static_cast<bool>(constant) || (constant && constant.getValue() != size))

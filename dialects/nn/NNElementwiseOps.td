@@ -1,4 +1,4 @@
-//===- NNElementwiseOps.td - One line an element-wise operator -------------===//
+//===- NNElementwiseOps.td - One line per element-wise operator -------------===//
 //
 // The text in [{ }] is the scalar computation, in terms of `Scalar` (dialects/nn/Scalar.h). The same text yields the kernel's arithmetic and,
 // for composites, the decomposition into simpler operations.
@@ -61,7 +61,7 @@ class NN_Compare<string mnemonic, string body>
   let assemblyFormat = "$x `,` $y attr-dict `:` type($x) `->` type($result)";
 }
 
-// Element-wise composites: whole until the target decides, then either this text in one kernel or this text as separate operations.
+// Element-wise composites stay whole until the target stage decides: the text becomes code in one kernel, or separate operations.
 class NN_ComposedElementwise<string body, string unpack> {
   list<Trait> traits = [DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>];
   code definition = [{
@@ -130,7 +130,7 @@ def NN_AcoshOp : NN_Unary<"acosh", [{ acosh(x) }]>;
 def NN_AtanhOp : NN_Unary<"atanh", [{ atanh(x) }]>;
 
 //===- Activations (composites) --------------------------------------------===//
-// Formulas keep the digits of small results: none adds to 1 what is small beside it, or takes 1 from what is close to it.
+// The formulas keep the precision of small results: none adds a small number to 1, or subtracts 1 from a number close to 1.
 def NN_SigmoidOp : NN_Unary<"sigmoid", [{ sigmoid(x) }], [NN_Approximate], (ins NN_Accuracy:$accuracy)>;
 def NN_ReluOp : NN_Unary<"relu", [{ max(x, 0.0) }]>;
 def NN_ClampOp : NN_Unary<"clamp", [{ min(max(x, getMin().convertToDouble()), getMax().convertToDouble()) }], [], (ins F64Attr:$min, F64Attr:$max)>;

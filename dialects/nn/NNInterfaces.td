@@ -25,7 +25,7 @@ def NN_IndexMap : OpInterface<"IndexMap"> {
     The first operand is the moved one. The symbols are the module's.
   }];
   let methods = [
-    InterfaceMethod<"The map from result index to operand index, or a null map when this instance cannot be so expressed.",
+    InterfaceMethod<"The map from result index to operand index, or a null map if this instance has none.",
       "::mlir::AffineMap", "getIndexMap", (ins)>
   ];
 }
@@ -35,8 +35,8 @@ def NN_Decomposable : OpInterface<"Decomposable"> {
   let description = "The operation equals a graph of simpler nn operations.";
   let methods = [
     InterfaceMethod<[{
-      Builds that graph at the builder's insertion point and returns the values that replace the results; fails only for an instance whose
-      parts cannot be expressed (the reason is emitted as a remark by the caller).
+      Builds that graph at the builder's insertion point and returns the values that replace the results; fails only for an instance
+      whose parts cannot be expressed (the caller emits the reason as a remark).
     }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder)>
   ];
 }
@@ -45,7 +45,7 @@ def NN_FusedKernel : OpInterface<"FusedKernel"> {
   let cppNamespace = "::kiln::nn";
   let description = "The operation can be emitted as one kernel.";
   let methods = [
-    InterfaceMethod<"Whether a target with these features has the fused kernel for this instance; false makes the target stage decompose.",
+    InterfaceMethod<"Whether the target has a fused kernel for this instance; otherwise the target stage decomposes it.",
       "bool", "hasFusedKernel", (ins "::kiln::kernel::TargetAttr":$target)>
   ];
 }
@@ -53,7 +53,7 @@ def NN_FusedKernel : OpInterface<"FusedKernel"> {
 def NN_Approximate : OpInterface<"Approximate"> {
   let cppNamespace = "::kiln::nn";
   let description = [{
-    The operation computes exp, and has an attribute `accuracy` that says how well. Its result may carry that relative error: an operation that
+    The operation computes exp, with the accuracy of its attribute `accuracy`. Its result may have that relative error, so an operation that
     subtracts from an exp does not implement this.
   }];
   let methods = [
@@ -65,12 +65,12 @@ def NN_Approximate : OpInterface<"Approximate"> {
 def NN_Permutable : OpInterface<"Permutable"> {
   let cppNamespace = "::kiln::nn";
   let description = [{
-    The operation commutes with a permutation of the dimensions: applied to operands all transposed alike, with its attributes remapped, it
-    gives the transposed result. Operands of another rank than the result are left as they are.
+    The operation commutes with a permutation of the dimensions: if all operands are transposed by the same permutation and the attributes are
+    remapped, its result is the transposed result. Operands whose rank differs from the result's are not transposed.
   }];
   let methods = [
     InterfaceMethod<[{
-      Remaps the attributes that speak of dimensions: dimension i of the new operands is dimension permutation[i] of the old ones.
+      Remaps the attributes that refer to dimensions: dimension i of the new operands is dimension permutation[i] of the old ones.
     }], "void", "permuteAttributes", (ins "::llvm::ArrayRef<int64_t>":$permutation), "", "(void)permutation;">
   ];
 }
@@ -78,9 +78,9 @@ def NN_Permutable : OpInterface<"Permutable"> {
 def NN_DataSized : OpInterface<"DataSized"> {
   let cppNamespace = "::kiln::nn";
   let description = [{
-    Only the data tells the size of the results: the operation computes one of the module's symbols, which stands in the types of its other
-    results. Its last result is the count, a tensor of one i64. The operation has no `Pure` trait: shapes may need the symbol when nobody
-    reads the values.
+    The size of the results depends on the data: the operation computes one of the module's symbols, which appears in the types of its other
+    results. Its last result is the count, a tensor of one i64. The operation does not have the trait `Pure`, because shapes may need the symbol
+    even if nothing reads the values.
   }];
   let methods = [
     InterfaceMethod<"The symbol that it computes.", "unsigned", "getCountedSymbol", (ins), "", "return $_op.getCounts();">,
@@ -91,16 +91,16 @@ def NN_DataSized : OpInterface<"DataSized"> {
 def NN_RuntimeFunction : OpInterface<"RuntimeFunction"> {
   let cppNamespace = "::kiln::nn";
   let description = [{
-    The operation is a call of a function of the runtime's kernel headers. It gets the buffers of operands and results; a status cell if it reports faults;
-    the caller's context if it calls a hook; the range of elements to do if it treats each by itself, otherwise the number of elements of the first operand
-    (of the result without any); and literals: numbers, strings, and tables of strings or 32-bit integers, each with its length behind it.
+    The operation is a call of a function of the runtime's kernel headers. Its arguments are the buffers of operands and results; a status cell if it
+    reports faults; the caller's context if it calls a hook; the range of elements to compute if it is element-wise, otherwise the number of elements of the
+    first operand (or of the result if there is none); and literals: numbers, strings, and tables of strings or 32-bit integers, each followed by its length.
   }];
   let methods = [
     InterfaceMethod<"The function.", "::llvm::StringRef", "getFunction">,
-    InterfaceMethod<"What it gets besides buffers.", "::mlir::ArrayAttr", "getLiterals">,
-    InterfaceMethod<"Whether it treats each element by itself.", "bool", "isElementwise", (ins), "", "return false;">,
-    InterfaceMethod<"Whether data may be at fault.", "bool", "reportsFaults", (ins), "", "return false;">,
-    InterfaceMethod<"Whether it calls a hook of the caller's context; what fails there ends the run at once.", "bool", "callsHook", (ins), "",
+    InterfaceMethod<"The literal arguments.", "::mlir::ArrayAttr", "getLiterals">,
+    InterfaceMethod<"Whether it computes each element independently.", "bool", "isElementwise", (ins), "", "return false;">,
+    InterfaceMethod<"Whether it reports faults of the data.", "bool", "reportsFaults", (ins), "", "return false;">,
+    InterfaceMethod<"Whether it calls a hook of the caller's context, whose failure ends the run immediately.", "bool", "callsHook", (ins), "",
       "return false;">
   ];
 }

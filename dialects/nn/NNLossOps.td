@@ -6,14 +6,14 @@ include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 include "dialects/nn/NNNormalizationOps.td"
 
-def NN_LossReduction : I32EnumAttr<"LossReduction", "what becomes of the losses of all places", [
+def NN_LossReduction : I32EnumAttr<"LossReduction", "how the losses of all positions are reduced", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Sum", 1, "sum">, I32EnumAttrCase<"Mean", 2, "mean">]> {
   let cppNamespace = "::kiln::nn";
   let genSpecializedAttr = 0;
 }
 def NN_LossReductionAttr : EnumAttr<NN_Dialect, NN_LossReduction, "loss_reduction">;
 
-// The input is [N, C, ...], the target [N, ...] and the weight [C]. A place whose class is `ignore_index` weighs nothing; the mean is over weights.
+// The input is [N, C, ...], the target [N, ...] and the weight [C]. A position whose class is `ignore_index` has weight 0; the mean is weighted.
 class NN_LossOp<string mnemonic, list<Trait> traits = []> : NN_SplitComposite<mnemonic, traits> {
   dag lossOperands = (ins NN_LossReductionAttr:$reduction, NN_FloatTensor:$input, NN_IndexTensor:$target, Optional<NN_FloatTensor>:$weight,
                           OptionalAttr<I64Attr>:$ignore_index);
@@ -21,7 +21,7 @@ class NN_LossOp<string mnemonic, list<Trait> traits = []> : NN_SplitComposite<mn
 }
 
 def NN_NegativeLogLikelihoodOp : NN_LossOp<"negative_log_likelihood"> {
-  let summary = "-input[n, target[n, ...], ...] * weight[target[n, ...]] for each place, reduced: ONNX NegativeLogLikelihoodLoss.";
+  let summary = "-input[n, target[n, ...], ...] * weight[target[n, ...]] for each position, reduced: ONNX NegativeLogLikelihoodLoss.";
   let description = [{
     ```mlir
     %l = nn.negative_log_likelihood mean %x, %t weight %w ignore -1 : tensor<3x5xf32>, tensor<3xi64>, tensor<5xf32> -> tensor<f32>

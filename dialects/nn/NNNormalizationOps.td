@@ -27,7 +27,7 @@ def NN_LogSoftmaxOp : NN_RowComposite<"log_softmax", [NN_Approximate], (ins NN_A
 }
 
 def NN_HardmaxOp : NN_RowComposite<"hardmax"> {
-  let summary = "One at the first largest element along an axis, zero elsewhere: ONNX Hardmax.";
+  let summary = "One at the first of the largest elements along an axis, zero elsewhere: ONNX Hardmax.";
   let description = "```mlir\n%r = nn.hardmax %x axis 1 : tensor<2x10xf32>\n```";
 }
 
@@ -56,7 +56,7 @@ def NN_RmsNormOp : NN_Composite<"rms_norm", [AllTypesMatch<["input", "result"]>]
   let hasVerifier = 1;
 }
 
-// Composites that no target has a kernel for: whole for whoever reads the graph, in parts behind the target stage.
+// Composites without a kernel on any target: graph passes see them whole, and the target stage splits them.
 class NN_SplitComposite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
     Pure, DeclareOpInterfaceMethods<NN_Decomposable>])>;
 
@@ -81,7 +81,7 @@ def NN_MeanVarianceNormOp : NN_SplitComposite<"mean_variance_norm", [SameOperand
 def NN_BatchNormOp : NN_SplitComposite<"batch_norm", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["scale", "bias", "mean", "variance"]>]> {
   let summary = "(x - mean) / sqrt(variance + epsilon) * scale + bias with given statistics of each channel: ONNX BatchNormalization in inference.";
   let description = [{
-    The input is [N, C, ...], the parameters are [C]. With constant parameters --nn-fold-constants makes it one factor and one addend a channel.
+    The input is [N, C, ...], the parameters are [C]. With constant parameters --nn-fold-constants makes it one factor and one addend per channel.
     ```mlir
     %r = nn.batch_norm %x scale %s bias %b mean %m variance %v epsilon 1.0e-5 : tensor<2x3x4xf32>, tensor<3xf32>
     ```

@@ -5,7 +5,7 @@
 include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 
-// A layer of one or two directions D whose input products are done: `gates` [T, B, D*G*H] holds X * W^T plus biases for all steps (a matmul
+// A layer with D = 1 or 2 directions whose input products have been computed: `gates` [T, B, D*G*H] holds X * W^T plus biases for all steps (a matmul
 // outside), `recurrence` [D, H, G*H] is R transposed, states are [D, B, H]. Two directions run forward and in reverse; one runs in reverse when
 // `reverse` is set. With `lengths` [B] row b takes part in its first lengths[b] steps only (reverse starts at the last of them): its state stays
 // then, and its later states are zero.
@@ -14,9 +14,9 @@ class NN_Recurrent<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, [
 }
 
 def NN_RnnOp : NN_Recurrent<"rnn"> {
-  let summary = "A plain recurrent layer whose input products are done: the recurrent part of ONNX RNN.";
+  let summary = "A plain recurrent layer whose input products have been computed: the recurrent part of ONNX RNN.";
   let description = [{
-    As `nn.lstm`, with one gate and one activation a step: H' = f(gates + H * R^T).
+    As `nn.lstm`, with one gate and one activation per step: H' = f(gates + H * R^T).
     ```mlir
     %y, %h = nn.rnn gates(%g) recurrence(%r) hidden(%h0) activations ["Tanh"]
       : (tensor<5x1x4xf32>, tensor<1x4x4xf32>, tensor<1x1x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>)
@@ -32,7 +32,7 @@ def NN_RnnOp : NN_Recurrent<"rnn"> {
 }
 
 def NN_LstmOp : NN_Recurrent<"lstm", [AttrSizedOperandSegments]> {
-  let summary = "An LSTM layer whose input products are done: the recurrent part of ONNX LSTM.";
+  let summary = "An LSTM layer whose input products have been computed: the recurrent part of ONNX LSTM.";
   let description = [{
     `gates` [T, B, D*4H] holds X * W^T plus both biases for all steps and directions, gate order i, o, f, c as in ONNX; `recurrence` is R
     transposed, [D, H, 4H]; `hidden` and `cell` [D, B, H] are the states before the first step; `peephole` [D, 3H] in the order i, o, f.
@@ -56,10 +56,10 @@ def NN_LstmOp : NN_Recurrent<"lstm", [AttrSizedOperandSegments]> {
 }
 
 def NN_GruOp : NN_Recurrent<"gru", [AttrSizedOperandSegments]> {
-  let summary = "A GRU layer whose input products are done: the recurrent part of ONNX GRU.";
+  let summary = "A GRU layer whose input products have been computed: the recurrent part of ONNX GRU.";
   let description = [{
-    As `nn.lstm`, with gate order z, r, h. `linear_before_reset` as in the standard; `recurrence_bias` [D, H] is what the reset gate multiplies
-    besides the product: Rb of the hidden gate. The other biases are in `gates`.
+    As `nn.lstm`, with gate order z, r, h. `linear_before_reset` is as in the standard. `recurrence_bias` [D, H] is Rb of the hidden gate, which is
+    added to the product before the reset gate multiplies it. The other biases are in `gates`.
     ```mlir
     %y, %h = nn.gru gates(%g) recurrence(%r) hidden(%h0) recurrence_bias(%b) activations ["Sigmoid", "Tanh"] linear_before_reset
       : (tensor<5x1x12xf32>, tensor<1x4x12xf32>, tensor<1x1x4xf32>, tensor<1x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>)

@@ -14,9 +14,9 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "the combination", [
 def NN_ReduceKindAttr : EnumAttr<NN_Dialect, NN_ReduceKind, "reduce_kind">;
 
 def NN_ReduceOp : NN_Op<"reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
-  let summary = "Combines all elements along axes; reduced dimensions stay with size one: ONNX Reduce*, GlobalAveragePool.";
+  let summary = "Combines all elements along axes; reduced dimensions are kept with size one: ONNX Reduce*, GlobalAveragePool.";
   let description = [{
-    `axes` is sorted and without duplicates. Max and min propagate NaN; an empty sum is 0, an empty product 1, an empty max -inf.
+    `axes` is sorted and has no duplicates. Max and min propagate NaN; an empty sum is 0, an empty product 1, an empty max -inf.
     f16 and bf16 accumulate in f32. keepdims = 0 is a following nn.reshape.
     ```mlir
     %r = nn.reduce sum %x [1] : tensor<2x3xf32> -> tensor<2x1xf32>
@@ -30,7 +30,7 @@ def NN_ReduceOp : NN_Op<"reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable
 }
 
 def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
-  let summary = "The index of the largest or smallest element along an axis, which stays with size one: ONNX ArgMax, ArgMin.";
+  let summary = "The index of the largest or smallest element along an axis, which is kept with size one: ONNX ArgMax, ArgMin.";
   let description = "```mlir\n%r = nn.arg_reduce max %x axis 1 : tensor<2x3xf32> -> tensor<2x1xi64>\n```";
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_Tensor:$input, I64Attr:$axis, UnitAttr:$select_last);
   let results = (outs NN_IndexTensor:$result);
@@ -48,7 +48,7 @@ def NN_CumulativeOp : NN_Op<"cumulative", [Pure, DeclareOpInterfaceMethods<NN_Pe
 }
 
 def NN_TopKOp : NN_Op<"top_k", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
-  let summary = "The k largest (or smallest) elements along an axis in order, with their indices; equal elements by lower index: ONNX TopK.";
+  let summary = "The k largest (or smallest) elements along an axis in order, with their indices; of equal elements, the lower index comes first: ONNX TopK.";
   let description = [{
     k is the result's extent along the axis.
     ```mlir
@@ -64,7 +64,7 @@ def NN_TopKOp : NN_Op<"top_k", [Pure, DeclareOpInterfaceMethods<NN_Permutable, [
 def NN_MaxPoolOp : NN_Op<"max_pool", [Pure]> {
   let summary = "The largest element of each window: ONNX MaxPool. Padding is -inf.";
   let description = [{
-    Windows beyond the padded input (ceil_mode) are cut. `pads` lists the begins of all spatial dimensions, then the ends.
+    Windows that extend beyond the padded input (ceil_mode) are clipped. `pads` lists the begins of all spatial dimensions, then the ends.
     ```mlir
     %r = nn.max_pool %x kernel [2, 2] strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first
       : tensor<1x8x4x4xf32> -> tensor<1x8x2x2xf32>

@@ -1,6 +1,6 @@
 //===- NNRuntimeOps.td - Random numbers, strings and pictures --------------===//
 //
-// What the runtime's kernel headers compute whole: each operation is a call of one of their functions.
+// Operations that are calls of functions of the runtime's kernel headers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_NN_RUNTIME_OPS
@@ -11,10 +11,10 @@ include "dialects/nn/NNInterfaces.td"
 
 class NN_RuntimeOp<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic,
     !listconcat([DeclareOpInterfaceMethods<NN_RuntimeFunction>], traits)>;
-// One that treats each element by itself.
+// An operation that computes each element independently.
 class NN_EachOp<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic,
     !listconcat([Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["isElementwise"]>], traits)>;
-// One that may run out of the room for its results.
+// An operation whose results may exceed their room.
 class NN_RoomOp<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic,
     !listconcat([NN_DataSized, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults"]>], traits)>;
 
@@ -27,10 +27,10 @@ def NN_Distribution : I32EnumAttr<"Distribution", "how random numbers are distri
 def NN_DistributionAttr : EnumAttr<NN_Dialect, NN_Distribution, "distribution">;
 
 def NN_RandomOp : NN_RuntimeOp<"random", [Pure]> {
-  let summary = "Random numbers: ONNX RandomUniform, RandomNormal and what is made of them.";
+  let summary = "Random numbers: ONNX RandomUniform, RandomNormal and the operators based on them.";
   let description = [{
     The generator is the Mersenne Twister MT19937, started with the seed's low 32 bits: element i of the result is number i of
-    `numpy.random.RandomState(seed)`, uniform in [`first`, `second`) or normal with the mean `first` and the deviation `second`.
+    `numpy.random.RandomState(seed)`, uniform in [`first`, `second`), or normal with mean `first` and standard deviation `second`.
     The same operation gives the same numbers in every run, whatever the target and the number of threads.
     ```mlir
     %r = nn.random uniform seed 7 of 0.0 and 1.0 : tensor<2x3xf32>
@@ -60,9 +60,9 @@ def NN_StringEqualOp : NN_EachOp<"string_equal", [AllTypesMatch<["lhs", "rhs"]>]
 }
 
 def NN_StringFindOp : NN_EachOp<"string_find"> {
-  let summary = "Which of the keys a string is: ONNX LabelEncoder is a gather at it.";
+  let summary = "The index of a string among the keys: ONNX LabelEncoder is a gather at it.";
   let description = [{
-    The number of the first key that is the string, or that of the keys when it is none.
+    The index of the first key that equals the string, or the number of keys if there is none.
     ```mlir
     %r = nn.string_find %x in ["cat", "dog"] : tensor<5xi128> -> tensor<5xi64>
     ```
@@ -76,7 +76,7 @@ def NN_StringFindOp : NN_EachOp<"string_find"> {
 def NN_StringMatchOp : NN_EachOp<"string_match"> {
   let summary = "Whether a regular expression matches the whole string: ONNX RegexFullMatch.";
   let description = [{
-    A subset of RE2's syntax (dialects/nn/Regex.h), as a table that is walked byte by byte.
+    A subset of RE2's syntax (dialects/nn/Regex.h), compiled to a table that is walked byte by byte.
     ```mlir
     %r = nn.string_match %x with "[a-z]+" : tensor<5xi128> -> tensor<5xi1>
     ```
@@ -88,10 +88,10 @@ def NN_StringMatchOp : NN_EachOp<"string_match"> {
 }
 
 def NN_StringConcatOp : NN_RoomOp<"string_concat", [AllTypesMatch<["lhs", "rhs"]>]> {
-  let summary = "Strings joined two by two: ONNX StringConcat.";
+  let summary = "Pairs of strings joined: ONNX StringConcat.";
   let description = [{
-    The strings of the result point into `bytes`, of which `counts` is the symbol of the used length and the type's bound the room there is.
-    The bytes must be a result of the model, so that they outlive the run.
+    The strings of the result point into `bytes`. The symbol `counts` is its used length, and the symbol's bound its capacity. `bytes` must be a
+    result of the model, so that it outlives the run.
     ```mlir
     %r, %bytes, %n = nn.string_concat %a, %b room 65536 counts 0 : tensor<2xi128>
       -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
@@ -106,9 +106,9 @@ def NN_StringConcatOp : NN_RoomOp<"string_concat", [AllTypesMatch<["lhs", "rhs"]
 }
 
 def NN_StringCaseOp : NN_RoomOp<"string_case"> {
-  let summary = "Strings in small or capital letters: a part of ONNX StringNormalizer.";
+  let summary = "Strings converted to lower or upper case: a part of ONNX StringNormalizer.";
   let description = [{
-    Letters of ASCII, Latin-1, Greek and Cyrillic change, all others stay. Bytes as of `nn.string_concat`.
+    Letters of ASCII, Latin-1, Greek and Cyrillic are converted, all others are kept. `bytes` is as in `nn.string_concat`.
     ```mlir
     %r, %bytes, %n = nn.string_case %x upper room 65536 counts 0 : tensor<2xi128>
       -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
@@ -123,7 +123,7 @@ def NN_StringCaseOp : NN_RoomOp<"string_case"> {
 }
 
 def NN_StringFilterOp : NN_RuntimeOp<"string_filter", [NN_DataSized]> {
-  let summary = "The strings that are none of the stop words, or one empty string when none is left: a part of ONNX StringNormalizer.";
+  let summary = "The strings that are not stop words, or one empty string if none is left: a part of ONNX StringNormalizer.";
   let description = [{
     ```mlir
     %r, %n = nn.string_filter %x without ["the", "a"] counts 0 : tensor<4xi128> -> tensor<?xi128, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
@@ -140,8 +140,8 @@ def NN_StringFilterOp : NN_RuntimeOp<"string_filter", [NN_DataSized]> {
 def NN_StringSplitOp : NN_RoomOp<"string_split"> {
   let summary = "The parts of strings between delimiters: ONNX StringSplit.";
   let description = [{
-    A row of the result holds the parts of a string, filled up with empty ones to the most that a string has, which is the symbol `counts`. An empty
-    delimiter is any white space. At most `splits` splits; a string of more than `room` parts is a fault of the data.
+    A row of the result holds the parts of a string. It is padded with empty strings to the largest number of parts, which is the symbol `counts`. An
+    empty delimiter stands for any white space. There are at most `splits` splits. A string with more than `room` parts is a fault of the data.
     ```mlir
     %r, %sizes, %n = nn.string_split %x at "." splits 9 room 10 counts 0
       : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<2xi64>, tensor<1xi64>
@@ -167,10 +167,11 @@ def NN_PixelFormatAttr : EnumAttr<NN_Dialect, NN_PixelFormat, "pixel_format">;
 
 def NN_DecodeImageOp : NN_RuntimeOp<"decode_image", [
     NN_DataSized, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults", "callsHook"]>]> {
-  let summary = "The pixels of a picture whose file is the operand: ONNX ImageDecoder.";
+  let summary = "The pixels of an encoded picture: ONNX ImageDecoder.";
   let description = [{
-    The hook `decode_image` of the caller's context does it. `size` is height and width, at least 1; `counts` is the symbol of the bytes of all pixels.
-    Pixels of a static type are a picture of exactly the size `within`. A larger or a broken one, and a context without the hook end the run.
+    The hook `decode_image` of the caller's context decodes it. `size` is the height and width, at least 1; `counts` is the symbol for the number of bytes
+    of all pixels. If the pixels have a static type, the picture must have exactly the size `within`. A larger or broken picture ends the run, and so does a
+    context without the hook.
     ```mlir
     %p, %size, %n = nn.decode_image %file to rgb within 480 by 640 counts 0
       : tensor<900xui8> -> tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<2xi64>, tensor<1xi64>

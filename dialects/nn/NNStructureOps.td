@@ -24,7 +24,7 @@ def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike]> {
 }
 
 def NN_SplatOp : NN_Op<"splat", [Pure, NN_Permutable]> {
-  let summary = "A tensor of any shape with one value in all places.";
+  let summary = "A tensor of any shape whose elements are all equal.";
   let description = [{
     ```mlir
     %z = nn.splat 0.0 : f32 -> tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>
@@ -39,7 +39,7 @@ def NN_SplatOp : NN_Op<"splat", [Pure, NN_Permutable]> {
 def NN_DimValuesOp : NN_Op<"dim_values", [Pure]> {
   let summary = "Expressions of the symbolic dimensions as an integer tensor (rank 0 or 1).";
   let description = [{
-    What remains of ONNX Shape arithmetic when its value is needed as data at run time. Rank 0 takes a map with one result.
+    The part of ONNX Shape arithmetic whose value is needed as data at run time. Rank 0 takes a map with one result.
     ```mlir
     %s = nn.dim_values affine_map<()[s0] -> (s0, 768)> : tensor<2xi64>
     ```
@@ -52,10 +52,10 @@ def NN_DimValuesOp : NN_Op<"dim_values", [Pure]> {
 }
 
 def NN_ChooseOp : NN_Op<"choose", [Pure, AllTypesMatch<["then", "otherwise", "result"]>]> {
-  let summary = "One of two tensors, by a condition that run time knows; what only the other one needs is not computed.";
+  let summary = "One of two tensors, selected by a run-time condition; what only the other one needs is not computed.";
   let description = [{
-    Both branches of an ONNX If stand before it in straight line. Which operations a branch alone needs follows from their uses, and the
-    entry puts the launches of their kernels under the condition (passes/lowering/entry/Guards.h).
+    Both branches of an ONNX If precede it in straight-line code. The uses of an operation tell whether only one branch needs it, and the entry
+    puts the launches of such kernels under the condition (passes/lowering/entry/Guards.h).
     ```mlir
     %r = nn.choose %c ? %a : %b : tensor<i1>, tensor<4xf32>
     ```
@@ -68,12 +68,12 @@ def NN_ChooseOp : NN_Op<"choose", [Pure, AllTypesMatch<["then", "otherwise", "re
 }
 
 def NN_LoopOp : NN_Op<"loop", [IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments]> {
-  let summary = "Steps whose number only run time knows: ONNX Scan over a symbolic dimension, and Loop.";
+  let summary = "A loop whose number of steps is known only at run time: ONNX Scan over a symbolic dimension, and Loop.";
   let description = [{
-    The body gets the carried values, and behind them what it uses from outside. It yields the carried values of the next step, of the same types, and
-    the rows of this step. The results are the carried values after the last step, and for each row a tensor of all: `axes` says which of its
-    dimensions counts steps, `backwards` whether the first step's row stands last. There are as many steps as `steps` says, of which symbol `step` counts
-    in the body; with `conditional` no more after the first carried value, an i1, is false.
+    The arguments of the body are the carried values and then the values that it uses from outside. It yields the carried values of the next step, of the
+    same types, and the rows of this step. The results are the carried values after the last step and, for each row, a tensor of the rows of all steps:
+    `axes` gives its dimension that counts steps, and `backwards` says whether the first step's row comes last. `steps` is the number of steps, and the
+    symbol `step` is the number of the current step in the body. With `conditional`, the loop ends when the first carried value, an i1, is false.
     ```mlir
     %sum, %sums = nn.loop steps affine_map<()[s0] -> (s0)> step 1 carries(%zero) uses(%x) axes [0] backwards [0]
         : (tensor<4xf32>, tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>) -> (tensor<4xf32>, tensor<?x4xf32, #nn.dims<()[s0] -> (s0, 4)>>) {
@@ -105,23 +105,33 @@ def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
   let summary = "Operations that become one kernel.";
   let description = [{
     At most one operation of the body is an anchor (a contraction, reduction, normalization, pooling, ...); all others are `ScalarBody` or
-    `IndexMap` operations that run on the anchor's loads (prologue) or on its value before the store (epilogue). The target stage writes its
-    decision here: `kernel` names the implementation, `reason` says why it was chosen, further attributes are that implementation's parameters.
+    `IndexMap` operations that run on the anchor's loads (prologue) or on its value before the store (epilogue). A `form` other than `plain` has
+    several anchors, in this order: `strips` a pointwise convolution, a padding or none, a depthwise convolution and a pointwise one or none;
+    `product_softmax` a product and the softmax of its rows; `softmax_scan` a softmax and the scan of its rows; `gathered_product` a gather and the
+    product of the rows that it picks. The target stage writes its decision here: `plan` is how the group is computed, `reason` says why,
+    and `refusals`, where a user asks for them, why other kernels do not compute it.
     ```mlir
-    %r = nn.group(%a, %b) {kernel = "loops", reason = "element-wise"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %r = nn.group(%a, %b) {plan = #kernel.plan<kernel = "loops">, reason = "element-wise"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
       %s = nn.add %x, %y : tensor<4xf32>
       nn.yield %s : tensor<4xf32>
     }
     ```
   }];
-  let arguments = (ins Variadic<NN_DataTensor>:$inputs, OptionalAttr<StrAttr>:$kernel, OptionalAttr<StrAttr>:$reason);
+  let arguments = (ins Variadic<NN_DataTensor>:$inputs,
+                       DefaultValuedAttr<NN_GroupFormAttr, "::kiln::nn::GroupForm::Plain">:$form, OptionalAttr<NN_PlanAttr>:$plan,
+                       OptionalAttr<StrAttr>:$reason, OptionalAttr<TypedArrayAttrBase<NN_RefusalAttr, "a list of refusals">>:$refusals);
   let results = (outs Variadic<NN_DataTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$inputs, "GroupForm":$form), [{
+    build($_builder, $_state, results, inputs, form, ::kiln::kernel::PlanAttr(), ::mlir::StringAttr(), ::mlir::ArrayAttr());
+  }]>];
   let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Operation *getTerminator() { return getBody().front().getTerminator(); }
+    /// The name of the kernel that the plan says; empty without a plan.
+    ::llvm::StringRef getKernel() { return getPlan() ? getPlan()->getKernel() : ::llvm::StringRef(); }
   }];
 }
 
@@ -129,15 +139,15 @@ def NN_CompositeOp : NN_Op<"composite", [
     IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable, DeclareOpInterfaceMethods<NN_Decomposable>,
     DeclareOpInterfaceMethods<NN_FusedKernel>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface, ["getEntrySuccessorOperands", "getRegionInvocationBounds"]>]> {
-  let summary = "A composite that a user declares: a call of a model-local function (ONNX FunctionProto), with its body.";
+  let summary = "A composite declared by the user: a call of a model-local function (ONNX FunctionProto), with its body.";
   let description = [{
-    `name` is the function's domain, a dot and its name, behind a colon the overload when it has one; `version` is the version of the domain
-    that the caller imports, 0 when it imports none. `parameters` holds the call's attributes and the defaults of those that it leaves out. The
-    operands are the function's inputs, the results its outputs, in their order; what a call leaves out at the end is not there. The body computes the
-    results from the operands, and nothing else of the graph is seen in it.
+    `name` is the function's domain, a dot and its name, followed by a colon and the overload if there is one. `version` is the version of the domain
+    that the caller imports, or 0 if it imports none. `parameters` holds the call's attributes and the defaults of those that it omits. The operands
+    are the function's inputs and the results its outputs, in their order, without those that the call omits at the end. The body computes the results
+    from the operands and uses nothing else of the graph.
 
-    A target that lists the name and the version has a function for the whole (`#kernel.composite`); everywhere else the body takes its place, at the
-    start of the graph stage. An operand or result that has no use stays: the operation's signature is the function's.
+    A target that lists the name and the version has a function for the call (`#kernel.composite`). Otherwise the body replaces it at the start of
+    the graph stage. Unused operands and results are kept, because the operation's signature is the function's.
     ```mlir
     %r = nn.composite "com.acme.Gate" version 1(%a) {parameters = {alpha = 2.0}} : (tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%x: tensor<4xf32>):

@@ -13,10 +13,10 @@ llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank);
 /// The type whose dimension i is dimension permutation[i] of `type`.
 mlir::RankedTensorType permuteType(mlir::Type type, llvm::ArrayRef<int64_t> permutation);
 
-/// An nn.transpose, merged with those that define the value; the value itself when nothing moves.
+/// An nn.transpose, merged with those that define the value; the value itself if nothing moves.
 mlir::Value makeTranspose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> permutation);
 
-/// Whether transposing this type moves no element, only dimensions of size one.
+/// Whether transposing this type only moves dimensions of size one, and no elements.
 bool permutesOnlyUnits(mlir::Type type, llvm::ArrayRef<int64_t> permutation);
 
 /// Builds `op` for operands transposed by `permutation` (those of the permutation's rank); the results are transposed likewise.

@@ -126,7 +126,7 @@ int Builder::add(const RegexPart &part, int from) {
 //===- Sets of states ------------------------------------------------------===//
 
 namespace {
-/// What stands beside a place between two characters.
+/// The characters next to a position between two characters.
 enum Side { Edge, Word, NoWord };
 
 using Set = std::set<int>;
@@ -233,7 +233,7 @@ std::optional<Automaton> compileRegex(StringRef pattern, std::string &reason) {
   Builder builder;
   int end = builder.add(*parts, builder.newPlace());
   if (builder.isTooLarge()) {
-    reason = "the pattern is too large once its repetitions are written out";
+    reason = "the pattern is too large once its repetitions are expanded";
     return std::nullopt;
   }
   return Tabulator(builder.places, end).run(reason);

@@ -17,14 +17,14 @@ namespace kiln::nn {
 
 /// Accepts whole strings. State 0 is the first one.
 struct Automaton {
-  /// What each of the 256 bytes is to it.
+  /// The class of each of the 256 bytes.
   std::vector<int32_t> classes;
   /// A row of `width` entries for each state: the next state for each class, then whether the automaton accepts at the end of the string.
   std::vector<int32_t> next;
   int64_t width = 0;
 };
 
-/// Nullopt with the reason set when the pattern is malformed, not of the subset, or needs too many states.
+/// Nullopt with `reason` set if the pattern is malformed, outside of the subset, or needs too many states.
 std::optional<Automaton> compileRegex(llvm::StringRef pattern, std::string &reason);
 
 } // namespace kiln::nn

@@ -91,7 +91,7 @@ bool Parser::escapedSet(char letter, CharacterSet &set) {
   return true;
 }
 
-/// A character that stands for itself; those beyond ASCII are their bytes.
+/// A literal character. Those beyond ASCII become their bytes.
 Part Parser::character(char first) {
   auto byte = static_cast<unsigned char>(first);
   if (byte < 128) {
@@ -203,7 +203,7 @@ Part Parser::atom() {
   case '*':
   case '+':
   case '?':
-    return fail("nothing stands before '" + llvm::Twine(c) + "'");
+    return fail("nothing precedes '" + llvm::Twine(c) + "'");
   default:
     return character(c);
   }
@@ -239,7 +239,7 @@ Part Parser::repeated() {
     // A lazy repetition accepts the same whole strings.
     rest.consume_front("?");
     if (least > mostRepeats || most > mostRepeats || (most >= 0 && most < least))
-      return fail("a repetition counts to more than 1000, or backwards");
+      return fail("a repetition has a bound above 1000, or its bounds are in the wrong order");
     Part outer = make(RegexPart::Repeat);
     outer->least = least;
     outer->most = most;

@@ -10,7 +10,7 @@
 
 namespace kiln::nn {
 
-/// A set of characters: of ASCII one by one, of all others together.
+/// A set of characters: single ASCII characters, and all others together.
 struct CharacterSet {
   std::bitset<128> ascii;
   bool others = false;
@@ -20,12 +20,12 @@ struct RegexPart {
   enum Kind { Empty, Set, Byte, Sequence, Choice, Repeat, WordEdge, NoWordEdge, Begin, End } kind = Empty;
   CharacterSet set;
   unsigned char byte = 0;
-  /// Of a repetition; most < 0: any number.
+  /// The bounds of a repetition; most < 0 stands for no bound.
   int least = 0, most = 0;
   std::vector<std::unique_ptr<RegexPart>> parts;
 };
 
-/// Null with the reason set when the pattern is malformed or not of the subset.
+/// Null with the reason set if the pattern is malformed or outside of the subset.
 std::unique_ptr<RegexPart> parseRegex(llvm::StringRef pattern, std::string &reason);
 
 bool isWordByte(unsigned byte);

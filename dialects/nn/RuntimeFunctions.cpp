@@ -27,12 +27,14 @@ bool StringEqualOp::isElementwise() { return true; }
 
 StringRef StringFindOp::getFunction() { return "kiln::string_find"; }
 bool StringFindOp::isElementwise() { return true; }
-/// Sorted keys, the place of each, and what stands for none; of equal keys the first one counts.
+/// Sorted keys, the position of each, and the value for unknown strings. Of equal keys, the first is used.
 ArrayAttr StringFindOp::getLiterals() {
   std::vector<std::pair<StringAttr, int32_t>> sorted;
   for (auto [place, key] : llvm::enumerate(getKeys().getAsRange<StringAttr>()))
     sorted.emplace_back(key, static_cast<int32_t>(place));
-  llvm::stable_sort(sorted, [](const auto &a, const auto &b) { return a.first.getValue() < b.first.getValue(); });
+  llvm::sort(sorted, [](const auto &a, const auto &b) {
+    return std::pair(a.first.getValue(), a.second) < std::pair(b.first.getValue(), b.second);
+  });
   sorted.erase(std::unique(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.first == b.first; }), sorted.end());
   SmallVector<Attribute> keys;
   SmallVector<int32_t> places;

@@ -1,7 +1,7 @@
 //===- Sequences.h - Sequences and optionals in a model's signature -----------===//
 //
-// A sequence that enters or leaves a model is as many tensors. The module attribute nn.sequences says which arguments and results of @main they
-// are:  nn.sequences = [{name = "x", kind = "sequence", first = 0, count = 3}, {name = "y", kind = "optional", output, first = 1, count = -1}]
+// A sequence in a model's signature is one tensor per element. The module attribute nn.sequences lists the arguments and results of @main that
+// belong to it:  nn.sequences = [{name = "x", kind = "sequence", first = 0, count = 3}, {name = "y", kind = "optional", output, first = 1, count = -1}]
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_NN_SEQUENCES_H
@@ -13,7 +13,7 @@
 
 namespace kiln::nn {
 
-/// An input or output of the ONNX model that is no plain tensor.
+/// An input or output of the ONNX model that is not a plain tensor.
 struct SequenceInfo {
   /// The count of an optional without a value.
   static constexpr int64_t absent = -1;
@@ -21,17 +21,17 @@ struct SequenceInfo {
   bool isSequence = false;
   bool isOptional = false;
   bool isOutput = false;
-  /// No output of the ONNX model: bytes that strings of the outputs point into.
+  /// Not an output of the ONNX model: the bytes that strings of other outputs point into.
   bool isBytes = false;
-  /// The position of its first tensor among the arguments or results; with none, that of the tensor behind it.
+  /// The position of its first tensor among the arguments or results; without tensors, that of the next tensor.
   unsigned first = 0;
-  /// Its tensors, or `absent`.
+  /// The number of its tensors, or `absent`.
   int64_t count = 0;
 };
 
-/// In the order of the model: inputs, then outputs. What is malformed is left out.
+/// In the order of the model: inputs, then outputs. Malformed entries are skipped.
 std::vector<SequenceInfo> getSequences(mlir::ModuleOp module);
-/// Writes nothing when there are none.
+/// Sets no attribute if there are none.
 void setSequences(mlir::ModuleOp module, llvm::ArrayRef<SequenceInfo> sequences);
 
 } // namespace kiln::nn

@@ -1,4 +1,4 @@
-//===- Shortcuts.h - What a proof allows an operation to leave out ---------===//
+//===- Shortcuts.h - Attributes for computations that a proof makes unnecessary ---------===//
 #ifndef KILN_DIALECTS_NN_SHORTCUTS_H
 #define KILN_DIALECTS_NN_SHORTCUTS_H
 
@@ -12,7 +12,7 @@ namespace kiln::nn {
 inline constexpr llvm::StringLiteral shiftAttrName = "shift";
 inline constexpr llvm::StringLiteral proofAttrName = "proof";
 
-/// On an exact `math.exp` of a kernel: such a proof says that its result is a normal number.
+/// On an exact `math.exp` of a kernel: its result is proven to be a normal number.
 inline constexpr llvm::StringLiteral normalAttrName = "kernel.normal";
 
 inline std::optional<double> getProvenShift(mlir::Operation *softmax) {

@@ -1,4 +1,4 @@
-//===- SymbolBounds.h - What the caller may give as a dimension ------------===//
+//===- SymbolBounds.h - Bounds of symbolic dimensions ------------===//
 #ifndef KILN_DIALECTS_NN_SYMBOLBOUNDS_H
 #define KILN_DIALECTS_NN_SYMBOLBOUNDS_H
 
@@ -6,12 +6,12 @@
 
 namespace kiln {
 
-/// Bounds of a dimension without bounds of its own.
+/// The default bounds of a dimension.
 inline constexpr int64_t defaultSymbolMin = 0, defaultSymbolMax = 1 << 20;
 
 namespace nn {
 
-/// The least and the most that symbol `position` of the module may be: its `nn.symbol_bounds`, or the defaults.
+/// The lower and upper bound of symbol `position` of the module: its `nn.symbol_bounds`, or the defaults.
 std::pair<int64_t, int64_t> getSymbolBounds(mlir::ModuleOp module, unsigned position);
 
 } // namespace nn

@@ -31,7 +31,34 @@ LogicalResult kiln::nn::verifyBody(Operation *op) {
   return success();
 }
 
-LogicalResult GroupOp::verify() { return verifyBody(*this); }
+/// Whether the body has as many operations of these kinds as are between `least` and `most`.
+template <typename... Ops>
+static bool hasCount(GroupOp group, int64_t least, int64_t most) {
+  int64_t count = llvm::count_if(group.getBody().front(), llvm::IsaPred<Ops...>);
+  return count >= least && count <= most;
+}
+
+static bool hasForm(GroupOp group) {
+  switch (group.getForm()) {
+  case GroupForm::Plain:
+    return true;
+  case GroupForm::Strips:
+    return hasCount<ConvOp>(group, 2, 3);
+  case GroupForm::ProductSoftmax:
+    return hasCount<MatmulOp, ConvOp>(group, 1, 1) && hasCount<SoftmaxOp, LogSoftmaxOp>(group, 1, 1);
+  case GroupForm::SoftmaxScan:
+    return hasCount<SoftmaxOp>(group, 1, 1) && hasCount<ArgReduceOp, TopKOp>(group, 1, 1);
+  case GroupForm::GatheredProduct:
+    return hasCount<GatherOp>(group, 1, 1) && hasCount<MatmulOp>(group, 1, 1);
+  }
+  return false;
+}
+
+LogicalResult GroupOp::verify() {
+  if (failed(verifyBody(*this)))
+    return failure();
+  return hasForm(*this) ? success() : emitOpError() << "has not the anchors of the form " << stringifyGroupForm(getForm());
+}
 
 /// The type of all rows, one for each of `steps`.
 static RankedTensorType stackedType(Type row, int64_t axis, AffineExpr steps) {

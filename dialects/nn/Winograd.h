@@ -18,8 +18,8 @@ struct Matrix {
 /// F(tile x tile, 3x3): result = inverse ((filter g filter') * (input d input')) inverse', where * is element by element, d is a patch of
 /// side tile + 2 and g the 3x3 filter; a prime transposes (Lavin and Gray, arXiv:1509.09308).
 ///
-/// The matrices are Toom-Cook's for the points 0, 1, -1 (tile 2) or 0, +-sqrt(1/2), +-sqrt(2) (tile 4), and infinity. docs/CostModel.md has the
-/// errors of these points and of the customary ones.
+/// The matrices are Toom-Cook's for the points 0, 1, -1 (tile 2) or 0, +-sqrt(1/2), +-sqrt(2) (tile 4), and infinity. docs/measurements/CostModel.md
+/// has the errors of these points and of the customary ones.
 struct WinogradMatrices {
   /// side x side, side x 3, tile x side.
   Matrix input, filter, inverse;

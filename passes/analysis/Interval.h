@@ -1,4 +1,4 @@
-//===- Interval.h - Where the elements of a tensor lie ---------------------===//
+//===- Interval.h - Ranges of the elements of a tensor ---------------------===//
 #ifndef KILN_PASSES_ANALYSIS_INTERVAL_H
 #define KILN_PASSES_ANALYSIS_INTERVAL_H
 
@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-/// What is known of every element of a value: it lies in [low, high], or is NaN where `nan` says that it may be. An infinite end is a value that
-/// may occur. Zero has no sign here. Ends are numbers of the element type, so that rounding to it stays inside.
+/// A range of all elements of a value: they are in [low, high], or NaN if `nan` is set. An infinite end is a value that may occur. Zero has no sign. The
+/// ends are numbers of the element type, so that rounding to it stays inside.
 struct Interval {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -21,7 +21,7 @@ struct Interval {
   Interval(double low, double high, bool nan = false) : low(low), high(high), nan(nan) {}
 
   bool isEmpty() const { return low > high && !nan; }
-  /// Whether there is a finite bound for every element that is a number.
+  /// Whether every element that is a number has a finite bound.
   bool isBounded() const { return low <= high && low >= -std::numeric_limits<double>::max() && high <= std::numeric_limits<double>::max(); }
   bool contains(double number) const { return low <= number && number <= high; }
   /// The largest absolute value.
@@ -33,20 +33,20 @@ struct Interval {
   std::string str() const;
 };
 
-/// All that an element type can hold.
+/// The range of an element type.
 Interval getFullRange(mlir::Type elementType);
-/// The smallest range with ends of the type that holds `range`: what remains true after rounding to the type. Integers that do not fit wrap, so
-/// then nothing is known.
+/// The smallest range with ends of the type that holds `range`: what remains true after rounding to the type. Integers that do not fit
+/// wrap around, so nothing is known then.
 Interval roundOutward(Interval range, mlir::Type elementType);
-/// `range` with a relative error more at both ends.
+/// `range`, widened by a relative error at both ends.
 Interval widen(Interval range, double relative, double absolute = 0);
 
-/// The spacing of numbers near 1, halved: the largest relative error of one rounding.
+/// Half the spacing of numbers near 1: the largest relative error of one rounding.
 double unitRoundoff(mlir::Type floatType);
 /// The exponent e of the type's smallest normal number 2^e.
 int getMinExponent(mlir::Type floatType);
 
-/// @{ Arithmetic on ranges before rounding: the exact ends, pushed outward by what double precision may have lost.
+/// @{ Arithmetic on ranges before rounding: the exact ends, widened by the rounding errors of double precision.
 Interval add(Interval x, Interval y);
 Interval negate(Interval x);
 Interval multiply(Interval x, Interval y);

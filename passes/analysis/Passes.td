@@ -1,11 +1,11 @@
-//===- Passes.td - What is known of values ---------------------------------===//
+//===- Passes.td - Analyses of values ---------------------------------===//
 #ifndef KILN_PASSES_ANALYSIS
 #define KILN_PASSES_ANALYSIS
 
 include "mlir/Pass/PassBase.td"
 
 def AnnotateValueRanges : Pass<"nn-annotate-value-ranges", "mlir::ModuleOp"> {
-  let summary = "Writes onto each operation where the values of its results lie, as `range`: for tests and for curious people.";
+  let summary = "Writes the ranges of each operation's results into the attribute `range`, for tests and for inspection.";
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 

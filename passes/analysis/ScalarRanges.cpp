@@ -142,7 +142,7 @@ std::optional<Interval> RangeInterpreter::inferFunction(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Integers of the body are signless: what is negative as a signed number may stand for a large unsigned one, so only operations whose result
+/// Integers of the body are signless: a negative signed number may be a large unsigned one, so only operations whose result
 /// does not depend on the sign are followed, and a result that does not fit the type is not known.
 std::optional<Interval> RangeInterpreter::inferInteger(Operation *op) {
   return TypeSwitch<Operation *, std::optional<Interval>>(op)

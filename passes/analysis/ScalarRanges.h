@@ -7,8 +7,8 @@
 
 namespace kiln {
 
-/// Where the result of an element-wise operation lies, given where its operands lie. It builds the operation's own scalar computation and
-/// walks through that, so each operation that has a ScalarBody has a range.
+/// The range of an element-wise operation's result, from the ranges of its operands. It builds the operation's scalar computation and evaluates that on
+/// ranges, so every operation with a ScalarBody has a range.
 Interval inferScalarRange(nn::ScalarBody op, llvm::ArrayRef<Interval> operands);
 
 } // namespace kiln

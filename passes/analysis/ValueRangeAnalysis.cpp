@@ -247,7 +247,7 @@ void ValueRangeAnalysis::visitRegionSuccessors(ProgramPoint *point, RegionBranch
                                                ArrayRef<dataflow::AbstractSparseLattice *> lattices) {
   auto composite = dyn_cast<CompositeOp>(*branch);
   kernel::TargetAttr target = composite ? kernel::getTarget(composite) : kernel::TargetAttr();
-  // What a function of the user's computes is near to what the body says, but how near nobody knows.
+  // The result of a user's function approximates that of the body, with an unknown error.
   bool isKnown = composite && !(successor.isParent() && target && target.findComposite(composite.getName()));
   for (auto [i, lattice] : llvm::enumerate(lattices)) {
     auto *range = static_cast<ValueRangeLattice *>(lattice);

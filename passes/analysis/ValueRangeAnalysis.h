@@ -12,7 +12,8 @@ namespace kiln {
 
 using ValueRangeLattice = mlir::dataflow::Lattice<Interval>;
 
-/// Where the values of nn operations lie, forward from constants, the promised ranges of inputs (nn.range) and what operations themselves bound.
+/// The ranges of the results of nn operations, computed forward from constants, the promised ranges of inputs (nn.range), and operations that bound their
+/// results.
 class ValueRangeAnalysis : public mlir::dataflow::SparseForwardDataFlowAnalysis<ValueRangeLattice> {
 public:
   using SparseForwardDataFlowAnalysis::SparseForwardDataFlowAnalysis;
@@ -29,19 +30,19 @@ protected:
 class ValueRanges {
 public:
   explicit ValueRanges(mlir::Operation *root);
-  /// Everything the type can hold where nothing is known.
+  /// The whole range of the type if nothing is known.
   Interval get(mlir::Value value) const;
 
 private:
   mlir::DataFlowSolver solver;
 };
 
-/// Where result `index` of an operation lies, given where its operands lie.
+/// The range of result `index` of an operation, from the ranges of its operands.
 Interval inferRange(mlir::Operation *op, unsigned index, llvm::ArrayRef<Interval> operands);
-/// The same for matrix products and convolutions: with a constant weight from its sums, else from the number of products.
+/// The same for matrix products and convolutions: from the sums of a constant weight, or else from the number of products.
 Interval inferContractionRange(mlir::Operation *op, Interval input, Interval weight);
 
-/// The most elements that dimension `axis` of a type can have: its bound where it depends on symbols.
+/// The upper bound of dimension `axis` of a type.
 int64_t getLargestSize(mlir::Operation *op, mlir::Type type, llvm::ArrayRef<int64_t> axes);
 
 } // namespace kiln

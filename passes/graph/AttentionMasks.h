@@ -1,7 +1,7 @@
-//===- AttentionMasks.h - Masks that follow from the places alone ----------===//
+//===- AttentionMasks.h - Masks that depend only on positions ----------===//
 //
-// A query at place i + N - M sees key j when j comes not after it and, with a window, fewer than `window` places before it. Such masks need not
-// be read: attention computes them.
+// A query at position i + N - M sees key j if j does not come after it and, with a window, is fewer than `window` positions before it. Attention computes
+// such masks instead of reading them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_PASSES_GRAPH_ATTENTIONMASKS_H
@@ -12,15 +12,15 @@
 
 namespace kiln {
 
-/// The window of a causal mask; without a number it reaches back to the first key.
+/// The window of a causal mask. Without a number, it reaches back to the first key.
 struct CausalMask {
   std::optional<int64_t> window;
 };
 
-/// Constant addends [..., M, N] that are 0 where the key is seen and -inf elsewhere.
+/// Matches constant addends [..., M, N] that are 0 where the key is visible and -inf elsewhere.
 std::optional<CausalMask> matchCausalBias(mlir::Value bias);
-/// Truth values [..., M, N] that hold where the key is seen: constants, slices of constants whose rows begin at the past, and comparisons of
-/// places at run time.
+/// Matches booleans [..., M, N] that are true where the key is visible: constants, slices of constants whose rows begin at the past, and comparisons
+/// of positions at run time.
 std::optional<CausalMask> matchCausalKeep(mlir::Value keep);
 
 } // namespace kiln

@@ -10,7 +10,7 @@ using namespace kiln::nn;
 
 namespace {
 
-/// One attempt; `found` is taken back by whoever tries an alternative.
+/// One attempt. A caller that tries an alternative restores `found`.
 class Matcher {
 public:
   Matcher(unsigned numInputs, Type type) : type(type) { found.inputs.resize(numInputs); }
@@ -131,7 +131,7 @@ bool Matcher::operands(ValueRange body, ValueRange graph) {
   return body.size() == graph.size() && llvm::all_of(llvm::zip(body, graph), [&](auto pair) { return match(std::get<0>(pair), std::get<1>(pair)); });
 }
 
-/// The reduced dimensions are the composite's own choice, the same wherever they stand in its body.
+/// The reduced dimensions are a parameter of the composite, the same everywhere in its body.
 bool Matcher::axes(ArrayRef<int64_t> body, ArrayRef<int64_t> graph) {
   if (!found.axes)
     found.axes = llvm::to_vector(graph);

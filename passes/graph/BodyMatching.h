@@ -1,8 +1,8 @@
-//===- BodyMatching.h - Whether a graph is a composite's body --------------===//
+//===- BodyMatching.h - Matching graphs with bodies of composites --------------===//
 //
-// A recogniser is no pattern written by hand: it is the body of the composite itself, built once on stand-ins (block arguments for the inputs,
-// odd numbers for the attributes), and laid over the graph. Sums and products match in any order and grouping, in all the spellings that Terms.h
-// makes equal.
+// The patterns are not written by hand. A pattern is the body of the composite, built once on placeholders (block arguments for the inputs, unusual
+// numbers for the attributes), and matched with the graph. Sums and products match in any order and grouping, in all the spellings that Terms.h
+// treats as equal.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_PASSES_GRAPH_BODYMATCHING_H
@@ -15,25 +15,25 @@
 
 namespace kiln {
 
-/// The numbers that stand for a composite's first, second and third number. No model has them.
+/// The placeholders for a composite's first, second and third number. No model contains them.
 inline constexpr std::array<double, 3> standIns = {0.7312647139, 0.2845915316, 0.6180339471};
 
-/// What the stand-ins of a body are in a graph.
+/// The values of a body's placeholders in a graph.
 struct Bindings {
   llvm::SmallVector<mlir::Value, 2> inputs;
   std::array<std::optional<double>, standIns.size()> numbers;
   std::optional<llvm::SmallVector<int64_t>> axes;
-  /// How well the exp of the graph is to be computed, where operations say so.
+  /// The accuracy of exp in the graph, if its operations state one.
   mlir::Attribute accuracy;
 };
 
-/// Lays the body that ends in `body` over the graph that ends in `root`; inputs must have the type of `root`.
+/// Matches the body that ends in `body` with the graph that ends in `root`. Inputs must have the type of `root`.
 std::optional<Bindings> matchBody(mlir::Value body, unsigned numInputs, mlir::Value root);
 
-/// The operations from the values `inputs` to `root`, constants left out.
+/// The operations from the values `inputs` to `root`, without constants.
 llvm::SetVector<mlir::Operation *> chainOf(mlir::Operation *root, mlir::ValueRange inputs);
 
-/// The locations of all these, fused.
+/// The fused location of these operations.
 mlir::Location chainLocation(mlir::Operation *root, mlir::ValueRange inputs);
 
 } // namespace kiln

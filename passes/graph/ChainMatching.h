@@ -1,4 +1,4 @@
-//===- ChainMatching.h - The recognisers beside the composites' bodies -----===//
+//===- ChainMatching.h - Recognisers in addition to the composites' bodies -----===//
 #ifndef KILN_PASSES_GRAPH_CHAINMATCHING_H
 #define KILN_PASSES_GRAPH_CHAINMATCHING_H
 
@@ -8,10 +8,10 @@ namespace kiln {
 
 void populateAttentionPatterns(mlir::RewritePatternSet &patterns);
 void populateLossPatterns(mlir::RewritePatternSet &patterns);
-/// For when losses are whole.
+/// Patterns that run after losses have been recognised.
 void populateCrossEntropyPatterns(mlir::RewritePatternSet &patterns);
 void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
-/// Reshapes and transposes around a row-wise composite that undo each other.
+/// Patterns that remove inverse reshapes and transposes around a row-wise composite.
 void populateRowMovementPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace kiln

@@ -5,7 +5,7 @@
 //   %w = nn.elu %x {alpha = 0.731...}
 //   %r = nn.select (%x < 0), nn.expm1 %x * 0.731..., %x                 (shortened)
 //
-// A graph that the second fits is an nn.elu of what stands at %x, with the number that stands at 0.731... as its alpha.
+// A graph that matches the second is an nn.elu of the value at %x, with the number at 0.731... as its alpha.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph/CompositeBodies.h"
@@ -100,7 +100,7 @@ static bool isRecognized(RegisteredOperationName name) {
          name.hasTrait<OpTrait::SameOperandsAndResultType>();
 }
 
-/// A builder behind what stands in the block, which has no parent to ask for the context.
+/// A builder at the end of the block, which has no parent that would know the context.
 static OpBuilder builderAtEnd(Block *block, MLIRContext *context) {
   OpBuilder builder(context);
   builder.setInsertionPointToEnd(block);
@@ -228,7 +228,7 @@ std::vector<CompositeBody> kiln::buildCompositeBodies(MLIRContext *context) {
   return bodies;
 }
 
-/// Whether what is computed for the whole shape on the way serves nobody else: it would be computed all the same.
+/// Whether intermediate values of the whole shape have no other users, for which they would be computed anyway.
 static bool servesNobodyElse(Operation *root, ValueRange inputs) {
   llvm::SetVector<Operation *> chain = chainOf(root, inputs);
   Type type = root->getResult(0).getType();

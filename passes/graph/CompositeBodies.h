@@ -1,4 +1,4 @@
-//===- CompositeBodies.h - The bodies that composites are recognised by ----===//
+//===- CompositeBodies.h - The bodies by which composites are recognised ----===//
 #ifndef KILN_PASSES_GRAPH_COMPOSITEBODIES_H
 #define KILN_PASSES_GRAPH_COMPOSITEBODIES_H
 
@@ -10,17 +10,17 @@
 
 namespace kiln {
 
-/// A composite beside one of its bodies, both on stand-ins in a block of their own.
+/// A composite and one of its bodies, both on placeholders in a separate block.
 struct CompositeBody {
   std::unique_ptr<mlir::Block> block;
   mlir::Operation *whole;
   mlir::Value parts;
 
-  /// The composite whose body ends in `root`, made before it; null when the graph is none.
+  /// Creates the composite whose body ends in `root` before `root`. Null if the graph does not match.
   mlir::Operation *raise(mlir::OpBuilder &builder, mlir::Operation *root) const;
 };
 
-/// What composites decompose to, and the other spellings of exporters; the largest bodies first.
+/// The decompositions of composites, and other spellings by exporters, largest first.
 std::vector<CompositeBody> buildCompositeBodies(mlir::MLIRContext *context);
 
 } // namespace kiln

@@ -10,7 +10,7 @@ namespace kiln {
 /// Visits all indices of a shape in row-major order with (number of the index, sum of index * stride).
 void forEachOffset(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides, llvm::function_ref<void(int64_t, int64_t)> visit);
 
-/// The bytes of an operation that only moves data; fails on operations it does not know and on indices out of bounds.
+/// The result of an operation that only moves data. Fails for unknown operations and for indices out of bounds.
 mlir::FailureOr<std::vector<char>> evaluateMovement(mlir::Operation *op, llvm::ArrayRef<nn::ConstantData> operands);
 
 } // namespace kiln

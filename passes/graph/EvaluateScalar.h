@@ -11,8 +11,8 @@ namespace kiln {
 void storeNumber(char *to, mlir::Type elementType, double number);
 void storeNumber(char *to, mlir::Type elementType, int64_t number);
 
-/// The operation's elements, by interpreting its `buildScalar` on each element of the operands. Fails on what the interpreter does not know and on
-/// integer divisions by zero. Floating-point operations are rounded to the kernel's compute type one by one.
+/// The result of an element-wise operation, by interpreting its `buildScalar` for each element. Fails for operations that the interpreter does not know
+/// and for integer divisions by zero. Each floating-point operation is rounded to the kernel's compute type.
 mlir::FailureOr<std::vector<char>> evaluateScalarBody(nn::ScalarBody op, llvm::ArrayRef<nn::ConstantData> operands);
 
 } // namespace kiln

@@ -7,7 +7,8 @@
 //
 //   %r = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>
 //
-// unless that makes the library larger: large broadcasts stay, and so do large transposes that a matmul or convolution packs anyway.
+// unless that makes the library larger: large broadcasts stay, and so do large transposes that a matmul or convolution packs anyway. Weights of a
+// contraction grow, though: narrow ones that are dequantised would otherwise be computed again in every run, and no kernel could pack them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
@@ -37,15 +38,43 @@ static int64_t sizeOf(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
-/// Whether folding makes neither the library larger nor the compile slow.
-static bool isWorthFolding(Operation *op, int64_t budget) {
+namespace {
+/// The operations that compute weights of contractions from nothing but constants.
+class WeightOperations {
+public:
+  explicit WeightOperations(Operation *root) {
+    SmallVector<Operation *> inOrder;
+    llvm::DenseSet<Operation *> known;
+    root->walk([&](Operation *op) {
+      bool computes = isa<ScalarBody, IndexMap, ReshapeOp>(op) && op->getNumResults() == 1;
+      auto isKnown = [&](Value operand) { return known.contains(operand.getDefiningOp()); };
+      if (isa<ConstantOp, SplatOp>(op) || (computes && op->getNumOperands() != 0 && llvm::all_of(op->getOperands(), isKnown)))
+        known.insert(op), inOrder.push_back(op);
+    });
+    for (Operation *op : llvm::reverse(inOrder))
+      if (llvm::all_of(op->getUses(), [&](OpOperand &use) { return isWeight(use); }))
+        weights.insert(op);
+  }
+  bool contains(Operation *op) const { return weights.contains(op); }
+
+private:
+  bool isWeight(OpOperand &use) const {
+    Operation *user = use.getOwner();
+    return isa<MatmulOp, ConvOp, ConvTransposeOp>(user) ? use.getOperandNumber() == 1 : weights.contains(user);
+  }
+  llvm::DenseSet<Operation *> weights;
+};
+} // namespace
+
+/// Whether folding makes neither the library larger, but for weights, nor the compile slow.
+static bool isWorthFolding(Operation *op, int64_t budget, const WeightOperations &weights) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (isa<BroadcastToOp>(op) && isa<FloatType>(type.getElementType()) && type.getNumElements() > 16)
+  if (isa<BroadcastToOp>(op) && isa<FloatType>(type.getElementType()) && type.getNumElements() > 16 && !weights.contains(op))
     return false;
   int64_t before = 0, after = sizeOf(type);
   for (Type operand : op->getOperandTypes())
     before += sizeOf(operand);
-  if (after > smallBytes && (after > before || before > budget))
+  if (after > smallBytes && (before > budget || (after > before && (after > budget || !weights.contains(op)))))
     return false;
   bool packs = llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp, ConvOp, ConvTransposeOp>(user); });
   return !(isa<TransposeOp>(op) && after > 64 * smallBytes && packs);
@@ -100,14 +129,14 @@ static FailureOr<std::vector<char>> evaluate(Operation *op, ArrayRef<ConstantDat
   return evaluateMovement(op, operands);
 }
 
-static void foldOperation(Operation *op, int64_t budget) {
+static void foldOperation(Operation *op, int64_t budget, const WeightOperations &weights) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0 || op->use_empty() || !isPure(op))
     return;
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!type || !type.hasStaticShape())
     return;
   SmallVector<ElementsAttr> constants = llvm::map_to_vector(op->getOperands(), getConstant);
-  if (llvm::is_contained(constants, nullptr) || !isWorthFolding(op, budget))
+  if (llvm::is_contained(constants, nullptr) || !isWorthFolding(op, budget, weights))
     return;
   OpBuilder builder(op);
   ElementsAttr folded;
@@ -172,7 +201,7 @@ static void foldIota(IotaOp op) {
 }
 
 /// A batch normalization by constants is a factor and an addend a channel: its parts, folded as far as they go.
-static void foldBatchNorm(BatchNormOp op, int64_t budget) {
+static void foldBatchNorm(BatchNormOp op, int64_t budget, const WeightOperations &weights) {
   if (!llvm::all_of(op->getOperands().drop_front(), getConstant))
     return;
   OpBuilder builder(op);
@@ -183,7 +212,7 @@ static void foldBatchNorm(BatchNormOp op, int64_t budget) {
   op->replaceAllUsesWith(*parts);
   Block *block = op->getBlock();
   for (Operation &part : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), op->getIterator()))
-    foldOperation(&part, budget);
+    foldOperation(&part, budget, weights);
   op->erase();
 }
 
@@ -192,13 +221,14 @@ struct FoldConstantsPass : kiln::impl::FoldConstantsBase<FoldConstantsPass> {
   using FoldConstantsBase::FoldConstantsBase;
 
   void runOnOperation() override {
+    WeightOperations weights(getOperation());
     getOperation().walk([&](Operation *op) {
       if (auto norm = dyn_cast<BatchNormOp>(op))
-        foldBatchNorm(norm, budget);
+        foldBatchNorm(norm, budget, weights);
       else if (auto iota = dyn_cast<IotaOp>(op))
         foldIota(iota);
       else if (!foldToOperand(op))
-        foldOperation(op, budget);
+        foldOperation(op, budget, weights);
     });
     getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op))

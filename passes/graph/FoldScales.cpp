@@ -9,7 +9,7 @@
 //   %c = nn.conv %x, %w' ...        (%w' = %w * scale per output channel, a constant)
 //   %r = nn.add %c, %shift
 //
-// An add between the two moves behind the product first, so a bias or a normalization's mean does not stand in the way.
+// An add between the two is first moved after the product, so that a bias or a normalization's mean does not prevent folding.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
@@ -102,7 +102,7 @@ static ElementsAttr scaleWeight(ElementsAttr weight, unsigned axis, ArrayRef<dou
   return makeConstant(type, std::move(out));
 }
 
-/// The contraction behind a value, when its weight is a constant that nobody else uses, or an add of a constant to such a one.
+/// The contraction that defines a value, directly or through an add of a constant, if its weight is a constant with a single use.
 static Operation *scalableSource(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !op->hasOneUse())

@@ -9,16 +9,16 @@ def FoldConstants : Pass<"nn-fold-constants", "mlir::ModuleOp"> {
   let description = [{
     Element-wise operations are computed by interpreting their scalar body, data movement by its index map.
   }];
-  let options = [Option<"budget", "budget", "int64_t", /*default=*/"64 << 20", "operands of more bytes than this are left alone">];
+  let options = [Option<"budget", "budget", "int64_t", /*default=*/"64 << 20", "operations whose operands have more bytes than this are not folded">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 
 def FoldShapes : Pass<"nn-fold-shapes", "mlir::ModuleOp"> {
-  let summary = "Computes with nn.dim_values symbolically: slices, gathers, concatenations and integer arithmetic of them.";
+  let summary = "Evaluates slices, gathers, concatenations and integer arithmetic of nn.dim_values symbolically.";
 }
 
 def SimplifyDataMovement : Pass<"nn-simplify-data-movement", "mlir::ModuleOp"> {
-  let summary = "Merges slices, concatenations, pads, gathers and broadcasts with each other and with what follows.";
+  let summary = "Merges slices, concatenations, pads, gathers and broadcasts with each other and with their users.";
 }
 
 def FoldScales : Pass<"nn-fold-scales", "mlir::ModuleOp"> {
@@ -26,7 +26,7 @@ def FoldScales : Pass<"nn-fold-scales", "mlir::ModuleOp"> {
 }
 
 def RecognizeComposites : Pass<"nn-recognize-composites", "mlir::ModuleOp"> {
-  let summary = "Turns the chains that exporters write for softmax, layer norm, gelu and others back into one operation.";
+  let summary = "Replaces the chains of operations that exporters write for softmax, layer norm, gelu and others by one operation.";
 }
 
 #endif // KILN_PASSES_GRAPH

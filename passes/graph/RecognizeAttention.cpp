@@ -8,7 +8,7 @@
 //
 //   %r = nn.attention query(%q) key(%k) value(%v) bias(%mask) scale 0.125
 //
-// The scale may stand at the scores, the queries or the keys. A mask is added, or selects; one that follows from the places alone is causal, maybe
+// The scale may be applied to the scores, the queries or the keys. A mask is added, or selects; one that depends only on positions is causal, maybe
 // with a window (AttentionMasks.cpp). Rows of weights that are replaced by zeros behind the softmax, as ONNX's body does where a row sees no key,
 // are rows of zeros of the result.
 //

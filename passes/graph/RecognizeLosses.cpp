@@ -58,7 +58,7 @@ private:
 };
 } // namespace
 
-/// Where a class is ignored, 0 stands for it.
+/// An ignored class is replaced by 0.
 Classes Classes::find(Value indices) {
   indices = skipReshapes(indices);
   auto select = indices.getDefiningOp<SelectOp>();
@@ -109,7 +109,7 @@ static bool matchWeights(Loss loss, Value weights, Value &weight) {
   return Classes::find(gather.getIndices()) == classes;
 }
 
-/// The loss of each place behind a value that nobody else reads.
+/// The losses of all positions from which a value with a single use is computed.
 static Loss findLoss(Value value, LossReduction reduction) {
   auto loss = skipReshapes(value).getDefiningOp<Loss>();
   return loss && loss.getReduction() == reduction && loss->hasOneUse() ? loss : Loss();
@@ -141,7 +141,7 @@ struct RaisePicked : OpRewritePattern<NegOp> {
     DimExprs expected = getDims(gather.getInput().getType());
     expected[1] = rewriter.getAffineConstantExpr(1);
     if (getDims(gather.getType()) != expected || classes.dropIgnored(op.getX()) != gather.getResult())
-      return rewriter.notifyMatchFailure(op, "expected one class a place, and zero where it is ignored");
+      return rewriter.notifyMatchFailure(op, "expected one class per position, and zero where it is ignored");
     expected.erase(expected.begin() + 1);
     Location loc = chainLocation(op, gather.getInput());
     auto index = cast<RankedTensorType>(classes.target.getType()).getElementType();

@@ -1,7 +1,7 @@
 //===- Terms.h - Sums and products as lists --------------------------------===//
 //
-// Exporters write x / sqrt(v), x * (1 / sqrt(v)) and x * v^-0.5 for the same. As a product these are one list: {x^1, v^-0.5}. Broadcasts are
-// looked through. Products and sums with other users are not opened: they stay factors and addends.
+// Exporters write x / sqrt(v), x * (1 / sqrt(v)) and x * v^-0.5 for the same computation. As a product, each is the list {x^1, v^-0.5}.
+// Broadcasts are ignored. Products and sums with other users are not expanded, but are factors and addends themselves.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_PASSES_GRAPH_TERMS_H
@@ -19,11 +19,11 @@ bool isClose(std::optional<double> have, double want);
 /// The value before its broadcast, or the value itself.
 mlir::Value skipBroadcast(mlir::Value value);
 
-/// The one number that a value holds everywhere, large constants read through.
+/// The number that fills a value, including large constants.
 std::optional<double> getUniformNumber(mlir::Value value);
 
-/// How far a tree of operations is opened: through all that nobody else uses, its root alone, only where it is a multiple of
-/// a value, or not at all.
+/// How far a tree of operations is expanded: through all operations with a single use, only its root, only if it is a multiple of a value, or not
+/// at all.
 enum class Depth { Tree, Root, Multiple, Closed };
 
 struct Factor {
@@ -33,7 +33,7 @@ struct Factor {
 
 struct Product {
   double number = 1.0;
-  /// Operations that were looked at on the way.
+  /// Operations that were expanded.
   size_t opened = 0;
   llvm::SmallVector<Factor> factors;
 };
@@ -49,7 +49,7 @@ struct Sum {
   llvm::SmallVector<Term> terms;
 };
 
-/// A value held between two numbers.
+/// A value that is clamped between two numbers.
 struct Bounded {
   mlir::Value value;
   double low, high;

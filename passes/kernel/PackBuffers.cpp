@@ -49,7 +49,8 @@ static int64_t placeInTime(MutableArrayRef<PackedBuffer> buffers) {
   Order order, alive;
   for (PackedBuffer &buffer : buffers)
     order.push_back(&buffer);
-  llvm::stable_sort(order, [](auto *a, auto *b) { return a->first < b->first; });
+  // Buffers stand in one array: where lives begin together, the addresses keep its order.
+  llvm::sort(order, [](auto *a, auto *b) { return std::pair(a->first, a) < std::pair(b->first, b); });
   for (PackedBuffer *buffer : order) {
     llvm::erase_if(alive, [&](PackedBuffer *other) { return !buffer->livesWith(*other); });
     buffer->offset = 0;
@@ -116,7 +117,7 @@ int64_t packBuffers(MutableArrayRef<PackedBuffer> buffers) {
     DenseMap<PackedBuffer *, Key> values;
     for (PackedBuffer *buffer : order)
       values[buffer] = key(buffer);
-    llvm::stable_sort(order, [&](PackedBuffer *a, PackedBuffer *b) { return values[a] > values[b]; });
+    llvm::sort(order, [&](PackedBuffer *a, PackedBuffer *b) { return std::pair(values[b], a) < std::pair(values[a], b); });
     if (int64_t total = place(order); total < best) {
       best = total;
       bestOrder = order;
@@ -125,7 +126,10 @@ int64_t packBuffers(MutableArrayRef<PackedBuffer> buffers) {
   order = bestOrder;
   int64_t rounds = std::min<int64_t>(mostImprovements, improvementBudget / (static_cast<int64_t>(buffers.size() * buffers.size()) + 1));
   for (int64_t total = place(order); best > bound && rounds-- > 0;) {
-    std::stable_partition(order.begin(), order.end(), [&](PackedBuffer *buffer) { return buffer->offset + buffer->bytes == total; });
+    auto isHighest = [&](PackedBuffer *buffer) { return buffer->offset + buffer->bytes == total; };
+    Order next = llvm::filter_to_vector(order, isHighest);
+    llvm::append_range(next, llvm::make_filter_range(order, [&](PackedBuffer *buffer) { return !isHighest(buffer); }));
+    order = next;
     total = place(order);
     if (total < best) {
       best = total;

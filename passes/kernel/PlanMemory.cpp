@@ -10,6 +10,7 @@
 // func @workspace_size computes the same sum for the caller. It answers -1 for dimensions whose tensors (SizeChecks.h) or whose sum is too large.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/kernel/PackBuffers.h"
 #include "passes/lowering/entry/SizeChecks.h"
@@ -345,7 +346,7 @@ static LogicalResult checkStaticSizes(Block &block) {
       bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
     total = llvm::SaturatingAdd<uint64_t>(total, bytes, alignment);
     if (total > static_cast<uint64_t>(mostBytes))
-      return alloc.emitError("the model's buffers take more than 2^62 bytes; got one of ") << type;
+      return kernel::emitRefusal(alloc) << "the model's buffers take more than 2^62 bytes; got one of " << type;
   }
   return success();
 }

@@ -9,12 +9,13 @@
 //                                                  scf.execute_region no_inline { ... }
 //
 // What a C++ compiler does to a function takes longer than linearly in its size. Addresses are cheap and are computed again in each region that
-// uses them; what has other results stays outside, where all regions see it.
+// uses them. Other values that one region alone uses are computed in it, and the rest stay outside, where all regions see them.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -31,8 +32,10 @@ public:
 
 private:
   bool isAddress(Operation &op) const;
+  bool isUsedOutsideOf(Operation &op, unsigned part) const;
   void findStatusCells();
-  void moveIntoPart(Operation &op);
+  void assignParts();
+  void movePart(ArrayRef<Operation *> members);
   Value findInPart(Value value);
 
   Block &block;
@@ -40,8 +43,10 @@ private:
   unsigned partLaunches;
   /// Cells that kernels report faults in: they are cleared where they are defined, once.
   llvm::DenseSet<Value> statusCells;
+  /// The members of each part, both from the last to the first.
+  SmallVector<SmallVector<Operation *>> parts;
+  llvm::DenseMap<Operation *, unsigned> partOf;
   scf::ExecuteRegionOp part;
-  unsigned launches = 0;
   /// Addresses as the open region computes them.
   IRMapping inPart;
 };
@@ -65,6 +70,39 @@ bool Splitter::isAddress(Operation &op) const {
   return isa<kernel::GetWeightOp, memref::CastOp, arith::ConstantOp>(op);
 }
 
+bool Splitter::isUsedOutsideOf(Operation &op, unsigned part) const {
+  return llvm::any_of(op.getUsers(), [&](Operation *user) {
+    auto found = partOf.find(block.findAncestorOpInBlock(*user));
+    return found == partOf.end() || found->second != part;
+  });
+}
+
+/// Goes from the last operation to the first, so that the users of a value are known before it.
+void Splitter::assignParts() {
+  unsigned launches = 0;
+  bool isOpen = false;
+  for (Operation &op : llvm::reverse(block)) {
+    if (isAddress(op))
+      continue;
+    // Where nothing can tell when it runs, parts go on around it.
+    bool isCell = llvm::any_of(op.getResults(), [&](Value result) { return statusCells.contains(result); });
+    bool stays = isCell || op.hasTrait<OpTrait::IsTerminator>() || (op.getNumResults() != 0 && (!isOpen || isUsedOutsideOf(op, parts.size() - 1)));
+    if (stays) {
+      isOpen &= !isCell && isMemoryEffectFree(&op);
+      continue;
+    }
+    // A value stands in the part that uses it, however long that is.
+    if (!isOpen || (launches >= partLaunches && op.getNumResults() == 0)) {
+      parts.emplace_back();
+      isOpen = true;
+      launches = 0;
+    }
+    op.walk([&](kernel::LaunchOp) { ++launches; });
+    parts.back().push_back(&op);
+    partOf[&op] = parts.size() - 1;
+  }
+}
+
 /// The value in the open region, computed there when it is an address.
 Value Splitter::findInPart(Value value) {
   Operation *op = value.getDefiningOp();
@@ -78,36 +116,29 @@ Value Splitter::findInPart(Value value) {
   return b.clone(*op, inPart)->getResult(0);
 }
 
-void Splitter::moveIntoPart(Operation &op) {
-  op.walk([&](Operation *user) {
-    launches += isa<kernel::LaunchOp>(user);
-    for (OpOperand &operand : user->getOpOperands())
-      operand.set(findInPart(operand.get()));
-  });
-  op.moveBefore(part.getRegion().front().getTerminator());
+/// Behind the last member, where all that the members use from outside is known.
+void Splitter::movePart(ArrayRef<Operation *> members) {
+  OpBuilder b(block.getParentOp()->getContext());
+  b.setInsertionPointAfter(members.front());
+  Location loc = members.front()->getLoc();
+  part = scf::ExecuteRegionOp::create(b, loc, TypeRange(), /*no_inline=*/true);
+  b.createBlock(&part.getRegion());
+  Operation *end = scf::YieldOp::create(b, loc);
+  inPart.clear();
+  for (Operation *op : llvm::reverse(members)) {
+    op->walk([&](Operation *user) {
+      for (OpOperand &operand : user->getOpOperands())
+        operand.set(findInPart(operand.get()));
+    });
+    op->moveBefore(end);
+  }
 }
 
 void Splitter::run() {
   findStatusCells();
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isAddress(op))
-      continue;
-    // What others see, or is declared for the whole run, stays outside and between the regions around it.
-    bool stays = op.getNumResults() != 0 || op.hasTrait<OpTrait::IsTerminator>();
-    if (stays || launches >= partLaunches)
-      part = {};
-    if (stays)
-      continue;
-    if (!part) {
-      OpBuilder b(&op);
-      part = scf::ExecuteRegionOp::create(b, op.getLoc(), TypeRange(), /*no_inline=*/true);
-      b.createBlock(&part.getRegion());
-      scf::YieldOp::create(b, op.getLoc());
-      inPart.clear();
-      launches = 0;
-    }
-    moveIntoPart(op);
-  }
+  assignParts();
+  for (ArrayRef<Operation *> members : parts)
+    movePart(members);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (op.use_empty() && isAddress(op))
       op.erase();

@@ -1,5 +1,6 @@
 //===- VerifyKernel.cpp - The promise of the kernel stage ------------------===//
 #include "dialects/kernel/Work.h"
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -26,7 +27,7 @@ static LogicalResult verifyLaunch(kernel::LaunchOp launch, const SymbolTable &sy
     return launch.emitOpError("launches an unknown kernel '") << launch.getKernel() << "'";
   unsigned count = kernel.getNumArguments();
   if (count < 2 || !kernel.getArgumentTypes()[count - 2].isIndex() || !kernel.getArgumentTypes()[count - 1].isIndex() || kernel.getNumResults())
-    return launch.emitOpError("launches '") << launch.getKernel() << "', which is no kernel: its last arguments must be its range of tasks";
+    return launch.emitOpError("launches '") << launch.getKernel() << "', which is not a kernel: its last arguments must be its range of tasks";
   TypeRange expected = TypeRange(kernel.getArgumentTypes()).drop_back(2);
   if (TypeRange(launch.getOperandTypes()).drop_back() != expected)
     return launch.emitOpError("passes operands that do not fit kernel '") << launch.getKernel() << "'";
@@ -46,7 +47,7 @@ struct VerifyKernel : impl::VerifyKernelBase<VerifyKernel> {
         ok &= succeeded(verifyLaunch(launch, symbols));
     });
     if (llvm::range_size(llvm::make_filter_range(*getOperation().getBody(), [](Operation &op) { return isa<kernel::EntryOp>(op); })) != 1) {
-      getOperation().emitError("expected one kernel.entry after the kernel stage");
+      kernel::emitRefusal(getOperation()) << "expected one kernel.entry after the kernel stage";
       ok = false;
     }
     if (!ok)

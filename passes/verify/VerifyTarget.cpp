@@ -1,5 +1,6 @@
 //===- VerifyTarget.cpp - The promise of the target stage ------------------===//
 #include "passes/Passes.h"
+#include "passes/target/choice/KernelTable.h"
 
 using namespace mlir;
 
@@ -11,9 +12,10 @@ static LogicalResult verifyDecided(Operation &op) {
   if (auto loop = dyn_cast<nn::LoopOp>(op))
     return success(llvm::all_of(loop.getBody().front(), [](Operation &inner) { return succeeded(verifyDecided(inner)); }));
   if (auto group = dyn_cast<nn::GroupOp>(op)) {
-    if (!group.getKernel() || !group.getReason())
-      return group.emitOpError("is a group without a decision after the target stage");
-    return success();
+    if (!group.getPlan() || !group.getReason())
+      return group.emitOpError("is a group without a plan or a reason after the target stage");
+    std::string fault = findPlanFault(group);
+    return fault.empty() ? success() : group.emitOpError("has a plan that its kernel cannot follow: ") << fault;
   }
   if (isa<nn::ConstantOp, nn::ReshapeOp, nn::ChooseOp, nn::YieldOp, func::ReturnOp>(op))
     return success();

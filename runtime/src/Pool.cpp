@@ -2,7 +2,7 @@
 // regions, its lower bits say how many threads take part in the current one. Each of these has a part of its own, the
 // same size for all, cut into grains; a thread takes most of what is left of its part at a time and, when nothing is
 // left, the last grains of the others' parts. So a thread that still wakes up, that the system does not let run or that is
-// slower than the rest holds nobody up for longer than a grain. Whoever takes grains counts them down in `pending`; a
+// slower than the rest delays the others for at most one grain. A thread that takes grains counts them down in `pending`; a
 // worker that got none never reads the rest, so the caller need not wait for it.
 #include "kiln/runtime.h"
 
@@ -38,7 +38,7 @@ struct alignas(64) Worker {
   kiln_pool *pool;
   pthread_t thread;
   int32_t id;    // 1 ... numThreads-1; the caller of a region is 0
-  uint64_t left; // of part `id`: the region's count, then 8 bits for the first grain that nobody has taken and 8 for the end
+  uint64_t left; // of part `id`: the region's count, then 8 bits for the first grain that has not been taken and 8 for the end
 };
 
 } // namespace
@@ -82,7 +82,7 @@ int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 // out even. Products of the other order would overflow for huge counts.
 int64_t shareBegin(int64_t count, int64_t parts, int64_t part) { return part * (count / parts) + lesser(part, count % parts); }
 
-// Kernels of few tasks may prepare something in each call, so they are called once a thread.
+// Kernels with few tasks may do preparation in each call, so they are called once per thread.
 int64_t countGrains(const kiln_pool *pool, int64_t parts, int64_t part) {
   int64_t tasks = shareBegin(pool->tasks, parts, part + 1) - shareBegin(pool->tasks, parts, part);
   return tasks < grainsOfPart / 2 ? 1 : lesser(tasks, grainsOfPart);

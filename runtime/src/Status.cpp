@@ -38,15 +38,15 @@ const char *kiln_status_string(kiln_status status) {
   case KILN_STATUS_STRING_ROOM_TOO_SMALL:
     return "strings have more bytes or parts than the model was compiled for";
   case KILN_STATUS_STRING_IS_NO_NUMBER:
-    return "a string that is to become a number is not the text of one";
+    return "a string that is cast to a number does not contain one";
   case KILN_STATUS_MISSING_IMAGE_DECODER:
     return "the model decodes pictures, and the context has no decode_image hook: set it to kiln_images_decode of libkiln_images, or to one of your own";
   case KILN_STATUS_IMAGE_UNREADABLE:
-    return "a picture is broken, or of a format that is not known";
+    return "a picture is broken, or its format is unknown";
   case KILN_STATUS_IMAGE_TOO_LARGE:
     return "a picture is larger than the model was compiled for";
   case KILN_STATUS_SIZE_OVERFLOW:
-    return "the dimensions make a tensor or the workspace larger than memory can be";
+    return "the dimensions make a tensor or the workspace larger than 2^62 bytes";
   }
   return "unknown status";
 }

@@ -67,6 +67,12 @@ def write_markdown(path, name, content):
     path.write_text(re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{content}{end}", text, flags=re.S))
 
 
+def median_of(results):
+    """One result for repetitions of a race: the repetition whose gain is the median, with the range of all of them."""
+    middle = sorted(results, key=lambda r: r["gain"])[len(results) // 2]
+    return {**middle, "gain_min": min(r["gain_min"] for r in results), "gain_max": max(r["gain_max"] for r in results), "repeated": [r["gain"] for r in results]}
+
+
 def forms_header():
     return f"{'model':20} {'threads':>7} {'whole ms':>10} {'split ms':>10} {'gain':>6} {'range':>12} {'attentions':>10}"
 

@@ -10,6 +10,7 @@ import tempfile
 import numpy as np
 import onnx
 import symbolic
+import tensors
 from onnx import TensorProto, helper, numpy_helper
 
 RUNNER = pathlib.Path(__file__).resolve().parent / "run"
@@ -95,6 +96,19 @@ def run(root, *arguments):
     return done, json.loads((root / "out.json").read_text())
 
 
+def check_half_bounds():
+    """f16 and bf16 have the suite's bounds: a step of f16 is inside of them, two are not, and a step of bf16 is not."""
+    faults = []
+    for kind, step, right in [("f2", 1, True), ("f2", 2, False), ("bf16", 0, True), ("bf16", 1, False)]:
+        bits = np.array([0x3C80 if kind == "f2" else 0x3F90], np.uint16)
+        held = bits.view(np.float16) if kind == "f2" else tensors.widen(bits)
+        other = bits + np.uint16(step)
+        actual = other.view(np.float16) if kind == "f2" else other
+        if (tensors.compare(actual, tensors.Tensor(held, kind), 1e-3, 1e-7)[1] == "") != right:
+            faults.append(f"{step} steps of {kind}: expected {'right' if right else 'wrong'}")
+    return faults
+
+
 def check_forms(folder):
     """The dimensions of the inputs in each form; None: the form changes nothing."""
     value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
@@ -131,12 +145,17 @@ def main():
             faults.append(done.stdout + done.stderr)
         (root / "passing").write_text("node/right\nnode/within_bound\nnode/not_among_the_cases\n")
         done, results = run(root, "--baseline", root / "passing", "--filter", "*r*")
-        if done.returncode != 0 or any("r" not in result["case"][5:] for result in results):
+        if done.returncode != 0 or "1 of 3 cases of the baseline are here" not in done.stdout or any("r" not in result["case"][5:] for result in results):
             faults.append("baseline kept: " + done.stdout)
         (root / "passing").write_text("node/right\nnode/crash\n")
         done, _ = run(root, "--baseline", root / "passing")
         if done.returncode != 1 or "LOST node/crash" not in done.stdout:
             faults.append("baseline lost: " + done.stdout)
+        (root / "node/right/test_data_set_0/output_0.pb").write_bytes(b"no tensor")
+        done, _ = run(root, "--baseline", root / "passing", "--filter", "right")
+        if done.returncode != 1 or "LOST node/right" not in done.stdout:
+            faults.append("a record that cannot be read any more: " + done.stdout)
+        faults += check_half_bounds()
         faults += check_forms(root)
     print(*faults, sep="\n", end="\n" if faults else "")
     return 1 if faults else 0

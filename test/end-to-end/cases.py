@@ -1,16 +1,21 @@
 """The models that the end-to-end tests run: where they lie, the inputs they are given, and what of their outputs is kept."""
 
+import functools
 import hashlib
 import itertools
 import json
 import os
 import pathlib
+import tempfile
 
 import numpy as np
 import onnx
+import seeded
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+#: Where tools/dev/install-models puts the models that it fetches.
+FETCHED = ROOT / "build/models"
 KEPT_VALUES = 8192
 KEPT_VALUES_OF_ONE_OUTPUT = 4096
 #: The full matrix of ways to compile: (target, compiler, decompose, dims).
@@ -20,15 +25,24 @@ FULL = [*itertools.product(["native", "x86-64-v3", "generic"], ["clang", "g++"],
 
 
 class Case:
-    """One entry of models.json. `path` is None when no folder has the model."""
+    """One entry of models.json."""
 
     def __init__(self, name, entry):
         self.name, self.entry = name, entry
+        self.seeded = entry.get("seeded", False)
+        self.reference = HERE / "references" / f"{name}.npz"
+
+    @functools.cached_property
+    def path(self):
+        """The model's file; None when no folder has it. A seeded model is written first."""
+        if self.seeded:
+            file = written_models() / f"{self.name}.onnx"
+            onnx.save(seeded.MODELS[self.name](), str(file))
+            return file
         shared = pathlib.Path(os.environ.get("KILN_SHARED", ROOT.parent / "shared"))
         extra = [pathlib.Path(folder) for folder in os.environ.get("KILN_MODELS", "").split(os.pathsep) if folder]
-        folders = [ROOT / "docs/examples/digits", shared / "models", *extra]
-        self.path = next((folder / entry["file"] for folder in folders if (folder / entry["file"]).exists()), None)
-        self.reference = HERE / "references" / f"{name}.npz"
+        folders = [ROOT / "docs/examples/digits", shared / "models", FETCHED, *extra]
+        return next((folder / self.entry["file"] for folder in folders if (folder / self.entry["file"]).exists()), None)
 
     def options(self, dynamic=False):
         """The options that make Kiln compile for exactly the inputs of the first size, or for any."""
@@ -40,18 +54,21 @@ class Case:
         return bound + shapes + [f"--dim={name}={value}" for name, value in self.entry.get("dims", {}).items()]
 
     def is_dynamic(self):
-        return "dims" in self.entry or "sizes" in self.entry
+        return "dims" in self.entry or any(set(size) - {"fill"} for size in self.entry.get("sizes", []))
 
-    def sizes(self):
-        """How many sizes of the dynamic dimensions are tried. The first is the entry's own."""
-        return 1 + len(self.entry.get("sizes", []))
+    def runs(self, dynamic):
+        """The numbers of the runs that are compared. Run 0 has the entry's own sizes; an entry of `sizes` that only has a `fill` runs in static shapes, too."""
+        further = self.entry.get("sizes", [])
+        return [0] + [index + 1 for index, size in enumerate(further) if dynamic or set(size) <= {"fill"}]
 
     def digest(self):
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
-    def inputs(self, size=0):
+    def inputs(self, run=0):
         """{name: array}. RandomState's streams never change, so neither do the inputs."""
-        sizes = self.entry.get("sizes", [])[size - 1] if size else {**self.entry.get("dims", {}), **self.entry.get("shapes", {})}
+        own = self.entry.get("sizes", [])[run - 1] if run else {}
+        sizes = {**self.entry.get("dims", {}), **self.entry.get("shapes", {}), **own}
+        fills = {**self.entry.get("fill", {}), **own.get("fill", {})}
         graph = onnx.load(str(self.path), load_external_data=False).graph
         weights = {weight.name for weight in graph.initializer}
         random = np.random.RandomState(2024)
@@ -63,8 +80,18 @@ class Case:
             shape = sizes.get(value.name, [sizes.get(dim.dim_param, dim.dim_value) for dim in kind.shape.dim])
             element = onnx.mapping.TENSOR_TYPE_TO_NP_TYPE[kind.elem_type]
             default = "normal" if element.kind == "f" else "0"
-            arrays[value.name] = fill(self.entry.get("fill", {}).get(value.name, default), shape, random).astype(element)
+            arrays[value.name] = fill(fills.get(value.name, default), shape, random).astype(element)
         return arrays
+
+
+@functools.lru_cache
+def owned_folder():
+    return tempfile.TemporaryDirectory()
+
+
+def written_models():
+    """A folder for the seeded models of this process."""
+    return pathlib.Path(owned_folder().name)
 
 
 def fill(spec, shape, random):
@@ -79,7 +106,10 @@ def fill(spec, shape, random):
     if kind == "lines":
         return lines_of_strokes(shape, random)
     if kind == "arange":
-        return np.broadcast_to(np.arange(shape[-1]), shape)
+        return np.broadcast_to(np.arange(shape[-1]), shape) + (bounds or [0])[0]
+    if kind == "padded":
+        # Row i of a mask hides its last i places.
+        return np.arange(shape[-1]) < shape[-1] - np.arange(shape[0])[:, None]
     return np.full(shape, float(kind))
 
 

@@ -1,4 +1,5 @@
-"""lit's view of models.json: each model in its native form and, in turn, in some of the others; in all of them with KILN_TEST_ALL=1."""
+"""lit's view of models.json: each model in its native form and, in turn, in one of the others; in all of them with KILN_TEST_ALL=1. The seeded models
+also run under sanitizers."""
 
 import json
 import os
@@ -20,11 +21,14 @@ WAYS = {
     "dynamic-decomposed": ["--dims=dynamic", "--decompose=all"],
     "generic-gcc": ["--targets=generic", "--compilers=g++"],
 }
+#: All seeded models in one test for each.
+SANITIZERS = ("address", "thread")
 
 
 def ways_of(index, entry):
     """All ways make an evening; models take turns, so that each way is tried on several."""
-    allowed = [way for way in WAYS if "dynamic" not in way or "sizes" in entry]
+    dynamic = any(set(size) - {"fill"} for size in entry.get("sizes", []))
+    allowed = [way for way in WAYS if "dynamic" not in way or dynamic]
     if os.environ.get("KILN_TEST_ALL"):
         return allowed
     turns = [way for way in allowed if way != "native"]
@@ -35,18 +39,26 @@ class ModelTests(lit.formats.TestFormat):
     def getTestsInDirectory(self, suite, path, lit_config, config):
         if path[-1] != "end-to-end":
             return
-        yield lit.Test.Test(suite, path + ("verdicts.py",), config)
+        for name in ("verdicts.py", "seeded_kernels.py", *(f"seeded.{sanitizer}" for sanitizer in SANITIZERS)):
+            yield lit.Test.Test(suite, path + (name,), config)
         models = json.loads((pathlib.Path(suite.getSourcePath(path)) / "models.json").read_text())
         for index, (name, entry) in enumerate(models.items()):
             for way in ways_of(index, entry):
                 yield lit.Test.Test(suite, path + (f"{name}.{way}",), config)
+
+    def command(self, here, name, way, config):
+        if way == "py":
+            return [str(here / f"{name}.py")]
+        if way in SANITIZERS:
+            return [str(here / "sanitize"), "--seeded", "--sanitizers", way, "--compilers", os.path.join(config.llvm_tools_dir, "clang++")]
+        return [str(here / "verify"), name, *WAYS[way]]
 
     def execute(self, test, lit_config):
         name, way = test.path_in_suite[-1].rsplit(".", 1)
         here = pathlib.Path(__file__).resolve().parent
         if way == "x86-64-v3" and "avx2" not in test.config.available_features:
             return lit.Test.Result(lit.Test.UNSUPPORTED, "no AVX2 here")
-        command = [sys.executable, str(here / "verdicts.py")] if way == "py" else [sys.executable, str(here / "verify"), name, *WAYS[way]]
+        command = [sys.executable, *self.command(here, name, way, test.config)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, env=test.config.environment, timeout=1200)
         except subprocess.TimeoutExpired:

@@ -16,12 +16,16 @@ def available():
     return "ORT_NODE" in os.environ
 
 
-def run(case, size=0):
+def run(case, run=0):
     """[(name, array)] of the model's outputs."""
+    return run_file(case.path, case.inputs(run))
+
+
+def run_file(model, inputs):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        job = {"module": os.environ["ORT_NODE"], "model": str(case.path), "folder": str(folder), "inputs": []}
-        for index, (name, array) in enumerate(case.inputs(size).items()):
+        job = {"module": os.environ["ORT_NODE"], "model": str(model), "folder": str(folder), "inputs": []}
+        for index, (name, array) in enumerate(inputs.items()):
             np.ascontiguousarray(array).tofile(folder / f"in_{index}")
             job["inputs"].append({"name": name, "type": TYPES[array.dtype.str[1:]], "dims": list(array.shape), "file": f"in_{index}"})
         (folder / "job.json").write_text(json.dumps(job))

@@ -48,8 +48,16 @@ def main():
         vague = [dict(entry, say=["a word that it does not say"]) for entry in manifest[:1]]
         (root / "manifest.json").write_text(json.dumps(vague))
         done = subprocess.run([RUNNER, root, "--kiln", root / "kiln"], capture_output=True, text=True)
-        if done.returncode != 1 or "0 of 1 rejections" not in done.stdout:
-            faults.append("incomplete messages: " + done.stdout)
+        if done.returncode != 1 or "incomplete, ['a word that it does not say']" not in done.stdout:
+            faults.append("a word is not said: " + done.stdout)
+        (root / "manifest.json").write_text(json.dumps([dict(entry, node="conv_4") for entry in manifest[:1]]))
+        done = subprocess.run([RUNNER, root, "--kiln", root / "kiln"], capture_output=True, text=True)
+        if done.returncode != 1 or "incomplete, ['conv_4']" not in done.stdout:
+            faults.append("the node is not named: " + done.stdout)
+        (root / "elements").write_text("polite: node conv_3\n")
+        done = subprocess.run([RUNNER, root, "--kiln", root / "kiln", "--elements", root / "elements"], capture_output=True, text=True)
+        if done.returncode != 0 or "1 rejections have a complete message" not in done.stdout:
+            faults.append("an element instead of the node: " + done.stdout)
     print(*faults, sep="\n", end="\n" if faults else "")
     return 1 if faults else 0
 

@@ -13,10 +13,10 @@ static cl::list<std::string> dims("dim", cl::desc("Make a symbolic dimension sta
 static cl::list<std::string> shapes("shape", cl::desc("Give an input's shape"), cl::value_desc("input=1x3x224x224"));
 static cl::list<std::string> bindings("bind", cl::desc("Make an input a constant"), cl::value_desc("input=value"));
 static cl::list<std::string> sequences("sequence", cl::desc("Give the length of a sequence, and its elements' shapes"), cl::value_desc("input=2:4x3,5x3"));
-static cl::list<std::string> absent("absent", cl::desc("An optional input has no value"), cl::value_desc("input"));
+static cl::list<std::string> absent("absent", cl::desc("Compile for an optional input without a value"), cl::value_desc("input"));
 static cl::opt<bool> locations("locations", cl::desc("Print locations"));
-static cl::opt<bool> whole("whole", cl::desc("Print large constants in full, for kiln-opt to go on with"));
-static cl::opt<bool> quiet("quiet", cl::desc("Print only the verdict on each model"));
+static cl::opt<bool> whole("whole", cl::desc("Print large constants in full, so that kiln-opt can read them"));
+static cl::opt<bool> quiet("quiet", cl::desc("Print only whether each model can be imported"));
 
 /// Splits at the last '=', because names may contain one.
 static std::pair<StringRef, StringRef> splitOption(StringRef text) { return text.rsplit('='); }

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-/// Writes all bytes; false when nobody reads them any more.
+/// Writes all bytes; false if the reader is gone.
 static bool forward(int to, llvm::StringRef bytes) {
   while (!bytes.empty()) {
     ssize_t written = write(to, bytes.data(), bytes.size());

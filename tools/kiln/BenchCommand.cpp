@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this long (default: 1)"), cl::value_desc("SECONDS"), cl::init(1),
+static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this many seconds (default: 1)"), cl::value_desc("SECONDS"), cl::init(1),
     cl::sub(benchCommand));
 
 namespace {
@@ -101,8 +101,12 @@ private:
 
 } // namespace
 
-static void printTable(const Latency &latency, int32_t threads, const Machine &machine, std::vector<KernelSpeed> kernels) {
-  llvm::stable_sort(kernels, [](const KernelSpeed &a, const KernelSpeed &b) { return a.milliseconds > b.milliseconds; });
+static void printTable(const Latency &latency, int32_t threads, const Machine &machine, const std::vector<KernelSpeed> &speeds) {
+  // The slowest first, then as they are launched: the addresses tell that.
+  std::vector<const KernelSpeed *> kernels;
+  for (const KernelSpeed &speed : speeds)
+    kernels.push_back(&speed);
+  llvm::sort(kernels, [](auto *a, auto *b) { return std::pair(b->milliseconds, a) < std::pair(a->milliseconds, b); });
   outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
   if (verbosity() == 0)
     return;
@@ -110,9 +114,9 @@ static void printTable(const Latency &latency, int32_t threads, const Machine &m
   for (const MemoryLevel &level : machine.levels)
     outs() << " " << printable(level.name) << format(" %.0f", level.bandwidth * 1e-9);
   outs() << " GB/s\n" << format("%10s %10s %10s %9s  kernel\n", "ms", "GFLOP/s", "GB/s", "roofline");
-  for (const KernelSpeed &kernel : kernels) {
-    outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel.milliseconds, kernel.gflops, kernel.gbps, kernel.roofline * 100);
-    printLine(outs(), kernel.name + ": " + kernel.nodes);
+  for (const KernelSpeed *kernel : kernels) {
+    outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel->milliseconds, kernel->gflops, kernel->gbps, kernel->roofline * 100);
+    printLine(outs(), kernel->name + ": " + kernel->nodes);
   }
 }
 

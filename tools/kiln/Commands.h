@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-/// What scripts rely on.
+/// Exit statuses, on which scripts rely.
 enum ExitStatus { Done = 0, AtFault = 1, WrongUsage = 2, InternalError = 3 };
 
 inline llvm::cl::SubCommand compileCommand("compile", "Compile a model to a static library and a header (the default)");
@@ -33,13 +33,13 @@ int runCompletion();
 struct Command {
   llvm::cl::SubCommand *subcommand;
   int (*run)();
-  /// Stands at the end of the help text.
+  /// The end of the help text.
   const char *examples;
 };
 
 llvm::ArrayRef<Command> getCommands();
 
-/// Parses a command line and does what it says; once a process, since options keep their values.
+/// Parses and runs a command line. Call it once per process, since options keep their values.
 int dispatch(int argc, char **argv);
 
 } // namespace kiln

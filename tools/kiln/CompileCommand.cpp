@@ -19,17 +19,20 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files; made when missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
+static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files, created if missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
 static cl::list<std::string> emit("emit", cl::CommaSeparated, cl::desc("What to write: lib (default), obj, cpp, so, mlir, header"), cl::value_desc("KIND,..."),
                                   cl::sub(compileCommand));
-static cl::opt<std::string> stopAfter("stop-after", cl::desc("Print the IR after import, graph, target or kernel, or the C++ after emit, and stop"),
+static cl::opt<std::string> stopAfter("stop-after", cl::desc("Stop after this stage and print the IR (import, graph, target, kernel) or the C++ (emit)"),
                                       cl::value_desc("STAGE"), cl::sub(compileCommand));
-static cl::opt<bool> why("why", cl::desc("Print each kernel and why it was chosen"), cl::sub(compileCommand));
-static cl::opt<std::string> depfile("depfile", cl::desc("Write what the files depend on, as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
-static cl::opt<std::string> stamp("stamp", cl::desc("Write an empty file last: files with the same bytes as before keep their time, this one never does"),
+static cl::opt<std::string> why("why", cl::ValueOptional, cl::value_desc("NODE"), cl::sub(compileCommand),
+                                cl::desc("Print each kernel, why it was chosen, and why better ones were not; with an ONNX node, its kernels and why no "
+                                         "other kernel computes it"));
+static cl::opt<std::string> depfile("depfile", cl::desc("Write the files' dependencies as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
+static cl::opt<std::string> stamp("stamp",
+    cl::desc("Write an empty file last. Its modification time always changes, while files with unchanged bytes keep theirs"),
                                   cl::value_desc("FILE"), cl::sub(compileCommand));
 
-/// What a user can write after --emit.
+/// The values of --emit.
 static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header"};
 
 static void printIr(mlir::ModuleOp module, raw_ostream &os, bool whole) {
@@ -154,6 +157,8 @@ int runCompile() {
     if (!is_contained(emitKinds, kind))
       return report(makeError("--emit=" + kind + ": expected lib, obj, cpp, so, mlir or header"), WrongUsage);
   options->stopAfter = stopAfter;
+  options->explain = why.getNumOccurrences() > 0;
+  options->explainNode = why;
   if (!stopAfter.empty() && !is_contained({"import", "graph", "target", "kernel", "emit"}, StringRef(stopAfter)))
     return report(makeError("--stop-after=" + stopAfter + ": expected import, graph, target, kernel or emit"), WrongUsage);
   if (stopAfter.empty() && outputFolder.empty())
@@ -166,8 +171,10 @@ int runCompile() {
   Compilation compilation;
   if (int status = compileOrReport(*options, compilation))
     return status;
-  if (why)
+  if (options->explain && why.empty())
     printDecisions(compilation);
+  else if (options->explain && !printDecisionsFor(compilation, why))
+    return report(makeError("--why=" + why + ": no kernel computes an ONNX node of this name"), AtFault);
   if (!stopAfter.empty())
     return printStage(compilation);
   Expected<std::vector<OutputFile>> files = collectFiles(compilation, *options, kinds);

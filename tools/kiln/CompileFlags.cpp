@@ -1,4 +1,4 @@
-//===- CompileFlags.cpp - The options of a compile on the command line -----===//
+//===- CompileFlags.cpp - The command-line options of a compile -----===//
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/run/Tensor.h"
@@ -16,62 +16,62 @@ static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbol
     cl::sub(compilingCommands));
 static cl::list<std::string> target("target", cl::CommaSeparated,
     cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids, "
-             "or a file .json or .mlir that describes one; several: chosen at run time"),
+             "or a .json or .mlir file that describes one. With several, the library chooses at run time"),
     cl::value_desc("CPU,..."), cl::sub(compilingCommands));
 static cl::list<std::string> library("library",
-    cl::desc("Map operations to a library: onednn for what it is measured to be faster at, onednn:all for all that it has, or onednn:conv,matmul,..."),
+    cl::desc("Map operations to a library: onednn for those it was measured to be faster at, onednn:all for all it supports, or onednn:conv,matmul,..."),
     cl::value_desc("NAME[:OP,...]"), cl::sub(compilingCommands));
-static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or bound it; a run checks the bounds"),
+static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or give it bounds, which every run checks"),
                                  cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(compilingCommands));
 static cl::list<std::string> specialize("specialize",
-    cl::desc("Compile versions for these sizes of a dynamic dimension, too; a run takes the one that fits, or the model for all sizes"),
+    cl::desc("Also compile versions for these sizes of a dynamic dimension; a run uses the version that fits, or the general one"),
     cl::value_desc("NAME=SIZE,..."), cl::sub(compilingCommands));
-static cl::list<std::string> shape("shape", cl::desc("Make an input's shape static; ? keeps a dimension"), cl::value_desc("INPUT=1x3x224x224"),
+static cl::list<std::string> shape("shape", cl::desc("Make the shape of an input static; ? leaves a dimension dynamic"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
 static cl::list<std::string> sequence("sequence",
-    cl::desc("The length of an input that is a sequence, and its elements' shapes where the model does not say them: one for all or one for each"),
+    cl::desc("Length of an input that is a sequence, and shapes of its elements if the model does not declare them: one for all or one for each"),
     cl::value_desc("INPUT=LENGTH[:2x3,...]"), cl::sub(compilingCommands));
-static cl::list<std::string> absent("absent", cl::desc("An optional input has no value (default: it has)"), cl::value_desc("INPUT"),
+static cl::list<std::string> absent("absent", cl::desc("Compile for an optional input without a value (default: with a value)"), cl::value_desc("INPUT"),
     cl::sub(compilingCommands));
 static cl::list<std::string> inputRange("input-range",
-                                        cl::desc("Promise that an input's values lie in a range. Written into the IR, the header and the library; kiln "
-                                                 "run, verify and bench check it and fill the input from it. Ranges prove clamps and maxima needless"),
+                                        cl::desc("Promise that the values of an input are in a range, which lets the compiler remove clamps and maxima. kiln "
+                                                 "run, verify and bench check the range and fill the input from it; compiled models do not check it"),
                                         cl::value_desc("INPUT=LO:HI"), cl::sub(compilingCommands));
 static cl::list<std::string> inPlace("in-place",
-    cl::desc("An output that may be an input's own buffer, which a run then updates; an error where it cannot be. ROWS, for a cache that a Concat "
-             "extends: both tensors have room for so many. One * stands for the same text in both names"),
+    cl::desc("Allow an output to be the buffer of an input, which a run then updates; an error if that is impossible. For a cache that a Concat "
+             "extends, both tensors get room for ROWS rows. A * in both names stands for the same text"),
     cl::value_desc("OUTPUT=INPUT[:ROWS]"), cl::sub(compilingCommands));
-static cl::opt<Accuracy> accuracy("accuracy", cl::desc("What may change how results round; written into the IR and the library"),
+static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How far results may differ in rounding; recorded in the library"),
                                   cl::init(Accuracy::Default), cl::sub(compilingCommands),
-                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "factors and biases are not folded into weights, no Winograd convolution"),
+                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "no folding of factors and biases into weights, no Winograd convolution"),
                                              clEnumValN(Accuracy::Default, "default", "folding that stays within a few units in the last place"),
                                              clEnumValN(Accuracy::Fast, "fast",
-                                                        "exp within 4 ulp, or 2^-12 where it is rounded to f16 or bf16, in softmax, sigmoid and the like")));
+                                                        "exp within 4 ulp, or 2^-12 if rounded to f16 or bf16, in softmax, sigmoid and similar operations")));
 static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
-    cl::desc("How well the exp in operations of one name is computed: exact, ulp4 or half; as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
+    cl::desc("Accuracy of the exp in operations of one name: exact, ulp4 or half, as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
     cl::sub(compilingCommands));
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
-static cl::opt<bool> strict("strict", cl::desc("A composite that the target has no fused kernel for is an error, instead of being split"),
+static cl::opt<bool> strict("strict", cl::desc("Report an error instead of splitting a composite for which the target has no fused kernel"),
                             cl::sub(compilingCommands));
-static cl::opt<std::string> weights("weights", cl::desc("Where the weights go: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
+static cl::opt<std::string> weights("weights", cl::desc("Where to put the weights: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
     cl::sub(compilingCommands));
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
-    cl::desc("What a model may cost: rank (32), nodes (400000, once functions are inlined), operands (16384, inputs or outputs of a node), "
-             "depth (100, of functions and branches), tensor-bytes (8 GiB), "
-             "fold-bytes (64 MiB of constants that an operation may read and still be computed beforehand), "
-             "string-bytes (65536, that an operator makes of strings), string-parts (64, that StringSplit finds), "
-             "image-height and image-width (4096, that ImageDecoder has room for)"),
+    cl::desc("Change a limit, here with its default. On the model: rank (32), nodes (400000, after inlining of functions), operands (16384 inputs or outputs "
+             "of a node), depth (100, of functions and branches), tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation folded at "
+             "compile time may read). On a run: string-bytes (65536, of the text that an operator creates), string-parts (64, that StringSplit finds), "
+             "image-height and image-width (4096, that ImageDecoder decodes)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
-static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler that makes the objects (default: built in)"), cl::value_desc("COMPILER"),
+static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler for the objects (default: built in)"), cl::value_desc("COMPILER"),
     cl::sub(compilingCommands));
-static cl::opt<unsigned> jobs("jobs", cl::desc("Translation units compiled at once (default: one for each CPU)"), cl::value_desc("N"), cl::init(0),
+static cl::opt<unsigned> jobs("jobs", cl::desc("Number of translation units to compile at once (default: one per CPU)"), cl::value_desc("N"), cl::init(0),
     cl::sub(compilingCommands));
-static cl::opt<std::string> profile("profile", cl::desc("Measured choices of kernels, from kiln tune"), cl::value_desc("FILE"), cl::sub(compilingCommands));
-static cl::opt<bool> noCache("no-cache", cl::desc("Neither take objects from the kernel cache nor keep them there"), cl::sub(compilingCommands));
-static cl::opt<std::string> crash("debug-crash", cl::desc("Crash at once or in a stage, to test what a crash does"), cl::Hidden, cl::ValueOptional,
+static cl::opt<std::string> profile("profile",
+    cl::desc("Use the measured choices of kernels in a profile from kiln tune"), cl::value_desc("FILE"), cl::sub(compilingCommands));
+static cl::opt<bool> noCache("no-cache", cl::desc("Do not use the kernel cache"), cl::sub(compilingCommands));
+static cl::opt<std::string> crash("debug-crash", cl::desc("Crash immediately or in a stage, to test crash handling"), cl::Hidden, cl::ValueOptional,
                                   cl::value_desc("STAGE"), cl::sub(compilingCommands));
 
 static Error wrong(StringRef option, StringRef text, const Twine &expected) {
@@ -176,7 +176,7 @@ static std::string findCacheFolder() {
   return std::string(path);
 }
 
-/// The cache as the environment has it: KILN_CACHE=off, KILN_CACHE_DIR, KILN_CACHE_LIMIT in MB.
+/// Sets the cache from the environment: KILN_CACHE=off, KILN_CACHE_DIR, KILN_CACHE_LIMIT in MB.
 static Error setCache(CompileOptions &options) {
   constexpr uint64_t defaultLimit = 512;
   std::string state = sys::Process::GetEnv("KILN_CACHE").value_or("on"), limit = sys::Process::GetEnv("KILN_CACHE_LIMIT").value_or("");
@@ -227,7 +227,7 @@ Expected<CompileOptions> getCompileOptions() {
       return std::move(error);
   for (StringRef text : bind) {
     auto [input, value] = text.split('=');
-    // An input without elements is bound to nothing: INPUT=
+    // `INPUT=` binds an input without elements.
     if (input.empty() || !text.contains('='))
       return wrong("bind", text, "INPUT=NUMBER,...");
     options.bindings[input.str()] = value.str();

@@ -13,10 +13,10 @@ static constexpr Command commands[] = {
      "EXAMPLES:\n\n"
      "  kiln model.onnx -o out                      out/model.h and out/libmodel.a\n"
      "  kiln model.onnx -o out --dim batch=1        with a static batch\n"
-     "  kiln model.onnx -o out --emit=cpp           C++ sources that build by themselves\n"
+     "  kiln model.onnx -o out --emit=cpp           C++ sources with their own CMakeLists.txt\n"
      "  kiln model.onnx -o out --target=generic     for any CPU\n"
      "  kiln model.onnx --stop-after=graph          print the IR after the graph passes\n"
-     "  kiln model.onnx -o out --why                print each kernel and why it was chosen\n"},
+     "  kiln model.onnx -o out --why                print each kernel, why it was chosen, and why not others\n"},
     {&runCommand, runRun,
      "EXAMPLES:\n\n"
      "  kiln run model.onnx --input x=x.npy --output-dir out              writes out/NAME.npy for each output\n"
@@ -54,14 +54,14 @@ static const Command *findCommand(StringRef name) {
 static void printVersion(raw_ostream &os) { os << "kiln " KILN_VERSION " (LLVM " LLVM_VERSION_STRING ")\n"; }
 
 int dispatch(int argc, char **argv) {
-  // What names no subcommand is for `compile`; help and version belong to the program.
+  // Without the name of a subcommand, the arguments are for `compile`; help and version are for the program.
   SmallVector<const char *> arguments(argv, argv + argc);
   StringRef first = argc > 1 ? argv[1] : "";
   bool general = first.empty() || first == "--help" || first == "-help" || first == "-h" || first == "--version" || first == "-version";
   if (!general && !findCommand(first))
     arguments.insert(arguments.begin() + 1, "compile");
   const Command *command = general ? nullptr : findCommand(arguments[1]);
-  std::string ending = std::string("\n") + (command ? command->examples : "kiln SUBCOMMAND --help says more; kiln MODEL.onnx means kiln compile "
+  std::string ending = std::string("\n") + (command ? command->examples : "See kiln SUBCOMMAND --help for more; kiln MODEL.onnx means kiln compile "
       "MODEL.onnx.\n");
   cl::extrahelp text(ending); // refers to the string
   cl::SetVersionPrinter(printVersion);

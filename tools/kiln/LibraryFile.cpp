@@ -147,7 +147,7 @@ Expected<Description> readLibrary(MemoryBufferRef archive) {
       library = readInfo(*object);
   }
   if (!library)
-    return makeError("no library made by Kiln: it has no table of its signature");
+    return makeError("not a library made by Kiln: it has no signature table");
   return std::move(*library);
 }
 

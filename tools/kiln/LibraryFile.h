@@ -1,4 +1,4 @@
-//===- LibraryFile.h - What a compiled library says of itself --------------===//
+//===- LibraryFile.h - The description in a compiled library --------------===//
 #ifndef KILN_TOOLS_KILN_LIBRARYFILE_H
 #define KILN_TOOLS_KILN_LIBRARYFILE_H
 
@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-/// What the library says of itself: its record, or only the signature, from the NAME_info table, when it has none. Takes an archive of 64-bit
-/// little-endian ELF objects, for any CPU; runs nothing.
+/// Reads the description of a library: its record or, without one, only the signature from the table NAME_info. The library is an archive of 64-bit
+/// little-endian ELF objects for any CPU. Nothing in it is run.
 llvm::Expected<Description> readLibrary(llvm::MemoryBufferRef archive);
 
 } // namespace kiln

@@ -20,23 +20,27 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::list<std::string> input("input", cl::desc("An input's values: a file (.npy, .pb, .png, .ppm; any for bytes in one dimension), or random:SEED, "
+static cl::list<std::string> input("input", cl::desc("Values of an input: a file (.npy, .pb, .png, .ppm; any file for bytes of rank 1), or random[:SEED], "
                                                      "normal[:SD], uniform:LO:HI, randint:LO:HI, arange, zeros, ones, a number"),
                                    cl::value_desc("NAME=VALUE"), cl::sub(runningCommands));
-static cl::list<std::string> load("load", cl::desc("A shared library with functions that the target names for composites"), cl::value_desc("LIBRARY.so"),
+static cl::list<std::string> load("load", cl::desc("Shared library with the target's functions for composites"), cl::value_desc("LIBRARY.so"),
                                   cl::sub(runningCommands));
-static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension, for inputs that are filled and for dimensions that no input has"),
+static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension of filled inputs, or of one that no input has"),
                                     cl::value_desc("NAME=SIZE"), cl::sub(runningCommands));
-static cl::opt<uint64_t> seed("seed", cl::desc("Seed of inputs that are filled (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(runningCommands));
-static cl::opt<int> threads("threads", cl::desc("Threads that run the model; 0: one for each CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
+static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(runningCommands));
+static cl::opt<int> threads("threads", cl::desc("Number of threads that run the model; 0 means one per CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
-static cl::opt<std::string> imageLayout("image-layout", cl::desc("Order of a picture's values: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
+static cl::opt<std::string> imageLayout("image-layout",
+    cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
                                         cl::value_desc("ORDER"), cl::sub(runningCommands));
-static cl::opt<std::string> imageScale("image-scale", cl::desc("Factor of a picture's bytes (default: 1/255)"), cl::init("1/255"), cl::value_desc("FACTOR"),
+static cl::opt<std::string> imageScale("image-scale",
+    cl::desc("Factor for the bytes of a picture (default: 1/255)"), cl::init("1/255"), cl::value_desc("FACTOR"),
                                        cl::sub(runningCommands));
-static cl::list<double> imageMean("image-mean", cl::CommaSeparated, cl::desc("Subtracted after scaling; one value or one a channel"), cl::value_desc("M,..."),
+static cl::list<double> imageMean("image-mean",
+    cl::CommaSeparated, cl::desc("Mean to subtract after scaling; one value, or one per channel"), cl::value_desc("M,..."),
                                   cl::sub(runningCommands));
-static cl::list<double> imageStd("image-std", cl::CommaSeparated, cl::desc("Divisor after that; one value or one a channel"), cl::value_desc("S,..."),
+static cl::list<double> imageStd("image-std",
+    cl::CommaSeparated, cl::desc("Standard deviation to divide by after that; one value, or one per channel"), cl::value_desc("S,..."),
                                  cl::sub(runningCommands));
 
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {

@@ -10,43 +10,43 @@
 
 namespace kiln {
 
-/// A model in this process, and what its compile cost.
+/// A model loaded into this process, and the cost of its compile.
 struct RunnableModel {
   std::unique_ptr<LoadedModel> loaded;
   double compileSeconds = 0;
   size_t libraryBytes = 0;
-  /// Of the vectors that its target has; by the target's name.
+  /// The vector bits of its target, by the target's name.
   std::map<std::string, unsigned> vectorBits;
 };
 
-/// Compiles and loads. Reports what went wrong and returns the exit status.
+/// Compiles and loads the model. Reports errors and returns the exit status.
 int loadOrReport(const CompileOptions &options, RunnableModel &model);
 
 /// The value of an --input.
 struct InputSpec {
   std::string text;
-  /// The sequence or optional that it is given for, and which of its elements is meant.
+  /// The sequence or optional, and the index of the element.
   const kiln_sequence_info *list = nullptr;
   size_t element = 0;
 };
 
-/// By the name of the tensor; what is given for a sequence stands there for each element, and for one without elements under its name.
+/// By the name of the tensor. The value for a sequence is stored for each element, or under the sequence's name if it has none.
 using InputSpecs = std::map<std::string, InputSpec>;
 
-/// Parses `--input NAME=VALUE`. A name may hold `=`; the names of the model decide.
+/// Parses `--input NAME=VALUE`. A name may contain `=`; the names of the model resolve that.
 llvm::Expected<InputSpecs> getInputSpecs(const LoadedModel &model);
 
-/// A run with these inputs; `--run-dim` tells the dimensions that no input has.
+/// A run with these inputs. `--run-dim` gives the dimensions that no input has.
 llvm::Expected<Execution> prepareRun(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs);
 
-/// Reads or fills all inputs, in the model's order. Inputs without a spec get `fallback`, or are an error when it is empty.
-/// Inputs with a range are filled from it, and what is given must lie in it.
+/// Reads or fills all inputs, in the model's order. Inputs without a spec get `fallback`, or an error if it is empty.
+/// Inputs with a range are filled from it, and given values must be in the range.
 llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, llvm::StringRef fallback, const CompileOptions &options);
 
-/// Fails when a value lies outside of the range that the options promise for its input.
+/// Fails if a value is outside the range that the options promise for its input.
 llvm::Error checkRanges(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs, const CompileOptions &options);
 
-/// The tensors that a file of recorded values (.pb) holds for a sequence or optional: as many as the model was compiled for, or an error.
+/// The tensors of a sequence or optional in a file of recorded values (.pb). Their number must be that for which the model was compiled.
 llvm::Expected<std::vector<Tensor>> readListFile(llvm::StringRef path, const kiln_sequence_info &list);
 
 /// One thread, and Kiln's decoder of pictures.

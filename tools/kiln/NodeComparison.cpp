@@ -7,6 +7,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <map>
+
 using namespace llvm;
 
 namespace kiln {
@@ -66,7 +68,9 @@ private:
   CompileOptions observing(const std::set<std::string> &names) const;
   int runReference(const CompileOptions &shown, const LoadedModel &model, const Execution &execution, ArrayRef<Tensor> inputs, RunnableModel &reference,
                    std::vector<Tensor> &referenceInputs, std::optional<Execution> &expected);
-  const KernelResult *findKernel(ArrayRef<KernelResult> kernels, const ObservableValue &value) const;
+  /// The first kernel whose result is a node's, by the node.
+  using KernelsByNode = std::map<StringRef, const KernelResult *>;
+  KernelsByNode findKernels(ArrayRef<KernelResult> kernels) const;
 
   const CompileOptions &options;
   const NodeRequest &request;
@@ -87,23 +91,28 @@ int NodeComparer::listAll() {
   return listKernels(options, "", kernels);
 }
 
-const KernelResult *NodeComparer::findKernel(ArrayRef<KernelResult> kernels, const ObservableValue &value) const {
+NodeComparer::KernelsByNode NodeComparer::findKernels(ArrayRef<KernelResult> kernels) const {
+  std::map<StringRef, size_t> positions;
+  for (auto [position, value] : enumerate(values))
+    positions[value.node] = position;
+  KernelsByNode byNode;
   for (const KernelResult &kernel : kernels) {
-    // Folding gives a kernel's result the nodes that it stands for, too: the last one in the file is what it is.
-    std::string last;
-    for (const ObservableValue &candidate : values)
-      if (kernel.lastNodes.count(candidate.node))
-        last = candidate.node;
-    if (!last.empty() && last == value.node)
-      return &kernel;
+    // Folding also gives a kernel's result the nodes that were folded into it. The last one in the file names the value.
+    auto last = positions.end();
+    for (const std::string &node : kernel.lastNodes)
+      if (auto found = positions.find(node); found != positions.end() && (last == positions.end() || last->second < found->second))
+        last = found;
+    if (last != positions.end())
+      byNode.try_emplace(last->first, &kernel);
   }
-  return nullptr;
+  return byNode;
 }
 
 std::set<std::string> NodeComparer::kernelResults() const {
   std::set<std::string> names;
+  KernelsByNode byNode = findKernels(kernels);
   for (const ObservableValue &value : values)
-    if (value.isOutput || request.everyNode || findKernel(kernels, value))
+    if (value.isOutput || request.everyNode || byNode.count(value.node))
       names.insert(value.name);
   return names;
 }
@@ -192,12 +201,13 @@ int NodeComparer::compareAt(const std::set<std::string> &names, StringRef fault,
   std::vector<KernelResult> shownKernels;
   if (int status = listKernels(shown, model.loaded->getTarget(), shownKernels))
     return status;
+  KernelsByNode byNode = findKernels(shownKernels);
   for (auto [info, got, want] : zip_equal(model.loaded->getOutputs(), execution->getOutputs(), expected->getOutputs())) {
     auto value = find_if(values, [&, name = info.name](const ObservableValue &value) { return value.name == name; });
     NodeVerdict verdict{*value, "", {}, compareValues(got, want, request)};
-    if (const KernelResult *kernel = findKernel(shownKernels, *value)) {
-      verdict.algorithm = kernel->algorithm;
-      verdict.kernelNodes = kernel->nodes;
+    if (auto kernel = byNode.find(value->node); kernel != byNode.end()) {
+      verdict.algorithm = kernel->second->algorithm;
+      verdict.kernelNodes = kernel->second->nodes;
     }
     verdicts.push_back(std::move(verdict));
   }

@@ -1,4 +1,4 @@
-//===- ObjectTables.cpp - Archives and objects that nobody has checked -----===//
+//===- ObjectTables.cpp - Reading untrusted archives and objects -----------===//
 //
 // LLVM's classes for objects end the process when an object is broken in some ways, and a thin archive makes them open other files: kiln inspect reads the
 // few tables that it needs by itself. Nothing here multiplies or adds numbers of the file before they are known to lie inside of it.
@@ -80,7 +80,7 @@ bool ObjectTables::readSections() {
   ArrayRef<Elf::Shdr> first = readTable<Elf::Shdr>(header[0].e_shoff, 1);
   if (first.empty())
     return false;
-  // Numbers of more than 16 bits stand in the first section.
+  // Numbers of more than 16 bits are stored in the first section.
   sections = readTable<Elf::Shdr>(header[0].e_shoff, header[0].e_shnum ? uint64_t(header[0].e_shnum) : uint64_t(first[0].sh_size));
   uint64_t names = header[0].e_shstrndx == ELF::SHN_XINDEX ? uint64_t(first[0].sh_link) : uint64_t(header[0].e_shstrndx);
   if (names >= sections.size())

@@ -1,4 +1,4 @@
-//===- ObjectTables.h - Archives and objects that nobody has checked -------===//
+//===- ObjectTables.h - Reading untrusted archives and objects -------===//
 #ifndef KILN_TOOLS_KILN_OBJECTTABLES_H
 #define KILN_TOOLS_KILN_OBJECTTABLES_H
 
@@ -10,11 +10,11 @@
 
 namespace kiln {
 
-/// The data of the members of an archive, in order, those of its index and of its names too.
+/// The data of the members of an archive in order, including its index and its names.
 llvm::Expected<std::vector<llvm::StringRef>> listMembers(llvm::StringRef archive);
 
-/// The sections, symbols and relocations of a 64-bit little-endian relocatable ELF object. The object may hold any bytes: every table lies inside of it,
-/// and what costs time or memory is bounded by its size.
+/// The sections, symbols and relocations of a 64-bit little-endian relocatable ELF object. The object may contain any bytes: every table is
+/// checked to be inside of it, and its size bounds the time and memory.
 class ObjectTables {
 public:
   /// A byte of a section.
@@ -26,16 +26,16 @@ public:
     Place place;
   };
 
-  /// Nothing when the bytes are no such object, or when its tables lie outside of it.
+  /// Nullopt if the bytes are not such an object, or if its tables are outside of it.
   static std::optional<ObjectTables> read(llvm::StringRef object);
 
   /// The first section of that name.
   std::optional<llvm::StringRef> findSection(llvm::StringRef name) const;
-  /// The symbols that are defined in a section and whose names end so.
+  /// The symbols that are defined in a section and whose names have this suffix.
   std::vector<Symbol> findSymbols(llvm::StringRef ending) const;
 
   std::optional<uint64_t> readInteger(Place place, unsigned bytes) const;
-  /// Where the pointer points that a relocation makes.
+  /// The target of a pointer with a relocation.
   std::optional<Place> follow(Place pointer);
   /// The text up to a zero or the section's end.
   llvm::StringRef readText(Place place) const;
@@ -59,7 +59,7 @@ private:
   llvm::ArrayRef<Elf::Shdr> sections;
   llvm::ArrayRef<Elf::Sym> symbols;
   llvm::StringRef sectionNames, symbolNames;
-  /// By section and offset; made when the first pointer is followed.
+  /// By section and offset; filled in when the first pointer is followed.
   std::optional<std::vector<Pointer>> pointers;
 };
 

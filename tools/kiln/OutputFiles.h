@@ -1,4 +1,4 @@
-//===- OutputFiles.h - Files that appear whole or not at all ---------------===//
+//===- OutputFiles.h - Writing files completely or not at all ---------------===//
 #ifndef KILN_TOOLS_KILN_OUTPUTFILES_H
 #define KILN_TOOLS_KILN_OUTPUTFILES_H
 
@@ -7,24 +7,24 @@
 
 namespace kiln {
 
-/// A file, and its whole path.
+/// A file and its full path.
 struct PlacedFile {
   std::string path;
   const OutputFile *file;
 };
 
-/// What happens to a file that is there already with the same bytes.
+/// How to treat an existing file with the same bytes.
 enum class SameBytes {
   Replaced,
-  /// It keeps its modification time, so that a build does not make again what depends on it.
+  /// Keep its modification time, so that a build does not rebuild what depends on it.
   Left
 };
 
-/// Writes all files, in folders that are made when missing, or none of them: each takes its name when all are written, and a signal or a full disk
-/// leaves nothing.
+/// Writes all files or none of them, creating missing folders. Files get their names when all have been written, and a signal or a full disk leaves
+/// nothing behind.
 llvm::Error writeFiles(llvm::ArrayRef<PlacedFile> files, SameBytes same = SameBytes::Replaced);
 
-/// Why no file can be written there, before long work is done for it; its folder may be missing.
+/// An error if no file can be written at this path, to be checked before long work. The folder need not exist.
 llvm::Error checkWritable(llvm::StringRef path);
 
 /// The places of files below a folder.

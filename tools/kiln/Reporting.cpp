@@ -23,7 +23,7 @@ using namespace llvm;
 namespace kiln {
 
 static cl::opt<bool> json("json", cl::desc("Print one JSON object on standard output"), cl::sub(compilingCommands));
-static cl::opt<bool> verbose("v", cl::desc("Say what is done"), cl::sub(compilingCommands));
+static cl::opt<bool> verbose("v", cl::desc("Print what is done"), cl::sub(compilingCommands));
 static cl::opt<bool> quiet("q", cl::desc("Print errors and warnings only"), cl::sub(compilingCommands));
 
 bool wantsJson() { return json; }

@@ -1,4 +1,4 @@
-//===- Reporting.h - What kiln tells its user ------------------------------===//
+//===- Reporting.h - Messages of kiln ------------------------------===//
 #ifndef KILN_TOOLS_KILN_REPORTING_H
 #define KILN_TOOLS_KILN_REPORTING_H
 
@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-/// `--json`: stdout has one JSON object and nothing else.
+/// Whether `--json` is given: stdout then has exactly one JSON object.
 bool wantsJson();
 /// 0 with -q, 2 with -v, otherwise 1.
 int verbosity();
@@ -20,13 +20,13 @@ void printError(const llvm::Twine &message);
 int report(llvm::ArrayRef<std::string> errors, int status);
 int report(llvm::Error error, int status);
 
-/// Compiles. Reports what went wrong and returns the exit status; 0 when all is well. Shows progress on a terminal.
+/// Compiles a model. Reports errors and returns the exit status, 0 for success. Shows progress on a terminal.
 int compileOrReport(CompileOptions options, Compilation &result);
 
 /// Prints a JSON object on stdout.
 void printJson(llvm::json::Object object);
 
-/// From now on a crash writes a reproducer, prints its path, and ends the process with status 3.
+/// Installs crash handling: a crash writes a reproducer, prints its path, and ends the process with status 3.
 void watchForCrashes(int argc, char **argv);
 
 } // namespace kiln

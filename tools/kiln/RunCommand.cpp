@@ -14,7 +14,7 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> outputFolder("output-dir", cl::desc("Folder for NAME.npy of each output"), cl::value_desc("DIR"), cl::sub(runCommand));
+static cl::opt<std::string> outputFolder("output-dir", cl::desc("Folder for the outputs, NAME.npy for each"), cl::value_desc("DIR"), cl::sub(runCommand));
 
 /// NAME.npy; characters outside [A-Za-z0-9_.-] become `_`, and a name that another output has already gets a number.
 static std::string makeFileName(StringRef output, StringSet<> &taken) {

@@ -1,4 +1,4 @@
-//===- StagedFile.h - A file that waits for its name -----------------------===//
+//===- StagedFile.h - A file that gets its name when it is complete -----------------------===//
 #ifndef KILN_TOOLS_KILN_STAGEDFILE_H
 #define KILN_TOOLS_KILN_STAGEDFILE_H
 
@@ -7,9 +7,9 @@
 
 namespace kiln {
 
-/// A file that is written before it takes the place of what has its name. It has no name until then where the file system knows such files, so that
-/// nothing is left of a process that is killed; elsewhere its name ends in ".part", and it goes when it is not kept. A device or a pipe is written as
-/// it is, and a link stays one.
+/// A file that is written before it replaces the file of its name. Until then it has no name, if the file system supports that, so a killed process
+/// leaves nothing behind. Otherwise its name ends in ".part", and it is removed unless it is kept. Devices and pipes are written directly, and links
+/// are followed.
 class StagedFile {
 public:
   /// The folder must exist.
@@ -20,7 +20,7 @@ public:
 
   int getDescriptor() const { return file; }
   const std::string &getPath() const { return path; }
-  /// Whether the file that has the name now holds the same bytes.
+  /// Whether the existing file of this name has the same bytes.
   bool isUnchanged() const;
   llvm::Error keep();
 
@@ -29,7 +29,7 @@ private:
       : file(file), path(std::move(path)), name(std::move(name)), isDirect(isDirect) {}
 
   int file;
-  /// Where it belongs, and what it is called until then; empty: it has no name.
+  /// Its path, and its temporary name, which is empty if it has none.
   std::string path, name;
   bool isDirect;
 };

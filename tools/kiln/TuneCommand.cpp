@@ -25,8 +25,9 @@ using namespace llvm;
 namespace kiln {
 
 static cl::opt<std::string> output("o", cl::desc("The profile to write"), cl::value_desc("FILE"), cl::Required, cl::sub(tuneCommand));
-static cl::opt<unsigned> rounds("rounds", cl::desc("Turns of each variant (default: 7)"), cl::value_desc("N"), cl::init(7), cl::sub(tuneCommand));
-static cl::opt<double> minGain("min-gain", cl::desc("Part of its time that a choice must save to be taken (default: 0.03)"), cl::value_desc("PART"),
+static cl::opt<unsigned> rounds("rounds", cl::desc("Number of measurements of each variant (default: 7)"), cl::value_desc("N"),
+    cl::init(7), cl::sub(tuneCommand));
+static cl::opt<double> minGain("min-gain", cl::desc("Fraction of its time that a choice must save to be used (default: 0.03)"), cl::value_desc("PART"),
                                cl::init(0.03), cl::sub(tuneCommand));
 
 /// Variants of the model that are loaded at a time, besides the model's own: each has its weights.
@@ -42,7 +43,7 @@ namespace {
 /// What several groups compute alike.
 struct Work {
   std::string name;
-  SmallVector<KernelChoice> choices;
+  std::vector<ProfileEntry> choices;
   /// The ONNX nodes of each launch.
   std::set<std::string> nodes;
   /// For each choice, the ratios of its times to those of the model's own choice, and the latter's microseconds.
@@ -77,12 +78,15 @@ static int collectWork(CompileOptions options, bool byForm, std::vector<Work> &w
   target = describeTarget(attribute);
   std::map<std::string, Work> found;
   compilation.targets.front().module->walk([&](nn::GroupOp group) {
-    SmallVector<KernelChoice> choices = byForm ? listForms(group, attribute) : listChoices(group, attribute);
+    SmallVector<kernel::PlanAttr> choices = byForm ? listForms(group, attribute) : listChoices(group, attribute);
     if (choices.size() < 2)
       return;
     mlir::Operation *anchor = getAnchor(group);
-    Work &work = found[byForm ? describeForms(anchor->getOperand(0).getType(), anchor->getResult(0).getType()) : describeWork(group)];
-    work.choices = std::move(choices);
+    std::string name = byForm ? describeForms(anchor->getOperand(0).getType(), anchor->getResult(0).getType()) : describeWork(group);
+    Work &work = found[name];
+    work.choices.clear();
+    for (kernel::PlanAttr choice : choices)
+      work.choices.push_back(makeEntry(target, name, choice));
     SetVector<StringRef> nodes = listNodes(group.getLoc());
     work.nodes.insert(join(nodes, " "));
     // Filters are transformed by a launch of their own.
@@ -97,16 +101,11 @@ static int collectWork(CompileOptions options, bool byForm, std::vector<Work> &w
   return Done;
 }
 
-static ProfileEntry makeEntry(const std::string &target, const Work &work, size_t choice) {
-  const KernelChoice &chosen = work.choices[choice];
-  return {target, work.name, chosen.algorithm.str(), chosen.tile, chosen.chunk};
-}
-
 /// Compiles the model with choice number `choice` wherever there is one.
-static int prepare(CompileOptions options, const std::string &target, ArrayRef<Work> works, size_t choice, std::unique_ptr<Variant> &variant) {
+static int prepare(CompileOptions options, ArrayRef<Work> works, size_t choice, std::unique_ptr<Variant> &variant) {
   for (const Work &work : works)
     if (choice < work.choices.size())
-      options.choices.push_back(makeEntry(target, work, choice));
+      options.choices.push_back(work.choices[choice]);
   variant = std::make_unique<Variant>();
   if (int status = loadOrReport(options, variant->model))
     return status;
@@ -176,7 +175,7 @@ static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t firs
 }
 
 /// The entries for what is faster than the model's own choice.
-static std::vector<ProfileEntry> judge(ArrayRef<Work> works, const std::string &target) {
+static std::vector<ProfileEntry> judge(ArrayRef<Work> works) {
   std::vector<ProfileEntry> entries;
   for (const Work &work : works) {
     size_t best = 0;
@@ -186,7 +185,7 @@ static std::vector<ProfileEntry> judge(ArrayRef<Work> works, const std::string &
         best = choice, ratio = measured;
     if (best == 0 || median(work.own) < shortest)
       continue;
-    entries.push_back(makeEntry(target, work, best));
+    entries.push_back(work.choices[best]);
     entries.back().defaultMicroseconds = median(work.own);
     entries.back().microseconds = median(work.own) * ratio;
   }
@@ -221,10 +220,13 @@ static void printEntries(ArrayRef<ProfileEntry> entries, size_t works, std::pair
   outs() << format("a run takes %.4f ms with the profile, %.4f ms without\n", milliseconds.second, milliseconds.first);
   outs() << entries.size() << " of " << works << " pieces of work have a faster kernel than the one chosen without a profile\n";
   for (const ProfileEntry &entry : entries) {
-    std::string tile = entry.tile ? formatv(" {0}x{1} vectors", entry.tile->first, entry.tile->second).str() : "";
-    std::string chunk = entry.chunk ? " chunks of " + std::to_string(*entry.chunk) + " bytes" : "";
+    std::string numbers = entry.winograd ? formatv(" {0}x{0}", entry.winograd).str() : "";
+    if (!entry.tile.empty())
+      numbers += formatv(" {0}x{1} vectors", entry.tile[0], entry.tile[1]).str();
+    if (entry.chunk)
+      numbers += " chunks of " + std::to_string(entry.chunk) + " bytes";
     outs() << format("%10.1f us, was %10.1f us  ", entry.microseconds, entry.defaultMicroseconds);
-    printLine(outs(), entry.algorithm + tile + chunk + "  " + entry.work);
+    printLine(outs(), entry.kernel + numbers + "  " + entry.work);
   }
 }
 
@@ -243,33 +245,31 @@ static Error writeProfile(const CompileOptions &options, ArrayRef<Work> works, c
 }
 
 /// Measures all choices and adds the entries of the best to `entries`.
-static int tune(const CompileOptions &options, const std::string &target, MutableArrayRef<Work> works, const kiln_context &context,
-                std::vector<ProfileEntry> &entries) {
+static int tune(const CompileOptions &options, MutableArrayRef<Work> works, const kiln_context &context, std::vector<ProfileEntry> &entries) {
   size_t choices = 1;
   for (const Work &work : works)
     choices = std::max(choices, work.choices.size());
   std::vector<std::unique_ptr<Variant>> variants(1);
-  if (int status = prepare(options, target, {}, 0, variants.front()))
+  if (int status = prepare(options, {}, 0, variants.front()))
     return status;
   for (size_t first = 1; first < choices; first += variantsAtOnce) {
     variants.resize(1);
     for (size_t choice = first; choice < std::min(choices, first + variantsAtOnce); ++choice)
-      if (int status = prepare(options, target, works, choice, variants.emplace_back()))
+      if (int status = prepare(options, works, choice, variants.emplace_back()))
         return status;
     race(variants, first, context, works);
   }
-  append_range(entries, judge(works, target));
+  append_range(entries, judge(works));
   return Done;
 }
 
 /// Milliseconds of a run without and with the entries.
-static int compareWhole(CompileOptions options, ArrayRef<ProfileEntry> entries, const std::string &target, const kiln_context &context,
-                        std::pair<double, double> &milliseconds) {
+static int compareWhole(CompileOptions options, ArrayRef<ProfileEntry> entries, const kiln_context &context, std::pair<double, double> &milliseconds) {
   std::vector<std::unique_ptr<Variant>> variants(2);
-  if (int status = prepare(options, target, {}, 0, variants.front()))
+  if (int status = prepare(options, {}, 0, variants.front()))
     return status;
   options.choices = entries.vec();
-  if (int status = prepare(options, target, {}, 0, variants.back()))
+  if (int status = prepare(options, {}, 0, variants.back()))
     return status;
   milliseconds = compare(variants, context);
   return Done;
@@ -305,19 +305,19 @@ int runTune() {
     return report(pool.takeError(), AtFault);
   const kiln_context &context = (*pool)->context;
   std::vector<ProfileEntry> entries;
-  if (int status = works.empty() ? int(Done) : tune(plain, target, works, context, entries))
+  if (int status = works.empty() ? int(Done) : tune(plain, works, context, entries))
     return status;
   CompileOptions formed = plain;
   formed.choices = entries;
   if (int status = collectWork(formed, /*byForm=*/false, kernels, target))
     return status;
-  if (int status = tune(formed, target, kernels, context, entries))
+  if (int status = tune(formed, kernels, context, entries))
     return status;
   std::move(kernels.begin(), kernels.end(), std::back_inserter(works));
   if (Error error = writeProfile(*options, works, target, entries))
     return report(std::move(error), AtFault);
   std::pair<double, double> milliseconds;
-  if (int status = compareWhole(plain, entries, target, context, milliseconds))
+  if (int status = compareWhole(plain, entries, context, milliseconds))
     return status;
   printEntries(entries, works.size(), milliseconds);
   return Done;

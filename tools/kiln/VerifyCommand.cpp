@@ -23,17 +23,18 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> data("data", cl::desc("Folder with input_N.pb and output_N.pb, or with such folders (test_data_set_N)"), cl::value_desc("DIR"),
+static cl::opt<std::string> data("data",
+    cl::desc("Folder with input_N.pb and output_N.pb, or with several such folders (test_data_set_N)"), cl::value_desc("DIR"),
                                  cl::sub(verifyCommand));
-static cl::opt<double> rtol("rtol", cl::desc("Relative bound (default: 0.001; between nodes 0.01 for f16 and 0.05 for bf16)"), cl::value_desc("R"),
+static cl::opt<double> rtol("rtol", cl::desc("Relative error bound (default: 0.001; between nodes 0.01 for f16 and 0.05 for bf16)"), cl::value_desc("R"),
                             cl::init(-1), cl::sub(verifyCommand));
-static cl::opt<double> atol("atol", cl::desc("Absolute bound (default: 1e-7 against files; between nodes a hundredth of the relative bound, of the "
-                                             "tensor's largest value)"),
+static cl::opt<double> atol("atol", cl::desc("Absolute error bound (default: 1e-7 against files; between nodes a hundredth of the relative bound, "
+                                             "times the tensor's largest value)"),
                             cl::value_desc("A"), cl::init(-1), cl::sub(verifyCommand));
-static cl::opt<std::string> nodes("nodes", cl::desc("What is compared with the reference: kernels (their results; the default without --data), all (every "
-                                                    "node, in kernels that end at each), none; auto: kernels when recorded outputs are missed"),
+static cl::opt<std::string> nodes("nodes", cl::desc("What to compare with the reference: kernels (their results), all (every node, with a kernel "
+                                                    "for each), none, or auto (default): kernels, but with --data only if an output differs"),
                                   cl::value_desc("WHICH"), cl::init("auto"), cl::sub(verifyCommand));
-static cl::opt<std::string> wrongValue("debug-wrong", cl::desc("Make a value wrong, to test that it is found"), cl::Hidden, cl::sub(verifyCommand));
+static cl::opt<std::string> wrongValue("debug-wrong", cl::desc("Change a value, to test that it is found"), cl::Hidden, cl::sub(verifyCommand));
 
 namespace {
 
@@ -203,8 +204,8 @@ static std::string locateFault(const NodeReport &report) {
   if (report.inside.empty())
     return text;
   auto inside = find_if(report.inside, isWrong);
-  return text + (inside == report.inside.end() ? "; its nodes are right in kernels of their own: the fault is in computing them together"
-                                               : "; in kernels of their own the first wrong value is '" + inside->value.name + "' of node " +
+  return text + (inside == report.inside.end() ? "; its nodes are right in separate kernels: the fault is in their fusion"
+                                               : "; in separate kernels the first wrong value is '" + inside->value.name + "' of node " +
                                                      inside->value.node);
 }
 

@@ -121,7 +121,7 @@ Value Attention::usedKeys() {
   Value used = node.optionalInput(6);
   if (!used || node.failed() || !node.expectRank(used, 1, "nonpad_kv_seqlen"))
     return {};
-  return alignDims(node, used, {node.dims(query)[0]}, "nonpad_kv_seqlen is not one number for each batch entry");
+  return alignDims(node, used, {node.dims(query)[0]}, "nonpad_kv_seqlen does not have one number for each batch entry");
 }
 
 /// Batches, head sizes and numbers of keys have to be equal. Numbers of heads may differ by a factor, which has to be known.
@@ -154,7 +154,7 @@ Value Attention::zeroWhereHidden(Value x) {
   return node.make<SelectOp>(x.getType(), isHidden, node.splatLike(x, 0), x);
 }
 
-/// As one operation: nobody reads the scores.
+/// As one operation, because the scores are not read.
 Value Attention::whole(double scale, bool causal) {
   DimExprs scores = node.dims(query), result = scores;
   scores.back() = keys;

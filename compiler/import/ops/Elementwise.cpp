@@ -97,7 +97,7 @@ static LogicalResult isInf(Node &node) {
   return node.result(node.compare<EqualOp>(magnitude, node.splatLike(x, positive ? HUGE_VAL : -HUGE_VAL)));
 }
 
-/// Strings are moved, not computed: the two choices stand behind each other, and the condition says which to take.
+/// Strings are only moved: the two choices are concatenated, and the condition selects the index.
 static Value chooseStrings(Node &node, Value condition, Value x, Value y) {
   DimExprs dims = node.dims(x), one = dims;
   one.insert(one.begin(), node.number(1));
@@ -174,7 +174,7 @@ static LogicalResult bitCast(Node &node) {
   int64_t to = node.requireInt("to");
   Type from = node.elementType(x), type = to >= 1 && to <= newestNamedType + 1 ? getElementType(static_cast<int>(to), node.context()) : Type();
   if (node.failed() || !type || node.narrowType(0) != 0)
-    return node.unsupported("bits of or as a type without ordinary elements", "use types of 8 to 64 bits");
+    return node.unsupported("BitCast from or to a type whose elements do not fill whole bytes", "use types of 8 to 64 bits");
   if (nn::elementBytes(from) != nn::elementBytes(type))
     return node.error("reads elements of " + Twine(8 * nn::elementBytes(from)) + " bits as elements of " + Twine(8 * nn::elementBytes(type)));
   if (from.isInteger(1) || type.isInteger(1) || from == type)

@@ -170,7 +170,7 @@ static LogicalResult oneHot(Node &node) {
     depth = Contents{{(*declared)[axis]}};
   if (!depth || depth->size() != 1)
     return node.unsupported("depth is known only at run time", "make it a constant");
-  if (node.failed() || !node.expectRank(values, 1, "values") || !node.unify(node.dims(values)[0], node.number(2), "values are an off and an on value: sizes"))
+  if (node.failed() || !node.expectRank(values, 1, "values") || !node.unify(node.dims(values)[0], node.number(2), "expected the values off and on: sizes"))
     return failure();
   const Number &size = depth->front();
   if (!size.expr && !(size.real >= 0 && size.real < 1e12))

@@ -214,7 +214,7 @@ bool TreeEnsemble::read() {
     modes.push_back(nn::ConstantData(modeTensor).asInt(i));
     for (auto [to, isLeaf] : {std::pair(&trueNode[i], trueLeaf[i]), std::pair(&falseNode[i], falseLeaf[i])}) {
       if (*to < 0 || *to >= (isLeaf ? leaves : count) || modes[i] < 0 || modes[i] > Member)
-        return (void)node.error("node " + Twine(i) + " has a branch or a mode that there is not"), false;
+        return (void)node.error("node " + Twine(i) + " has an unknown branch or mode"), false;
       *to = isLeaf ? -1 - *to : *to;
     }
   }

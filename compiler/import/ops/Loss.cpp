@@ -37,7 +37,7 @@ static std::optional<Loss> readLoss(Node &node) {
   for (auto [target, place] : llvm::zip_equal(targets, places))
     (void)node.unify(target, place, "the target and the input differ in a dimension");
   if (loss.weight)
-    (void)node.unify(node.dims(loss.weight)[0], dims[1], "the weight has not one number a class");
+    (void)node.unify(node.dims(loss.weight)[0], dims[1], "the weight does not have one number per class");
   if (auto ignored = node.findInt("ignore_index"))
     loss.ignored = node.builder().getI64IntegerAttr(*ignored);
   loss.reduction = *reduction;

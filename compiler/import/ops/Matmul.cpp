@@ -75,7 +75,7 @@ static LogicalResult gemm(Node &node) {
 //===- Einsum --------------------------------------------------------------===//
 
 namespace {
-/// Labels of an operand, one a dimension. Dimensions of an ellipsis get labels of their own, counted from the right.
+/// The labels of an operand, one per dimension. Dimensions of an ellipsis get separate labels, counted from the right.
 using Labels = SmallVector<int>;
 
 /// An equation over operands.
@@ -193,7 +193,7 @@ Value Einsum::align(Value value, const Labels &from, const Labels &to) {
   return node.reshape(node.transpose(value, permutation), dims);
 }
 
-/// Sums over the labels that nobody needs any more.
+/// Sums over the labels that are no longer needed.
 Value Einsum::sumOut(Value value, Labels &labels, const Labels &kept) {
   SmallVector<int64_t> axes;
   Labels left;

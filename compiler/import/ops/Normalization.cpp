@@ -130,7 +130,7 @@ static LogicalResult groupNorm(Node &node) {
     if (node.opset >= 21 || !node.expectRank(parameter, 1, "a parameter"))
       return parameter;
     AffineExpr each = nn::simplifyDim(channels.floorDiv(groups)), g = node.number(groups);
-    if (!node.unify(node.dims(parameter)[0], g, "a parameter has not one number a group"))
+    if (!node.unify(node.dims(parameter)[0], g, "a parameter does not have one number per group"))
       return parameter;
     return node.reshape(node.broadcastTo(node.reshape(parameter, {g, node.number(1)}), {g, each}), {channels});
   };

@@ -1,4 +1,4 @@
-//===- Quantization.cpp - Integers that stand for real numbers ---------------===//
+//===- Quantization.cpp - Quantized numbers ---------------------------------===//
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
@@ -180,7 +180,7 @@ static LogicalResult requantize(Node &node, Value sum, Value leftScale, Value ri
   return node.result(toInteger(node, node.binary<MulOp>(node.cast(sum, real), factor), offset, node.elementType(zeroPoint)));
 }
 
-/// The type in which sums of so many products of two 8-bit values are exact and fastest.
+/// The fastest type in which sums of this many products of two 8-bit values are exact.
 static Type sumType(Node &node, AffineExpr products) {
   OpBuilder &b = node.builder();
   auto count = nn::getConstantDim(products);

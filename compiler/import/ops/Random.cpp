@@ -139,7 +139,7 @@ static LogicalResult dropoutInTraining(Node &node, Value training) {
   return node.result(result);
 }
 
-/// The identity, but for training mode. The mask, when somebody wants it, keeps everything.
+/// The identity, except in training mode. The mask, if it is used, keeps everything.
 static LogicalResult dropout(Node &node) {
   for (StringRef name : {"ratio", "seed", "is_test"})
     node.ignore(name);

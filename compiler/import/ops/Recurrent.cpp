@@ -63,7 +63,7 @@ bool Layer::checkShape(Value value, ArrayRef<AffineExpr> want, StringRef what) {
   if (value == lengths && !node.elementType(value).isInteger(32))
     return succeeded(node.error(what + " must be int32"));
   if (value != lengths && node.elementType(value) != node.elementType(x))
-    return succeeded(node.error(what + " has another element type than X"));
+    return succeeded(node.error(what + " has a different element type than X"));
   for (auto [have, dim] : llvm::zip_equal(node.dims(value), want))
     if (!node.unify(have, dim, what + " has a wrong shape: dimensions"))
       return false;

@@ -99,7 +99,7 @@ static std::optional<RoiAlign> readRoiAlign(Node &node) {
   if (roi.height < 1 || roi.width < 1 || roi.height > 65536 || roi.width > 65536 || roi.samples < 0 || roi.samples > 1024)
     (void)node.error("expected a positive output_height and output_width, and a sampling_ratio of at most 1024");
   if (roi.samples == 0)
-    (void)node.unsupported("a sampling_ratio of 0: each region's size tells how often it is read", "set the attribute to 1 or more");
+    (void)node.unsupported("a sampling_ratio of 0, with which the number of samples depends on the size of each region", "set the attribute to 1 or more");
   return node.failed() ? std::nullopt : std::optional(roi);
 }
 

@@ -143,7 +143,7 @@ struct Filter {
       return ((a + 2) * x - (a + 3)) * x * x + 1;
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
   }
-  /// The place in the input that result `at` stands for.
+  /// The position in the input of result `at`.
   double coordinate(int64_t at, double scale, double in, double out) const {
     double x = static_cast<double>(at), halfPixel = (x + 0.5) / scale - 0.5;
     if (coordinates == "asymmetric")

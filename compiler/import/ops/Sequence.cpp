@@ -1,5 +1,5 @@
 //===- Sequence.cpp - Lists of tensors, and values that may be absent ---------===//
-#include "compiler/import/Lists.h"
+#include "compiler/import/SequenceValues.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 

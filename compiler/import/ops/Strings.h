@@ -6,7 +6,7 @@
 
 namespace kiln::import {
 
-/// The numbers that strings stand for, as `element`.
+/// Parses strings as numbers of type `element`.
 Value parseStrings(Node &node, Value x, Type element);
 /// Numbers as text.
 Value printNumbers(Node &node, Value x);

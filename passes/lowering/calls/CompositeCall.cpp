@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/kernel/Refusal.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 
@@ -19,13 +20,12 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchCompositeCall(GroupOp, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto composite = dyn_cast_or_null<CompositeOp>(anchor);
-  if (!composite || !composite.hasFusedKernel(target))
-    return false;
-  reason = "the target has " + target.findComposite(composite.getName()).getFunction().str() + " for " + composite.getName().str() + " version " +
-           std::to_string(composite.getVersion());
-  return true;
+KernelMatch matchCompositeCall(GroupOp, Operation *anchor, kernel::TargetAttr target) {
+  auto composite = cast<CompositeOp>(anchor);
+  if (!composite.hasFusedKernel(target))
+    return refuse("the target has no function for " + composite.getName() + " version " + Twine(composite.getVersion()));
+  return accept("the target has " + target.findComposite(composite.getName()).getFunction() + " for " + composite.getName() + " version " +
+                Twine(composite.getVersion()));
 }
 
 /// The declaration in the module; `types` are the function's arguments, those from `firstResult` on up to `results` more are written.
@@ -36,7 +36,7 @@ static LogicalResult declareFunction(KernelBuilder &k, StringRef name, TypeRange
     auto external = dyn_cast<kernel::ExternalOp>(known);
     if (external && external.getType() == type)
       return success();
-    return k.group().emitError("the target names the function '") << name << "', which has other arguments elsewhere in this model";
+    return kernel::emitRefusal(k.group()) << "the target names the function '" << name << "', which has other arguments elsewhere in this model";
   }
   OpBuilder b(module.getBody(), module.getBody()->begin());
   auto writes = llvm::to_vector(llvm::seq(firstResult, firstResult + results));

@@ -15,15 +15,12 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchFourierRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto op = dyn_cast_or_null<FourierOp>(anchor);
-  if (!op)
-    return false;
-  FourierPlan plan = FourierPlan::of(op);
+KernelMatch matchFourierRows(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  FourierPlan plan = FourierPlan::of(cast<FourierOp>(anchor));
+  std::string reason = plan.packs ? "pairs of real numbers as complex ones, " : "";
   llvm::raw_string_ostream stream(reason);
-  stream << (plan.packs ? "pairs of real numbers as complex ones, " : "") << "stages of radix ";
-  llvm::interleaveComma(plan.factors, stream);
-  return true;
+  llvm::interleaveComma(plan.factors, stream << "stages of radix ");
+  return accept(reason);
 }
 
 FailureOr<LaunchInfo> lowerFourierRows(KernelBuilder &k, Operation *anchor) {

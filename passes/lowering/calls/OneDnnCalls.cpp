@@ -69,16 +69,22 @@ static std::string describeEpilogue(const Epilogue &epilogue) {
 }
 
 /// Whether oneDNN takes the anchor and what is behind it.
-static std::optional<Epilogue> matchCall(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
+static KernelMatch matchCall(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   std::optional<LibraryAnswer> answer = askLibraries(anchor, target);
-  if (!answer || !answer->takes)
-    return std::nullopt;
+  if (!answer)
+    return refuse("the target does not list the library for " + anchor->getName().getStringRef());
+  if (!answer->takes)
+    return refuse(answer->reason);
   std::optional<Epilogue> epilogue = readEpilogue(group, anchor);
-  if (epilogue)
-    reason = "library onednn: " + answer->reason + "; " + anchor->getName().stripDialect().str() + (usesLibraryWinograd(anchor) ? " by Winograd" : "") +
-             describeEpilogue(*epilogue);
-  return epilogue;
+  if (!epilogue)
+    return refuse("more than a bias and a relu follow in the group");
+  return accept("library onednn: " + answer->reason + "; " + anchor->getName().stripDialect() + (usesLibraryWinograd(anchor) ? " by Winograd" : "") +
+                describeEpilogue(*epilogue));
 }
+
+/// What a function that takes buffers only says of other operands.
+static KernelMatch refuseViews() { return refuse("its operands are views that it has no form for"); }
+static bool isBuffer(Value value) { return isa<BlockArgument>(value); }
 
 /// Calls `name` with the state, the tasks, their number, then `operands`, then the array of numbers.
 static void callOneDnn(KernelBuilder &k, StringRef name, ArrayRef<Value> operands, ArrayRef<AffineExpr> numbers) {
@@ -100,9 +106,9 @@ static void callOneDnn(KernelBuilder &k, StringRef name, ArrayRef<Value> operand
 
 //===- Convolution ----------------------------------------------------------===//
 
-bool matchOneDnnConv(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto conv = dyn_cast_or_null<ConvOp>(anchor);
-  return conv && isa<BlockArgument>(conv.getInput()) && isa<BlockArgument>(conv.getWeight()) && matchCall(group, anchor, target, reason);
+KernelMatch matchOneDnnConv(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  return isBuffer(conv.getInput()) && isBuffer(conv.getWeight()) ? matchCall(group, anchor, target) : refuseViews();
 }
 
 FailureOr<LaunchInfo> lowerOneDnnConv(KernelBuilder &k, Operation *anchor) {
@@ -207,12 +213,9 @@ bool StridedProduct::isSupported() const {
          llvm::all_of(lhsStrides, isPositive) && llvm::all_of(rhsStrides, isPositive);
 }
 
-bool matchOneDnnMatmul(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto op = dyn_cast_or_null<MatmulOp>(anchor);
-  if (!op)
-    return false;
-  auto product = StridedProduct::match(op);
-  return product && product->isSupported() && matchCall(group, anchor, target, reason);
+KernelMatch matchOneDnnMatmul(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto product = StridedProduct::match(cast<MatmulOp>(anchor));
+  return product && product->isSupported() ? matchCall(group, anchor, target) : refuseViews();
 }
 
 FailureOr<LaunchInfo> lowerOneDnnMatmul(KernelBuilder &k, Operation *anchor) {
@@ -244,8 +247,8 @@ static std::pair<AffineExpr, AffineExpr> splitRows(KernelBuilder &k, Value tenso
   return {simplifyDim(getNumElements(ArrayRef(dims).take_front(axis), k.context())), simplifyDim(getNumElements(ArrayRef(dims).drop_front(axis), k.context()))};
 }
 
-bool matchOneDnnSoftmax(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  return isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(anchor) && isa<BlockArgument>(anchor->getOperand(0)) && matchCall(group, anchor, target, reason);
+KernelMatch matchOneDnnSoftmax(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  return isBuffer(anchor->getOperand(0)) ? matchCall(group, anchor, target) : refuseViews();
 }
 
 FailureOr<LaunchInfo> lowerOneDnnSoftmax(KernelBuilder &k, Operation *anchor) {
@@ -257,10 +260,8 @@ FailureOr<LaunchInfo> lowerOneDnnSoftmax(KernelBuilder &k, Operation *anchor) {
   return LaunchInfo{k.constant(1), simplifyDim(rows * length * 5), simplifyDim(rows * length * 8), /*byThreads=*/true};
 }
 
-bool matchOneDnnLayerNorm(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto norm = dyn_cast_or_null<LayerNormOp>(anchor);
-  auto isBuffer = [](Value value) { return isa<BlockArgument>(value); };
-  return norm && llvm::all_of(norm->getOperands(), isBuffer) && matchCall(group, anchor, target, reason);
+KernelMatch matchOneDnnLayerNorm(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  return llvm::all_of(anchor->getOperands(), isBuffer) ? matchCall(group, anchor, target) : refuseViews();
 }
 
 FailureOr<LaunchInfo> lowerOneDnnLayerNorm(KernelBuilder &k, Operation *anchor) {

@@ -16,12 +16,9 @@ using namespace nn;
 /// Elements of one task: strings differ in length, and a call should be worth it.
 static constexpr int64_t chunkElements = 1024;
 
-bool matchRuntimeCall(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto function = dyn_cast_or_null<RuntimeFunction>(anchor);
-  if (!function)
-    return false;
-  reason = "a function of the runtime's headers: " + std::string(function.isElementwise() ? "one call a range of elements" : "one task, in order");
-  return true;
+KernelMatch matchRuntimeCall(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  bool isElementwise = cast<RuntimeFunction>(anchor).isElementwise();
+  return accept(Twine("a function of the runtime's headers: ") + (isElementwise ? "one call a range of elements" : "one task, in order"));
 }
 
 FailureOr<LaunchInfo> lowerRuntimeCall(KernelBuilder &k, Operation *anchor) {

@@ -164,7 +164,7 @@ void ContractionEmitter::planChunks() {
   depth = isStatic ? std::max<int64_t>(depth, 1) : 512;
   int64_t width = c.tile.columns(), bytes = elementBytes(cast<MemRefType>(c.rhs.getType()).getElementType()), panelBytes = depth * width * bytes;
   // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
-  int64_t panels = std::max<int64_t>(1, chooseChunkBytes(k.group(), k.target()) / panelBytes);
+  int64_t panels = std::max<int64_t>(1, GroupOp(k.group()).getPlan()->getChunk() / panelBytes);
   if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
     panels = std::max<int64_t>(1, 32768 / panelBytes);
   if (c.rowEpilogue)

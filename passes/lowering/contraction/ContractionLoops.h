@@ -53,6 +53,9 @@ struct Contraction {
 Contraction makeTiledMatmul(KernelBuilder &k, nn::MatmulOp matmul);
 Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv);
 
+/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does.
+std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv);
+
 /// Writes tasks of (columns that fit the cache) x (a block of rows).
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);
 

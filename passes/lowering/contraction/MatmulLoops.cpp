@@ -14,9 +14,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchMatmulLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "element types or views without a tiled kernel";
-  return isa_and_nonnull<MatmulOp>(anchor);
+KernelMatch matchMatmulLoops(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("element types or views without a tiled kernel");
 }
 
 /// An operand's element in the type that the sum has.

@@ -13,7 +13,8 @@
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
-#include "passes/target/groups/RowFusion.h"
+
+#include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
 
@@ -95,15 +96,15 @@ struct LinearMatmul {
   unsigned rhsRank;
   bool constantRhs;
 
-  static std::optional<LinearMatmul> match(GroupOp group, Operation *anchor) {
-    auto op = dyn_cast_or_null<MatmulOp>(anchor);
-    if (!op || !isReal(op.getLhs()) || !isReal(op.getRhs()) || !isReal(op.getResult()))
-      return std::nullopt;
-    // Tiles of nothing have no size.
-    bool isEmpty = llvm::is_contained(op.getType().getShape(), 0);
+  /// Nullopt when the kernels for such products cannot have it; `why` says what is in the way.
+  static std::optional<LinearMatmul> match(GroupOp group, Operation *anchor, std::string *why = nullptr) {
+    auto op = cast<MatmulOp>(anchor);
     auto lhs = traceLinearView(op.getLhs()), rhs = traceLinearView(op.getRhs());
-    if (!lhs || !rhs || isEmpty)
+    if (std::string fault = findFault(op, lhs.has_value(), rhs.has_value()); !fault.empty()) {
+      if (why)
+        *why = fault;
       return std::nullopt;
+    }
     bool constant = group.getInputs()[rhs->argument].getDefiningOp<ConstantOp>() != nullptr;
     return LinearMatmul{op, *lhs, *rhs, MatmulDims(op, *rhs), static_cast<unsigned>(cast<RankedTensorType>(op.getRhs().getType()).getRank()),
                         constant};
@@ -130,7 +131,24 @@ struct LinearMatmul {
     int64_t bytes = elementBytes(MatmulOp(op).getRhs().getType().getElementType());
     return areRows && depth && columns && *columns % std::max(1u, target.lanes(32)) == 0 && *depth * *columns * bytes <= target.getL2() / 2;
   }
+  TileShape chooseTile(kernel::TargetAttr target) const {
+    AffineExpr columns = getDims(MatmulOp(op).getType()).back();
+    return kiln::chooseTile(target, countRows(), getConstantDim(columns), coefficientOf(lhs.offset, dims.rows.back()));
+  }
   Contraction contraction(KernelBuilder &k) const;
+
+private:
+  static std::string findFault(MatmulOp op, bool isLhsLinear, bool isRhsLinear) {
+    for (auto [side, value] : {std::pair("left side", op.getLhs()), std::pair("right side", op.getRhs()), std::pair("result", op.getResult())})
+      if (!isReal(value))
+        return "it is for f32, f16 and bf16, the " + std::string(side) + " is " + llvm::to_string(getElementTypeOrSelf(value.getType()));
+    // Tiles of nothing have no size.
+    if (llvm::is_contained(op.getType().getShape(), 0))
+      return "the result has no elements";
+    if (!isLhsLinear || !isRhsLinear)
+      return std::string("the ") + (isLhsLinear ? "right" : "left") + " side is computed, or a view that is not linear";
+    return "";
+  }
 };
 } // namespace
 
@@ -147,7 +165,6 @@ Contraction LinearMatmul::contraction(KernelBuilder &k) const {
   for (unsigned dim : dims.rows)
     c.rows.push_back(extents[dim]);
   c.columns = extents.back();
-  c.tile = chooseTile(k.group(), k.target(), countRows(), getConstantDim(c.columns), coefficientOf(lhs.offset, dims.rows.back()));
   c.lhsAt = [&k, dims = dims, offset = lhs.offset](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     return offset.replaceDims(dims.index(batch, rows, k.constant(0)));
   };
@@ -164,20 +181,24 @@ Contraction LinearMatmul::contraction(KernelBuilder &k) const {
   return c;
 }
 
-bool matchGemmTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto matmul = LinearMatmul::match(group, anchor);
+KernelMatch matchGemmTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  std::string why;
+  auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
-    return false;
-  reason = matmul->isPackable() ? "f32 product with constant weights: panels made at compile time, accumulators in registers"
-           : matmul->isReadInPlace(target)
-               ? "f32 product of computed operands, the right side read in place, accumulators in registers"
-               : "f32 product of few rows: both sides read in place, accumulators in registers";
-  return true;
+    return refuse(why);
+  PlanNumbers numbers{toNumbers(matmul->chooseTile(target)), {}};
+  numbers.chunk = chooseChunkBytes(target);
+  return accept(matmul->isPackable() ? "f32 product with constant weights: panels made at compile time, accumulators in registers"
+                : matmul->isReadInPlace(target)
+                    ? "f32 product of computed operands, the right side read in place, accumulators in registers"
+                    : "f32 product of few rows: both sides read in place, accumulators in registers",
+                std::move(numbers));
 }
 
 Contraction makeTiledMatmul(KernelBuilder &k, MatmulOp op) {
   auto matmul = LinearMatmul::match(k.group(), op);
   Contraction c = matmul->contraction(k);
+  c.tile = getTile(k.group());
   if (matmul->isPackable())
     packPanels(k, c, matmul->op.getRhs(), matmul->rhs, matmul->dims.batch, *getConstantDim(c.reduction.front().extent));
   return c;
@@ -187,11 +208,19 @@ FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) { retu
 
 //===- Rows that a gather picks --------------------------------------------===//
 
-bool matchGemmGathered(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto gather = dyn_cast_or_null<GatherOp>(anchor);
-  auto product = gather && gather->hasOneUse() ? dyn_cast<MatmulOp>(*gather->user_begin()) : MatmulOp();
-  reason = "f32 product of the rows that a gather picks: few, read where they lie";
-  return product && product.getLhs() == gather.getResult() && isa<BlockArgument>(product.getRhs());
+static TileShape chooseGatheredTile(GatherOp gather, MatmulOp product, kernel::TargetAttr target) {
+  int64_t depth = gather.getInput().getType().getShape()[1];
+  return chooseTile(target, gather.getType().getNumElements() / depth, product.getType().getShape().back(), depth);
+}
+
+KernelMatch matchGemmGathered(GroupOp, Operation *anchor, kernel::TargetAttr target) {
+  auto gather = cast<GatherOp>(anchor);
+  auto product = gather->hasOneUse() ? dyn_cast<MatmulOp>(*gather->user_begin()) : MatmulOp();
+  if (!product || product.getLhs() != gather.getResult() || !isa<BlockArgument>(product.getRhs()))
+    return refuse("expected a product of what the gather picks with a constant");
+  PlanNumbers numbers{toNumbers(chooseGatheredTile(gather, product, target)), {}};
+  numbers.chunk = chooseChunkBytes(target);
+  return accept("f32 product of the rows that a gather picks: few, read where they lie", std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerGemmGathered(KernelBuilder &k, Operation *anchor) {
@@ -207,7 +236,7 @@ FailureOr<LaunchInfo> lowerGemmGathered(KernelBuilder &k, Operation *anchor) {
   c.rhs = k.buffer(rhs.argument);
   c.rows = getDims(product.getType());
   c.columns = c.rows.pop_back_val();
-  c.tile = chooseTile(k.group(), k.target(), getConstantDim(getNumElements(c.rows, k.context())), getConstantDim(c.columns), depth);
+  c.tile = getTile(k.group());
   c.reduction = {{table[1], k.constant(1), k.constant(1)}};
   packPanels(k, c, product.getRhs(), rhs, {}, depth);
   AffineMap count = getDenseMap(c.rows, k.context());
@@ -227,18 +256,22 @@ FailureOr<LaunchInfo> lowerGemmGathered(KernelBuilder &k, Operation *anchor) {
 
 //===- Vectors along the sum -----------------------------------------------===//
 
-bool matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto matmul = LinearMatmul::match(group, anchor);
-  if (!matmul || target.lanes(32) < 4)
-    return false;
+KernelMatch matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  std::string why;
+  auto matmul = LinearMatmul::match(group, anchor, &why);
+  if (!matmul)
+    return refuse(why);
+  if (target.lanes(32) < 4)
+    return refuse("a vector has " + Twine(target.lanes(32)) + " elements, expected at least 4");
   DimExprs rhs = getDims(matmul->op.getRhs().getType());
   bool oneColumn = getConstantDim(rhs.back()) == 1, fewComputed = !matmul->isPackable() && matmul->countRows().value_or(fewRows) < fewRows;
+  if (!oneColumn && !fewComputed)
+    return refuse("there are " + formatDim(rhs.back()) + " columns, expected one, or fewer than " + Twine(fewRows) + " rows and a computed right side");
   AffineExpr one = getAffineConstantExpr(1, group.getContext());
-  if (!(oneColumn || fewComputed) || linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) != one ||
-      linearCoefficient(matmul->rhs.offset, matmul->rhsRank - 2) != one)
-    return false;
-  reason = oneColumn ? "f32 product with one column: vectors along the sum" : "f32 product of few rows, both sides contiguous along the sum";
-  return true;
+  bool isLhsDense = linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) == one;
+  if (!isLhsDense || linearCoefficient(matmul->rhs.offset, matmul->rhsRank - 2) != one)
+    return refuse(Twine("the ") + (isLhsDense ? "right" : "left") + " side is not contiguous along the sum");
+  return accept(oneColumn ? "f32 product with one column: vectors along the sum" : "f32 product of few rows, both sides contiguous along the sum");
 }
 
 FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
@@ -247,16 +280,26 @@ FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
   return lowerDotContraction(k, c);
 }
 
-bool matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto matmul = LinearMatmul::match(group, anchor);
-  if (!matmul || matmul->isPackable() || matmul->isReadInPlace(target) || matmul->countRows().value_or(fewRows) < fewRows)
-    return false;
-  reason = "f32 product of computed operands: the right side is packed at run time, accumulators in registers";
-  return true;
+KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  std::string why;
+  auto matmul = LinearMatmul::match(group, anchor, &why);
+  if (!matmul)
+    return refuse(why);
+  if (matmul->isPackable())
+    return refuse("the right side is constant, so its panels are made at compile time");
+  if (matmul->isReadInPlace(target))
+    return refuse("the right side has rows of whole vectors and fits half of the second-level cache of " + Twine(target.getL2()) +
+                  " bytes, so it is read in place");
+  if (int64_t rows = matmul->countRows().value_or(fewRows); rows < fewRows)
+    return refuse("there are " + Twine(rows) + " rows, packing pays from " + Twine(fewRows) + " on");
+  return accept("f32 product of computed operands: the right side is packed at run time, accumulators in registers",
+                PlanNumbers{toNumbers(matmul->chooseTile(target)), {}});
 }
 
 FailureOr<LaunchInfo> lowerGemmPacked(KernelBuilder &k, Operation *anchor) {
-  return lowerPackedContraction(k, LinearMatmul::match(k.group(), anchor)->contraction(k));
+  Contraction c = LinearMatmul::match(k.group(), anchor)->contraction(k);
+  c.tile = getTile(k.group());
+  return lowerPackedContraction(k, c);
 }
 
 } // namespace kiln

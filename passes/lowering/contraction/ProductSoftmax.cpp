@@ -25,24 +25,16 @@ using namespace nn;
 
 static bool isSoftmax(Operation *op) { return isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(op); }
 
-/// The second anchor of a group.
-static Operation *getSoftmax(GroupOp group) {
-  SmallVector<Operation *> anchors;
-  for (Operation &op : group.getBody().front().without_terminator())
-    if (!isPointwise(&op))
-      anchors.push_back(&op);
-  return anchors.size() == 2 && isSoftmax(anchors.back()) ? anchors.back() : nullptr;
-}
+/// The second anchor of a group of this form.
+static Operation *getSoftmax(GroupOp group) { return &*llvm::find_if(group.getBody().front(), [](Operation &op) { return isSoftmax(&op); }); }
 
-bool matchProductSoftmax(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  Operation *softmax = getSoftmax(group);
-  std::string product;
-  if (!softmax || !(matchGemmTiled(group, anchor, target, product) || matchConvTiled(group, anchor, target, product)))
-    return false;
-  reason = "softmax in the product's epilogue: strips of tiles keep a running maximum and sum of each row";
-  if (auto proof = softmax->getAttrOfType<StringAttr>(proofAttrName))
-    reason = "softmax in the product's epilogue: strips of tiles keep a running sum of each row; " + proof.str();
-  return true;
+KernelMatch matchProductSoftmax(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  KernelMatch product = isa<ConvOp>(anchor) ? matchConvTiled(group, anchor, target) : matchGemmTiled(group, anchor, target);
+  if (!product)
+    return product;
+  if (auto proof = getSoftmax(group)->getAttrOfType<StringAttr>(proofAttrName))
+    return accept("softmax in the product's epilogue: strips of tiles keep a running sum of each row; " + proof.getValue(), product.numbers);
+  return accept("softmax in the product's epilogue: strips of tiles keep a running maximum and sum of each row", product.numbers);
 }
 
 //===- The epilogue --------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,18 +32,15 @@ static constexpr int64_t maxPairedTaps = 49;
 /// A weight up to here stays in the first-level cache beside the pixels of single lines, all channels of which pass between two uses of it.
 static constexpr int64_t maxInnerWeightBytes = 8 << 10;
 
-bool matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto conv = dyn_cast_or_null<ConvOp>(anchor);
-  if (!conv || conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
-    return false;
-  if (!llvm::all_of(ArrayRef<Type>{conv.getType(), conv.getInput().getType(), conv.getWeight().getType()}, computesInF32))
-    return false;
-  auto weight = dyn_cast<BlockArgument>(conv.getWeight());
-  if (!weight || !isa<BlockArgument>(conv.getInput()) || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
-    return false;
+KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr) {
+  auto conv = cast<ConvOp>(anchor);
+  if (std::string why = findTilingFault(group, conv); !why.empty())
+    return refuse(why);
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
-  reason = "depthwise: vectors along the channels, pixels that share inputs side by side";
-  return shape[1] == 1 && shape[0] == static_cast<int64_t>(conv.getGroups());
+  int64_t groups = conv.getGroups();
+  if (shape[1] != 1 || shape[0] != groups)
+    return refuse("each group has " + Twine(shape[1]) + " input and " + Twine(shape[0] / groups) + " output channels, expected one of each");
+  return accept("depthwise: vectors along the channels, pixels that share inputs side by side");
 }
 
 namespace {

@@ -16,9 +16,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchConvLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "layout, types or weights without a tiled kernel";
-  return isa_and_nonnull<ConvOp>(anchor);
+KernelMatch matchConvLoops(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("layout, types or weights without a tiled kernel");
 }
 
 namespace {

@@ -28,12 +28,19 @@ using namespace nn;
 
 /// Bands of an image that threads can share; each needs a ring.
 static constexpr int64_t mostBands = 8;
-bool matchConvStrips(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto convolutions = group.getBody().front().getOps<ConvOp>();
-  if (!isa_and_nonnull<ConvOp>(anchor) || std::distance(convolutions.begin(), convolutions.end()) < 2)
-    return false;
-  reason = "line by line: what lies between the convolutions is larger than the cache and is never stored";
-  return true;
+
+/// Lines have pixels enough for any tile.
+static TileShape chooseLineTile(ConvOp conv, kernel::TargetAttr target) {
+  ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
+  return chooseTile(target, std::nullopt, shape[0], shape[1]);
+}
+
+KernelMatch matchConvStrips(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  SmallVector<ConvOp> convolutions(group.getBody().front().getOps<ConvOp>());
+  PlanNumbers numbers{toNumbers(chooseLineTile(convolutions.front(), target)), {}};
+  if (convolutions.size() > 2)
+    numbers.projection = toNumbers(chooseLineTile(convolutions.back(), target));
+  return accept("line by line: what lies between the convolutions is larger than the cache and is never stored", std::move(numbers));
 }
 
 //===- Lowering ------------------------------------------------------------===//
@@ -44,6 +51,7 @@ struct LineProduct {
   Value lhs;
   unsigned weight;
   int64_t depth, columns;
+  TileShape tile;
   /// Offset of a pixel in the left buffer.
   std::function<AffineExpr(AffineExpr x)> at;
 };
@@ -56,7 +64,7 @@ public:
 
 private:
   int64_t size(const DimExprs &dims, unsigned dim) const { return *getConstantDim(dims[dim]); }
-  LineProduct packed(ConvOp conv, Value lhs, std::function<AffineExpr(AffineExpr)> at);
+  LineProduct packed(ConvOp conv, Value lhs, DenseI64ArrayAttr tile);
   void multiplyLine(const LineProduct &product, int64_t pixels, StoreLine store);
   void emitBand(AffineExpr image, AffineExpr band, AffineExpr isFirst);
   void expandLine(AffineExpr image, AffineExpr line);
@@ -113,17 +121,17 @@ StripsEmitter::StripsEmitter(KernelBuilder &k, ConvOp first)
 }
 
 /// [out, in, 1, 1] -> [panel, in, column].
-LineProduct StripsEmitter::packed(ConvOp conv, Value lhs, std::function<AffineExpr(AffineExpr)> at) {
+LineProduct StripsEmitter::packed(ConvOp conv, Value lhs, DenseI64ArrayAttr tile) {
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
   unsigned argument = cast<BlockArgument>(conv.getWeight()).getArgNumber();
   int64_t columns = shape[0];
-  PackedColumns packed(columns, chooseTile(k.target(), 1000, columns, shape[1]));
+  PackedColumns packed(columns, toTile(tile));
   AffineExpr d[3];
   for (unsigned i = 0; i < 3; ++i)
     d[i] = getAffineDimExpr(i, k.context());
   auto map = AffineMap::get(3, 0, {d[0] * packed.width + d[2], d[1], k.constant(0), k.constant(0)}, k.context());
   k.packConstant(argument, packed.pack({packed.panels, shape[1], packed.width}, map, 0));
-  return {lhs, argument, shape[1], columns, std::move(at)};
+  return {lhs, argument, shape[1], columns, toTile(tile), nullptr};
 }
 
 /// body(first, count) for pieces of [0, extent), at most `most` long and as even as can be.
@@ -138,7 +146,7 @@ static void forPieces(KernelBuilder &k, int64_t extent, int64_t most, function_r
 }
 
 void StripsEmitter::multiplyLine(const LineProduct &product, int64_t count, StoreLine store) {
-  TileShape shape = chooseTile(k.target(), 1000, product.columns, product.depth);
+  TileShape shape = product.tile;
   int64_t panel = shape.columns(), whole = product.columns / panel * panel, rest = product.columns - whole;
   auto emitPanel = [&](AffineExpr x, unsigned rows, AffineExpr column, unsigned valid) {
     AffineExpr base = product.at(x);
@@ -262,9 +270,10 @@ void StripsEmitter::emitBand(AffineExpr image, AffineExpr band, AffineExpr isFir
 }
 
 LaunchInfo StripsEmitter::run() {
-  expansion = packed(expand, k.buffer(cast<BlockArgument>(expand.getInput()).getArgNumber()), nullptr);
+  kernel::PlanAttr plan = *k.group().getPlan();
+  expansion = packed(expand, k.buffer(cast<BlockArgument>(expand.getInput()).getArgNumber()), plan.getTile());
   if (project)
-    projection = packed(project, scratch, nullptr);
+    projection = packed(project, scratch, plan.getProjection());
   AffineExpr d[3];
   for (unsigned i = 0; i < 3; ++i)
     d[i] = getAffineDimExpr(i, k.context());
@@ -285,6 +294,11 @@ LaunchInfo StripsEmitter::run() {
   return LaunchInfo{countTasks(k, extents), simplifyDim(flops), simplifyDim(bytes * 4)};
 }
 
-FailureOr<LaunchInfo> lowerConvStrips(KernelBuilder &k, Operation *anchor) { return StripsEmitter(k, cast<ConvOp>(anchor)).run(); }
+FailureOr<LaunchInfo> lowerConvStrips(KernelBuilder &k, Operation *anchor) {
+  auto convolutions = k.group().getBody().front().getOps<ConvOp>();
+  if ((std::distance(convolutions.begin(), convolutions.end()) > 2) != static_cast<bool>(k.group().getPlan()->getProjection()))
+    return failure();
+  return StripsEmitter(k, cast<ConvOp>(anchor)).run();
+}
 
 } // namespace kiln

@@ -11,6 +11,7 @@
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/groups/Places.h"
 
 using namespace mlir;
 
@@ -18,18 +19,22 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  auto conv = dyn_cast_or_null<ConvOp>(anchor);
-  if (!conv || conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
-    return false;
-  if (!llvm::all_of(ArrayRef<Type>{conv.getType(), conv.getInput().getType(), conv.getWeight().getType()}, computesInF32))
-    return false;
+std::string findTilingFault(GroupOp group, ConvOp conv) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  Type input = conv.getInput().getType().getElementType(), result = conv.getType().getElementType();
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
-  if (!weight || !isa<BlockArgument>(conv.getInput()) || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
-    return false;
-  reason = conv.getGroups() == 1 ? "channels_last f32 convolution with constant weights: output pixels are the rows of a matrix product"
-                                 : "grouped channels_last f32 convolution: one matrix product a group";
-  return true;
+  if (conv.getLayout() != Layout::ChannelsLast)
+    stream << "the layout is " << stringifyLayout(conv.getLayout()) << ", expected channels_last";
+  else if (llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
+    llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
+  else if (!llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
+    stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
+  else if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+    stream << "the weight is not constant";
+  else if (!isa<BlockArgument>(conv.getInput()))
+    stream << "the input is computed by " << conv.getInput().getDefiningOp()->getName();
+  return text;
 }
 
 namespace {
@@ -55,6 +60,28 @@ struct ConvShape {
   }
 };
 } // namespace
+
+static TileShape chooseConvTile(ConvShape shape, kernel::TargetAttr target) {
+  MLIRContext *context = shape.op.getContext();
+  auto input = cast<BlockArgument>(shape.op.getInput());
+  IndexExprs at;
+  for (unsigned i = 0; i < shape.spatial + 2; ++i)
+    at.push_back(getAffineDimExpr(i, context));
+  AffineExpr pixel = linearCoefficient(getElementOffset(input, at), shape.spatial);
+  return chooseTile(target, getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), context)), shape.outPerGroup,
+                    getConstantDim(simplifyDim(pixel * shape.op.getStrides().back())));
+}
+
+KernelMatch matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  if (std::string why = findTilingFault(group, conv); !why.empty())
+    return refuse(why);
+  PlanNumbers numbers{toNumbers(chooseConvTile(ConvShape(conv), target)), {}};
+  numbers.chunk = chooseChunkBytes(target);
+  return accept(conv.getGroups() == 1 ? "channels_last f32 convolution with constant weights: output pixels are the rows of a matrix product"
+                                      : "grouped channels_last f32 convolution: one matrix product a group",
+                std::move(numbers));
+}
 
 static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape) {
   PackedColumns packed(shape.outPerGroup, c.tile);
@@ -113,8 +140,7 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op) {
     c.batch.push_back(k.constant(shape.groups));
   c.rows.assign(shape.output.begin(), shape.output.end() - 1);
   c.columns = k.constant(shape.outPerGroup);
-  c.tile = chooseTile(k.group(), k.target(), getConstantDim(getNumElements(c.rows, k.context())), shape.outPerGroup,
-                      getConstantDim(simplifyDim(k.elementStride(input, shape.spatial) * op.getStrides().back())));
+  c.tile = getTile(k.group());
   c.lhsAt = [&k, shape, input](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
     IndexExprs at(rows);
     for (unsigned i = 0; i < shape.spatial; ++i)

@@ -15,11 +15,10 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchPoolWindows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto layout = anchor ? anchor->getAttrOfType<LayoutAttr>("layout") : LayoutAttr();
+KernelMatch matchPoolWindows(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  auto layout = anchor->getAttrOfType<LayoutAttr>("layout");
   bool last = layout && layout.getValue() == Layout::ChannelsLast;
-  reason = last ? "windows clipped to the input, vectors over channels" : "windows clipped to the input, one element at a time";
-  return isa_and_nonnull<MaxPoolOp, AvgPoolOp>(anchor);
+  return accept(last ? "windows clipped to the input, vectors over channels" : "windows clipped to the input, one element at a time");
 }
 
 namespace {

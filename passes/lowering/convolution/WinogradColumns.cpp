@@ -26,21 +26,24 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchWinogradColumns(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto conv = dyn_cast_or_null<WinogradConvOp>(anchor);
-  if (!conv || !conv.hasPlainWeight() || !isa<BlockArgument>(conv.getInput()))
-    return false;
+KernelMatch matchWinogradColumns(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<WinogradConvOp>(anchor);
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
-  if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
-    return false;
-  reason = describeWinograd(conv) + "; few tiles: filters are transformed on the way";
-  return true;
+  if (!conv.hasPlainWeight())
+    return refuse("the filters are already transformed: there are many tiles");
+  if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+    return refuse("the input is a view, or the filters are not constant");
+  WinogradPlan plan = planWinograd(target, getExtents(conv), conv.getTile(), /*byColumns=*/true);
+  if (!plan.byColumns)
+    return refuse("there are too many tiles for one block, or the " + Twine(getExtents(conv).in) + " input channels are no multiple of " +
+                  Twine(winogradChain));
+  return accept(describeWinograd(conv) + "; few tiles: filters are transformed on the way", toNumbers(plan, conv.getTile()));
 }
 
 namespace {
 class ColumnsEmitter {
 public:
-  ColumnsEmitter(KernelBuilder &k, WinogradConvOp op);
+  ColumnsEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPlan &plan);
   LaunchInfo run();
 
 private:
@@ -66,8 +69,8 @@ private:
 };
 } // namespace
 
-ColumnsEmitter::ColumnsEmitter(KernelBuilder &k, WinogradConvOp op)
-    : k(k), loops(k, op), plan(planWinograd(k.target(), getExtents(loops.input, loops.output), loops.tile, true)),
+ColumnsEmitter::ColumnsEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPlan &plan)
+    : k(k), loops(k, op), plan(plan),
       transform(k, loops.tile, loops.element, plan.shape.columns()), width(plan.shape.columns()) {
   unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
   k.packConstant(argument, packFilters(k.context(), loops.out, loops.in, width));
@@ -163,6 +166,12 @@ LaunchInfo ColumnsEmitter::run() {
   return loops.info(tasks);
 }
 
-FailureOr<LaunchInfo> lowerWinogradColumns(KernelBuilder &k, Operation *anchor) { return ColumnsEmitter(k, cast<WinogradConvOp>(anchor)).run(); }
+FailureOr<LaunchInfo> lowerWinogradColumns(KernelBuilder &k, Operation *anchor) {
+  auto conv = cast<WinogradConvOp>(anchor);
+  FailureOr<WinogradPlan> plan = readPlan(k.group(), conv);
+  if (failed(plan))
+    return failure();
+  return ColumnsEmitter(k, conv, *plan).run();
+}
 
 } // namespace kiln

@@ -20,13 +20,11 @@ using namespace nn;
 /// Input channels of a task.
 static constexpr int64_t channelsPerTask = 16;
 
-bool matchWinogradFilters(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto filter = dyn_cast_or_null<WinogradFilterOp>(anchor);
-  auto weight = filter ? dyn_cast<BlockArgument>(filter.getWeight()) : BlockArgument();
+KernelMatch matchWinogradFilters(GroupOp group, Operation *anchor, kernel::TargetAttr) {
+  auto weight = dyn_cast<BlockArgument>(cast<WinogradFilterOp>(anchor).getWeight());
   if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
-    return false;
-  reason = "the transformed filters would enlarge the library fourfold and cost a run next to nothing";
-  return true;
+    return refuse("the filters are not constant");
+  return accept("the transformed filters would enlarge the library fourfold and cost a run next to nothing");
 }
 
 FailureOr<LaunchInfo> lowerWinogradFilters(KernelBuilder &k, Operation *anchor) {

@@ -20,18 +20,20 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchWinogradTiles(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  auto conv = dyn_cast_or_null<WinogradConvOp>(anchor);
-  if (!conv || conv.hasPlainWeight() || !isa<BlockArgument>(conv.getInput()) || !isa<BlockArgument>(conv.getWeight()))
-    return false;
-  reason = describeWinograd(conv) + "; blocks of tiles";
-  return true;
+KernelMatch matchWinogradTiles(GroupOp, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<WinogradConvOp>(anchor);
+  if (conv.hasPlainWeight())
+    return refuse("the filters are not transformed: there are few tiles");
+  if (!isa<BlockArgument>(conv.getInput()) || !isa<BlockArgument>(conv.getWeight()))
+    return refuse("the input or the filters are views");
+  WinogradPlan plan = planWinograd(target, getExtents(conv), conv.getTile(), /*byColumns=*/false);
+  return accept(describeWinograd(conv) + "; blocks of tiles", toNumbers(plan, conv.getTile()));
 }
 
 namespace {
 class TilesEmitter {
 public:
-  TilesEmitter(KernelBuilder &k, WinogradConvOp op);
+  TilesEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPlan &plan);
   LaunchInfo run();
 
 private:
@@ -47,8 +49,8 @@ private:
 };
 } // namespace
 
-TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op)
-    : k(k), loops(k, op), plan(planWinograd(k.target(), getExtents(loops.input, loops.output), loops.tile, false)),
+TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPlan &plan)
+    : k(k), loops(k, op), plan(plan),
       weight(k.buffer(cast<BlockArgument>(op.getWeight()).getArgNumber())), width(op.getWeight().getType().getDimSize(3)),
       panels(op.getWeight().getType().getDimSize(1)), rows(op.getWeight().getType().getDimSize(2)) {
   int64_t lanes = plan.shape.lanes, productStride = (loops.out + lanes - 1) / lanes * lanes, slots = loops.places * plan.blockTiles;
@@ -105,6 +107,12 @@ LaunchInfo TilesEmitter::run() {
   return loops.info(tasks);
 }
 
-FailureOr<LaunchInfo> lowerWinogradTiles(KernelBuilder &k, Operation *anchor) { return TilesEmitter(k, cast<WinogradConvOp>(anchor)).run(); }
+FailureOr<LaunchInfo> lowerWinogradTiles(KernelBuilder &k, Operation *anchor) {
+  auto conv = cast<WinogradConvOp>(anchor);
+  FailureOr<WinogradPlan> plan = readPlan(k.group(), conv);
+  if (failed(plan))
+    return failure();
+  return TilesEmitter(k, conv, *plan).run();
+}
 
 } // namespace kiln

@@ -28,19 +28,6 @@ Type memoryType(Type elementType) {
   return isa<FloatType>(elementType) ? elementType : computeType(elementType);
 }
 
-std::string formatNamed(AffineExpr expr, ArrayAttr symbols) {
-  std::string text = formatDim(expr), result;
-  for (size_t i = 0, end; i < text.size(); i = end) {
-    end = std::min(text.find_first_not_of("0123456789", i + 1), text.size());
-    unsigned symbol;
-    bool isSymbol = text[i] == 's' && symbols && !StringRef(text).slice(i + 1, end).getAsInteger(10, symbol) && symbol < symbols.size();
-    if (!isSymbol)
-      end = i + 1;
-    result += isSymbol ? cast<StringAttr>(symbols[symbol]).str() : text.substr(i, 1);
-  }
-  return result;
-}
-
 static MemRefType bufferType(Type tensorType) {
   auto count = getConstantDim(getNumElements(getDims(tensorType), tensorType.getContext()));
   return MemRefType::get({count ? *count : ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(tensorType)));
@@ -175,7 +162,7 @@ void EntryBuilder::addChecks() {
       waiting.push_back(expr);
       continue;
     }
-    kernel::CheckOp::create(b, entry.getLoc(), emitIsZero(expr), "KILN_STATUS_DIMENSION_MISMATCH", formatNamed(expr, names) + " = 0");
+    kernel::CheckOp::create(b, entry.getLoc(), emitIsZero(expr), "KILN_STATUS_DIMENSION_MISMATCH", formatDim(expr, names) + " = 0");
   }
   unchecked = waiting;
 }
@@ -422,7 +409,7 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
     operands.push_back(packs[i] ? weight(seeThroughReshapes(input), packs[i]) : bufferOf(input));
   for (Value result : group.getResults())
     operands.push_back(bufferOf(result));
-  if (checksValues(getAnchor(group)))
+  if (checksValues(group))
     operands.push_back(getStatus(group.getLoc()));
   for (KernelBuilder::Extra extra : builder.extras())
     operands.push_back(makeExtra(builder, extra, kernel.getArgumentTypes()[operands.size()], info));

@@ -14,9 +14,6 @@ namespace kiln {
 /// How elements lie in memory: bool as a byte, unsigned integers as signless ones.
 mlir::Type memoryType(mlir::Type elementType);
 
-/// A dimension with the names of the model's symbols: `batch * 2` rather than `s0 * 2`. Null is allowed.
-std::string formatNamed(mlir::AffineExpr expr, mlir::ArrayAttr symbols);
-
 /// Builds kernel.entry beside @main: every tensor becomes a buffer, every group a launch, every constant a weight.
 class EntryBuilder {
 public:

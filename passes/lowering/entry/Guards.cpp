@@ -96,10 +96,13 @@ void Guards::orderLiterals() {
   for (auto [i, op] : llvm::enumerate(order))
     positions[op] = i + 1;
   for (auto &[op, guard] : needs)
-    for (Path &path : guard)
-      llvm::stable_sort(path, [&](const Literal &a, const Literal &b) {
-        return positions.lookup(a.condition.getDefiningOp()) < positions.lookup(b.condition.getDefiningOp());
-      });
+    for (Path &path : guard) {
+      SmallVector<std::pair<size_t, size_t>> places;
+      for (auto [i, literal] : llvm::enumerate(path))
+        places.push_back({positions.lookup(literal.condition.getDefiningOp()), i});
+      llvm::sort(places);
+      path = llvm::map_to_vector<2>(places, [&](auto place) { return path[place.second]; });
+    }
 }
 
 void Guards::computeNeeds(Block &block) {

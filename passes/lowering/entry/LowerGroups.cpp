@@ -5,6 +5,7 @@
 //     return %r }                                     kernel.launch @loops_0(%x, %y) tasks(%n) }
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/lowering/entry/EntryBuilder.h"
 #include "passes/target/groups/Places.h"
 
@@ -33,7 +34,7 @@ static std::string describeShapes(GroupOp group, ArrayAttr symbols) {
   llvm::raw_string_ostream stream(text);
   auto print = [&](Type type) {
     stream << getElementTypeOrSelf(type) << '[';
-    llvm::interleaveComma(getDims(type), stream, [&](AffineExpr dim) { stream << formatNamed(dim, symbols); });
+    llvm::interleaveComma(getDims(type), stream, [&](AffineExpr dim) { stream << formatDim(dim, symbols); });
     stream << ']';
   };
   llvm::interleaveComma(group.getInputs().getTypes(), stream, print);
@@ -64,7 +65,7 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
     types.push_back(buffer(input.getType()));
   for (Type type : group.getResultTypes())
     types.push_back(buffer(type));
-  bool checks = checksValues(getAnchor(group));
+  bool checks = checksValues(group);
   if (checks)
     types.push_back(MemRefType::get({1}, b.getI32Type()));
   types.append((symbols ? symbols.size() : 0) + 2, b.getIndexType());
@@ -91,21 +92,23 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
   llvm::SetVector<StringRef> nodes;
   collectNodes(group.getLoc(), nodes);
   kernel->setAttr(kernel::nodesAttrName, b.getStrArrayAttr(nodes.getArrayRef()));
-  kernel->setAttr(kernel::algorithmAttrName, group.getKernelAttr());
+  kernel->setAttr(kernel::algorithmAttrName, b.getStringAttr(group.getKernel()));
   kernel->setAttr(kernel::reasonAttrName, group.getReasonAttr() ? group.getReasonAttr() : b.getStringAttr(""));
+  if (ArrayAttr refusals = group.getRefusalsAttr())
+    kernel->setAttr(kernel::refusalsAttrName, refusals);
   kernel->setAttr(kernel::shapesAttrName, b.getStringAttr(describeShapes(group, symbols)));
   return kernel;
 }
 
 static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbols, OpBuilder &kernels, EntryBuilder &entry, const Guard &guard) {
-  const KernelRow *row = group.getKernel() ? findKernelRow(*group.getKernel()) : nullptr;
-  if (!row)
-    return group.emitError("expected a group with a known kernel; got ") << group.getKernelAttr();
+  if (std::string fault = findPlanFault(group); !fault.empty())
+    return kernel::emitRefusal(group) << "expected a plan that its kernel can follow: " << fault;
+  const KernelRow *row = findKernelRow(group.getKernel());
   func::FuncOp kernel = createKernel(group, (row->name + "_" + Twine(number)).str(), symbols, kernels);
   KernelBuilder builder(group, kernel);
   FailureOr<LaunchInfo> launch = row->lower(builder, getAnchor(group));
   if (failed(launch))
-    return group.emitError("kernel '") << row->name << "' does not lower this group";
+    return kernel::emitRefusal(group) << "kernel '" << row->name << "' does not lower this group";
   func::ReturnOp::create(builder.builder(), group.getLoc());
   entry.launch(builder, kernel, *launch, guard);
   return success();
@@ -151,7 +154,7 @@ struct BlockLowering {
     if (isa<ConstantOp, ReshapeOp, ChooseOp, YieldOp, func::ReturnOp>(op))
       return success();
     if (!isa<GroupOp, LoopOp>(op))
-      return op.emitError("expected only constants, reshapes, choices, loops and groups before lowering");
+      return kernel::emitRefusal(&op) << "expected only constants, reshapes, choices, loops and groups before lowering";
     const Guard &guard = guards.of(&op);
     if (guard.empty())
       return success();
@@ -172,7 +175,7 @@ struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main) {
-      module.emitError("expected a function @main");
+      kernel::emitRefusal(module) << "expected a function @main";
       return signalPassFailure();
     }
     auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);

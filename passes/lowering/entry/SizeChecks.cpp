@@ -276,7 +276,7 @@ std::string SizeChecks::describe(AffineMap factors, double scale) const {
   auto names = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
   std::string text;
   for (AffineExpr factor : factors.getResults()) {
-    std::string part = formatNamed(factor, names);
+    std::string part = formatDim(factor, names);
     bool nests = StringRef(part).contains(' ') && (factors.getNumResults() > 1 || scale != 1);
     text += (text.empty() ? "" : " * ") + (nests ? "(" + part + ")" : part);
   }

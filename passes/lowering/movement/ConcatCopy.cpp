@@ -17,9 +17,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchConcatCopy(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "concatenation: the operands' runs copied side by side";
-  return isa_and_nonnull<ConcatOp>(anchor);
+KernelMatch matchConcatCopy(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("concatenation: the operands' runs copied side by side");
 }
 
 namespace {

@@ -16,9 +16,8 @@ using namespace nn;
 /// Elements of one task when everything is one loop: long enough to pay for a call, the same for any number of threads.
 static constexpr int64_t chunkElements = 4096;
 
-bool matchElementwiseLoops(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "element-wise: one loop over the result";
-  return !anchor;
+KernelMatch matchElementwiseLoops(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("element-wise: one loop over the result");
 }
 
 FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {

@@ -16,11 +16,10 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchGatherCopy(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "gather: checked indices, slices copied in vectors";
-  if (auto op = dyn_cast_or_null<GatherNdOp>(anchor))
-    return getConstantDim(getDims(op.getIndices().getType()).back()).has_value();
-  return isa_and_nonnull<GatherOp, GatherElementsOp>(anchor);
+KernelMatch matchGatherCopy(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  if (auto op = dyn_cast<GatherNdOp>(anchor); op && !getConstantDim(getDims(op.getIndices().getType()).back()))
+    return refuse("only run time knows how many numbers an index has");
+  return accept("gather: checked indices, slices copied in vectors");
 }
 
 /// Tasks over the dimensions before `slice` (all but the last of them when nothing follows), then loops over the rest of that.

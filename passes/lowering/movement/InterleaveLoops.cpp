@@ -45,9 +45,12 @@ static std::optional<Weave> findWeave(GroupOp group, kernel::TargetAttr target) 
   return few && coefficientOf(view->offset, weave.along) == 1 ? std::optional(weave) : std::nullopt;
 }
 
-bool matchInterleaveLoops(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  reason = "a few rows woven into one: vectors of each, interleaved in registers";
-  return !anchor && findWeave(group, target);
+KernelMatch matchInterleaveLoops(GroupOp group, Operation *, kernel::TargetAttr target) {
+  if (unsigned lanes = lanesOf(target, getElementTypeOrSelf(group.getResult(0).getType())); lanes < 4)
+    return refuse("a vector has " + Twine(lanes) + " elements, expected at least 4");
+  if (!findWeave(group, target))
+    return refuse("expected views alone that give 2, 4 or 8 rows element by element in turn");
+  return accept("a few rows woven into one: vectors of each, interleaved in registers");
 }
 
 /// Row by row in, element by element in turn out.

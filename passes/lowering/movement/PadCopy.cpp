@@ -22,9 +22,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchPadCopy(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "padding: runs of border and of input, in vectors";
-  return isa_and_nonnull<PadOp>(anchor);
+KernelMatch matchPadCopy(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("padding: runs of border and of input, in vectors");
 }
 
 namespace {

@@ -20,9 +20,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchResizeLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "resampling: taps once a coordinate, vectors over the dimensions behind";
-  return isa_and_nonnull<ResizeOp>(anchor);
+KernelMatch matchResizeLoops(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("resampling: taps once a coordinate, vectors over the dimensions behind");
 }
 
 namespace {

@@ -19,11 +19,10 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchScatterUpdates(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "scatter: a copy, then the updates in order by one task";
-  if (auto op = dyn_cast_or_null<ScatterNdOp>(anchor))
-    return getConstantDim(getDims(op.getIndices().getType()).back()).has_value();
-  return isa_and_nonnull<ScatterElementsOp>(anchor);
+KernelMatch matchScatterUpdates(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  if (auto op = dyn_cast<ScatterNdOp>(anchor); op && !getConstantDim(getDims(op.getIndices().getType()).back()))
+    return refuse("only run time knows how many numbers an index has");
+  return accept("scatter: a copy, then the updates in order by one task");
 }
 
 namespace {

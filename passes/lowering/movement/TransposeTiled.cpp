@@ -72,14 +72,13 @@ static unsigned chooseSide(GroupOp group, const TransposedRead &read, kernel::Ta
   return side;
 }
 
-bool matchTransposeTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target, std::string &reason) {
-  if (anchor)
-    return false;
+KernelMatch matchTransposeTiled(GroupOp group, Operation *, kernel::TargetAttr target) {
   auto read = findTransposedRead(group);
-  if (!read || chooseSide(group, *read, target) < 4)
-    return false;
-  reason = "reads an operand across: squares transposed in registers";
-  return true;
+  if (!read)
+    return refuse("expected one operand that is read across");
+  if (unsigned side = chooseSide(group, *read, target); side < 4)
+    return refuse("the squares would have " + Twine(side) + " elements a side, expected at least 4");
+  return accept("reads an operand across: squares transposed in registers");
 }
 
 namespace {

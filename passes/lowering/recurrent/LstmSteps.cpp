@@ -12,10 +12,11 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchLstmSteps(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "all steps in one kernel: gates fused, recurrent weights stored gate beside gate, directions and batch rows in parallel";
-  auto op = dyn_cast_or_null<LstmOp>(anchor);
-  return op && knowsActivations(op.getActivations()) && getConstantDim(getDim(op.getRecurrence().getType(), 1));
+KernelMatch matchLstmSteps(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  auto op = cast<LstmOp>(anchor);
+  if (std::string why = findCellFault(op.getActivations(), op.getRecurrence().getType()); !why.empty())
+    return refuse(why);
+  return accept("all steps in one kernel: gates fused, recurrent weights stored gate beside gate, directions and batch rows in parallel");
 }
 
 namespace {

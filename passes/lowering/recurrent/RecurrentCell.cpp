@@ -73,9 +73,15 @@ void RecurrentCell::packRecurrence() {
 
 //===- Values --------------------------------------------------------------===//
 
-bool knowsActivations(ArrayAttr names) {
+static bool knowsActivations(ArrayAttr names) {
   static constexpr llvm::StringLiteral known[] = {"Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "ThresholdedRelu"};
   return llvm::all_of(names, [](Attribute name) { return llvm::is_contained(known, cast<StringAttr>(name).getValue()); });
+}
+
+std::string findCellFault(ArrayAttr activations, Type recurrence) {
+  if (!knowsActivations(activations))
+    return "one of its activations is none that the kernel has";
+  return getConstantDim(getDim(recurrence, 1)) ? "" : "only run time knows how many units a cell has";
 }
 
 Scalar RecurrentCell::activateUnclipped(unsigned which, const Scalar &x) const {

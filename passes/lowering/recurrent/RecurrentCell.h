@@ -7,8 +7,8 @@
 
 namespace kiln {
 
-/// Whether all names are activations that `RecurrentCell::activate` computes.
-bool knowsActivations(mlir::ArrayAttr names);
+/// What keeps a layer with these activations and recurrent weights from being computed by such kernels; empty when nothing does.
+std::string findCellFault(mlir::ArrayAttr activations, mlir::Type recurrence);
 
 /// The operands that nn.rnn, nn.lstm and nn.gru have in common. The group's first results are all states, then the last hidden state.
 struct RecurrentLayer {

@@ -12,10 +12,11 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchRnnSteps(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "all steps in one kernel: recurrent weights in blocks of units, directions and batch rows in parallel";
-  auto op = dyn_cast_or_null<RnnOp>(anchor);
-  return op && knowsActivations(op.getActivations()) && getConstantDim(getDim(op.getRecurrence().getType(), 1));
+KernelMatch matchRnnSteps(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  auto op = cast<RnnOp>(anchor);
+  if (std::string why = findCellFault(op.getActivations(), op.getRecurrence().getType()); !why.empty())
+    return refuse(why);
+  return accept("all steps in one kernel: recurrent weights in blocks of units, directions and batch rows in parallel");
 }
 
 FailureOr<LaunchInfo> lowerRnnSteps(KernelBuilder &k, Operation *anchor) {

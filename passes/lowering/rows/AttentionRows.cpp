@@ -36,9 +36,8 @@ static constexpr int64_t mostElements = 65536;
 /// Tiles of the last rows.
 static constexpr int64_t smallTile = 4;
 
-bool matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "kept whole: blocks of rows stay in the cache from the scores to the result";
-  return isa_and_nonnull<AttentionOp>(anchor);
+KernelMatch matchAttentionRows(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("kept whole: blocks of rows stay in the cache from the scores to the result");
 }
 
 namespace {

@@ -16,19 +16,16 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchArgReduceScan(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "one walk along the axis for each result";
-  return isa_and_nonnull<ArgReduceOp>(anchor);
+KernelMatch matchArgReduceScan(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("one walk along the axis for each result");
 }
 
-bool matchCumulativeScan(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "one walk along the axis, rows in parallel";
-  return isa_and_nonnull<CumulativeOp>(anchor);
+KernelMatch matchCumulativeScan(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("one walk along the axis, rows in parallel");
 }
 
-bool matchTopKInsertion(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "insertion into the k best so far: stable, no scratch memory";
-  return isa_and_nonnull<TopKOp>(anchor);
+KernelMatch matchTopKInsertion(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("insertion into the k best so far: stable, no scratch memory");
 }
 
 IndexExprs forEachLine(KernelBuilder &k, ArrayRef<AffineExpr> dims, unsigned axis, function_ref<void(LineIndex)> body) {

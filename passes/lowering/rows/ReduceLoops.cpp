@@ -17,9 +17,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchReduceLoops(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "reduction: results in parallel, vectors along the last dimension";
-  return isa_and_nonnull<ReduceOp>(anchor);
+KernelMatch matchReduceLoops(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("reduction: results in parallel, vectors along the last dimension");
 }
 
 namespace {

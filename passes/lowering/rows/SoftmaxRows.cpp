@@ -22,13 +22,10 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchSoftmaxRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  if (!isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(anchor))
-    return false;
-  auto proof = anchor->getAttrOfType<StringAttr>(proofAttrName);
-  reason = proof ? "kept whole: two passes over a row that stays in the cache; " + proof.str()
-                 : "kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor";
-  return true;
+KernelMatch matchSoftmaxRows(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  if (auto proof = anchor->getAttrOfType<StringAttr>(proofAttrName))
+    return accept("kept whole: two passes over a row that stays in the cache; " + proof.getValue());
+  return accept("kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor");
 }
 
 namespace {

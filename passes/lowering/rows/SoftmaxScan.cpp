@@ -27,9 +27,8 @@ static Operation *getScan(GroupOp group) {
   return nullptr;
 }
 
-bool matchSoftmaxScan(GroupOp group, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "softmax and the scan of its rows: the probabilities stay in the cache";
-  return isa_and_nonnull<SoftmaxOp>(anchor) && getScan(group);
+KernelMatch matchSoftmaxScan(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("softmax and the scan of its rows: the probabilities stay in the cache");
 }
 
 /// Fills `row` with the exponentials and returns one over their sum.

@@ -15,9 +15,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchComputedDim(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "one number, kept within the memory that is planned for it";
-  return isa_and_nonnull<ComputedDimOp>(anchor);
+KernelMatch matchComputedDim(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("one number, kept within the memory that is planned for it");
 }
 
 FailureOr<LaunchInfo> lowerComputedDim(KernelBuilder &k, Operation *anchor) {

@@ -18,9 +18,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchNmsGreedy(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "candidates sorted by score, then taken greedily, by one task";
-  return isa_and_nonnull<NonMaxSuppressionOp>(anchor);
+KernelMatch matchNmsGreedy(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("candidates sorted by score, then taken greedily, by one task");
 }
 
 namespace {

@@ -17,9 +17,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchNonZeroScan(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "one walk in row-major order by one task, behind one that counts";
-  return isa_and_nonnull<NonZeroOp>(anchor);
+KernelMatch matchNonZeroScan(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("one walk in row-major order by one task, behind one that counts");
 }
 
 FailureOr<LaunchInfo> lowerNonZeroScan(KernelBuilder &k, Operation *anchor) {

@@ -17,9 +17,8 @@ namespace kiln {
 
 using namespace nn;
 
-bool matchUniqueRows(GroupOp, Operation *anchor, kernel::TargetAttr, std::string &reason) {
-  reason = "equal rows stand together once they are sorted: one heap sort by one task";
-  return isa_and_nonnull<UniqueOp>(anchor);
+KernelMatch matchUniqueRows(GroupOp, Operation *, kernel::TargetAttr) {
+  return accept("equal rows stand together once they are sorted: one heap sort by one task");
 }
 
 namespace {

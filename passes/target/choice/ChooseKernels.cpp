@@ -2,10 +2,11 @@
 //
 //   nn.group(%x) : ... { nn.softmax }
 // becomes
-//   nn.group(%x) {kernel = "softmax_rows", reason = "kept whole: ..."} : ... { nn.softmax }
+//   nn.group(%x) {plan = #kernel.plan<kernel = "softmax_rows">, reason = "kept whole: ..."} : ... { nn.softmax }
 // unless the module has a profile of measured choices, which goes first.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
@@ -17,23 +18,33 @@ namespace kiln {
 #define GEN_PASS_DEF_CHOOSEKERNELS
 #include "passes/Passes.h.inc"
 
-/// Takes the kernel that the profile names for this work, with its parameters. False when there is none, or when it does not fit here.
-static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, DictionaryAttr profile) {
-  std::string work = profile ? describeWork(group) : std::string(), reason;
-  auto choice = profile ? profile.getAs<DictionaryAttr>(work) : DictionaryAttr();
-  auto algorithm = choice ? choice.getAs<StringAttr>(algorithmChoiceName) : StringAttr();
-  if (!algorithm)
+/// Puts what was measured in place of the model's own numbers. False when the kernel has no such numbers, or vectors of another width.
+static bool applyMeasured(const KernelRow &row, kernel::PlanAttr measured, PlanNumbers &numbers) {
+  if (DenseI64ArrayAttr tile = measured.getTile()) {
+    if (!row.isTunable || tile[2] != numbers.tile[2])
+      return false;
+    numbers.tile.assign(tile.asArrayRef().begin(), tile.asArrayRef().end());
+  }
+  if (measured.getChunk() && !(row.isTunable && numbers.chunk))
     return false;
-  const KernelRow *row = llvm::find_if(getKernelTable(), [&](const KernelRow &row) { return row.name == algorithm.getValue(); });
-  bool fits = row != getKernelTable().end() && row->fits(group, target, reason);
+  numbers.chunk = measured.getChunk() ? measured.getChunk() : numbers.chunk;
+  return true;
+}
+
+/// Takes the plan that the profile has for this work. False when there is none, or when it does not fit here.
+static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, DictionaryAttr profile) {
+  std::string work = profile ? describeWork(group) : std::string();
+  auto measured = profile ? profile.getAs<kernel::PlanAttr>(work) : kernel::PlanAttr();
+  if (!measured)
+    return false;
+  const KernelRow *row = findKernelRow(measured.getKernel());
+  KernelMatch match = row ? row->match(group, target) : refuse("");
+  bool fits = match && applyMeasured(*row, measured, match.numbers);
   recordProfileUse(group->getParentOfType<ModuleOp>(), work, fits);
   if (!fits)
     return false;
-  group.setKernel(row->name);
-  group.setReason("profile: measured to be the fastest; " + reason);
-  for (StringRef parameter : {tileChoiceName, chunkChoiceName})
-    if (Attribute value = choice.get(parameter))
-      group->setAttr(parameter, value);
+  group.setPlanAttr(row->makePlan(group.getContext(), match.numbers, /*measured=*/static_cast<bool>(measured.getTile())));
+  group.setReason("profile: measured to be the fastest; " + match.reason);
   return true;
 }
 
@@ -44,29 +55,61 @@ static FailureOr<std::string> explainLibraries(Operation *anchor, kernel::Target
     return std::string();
   std::string why = answer->takes ? "its operands are views that it has no form for" : answer->reason;
   if (strict && answer->isAsked)
-    return anchor->emitError() << anchor->getName() << " would not go to library '" << answer->library << "': " << why << "; --strict allows no fallback";
+    return kernel::emitRefusal(anchor) << anchor->getName() << " would not go to library '" << answer->library << "': " << why
+                                       << "; --strict allows no fallback";
   return "; not " + answer->library.str() + ": " + why;
 }
 
 static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, bool plainest, bool strict) {
   Operation *anchor = getAnchor(group);
-  SmallVector<const KernelRow *> rows = llvm::to_vector(llvm::make_pointer_range(getKernelTable()));
+  SmallVector<const KernelRow *> rows(getKernelTable());
   if (plainest)
     std::reverse(rows.begin(), rows.end());
   for (const KernelRow *row : rows) {
-    std::string reason;
-    if (!row->fits(group, target, reason))
+    KernelMatch match = row->match(group, target);
+    if (!match)
       continue;
-    group.setKernel(row->name);
+    group.setPlanAttr(row->makePlan(group.getContext(), match.numbers));
     FailureOr<std::string> libraries = plainest || !row->library.empty() ? std::string() : explainLibraries(anchor, target, strict);
     if (failed(libraries))
       return failure();
-    reason += *libraries;
-    group.setReason(plainest ? "the least special kernel was asked for" : reason);
+    group.setReason(plainest ? "the least special kernel was asked for" : match.reason + *libraries);
     return success();
   }
-  InFlightDiagnostic error = group.emitError("no kernel of target '") << target.getName() << "' computes ";
+  InFlightDiagnostic error = kernel::emitRefusal(group) << "no kernel of target '" << target.getName() << "' computes ";
   return anchor ? error << anchor->getName() << " of type " << anchor->getResult(0).getType() : error << "this group";
+}
+
+/// Writes down why rows do not compute the group: those before its own that are written for such groups, or all but its own.
+static void explainRefusals(nn::GroupOp group, kernel::TargetAttr target, bool all) {
+  SmallVector<Attribute> refusals;
+  bool isBetter = true;
+  for (const KernelRow *row : getKernelTable()) {
+    if (row->name == group.getKernel()) {
+      isBetter = false;
+      continue;
+    }
+    // What libraries say is part of the reason.
+    if (!all && !(isBetter && row->library.empty() && row->concerns(group)))
+      continue;
+    KernelMatch match = row->match(group, target);
+    std::string why = !match ? match.reason : isBetter ? "it could, but another was measured or asked for" : "it could, but stands further down the list";
+    refusals.push_back(kernel::RefusalAttr::get(group.getContext(), row->name, why));
+  }
+  if (!refusals.empty())
+    group.setRefusalsAttr(ArrayAttr::get(group.getContext(), refusals));
+}
+
+/// Whether the group computes the ONNX node, which is given as `name` or `name(Operator)`.
+static bool computesNode(nn::GroupOp group, StringRef node) {
+  bool found = false;
+  auto look = [&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      found |= name.getName() == node || name.getName().getValue().rsplit('(').first == node;
+    return WalkResult::advance();
+  };
+  group.getBody().walk([&](Operation *op) { op->getLoc()->walk(look); });
+  return found;
 }
 
 namespace {
@@ -75,15 +118,18 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
   void runOnOperation() override {
     kernel::TargetAttr target = kernel::getTarget(getOperation());
     if (!target) {
-      getOperation().emitError("expected the module attribute kernel.target");
+      kernel::emitRefusal(getOperation()) << "expected the module attribute kernel.target";
       return signalPassFailure();
     }
     bool ok = true;
     auto profile = plainest ? DictionaryAttr() : getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
     getOperation().walk([&](nn::GroupOp group) {
       ok &= chooseMeasured(group, target, profile) || succeeded(chooseKernel(group, target, plainest, strict));
+      bool all = !explainNode.empty() && computesNode(group, explainNode);
+      if (group.getPlan() && (explain || all))
+        explainRefusals(group, target, all);
     });
-    // It has served.
+    // The profile has been consumed.
     getOperation()->removeAttr(profileAttrName);
     if (!ok)
       signalPassFailure();

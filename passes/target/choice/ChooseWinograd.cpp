@@ -27,17 +27,18 @@ namespace kiln {
 using namespace nn;
 
 namespace {
-/// A form of a convolution, as profiles name it.
+/// A form of a convolution: the kernel that computes it, and the tile of Winograd's.
 struct ConvForm {
-  llvm::StringLiteral name;
+  llvm::StringLiteral kernel;
   /// 0: the direct form.
   int64_t tile;
-  bool byColumns;
+
+  bool byColumns() const { return kernel == "winograd_columns"; }
 };
 } // namespace
 
-static constexpr ConvForm forms[] = {{"direct", 0, false}, {"winograd_tiles 2", 2, false}, {"winograd_tiles 4", 4, false},
-                                     {"winograd_columns 2", 2, true}, {"winograd_columns 4", 4, true}};
+static constexpr ConvForm forms[] = {
+    {"conv_tiled", 0}, {"winograd_tiles", 2}, {"winograd_tiles", 4}, {"winograd_columns", 2}, {"winograd_columns", 4}};
 
 /// nullopt when Winograd's form does not apply. A batch known at run time only counts as one image.
 static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
@@ -76,36 +77,40 @@ static std::string printShape(Type type) {
 
 std::string describeForms(Type input, Type result) { return "conv 3x3 f32" + printShape(input) + " -> f32" + printShape(result); }
 
-SmallVector<KernelChoice> listForms(GroupOp group, kernel::TargetAttr target) {
+SmallVector<kernel::PlanAttr> listForms(GroupOp group, kernel::TargetAttr target) {
   Operation *anchor = getAnchor(group);
-  const KernelRow *row = findKernelRow(group.getKernel().value_or(""));
-  if (!row || !row->library.empty() || row->severalAnchors)
+  const KernelRow *row = findKernelRow(group.getKernel());
+  if (!row || !row->library.empty() || group.getForm() != GroupForm::Plain)
     return {};
-  std::string own = "direct";
   auto isConstant = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
   };
   if (auto conv = dyn_cast_or_null<ConvOp>(anchor); conv && (!isConstant(conv.getWeight()) || !getWinogradExtents(conv)))
     return {};
-  if (auto winograd = dyn_cast_or_null<WinogradConvOp>(anchor))
-    own = (row->name + " " + Twine(winograd.getTile())).str();
-  else if (!isa_and_nonnull<ConvOp>(anchor))
+  if (!isa_and_nonnull<ConvOp, WinogradConvOp>(anchor))
     return {};
-  SmallVector<KernelChoice> choices;
+  int64_t own = group.getPlan()->getWinograd();
+  SmallVector<kernel::PlanAttr> choices;
   ConvExtents extents = getExtents(getDims(anchor->getOperand(0).getType()), getDims(anchor->getResult(0).getType()));
-  for (const ConvForm &form : forms)
+  for (const ConvForm &form : forms) {
     // Many tiles are no one block.
-    if (form.tile == 0 || planWinograd(target, extents, form.tile, form.byColumns).byColumns == form.byColumns)
-      choices.insert(form.name == own ? choices.begin() : choices.end(), KernelChoice{form.name, {}, {}});
+    if (form.tile != 0 && planWinograd(target, extents, form.tile, form.byColumns()).byColumns != form.byColumns())
+      continue;
+    PlanNumbers numbers;
+    numbers.winograd = form.tile;
+    bool isOwn = form.tile == own && (own == 0 || form.kernel == row->name);
+    choices.insert(isOwn ? choices.begin() : choices.end(), findKernelRow(form.kernel)->makePlan(group.getContext(), numbers));
+  }
   return choices;
 }
 
 /// The form that a profile has measured; null when it has none.
 static const ConvForm *findMeasured(ConvOp conv, DictionaryAttr profile) {
-  auto choice = profile ? profile.getAs<DictionaryAttr>(describeForms(conv.getInput().getType(), conv.getType())) : DictionaryAttr();
-  auto name = choice ? choice.getAs<StringAttr>(algorithmChoiceName) : StringAttr();
-  const ConvForm *found = llvm::find_if(forms, [&](const ConvForm &form) { return name && form.name == name.getValue(); });
+  auto plan = profile ? profile.getAs<kernel::PlanAttr>(describeForms(conv.getInput().getType(), conv.getType())) : kernel::PlanAttr();
+  const ConvForm *found = llvm::find_if(forms, [&](const ConvForm &form) {
+    return plan && form.tile == plan.getWinograd() && form.kernel == plan.getKernel();
+  });
   return found == std::end(forms) ? nullptr : found;
 }
 
@@ -142,7 +147,7 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
         continue;
       // Few tiles of one image may be many of a larger batch.
       bool openBatch = !getConstantDim(getDims(conv.getType())[0]);
-      std::optional<bool> byColumns = measured ? std::optional(measured->byColumns) : openBatch ? std::optional(false) : std::nullopt;
+      std::optional<bool> byColumns = measured ? std::optional(measured->byColumns()) : openBatch ? std::optional(false) : std::nullopt;
       makeWinograd(conv, *extents, planWinograd(target, *extents, size, byColumns), size);
     }
   }

@@ -63,18 +63,15 @@ TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std
   return tile;
 }
 
-TileShape chooseTile(GroupOp group, kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns,
-                     std::optional<int64_t> rowStride) {
-  if (auto given = group->getAttrOfType<DenseI64ArrayAttr>(tileChoiceName))
-    return {static_cast<unsigned>(given[0]), static_cast<unsigned>(given[1]), chooseLanes(target, columns)};
-  return chooseTile(target, rows, columns, rowStride);
+int64_t chooseChunkBytes(kernel::TargetAttr target) { return target.getL2() / 4; }
+
+SmallVector<int64_t, 3> toNumbers(TileShape tile) { return {tile.rows, tile.vectors, tile.lanes}; }
+
+TileShape toTile(ArrayRef<int64_t> numbers) {
+  return {static_cast<unsigned>(numbers[0]), static_cast<unsigned>(numbers[1]), static_cast<unsigned>(numbers[2])};
 }
 
-int64_t chooseChunkBytes(GroupOp group, kernel::TargetAttr target) {
-  if (auto given = group->getAttrOfType<IntegerAttr>(chunkChoiceName))
-    return given.getInt();
-  return target.getL2() / 4;
-}
+TileShape getTile(GroupOp group) { return toTile(group.getPlan()->getTile().asArrayRef()); }
 
 /// Whether a value of the group's body is a constant input, seen through views.
 static bool isConstantInput(GroupOp group, Value value) {
@@ -133,31 +130,26 @@ static SmallVector<std::pair<int64_t, int64_t>> listTiles(kernel::TargetAttr tar
   return {{6, 2}, {4, 3}, {12, 1}, {8, 1}, {1, 4}};
 }
 
-/// Whether a kernel is written around a register tile of which it asks `chooseTile`.
-static bool hasTile(StringRef algorithm) { return algorithm == "gemm_packed" || algorithm == "gemm_tiled" || algorithm == "conv_tiled"; }
-
-SmallVector<KernelChoice> listChoices(GroupOp group, kernel::TargetAttr target) {
-  Operation *anchor = getAnchor(group);
-  SmallVector<KernelChoice> choices;
-  if (!anchor)
+SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr target) {
+  SmallVector<kernel::PlanAttr> choices, shaped;
+  if (!getAnchor(group))
     return choices;
-  for (const KernelRow &row : getKernelTable()) {
-    std::string reason;
-    if (row.fits(group, target, reason))
-      choices.push_back({row.name, {}, {}});
+  for (const KernelRow *row : getKernelTable()) {
+    KernelMatch match = row->match(group, target);
+    if (!match)
+      continue;
+    choices.push_back(row->makePlan(group.getContext(), {}));
+    if (!row->isTunable)
+      continue;
+    for (auto [rows, vectors] : listTiles(target))
+      shaped.push_back(row->makePlan(group.getContext(), {{rows, vectors, match.numbers.tile[2]}, {}}, /*measured=*/true));
+    if (row->parts & PlanChunk)
+      for (int64_t chunk : {target.getL2() / 4, target.getL2()})
+        shaped.push_back(row->makePlan(group.getContext(), {{}, {}, chunk}));
   }
   // The last one is for what nothing better fits.
   if (choices.size() > 1)
     choices.pop_back();
-  SmallVector<KernelChoice> shaped;
-  for (const KernelChoice &choice : choices) {
-    if (!hasTile(choice.algorithm))
-      continue;
-    for (auto tile : listTiles(target))
-      shaped.push_back({choice.algorithm, tile, {}});
-    for (int64_t chunk : {target.getL2() / 4, target.getL2()})
-      shaped.push_back({choice.algorithm, {}, chunk});
-  }
   choices.append(shaped);
   return choices;
 }

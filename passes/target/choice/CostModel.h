@@ -10,7 +10,8 @@
 
 namespace kiln {
 
-/// The module attribute with the choices that were measured: a dictionary from what `describeWork` says to {algorithm, tile, chunk}.
+/// The module attribute with the choices that were measured: a dictionary from what `describeWork` says to a #kernel.plan with what is not the
+/// model's own choice.
 inline constexpr llvm::StringLiteral profileAttrName = "kernel.profile";
 /// The module attribute that the passes which read the first one leave: a dictionary from the work of its entries that met a group to whether the
 /// kernel fitted.
@@ -18,25 +19,20 @@ inline constexpr llvm::StringLiteral profileUseAttrName = "kernel.profile_use";
 /// Notes in it that a group does such work.
 void recordProfileUse(mlir::ModuleOp module, llvm::StringRef work, bool fits);
 
-/// Attributes of a group, and of a profile's entry: rows and vectors of the register tile; bytes of the right side that a task holds in the cache.
-inline constexpr llvm::StringLiteral algorithmChoiceName = "algorithm", tileChoiceName = "tile", chunkChoiceName = "chunk";
-
-/// One way to compute a group. Without a tile or a chunk the model's own is taken.
-struct KernelChoice {
-  llvm::StringRef algorithm;
-  std::optional<std::pair<int64_t, int64_t>> tile;
-  std::optional<int64_t> chunk;
-};
-
 /// The tile for a product with so many rows and columns; `rowStride`: elements from one row of the left side to the next (nullopt: known at run
 /// time only).
 TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride);
-/// The same for the product of a group: the group's own tile if it was given one.
-TileShape chooseTile(nn::GroupOp group, kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns,
-                     std::optional<int64_t> rowStride);
 
-/// The bytes of a product's right side that stay in the second-level cache while rows go by: half of it, unless the group was given a number.
-int64_t chooseChunkBytes(nn::GroupOp group, kernel::TargetAttr target);
+/// The bytes of a product's right side that stay in the second-level cache while rows go by.
+int64_t chooseChunkBytes(kernel::TargetAttr target);
+
+/// @name A tile as the plan of a group has it
+/// @{
+llvm::SmallVector<int64_t, 3> toNumbers(TileShape tile);
+TileShape toTile(llvm::ArrayRef<int64_t> numbers);
+/// That of a group whose kernel has one.
+TileShape getTile(nn::GroupOp group);
+/// @}
 
 /// What a group computes, as far as its speed depends on it: the anchor with its attributes and types, `*` behind constants, and the operations
 /// around it. Empty when there is no anchor.
@@ -45,13 +41,14 @@ std::string describeWork(nn::GroupOp group);
 /// The part of a target that measured choices depend on.
 std::string describeTarget(kernel::TargetAttr target);
 
-/// The ways worth measuring; the first is what the model chooses. The row that fits everything is none of them, unless it is the only one.
-llvm::SmallVector<KernelChoice> listChoices(nn::GroupOp group, kernel::TargetAttr target);
+/// The ways worth measuring, as entries of a profile; the first is what the model chooses. The row that fits everything is none of them, unless it is
+/// the only one.
+llvm::SmallVector<kernel::PlanAttr> listChoices(nn::GroupOp group, kernel::TargetAttr target);
 
-/// The same for the forms of a 3x3 convolution, direct and Winograd's, which are chosen before there are groups.
+/// The same for the forms of a 3x3 convolution, direct and Winograd's, which are chosen before there are groups. Their plans say `winograd`, or not.
 std::string describeForms(mlir::Type input, mlir::Type result);
 /// The forms that are worth measuring for the convolution of a group, its own first; none where only one is possible.
-llvm::SmallVector<KernelChoice> listForms(nn::GroupOp group, kernel::TargetAttr target);
+llvm::SmallVector<kernel::PlanAttr> listForms(nn::GroupOp group, kernel::TargetAttr target);
 
 } // namespace kiln
 

@@ -1,6 +1,5 @@
 //===- KernelTable.cpp - The ordered list of kernel implementations --------===//
 #include "passes/target/choice/KernelTable.h"
-#include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
 
@@ -22,100 +21,103 @@ Operation *getAnchor(GroupOp group) {
   return nullptr;
 }
 
-bool KernelRow::fits(GroupOp group, kernel::TargetAttr target, std::string &reason) const {
-  bool several = llvm::count_if(group.getBody().front().without_terminator(), [](Operation &op) { return !isPointwise(&op); }) > 1;
-  return several == severalAnchors && matches(group, getAnchor(group), target, reason);
+static int64_t countAnchors(GroupOp group) {
+  return llvm::count_if(group.getBody().front().without_terminator(), [](Operation &op) { return !isPointwise(&op); });
 }
 
-bool checksValues(Operation *anchor) {
-  if (auto function = dyn_cast_or_null<RuntimeFunction>(anchor))
-    return function.reportsFaults();
-  return isa_and_nonnull<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(anchor);
+bool KernelRow::concerns(GroupOp group) const {
+  return form == group.getForm() && (form != GroupForm::Plain || countAnchors(group) <= 1) && computes(getAnchor(group));
 }
 
-bool allowsEpilogue(Operation *anchor) {
-  // Scatters read back what they have stored; functions of the runtime and of composites store by themselves.
-  return !isa<ScatterElementsOp, ScatterNdOp, CompositeOp, RuntimeFunction>(anchor);
+KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
+  Operation *anchor = getAnchor(group);
+  if (form != group.getForm())
+    return refuse("computes groups of the form " + stringifyGroupForm(form) + ", this one is " + stringifyGroupForm(group.getForm()));
+  if (int64_t anchors = countAnchors(group); form == GroupForm::Plain && anchors > 1)
+    return refuse("computes one anchor, the group has " + Twine(anchors));
+  if (!computes(anchor))
+    return refuse("computes " + (anchor ? "no " + anchor->getName().getStringRef().str() : "an anchor, the group has element-wise operations and views only"));
+  return matches(group, anchor, target);
 }
 
-bool storesAnywhere(Operation *anchor) { return isa<AttentionOp>(anchor); }
+kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {
+  auto list = [&](ArrayRef<int64_t> tile) { return tile.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(context, tile); };
+  return kernel::PlanAttr::get(context, name, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.block, numbers.stride, numbers.depth,
+                               numbers.winograd, measured);
+}
+
+std::string findPlanFault(GroupOp group) {
+  std::optional<kernel::PlanAttr> plan = group.getPlan();
+  if (!plan)
+    return "it has no plan";
+  const KernelRow *row = findKernelRow(plan->getKernel());
+  std::string name = "kernel '" + plan->getKernel().str() + "' ";
+  if (!row)
+    return name + "is not known";
+  if (!row->concerns(group))
+    return name + "is for other groups";
+  unsigned have = (plan->getTile() ? PlanTile : 0) | (plan->getChunk() ? PlanChunk : 0) | (plan->getBlock() && plan->getStride() ? PlanBlock : 0) |
+                  (plan->getDepth() ? PlanDepth : 0);
+  std::string fault;
+  for (auto [part, text] : {std::pair(PlanTile, "tile"), std::pair(PlanChunk, "chunk"), std::pair(PlanBlock, "block with a stride"),
+                            std::pair(PlanDepth, "depth")})
+    if ((have & part) != (row->parts & part))
+      fault = name + (row->parts & part ? "needs a " : "has no ") + text;
+  return fault;
+}
+
+void updateTile(GroupOp group, kernel::TargetAttr target) {
+  std::optional<kernel::PlanAttr> plan = group.getPlan();
+  const KernelRow *row = plan ? findKernelRow(plan->getKernel()) : nullptr;
+  if (!row || !(row->parts & PlanTile) || plan->getMeasured())
+    return;
+  KernelMatch match = row->match(group, target);
+  if (!match)
+    return;
+  match.numbers.chunk = plan->getChunk();
+  group.setPlanAttr(row->makePlan(group.getContext(), match.numbers));
+}
+
+/// The least of what the rows say that may be chosen for a group with this anchor alone; `none` when there are none.
+template <typename Support>
+static Support findLeast(Operation *anchor, Support none, llvm::function_ref<Support(const KernelRow &)> get) {
+  std::optional<Support> least;
+  for (const KernelRow *row : getKernelTable())
+    if (row->form == GroupForm::Plain && row->library.empty() && row->computes(anchor))
+      least = std::min(least.value_or(get(*row)), get(*row));
+  return least.value_or(none);
+}
 
 PrologueSupport getPrologueSupport(Operation *anchor, unsigned operand) {
-  // Operands that are read once or twice an element compute their producers on the way.
-  if (isa<ReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, ConcatOp, PadOp, ArgReduceOp, CumulativeOp, NonZeroOp, ComputedDimOp>(anchor))
-    return PrologueSupport::All;
-  if (isa<GatherOp, GatherElementsOp, GatherNdOp>(anchor))
-    // Slices are copied in runs: the source must hold them in one piece.
-    return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
-  if (isa<ScatterElementsOp, ScatterNdOp>(anchor))
-    // Indices and updates are read once; the result begins as a copy of the input, which stands where it is.
-    return operand == 0 ? PrologueSupport::None : PrologueSupport::All;
-  if (isa<MatmulOp, AttentionOp>(anchor))
-    return PrologueSupport::Views;
-  // Limits and thresholds are one number.
-  if (isa<NonMaxSuppressionOp>(anchor))
-    return operand < 2 ? PrologueSupport::None : PrologueSupport::All;
-  // The states before the first step are read once.
-  if (isa<RnnOp, LstmOp, GruOp>(anchor))
-    return operand == 2 || (operand == 3 && isa<LstmOp>(anchor)) ? PrologueSupport::All : PrologueSupport::None;
-  return PrologueSupport::None;
+  return findLeast<PrologueSupport>(anchor, PrologueSupport::None, [&](const KernelRow &row) {
+    return row.prologue ? row.prologue(anchor, operand) : PrologueSupport::None;
+  });
 }
 
-ArrayRef<KernelRow> getKernelTable() {
-  // Those of libraries, which match where the target lists them, then the most special first; the first that matches wins.
-  static const KernelRow table[] = {
-      {"onednn_conv", matchOneDnnConv, lowerOneDnnConv, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
-      {"onednn_matmul", matchOneDnnMatmul, lowerOneDnnMatmul, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
-      {"onednn_softmax", matchOneDnnSoftmax, lowerOneDnnSoftmax, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
-      {"onednn_layer_norm", matchOneDnnLayerNorm, lowerOneDnnLayerNorm, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/false, "onednn"},
-      {"composite_call", matchCompositeCall, lowerCompositeCall},
-      {"attention_rows", matchAttentionRows, lowerAttentionRows},
-      {"product_softmax", matchProductSoftmax, lowerProductSoftmax, PlaceSupport::Operands, OverwriteSupport::None, /*severalAnchors=*/true},
-      {"gemm_gathered", matchGemmGathered, lowerGemmGathered, PlaceSupport::Results, OverwriteSupport::None, /*severalAnchors=*/true},
-      {"softmax_scan", matchSoftmaxScan, lowerSoftmaxScan, PlaceSupport::None, OverwriteSupport::None, /*severalAnchors=*/true},
-      {"gemm_dots", matchGemmDots, lowerGemmDots, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"gemm_packed", matchGemmPacked, lowerGemmPacked, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"gemm_tiled", matchGemmTiled, lowerGemmTiled, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"matmul_loops", matchMatmulLoops, lowerMatmulLoops, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"conv_strips", matchConvStrips, lowerConvStrips, PlaceSupport::Operands, OverwriteSupport::None, /*severalAnchors=*/true},
-      {"winograd_columns", matchWinogradColumns, lowerWinogradColumns, PlaceSupport::Operands},
-      {"winograd_tiles", matchWinogradTiles, lowerWinogradTiles, PlaceSupport::Operands},
-      {"winograd_filters", matchWinogradFilters, lowerWinogradFilters},
-      {"conv_depthwise", matchConvDepthwise, lowerConvDepthwise, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"conv_tiled", matchConvTiled, lowerConvTiled, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"conv_loops", matchConvLoops, lowerConvLoops, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"softmax_rows", matchSoftmaxRows, lowerSoftmaxRows, PlaceSupport::None, OverwriteSupport::Rows},
-      {"layer_norm_rows", matchLayerNormRows, lowerLayerNormRows, PlaceSupport::None, OverwriteSupport::Rows},
-      {"lstm_steps", matchLstmSteps, lowerLstmSteps},
-      {"gru_steps", matchGruSteps, lowerGruSteps},
-      {"rnn_steps", matchRnnSteps, lowerRnnSteps},
-      {"arg_reduce_scan", matchArgReduceScan, lowerArgReduceScan},
-      {"cumulative_scan", matchCumulativeScan, lowerCumulativeScan},
-      {"computed_dim", matchComputedDim, lowerComputedDim},
-      {"non_zero_scan", matchNonZeroScan, lowerNonZeroScan},
-      {"unique_rows", matchUniqueRows, lowerUniqueRows},
-      {"nms_greedy", matchNmsGreedy, lowerNmsGreedy},
-      {"fourier_rows", matchFourierRows, lowerFourierRows},
-      {"runtime_call", matchRuntimeCall, lowerRuntimeCall},
-      {"top_k_insertion", matchTopKInsertion, lowerTopKInsertion},
-      {"pool_windows", matchPoolWindows, lowerPoolWindows, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"reduce_loops", matchReduceLoops, lowerReduceLoops, PlaceSupport::Operands, OverwriteSupport::Sides},
-      {"concat_copy", matchConcatCopy, lowerConcatCopy, PlaceSupport::Operands},
-      {"pad_copy", matchPadCopy, lowerPadCopy, PlaceSupport::Operands},
-      {"gather_copy", matchGatherCopy, lowerGatherCopy, PlaceSupport::Results},
-      {"scatter_updates", matchScatterUpdates, lowerScatterUpdates, PlaceSupport::None, OverwriteSupport::Rows},
-      {"resize_loops", matchResizeLoops, lowerResizeLoops, PlaceSupport::Operands},
-      {"interleave_loops", matchInterleaveLoops, lowerInterleaveLoops},
-      {"transpose_tiled", matchTransposeTiled, lowerTransposeTiled, PlaceSupport::Results},
-      {"loops", matchElementwiseLoops, lowerElementwiseLoops, PlaceSupport::Operands, OverwriteSupport::Sides},
-  };
+EpilogueSupport getEpilogueSupport(Operation *anchor) {
+  return findLeast<EpilogueSupport>(anchor, EpilogueSupport::None, [](const KernelRow &row) { return row.epilogue; });
+}
+
+bool checksValues(GroupOp group) {
+  const KernelRow *row = findKernelRow(group.getKernel());
+  return row && row->checksValues && row->checksValues(getAnchor(group));
+}
+
+ArrayRef<const KernelRow *> getKernelTable() {
+  static const std::vector<const KernelRow *> table = [] {
+    std::vector<const KernelRow *> rows;
+    for (auto family : {getCallKernels, getContractionKernels, getConvolutionKernels, getRowKernels, getRecurrentKernels, getDataSizedKernels,
+                        getMovementKernels})
+      llvm::append_range(rows, llvm::make_pointer_range(family()));
+    return rows;
+  }();
   return table;
 }
 
 const KernelRow *findKernelRow(StringRef name) {
-  for (const KernelRow &row : getKernelTable())
-    if (row.name == name)
-      return &row;
+  for (const KernelRow *row : getKernelTable())
+    if (row->name == name)
+      return row;
   return nullptr;
 }
 

@@ -33,28 +33,118 @@ enum class OverwriteSupport {
   Rows,
 };
 
-/// One way to compute a group. The first row of the table that matches wins.
+/// What a kernel computes while it loads an operand of its anchor: nothing, views, or element-wise operations as well (each element is loaded once or
+/// so).
+enum class PrologueSupport { None, Views, All };
+
+/// What a kernel computes on its anchor's value before the only store. Each level includes the previous ones.
+enum class EpilogueSupport {
+  None,
+  /// Element-wise operations that keep the element type of the anchor's result, in whose buffer the value is kept meanwhile.
+  SameType,
+  Elementwise,
+  /// Transposes, too.
+  Transposes,
+};
+
+/// The numbers of a plan; #kernel.plan says what they mean. None and 0: the kernel has no such number.
+struct PlanNumbers {
+  llvm::SmallVector<int64_t, 3> tile, projection;
+  int64_t chunk = 0, block = 0, stride = 0, depth = 0, winograd = 0;
+};
+
+/// What a kernel says of a group: with which numbers it would compute it and why that is good, or what is in the way.
+struct KernelMatch {
+  bool fits;
+  /// A few words, lower case.
+  std::string reason;
+  PlanNumbers numbers = {};
+
+  explicit operator bool() const { return fits; }
+};
+inline KernelMatch accept(const llvm::Twine &reason, PlanNumbers numbers = {}) { return {true, reason.str(), std::move(numbers)}; }
+inline KernelMatch refuse(const llvm::Twine &reason) { return {false, reason.str()}; }
+
+/// Which numbers the plans of a kernel have.
+enum PlanParts : unsigned { NoNumbers = 0, PlanTile = 1, PlanChunk = 2, PlanBlock = 4, PlanDepth = 8 };
+
+/// One way to compute a group, with all that the kernel can do. The first row of the table that fits wins.
 struct KernelRow {
-  /// The implementation's name: nn.group's `kernel` attribute and the stem of the kernel function.
+  /// The implementation's name: that in plans, and the stem of the kernel function.
   llvm::StringLiteral name;
-  /// Whether it can compute the group whose anchor is `anchor` (null: no anchor). On success `reason` says why it is chosen, in a few words;
-  /// parameters (tile sizes) may be written onto the group.
-  bool (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);
-  /// Writes the kernel. Decides nothing that `matches` has decided.
+  /// Whether it is written for such an anchor (null: a group without one).
+  bool (*computes)(mlir::Operation *anchor);
+  /// How it would compute this group, which has the row's form and whose first anchor is `anchor`.
+  KernelMatch (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+  /// Writes the kernel that the group's plan says. Decides nothing that `matches` has decided.
   mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
   PlaceSupport places = PlaceSupport::None;
   OverwriteSupport overwrites = OverwriteSupport::None;
-  /// Whether it computes groups of several anchors.
-  bool severalAnchors = false;
+  PrologueSupport (*prologue)(mlir::Operation *anchor, unsigned operand) = nullptr;
+  EpilogueSupport epilogue = EpilogueSupport::Elementwise;
+  /// Whether it checks input values (indices) at run time and so takes a status cell.
+  bool (*checksValues)(mlir::Operation *anchor) = nullptr;
+  nn::GroupForm form = nn::GroupForm::Plain;
+  /// PlanParts.
+  unsigned parts = NoNumbers;
+  /// Whether other tiles and chunks than the model's own may be tried.
+  bool isTunable = false;
   /// The library whose functions it calls; empty for generated kernels.
   llvm::StringLiteral library = "";
 
-  /// What `matches` says, for a group with as many anchors as the kernel computes.
-  bool fits(nn::GroupOp group, kernel::TargetAttr target, std::string &reason) const;
+  /// @name The row with one of these, for the families' lists
+  /// @{
+  constexpr KernelRow placing(PlaceSupport support) const { return with(&KernelRow::places, support); }
+  constexpr KernelRow overwriting(OverwriteSupport support) const { return with(&KernelRow::overwrites, support); }
+  constexpr KernelRow loading(PrologueSupport (*support)(mlir::Operation *, unsigned)) const { return with(&KernelRow::prologue, support); }
+  constexpr KernelRow storing(EpilogueSupport support) const { return with(&KernelRow::epilogue, support); }
+  constexpr KernelRow checking(bool (*checks)(mlir::Operation *)) const { return with(&KernelRow::checksValues, checks); }
+  constexpr KernelRow joining(nn::GroupForm anchors) const { return with(&KernelRow::form, anchors); }
+  constexpr KernelRow planning(unsigned numbers) const { return with(&KernelRow::parts, numbers); }
+  constexpr KernelRow tunable() const { return with(&KernelRow::isTunable, true); }
+  constexpr KernelRow calling(llvm::StringLiteral name) const { return with(&KernelRow::library, name); }
+  /// @}
+
+  /// Whether it is written for such groups, though perhaps not for this one.
+  bool concerns(nn::GroupOp group) const;
+  /// What `matches` says, for groups that concern it; a refusal for all others.
+  KernelMatch match(nn::GroupOp group, kernel::TargetAttr target) const;
+  kernel::PlanAttr makePlan(mlir::MLIRContext *context, const PlanNumbers &numbers, bool measured = false) const;
+
+private:
+  template <typename T>
+  constexpr KernelRow with(T KernelRow::*field, T value) const {
+    KernelRow row = *this;
+    row.*field = value;
+    return row;
+  }
 };
 
-/// All implementations, the most special first.
-llvm::ArrayRef<KernelRow> getKernelTable();
+/// @name What families' rows say of their anchors
+/// @{
+template <typename... Ops>
+bool computes(mlir::Operation *anchor) {
+  return llvm::isa_and_nonnull<Ops...>(anchor);
+}
+inline bool computesNoAnchor(mlir::Operation *anchor) { return !anchor; }
+inline bool always(mlir::Operation *) { return true; }
+inline PrologueSupport loadsAll(mlir::Operation *, unsigned) { return PrologueSupport::All; }
+inline PrologueSupport loadsViews(mlir::Operation *, unsigned) { return PrologueSupport::Views; }
+/// @}
+
+/// @name The families, each in the file of its name. Libraries' rows stand before generated ones, special ones before general ones.
+/// @{
+llvm::ArrayRef<KernelRow> getCallKernels();
+llvm::ArrayRef<KernelRow> getContractionKernels();
+llvm::ArrayRef<KernelRow> getConvolutionKernels();
+llvm::ArrayRef<KernelRow> getRowKernels();
+llvm::ArrayRef<KernelRow> getRecurrentKernels();
+llvm::ArrayRef<KernelRow> getDataSizedKernels();
+llvm::ArrayRef<KernelRow> getMovementKernels();
+/// @}
+
+/// The rows of all families, in order.
+llvm::ArrayRef<const KernelRow *> getKernelTable();
 
 /// The row of that name; null when there is none.
 const KernelRow *findKernelRow(llvm::StringRef name);
@@ -65,19 +155,20 @@ mlir::Operation *getAnchor(nn::GroupOp group);
 /// Whether an operation only feeds or follows an anchor: a view, element-wise, or a generator (splat, iota, dim_values).
 bool isPointwise(mlir::Operation *op);
 
-/// Whether the anchor's kernel checks input values (indices) at run time and so takes a status cell.
-bool checksValues(mlir::Operation *anchor);
-
-/// Whether element-wise operations may run on the anchor's value before its only store.
-bool allowsEpilogue(mlir::Operation *anchor);
-
-/// Whether the anchor's kernel can store its value through transposes that follow it.
-bool storesAnywhere(mlir::Operation *anchor);
-
-/// Whether the anchor may compute producers of operand `operand` while it loads: element-wise ones (each element is loaded once or so),
-/// or only views.
-enum class PrologueSupport { None, Views, All };
+/// @name What any generated kernel for this anchor alone can do: groups are formed before their kernels are chosen.
+/// @{
 PrologueSupport getPrologueSupport(mlir::Operation *anchor, unsigned operand);
+EpilogueSupport getEpilogueSupport(mlir::Operation *anchor);
+/// @}
+
+/// What is wrong with the group's plan, a few words; empty when its kernel can follow it.
+std::string findPlanFault(nn::GroupOp group);
+
+/// Chooses the tile again for a group whose inputs have been placed: it depends on how far apart rows lie. One that was measured stays.
+void updateTile(nn::GroupOp group, kernel::TargetAttr target);
+
+/// Whether the group's kernel checks input values at run time and so takes a status cell.
+bool checksValues(nn::GroupOp group);
 
 } // namespace kiln
 

@@ -7,7 +7,7 @@
 namespace kiln {
 
 #define KILN_KERNEL(name)                                                                                              \
-  bool match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target, std::string &reason);        \
+  KernelMatch match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);                      \
   mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
 KILN_KERNEL(AttentionRows);

@@ -23,6 +23,30 @@ ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<ml
   return {constant(output[0]), constant(output[1]), constant(output[2]), constant(input[3]), constant(output[3])};
 }
 
+ConvExtents getExtents(nn::WinogradConvOp conv) { return getExtents(nn::getDims(conv.getInput().getType()), nn::getDims(conv.getType())); }
+
+PlanNumbers toNumbers(const WinogradPlan &plan, int64_t tile) {
+  PlanNumbers numbers{toNumbers(plan.shape), {}};
+  numbers.block = plan.blockTiles;
+  numbers.stride = plan.inputStride;
+  numbers.depth = plan.depth;
+  numbers.winograd = tile;
+  return numbers;
+}
+
+mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp conv) {
+  kernel::PlanAttr numbers = *group.getPlan();
+  WinogradPlan plan{getTile(group), numbers.getBlock(), numbers.getStride(), conv.hasPlainWeight(), numbers.getDepth()};
+  ConvExtents extents = getExtents(conv);
+  bool isDepth = !plan.byColumns || (plan.depth > 0 && plan.depth % winogradChain == 0 && extents.in % plan.depth == 0);
+  bool isWidth = plan.byColumns || conv.getWeight().getType().getDimSize(3) % plan.shape.lanes == 0;
+  int64_t channels = ceilDiv(extents.in, plan.shape.lanes) * plan.shape.lanes;
+  bool fits = isDepth && isWidth && plan.inputStride >= channels && numbers.getWinograd() == static_cast<int64_t>(conv.getTile());
+  if (!fits)
+    return mlir::failure();
+  return plan;
+}
+
 /// Bytes that arrive in the time of one vector multiply-add: from the second level, the third, memory.
 static double getRate(kernel::TargetAttr target, int64_t bytes) {
   if (bytes <= target.getL2() / 2)
@@ -84,7 +108,7 @@ static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const 
   int64_t tiles = conv.images * ceilDiv(conv.height, tile) * ceilDiv(conv.width, tile);
   if (tiles > fewTiles || conv.in % winogradChain)
     return std::nullopt;
-  TileShape shape = chooseTile(target, 1000, conv.out, conv.in);
+  TileShape shape = chooseTile(target, std::nullopt, conv.out, conv.in);
   int64_t parts = ceilDiv(tiles, shape.rows);
   shape.rows = static_cast<unsigned>(ceilDiv(tiles, parts));
   int64_t depth = winogradChain;
@@ -97,7 +121,7 @@ static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const 
 }
 
 static WinogradPlan planTiles(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile) {
-  TileShape shape = chooseTile(target, 1000, conv.out, conv.in);
+  TileShape shape = chooseTile(target, std::nullopt, conv.out, conv.in);
   int64_t highest = shape.rows;
   std::optional<WinogradPlan> best;
   for (int64_t rows = std::max<int64_t>(1, highest / 2); rows <= highest; ++rows)

@@ -2,8 +2,7 @@
 #ifndef KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
 #define KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
 
-#include "dialects/kernel/Kernel.h"
-#include "dialects/nn/NN.h"
+#include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/TileShape.h"
 #include <optional>
 
@@ -19,6 +18,7 @@ struct ConvExtents {
   int64_t in, out;
 };
 ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<mlir::AffineExpr> output);
+ConvExtents getExtents(nn::WinogradConvOp conv);
 
 /// How the tiles of the result are walked. Tiles go in blocks that fit the second-level cache, each of which meets all transformed filters; with
 /// few tiles (`byColumns`) they are one block, and the filters are transformed on the way, a part of the input channels of one panel at a time.
@@ -33,11 +33,18 @@ struct WinogradPlan {
   /// Input channels whose filters are in the second-level cache while all places meet them; by columns only.
   int64_t depth = 0;
   /// Estimated time, in multiply-adds of a vector.
-  double cost;
+  double cost = 0;
 };
 
 /// The best plan of either kind, or of the kind that is asked for.
 WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile, std::optional<bool> byColumns = std::nullopt);
+
+/// @name The plan as that of a group
+/// @{
+PlanNumbers toNumbers(const WinogradPlan &plan, int64_t tile);
+/// Failure: the numbers do not fit the convolution.
+mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp conv);
+/// @}
 
 /// The same measure for the direct form.
 double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv);

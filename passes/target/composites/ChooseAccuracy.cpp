@@ -7,6 +7,7 @@
 //   %r = nn.softmax %x axis 1 {accuracy = #kernel.accuracy<ulp4>} : tensor<2x10xf32>
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/target/composites/OperationNames.h"
 
@@ -47,10 +48,10 @@ static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> wo
     auto [op, level] = word.split('=');
     std::optional<Accuracy> accuracy = kernel::symbolizeAccuracy(level);
     if (!accuracy)
-      return module.emitError() << "accuracy '" << word << "': expected OP=exact, OP=ulp4 or OP=half";
+      return kernel::emitRefusal(module) << "accuracy '" << word << "': expected OP=exact, OP=ulp4 or OP=half";
     auto name = findOperation(op, module.getContext());
     if (!name || !name->hasInterface<Approximate>())
-      return module.emitError() << "accuracy '" << word << "': '" << op << "' has no choice of accuracy; expected one of "
+      return kernel::emitRefusal(module) << "accuracy '" << word << "': '" << op << "' has no choice of accuracy; expected one of "
                                 << listOperations<Approximate>(module.getContext());
     request.named[name->stripDialect()] = *accuracy;
   }

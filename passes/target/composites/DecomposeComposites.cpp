@@ -12,6 +12,7 @@
 // each with form = "part of nn.softmax: ...". The module attribute kernel.composites lists what was decided.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/target/composites/CompositeForms.h"
 #include "passes/target/choice/LibraryMapping.h"
@@ -77,10 +78,10 @@ static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> wo
     }
     auto name = findOperation(word, module.getContext());
     if (!name)
-      return module.emitError() << "cannot decompose '" << word << "': no such operation; expected auto, all, none or names among "
+      return kernel::emitRefusal(module) << "cannot decompose '" << word << "': no such operation; expected auto, all, none or names among "
                                 << listOperations<Decomposable>(module.getContext());
     if (!name->hasInterface<Decomposable>())
-      return module.emitError() << "cannot decompose '" << word << "': it is not made of simpler operations";
+      return kernel::emitRefusal(module) << "cannot decompose '" << word << "': it is not made of simpler operations";
     request.names.insert(name->stripDialect());
   }
   return request;
@@ -97,7 +98,7 @@ static LogicalResult checkTarget(ModuleOp module) {
       continue;
     auto name = RegisteredOperationName::lookup(composite, module.getContext());
     if (!name || !name->hasInterface<Decomposable>())
-      return module.emitError() << "target '" << target.getName() << "' is without '" << composite << "', which is no composite; expected names among "
+      return kernel::emitRefusal(module) << "target '" << target.getName() << "' is without '" << composite << "', which is no composite; expected names among "
                                 << listOperations<Decomposable>(module.getContext());
   }
   return success();
@@ -132,7 +133,7 @@ static LogicalResult decomposeOne(Decomposable op, StringRef reason, SmallVector
   FailureOr<SmallVector<Value>> results = buildParts(op, created);
   Builder builder(op->getContext());
   if (failed(results))
-    return op->emitOpError() << "must be decomposed (" << reason << "), but this instance cannot be";
+    return kernel::emitRefusal(op) << getCompositeName(op) << " must be decomposed (" << reason << "), but this instance cannot be";
   StringAttr form = builder.getStringAttr("part of " + op->getName().getStringRef() + ": " + reason);
   for (Operation *part : created.ops)
     if (part->getNumOperands() > 0)
@@ -153,7 +154,7 @@ LogicalResult DecomposeCompositesPass::decide(const Request &request, SmallVecto
       continue;
     auto [reason, isFallback] = chooseForm(op, request);
     if (isFallback && strict)
-      return op->emitError() << getCompositeName(op) << " would be split: " << reason << "; --strict allows no fallback";
+      return kernel::emitRefusal(op) << getCompositeName(op) << " would be split: " << reason << "; --strict allows no fallback";
     forms.push_back(describeForm(op, reason));
     if (reason.empty())
       op->setAttr(formAttrName, StringAttr::get(&getContext(), "fused: " + explainWhole(op)));

@@ -56,7 +56,7 @@ private:
   static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
   bool dependsOn(Operation *op, unsigned group) const;
   void addStrips();
-  void addRows(Operation *first, Operation *second);
+  void addRows(Operation *first, Operation *second, GroupForm form);
   void addRowFusions();
   Operation *lastAnchor(unsigned group) const {
     auto anchors = llvm::make_filter_range(groups[group], [](Operation *op) { return !isPointwise(op); });
@@ -91,6 +91,8 @@ private:
   Block &block;
   bool fuse;
   std::vector<Members> groups;
+  /// Those that are not plain.
+  llvm::DenseMap<unsigned, GroupForm> forms;
   /// The operation of each group that computes its result: the last of the epilogue.
   std::vector<Operation *> roots;
   llvm::DenseMap<Operation *, unsigned> owner;
@@ -125,19 +127,20 @@ bool Grouping::dependsOn(Operation *op, unsigned group) const {
   return false;
 }
 
-/// The anchor whose epilogue writes through its result buffer keeps the element type in all that follows.
-static bool keepsScratchType(Operation *anchor, Operation *op) {
-  if (!isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp>(anchor))
-    return true;
-  return getElementTypeOrSelf(op->getResult(0).getType()) == getElementTypeOrSelf(anchor->getResult(0).getType());
+/// Whether the kernels of `anchor` can compute `op` before they store.
+static bool canFollow(Operation *anchor, Operation *op) {
+  EpilogueSupport support = getEpilogueSupport(anchor);
+  if (isa<TransposeOp>(op))
+    return support >= EpilogueSupport::Transposes;
+  bool sameType = getElementTypeOrSelf(op->getResult(0).getType()) == getElementTypeOrSelf(anchor->getResult(0).getType());
+  return isa<ScalarBody>(op) && support >= (sameType ? EpilogueSupport::SameType : EpilogueSupport::Elementwise);
 }
 
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   Operation *anchor = lastAnchor(group);
-  bool movesStore = isa<TransposeOp>(op) && storesAnywhere(anchor);
   if (mapped.contains(anchor) && !goesAlong(anchor, roots[group], op))
     return false;
-  if (!isFree(op) || !(isa<ScalarBody>(op) || movesStore) || !keepsScratchType(anchor, op))
+  if (!isFree(op) || !canFollow(anchor, op))
     return false;
   for (Value operand : op->getOperands()) {
     Operation *def = operand.getDefiningOp();
@@ -153,7 +156,7 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
 /// Adds the element-wise operations that follow `last`, a member of the group.
 void Grouping::addEpilogue(unsigned group, Operation *last) {
   Operation *anchor = lastAnchor(group);
-  if (!fuse || anchor->getNumResults() != 1 || !allowsEpilogue(anchor))
+  if (!fuse || anchor->getNumResults() != 1 || getEpilogueSupport(anchor) == EpilogueSupport::None)
     return;
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
   while (true) {
@@ -179,6 +182,7 @@ void Grouping::addStrips() {
     // An epilogue that could not be had leaves the expansion alone.
     if (roots[group] != (chain->pad ? chain->pad.getInput() : chain->depthwise.getInput()).getDefiningOp())
       continue;
+    forms[group] = GroupForm::Strips;
     if (chain->pad)
       take(chain->pad, group);
     auto add = [&](ConvOp conv) {
@@ -195,23 +199,28 @@ void Grouping::addStrips() {
 }
 
 /// A group of two anchors, with what lies between them; the second one stays out when that could not be had.
-void Grouping::addRows(Operation *first, Operation *second) {
+void Grouping::addRows(Operation *first, Operation *second, GroupForm form) {
   unsigned group = addGroup(first);
   addEpilogue(group, first);
   bool follows = llvm::all_of(roots[group]->getUsers(), [&](Operation *user) { return user == second; });
   if (!follows || !isFree(second))
     return;
   take(second, group);
+  forms[group] = form;
   roots[group] = second;
   addEpilogue(group, second);
 }
 
 void Grouping::addRowFusions() {
   kernel::TargetAttr target = kernel::getTarget(block.getParentOp());
-  for (auto find : {findProductOfGather, findSoftmaxOfProduct, findScanOfSoftmax})
+  using Find = Operation *(*)(Operation *, kernel::TargetAttr);
+  std::pair<Find, GroupForm> fusions[] = {{findProductOfGather, GroupForm::GatheredProduct},
+                                          {findSoftmaxOfProduct, GroupForm::ProductSoftmax},
+                                          {findScanOfSoftmax, GroupForm::SoftmaxScan}};
+  for (auto [find, form] : fusions)
     for (Operation &op : block)
       if (Operation *second = fuse && isFree(&op) ? find(&op, target) : nullptr; second && !mapped.contains(&op) && !mapped.contains(second))
-        addRows(&op, second);
+        addRows(&op, second, form);
 }
 
 void Grouping::addPrologue(unsigned group) {
@@ -388,7 +397,7 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
       locations.push_back(op->getLoc());
   OpBuilder builder(&block, block.back().getIterator());
   Location loc = FusedLoc::get(builder.getContext(), locations);
-  auto op = GroupOp::create(builder, loc, ValueRange(results.getArrayRef()).getTypes(), inputs.getArrayRef(), StringAttr(), StringAttr());
+  auto op = GroupOp::create(builder, loc, ValueRange(results.getArrayRef()).getTypes(), inputs.getArrayRef(), forms.lookup_or(group, GroupForm::Plain));
   Block &body = op.getBody().emplaceBlock();
   IRMapping map;
   for (Value input : inputs)
@@ -408,7 +417,7 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
 
 /// A group that copies `value`.
 static Value copyValue(OpBuilder &builder, Value value) {
-  auto group = GroupOp::create(builder, value.getLoc(), value.getType(), value, StringAttr(), StringAttr());
+  auto group = GroupOp::create(builder, value.getLoc(), value.getType(), value, GroupForm::Plain);
   Block &body = group.getBody().emplaceBlock();
   BlockArgument argument = body.addArgument(value.getType(), value.getLoc());
   OpBuilder inside = OpBuilder::atBlockEnd(&body);

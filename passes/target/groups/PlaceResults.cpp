@@ -27,7 +27,7 @@ using namespace nn;
 
 /// Whether the kernel of `group` reads its input `input` through functions that ask for its place.
 static bool readsAnywhere(GroupOp group, unsigned input) {
-  const KernelRow *row = findKernelRow(group.getKernel().value_or(""));
+  const KernelRow *row = findKernelRow(group.getKernel());
   if (!row || row->places < PlaceSupport::Sides)
     return false;
   if (row->places == PlaceSupport::Operands)
@@ -160,7 +160,7 @@ static bool placeInput(GroupOp group, unsigned input, AffineMap place) {
   // A count may be known only after what is placed.
   if (ComputedDims(group->getParentOfType<ModuleOp>()).isIn(place.getResult(0)))
     return false;
-  const KernelRow *row = producer ? findKernelRow(producer.getKernel().value_or("")) : nullptr;
+  const KernelRow *row = producer ? findKernelRow(producer.getKernel()) : nullptr;
   if (!row || row->places == PlaceSupport::None)
     return false;
   unsigned result = producer.getInputs().size() + cast<OpResult>(value).getResultNumber();
@@ -284,6 +284,15 @@ static void delayConstants(Block &block) {
   }
 }
 
+/// Tiles for operands that now lie elsewhere.
+static void updateTiles(func::FuncOp function) {
+  kernel::TargetAttr target = kernel::getTarget(function);
+  function.walk([&](GroupOp group) {
+    if (target && llvm::any_of(llvm::seq<unsigned>(0, group.getInputs().size()), [&](unsigned input) { return getPlace(group, input) != AffineMap(); }))
+      updateTile(group, target);
+  });
+}
+
 namespace {
 struct PlaceResults : impl::PlaceResultsBase<PlaceResults> {
   void runOnOperation() override {
@@ -294,6 +303,7 @@ struct PlaceResults : impl::PlaceResultsBase<PlaceResults> {
           placeResults(group);
           viewSource(group);
         }
+      updateTiles(function);
     }
   }
 };

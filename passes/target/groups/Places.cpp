@@ -68,7 +68,7 @@ static bool staysAtIndex(Value value, Operation *anchor, const DimExprs &dims, O
 }
 
 SmallVector<unsigned> getOverwritable(GroupOp group) {
-  const KernelRow *row = findKernelRow(group.getKernel().value_or(""));
+  const KernelRow *row = findKernelRow(group.getKernel());
   SmallVector<unsigned> inputs;
   if (!row || row->overwrites == OverwriteSupport::None || group.getNumResults() != 1 || getPlace(group, group.getInputs().size()))
     return inputs;

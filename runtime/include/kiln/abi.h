@@ -1,7 +1,7 @@
 /* The C ABI between generated models, the programs that call them and the Kiln runtime.
  *
- * Every generated header carries this text, so that a model needs no other file; the guard lets any number
- * of them, and the runtime's own copy, meet in one translation unit. C11 and C++17.
+ * Every generated header contains this text, so that a model needs no other file. The include guard allows any
+ * number of copies in one translation unit. C11 and C++17.
  *
  * Versioning: structs that a caller fills begin with abi_version and struct_size. Fields are only ever
  * appended; a callee reads a field only when struct_size covers it (KILN_HAS_FIELD). KILN_ABI_VERSION
@@ -21,30 +21,30 @@ extern "C" {
 
 #define KILN_ABI_VERSION 1
 
-/* Every buffer that a model reads or writes may have any alignment its element type allows; the workspace
- * and mapped weights need this one. */
+/* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their
+ * element type allows. */
 #define KILN_ALIGNMENT 64
 
-/* What a call came to. Zero is success; the numbers never change. kiln_status_string() has texts. */
+/* The result of a call. Zero is success. The numbers never change. kiln_status_string() returns a text for each. */
 typedef enum kiln_status {
   KILN_STATUS_OK = 0,
-  KILN_STATUS_INVALID_ARGUMENT = 1,        /* a value that no call of this function allows */
+  KILN_STATUS_INVALID_ARGUMENT = 1,        /* a value that this function never allows */
   KILN_STATUS_NULL_POINTER = 2,            /* a required pointer is NULL */
   KILN_STATUS_DIMENSION_OUT_OF_BOUNDS = 3, /* a dynamic dimension outside the bounds it was compiled for */
   KILN_STATUS_DIMENSION_MISMATCH = 4,      /* dynamic dimensions that do not fit each other */
   KILN_STATUS_INDEX_OUT_OF_BOUNDS = 5,     /* an index in the input data points outside its tensor */
   KILN_STATUS_UNALIGNED_WORKSPACE = 6,     /* the workspace is not aligned to KILN_ALIGNMENT */
-  KILN_STATUS_WORKSPACE_TOO_SMALL = 7,     /* fewer bytes than NAME_workspace_size() asks for */
+  KILN_STATUS_WORKSPACE_TOO_SMALL = 7,     /* fewer bytes than NAME_workspace_size() */
   KILN_STATUS_OUT_OF_MEMORY = 8,           /* malloc or the allocate hook returned NULL */
-  KILN_STATUS_UNSUPPORTED_CPU = 9,         /* the machine lacks an instruction the model was built for */
+  KILN_STATUS_UNSUPPORTED_CPU = 9,         /* the CPU lacks an instruction that the model was built for */
   KILN_STATUS_WEIGHTS_MISMATCH = 10,       /* a weights file of another model, version or length */
   KILN_STATUS_WEIGHTS_UNREADABLE = 11,     /* a weights file that cannot be opened or mapped */
   KILN_STATUS_ABI_MISMATCH = 12,           /* abi_version or struct_size of an argument is not known */
   KILN_STATUS_THREAD_FAILURE = 13,         /* the system refused to start a thread */
-  KILN_STATUS_MISSING_ALLOCATOR = 14,      /* an output's size has no bound, and no allocate hook is set; no model needs one yet */
-  KILN_STATUS_LIBRARY_FAILURE = 15,        /* a function outside of the model, which its target maps operations to, has failed */
+  KILN_STATUS_MISSING_ALLOCATOR = 14,      /* an output's size has no bound and there is no allocate hook; reserved */
+  KILN_STATUS_LIBRARY_FAILURE = 15,        /* a library function to which the target maps an operation has failed */
   KILN_STATUS_STRING_ROOM_TOO_SMALL = 16,  /* strings have more bytes or parts than the model was compiled for */
-  KILN_STATUS_STRING_IS_NO_NUMBER = 17,    /* a string that is to become a number is not the text of one */
+  KILN_STATUS_STRING_IS_NO_NUMBER = 17,    /* a string that is cast to a number does not contain one */
   KILN_STATUS_MISSING_IMAGE_DECODER = 18,  /* the model decodes pictures, and the context has no decode_image hook */
   KILN_STATUS_IMAGE_UNREADABLE = 19,       /* a picture is broken, or of a format that the decode_image hook does not know */
   KILN_STATUS_IMAGE_TOO_LARGE = 20,        /* a picture is higher or wider than the model was compiled for, or beyond the hook's limits */
@@ -80,102 +80,102 @@ typedef enum kiln_element_type {
   KILN_ELEMENT_F8E8M0 = 24
 } kiln_element_type;
 
-/* A string: UTF-8 without an end mark. Inputs are the caller's and must live as long as outputs are used; strings of outputs point into those, into
- * constants of the model, or into the output of bytes that belongs to them. */
+/* A string: UTF-8 without a terminator. Strings of outputs point into the strings of inputs, into constants of the model, or into an output of
+ * bytes. The caller owns all of these but the constants, and must keep them as long as it uses the outputs. */
 typedef struct kiln_string {
   const char *data;
   int64_t size; /* bytes */
 } kiln_string;
 
-/* A piece of a kernel: does the tasks [begin, end) of the work behind `arg`. Tasks of one launch are
- * independent; a task function may be called from any thread and calls no hook. */
+/* A part of a kernel: runs the tasks [begin, end) of the work behind `arg`. The tasks of a launch are
+ * independent. A task function may be called from any thread and calls no hook. */
 typedef void (*kiln_task)(void *arg, int64_t begin, int64_t end);
 
 /* Runs `task` over [0, tasks), each number exactly once, in ranges of any length on any threads, and returns
- * when all are done. It must accept calls from several threads at once, and cannot fail. */
+ * when all are done. It must allow calls from several threads at once, and cannot fail. */
 typedef void (*kiln_parallel_for)(void *user, int64_t tasks, kiln_task task, void *arg);
 
-/* One kernel launch, as the profiler hook sees it. The struct lives for the duration of the hook call; its
+/* A kernel launch, as passed to the profiler hook. The struct lives for the duration of the hook call. Its
  * strings are constants of the model. flops and bytes count this launch, with its actual dimensions. */
 typedef struct kiln_kernel_info {
-  const char *model;     /* name the model was compiled under */
+  const char *model;     /* name of the compiled model */
   const char *name;      /* kernel function; several launches may share it */
-  const char *nodes;     /* ONNX nodes it computes: "conv_0(Conv) relu_1(Relu)" */
+  const char *nodes;     /* ONNX nodes that it computes: "conv_0(Conv) relu_1(Relu)" */
   const char *algorithm; /* how, e.g. "gemm_tiled 14x32" */
   int32_t index;         /* launch number within the model, from 0 */
   int32_t count;         /* number of launches in the model */
   int64_t tasks;         /* tasks of this launch */
-  int64_t flops;         /* floating-point or integer operations, 0 when not known */
-  int64_t bytes;         /* bytes read and written once each, 0 when not known */
+  int64_t flops;         /* floating-point or integer operations, 0 if unknown */
+  int64_t bytes;         /* bytes read and written, each once; 0 if unknown */
 } kiln_kernel_info;
 
 typedef enum kiln_kernel_phase { KILN_KERNEL_BEGIN = 0, KILN_KERNEL_END = 1 } kiln_kernel_phase;
 
-/* Called before and after every launch, on the thread that called NAME_run; phases of one run strictly
- * alternate. A kernel skipped at run time makes no call. The hook must not call into the same run. */
+/* Called before and after every launch, on the thread that called NAME_run. The phases of one run strictly
+ * alternate. A kernel that is skipped at run time makes no call. The hook must not start a run with the same workspace. */
 typedef void (*kiln_on_kernel)(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase);
 
-/* Memory for output number `output` when its size has no bound that is known before the run. No model of this
- * version is of that kind: where only the data tells a size, the caller's buffer has room for the most it can be,
- * and the run writes the size to NAME_dims (see the generated header). A hook returns `size` bytes (never 0) aligned
- * to `alignment`, or NULL, which ends the run with KILN_STATUS_OUT_OF_MEMORY. The memory is the caller's from
- * then on, also when the run fails later. */
+/* Allocates memory for output number `output` if its size has no bound before the run. This version has no such
+ * models: where a size depends on the data, the caller's buffer has room for the largest size, and the run writes the
+ * actual size to NAME_dims (see the generated header). The hook returns `size` bytes (never 0) aligned to `alignment`,
+ * or NULL, which ends the run with KILN_STATUS_OUT_OF_MEMORY. The caller owns the memory from then on, also if the
+ * run fails later. */
 typedef void *(*kiln_allocate)(void *user, int32_t output, size_t size, size_t alignment);
 
-/* The channels of a pixel, next to each other in memory. */
+/* The order of the channels of a pixel, which are adjacent in memory. */
 typedef enum kiln_pixel_format { KILN_PIXELS_RGB = 0, KILN_PIXELS_BGR = 1, KILN_PIXELS_GRAYSCALE = 2 } kiln_pixel_format;
 
-/* A picture to decode. The hook sets height and width and writes the pixels; it only reads the rest. */
+/* A picture to decode. The hook sets height and width and writes the pixels. It only reads the other fields. */
 typedef struct kiln_image {
-  const uint8_t *bytes; /* the file, of any format that the hook knows */
+  const uint8_t *bytes; /* the file, in any format that the hook supports */
   uint8_t *pixels;      /* u8[height,width,channels], rows from top to bottom without gaps; room for max_height * max_width * channels */
   int64_t size;         /* bytes of the file; 0 is possible */
-  int64_t max_height;   /* a picture that is higher or wider ends the run with KILN_STATUS_IMAGE_TOO_LARGE: */
-  int64_t max_width;    /* its pixels must not be written */
+  int64_t max_height;   /* for a larger picture the hook returns KILN_STATUS_IMAGE_TOO_LARGE */
+  int64_t max_width;    /* and must not write any pixels */
   int64_t height;       /* at least 1 */
   int64_t width;
   int32_t format;   /* kiln_pixel_format */
   int32_t channels; /* 3, or 1 for KILN_PIXELS_GRAYSCALE */
 } kiln_image;
 
-/* Decodes a picture for ONNX ImageDecoder, on the thread that called NAME_run. The struct and all that it points to belong to the run and are gone
- * when the hook returns. Any status but KILN_STATUS_OK ends the run with it: KILN_STATUS_IMAGE_UNREADABLE, _IMAGE_TOO_LARGE, _OUT_OF_MEMORY. The hook
- * may allocate and lock; several threads may be in it at once when they run with one context. kiln_images_decode() of libkiln_images.a is one. */
+/* Decodes a picture for ONNX ImageDecoder, on the thread that called NAME_run. The struct and all that it points to are valid only until the
+ * hook returns. Any status other than KILN_STATUS_OK ends the run with that status: KILN_STATUS_IMAGE_UNREADABLE, _IMAGE_TOO_LARGE, _OUT_OF_MEMORY. The hook
+ * may allocate and lock. Several threads may call it at once if they share a context. kiln_images_decode() of libkiln_images.a is such a hook. */
 typedef kiln_status (*kiln_decode_image)(void *user, kiln_image *image);
 
-/* What a run may use. Owned by the caller, read only during the run, never kept. A NULL context means one
- * thread and no hooks. One context may serve several threads at once when its hooks do. */
+/* The threads and hooks of a run. The caller owns it. A run reads it and never keeps it. A NULL context means one
+ * thread and no hooks. Several threads may use a context at once if its hooks allow that. */
 typedef struct kiln_context {
   uint32_t abi_version; /* KILN_ABI_VERSION */
-  uint32_t struct_size; /* sizeof(kiln_context) of whoever filled it */
-  int32_t num_threads;  /* threads behind parallel_for; only advice on how finely to split */
+  uint32_t struct_size; /* sizeof(kiln_context) when it was filled in */
+  int32_t num_threads;  /* threads of parallel_for; only a hint for splitting work */
   uint32_t reserved;    /* 0 */
   kiln_parallel_for parallel_for; /* NULL: everything runs on the calling thread */
   void *parallel_user;
-  kiln_on_kernel on_kernel; /* NULL: no profiling, and no cost */
+  kiln_on_kernel on_kernel; /* NULL: no profiling, at no cost */
   void *on_kernel_user;
-  kiln_allocate allocate; /* NULL: only models whose outputs have sizes with a bound */
+  kiln_allocate allocate; /* reserved; may be NULL */
   void *allocate_user;
   kiln_decode_image decode_image; /* NULL: models with ImageDecoder end with KILN_STATUS_MISSING_IMAGE_DECODER */
   void *decode_user;
 } kiln_context;
 
-/* A context of one thread and no hooks; a starting point to fill in. */
+/* A context with one thread and no hooks, to start from. */
 #define KILN_CONTEXT_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_context), 1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
-/* Whether the struct behind `pointer` was filled by someone who knew `field`. */
+/* Whether the struct at `pointer` was filled in by code that knew `field`. */
 #define KILN_HAS_FIELD(type, pointer, field) \
   ((size_t)(pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 
-/* A named dynamic dimension and the values it was compiled for (both ends included). */
+/* A named dynamic dimension and the values that it was compiled for (both ends included). */
 typedef struct kiln_symbol_info {
   const char *name;
   int64_t min;
   int64_t max;
 } kiln_symbol_info;
 
-/* An input or output. Dimension i is dims[i], or -1 when it is dynamic: then dim_texts[i] is its expression
- * ("batch", "2*sequence+1") and dim_symbols[i] the index of the symbol it equals, or -1 for an expression.
+/* An input or output. Dimension i is dims[i], or -1 if it is dynamic. Then dim_texts[i] is its expression
+ * ("batch", "2*sequence+1") and dim_symbols[i] the index of the symbol that it equals, or -1 for other expressions.
  * dim_texts and dim_symbols are NULL for a tensor without dynamic dimensions. */
 typedef struct kiln_tensor_info {
   const char *name;  /* as in the ONNX file */
@@ -188,19 +188,19 @@ typedef struct kiln_tensor_info {
   int32_t rank;
 } kiln_tensor_info;
 
-/* An input or output of the ONNX model that is a sequence or an optional. Its elements are tensors of the signature, one behind the other. */
+/* An input or output of the ONNX model that is a sequence or an optional. Its elements are consecutive tensors of the signature. */
 typedef struct kiln_sequence_info {
   const char *name;  /* as in the ONNX file */
-  int32_t first;     /* index of its first tensor among the inputs or outputs; with none, of the tensor behind it */
-  int32_t count;     /* its tensors; -1: an optional without a value */
+  int32_t first;     /* index of its first tensor among the inputs or outputs; without tensors, of the next tensor */
+  int32_t count;     /* number of its tensors; -1: an optional without a value */
   uint8_t is_output; /* 0: first counts inputs */
   uint8_t is_sequence;
   uint8_t is_optional;
-  uint8_t is_bytes;    /* no output of the ONNX model: one that strings of others point into */
+  uint8_t is_bytes;    /* not an output of the ONNX model: the bytes that strings of other outputs point into */
   uint8_t reserved[4]; /* 0 */
 } kiln_sequence_info;
 
-/* The signature table of a model: constant data with static life, safe from any thread. */
+/* The signature of a model: constant data with static lifetime, for use in any thread. */
 typedef struct kiln_model_info {
   uint32_t abi_version;
   uint32_t struct_size;
@@ -217,15 +217,15 @@ typedef struct kiln_model_info {
   int64_t workspace_size; /* -1: depends on dimensions, see NAME_workspace_size() */
   int64_t weights_size;   /* bytes */
   uint64_t weights_checksum; /* kiln_checksum() of the weights file, 0 when embedded */
-  /* Models whose output sizes only the data tells. */
-  const char *const *output_bounds; /* the most elements of each output, in terms of the dimensions that the caller gives */
-  const char *const *symbol_bounds; /* the same for the computed dimensions; both NULL when there are none */
-  int32_t num_computed;             /* the last of the symbols: a run writes them to NAME_dims */
+  /* For models whose output sizes depend on the data: */
+  const char *const *output_bounds; /* the largest number of elements of each output, as an expression of the caller's dimensions */
+  const char *const *symbol_bounds; /* the same for the computed dimensions; both are NULL if there are none */
+  int32_t num_computed;             /* the last symbols, which a run writes to NAME_dims */
   int32_t num_sequences;
-  const kiln_sequence_info *sequences; /* inputs in their order, then outputs; NULL when there are none */
+  const kiln_sequence_info *sequences; /* inputs in their order, then outputs; NULL if there are none */
 } kiln_model_info;
 
-/* Layouts are the same on 32- and 64-bit targets except for the width of pointers. */
+/* Layouts on 32- and 64-bit targets differ only in the width of pointers. */
 KILN_STATIC_ASSERT(sizeof(kiln_status) == 4, "kiln_status is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_element_type) == 4, "kiln_element_type is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_kernel_info changed");

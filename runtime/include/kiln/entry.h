@@ -60,8 +60,8 @@ struct known_work {
 // Runs a kernel over its tasks: split by the context when it can, and reported to the profiler when there is one, which
 // alone has the work counted.
 template <class Count = known_work>
-static inline void launch(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument,
-                          int64_t tasks, bool parallel, Count count = {}) {
+KILN_INLINE void launch(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument, int64_t tasks, bool parallel,
+                        Count count = {}) {
   if (tasks <= 0)
     return;
   const bool profiled = context && KILN_HAS_FIELD(kiln_context, context, on_kernel_user) && context->on_kernel;
@@ -77,6 +77,25 @@ static inline void launch(const kiln_context *context, const kiln_kernel_info &k
     task(argument, 0, tasks);
   if (profiled)
     context->on_kernel(context->on_kernel_user, &info, KILN_KERNEL_END);
+}
+
+// The same, as one function for all: in entries of very many launches a copy for each takes a compiler long. Kiln finds it by its name when it adds
+// up what the stack must hold: its callers name the tasks that it calls.
+template <class Count = known_work>
+__attribute__((noinline)) static void launch_shared(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument,
+                                                    int64_t tasks, bool parallel, Count count = {}) {
+  launch(context, kernel, task, argument, tasks, parallel, count);
+}
+
+// Whether a struct of `count` pointers, of whatever types, has one that is NULL.
+KILN_INLINE bool has_null(const void *pointers, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const void *pointer;
+    __builtin_memcpy(&pointer, static_cast<const unsigned char *>(pointers) + i * sizeof pointer, sizeof pointer);
+    if (!pointer)
+      return true;
+  }
+  return false;
 }
 
 } // namespace kiln

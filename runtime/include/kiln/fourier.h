@@ -73,7 +73,7 @@ template <typename T> struct FourierRows {
   int64_t points() const { return packs ? length / 2 : length; }
   int64_t plane() const { return points() * unit; }
 
-  // Element of the input, of which row after row or lane after lane stands in `from`.
+  // An element of the input; `from` stores it row by row or lane by lane.
   template <typename V> KILN_INLINE Complex<V> read(const T *from, int64_t p) const {
     if (p >= given)
       return Complex<V>{V{}, V{}};
@@ -89,7 +89,7 @@ template <typename T> struct FourierRows {
   template <typename V> KILN_INLINE Complex<V> root(int64_t power) const {
     return {broadcast<V>(roots[2 * power]), broadcast<V>(roots[2 * power + 1])};
   }
-  // What stands at point p before the first stage.
+  // The value of point p before the first stage.
   template <typename V> KILN_INLINE Complex<V> source(const T *from, int64_t p) const {
     if (kept_parts == 2)
       return packs ? Complex<V>{read<V>(from, 2 * p).re, read<V>(from, 2 * p + 1).re} : read<V>(from, p);

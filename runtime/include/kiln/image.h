@@ -18,7 +18,7 @@ static inline kiln_status image_check(kiln_status status, const kiln_image &imag
   return exact && !fills ? KILN_STATUS_DIMENSION_MISMATCH : KILN_STATUS_OK;
 }
 
-// size: height and width; count: bytes of all pixels. A fault leaves a picture of no pixels, and whoever calls ends the run.
+// size: height and width; count: bytes of all pixels. A fault leaves a picture without pixels, and the caller ends the run.
 template <typename Byte>
 static inline void image_decode(const Byte *file, Byte *pixels, int64_t *size, int64_t *count, int32_t *status, const int8_t *caller,
                                 int64_t bytes, int64_t format, int64_t max_height, int64_t max_width, int64_t exact) {

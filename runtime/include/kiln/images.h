@@ -5,8 +5,8 @@
  *     context.decode_image = kiln_images_decode;
  *     context.decode_user = &images;             (or NULL: the limits of KILN_IMAGES_INIT, and no message)
  *
- * No function prints, aborts or keeps memory. Files may be hostile: what a picture may cost is bounded by its pixels, which are checked before
- * memory is asked for. While one is decoded, its libraries take at most about 48 bytes a pixel and 64 MiB besides. */
+ * No function prints, aborts or keeps memory. Files may be hostile: the cost of a picture is bounded by its pixels, which are checked before
+ * memory is allocated. Decoding takes at most about 48 bytes per pixel plus 64 MiB. */
 #ifndef KILN_IMAGES_H
 #define KILN_IMAGES_H
 
@@ -18,21 +18,21 @@ extern "C" {
 
 enum { KILN_IMAGES_MAX_PIXELS = 1 << 26, KILN_IMAGES_MESSAGE_SIZE = 192 };
 
-/* Limits, and what went wrong last. Owned by the caller; a call writes `message`, so each thread that wants one has its own. */
+/* Limits, and the last error. The caller owns it. A call writes `message`, so each thread that reads it needs its own struct. */
 typedef struct kiln_images {
   uint32_t abi_version;                   /* KILN_ABI_VERSION */
-  uint32_t struct_size;                   /* sizeof(kiln_images) of whoever filled it */
-  int64_t max_pixels;                     /* a picture with more ends with KILN_STATUS_IMAGE_TOO_LARGE, whatever the model has room for */
-  char message[KILN_IMAGES_MESSAGE_SIZE]; /* why the last call failed, as "PNG: not enough data"; empty when it did not */
+  uint32_t struct_size;                   /* sizeof(kiln_images) when it was filled in */
+  int64_t max_pixels;                     /* a larger picture ends with KILN_STATUS_IMAGE_TOO_LARGE, whatever the model's limits */
+  char message[KILN_IMAGES_MESSAGE_SIZE]; /* why the last call failed, such as "PNG: not enough data"; empty if it did not */
 } kiln_images;
 
 #define KILN_IMAGES_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_images), KILN_IMAGES_MAX_PIXELS, ""}
 
 KILN_STATIC_ASSERT(sizeof(kiln_images) == 16 + KILN_IMAGES_MESSAGE_SIZE, "kiln_images changed");
 
-/* The hook (kiln_decode_image). `images` is a kiln_images or NULL. The first picture of a file counts. Alpha is dropped, colours become gray as
+/* The hook (kiln_decode_image). `images` is a kiln_images or NULL. Only the first picture of a file is read. Alpha is dropped, colours become gray as
  * (19595 R + 38470 G + 7471 B + 32768) >> 16, channels of 16 bits their upper 8 and gray of 16 bits at most 255, as in Pillow; a TIFF file's orientation
- * is followed. Fails with IMAGE_UNREADABLE (broken, cut off, or of a format that is not known or was not built in), IMAGE_TOO_LARGE, OUT_OF_MEMORY,
+ * is followed. Fails with IMAGE_UNREADABLE (broken, cut off, or of an unknown format or one that was not built in), IMAGE_TOO_LARGE, OUT_OF_MEMORY,
  * NULL_POINTER or ABI_MISMATCH; pixels are then unspecified. Any number of threads. */
 kiln_status kiln_images_decode(void *images, kiln_image *image);
 

@@ -1,6 +1,6 @@
 // Mathematical functions for emitted kernels: float, double and vectors of them, from one polynomial each, so a
 // vector's lanes have the bits of the scalar function under the same compiler flags. Freestanding, no errno,
-// no floating-point traps. Bounds in ulp stand in docs/Runtime.md. Never build with -ffast-math.
+// no floating-point traps. docs/Runtime.md has the error bounds. Never build with -ffast-math.
 #ifndef KILN_MATH_H
 #define KILN_MATH_H
 

@@ -2,7 +2,7 @@
  * programs that run compiled models. Optional: a model itself needs none of it. C ABI, C11 and C++17.
  *
  * No function prints, aborts or sets a signal handler. A NULL argument where an object is needed gives
- * KILN_STATUS_NULL_POINTER (or does nothing in functions that return nothing). */
+ * KILN_STATUS_NULL_POINTER; functions without a result then do nothing. */
 #ifndef KILN_RUNTIME_H
 #define KILN_RUNTIME_H
 
@@ -12,39 +12,39 @@
 extern "C" {
 #endif
 
-/* A lower-case sentence part for a status: "workspace is not aligned". Constant, any thread, never NULL. */
+/* A text for a status, such as "workspace is not aligned". Constant, any thread, never NULL. */
 const char *kiln_status_string(kiln_status status);
 
 /* ---- Workspaces ------------------------------------------------------------------------------------ */
 
-/* Memory for NAME_run(), aligned to KILN_ALIGNMENT, its contents unspecified. From 4 MiB on it lies in pages of its own that the
- * system is advised to make huge ones (MADV_HUGEPAGE), which shortens the first run by most of the time that first touches
- * take. `size` is NAME_WORKSPACE_SIZE or NAME_workspace_size(); 0 is allowed. The caller owns *workspace and ends it with
- * kiln_workspace_destroy(). Fails with OUT_OF_MEMORY, and then *workspace is NULL. Any thread. */
+/* Allocates memory for NAME_run(), aligned to KILN_ALIGNMENT, with unspecified contents. 4 MiB or more have pages of their own, for which
+ * the system is asked to use huge pages (MADV_HUGEPAGE), so that the first run takes fewer page faults. `size` is
+ * NAME_WORKSPACE_SIZE or NAME_workspace_size(); 0 is allowed. The caller owns *workspace and frees it with kiln_workspace_destroy().
+ * Fails with OUT_OF_MEMORY, and then *workspace is NULL. Any thread. */
 kiln_status kiln_workspace_create(size_t size, void **workspace);
 
-/* Frees a workspace; NULL is allowed. `size` must be the one that it was created with. No run may be using it. */
+/* Frees a workspace; NULL is allowed. `size` must be that of its creation. No run may be using it. */
 void kiln_workspace_destroy(void *workspace, size_t size);
 
 /* ---- Threads ------------------------------------------------------------------------------------- */
 
-/* A pool of sleeping workers. Workers spin for some microseconds between regions, then sleep in the kernel. */
+/* A pool of worker threads. Between regions, workers spin for some microseconds and then sleep. */
 typedef struct kiln_pool kiln_pool;
 
 enum { KILN_POOL_MAX_THREADS = 1024 };
 
-/* Starts a pool in which `num_threads` threads work, the caller of each region among them; 0 means one for
- * each CPU this process may run on. The caller owns *pool and ends it with kiln_pool_destroy(). Fails with
+/* Starts a pool of `num_threads` threads, including the caller of each region. 0 means one thread for each
+ * CPU that this process may run on. The caller owns *pool and frees it with kiln_pool_destroy(). Fails with
  * INVALID_ARGUMENT, OUT_OF_MEMORY or THREAD_FAILURE, and then *pool is NULL. Any thread. */
 kiln_status kiln_pool_create(int32_t num_threads, kiln_pool **pool);
 
-/* Ends the workers and frees the pool; NULL is allowed. No region may be running in it. In a process forked
- * after kiln_pool_create() it only frees the memory. Any thread. */
+/* Ends the workers and frees the pool. NULL is allowed. No region may be running in it. In a process that was
+ * forked after kiln_pool_create() it only frees the memory. Any thread. */
 void kiln_pool_destroy(kiln_pool *pool);
 
-/* Fills *context (all of it: hooks are set to NULL) to run on the pool, which must outlive its use. Any number
+/* Sets all fields of *context (hooks to NULL) to run on the pool, which must outlive the use of the context. Any number
  * of contexts may share a pool. A region that finds the pool busy, from another thread or from within a task,
- * and a region in a forked child, run on the calling thread alone: same result, no waiting, no deadlock.
+ * and a region in a forked child, run on the calling thread alone, with the same result, without waiting or deadlock.
  * A NULL pool gives a context of one thread. Any thread. */
 void kiln_pool_context(kiln_pool *pool, kiln_context *context);
 
@@ -53,7 +53,7 @@ void kiln_pool_context(kiln_pool *pool, kiln_context *context);
 /* Collects the time of every kernel launch. One profiler serves one run at a time. */
 typedef struct kiln_profiler kiln_profiler;
 
-/* What a launch took over all runs since the last reset. Strings are the model's. */
+/* The times of a launch over all runs since the last reset. The strings belong to the model. */
 typedef struct kiln_profile_entry {
   const char *model;
   const char *name;
@@ -71,36 +71,36 @@ typedef struct kiln_profile_entry {
 
 KILN_STATIC_ASSERT(sizeof(kiln_profile_entry) == 56 + 4 * sizeof(void *), "kiln_profile_entry changed");
 
-/* Makes a profiler with room for `max_kernels` launches (kiln_model_info.num_kernels, summed over models).
+/* Creates a profiler with room for `max_kernels` launches (kiln_model_info.num_kernels, summed over models).
  * The caller owns it. Fails with INVALID_ARGUMENT or OUT_OF_MEMORY, and then *profiler is NULL. */
 kiln_status kiln_profiler_create(int32_t max_kernels, kiln_profiler **profiler);
 
-/* Frees the profiler; NULL is allowed. No context that still runs may refer to it. */
+/* Frees the profiler. NULL is allowed. No running context may refer to it. */
 void kiln_profiler_destroy(kiln_profiler *profiler);
 
 /* Sets the on_kernel hook of *context to this profiler, which must outlive the context's use. */
 void kiln_profiler_attach(kiln_profiler *profiler, kiln_context *context);
 
-/* Forgets all times. Not while a run is under way. */
+/* Clears all times. Not while a run is in progress. */
 void kiln_profiler_reset(kiln_profiler *profiler);
 
-/* Number of launches seen, in order of their first call. Not while a run is under way. */
+/* The number of launches seen. Entries are in the order of their first call. Not while a run is in progress. */
 int32_t kiln_profiler_count(const kiln_profiler *profiler);
 
-/* Copies entry number `position` to *entry; INVALID_ARGUMENT when there is none. */
+/* Copies entry number `position` to *entry. Fails with INVALID_ARGUMENT if there is none. */
 kiln_status kiln_profiler_entry(const kiln_profiler *profiler, int32_t position, kiln_profile_entry *entry);
 
-/* Launches that found no room since the last reset. */
+/* The number of launches that did not fit since the last reset. */
 int64_t kiln_profiler_dropped(const kiln_profiler *profiler);
 
-/* Nanoseconds of a clock that never goes back. Any thread. */
+/* Nanoseconds of a monotonic clock. Any thread. */
 int64_t kiln_clock_ns(void);
 
 /* ---- CPU ------------------------------------------------------------------------------------------ */
 
-/* 1 when this CPU has the feature and the operating system keeps its registers, else 0; 0 for an unknown name.
- * Names: those that compilers take after -m (the table in cpu.h: avx2, sse4.2, avx512vnni, amx-int8); `_`, `-` and `.` make no difference, so the
- * names of /proc/cpuinfo fit, too. Other CPUs: neon dotprod i8mm bf16 fp16 sve (AArch64); v (RISC-V). Any thread. */
+/* 1 if this CPU has the feature and the operating system saves its registers, otherwise 0. 0 for an unknown name.
+ * Names are those that compilers take after -m (the table in cpu.h: avx2, sse4.2, avx512vnni, amx-int8). `_`, `-` and `.` are
+ * equivalent, so the names of /proc/cpuinfo work, too. Other CPUs: neon dotprod i8mm bf16 fp16 sve (AArch64); v (RISC-V). Any thread. */
 int kiln_cpu_supports(const char *feature);
 
 /* The x86-64 micro-architecture level, 1 to 4 for x86-64 to x86-64-v4; 0 on other machines. Any thread. */
@@ -115,15 +115,15 @@ typedef struct kiln_weights {
 } kiln_weights;
 
 /* Maps the file at `path`. Its length must be `size` and, unless `checksum` is 0, kiln_checksum() of its bytes
- * must be `checksum` (this reads the whole file once); both stand in the model's kiln_model_info. The caller
- * owns the mapping, which any number of threads may read, and ends it with kiln_weights_unmap(). Fails with
- * WEIGHTS_UNREADABLE or WEIGHTS_MISMATCH, and then *weights is zero. The file must not change while mapped. */
+ * must be `checksum` (this reads the whole file once). The model's kiln_model_info has both. The caller owns the
+ * mapping, which any number of threads may read, and frees it with kiln_weights_unmap(). Fails with
+ * WEIGHTS_UNREADABLE or WEIGHTS_MISMATCH, and then *weights is zero. The file must not change while it is mapped. */
 kiln_status kiln_weights_map(const char *path, size_t size, uint64_t checksum, kiln_weights *weights);
 
-/* Ends a mapping and zeroes *weights; a zero one is allowed. */
+/* Unmaps the file and zeroes *weights. A zeroed *weights is allowed. */
 void kiln_weights_unmap(kiln_weights *weights);
 
-/* A 64-bit checksum against damage and mix-ups, not against attackers; never 0. Any thread. */
+/* A 64-bit checksum that detects damage and mix-ups, but not attacks. Never 0. Any thread. */
 uint64_t kiln_checksum(const void *data, size_t size);
 
 #ifdef __cplusplus

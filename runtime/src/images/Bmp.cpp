@@ -36,7 +36,7 @@ bool readHeader(Picture &picture, Cursor &in, Header &h) {
     h.compression = in.le32();
     in.at = 46;
     h.colours = in.le32();
-    // Masks stand in the header from version 2 on, behind it before.
+    // From version 2 on, the masks are part of the header; before, they follow it.
     in.at = 54;
     for (uint32_t &mask : h.masks)
       mask = h.compression == Masks ? in.le32() : 0;
@@ -104,7 +104,7 @@ struct Runs {
 // Pixels that the runs leave out have the first colour.
 bool readRuns(Picture &picture, Cursor &in, const Header &h) {
   if (h.bits != (h.compression == Runs8 ? 8 : 4))
-    return picture.fail("run lengths of another number of bits");
+    return picture.fail("run lengths for another number of bits");
   for (int64_t line = 0; line < picture.height(); ++line)
     for (int64_t x = 0; x < picture.width(); ++x)
       putIndex(picture, h, x, line, 0);
@@ -145,7 +145,7 @@ bool findChannels(Picture &picture, const Header &h, Channels &channels) {
     const int shift = masks[c] ? __builtin_ctz(masks[c]) : 0;
     const uint32_t most = masks[c] >> shift;
     if (most == 0 || most > 255 || (most & (most + 1)) != 0)
-      return picture.fail("masks that no channels of up to 8 bits have");
+      return picture.fail("masks that do not describe channels of up to 8 bits");
     channels.shift[c] = shift;
     channels.most[c] = most;
   }
@@ -203,9 +203,9 @@ bool readBmp(Picture &picture) {
     return false;
   const bool hasPalette = h.bits == 1 || h.bits == 4 || h.bits == 8;
   if (!hasPalette && h.bits != 16 && h.bits != 24 && h.bits != 32)
-    return picture.fail("a number of bits a pixel that is none of 1, 4, 8, 16, 24 and 32");
+    return picture.fail("a number of bits per pixel other than 1, 4, 8, 16, 24 and 32");
   if (h.compression > Masks || (hasPalette && h.compression == Masks) || (!hasPalette && (h.compression == Runs8 || h.compression == Runs4)))
-    return picture.fail("a compression that is not known");
+    return picture.fail("an unknown compression");
   if (!picture.begin(h.width, h.height))
     return false;
   if (hasPalette && !readPalette(picture, in, h))

@@ -63,7 +63,7 @@ kiln_status decode(kiln_images *options, kiln_image &image) {
   const Row *row = image.bytes && image.size > 0 ? findRow(image) : nullptr;
   Picture picture(image, options, row ? row->format : "picture");
   if (!row)
-    picture.fail("of no format that is known: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
+    picture.fail("in none of the known formats: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
   else if (!row->read)
     picture.fail("this libkiln_images was built without the format's library");
   else if (!row->read(picture))

@@ -36,7 +36,7 @@ void onRead(png_structp library, png_bytep to, size_t count) {
   decoder.at += count;
 }
 
-// 8 bits a channel; gray of 16 bits stays so.
+// 8 bits per channel; 16-bit gray is kept.
 void setTransforms(const Decoder &decoder, int type, int depth) {
   if (type == PNG_COLOR_TYPE_PALETTE)
     png_set_palette_to_rgb(decoder.library);
@@ -73,7 +73,7 @@ bool readRows(Decoder &decoder) {
   return true;
 }
 
-// Whether the file can hold the pixels at all: a byte of deflate's stands for at most 1032 others. Asked before memory is taken.
+// Whether the file can contain the pixels: a deflated byte expands to at most 1032 bytes. Checked before memory is allocated.
 bool canHoldPixels(const Decoder &decoder) {
   const int64_t bits = int64_t(png_get_channels(decoder.library, decoder.info)) * png_get_bit_depth(decoder.library, decoder.info);
   return decoder.picture->width() * decoder.picture->height() <= int64_t(decoder.picture->size()) * 1032 * 8 / bits;

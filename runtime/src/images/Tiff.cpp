@@ -74,7 +74,7 @@ bool readTags(Decoder &d) {
   uint16_t compression = COMPRESSION_NONE;
   TIFFGetFieldDefaulted(d.file, TIFFTAG_COMPRESSION, &compression);
   if (compression == COMPRESSION_OJPEG)
-    return d.picture->fail("compressed with JPEG's old form");
+    return d.picture->fail("compressed with old-style JPEG");
   if (!TIFFGetField(d.file, TIFFTAG_PHOTOMETRIC, &d.photometric))
     d.photometric = PHOTOMETRIC_MINISWHITE;
   if (d.photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG && d.planar == PLANARCONFIG_CONTIG) {
@@ -103,7 +103,7 @@ bool checkKind(Decoder &d) {
     known = isWhole && isOneOf(d.bits, 8, 16) && d.samples >= 4;
   if (known && d.samples >= 1 && d.samples <= mostSamples && isOneOf(d.planar, PLANARCONFIG_CONTIG, PLANARCONFIG_SEPARATE))
     return true;
-  return d.picture->fail("pixels of a kind that is not known");
+  return d.picture->fail("pixels of an unknown kind");
 }
 
 bool begin(Decoder &d) {
@@ -205,7 +205,7 @@ void colourOf(const Samples &in, int64_t x, int64_t y, uint8_t *rgb) {
   }
 }
 
-// Where a pixel of the file stands in the picture.
+// The position in the picture of a pixel of the file.
 void putPixels(const Decoder &d) {
   const Samples in{d};
   const int64_t right = int64_t(d.width) - 1, bottom = int64_t(d.height) - 1;
@@ -227,7 +227,7 @@ bool readConverted(Decoder &d) {
   TIFFRGBAImage image;
   char text[1024] = "";
   if (!d.pixels || !TIFFRGBAImageBegin(&image, d.file, 1, text))
-    return d.picture->fail(*text ? text : "pixels of a kind that is not known");
+    return d.picture->fail(*text ? text : "pixels of an unknown kind");
   image.req_orientation = ORIENTATION_TOPLEFT;
   const bool done = TIFFRGBAImageGet(&image, reinterpret_cast<uint32_t *>(d.pixels), d.width, d.height);
   TIFFRGBAImageEnd(&image);
@@ -244,7 +244,7 @@ bool decode(Decoder &d) {
     return false;
   if (d.photometric == PHOTOMETRIC_YCBCR) {
     if (d.bits != 8 || d.samples != 3)
-      return d.picture->fail("pixels of a kind that is not known");
+      return d.picture->fail("pixels of an unknown kind");
     return d.picture->begin(d.width, d.height) && readConverted(d);
   }
   if (!checkKind(d) || !begin(d))

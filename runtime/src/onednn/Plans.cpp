@@ -27,7 +27,7 @@ struct Plan {
   Operation operation;
   dnnl_primitive_t primitive;
   Arguments arguments;
-  // What stands for the argument that is constant.
+  // The placeholder of the constant argument.
   const Packed *packed;
   // For arguments that the primitive wants in another order: what brings them there (the result: back), and their places in the scratch memory.
   dnnl_primitive_t reorders[maxArguments];
@@ -75,7 +75,7 @@ void *findOpenMP(const char *name) {
   return handle ? dlsym(handle, name) : nullptr;
 }
 
-// One OpenMP thread for the calling thread, for the time of a call: work is split by whoever calls.
+// Sets one OpenMP thread for the calling thread during a call, because the callers split the work.
 class OneThread {
 public:
   OneThread() : before(getThreads && setThreads ? getThreads() : 1) {
@@ -199,7 +199,7 @@ dnnl_status_t runReorder(dnnl_primitive_t reorder, const dnnl_memory_desc_t &fro
   return run(reorder, own->stream, arguments, buffers, 2);
 }
 
-// The weights in this order; made when nobody has asked for it yet.
+// The weights in this order, created at the first request.
 kiln_status pack(State *state, int64_t constantAt, const dnnl_memory_desc_t &given, const dnnl_memory_desc_t &wanted, const void *weights,
                  const Packed *&packed) {
   for (Packed *have = state->packed; have; have = have->next)

@@ -10,12 +10,12 @@ kernel.external @f : (index, memref<2x2xf32>) -> () writes []
 
 // -----
 
-// expected-error @below {{writes argument 0, which is no buffer of it}}
+// expected-error @below {{writes argument 0, which is not one of its buffers}}
 kernel.external @f : (index) -> () writes [0]
 
 // -----
 
-// expected-error @below {{writes argument 1, which is no buffer of it}}
+// expected-error @below {{writes argument 1, which is not one of its buffers}}
 kernel.external @f : (memref<?xf32>) -> () writes [1]
 
 // -----
@@ -26,7 +26,7 @@ kernel.external @f : (index) -> f32 writes []
 // -----
 
 func.func private @k(%x: memref<?xf32>, %begin: index, %end: index) {
-  // expected-error @below {{calls 'unknown', which is no kernel.external}}
+  // expected-error @below {{calls 'unknown', which is not a kernel.external}}
   kernel.call @unknown(%x) : memref<?xf32>
   return
 }
@@ -53,7 +53,7 @@ func.func private @k(%begin: index, %end: index) {
 
 kernel.external @f : () -> () writes []
 func.func private @k(%status: memref<1xi32>, %begin: index, %end: index) {
-  // expected-error @below {{reports a status, but there is none of 'f'}}
+  // expected-error @below {{reports the missing status of 'f'}}
   kernel.call @f() reports %status to memref<1xi32>
   return
 }
@@ -107,12 +107,12 @@ kernel.external @f : () -> () writes [] library "x)"
 
 // -----
 
-// expected-error @below {{may have the header of its library alone; got '/etc/passwd'}}
+// expected-error @below {{may only have the header of its library; got '/etc/passwd'}}
 kernel.external @f : () -> () writes [] header "/etc/passwd" library "onednn"
 
 // -----
 
-// expected-error @below {{may have the header of its library alone; got 'kiln/onednn.h'}}
+// expected-error @below {{may only have the header of its library; got 'kiln/onednn.h'}}
 kernel.external @f : () -> () writes [] header "kiln/onednn.h"
 
 // -----
@@ -148,7 +148,7 @@ kernel.entry @run inputs [] outputs [] {
 // -----
 
 func.func private @k(%begin: index, %end: index) {
-  // expected-error @below {{calls 'system', which is no function of the runtime}}
+  // expected-error @below {{calls 'system', which is not a function of the runtime}}
   kernel.runtime_call "system"(%begin) ["true"] : index
   return
 }
@@ -224,7 +224,7 @@ module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu =
 
 // -----
 
-// expected-error @below {{'features' has a name without characters}}
+// expected-error @below {{'features' has an empty name}}
 module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [""]>} {}
 
 // -----
@@ -234,7 +234,7 @@ module attributes {kernel.target = #kernel.target<name = "*/", triple = "", cpu 
 
 // -----
 
-// expected-error @below {{'vector_bits' must be 128, 256 or 512}}
+// expected-error @below {{'vector_bits' must be a power of two from 32 to 2048}}
 module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 0, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = []>} {}
 
 // -----
@@ -255,5 +255,50 @@ module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu =
 
 // -----
 
-// expected-error @below {{a composite must have a 'name', which is there once, and a 'version' that is not negative}}
+// expected-error @below {{a composite must have a unique 'name', and a 'version' that is not negative}}
 module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] with [<name = "d.F", version = 1, function = "f">, <name = "d.F", version = 2, function = "g">]>} {}
+
+// -----
+
+// expected-error @below {{expected the name of a kernel}}
+module attributes {test.plan = #kernel.plan<kernel = "">} {}
+
+// -----
+
+// expected-error @below {{expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [1, 2]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [1, 2]>} {}
+
+// -----
+
+// expected-error @below {{expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [1, 2, 12]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [1, 2, 12]>} {}
+
+// -----
+
+// expected-error @below {{expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [65, 1, 4]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [1, 2, 4], projection = [65, 1, 4]>} {}
+
+// -----
+
+// expected-error @below {{expected 'chunk', 'block', 'stride' and 'depth' not to be negative}}
+module attributes {test.plan = #kernel.plan<kernel = "k", chunk = -1>} {}
+
+// -----
+
+// expected-error @below {{expected a 'block' of whole tiles, got 8}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [3, 2, 4], block = 8>} {}
+
+// -----
+
+// expected-error @below {{expected 'winograd' to be 2 or 4, got 3}}
+module attributes {test.plan = #kernel.plan<kernel = "k", winograd = 3>} {}
+
+// -----
+
+// expected-error @below {{expected a tile that was measured}}
+module attributes {test.plan = #kernel.plan<kernel = "k", measured = true>} {}
+
+// -----
+
+// expected-error @below {{expects a list of #kernel.refusal in kernel.refusals}}
+func.func private @refusals() attributes {kernel.refusals = ["gemm_dots"]}

@@ -8,7 +8,7 @@ func.func @dims_rank(%x: tensor<?x4xf32>) {
 
 // -----
 
-// expected-error @below {{expected 2 expressions of symbols in #nn.dims, one a dimension}}
+// expected-error @below {{expected 2 expressions of symbols in #nn.dims, one per dimension}}
 func.func @dims_count(%x: tensor<?x4xf32, #nn.dims<()[s0] -> (s0)>>)
 
 // -----
@@ -1135,5 +1135,17 @@ func.func @image_file(%x: tensor<3x3xui8>) {
 func.func @image_pixels(%x: tensor<9xui8>) {
   // expected-error @below {{dimension 0 of the pixels is 16, expected 48}}
   %0, %1, %2 = nn.decode_image %x to rgb within 4 by 4 counts 0 : tensor<9xui8> -> tensor<16xui8>, tensor<2xi64>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @group_form(%x: tensor<2xf32>) {
+  // expected-error @below {{has not the anchors of the form product_softmax}}
+  %0 = nn.group(%x) {form = #nn.group_form<product_softmax>} : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %s = nn.softmax %a axis 0 : tensor<2xf32>
+    nn.yield %s : tensor<2xf32>
+  }
   return
 }

@@ -260,7 +260,7 @@ func.func @structure(%x: tensor<4xf32>, %c: tensor<i1>) {
   %2 = nn.dim_values affine_map<()[s0] -> (s0, 768)> : tensor<2xi64>
   %5 = nn.constant dense<1.0> : tensor<4xf32>
   %4 = nn.choose %c ? %x : %5 : tensor<i1>, tensor<4xf32>
-  %3 = nn.group(%x) {kernel = "loops", reason = "element-wise"} : (tensor<4xf32>) -> tensor<4xf32> {
+  %3 = nn.group(%x) {plan = #kernel.plan<kernel = "loops">, reason = "element-wise"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %s = nn.add %a, %a : tensor<4xf32>
     nn.yield %s : tensor<4xf32>

@@ -2,7 +2,7 @@
 """Compiles that run out of memory, disk or time end in an orderly way. Usage: exhaustion.py FOLDER FAILING_MALLOC.so [STEPS]
 
 Memory: from one allocation on, all fail, at STEPS places of each compile; the answer is one line, status 1 and nothing written. Disk: files may not grow
-over a size. Signals: at many moments of a compile; no file is there in part, whatever the signal.
+over a size. Signals: at many moments of a compile; no file is there in part, whatever the signal. Each signal must have met a compile at least once.
 """
 
 import os
@@ -104,7 +104,9 @@ def interrupted(model, folder, number, steps):
     faults, met = [], 0
     for step in range(steps):
         with tempfile.TemporaryDirectory(dir=folder) as out:
-            child = subprocess.Popen(compiling(model, f"{out}/lib"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # A shell in the background ignores SIGINT, and Kiln then does as well.
+            child = subprocess.Popen(compiling(model, f"{out}/lib"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     preexec_fn=lambda: signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None)
             time.sleep(whole * (step + 0.5) / steps)
             child.send_signal(number)
             status = child.wait()
@@ -116,6 +118,8 @@ def interrupted(model, folder, number, steps):
         some = names and names != WHOLE and number != signal.SIGKILL
         if status not in (0, -number, 128 + number) or names - WHOLE or some:
             faults.append(f"{model.stem}, signal {number} at {step} of {steps}: status {status}, left {sorted(names)}")
+    if met == 0:
+        faults.append(f"{model.stem}, signal {number}: none of {steps} compiles was interrupted")
     return faults, met
 
 

@@ -47,7 +47,8 @@ def sizes(g, least=1):
 def quantize(g):
     shape = sizes(g, 0 if g.opset >= 13 else 1)
     form, attributes, spread = layout(g, shape, 21)
-    kinds = ["f32", "f32", "i32"] + ["f16", "bf16"] * (g.opset >= 19)
+    # From opset 19 to 22 the scale has the input's type, and an int32 scale means nothing.
+    kinds = ["f32", "f32", "f32" if 19 <= g.opset < 23 else "i32"] + ["f16", "bf16"] * (g.opset >= 19)
     x = g.tensor(g.pick(kinds), shape, "normal")
     scale = some_scale(g, form, g.pick(["f32", "f16", "bf16"]) if g.opset >= 23 else "f32" if x.type == "i32" else x.type)
     # Before opset 23 the text does not say in which type halves are divided: scales are powers of two, which divide exactly.

@@ -84,3 +84,30 @@ func.func @left_alone(%x: tensor<4x256xf32>) -> (tensor<64x64xf32>, tensor<1xi64
   %product = nn.matmul %x, %turned : tensor<4x256xf32>, tensor<256x256xf32> -> tensor<4x256xf32>
   return %wide, %quotient, %outside, %product : tensor<64x64xf32>, tensor<1xi64>, tensor<1xi64>, tensor<4x256xf32>
 }
+
+// -----
+
+// Narrow weights of a contraction grow to what it reads: 64x16 numbers and a scale for each column. What a gather reads of a table stays narrow.
+// CHECK-LABEL: func @weights
+// CHECK: %[[W:.*]] = nn.constant dense_resource<[[WEIGHTS:.*]]> : tensor<64x16xf32>
+// CHECK: nn.matmul %{{.*}}, %[[W]]
+// CHECK: %[[T:.*]] = nn.constant dense<3> : tensor<64x64xi8>
+// CHECK: %[[C:.*]] = nn.cast %[[T]] : tensor<64x64xi8> -> tensor<64x64xf32>
+// CHECK: nn.gather %[[C]]
+// CHECK: [[WEIGHTS]]: "0x{{[0-9]*}}0000C03F0000C03F
+func.func @weights(%x: tensor<4x64xf32>, %i: tensor<2xi64>) -> (tensor<4x16xf32>, tensor<2x64xf32>) {
+  %narrow = nn.constant dense<4> : tensor<64x16xi8>
+  %point = nn.constant dense<1.0> : tensor<1x1xf32>
+  %scale = nn.constant dense<0.5> : tensor<16xf32>
+  %wide = nn.cast %narrow : tensor<64x16xi8> -> tensor<64x16xf32>
+  %points = nn.broadcast_to %point : tensor<1x1xf32> -> tensor<64x16xf32>
+  %centred = nn.sub %wide, %points : tensor<64x16xf32>
+  %row = nn.reshape %scale : tensor<16xf32> -> tensor<1x16xf32>
+  %scales = nn.broadcast_to %row : tensor<1x16xf32> -> tensor<64x16xf32>
+  %weight = nn.mul %centred, %scales : tensor<64x16xf32>
+  %product = nn.matmul %x, %weight : tensor<4x64xf32>, tensor<64x16xf32> -> tensor<4x16xf32>
+  %table = nn.constant dense<3> : tensor<64x64xi8>
+  %real = nn.cast %table : tensor<64x64xi8> -> tensor<64x64xf32>
+  %rows = nn.gather %real, %i axis 0 : tensor<64x64xf32>, tensor<2xi64> -> tensor<2x64xf32>
+  return %product, %rows : tensor<4x16xf32>, tensor<2x64xf32>
+}

@@ -15,7 +15,7 @@ func.func private @k(%x: memref<4xf32>) {
 kernel.entry @run inputs [{name = "x", type = tensor<4xf32>}] outputs [] {
 ^bb0(%x: memref<4xf32>, %workspace: memref<?xi8>):
   %c1 = arith.constant 1 : index
-  // CHECK: error: 'kernel.launch' op launches 'k', which is no kernel: its last arguments must be its range of tasks
+  // CHECK: error: 'kernel.launch' op launches 'k', which is not a kernel: its last arguments must be its range of tasks
   kernel.launch @k(%x) tasks(%c1) : memref<4xf32>
 }
 

@@ -80,15 +80,15 @@ TEST(Regex, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(refusal("a)"), "a parenthesis is closed that was not opened");
   EXPECT_EQ(refusal("(a"), "a parenthesis is not closed");
   EXPECT_EQ(refusal("[a"), "a bracket is not closed");
-  EXPECT_EQ(refusal("*a"), "nothing stands before '*'");
+  EXPECT_EQ(refusal("*a"), "nothing precedes '*'");
   EXPECT_EQ(refusal("a\\"), "ends in a backslash");
   EXPECT_EQ(refusal("\\pL"), "\\p is not supported");
   EXPECT_EQ(refusal("[b-a]"), "a range in brackets ends before it begins");
   EXPECT_EQ(refusal("[[:alpha:]]"), "named classes ([:alpha:]) are not supported");
   EXPECT_EQ(refusal("[\u00e4]"), "characters beyond ASCII, and letters behind a backslash, are not supported in brackets");
   EXPECT_EQ(refusal("(?i)a"), "groups with flags or names are not supported");
-  EXPECT_EQ(refusal("a{2000}"), "a repetition counts to more than 1000, or backwards");
-  EXPECT_EQ(refusal("((((a{99}){99}){99}){99}){99}"), "the pattern is too large once its repetitions are written out");
+  EXPECT_EQ(refusal("a{2000}"), "a repetition has a bound above 1000, or its bounds are in the wrong order");
+  EXPECT_EQ(refusal("((((a{99}){99}){99}){99}){99}"), "the pattern is too large once its repetitions are expanded");
   EXPECT_EQ(refusal("(a|b)*a(a|b){14}"), "the automaton has more than 4000 states");
   EXPECT_EQ(refusal(std::string(200, '(')), "groups are nested too deep");
 }

@@ -61,9 +61,9 @@ TEST(Messages, Npy) {
           {npy("{}", "", 9), "version 9.0 of the .npy format is not known"},
           {"\x93NUMPY\x01" + std::string("\0\x50\0{", 4), "the .npy file is cut off"},
           {"\x93NUMPY\x02" + std::string("\0\x50\0", 3), "the .npy file is cut off"},
-          {npy("[]"), "the header of the .npy file is no dictionary"},
+          {npy("[]"), "the header of the .npy file is not a dictionary"},
           {npy("{'shape': (a)}"), "the header of the .npy file is malformed near"},
-          {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} 1"), "the header of the .npy file goes on after its dictionary"},
+          {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} 1"), "the header of the .npy file continues after its dictionary"},
           {npy("{'descr': '<f4', 'shape': (2,)}"), "the header of the .npy file lacks descr, fortran_order or shape"},
           {npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}"), "element type '>f4' is not supported: expected little-endian f2 f4 f8"},
           {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,2)}"), "the .npy file is in Fortran order; save it with numpy.ascontiguousarray"},
@@ -87,9 +87,9 @@ TEST(Messages, Pictures) {
           {"GIF89a", "not a PNG, PGM (P5) or PPM (P6) file"},
           {whole.substr(0, 20), "the PNG file cannot be read:"},
           {whole.substr(0, 50), "the PNG file cannot be read:"},
-          {png(PNG_FORMAT_LINEAR_RGB), "the PNG file has 16 bits a channel, expected 8"},
+          {png(PNG_FORMAT_LINEAR_RGB), "the PNG file has 16 bits per channel, expected 8"},
           {"P6 2 x 255\n", "the header of the PPM file is malformed"},
-          {"P6 2 2 65535\n", "the PPM file has 16 bits a channel, expected 8"},
+          {"P6 2 2 65535\n", "the PPM file has 16 bits per channel, expected 8"},
           {"P6 20000 20000 255\n", "the PPM file is cut off: 0 bytes of pixels, expected 20000x20000x3"},
           {"P6 4611686018427387904 4 255\n", "the PPM file is cut off: 0 bytes of pixels, expected 4611686018427387904x4x3"},
           {"P5 2 2 255\nabc", "the PPM file is cut off: 3 bytes of pixels, expected 2x2x1"},
@@ -116,7 +116,7 @@ TEST(Messages, Pictures) {
   mean.mean = {1, 2};
   EXPECT_NE(fault({1, 3, 2, 2}, strange).find("image layout 'hwc' is not known: expected nchw, nhwc, bgr-nchw or bgr-nhwc"), std::string::npos);
   EXPECT_NE(fault({1, 3, 2, 2}, mean).find("the image's mean and standard deviation need one value or one for each of 3 channels"), std::string::npos);
-  EXPECT_NE(fault({2}, {}).find("an image goes into an input of rank 2 to 4, but this one has rank 1"), std::string::npos);
+  EXPECT_NE(fault({2}, {}).find("an image needs an input of rank 2 to 4, but this input has rank 1"), std::string::npos);
   EXPECT_NE(fault({1, 3, 4, -1}, {}).find("a picture of 2x2 with 3 channels (nchw) does not fit [1,3,4,?]; Kiln does not resize"), std::string::npos);
 }
 
@@ -131,9 +131,9 @@ TEST(Messages, OnnxTensors) {
           {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_I4), tensor.set_raw_data("12"); }),
            "the tensor has 2 bytes of data, but its 2 elements need 1"},
           {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_U8), tensor.add_int32_data(255), tensor.add_int32_data(256); }),
-           "the value 256 at 1 is none of u8[2]"},
+           "the value 256 at 1 is not a value of u8[2]"},
           {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_I16), tensor.add_int32_data(-32768), tensor.add_int32_data(-32769); }),
-           "the value -32769 at 1 is none of i16[2]"},
+           "the value -32769 at 1 is not a value of i16[2]"},
           {proto([](auto &tensor) { tensor.set_data_type(1 << 20); }), "tensors of type 0 are not supported here"},
           {proto([](auto &tensor) { tensor.set_raw_data("1234"); }), "the tensor has 4 bytes of data, but f32[2] needs 8"},
           {proto([](auto &tensor) { tensor.set_data_type(KILN_ELEMENT_COMPLEX64); }), "tensors of c64 are not supported here"},
@@ -188,14 +188,14 @@ TEST(OnnxLists, OfEveryKind) {
   kiln_sequence_info plain = {"x", 0, 0, 0, 1, 0, 0, {}};
   EXPECT_EQ(faultOf(readOnnxList("\xff", plain)), "not an ONNX SequenceProto");
   sequence.set_elem_type(3);
-  EXPECT_EQ(faultOf(readOnnxList(sequence.SerializeAsString(), plain)), "a sequence of something else than tensors");
+  EXPECT_EQ(faultOf(readOnnxList(sequence.SerializeAsString(), plain)), "a sequence of something other than tensors");
   plain.is_sequence = 0, plain.is_optional = 1;
   EXPECT_EQ(faultOf(readOnnxList("\xff", plain)), "not an ONNX OptionalProto");
 }
 
 TEST(Messages, Tensors) {
   auto fault = [](std::vector<int64_t> dims) { return faultOf(Tensor::create(KILN_ELEMENT_F64, dims)); };
-  EXPECT_EQ(fault(std::vector<int64_t>(65, 1)), "a tensor cannot have 65 dimensions: the most is 64");
+  EXPECT_EQ(fault(std::vector<int64_t>(65, 1)), "a tensor cannot have 65 dimensions: the limit is 64");
   EXPECT_EQ(fault({2, -3}), "a tensor cannot have the dimension -3");
   EXPECT_EQ(fault({int64_t(1) << 40, int64_t(1) << 40}), "a tensor of that many elements does not fit into memory");
   EXPECT_EQ(fault({int64_t(1) << 50}), "a tensor of that many elements does not fit into memory");

@@ -77,6 +77,27 @@ TEST_F(Entry, LaunchSplitsWhatMayBeSplit) {
   EXPECT_EQ(launched(&context, 2, true), Parts({{0, 1}, {1, 2}}));
 }
 
+TEST_F(Entry, ASharedLaunchDoesTheSame) {
+  Parts parts;
+  kiln_kernel_info kernel = {};
+  launch_shared(&context, kernel, note, &parts, 2, true);
+  launch_shared(nullptr, kernel, note, &parts, 3, true);
+  EXPECT_EQ(parts, Parts({{0, 1}, {1, 2}, {0, 3}}));
+}
+
+TEST(Pointers, OneThatIsNullIsFound) {
+  const int number = 0;
+  struct {
+    const int *first;
+    const float *second;
+    void *third;
+  } pointers = {&number, nullptr, nullptr};
+  EXPECT_FALSE(has_null(&pointers, 0));
+  EXPECT_FALSE(has_null(&pointers, 1));
+  EXPECT_TRUE(has_null(&pointers, 2));
+  EXPECT_TRUE(has_null(&pointers, 3));
+}
+
 TEST_F(Entry, WorkIsCountedForAProfilerAlone) {
   int counts = 0;
   kiln_kernel_info kernel = {};

@@ -178,8 +178,8 @@ TEST(Images, APictureBeyondTheRoomIsNotTouched) {
 std::string messageOf(const std::string &text) { return decode(Bytes(text.begin(), text.end())).message; }
 
 TEST(Images, MessagesSayWhatIsWrong) {
-  EXPECT_EQ(messageOf(""), "picture: of no format that is known: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
-  EXPECT_EQ(messageOf("GIF89a"), "picture: of no format that is known: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
+  EXPECT_EQ(messageOf(""), "picture: in none of the known formats: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
+  EXPECT_EQ(messageOf("GIF89a"), "picture: in none of the known formats: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP");
   EXPECT_EQ(messageOf("P6 0 4 255\n"), "PNM: a picture without pixels");
   EXPECT_EQ(messageOf("P6 4 4 70000\n"), "PNM: a largest value outside of 1 to 65535");
   EXPECT_EQ(messageOf("P6 4 4 255\nabc"), "PNM: the file is cut off");
@@ -191,16 +191,16 @@ TEST(Images, MessagesSayWhatIsWrong) {
   EXPECT_EQ(messageOf("P1 2 1 02"), "PNM: a pixel that is neither 0 nor 1");
   const std::string start = std::string("BM\0\0\0\0\0\0\0\0\0\0\0\0", 14);
   EXPECT_EQ(messageOf(start), "BMP: a header of an unknown kind");
-  EXPECT_EQ(messageOf(start + std::string("\x0C\0\0\0\1\0\1\0\1\0\3\0", 12)), "BMP: a number of bits a pixel that is none of 1, 4, 8, 16, 24 and 32");
+  EXPECT_EQ(messageOf(start + std::string("\x0C\0\0\0\1\0\1\0\1\0\3\0", 12)), "BMP: a number of bits per pixel other than 1, 4, 8, 16, 24 and 32");
   EXPECT_EQ(messageOf(start + std::string("\x0C\0\0\0\1\0\1\0\1\0\x18\0", 12)), "BMP: the file is cut off");
 }
 
 TEST(Images, ABmpFileMayHaveAnyMasksOfUpToEightBits) {
   Bytes file = readFile("16-masks.bmp");
   file[54] = 0xFF, file[55] = 0xFF; // red takes 16 bits
-  EXPECT_EQ(decode(file).message, "BMP: masks that no channels of up to 8 bits have");
+  EXPECT_EQ(decode(file).message, "BMP: masks that do not describe channels of up to 8 bits");
   file[30] = 9;
-  EXPECT_EQ(decode(file).message, "BMP: a compression that is not known");
+  EXPECT_EQ(decode(file).message, "BMP: an unknown compression");
 }
 
 // The file with `to` in place of the first `from`.
@@ -218,14 +218,14 @@ TEST(Images, MessagesSayWhatIsWrongWithAChangedFile) {
     std::string from, to;
     const char *message;
   } changes[] = {
-      {"runs8.bmp", std::string("\1\0\x08\0", 4), std::string("\1\0\x04\0", 4), "BMP: run lengths of another number of bits"},
+      {"runs8.bmp", std::string("\1\0\x08\0", 4), std::string("\1\0\x04\0", 4), "BMP: run lengths for another number of bits"},
       // Compression, tag 259.
-      {"plain.tif", std::string("\3\1\3\0\1\0\0\0\1", 9), std::string("\3\1\3\0\1\0\0\0\6", 9), "TIFF: compressed with JPEG's old form"},
+      {"plain.tif", std::string("\3\1\3\0\1\0\0\0\1", 9), std::string("\3\1\3\0\1\0\0\0\6", 9), "TIFF: compressed with old-style JPEG"},
       // The tiles' height, tag 323.
       {"tile.tif", std::string("\x43\1\3\0\1\0\0\0\x10\0\0\0", 12), std::string("\x43\1\4\0\1\0\0\0\0\0\0\x7F", 12),
        "TIFF: tiles of a size that cannot be read"},
       // The bits of three channels.
-      {"ycbcr.tif", std::string("\x08\0\x08\0\x08\0", 6), std::string("\x10\0\x10\0\x10\0", 6), "TIFF: pixels of a kind that is not known"},
+      {"ycbcr.tif", std::string("\x08\0\x08\0\x08\0", 6), std::string("\x10\0\x10\0\x10\0", 6), "TIFF: pixels of an unknown kind"},
   };
   for (const auto &change : changes)
     if (isBuiltIn(change.name))

@@ -157,10 +157,10 @@ CASES = [
      "y, a, b = BatchNormalization<training_mode = 1>(x, s, s, m, m)"),
     # Bits
     ("reads elements of 32 bits as elements of 64", "float[2] x", "y = BitCast<to = 7>(x)", "", 26),
-    ("bits of or as a type without ordinary elements", "float[2] x", "y = BitCast<to = 8>(x)", "", 26),
+    ("BitCast from or to a type whose elements do not fill whole bytes", "float[2] x", "y = BitCast<to = 8>(x)", "", 26),
     ("attribute 'round_mode' is 'away', expected up, down or nearest", "float[2] x", 'y = Cast<to = 24, round_mode = "away">(x)', "", 25),
     # Regions and n-grams
-    ("a sampling_ratio of 0: each region's size tells how often it is read", "float[1, 1, 4, 4] x, float[2, 4] r, int64[2] i", "y = RoiAlign(x, r, i)"),
+    ("a sampling_ratio of 0, with which the number of samples depends on the size of each region", "float[1, 1, 4, 4] x, float[2, 4] r, int64[2] i", "y = RoiAlign(x, r, i)"),
     ("expected rois [regions, 4]", "float[1, 1, 4, 4] x, float[2, 5] r, int64[2] i", "y = RoiAlign<sampling_ratio = 1>(x, r, i)"),
     ("attribute 'mode' is 'sum', expected avg or max", "float[1, 1, 4, 4] x, float[2, 4] r, int64[2] i",
      'y = RoiAlign<sampling_ratio = 1, mode = "sum">(x, r, i)'),
@@ -200,7 +200,7 @@ CASES = [
     ("attribute 'num_groups' is 0, expected a positive number",
      "float[1, 4, 2] x, float[4] s", "y = GroupNormalization<num_groups = 0>(x, s, s)", "", 21),
     ("4 channels are not a multiple of 3 groups", "float[1, 4, 2] x, float[4] s", "y = GroupNormalization<num_groups = 3>(x, s, s)", "", 21),
-    ("a parameter has not one number a group", "float[1, 4, 2] x, float[4] s", "y = GroupNormalization<num_groups = 2>(x, s, s)", "", 18),
+    ("a parameter does not have one number per group", "float[1, 4, 2] x, float[4] s", "y = GroupNormalization<num_groups = 2>(x, s, s)", "", 18),
     ("attribute 'p' is 3, expected 1 or 2", "float[2, 2] x", "y = LpNormalization<p = 3>(x)"),
     ("attribute 'size' is 0, expected a positive number", "float[1, 4, 2, 2] x", "y = LRN<size = 0>(x)"),
     # Quantization
@@ -344,7 +344,7 @@ CASES = [
     ("unknown operator of domain", "float[4] x", "y = com.example.Twist(x)"),
     ("input 0 (cond) has type float, expected bool",
      "float c, float[2] x", "y = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)"),
-    ("output 'x' hides the value of that name of the graph around the body", "bool c, float[2] x",
+    ("output 'x' hides the value of the same name in the enclosing graph", "bool c, float[2] x",
      "y = If<then_branch = g () => (x) { x = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)"),
     ("the condition has 2 elements, expected one", "bool[2] c, float[2] x", "y = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (a) { a = Neg(x) }>(c)"),
     ("the branch has 1 outputs, the node 2", "float[2] x",

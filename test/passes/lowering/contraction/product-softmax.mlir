@@ -22,13 +22,13 @@ module attributes {nn.model = "net", nn.symbols = []} {
   // CHECK-NOT: memref.alloca
   // CHECK: return
 
-  // GROUPS-DAG: nn.group{{.*}}kernel = "product_softmax"
+  // GROUPS-DAG: nn.group{{.*}}form = #nn.group_form<product_softmax>, plan = #kernel.plan<kernel = "product_softmax", tile = [
   // GROUPS-DAG: nn.group{{.*}}kernel = "product_softmax"
   // GROUPS-DAG: nn.group{{.*}}kernel = "gemm_tiled"
   // GROUPS-DAG: nn.group{{.*}}kernel = "softmax_rows"
   // GROUPS-DAG: nn.group{{.*}}kernel = "gemm_tiled"
   // GROUPS-DAG: nn.group{{.*}}kernel = "softmax_rows"
-  // GROUPS-DAG: nn.group{{.*}}kernel = "softmax_scan"
+  // GROUPS-DAG: nn.group{{.*}}form = #nn.group_form<softmax_scan>, plan = #kernel.plan<kernel = "softmax_scan">
   func.func @main(%x: tensor<48x24xf32> {nn.name = "x"}, %one: tensor<1x512xf32> {nn.name = "one"})
       -> (tensor<48x96xf32> {nn.name = "a"}, tensor<48x16xf32> {nn.name = "b"}, tensor<1x1000xf32> {nn.name = "c"}, tensor<48x96xf32> {nn.name = "d"},
           tensor<48x96xf32> {nn.name = "e"}, tensor<48x1xi64> {nn.name = "f"}) {

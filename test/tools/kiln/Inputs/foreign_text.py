@@ -43,7 +43,7 @@ text = '''module attributes {nn.model = "ir", nn.symbols = []} {
 (folder / "named.mlir").write_text(text)
 (folder / "broken.mlir").write_text("module { \x1b[31m\x07\n")
 (folder / "target\x1b[31m.json").write_text("{")
-(folder / "p.json").write_text(json.dumps({"kiln_profile": 1, "entries": [{"target": "t", "work": CODE, "algorithm": ""}]}))
+(folder / "p.json").write_text(json.dumps({"kiln_profile": 2, "entries": [{"target": "t", "work": CODE, "plan": {"kernel": ""}}]}))
 (folder / "t.json").write_text(json.dumps({"name": "t", rename("field"): 1}))
 (folder / "h.npy").write_bytes(b"\x93NUMPY\x01\0\x20\0{" + b"\x1b[31m\xff\n" * 4)
 RUN = ["--run-dim", rename("N") + "=2", "--target=generic"]

@@ -1,12 +1,16 @@
 """tiles.py PROFILE FOLDER COMMAND...: runs the command with --profile for each of some tiles in place of the profile's, and wants it to succeed."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
 profile, path = json.loads(pathlib.Path(sys.argv[1]).read_text()), pathlib.Path(sys.argv[2], "tile.profile")
+# A tile is of the vectors that the compile takes for the work.
+ir = subprocess.run(["kiln", *sys.argv[5:], "--stop-after=target"], capture_output=True, text=True, check=True).stdout
+lanes = int(re.search(r"tile = \[\d+, \d+, (\d+)\]", ir).group(1))
 for tile in ([1, 1], [1, 4], [3, 2], [5, 3], [28, 1], [20, 1], [64, 1], [2, 7]):
     for entry in profile["entries"]:
-        entry.update(tile=tile, chunk=50000)
+        entry["plan"].update(kernel="gemm_tiled", tile=[*tile, lanes], chunk=50000)
     path.write_text(json.dumps(profile))
     subprocess.run([*sys.argv[3:], "--profile", str(path)], check=True)

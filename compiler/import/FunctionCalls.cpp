@@ -1,15 +1,15 @@
-//===- Calls.cpp - Calls of functions as composites --------------------------===//
+//===- FunctionCalls.cpp - Calls of functions as composites ------------------===//
 //
 //   %s = nn.sigmoid %x                    %r = nn.composite "com.acme.Gate" version 1(%x) {
 //   %r = nn.mul %x, %s            =>      ^bb0(%a):
 //                                           %s = nn.sigmoid %a
 //                                           nn.yield (nn.mul %a, %s) }
 //
-// A call stays a straight line when its operations use a value of the graph that is no input of it, when others use a value of it that is no
-// output, when a size that only the data tells is computed in it, or when something other than tensors of numbers goes in or comes out.
+// A call stays inlined if its operations use a value of the graph that is not one of its inputs, if others use an inner value that is not an output, if it
+// computes a size that depends on the data, or if an input or output is not a tensor of numbers.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Calls.h"
+#include "compiler/import/FunctionCalls.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -1,10 +1,10 @@
-//===- Lists.cpp - Sequences and optionals that enter or leave a model --------===//
+//===- SequenceValues.cpp - Sequences and optionals at the interface ---------===//
 //
-// A sequence is as many tensors at the model's interface: NAME_0, NAME_1, ... How many, and whether an optional input has a value, must be known when
-// the model is compiled.
+// At the model's interface, a sequence is one tensor per element: NAME_0, NAME_1, ... The length of an input sequence, and whether an optional input has a
+// value, must be known when the model is compiled.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Lists.h"
+#include "compiler/import/SequenceValues.h"
 #include "compiler/import/Graph.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"

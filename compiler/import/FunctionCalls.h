@@ -1,6 +1,6 @@
-//===- Calls.h - Which operations a call of a function became ----------------===//
-#ifndef KILN_COMPILER_IMPORT_CALLS_H
-#define KILN_COMPILER_IMPORT_CALLS_H
+//===- FunctionCalls.h - Calls of functions as composites --------------------===//
+#ifndef KILN_COMPILER_IMPORT_FUNCTIONCALLS_H
+#define KILN_COMPILER_IMPORT_FUNCTIONCALLS_H
 
 #include "dialects/nn/NN.h"
 #include "llvm/ADT/DenseMap.h"
@@ -17,25 +17,25 @@ struct Call {
   mlir::Location loc;
   std::string name;
   int64_t version;
-  /// Null when an attribute is neither a number, a text nor a list of those.
+  /// Null if an attribute is not a number, a text or a list of those.
   mlir::DictionaryAttr parameters;
   llvm::SmallVector<mlir::Value> inputs, outputs;
-  /// The call around it, or -1.
+  /// The enclosing call, or -1.
   int64_t parent = -1;
 };
 
-/// Functions are imported as straight lines, so that shapes and constants are seen through them. This listens which operations a call makes;
-/// when all are there, those of each call that has a border move into an nn.composite.
+/// Functions are inlined during import, so that shapes and constants propagate through them. This class records the operations of each call. Afterwards,
+/// the operations of each call with a clear boundary move into an nn.composite.
 class Calls : public mlir::OpBuilder::Listener {
 public:
-  /// Until `leave`, operations belong to this call.
+  /// Operations belong to this call until `leave`.
   void enter(Call call);
   void leave() { current = calls[current].parent; }
-  /// What the call that is being imported computes.
+  /// Sets the outputs of the current call.
   void setOutputs(llvm::ArrayRef<mlir::Value> outputs) { calls[current].outputs.assign(outputs.begin(), outputs.end()); }
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override { callOf[op] = current; }
 
-  /// What goes into calls and comes out of them, used or not: makeComposites needs these values.
+  /// The inputs and outputs of calls, used or not. makeComposites needs these values.
   llvm::DenseSet<mlir::Value> listBorders() const;
   /// Makes the composites of a function's body.
   void makeComposites(mlir::Block &block);
@@ -57,13 +57,13 @@ private:
   };
   std::vector<std::vector<Item>> items;
   std::vector<nn::CompositeOp> composites;
-  /// What a call computed, as its composite gives it.
+  /// The outputs of calls, with the composite's results that replace them.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
 };
 
-/// The attributes of a call; null when one is neither a number, a text nor a list of those.
+/// The attributes of a call; null if one is not a number, a text or a list of those.
 mlir::DictionaryAttr readParameters(mlir::MLIRContext *context, const llvm::StringMap<const onnx::AttributeProto *> &attributes);
 
 } // namespace kiln::import
 
-#endif // KILN_COMPILER_IMPORT_CALLS_H
+#endif // KILN_COMPILER_IMPORT_FUNCTIONCALLS_H

@@ -1,0 +1,35 @@
+//===- ContractionKernels.cpp - Kernels of matrix products ----------------===//
+#include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/Kernels.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Operands are read several times: they may be views, but nothing is computed on the way.
+static constexpr KernelRow product(llvm::StringLiteral name, decltype(KernelRow::matches) matches, decltype(KernelRow::lower) lower) {
+  return KernelRow{name, computes<MatmulOp>, matches, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
+}
+
+ArrayRef<KernelRow> getContractionKernels() {
+  static const KernelRow rows[] = {
+      KernelRow{"product_softmax", computes<MatmulOp, ConvOp>, matchProductSoftmax, lowerProductSoftmax}
+          .placing(PlaceSupport::Operands)
+          .joining(GroupForm::ProductSoftmax)
+          .planning(PlanTile | PlanChunk),
+      KernelRow{"gemm_gathered", computes<GatherOp>, matchGemmGathered, lowerGemmGathered}
+          .placing(PlaceSupport::Results)
+          .checking(always)
+          .joining(GroupForm::GatheredProduct)
+          .planning(PlanTile | PlanChunk),
+      product("gemm_dots", matchGemmDots, lowerGemmDots),
+      product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile).tunable(),
+      product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanTile | PlanChunk).tunable(),
+      product("matmul_loops", matchMatmulLoops, lowerMatmulLoops),
+  };
+  return rows;
+}
+
+} // namespace kiln

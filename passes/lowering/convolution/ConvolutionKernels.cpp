@@ -1,0 +1,38 @@
+//===- ConvolutionKernels.cpp - Kernels of convolutions and pooling -------===//
+#include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/Kernels.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// Windows overlap, so operands are read where they lie.
+template <typename... Ops>
+static constexpr KernelRow window(llvm::StringLiteral name, decltype(KernelRow::matches) matches, decltype(KernelRow::lower) lower) {
+  return KernelRow{name, computes<Ops...>, matches, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
+}
+
+ArrayRef<KernelRow> getConvolutionKernels() {
+  static const KernelRow rows[] = {
+      KernelRow{"conv_strips", computes<ConvOp>, matchConvStrips, lowerConvStrips}
+          .placing(PlaceSupport::Operands)
+          .joining(GroupForm::Strips)
+          .planning(PlanTile),
+      KernelRow{"winograd_columns", computes<WinogradConvOp>, matchWinogradColumns, lowerWinogradColumns}
+          .placing(PlaceSupport::Operands)
+          .planning(PlanTile | PlanBlock | PlanDepth),
+      KernelRow{"winograd_tiles", computes<WinogradConvOp>, matchWinogradTiles, lowerWinogradTiles}
+          .placing(PlaceSupport::Operands)
+          .planning(PlanTile | PlanBlock),
+      KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
+      window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise),
+      window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanTile | PlanChunk).tunable(),
+      window<ConvOp>("conv_loops", matchConvLoops, lowerConvLoops),
+      window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),
+  };
+  return rows;
+}
+
+} // namespace kiln
