@@ -53,6 +53,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     passes.addPass(createPropagateLayout());
     passes.addPass(createFoldConstants({options.foldBytes}));
     passes.addPass(createCSEPass());
+    passes.addPass(createWidenOperands());
     passes.addPass(createMaterializePadding());
     if (!options.strict)
       passes.addPass(createChooseWinograd());

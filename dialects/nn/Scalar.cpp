@@ -10,12 +10,23 @@ using namespace mlir;
 
 namespace kiln::nn {
 
+bool isHalf(Type elementType) { return elementType.isF16() || elementType.isBF16(); }
+bool computesInF32(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF32() || isHalf(element);
+}
+
 Type computeType(Type elementType) {
-  if (elementType.isF16() || elementType.isBF16())
+  if (isHalf(elementType))
     return Float32Type::get(elementType.getContext());
   if (auto integer = dyn_cast<IntegerType>(elementType))
     return IntegerType::get(elementType.getContext(), integer.getWidth());
   return elementType;
+}
+
+unsigned lanesOf(kernel::TargetAttr target, Type elementType) {
+  unsigned bits = elementType.isInteger(1) ? 32 : computeType(elementType).getIntOrFloatBitWidth();
+  return bits > 64 ? 1 : std::max(1u, target.lanes(bits));
 }
 
 /// The type of a value of `model`'s form (scalar, vector, tensor) with another element type.

@@ -16,6 +16,15 @@ namespace kiln::nn {
 /// The type in which values of an element type are computed inside kernels: f16 and bf16 in f32, unsigned integers as signless ones.
 mlir::Type computeType(mlir::Type elementType);
 
+/// f16 and bf16: numbers that are stored in 16 bits and computed with in f32.
+bool isHalf(mlir::Type elementType);
+/// Whether kernels compute with the elements of a type in f32: those of f32 and halves.
+bool computesInF32(mlir::Type type);
+
+/// Elements that a vector register of the target holds in the form in which kernels compute with them: halves as f32, bool as a mask of 32 bits.
+/// 1 for what does not run in vectors.
+unsigned lanesOf(kernel::TargetAttr target, mlir::Type elementType);
+
 /// How well the exp in an operation is computed; exact when the operation does not say.
 kernel::Accuracy accuracyOf(mlir::Operation *op);
 

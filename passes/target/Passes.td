@@ -55,6 +55,14 @@ def PropagateLayout : Pass<"nn-propagate-layout", "mlir::ModuleOp"> {
   }];
 }
 
+def WidenOperands : Pass<"nn-widen-operands", "mlir::ModuleOp"> {
+  let summary = "Casts the left side of products and convolutions of f16 and bf16 to f32.";
+  let description = [{
+    What a register tile reads element by element is widened once, by its producer, instead of at each read. Weights, which are read in
+    vectors, stay as they are, and so does the result's type.
+  }];
+}
+
 def MaterializePadding : Pass<"nn-materialize-padding", "mlir::ModuleOp"> {
   let summary = "Moves the padding of convolutions into a separate nn.pad.";
 }

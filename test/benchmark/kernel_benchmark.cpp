@@ -2,12 +2,13 @@
 //
 //   kernel_benchmark LIBRARY.so SPLIT.so "gemm 49 2048 512" THREADS [--benchmark_...]
 //
-// Google Benchmark's cases `kiln` (the model that was compiled under the name `kernel`), `split` (the same model with its composites split; an empty
-// name leaves it out), `onednn/WAY` for each way of oneDNN, and `peak`, which does as many fused multiplications and additions as one CPU can.
+// Google Benchmark's cases `kiln` (the model that was compiled under the name `kernel`), `split` (the same model with its composites split, or for other
+// elements; an empty name leaves it out), `onednn/WAY` for each way of oneDNN, and `peak`, which does as many fused multiplications and additions as one CPU can.
 // All in one process, so that repetitions can be interleaved. oneDNN's threads are OpenMP's (OMP_NUM_THREADS).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/run/MachineProbe.h"
+#include "kiln/half.h"
 #include "test/benchmark/LoadedLibrary.h"
 #include "test/benchmark/OneDnn.h"
 #include <benchmark/benchmark.h>
@@ -27,14 +28,28 @@ static Floats allocate(int64_t bytes) {
   return buffer;
 }
 
+/// The same numbers as halves.
+static Floats allocate(const kiln_tensor_info &tensor) {
+  Floats buffer = allocate(tensor.byte_size);
+  bool isF16 = tensor.element_type == KILN_ELEMENT_F16;
+  if (!isF16 && tensor.element_type != KILN_ELEMENT_BF16)
+    return buffer;
+  auto *words = reinterpret_cast<uint16_t *>(buffer.get());
+  for (int64_t i = 0; i < tensor.byte_size / 2; ++i) {
+    float number = float(i % 13) * 0.1f - 0.6f;
+    words[i] = isF16 ? f32_to_f16(number) : f32_to_bf16(number);
+  }
+  return buffer;
+}
+
 static void runKiln(benchmark::State &state, const LoadedLibrary &model, const kiln_context &context) {
   std::vector<Floats> buffers;
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
   for (int i = 0; i < model.info->num_inputs; ++i)
-    inputs.push_back(buffers.emplace_back(allocate(model.info->inputs[i].byte_size)).get());
+    inputs.push_back(buffers.emplace_back(allocate(model.info->inputs[i])).get());
   for (int i = 0; i < model.info->num_outputs; ++i)
-    outputs.push_back(buffers.emplace_back(allocate(model.info->outputs[i].byte_size)).get());
+    outputs.push_back(buffers.emplace_back(allocate(model.info->outputs[i])).get());
   Floats workspace = allocate(model.info->workspace_size);
   for (auto _ : state)
     if (kiln_status status = model.run(inputs.data(), outputs.data(), workspace.get(), &context))

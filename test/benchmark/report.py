@@ -90,15 +90,19 @@ def forms_markdown(report):
 
 
 def kernels_markdown(report):
-    """A row for each shape and number of threads; columns for speed and for the split form where some kernel has them."""
+    """A row for each shape and number of threads; columns for speed, for the split form and for other elements where some kernel has them."""
     results = report["results"]
     fast, split, threaded = any(r["gflops"] for r in results), any("split_us" in r for r in results), len({r["threads"] for r in results}) > 1
-    columns = [("shape", lambda r: r["shape"], True), ("threads", lambda r: r["threads"], threaded), ("Kiln us", lambda r: f"{r['kiln_us']:.4g}", True),
+    halves = any("f32_us" in r for r in results)
+    columns = [("shape", lambda r: r["shape"], True), ("elements", lambda r: r.get("element", "f32"), halves),
+               ("threads", lambda r: r["threads"], threaded), ("Kiln us", lambda r: f"{r['kiln_us']:.4g}", True),
                ("GFLOP/s", lambda r: f"{r['gflops']:.1f}" if r["gflops"] else "", fast),
                ("% of peak", lambda r: f"{100 * r['of_peak']:.0f}" if r["gflops"] else "", fast),
                ("oneDNN us", lambda r: f"{r['onednn_us']:.4g}", True), ("ratio", lambda r: f"{r['ratio']:.2f}", True),
                ("oneDNN's way", lambda r: r["onednn"], True), ("split us", lambda r: f"{r['split_us']:.4g}", split),
-               ("ratio", lambda r: f"{r['split_us'] / r['kiln_us']:.2f}", split)]
+               ("ratio", lambda r: f"{r['split_us'] / r['kiln_us']:.2f}", split),
+               ("f32 us", lambda r: f"{r['f32_us']:.4g}" if "f32_us" in r else "", halves),
+               ("times f32", lambda r: f"{r['kiln_us'] / r['f32_us']:.2f}" if "f32_us" in r else "", halves)]
     columns = [(name, value) for name, value, wanted in columns if wanted]
     lines = [provenance(report), "", "| " + " | ".join(name for name, _ in columns) + " |", "|---" * len(columns) + "|"]
     lines += ["| " + " | ".join(str(value(r)) for _, value in columns) + " |" for r in results]

@@ -1,5 +1,6 @@
 //===- IndexLoops.cpp - Loops over a block of an index space ---------------===//
 #include "passes/lowering/builder/IndexLoops.h"
+#include "dialects/nn/ConstantData.h"
 #include "passes/lowering/builder/LoopMerging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,12 +39,12 @@ static void nest(KernelBuilder &k, ArrayRef<MergedLoop> loops, IndexExprs &at, u
   });
 }
 
-void forEachIndex(KernelBuilder &k, ArrayRef<AffineExpr> dims, ArrayRef<Value> tensors, IndexBody body) {
+void forEachIndex(KernelBuilder &k, ArrayRef<AffineExpr> dims, ArrayRef<Value> tensors, IndexBody body, unsigned mostLanes) {
   SmallVector<MergedLoop> loops = mergeLoops(k, dims, {}, tensors);
   IndexExprs at(dims.size(), k.constant(0));
   if (loops.empty())
     return body(at, Lanes{});
-  nest(k, loops, at, k.vectorLanes(), body);
+  nest(k, loops, at, std::min(k.vectorLanes(), mostLanes), body);
 }
 
 void forEachElement(KernelBuilder &k, ArrayRef<AffineExpr> dims, IndexBody body) {
@@ -109,10 +110,9 @@ AffineExpr CheckedIndices::orFirst(AffineExpr place) {
 LaunchInfo moveInfo(KernelBuilder &k, AffineExpr tasks) {
   AffineExpr elements = k.constant(0), bytes = k.constant(0);
   for (Type type : k.group().getResultTypes()) {
-    int64_t size = std::max(1u, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
     AffineExpr count = getNumElements(getDims(type), k.context());
     elements = elements + count;
-    bytes = bytes + count * (2 * size);
+    bytes = bytes + count * (2 * elementBytes(getElementTypeOrSelf(type)));
   }
   return LaunchInfo{simplifyDim(tasks), simplifyDim(elements), simplifyDim(bytes)};
 }

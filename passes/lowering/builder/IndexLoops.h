@@ -12,8 +12,10 @@ using IndexBody = llvm::function_ref<void(llvm::ArrayRef<mlir::AffineExpr> at, L
 IndexExprs keepDims(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, unsigned first, unsigned last);
 
 /// Loops over all indices of `dims`, the innermost in vectors. Neighbouring dimensions become one loop where all reads of `tensors` go on
-/// evenly; the index that `body` gets then has the whole offset in the last dimension of a run.
-void forEachIndex(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::Value> tensors, IndexBody body);
+/// evenly; the index that `body` gets then has the whole offset in the last dimension of a run. A body that computes with wider elements than the
+/// group has says how many lanes it takes at most.
+void forEachIndex(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::Value> tensors, IndexBody body,
+                  unsigned mostLanes = std::numeric_limits<unsigned>::max());
 
 /// The same without vectors, one dimension a loop, so that every coordinate is exact.
 void forEachElement(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, IndexBody body);

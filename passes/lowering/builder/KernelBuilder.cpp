@@ -28,29 +28,29 @@ static bool isOnlyIndex(Value value, llvm::DenseMap<Value, bool> &known) {
   });
 }
 
-/// 32-bit elements everywhere let the whole group run in vectors of one lane count.
-static unsigned chooseLanes(GroupOp group, kernel::TargetAttr target) {
-  bool narrow = true;
+/// One lane count for the whole group: that of its widest elements. Places in other tensors are read one at a time.
+unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
+  unsigned lanes = std::numeric_limits<unsigned>::max();
   llvm::DenseMap<Value, bool> known;
-  auto check = [&](Type type) {
-    Type element = getElementTypeOrSelf(type);
-    narrow &= element.isF32() || element.isInteger(32);
+  auto add = [&](Value value) {
+    if (!isOnlyIndex(value, known))
+      lanes = std::min(lanes, lanesOf(target, getElementTypeOrSelf(value.getType())));
   };
-  for (BlockArgument argument : group.getBody().getArguments())
-    if (!isOnlyIndex(argument, known))
-      check(argument.getType());
+  llvm::for_each(group.getBody().getArguments(), add);
   for (Type type : group.getResultTypes())
-    check(type);
-  for (Operation &op : group.getBody().front().without_terminator())
-    for (Value result : op.getResults())
-      if (!getElementTypeOrSelf(result.getType()).isInteger(1) && !isOnlyIndex(result, known))
-        check(result.getType());
-  return narrow ? target.lanes(32) : 1;
+    lanes = std::min(lanes, lanesOf(target, getElementTypeOrSelf(type)));
+  for (Operation &op : group.getBody().front().without_terminator()) {
+    llvm::for_each(op.getResults(), add);
+    // These give each lane an expression of its own.
+    if (isa<ReshapeOp, IotaOp, DimValuesOp>(op))
+      lanes = std::min(lanes, std::max(1u, target.lanes(32)));
+  }
+  return lanes;
 }
 
 KernelBuilder::KernelBuilder(GroupOp group, func::FuncOp kernel)
     : b(kernel.getBody()), location(group.getLoc()), groupOp(group), kernel(kernel), targetAttr(kernel::getTarget(group)),
-      argumentPacks(group.getInputs().size()), lanesForGroup(chooseLanes(group, targetAttr)) {
+      argumentPacks(group.getInputs().size()), lanesForGroup(countLanes(group, targetAttr)) {
   unsigned buffers = group.getInputs().size() + group.getNumResults();
   for (BlockArgument argument : kernel.getArguments().drop_front(buffers).drop_back(2))
     if (isa<IndexType>(argument.getType()))
@@ -224,7 +224,7 @@ void KernelBuilder::packConstant(unsigned argument, kernel::PackAttr pack) {
 Value KernelBuilder::scratch(Type elementType, AffineExpr elements) {
   assert(!scratchSize && "one scratch a kernel");
   scratchSize = elements;
-  return addArgument(Extra::Scratch, MemRefType::get({ShapedType::kDynamic}, elementType), "scratch");
+  return addArgument(Extra::Scratch, MemRefType::get({ShapedType::kDynamic}, computeType(elementType)), "scratch");
 }
 
 /// Adds an argument before the symbols; a buffer is written to.
@@ -375,8 +375,6 @@ Value KernelBuilder::loadBuffer(Value buffer, Type elementType, AffineExpr offse
   std::optional<int64_t> stride = coefficientOf(offset, lanes.dim);
   if (stride == 0)
     return broadcast(scalar(offset), lanes.count);
-  if (memory.isInteger(8))
-    return eachLane(lanes, offset, scalar);
   if (AffineExpr factor = linearCoefficient(offset, lanes.dim); !stride && isBroadcastFactor(factor)) {
     AffineExpr step = getAffineDimExpr(lanes.dim, context()), first = offset.replace(step, constant(0));
     auto yield = [](OpBuilder &builder, Location loc, Value value) { scf::YieldOp::create(builder, loc, value); };
@@ -529,13 +527,16 @@ void KernelBuilder::storeResults(Value anchorResult, Value computed, ArrayRef<Af
 }
 
 void KernelBuilder::storeLanes(Value anchorResult, Value computed, ArrayRef<AffineExpr> at, Lanes lanes) {
-  if (lanes.count == 1 || lanesForGroup > 1)
+  if (lanes.count <= lanesForGroup)
     return storeResults(anchorResult, computed, at, lanes);
-  for (int64_t lane = 0; lane < lanes.count; ++lane) {
+  for (int64_t first = 0; first < lanes.count; first += lanesForGroup) {
     IndexExprs place;
     for (AffineExpr expr : at)
-      place.push_back(shiftDim(expr, lanes.dim, lane));
-    storeResults(anchorResult, vector::ExtractOp::create(b, location, computed, lane), place, Lanes{lanes.dim, 1});
+      place.push_back(shiftDim(expr, lanes.dim, first));
+    auto positions = llvm::to_vector(llvm::seq<int64_t>(first, first + lanesForGroup));
+    Value piece = lanesForGroup == 1 ? Value(vector::ExtractOp::create(b, location, computed, first))
+                                     : Value(vector::ShuffleOp::create(b, location, computed, computed, positions));
+    storeResults(anchorResult, piece, place, Lanes{lanes.dim, lanesForGroup});
   }
 }
 

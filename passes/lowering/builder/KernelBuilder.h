@@ -88,7 +88,7 @@ public:
   void setValue(mlir::Value tensor, mlir::Value computed) { overrides[tensor] = computed; values.clear(); }
   /// Stores the group's results at an index; `anchorResult` is replaced by `computed` in the epilogue. Dims of the result as in the op.
   void storeResults(mlir::Value anchorResult, mlir::Value computed, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes = {});
-  /// The same for lanes along the last index, element by element where the epilogue has types that do not run in vectors.
+  /// The same for lanes along the last index, in pieces where the epilogue has wider elements.
   void storeLanes(mlir::Value anchorResult, mlir::Value computed, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes);
   /// Stores one group result (by number) as it is, without an epilogue; its dims are `getDims` of the result type.
   void store(unsigned result, mlir::Value computed, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes = {});
@@ -164,7 +164,7 @@ public:
   mlir::AffineExpr resultOffset(unsigned result, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// The row-major offset of an index into dims.
   mlir::AffineExpr linearize(llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::AffineExpr> at) const;
-  /// Lanes for the group's element types: the vector unit's for 32-bit elements, 1 when other types take part.
+  /// Lanes of a vector of the group's widest elements.
   unsigned vectorLanes() const { return lanesForGroup; }
   /// A fresh loop dimension for analysis only (it has no value).
   mlir::AffineExpr placeholder();
@@ -202,6 +202,9 @@ private:
   /// Values computed since the last loop, branch or store.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Computed, 1>> values;
 };
+
+/// Lanes of a vector of the group's widest elements.
+unsigned countLanes(nn::GroupOp group, kernel::TargetAttr target);
 
 } // namespace kiln
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/builder/LaneTranspose.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -27,7 +28,18 @@ std::pair<Value, Value> exchangeLanes(KernelBuilder &k, Value a, Value b, int64_
   return {without, vector::ShuffleOp::create(k.builder(), k.loc(), a, b, high)};
 }
 
-SmallVector<Value> transposeLanes(KernelBuilder &k, ArrayRef<Value> rows) {
+SmallVector<Value> moveLanes(KernelBuilder &k, ArrayRef<Value> vectors, function_ref<SmallVector<Value>(ArrayRef<Value>)> move) {
+  SmallVector<Value> stored;
+  for (Value vector : vectors)
+    if (auto widened = vector.getDefiningOp<arith::ExtFOp>(); widened && (stored.empty() || stored.front().getType() == widened.getIn().getType()))
+      stored.push_back(widened.getIn());
+  if (stored.size() != vectors.size() || vectors.empty())
+    return move(vectors);
+  Type wide = vectors.front().getType();
+  return llvm::map_to_vector(move(stored), [&](Value moved) -> Value { return arith::ExtFOp::create(k.builder(), k.loc(), wide, moved); });
+}
+
+static SmallVector<Value> transposeSquare(KernelBuilder &k, ArrayRef<Value> rows) {
   SmallVector<Value> block(rows);
   int64_t lanes = rows.size();
   for (int64_t bit = 1; bit < lanes; bit *= 2)
@@ -35,6 +47,10 @@ SmallVector<Value> transposeLanes(KernelBuilder &k, ArrayRef<Value> rows) {
       if (!(row & bit))
         std::tie(block[row], block[row + bit]) = exchangeLanes(k, block[row], block[row + bit], bit);
   return block;
+}
+
+SmallVector<Value> transposeLanes(KernelBuilder &k, ArrayRef<Value> rows) {
+  return moveLanes(k, rows, [&](ArrayRef<Value> vectors) { return transposeSquare(k, vectors); });
 }
 
 } // namespace kiln

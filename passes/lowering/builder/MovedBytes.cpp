@@ -1,5 +1,6 @@
 //===- MovedBytes.cpp - What a kernel reads and writes ---------------------===//
 #include "passes/lowering/builder/MovedBytes.h"
+#include "dialects/nn/ConstantData.h"
 
 using namespace mlir;
 
@@ -10,8 +11,7 @@ using namespace nn;
 AffineExpr countMovedBytes(KernelBuilder &k) {
   AffineExpr bytes = k.constant(0);
   auto add = [&](Type type) {
-    int64_t size = std::max(1u, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
-    bytes = bytes + getNumElements(getDims(type), k.context()) * size;
+    bytes = bytes + getNumElements(getDims(type), k.context()) * elementBytes(getElementTypeOrSelf(type));
   };
   for (Value input : k.group().getInputs())
     add(input.getType());

@@ -8,10 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
-#include "passes/target/choice/CostModel.h"
+#include "dialects/nn/ConstantData.h"
 #include "passes/lowering/builder/MovedBytes.h"
-#include "passes/target/groups/Places.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/groups/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -161,7 +162,7 @@ void ContractionEmitter::planChunks() {
   }
   // A sum of nothing, and a result without columns, are planned like those of one.
   depth = isStatic ? std::max<int64_t>(depth, 1) : 512;
-  int64_t width = c.tile.columns(), panelBytes = depth * width * 4;
+  int64_t width = c.tile.columns(), bytes = elementBytes(cast<MemRefType>(c.rhs.getType()).getElementType()), panelBytes = depth * width * bytes;
   // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
   int64_t panels = std::max<int64_t>(1, GroupOp(k.group()).getPlan()->getChunk() / panelBytes);
   if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
@@ -172,7 +173,7 @@ void ContractionEmitter::planChunks() {
     int64_t all = std::max<int64_t>(1, (*columns + width - 1) / width), count = (all + panels - 1) / panels;
     panels = (all + count - 1) / count;
     // What stays in the first-level cache for all blocks of rows need not be asked for (2 to 4 % of the time).
-    bool stays = isStatic && c.batch.empty() && depth * *columns * 4 <= k.target().getL1() * 2 / 3;
+    bool stays = isStatic && c.batch.empty() && depth * *columns * bytes <= k.target().getL1() * 2 / 3;
     if (stays && getConstantDim(countBlocks()).value_or(fewestBlocksToAsk) >= fewestBlocksToAsk)
       tiles.prefetch = false;
   }

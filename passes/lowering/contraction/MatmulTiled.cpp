@@ -6,9 +6,11 @@
 // would not pay for that it is read in place.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Scalar.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
-#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
 
@@ -23,7 +25,7 @@ using namespace nn;
 /// Fewer rows do not pay for packing the right side.
 static constexpr int64_t fewRows = 16;
 
-static bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
+static bool isReal(Value value) { return computesInF32(value.getType()); }
 
 namespace {
 /// The dimensions of a product: those that select a right side, those that do not, and the rest.
@@ -86,7 +88,7 @@ static bool isLinearIndex(const TracedView &view, unsigned rank) {
 }
 
 namespace {
-/// A product of f32 with operands that are linear views of buffers.
+/// A product in f32 with operands that are linear views of buffers.
 struct LinearMatmul {
   MatmulOp op;
   TracedView lhs, rhs;
@@ -126,7 +128,8 @@ struct LinearMatmul {
     DimExprs extents = getDims(MatmulOp(op).getRhs().getType());
     auto depth = getConstantDim(extents[rhsRank - 2]), columns = getConstantDim(extents[rhsRank - 1]);
     bool areRows = linearCoefficient(rhs.offset, rhsRank - 1) == getAffineConstantExpr(1, rhs.offset.getContext());
-    return areRows && depth && columns && *columns % std::max(1u, target.lanes(32)) == 0 && *depth * *columns * 4 <= target.getL2() / 2;
+    int64_t bytes = elementBytes(MatmulOp(op).getRhs().getType().getElementType());
+    return areRows && depth && columns && *columns % std::max(1u, target.lanes(32)) == 0 && *depth * *columns * bytes <= target.getL2() / 2;
   }
   TileShape chooseTile(kernel::TargetAttr target) const {
     AffineExpr columns = getDims(MatmulOp(op).getType()).back();
@@ -137,8 +140,8 @@ struct LinearMatmul {
 private:
   static std::string findFault(MatmulOp op, bool isLhsLinear, bool isRhsLinear) {
     for (auto [side, value] : {std::pair("left side", op.getLhs()), std::pair("right side", op.getRhs()), std::pair("result", op.getResult())})
-      if (!isF32(value))
-        return "it is for f32, the " + std::string(side) + " is " + llvm::to_string(getElementTypeOrSelf(value.getType()));
+      if (!isReal(value))
+        return "it is for f32, f16 and bf16, the " + std::string(side) + " is " + llvm::to_string(getElementTypeOrSelf(value.getType()));
     // Tiles of nothing have no size.
     if (llvm::is_contained(op.getType().getShape(), 0))
       return "the result has no elements";

@@ -10,9 +10,11 @@
 // The weight is stored as [kernel..., channel].
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Scalar.h"
+#include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -83,16 +85,16 @@ struct Depthwise {
   }
   /// Whether the channels run inside the pixels.
   bool channelsInside(unsigned lines) const {
-    int64_t bytes = 4;
+    int64_t bytes = elementBytes(op.getWeight().getType().getElementType());
     for (int64_t size : window)
       bytes *= size;
     return lines == 2 || getConstantDim(outputDims.back()).value_or(maxInnerWeightBytes) * bytes <= maxInnerWeightBytes;
   }
   /// Whether what follows the sums of two lines runs over them once they are stored: an exponential function or the like, written out for each sum,
-  /// would drive the sums from the registers. Not where it reads another tensor, in whose place the result may lie.
+  /// would drive the sums from the registers. Not where it reads another tensor, in whose place the result may lie, nor where storing would round.
   bool storesSums(unsigned lines) const {
     GroupOp group = k.group();
-    if (lines != 2 || group.getNumResults() != 1 || group.getResult(0).getType() != op.getType())
+    if (lines != 2 || isHalf(element) || group.getNumResults() != 1 || group.getResult(0).getType() != op.getType())
       return false;
     Value image = group.getInputs()[cast<BlockArgument>(op.getInput()).getArgNumber()];
     auto known = [&](Value input) { return input == image || input.getDefiningOp<ConstantOp>(); };

@@ -7,6 +7,7 @@
 // needs.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
@@ -27,8 +28,8 @@ std::string findTilingFault(GroupOp group, ConvOp conv) {
     stream << "the layout is " << stringifyLayout(conv.getLayout()) << ", expected channels_last";
   else if (llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
-  else if (!result.isF32() || !input.isF32())
-    stream << "it is for f32, the input is " << input << " and the result " << result;
+  else if (!llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
+    stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
   else if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
     stream << "the weight is not constant";
   else if (!isa<BlockArgument>(conv.getInput()))

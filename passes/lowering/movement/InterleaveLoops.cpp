@@ -5,7 +5,9 @@
 // as channel shuffles do: one vector of each row along e, woven in registers, gives as many vectors of the result, which are contiguous.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
+#include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Views.h"
 
@@ -25,11 +27,10 @@ struct Weave {
 };
 } // namespace
 
-static std::optional<Weave> findWeave(GroupOp group) {
+static std::optional<Weave> findWeave(GroupOp group, kernel::TargetAttr target) {
   Value result = group.getTerminator()->getOperand(0);
-  Type element = getElementTypeOrSelf(result.getType());
   auto isMoved = [](Operation &op) { return isa<IndexMap, YieldOp>(op); };
-  if (group.getNumResults() != 1 || (!element.isF32() && !element.isInteger(32)) || !llvm::all_of(group.getBody().front(), isMoved))
+  if (group.getNumResults() != 1 || lanesOf(target, getElementTypeOrSelf(result.getType())) < 4 || !llvm::all_of(group.getBody().front(), isMoved))
     return std::nullopt;
   auto view = traceLinearView(result);
   SmallVector<unsigned> wide;
@@ -45,9 +46,9 @@ static std::optional<Weave> findWeave(GroupOp group) {
 }
 
 KernelMatch matchInterleaveLoops(GroupOp group, Operation *, kernel::TargetAttr target) {
-  if (target.lanes(32) < 4)
-    return refuse("a vector has " + Twine(target.lanes(32)) + " elements, expected at least 4");
-  if (!findWeave(group))
+  if (unsigned lanes = lanesOf(target, getElementTypeOrSelf(group.getResult(0).getType())); lanes < 4)
+    return refuse("a vector has " + Twine(lanes) + " elements, expected at least 4");
+  if (!findWeave(group, target))
     return refuse("expected views alone that give 2, 4 or 8 rows element by element in turn");
   return accept("a few rows woven into one: vectors of each, interleaved in registers");
 }
@@ -73,7 +74,7 @@ static SmallVector<Value> interleave(KernelBuilder &k, ArrayRef<Value> rows) {
 
 FailureOr<LaunchInfo> lowerInterleaveLoops(KernelBuilder &k, Operation *) {
   Value result = k.group().getTerminator()->getOperand(0);
-  Weave weave = *findWeave(k.group());
+  Weave weave = *findWeave(k.group(), k.target());
   DimExprs dims = getDims(result.getType());
   Type element = getElementTypeOrSelf(result.getType());
   AffineExpr tasks = forEachTask(k, keepDims(k, dims, 0, weave.along), {}, [&](ArrayRef<AffineExpr> task) {
@@ -93,7 +94,8 @@ FailureOr<LaunchInfo> lowerInterleaveLoops(KernelBuilder &k, Operation *) {
         return;
       // A dim that is zero here stands for the lanes.
       AffineExpr lane = k.index(k.emitConstant(0)), start = k.index(k.emit(k.resultOffset(0, at)));
-      for (auto [i, row] : llvm::enumerate(interleave(k, rows))) {
+      auto weaveRows = [&](ArrayRef<Value> vectors) { return interleave(k, vectors); };
+      for (auto [i, row] : llvm::enumerate(moveLanes(k, rows, weaveRows))) {
         AffineExpr offset = start + static_cast<int64_t>(i * lanes.count) + lane;
         k.storeBuffer(k.resultBuffer(0), element, offset, row, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes.count});
       }

@@ -65,6 +65,11 @@ struct Resampling {
   SmallVector<Tap> nearest(AffineExpr at, unsigned i) const;
   SmallVector<Tap> cubic(const Scalar &x, unsigned i) const;
   SmallVector<Tap> taps(AffineExpr at, unsigned i, Value &isOutside) const;
+  /// Weighted sums of integers are taken in f64.
+  Type sumType() const {
+    Type element = op.getType().getElementType();
+    return isa<FloatType>(element) ? computeType(element) : Type(Float64Type::get(k.context()));
+  }
   Value blend(ArrayRef<SmallVector<Tap>> taps, IndexExprs &at, unsigned dim, Lanes lanes) const;
   void write(ArrayRef<SmallVector<Tap>> taps, Value isOutside, ArrayRef<AffineExpr> at, unsigned inner) const;
   void walk(SmallVector<SmallVector<Tap>> taps, Value isOutside, ArrayRef<AffineExpr> at, unsigned dim, unsigned inner) const;
@@ -182,7 +187,7 @@ Value Resampling::blend(ArrayRef<SmallVector<Tap>> taps, IndexExprs &at, unsigne
     return k.value(op.getInput(), at, lanes);
   if (taps[dim].empty())
     return blend(taps, at, dim + 1, lanes);
-  Type element = op.getType().getElementType(), real = isa<FloatType>(element) ? computeType(element) : Type(Float64Type::get(k.context()));
+  Type element = op.getType().getElementType(), real = sumType();
   Value sum;
   for (const Tap &tap : taps[dim]) {
     IndexExprs place(at);
@@ -201,7 +206,7 @@ Value Resampling::blend(ArrayRef<SmallVector<Tap>> taps, IndexExprs &at, unsigne
 
 void Resampling::write(ArrayRef<SmallVector<Tap>> taps, Value isOutside, ArrayRef<AffineExpr> outer, unsigned inner) const {
   Type element = op.getType().getElementType();
-  forEachIndex(k, keepDims(k, out, inner, out.size()), mergedReads(k, op.getInput()), [&](ArrayRef<AffineExpr> at, Lanes lanes) {
+  auto body = [&](ArrayRef<AffineExpr> at, Lanes lanes) {
     IndexExprs to(at);
     std::copy(outer.begin(), outer.begin() + inner, to.begin());
     IndexExprs from(to);
@@ -213,7 +218,9 @@ void Resampling::write(ArrayRef<SmallVector<Tap>> taps, Value isOutside, ArrayRe
       value = arith::SelectOp::create(k.builder(), k.loc(), isOutside, fill, value);
     }
     k.storeResults(op.getResult(), value, to, lanes);
-  });
+  };
+  unsigned lanes = op.getMode() == ResizeMode::Nearest ? k.vectorLanes() : lanesOf(k.target(), sumType());
+  forEachIndex(k, keepDims(k, out, inner, out.size()), mergedReads(k, op.getInput()), body, lanes);
 }
 
 /// Loops over dims [dim, inner) whose taps are still to be computed.

@@ -46,17 +46,9 @@ static std::optional<TransposedRead> readAcross(Value view, ArrayRef<AffineExpr>
 
 /// The only read of the group that is transposed, if all others are contiguous or repeat an element.
 static std::optional<TransposedRead> findTransposedRead(GroupOp group) {
-  auto isWide = [](Type type) {
-    Type element = getElementTypeOrSelf(type);
-    return !element.isF32() && !element.isInteger(32);
-  };
-  if (llvm::any_of(group.getInputs().getTypes(), isWide))
-    return std::nullopt;
   DimExprs dims = getDims(group.getResult(0).getType());
   std::optional<TransposedRead> found;
   for (Operation &op : group.getBody().front().without_terminator()) {
-    if (llvm::any_of(op.getResultTypes(), isWide))
-      return std::nullopt;
     bool isInner = llvm::all_of(op.getUsers(), [](Operation *user) { return isa<IndexMap>(user); });
     if (!isa<IndexMap>(op) || isInner || getDims(op.getResult(0).getType()) != dims)
       continue;
@@ -70,8 +62,10 @@ static std::optional<TransposedRead> findTransposedRead(GroupOp group) {
 }
 
 /// The side of the squares: as many lanes as the vectors and both dimensions have.
-static unsigned chooseSide(const TransposedRead &read, ArrayRef<AffineExpr> dims, kernel::TargetAttr target) {
-  unsigned side = std::max(1u, target.lanes(32));
+static unsigned chooseSide(GroupOp group, const TransposedRead &read, kernel::TargetAttr target) {
+  DimExprs dims = getDims(group.getResult(0).getType());
+  // A square of bytes as wide as a vector would not fit in the registers.
+  unsigned side = std::min(std::max(1u, target.lanes(32)), countLanes(group, target));
   for (unsigned dim : {read.along, read.last})
     if (auto size = getConstantDim(dims[dim]))
       side = std::min(side, llvm::bit_floor(static_cast<unsigned>(std::min<int64_t>(*size, side))));
@@ -81,8 +75,8 @@ static unsigned chooseSide(const TransposedRead &read, ArrayRef<AffineExpr> dims
 KernelMatch matchTransposeTiled(GroupOp group, Operation *, kernel::TargetAttr target) {
   auto read = findTransposedRead(group);
   if (!read)
-    return refuse("expected one operand of f32 or i32 that is read across");
-  if (unsigned side = chooseSide(*read, getDims(group.getResult(0).getType()), target); side < 4)
+    return refuse("expected one operand that is read across");
+  if (unsigned side = chooseSide(group, *read, target); side < 4)
     return refuse("the squares would have " + Twine(side) + " elements a side, expected at least 4");
   return accept("reads an operand across: squares transposed in registers");
 }
@@ -138,7 +132,7 @@ FailureOr<LaunchInfo> lowerTransposeTiled(KernelBuilder &k, Operation *) {
   auto read = findTransposedRead(k.group());
   auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
   DimExprs dims = getDims(yielded.front().getType());
-  int64_t side = chooseSide(*read, dims, k.target());
+  int64_t side = chooseSide(k.group(), *read, k.target());
   SmallVector<MergedLoop> loops = mergeLoops(k, dims, {}, yielded);
   // Merged loops keep the last of their dimensions: both that are swapped are still there.
   AffineExpr chunkE = k.constant(squaresAlong * side), chunkD = k.constant(squaresAcross * side), extentE, extentD = loops.back().extent;

@@ -22,6 +22,8 @@ using namespace nn;
 
 /// Rows of more elements could lose too many digits in one pass.
 static constexpr int64_t longestOnePass = 4096;
+/// A row of halves and its factors are kept in f32 on the stack up to here.
+static constexpr int64_t longestWideRow = 4096;
 
 KernelMatch matchLayerNormRows(GroupOp, Operation *, kernel::TargetAttr) {
   return accept("kept whole: mean, variance and result of a row that stays in the cache");
@@ -42,11 +44,16 @@ struct NormRow {
   Type element;
   AffineExpr length;
   function_ref<IndexExprs(AffineExpr)> at;
+  /// Where halves are widened: the row, which every pass reads, and the factors, which every row reads. Null for other elements.
+  Value wideRow;
+  ArrayRef<Value> wideFactors;
 
   Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element); }
   Scalar spread(const Scalar &value, unsigned lanes) const { return scalar(k.broadcast(value.value(), lanes)); }
   bool keep() const { return !isa<BlockArgument>(anchor->getOperand(0)); }
   Scalar load(AffineExpr j, Lanes lanes) const {
+    if (wideRow)
+      return scalar(k.loadBuffer(wideRow, element, j, lanes));
     return scalar(keep() ? k.loadResult(0, at(j), lanes) : k.value(anchor->getOperand(0), at(j), lanes));
   }
   /// Sums over the row, divided by its length.
@@ -86,9 +93,15 @@ struct NormRow {
   /// The first read of the row: a prologue's values are left in the result.
   Scalar first(AffineExpr j, Lanes lanes) const {
     Value x = k.value(anchor->getOperand(0), at(j), lanes);
-    if (keep())
+    if (wideRow)
+      k.storeBuffer(wideRow, element, j, x, lanes);
+    else if (keep())
       k.store(0, x, at(j), lanes);
     return scalar(x);
+  }
+  /// Operand `operand`, the scale or the bias, at a place of the row.
+  Scalar factor(unsigned operand, AffineExpr j, ArrayRef<AffineExpr> within, Lanes lanes) const {
+    return scalar(wideFactors.empty() ? k.value(anchor->getOperand(operand), within, lanes) : k.loadBuffer(wideFactors[operand - 1], element, j, lanes));
   }
 };
 } // namespace
@@ -108,12 +121,27 @@ static void emitRow(const NormRow &row, unsigned axis, double epsilon) {
     Scalar loaded = row.load(j, lanes);
     Scalar x = centered ? loaded - row.spread(moments.first, lanes.count) : loaded;
     ArrayRef<AffineExpr> within = ArrayRef(at).drop_front(axis);
-    Scalar y = x * row.spread(inverse, lanes.count) * row.scalar(k.value(row.anchor->getOperand(1), within, lanes));
+    Scalar y = x * row.spread(inverse, lanes.count) * row.factor(1, j, within, lanes);
     Value result = y.value();
     if (row.anchor->getNumOperands() > 2)
-      result = (y + row.scalar(k.value(row.anchor->getOperand(2), within, lanes))).value();
+      result = (y + row.factor(2, j, within, lanes)).value();
     k.storeResults(row.anchor->getResult(0), result, at, lanes);
   });
+}
+
+/// The scale and the bias in f32, once for all rows of a call.
+static SmallVector<Value> widenFactors(KernelBuilder &k, Operation *anchor, const RowShape &shape, unsigned axis) {
+  int64_t length = *getConstantDim(shape.length);
+  SmallVector<Value> wide;
+  for (Value operand : anchor->getOperands().drop_front()) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    wide.push_back(k.array(wide.empty() ? "scale" : "bias", element, length));
+    k.vectorLoop(shape.length, k.vectorLanes(), "i", [&](AffineExpr j, Lanes lanes) {
+      IndexExprs at = shape.at(k.constant(0), j, k.constant(0));
+      k.storeBuffer(wide.back(), element, j, k.value(operand, ArrayRef(at).drop_front(axis), lanes), lanes);
+    });
+  }
+  return wide;
 }
 
 FailureOr<LaunchInfo> lowerLayerNormRows(KernelBuilder &k, Operation *anchor) {
@@ -122,7 +150,14 @@ FailureOr<LaunchInfo> lowerLayerNormRows(KernelBuilder &k, Operation *anchor) {
   double epsilon = anchor->getAttrOfType<FloatAttr>("epsilon").getValueAsDouble();
   RowShape shape = makeRowShape(k, dims, axis, dims.size() - 1);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
-  forEachRow(k, shape, [&](auto at, Lanes) { emitRow({k, anchor, element, shape.length, at}, axis, epsilon); });
+  bool widens = isHalf(element) && getConstantDim(shape.length).value_or(longestWideRow + 1) <= longestWideRow;
+  SmallVector<Value> factors;
+  if (widens)
+    factors = widenFactors(k, anchor, shape, axis);
+  forEachRow(k, shape, [&](auto at, Lanes) {
+    Value row = widens ? k.array("row", element, *getConstantDim(shape.length)) : Value();
+    emitRow({k, anchor, element, shape.length, at, row, factors}, axis, epsilon);
+  });
   AffineExpr elements = getNumElements(dims, k.context());
   return LaunchInfo{countTasks(k, shape.tasks), elements * 8, elements * 8};
 }

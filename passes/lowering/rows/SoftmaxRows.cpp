@@ -37,6 +37,8 @@ struct RowWalk {
   kernel::Accuracy accuracy;
   function_ref<IndexExprs(AffineExpr)> at;
   Lanes across;
+  /// What a row of halves is kept in between its passes; null: the result, where it is kept at all.
+  Value wide;
 
   unsigned valueLanes() const { return shape.alongRow ? 1 : across.count; }
   Value reduce(ReduceKind kind, function_ref<Value(AffineExpr, Lanes)> body) const {
@@ -65,6 +67,9 @@ static constexpr int64_t columnScratch = 16384, usualScratch = 4096;
 /// Blocks of columns come in multiples of this, so that threads share them evenly.
 static constexpr int64_t evenBlocks = 8;
 
+/// A row of halves is kept in f32 on the stack up to here.
+static constexpr int64_t longestWideRow = 16384;
+
 /// Whether the anchor's operand is read straight from a buffer, so that reading it again costs no computation.
 static bool isPlainRead(Value operand) { return isa<BlockArgument>(operand); }
 
@@ -73,25 +78,31 @@ static void emitRow(const RowWalk &row, Operation *anchor) {
   Value input = anchor->getOperand(0), result = anchor->getResult(0);
   bool isLog = isa<LogSoftmaxOp>(anchor);
   auto shift = getProvenShift(anchor);
-  bool keep = !shift && !isPlainRead(input);
-  auto load = [&](AffineExpr j, Lanes lanes) { return keep ? k.loadResult(0, row.at(j), lanes) : k.value(input, row.at(j), lanes); };
+  bool keep = !shift && (row.wide || !isPlainRead(input));
+  auto put = [&](Value x, AffineExpr j, Lanes lanes) {
+    return row.wide ? k.storeBuffer(row.wide, row.element, j, x, lanes) : k.store(0, x, row.at(j), lanes);
+  };
+  auto get = [&](AffineExpr j, Lanes lanes) {
+    return row.wide ? k.loadBuffer(row.wide, row.element, j, lanes) : k.loadResult(0, row.at(j), lanes);
+  };
+  auto load = [&](AffineExpr j, Lanes lanes) { return keep ? get(j, lanes) : k.value(input, row.at(j), lanes); };
   Value maximum = shift ? Value() : k.named(row.reduce(ReduceKind::Max, [&](AffineExpr j, Lanes lanes) {
     Value x = k.value(input, row.at(j), lanes);
     if (keep)
-      k.store(0, x, row.at(j), lanes);
+      put(x, j, lanes);
     return x;
   }), "maximum");
   Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
     Scalar x = row.scalar(load(j, lanes)), y = shiftedExp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count), shift.has_value());
     if (!isLog)
-      k.store(0, k.named(y.value(), "e"), row.at(j), lanes);
+      put(k.named(y.value(), "e"), j, lanes);
     return y.value();
   });
   Scalar total = row.scalar(k.named(sum, "total"));
   Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
   row.each([&](AffineExpr j, Lanes lanes) {
     Scalar y = isLog ? row.scalar(load(j, lanes)) - row.spread(maximum, lanes.count) - row.spread(last, lanes.count)
-                     : row.scalar(k.loadResult(0, row.at(j), lanes)) * row.spread(last, lanes.count);
+                     : row.scalar(get(j, lanes)) * row.spread(last, lanes.count);
     k.storeResults(result, y.value(), row.at(j), lanes);
   });
 }
@@ -210,9 +221,11 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
     return info(blocks.extents());
   }
   bool inRegisters = shape.alongRow && length && lanes > 1 && *length > 0 && countPieces(*length, lanes) <= mostInRegisters(k);
+  bool widens = isHalf(element) && shape.alongRow && length.value_or(longestWideRow + 1) <= longestWideRow;
   forEachRow(k, shape, [&](auto at, Lanes across) {
+    Value wide = widens && !inRegisters && *length > 0 ? k.array("row", element, *length) : Value();
     if (!inRegisters)
-      return emitRow(RowWalk{k, shape, element, accuracyOf(anchor), at, across}, anchor);
+      return emitRow(RowWalk{k, shape, element, accuracyOf(anchor), at, across, wide}, anchor);
     RegisterRow row{k, anchor, cutRow(k, k.constant(0), *length, lanes)};
     for (RowPiece &piece : row.pieces)
       piece.value = k.value(anchor->getOperand(0), at(piece.column), piece.lanes);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
@@ -46,7 +47,7 @@ static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
   if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !isAll(conv.getPads(), 0) ||
       !isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.getShape().drop_front(2), 3))
     return std::nullopt;
-  if (!type.getElementType().isF32() || !weight.getElementType().isF32())
+  if (!computesInF32(type) || !computesInF32(conv.getInput().getType()) || !computesInF32(weight))
     return std::nullopt;
   DimExprs dims = getDims(type);
   auto height = getConstantDim(dims[1]), width = getConstantDim(dims[2]);

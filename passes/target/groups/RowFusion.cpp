@@ -1,6 +1,7 @@
 //===- RowFusion.cpp - Which operations share rows while they are in the cache ===//
 #include "passes/target/groups/RowFusion.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
 
@@ -13,14 +14,14 @@ using namespace nn;
 /// Products that are too small to be shared by threads, in multiplications.
 static constexpr int64_t smallProduct = 1 << 18;
 
-static bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
+static bool isReal(Value value) { return computesInF32(value.getType()); }
 
 /// The multiplications that a result of this product takes; nullopt when no kernel would compute it in tiles with packed constant weights.
 static std::optional<int64_t> countDepth(Operation *product) {
-  if (!isF32(product->getResult(0)) || !isF32(product->getOperand(0)) || !product->getOperand(1).getDefiningOp<ConstantOp>())
+  if (!isReal(product->getResult(0)) || !isReal(product->getOperand(0)) || !product->getOperand(1).getDefiningOp<ConstantOp>())
     return std::nullopt;
   auto weight = cast<RankedTensorType>(product->getOperand(1).getType());
-  if (!isF32(product->getOperand(1)) || weight.getNumElements() == 0)
+  if (!isReal(product->getOperand(1)) || weight.getNumElements() == 0)
     return std::nullopt;
   if (auto conv = dyn_cast<ConvOp>(product)) {
     bool isPadded = llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; });
@@ -38,7 +39,7 @@ bool isComputedInF32(Value value) {
   llvm::SmallDenseSet<Value> seen{value};
   while (!work.empty()) {
     Value next = work.pop_back_val();
-    if (!isF32(next))
+    if (!isReal(next))
       return false;
     if (Operation *op = next.getDefiningOp(); op && isPointwise(op))
       for (Value operand : op->getOperands())
@@ -57,7 +58,7 @@ static Operation *followChain(Operation *op) {
     Operation *user = *users.begin();
     if (!isa<ScalarBody>(user))
       return user;
-    if (!isF32(user->getResult(0)) || !llvm::all_of(user->getOperands(), isComputedInF32))
+    if (!isReal(user->getResult(0)) || !llvm::all_of(user->getOperands(), isComputedInF32))
       return nullptr;
     op = user;
   }
@@ -67,7 +68,7 @@ Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
   if (!isa<MatmulOp, ConvOp>(product) || !target || target.lanes(32) < 4)
     return nullptr;
   Operation *softmax = followChain(product);
-  if (!isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(softmax) || !isF32(softmax->getResult(0)))
+  if (!isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(softmax) || !isReal(softmax->getResult(0)))
     return nullptr;
   DimExprs dims = getDims(softmax->getResult(0).getType());
   std::optional<int64_t> depth = countDepth(product), columns = getConstantDim(dims.back());
@@ -103,7 +104,7 @@ static constexpr int64_t gatheredBlocks = 1;
 
 Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
   auto gather = dyn_cast<GatherOp>(op);
-  if (!gather || gather.getAxis() != 0 || !gather.getResult().hasOneUse() || !isF32(gather.getInput()) || gather.getInput().getType().getRank() != 2)
+  if (!gather || gather.getAxis() != 0 || !gather.getResult().hasOneUse() || !isReal(gather.getInput()) || gather.getInput().getType().getRank() != 2)
     return nullptr;
   auto product = dyn_cast<MatmulOp>(*gather->user_begin());
   auto table = gather.getInput().getType(), rows = gather.getType();
@@ -112,7 +113,7 @@ Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
     return nullptr;
   auto weight = product.getRhs().getDefiningOp<ConstantOp>();
   int64_t count = rows.getNumElements() / table.getShape()[1];
-  if (!weight || !isF32(product.getRhs()) || !isF32(product.getResult()) || product.getType().getNumElements() == 0)
+  if (!weight || !isReal(product.getRhs()) || !isReal(product.getResult()) || product.getType().getNumElements() == 0)
     return nullptr;
   TileShape tile = chooseTile(target, count, product.getType().getShape().back(), table.getShape()[1]);
   return count <= gatheredBlocks * tile.rows ? product.getOperation() : nullptr;

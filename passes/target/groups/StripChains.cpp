@@ -2,6 +2,7 @@
 #include "passes/target/groups/StripChains.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Scalar.h"
 
 using namespace mlir;
 
@@ -19,13 +20,13 @@ static bool isAll(ArrayRef<int64_t> values, int64_t value) {
   return llvm::all_of(values, [&](int64_t v) { return v == value; });
 }
 
-/// channels_last with static extents, f32, constant weights, no padding or dilation.
+/// channels_last with static extents, in f32, constant weights, no padding or dilation.
 static bool isPlain(ConvOp conv) {
   auto type = conv.getInput().getType();
   DimExprs dims = getDims(type);
   bool isStatic = dims.size() == 4 && llvm::all_of(llvm::drop_begin(dims), [](AffineExpr dim) { return getConstantDim(dim).value_or(0) > 0; });
-  return isStatic && conv.getLayout() == Layout::ChannelsLast && type.getElementType().isF32() && isAll(conv.getPads(), 0) &&
-         isAll(conv.getDilations(), 1) && conv.getWeight().getDefiningOp<ConstantOp>();
+  return isStatic && conv.getLayout() == Layout::ChannelsLast && computesInF32(type) && computesInF32(conv.getType()) &&
+         computesInF32(conv.getWeight().getType()) && isAll(conv.getPads(), 0) && isAll(conv.getDilations(), 1) && conv.getWeight().getDefiningOp<ConstantOp>();
 }
 
 static bool isPointwiseConv(ConvOp conv) {
@@ -51,9 +52,8 @@ static bool isZeroBorder(PadOp pad) {
   return llvm::all_of(ArrayRef{1u, 2u}, [&](unsigned dim) { return amount(pad.getLow(), dim) >= 0 && amount(pad.getHigh(), dim) >= 0; });
 }
 
-static bool isF32(Operation *op) {
-  return llvm::all_of(op->getOperandTypes(), [](Type type) { return getElementTypeOrSelf(type).isF32(); }) &&
-         getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+static bool isReal(Operation *op) {
+  return llvm::all_of(op->getOperandTypes(), computesInF32) && computesInF32(op->getResult(0).getType());
 }
 
 std::optional<StripChain> findStripChain(ConvOp expand, kernel::TargetAttr target) {
@@ -62,7 +62,7 @@ std::optional<StripChain> findStripChain(ConvOp expand, kernel::TargetAttr targe
   Operation *op = expand;
   auto next = [&]() -> Operation * { return op->getResult(0).hasOneUse() ? *op->user_begin() : nullptr; };
   for (Operation *user = next(); user && isa<ScalarBody>(user); user = next()) {
-    if (!isF32(user))
+    if (!isReal(user))
       return std::nullopt;
     op = user;
   }

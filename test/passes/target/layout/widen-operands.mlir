@@ -1,0 +1,44 @@
+// RUN: kiln-opt %s --nn-widen-operands | FileCheck %s
+
+// CHECK-LABEL: func @product
+// CHECK: %[[W:.*]] = nn.constant
+// CHECK: %[[X:.*]] = nn.cast %{{.*}} : tensor<4x8xf16> -> tensor<4x8xf32>
+// CHECK: nn.matmul %[[X]], %[[W]] : tensor<4x8xf32>, tensor<8x16xf16> -> tensor<4x16xf16>
+func.func @product(%x: tensor<4x8xf16>) -> tensor<4x16xf16> {
+  %w = nn.constant dense<1.0> : tensor<8x16xf16>
+  %r = nn.matmul %x, %w : tensor<4x8xf16>, tensor<8x16xf16> -> tensor<4x16xf16>
+  return %r : tensor<4x16xf16>
+}
+
+// CHECK-LABEL: func @two_users_share_the_cast
+// CHECK-COUNT-1: nn.cast
+// CHECK-NOT: nn.cast
+// CHECK: return
+func.func @two_users_share_the_cast(%x: tensor<4x8xbf16>, %w: tensor<8x16xbf16>) -> (tensor<4x16xbf16>, tensor<4x16xbf16>) {
+  %a = nn.matmul %x, %w : tensor<4x8xbf16>, tensor<8x16xbf16> -> tensor<4x16xbf16>
+  %b = nn.matmul %x, %w : tensor<4x8xbf16>, tensor<8x16xbf16> -> tensor<4x16xbf16>
+  return %a, %b : tensor<4x16xbf16>, tensor<4x16xbf16>
+}
+
+// CHECK-LABEL: func @convolution
+// CHECK: %[[Y:.*]] = nn.cast %{{.*}} : tensor<1x8x8x3xbf16> -> tensor<1x8x8x3xf32>
+// CHECK: nn.conv %[[Y]]
+// CHECK-SAME: : tensor<1x8x8x3xf32>, tensor<16x3x3x3xbf16> -> tensor<1x6x6x16xbf16>
+func.func @convolution(%x: tensor<1x8x8x3xbf16>, %w: tensor<16x3x3x3xbf16>) -> tensor<1x6x6x16xbf16> {
+  %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
+    : tensor<1x8x8x3xbf16>, tensor<16x3x3x3xbf16> -> tensor<1x6x6x16xbf16>
+  return %r : tensor<1x6x6x16xbf16>
+}
+
+// What is read in vectors stays as it is: depthwise convolutions, products of one column; so do other types.
+// CHECK-LABEL: func @stays
+// CHECK-NOT: nn.cast
+// CHECK: return
+func.func @stays(%x: tensor<1x8x8x3xf16>, %w: tensor<3x1x3x3xf16>, %a: tensor<4x8xf16>, %b: tensor<8x1xf16>, %c: tensor<4x8xf64>, %d: tensor<8x4xf64>)
+    -> (tensor<1x6x6x3xf16>, tensor<4x1xf16>, tensor<4x4xf64>) {
+  %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 3 layout channels_last
+    : tensor<1x8x8x3xf16>, tensor<3x1x3x3xf16> -> tensor<1x6x6x3xf16>
+  %s = nn.matmul %a, %b : tensor<4x8xf16>, tensor<8x1xf16> -> tensor<4x1xf16>
+  %t = nn.matmul %c, %d : tensor<4x8xf64>, tensor<8x4xf64> -> tensor<4x4xf64>
+  return %r, %s, %t : tensor<1x6x6x3xf16>, tensor<4x1xf16>, tensor<4x4xf64>
+}
