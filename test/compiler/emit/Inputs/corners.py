@@ -52,6 +52,8 @@ static void fill(void *memory, const char *type, size_t count) {
       static_cast<int32_t *>(memory)[i] = value;
     else if (!strcmp(type, "bool"))
       static_cast<uint8_t *>(memory)[i] = value > 0;
+    else if (!strcmp(type, "f16"))
+      static_cast<_Float16 *>(memory)[i] = static_cast<_Float16>(float(value) / 4);
     else if (!strcmp(type, "u8"))
       static_cast<uint8_t *>(memory)[i] = uint8_t(value + 6);
     else
@@ -172,6 +174,8 @@ def list_corners(dimensions):
 def make_corner(values, dimensions, tensors):
     """The row of the driver's table, and the values of all symbols at their most."""
     symbols = dict(zip((d["name"] for d in dimensions), values))
+    # In shapes, keywords of C++ stand as the header has them.
+    symbols.update({name + "_": value for name, value in list(symbols.items())})
     inside = all(d["min"] <= value <= d["max"] for value, d in zip(values, dimensions))
     for dimension in dimensions[len(values):]:
         symbols[dimension["name"]] = eval(dimension["bound"].replace(" / ", " // "), {"max": max}, symbols) if inside else 0
@@ -249,11 +253,18 @@ def main():
     inputs, outputs = [Tensor(row) for row in described["inputs"]], [Tensor(row) for row in described["outputs"]]
     dimensions = described["dimensions"]
     given = [d for d in dimensions if "bound" not in d]
+    if not given:
+        print("no dimension is dynamic")
+        return
     corners = list_corners(given)
     rows = [make_corner(corner, dimensions, inputs + outputs)[0] for corner in corners]
-    setters = "".join(f"call.{d['name']}(at.dims[{i}]);\n  " for i, d in enumerate(given))
+    # Keywords of C++ have an underscore behind them in the header.
+    header = (folder / "model.h").read_text()
+    field = lambda name: name if re.search(rf"\b{name} ?[;(]", header) else name + "_"
+    setters = "".join(f"call.{field(d['name'])}(at.dims[{i}]);\n  " for i, d in enumerate(given))
     for i, tensor in enumerate(inputs + outputs):
-        setters += f"call.{tensor.name}({{reinterpret_cast<decltype({'model_inputs' if i < len(inputs) else 'model_outputs'}::{tensor.name})>(nowhere), at.tensors[{i}].elements}});\n  "
+        owner, name = "model_inputs" if i < len(inputs) else "model_outputs", field(tensor.name)
+        setters += f"call.{name}({{reinterpret_cast<decltype({owner}::{name})>(nowhere), at.tensors[{i}].elements}});\n  "
     text = DRIVER
     for word, value in (("CORNERS", "".join(rows)), ("TENSORS", len(inputs + outputs)), ("INPUTS", len(inputs)), ("DIMS", len(dimensions)),
                         ("SETTERS", setters), ("TYPE_LIST", ", ".join(json.dumps(tensor.type) for tensor in inputs + outputs)), ("WEIGHTS", ""), ("NAME", "model")):
