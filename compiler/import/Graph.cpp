@@ -58,10 +58,10 @@ std::optional<Value> GraphImporter::lookup(Scope &scope, StringRef name, std::st
 Value GraphImporter::makeStrings(const onnx::TensorProto &tensor, Location loc, std::string &reason) {
   if (tensor.data_type() != onnx::TensorProto::STRING)
     return {};
-  int64_t count = 1, most = tensor.string_data_size();
-  bool isWrong = tensor.dims_size() > options.limits.rank;
+  bool isEmpty = llvm::is_contained(tensor.dims(), 0), isWrong = tensor.dims_size() > options.limits.rank;
+  int64_t count = isEmpty ? 0 : 1, most = tensor.string_data_size();
   for (int64_t dim : tensor.dims())
-    isWrong |= dim < 0 || (dim > 0 && count > most / dim) || (count *= dim) < 0;
+    isWrong |= dim < 0 || (!isEmpty && (count > most / dim || (count *= dim) < 0));
   if (isWrong || count != most) {
     reason = "its dimensions do not fit its " + std::to_string(most) + " strings";
     return {};

@@ -32,6 +32,8 @@ std::string findTilingFault(GroupOp group, ConvOp conv) {
     stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
   else if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
     stream << "the weight is not constant";
+  else if (llvm::is_contained(conv.getType().getShape(), 0))
+    stream << "the result has no elements";
   else if (!isa<BlockArgument>(conv.getInput()))
     stream << "the input is computed by " << conv.getInput().getDefiningOp()->getName();
   return text;

@@ -6,7 +6,6 @@
 // TARGET-LABEL: func.func @main
 // TARGET: nn.group{{.*}}kernel = "onednn_matmul"{{.*}}>, reason = "library onednn: asked for; matmul with its bias"
 // TARGET: nn.group{{.*}}kernel = "softmax_rows"{{.*}}>, reason = "kept whole: {{.*}}; not onednn: the axis is not the last"
-// TARGET: nn.group{{.*}}kernel = "matmul_loops"{{.*}}>, reason = "{{.*}}; not onednn: its functions are for f32"
 // TARGET: nn.group{{.*}}kernel = "onednn_conv"{{.*}}>, reason = "library onednn: asked for; conv with its bias and relu"
 // TARGET: nn.conv {{.*}} pads [1, 1, 1, 1]
 // TARGET: nn.add
@@ -15,6 +14,7 @@
 // TARGET: nn.group{{.*}}kernel = "onednn_conv"{{.*}}>, reason = "library onednn: asked for; conv"
 // TARGET: nn.conv
 // TARGET-NEXT: nn.yield
+// TARGET: nn.group{{.*}}kernel = "gemm_tiled"{{.*}}>, reason = "{{.*}}; not onednn: its functions are for f32"
 // TARGET: nn.group{{.*}}kernel = "transpose_tiled"
 // TARGET: nn.add
 

@@ -50,10 +50,10 @@ module attributes {nn.model = "accuracy", kernel.target = #kernel.target<name = 
   // Numbers in memory are f16, sums and exp are f32.
   // KERNEL-LABEL: func.func private @softmax_rows_1(
   // KERNEL-SAME: memref<?xf16>
-  // KERNEL: arith.extf %{{.*}} f16 to f32
-  // KERNEL: math.exp %{{.*}} {kernel.accuracy = #kernel.accuracy<half>} : f32
-  // KERNEL: arith.addf %{{.*}} : f32
-  // KERNEL: arith.truncf %{{.*}} : f32 to f16
+  // KERNEL: arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>
+  // KERNEL: math.exp %{{.*}} {kernel.accuracy = #kernel.accuracy<half>} : vector<8xf32>
+  // KERNEL: arith.addf %{{.*}} : vector<8xf32>
+  // KERNEL: arith.truncf %{{.*}} : vector<8xf32> to vector<8xf16>
   func.func @main(%x: tensor<8x600xf32> {nn.name = "x"}, %h: tensor<8x600xf16> {nn.name = "h"}, %e: tensor<8xf32> {nn.name = "e"},
                   %d: tensor<8xf64> {nn.name = "d"})
       -> (tensor<8x600xf32> {nn.name = "0"}, tensor<8x600xf16> {nn.name = "1"}, tensor<8x600xf16> {nn.name = "2"}, tensor<8xf32> {nn.name = "3"},
