@@ -6,7 +6,7 @@ from floats import floats
 
 FUNCTIONS = {
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Tanh": np.tanh, "Relu": lambda x: np.maximum(x, 0), "Softsign": lambda x: x / (1 + abs(x)),
-    "Softplus": lambda x: np.log1p(np.exp(x)), "HardSigmoid": lambda x: np.clip(0.2 * x + 0.5, 0, 1), "Elu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "Softplus": lambda x: np.logaddexp(0, x), "HardSigmoid": lambda x: np.clip(0.2 * x + 0.5, 0, 1), "Elu": lambda x: np.where(x > 0, x, np.expm1(x)),
     "LeakyRelu": lambda x: np.where(x > 0, x, 0.01 * x),
 }
 
