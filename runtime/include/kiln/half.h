@@ -12,7 +12,7 @@ template <typename V> using WordsOf = with_lane<V, uint16_t>;
 template <typename W> KILN_INLINE FloatsOf<W> bf16_to_f32(W word) {
   return bitcast<FloatsOf<W>>(convert<with_lane<W, uint32_t>>(word) << 16u);
 }
-template <typename V> KILN_INLINE WordsOf<V> floatToBf16Bits(V x) {
+template <typename V> KILN_INLINE WordsOf<V> f32_to_bf16_bits(V x) {
   uint_like<V> bits = bitcast<uint_like<V>>(x);
   uint_like<V> rounded = (bits + ((bits >> 16u & 1u) + 0x7fffu)) >> 16u;
   uint_like<V> nan = bits >> 16u | 0x40u;
@@ -26,7 +26,7 @@ template <typename V> KILN_INLINE WordsOf<V> f32_to_bf16(V x) {
     if (__builtin_expect(__builtin_ia32_fpclassps512_mask(x, 0x20, -1) == 0, 1))
       return bitcast<WordsOf<V>>(__builtin_ia32_cvtneps2bf16_512_mask(x, with_lane<V, __bf16>{}, -1));
 #endif
-  return floatToBf16Bits(x);
+  return f32_to_bf16_bits(x);
 }
 
 // The portable forms; the hardware's give the same bits.
