@@ -225,17 +225,12 @@ private:
     if (!x.expr != !y.expr)
       return std::nullopt;
     bool equal, less, greater;
-    auto isConstant = [](const Number &number) { return isa<AffineConstantExpr>(number.expr); };
     if (!x.expr) {
       equal = x.real == y.real, less = x.real < y.real, greater = x.real > y.real;
-    } else if (isConstant(x) && isConstant(y)) {
-      equal = intOf(x) == intOf(y), less = intOf(x) < intOf(y), greater = intOf(x) > intOf(y);
-    } else if (isFar(x) || isFar(y)) {
-      return std::nullopt;
     } else {
       equal = provablyEqual(x.expr, y.expr);
-      less = facts.areOrdered(x.expr + 1, y.expr);
-      greater = facts.areOrdered(y.expr + 1, x.expr);
+      less = facts.isBelow(x.expr, y.expr);
+      greater = facts.isBelow(y.expr, x.expr);
       if (!equal && !less && !greater)
         return compareSymbols(x.expr, y.expr);
     }
@@ -244,12 +239,6 @@ private:
                   : isa<LessEqualOp>(op) ? less || equal
                   : isa<GreaterOp>(op)   ? greater
                                          : greater || equal);
-  }
-
-  /// Whether the difference to a size may pass the range of int64.
-  static bool isFar(const Number &number) {
-    auto constant = dyn_cast<AffineConstantExpr>(number.expr);
-    return constant && (constant.getValue() > INT64_MAX / 2 || constant.getValue() < INT64_MIN / 2);
   }
 
   /// 1 where it holds, else 0.

@@ -196,10 +196,24 @@ DimRange DimFacts::getRange(AffineExpr expr) const {
   return range;
 }
 
-bool DimFacts::areOrdered(AffineExpr a, AffineExpr b) const {
-  Bound least = getRange(b - a).least;
-  return least && *least >= 0;
+Bound DimFacts::getLeastDifference(AffineExpr a, AffineExpr b) const {
+  if (!isa<AffineConstantExpr>(a) && !isa<AffineConstantExpr>(b))
+    return getRange(b - a).least;
+  // A constant may be so far away that the difference itself would wrap around.
+  Bound most = getRange(a).most, least = getRange(b).least;
+  if (!isa<AffineConstantExpr>(a))
+    most = closer(most, mostSize, false);
+  if (!isa<AffineConstantExpr>(b))
+    least = closer(least, -mostSize, true);
+  int64_t difference;
+  if (!llvm::SubOverflow(*least, *most, difference))
+    return difference;
+  return *least > *most ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
+
+bool DimFacts::areOrdered(AffineExpr a, AffineExpr b) const { return getLeastDifference(a, b).value_or(-1) >= 0; }
+
+bool DimFacts::isBelow(AffineExpr a, AffineExpr b) const { return getLeastDifference(a, b).value_or(-1) > 0; }
 
 AffineExpr DimFacts::getLarger(AffineExpr a, AffineExpr b) const {
   return areOrdered(a, b) ? simplifyDim(b) : areOrdered(b, a) ? simplifyDim(a) : simplifyDim(a + getPositivePart(b - a));

@@ -7,6 +7,9 @@
 
 namespace kiln::nn {
 
+/// The largest number that a size, a tensor's bytes or the workspace may be: a run with larger ones ends with a status before anything is computed.
+inline constexpr int64_t mostSize = int64_t(1) << 62;
+
 /// The lower and upper bound of a number; nullopt if unknown.
 struct DimRange {
   std::optional<int64_t> least, most;
@@ -30,6 +33,8 @@ public:
   DimRange getRange(mlir::AffineExpr expr) const;
   /// Whether a <= b for all values of the symbols. False means: not proven.
   bool areOrdered(mlir::AffineExpr a, mlir::AffineExpr b) const;
+  /// The same for a < b.
+  bool isBelow(mlir::AffineExpr a, mlir::AffineExpr b) const;
   /// The same number, without parts that depend on known signs.
   mlir::AffineExpr simplify(mlir::AffineExpr expr) const;
   /// The maximum and the minimum of two numbers.
@@ -37,6 +42,8 @@ public:
   mlir::AffineExpr getSmaller(mlir::AffineExpr a, mlir::AffineExpr b) const;
 
 private:
+  /// A lower bound of b - a; nullopt if unknown.
+  std::optional<int64_t> getLeastDifference(mlir::AffineExpr a, mlir::AffineExpr b) const;
   DimRange getSymbolRange(unsigned symbol) const;
   DimRange getOwnRange(mlir::AffineExpr expr, unsigned splits) const;
   DimRange getTermRange(mlir::AffineExpr term, unsigned splits) const;

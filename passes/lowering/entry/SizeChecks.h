@@ -16,6 +16,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/DimFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -24,7 +25,7 @@
 namespace kiln {
 
 /// The most bytes of a tensor, and of the workspace. What is added to sizes, such as alignment, leaves them below 2^63.
-inline constexpr int64_t mostBytes = int64_t(1) << 62;
+inline constexpr int64_t mostBytes = nn::mostSize;
 
 /// The status of runs whose sizes are too large. PlanMemory recognises the checks by it: NAME_workspace_size makes them, too.
 inline constexpr llvm::StringLiteral sizeOverflowStatus = "KILN_STATUS_SIZE_OVERFLOW";

@@ -1,4 +1,5 @@
 //===- DimsTest.cpp - Symbolic dimensions of tensor types ------------------===//
+#include "dialects/nn/DimFacts.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 
@@ -53,6 +54,29 @@ TEST_F(Dims, TypeKeepsItsDimensionsUnderAnotherElementType) {
   RankedTensorType wide = withElementType(type, builder.getF64Type());
   EXPECT_EQ(wide.getElementType(), builder.getF64Type());
   EXPECT_EQ(getDims(wide), getDims(type));
+}
+
+TEST_F(Dims, OrdersNumbersWhoseDifferenceWrapsAround) {
+  constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
+  DimFacts facts;
+  facts.bound(0, {0, 1 << 20});
+  EXPECT_TRUE(facts.areOrdered(number(least), number(most)));
+  EXPECT_FALSE(facts.areOrdered(number(most), number(least)));
+  EXPECT_FALSE(facts.areOrdered(number(0), number(least)));
+  EXPECT_TRUE(facts.isBelow(number(least), number(0)));
+  EXPECT_FALSE(facts.isBelow(number(least), number(least)));
+  EXPECT_TRUE(facts.areOrdered(number(least), number(least)));
+  for (AffineExpr size : {batch(), batch() * 3 + 1, batch() * -1}) {
+    EXPECT_TRUE(facts.isBelow(number(least), size));
+    EXPECT_TRUE(facts.isBelow(size, number(most)));
+    EXPECT_FALSE(facts.areOrdered(size, number(least)));
+    EXPECT_FALSE(facts.areOrdered(number(most), size));
+    EXPECT_EQ(facts.getLarger(size, number(least)), size);
+    EXPECT_EQ(facts.getSmaller(number(most), size), size);
+  }
+  EXPECT_TRUE(facts.areOrdered(batch(), batch()));
+  EXPECT_FALSE(facts.isBelow(batch(), batch()));
+  EXPECT_TRUE(facts.isBelow(batch(), batch() + 1));
 }
 
 TEST_F(Dims, ProvesOnlyWhatHoldsForAllValues) {
