@@ -28,6 +28,9 @@ static bool isOnlyIndex(Value value, llvm::DenseMap<Value, bool> &known) {
   });
 }
 
+/// Lanes that may have an expression each, as the values of a reshape or an iota do.
+static constexpr unsigned mostLaneExpressions = 16;
+
 /// One lane count for the whole group: that of its widest elements. Places in other tensors are read one at a time.
 unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
   unsigned lanes = std::numeric_limits<unsigned>::max();
@@ -41,9 +44,8 @@ unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
     lanes = std::min(lanes, lanesOf(target, getElementTypeOrSelf(type)));
   for (Operation &op : group.getBody().front().without_terminator()) {
     llvm::for_each(op.getResults(), add);
-    // These give each lane an expression of its own.
     if (isa<ReshapeOp, IotaOp, DimValuesOp>(op))
-      lanes = std::min(lanes, std::max(1u, target.lanes(32)));
+      lanes = std::min(lanes, mostLaneExpressions);
   }
   return lanes;
 }

@@ -128,8 +128,8 @@ struct LinearMatmul {
     DimExprs extents = getDims(MatmulOp(op).getRhs().getType());
     auto depth = getConstantDim(extents[rhsRank - 2]), columns = getConstantDim(extents[rhsRank - 1]);
     bool areRows = linearCoefficient(rhs.offset, rhsRank - 1) == getAffineConstantExpr(1, rhs.offset.getContext());
-    int64_t bytes = elementBytes(MatmulOp(op).getRhs().getType().getElementType());
-    return areRows && depth && columns && *columns % std::max(1u, target.lanes(32)) == 0 && *depth * *columns * bytes <= target.getL2() / 2;
+    Type element = MatmulOp(op).getRhs().getType().getElementType();
+    return areRows && depth && columns && *columns % lanesOf(target, element) == 0 && *depth * *columns * elementBytes(element) <= target.getL2() / 2;
   }
   TileShape chooseTile(kernel::TargetAttr target) const {
     AffineExpr columns = getDims(MatmulOp(op).getType()).back();
@@ -261,8 +261,8 @@ KernelMatch matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr t
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
-  if (target.lanes(32) < 4)
-    return refuse("a vector has " + Twine(target.lanes(32)) + " elements, expected at least 4");
+  if (unsigned lanes = lanesOf(target, matmul->op.getType().getElementType()); lanes < 4)
+    return refuse("a vector has " + Twine(lanes) + " elements, expected at least 4");
   DimExprs rhs = getDims(matmul->op.getRhs().getType());
   bool oneColumn = getConstantDim(rhs.back()) == 1, fewComputed = !matmul->isPackable() && matmul->countRows().value_or(fewRows) < fewRows;
   if (!oneColumn && !fewComputed)
@@ -276,7 +276,7 @@ KernelMatch matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr t
 
 FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
   Contraction c = LinearMatmul::match(k.group(), anchor)->contraction(k);
-  c.tile.lanes = k.target().lanes(32);
+  c.tile.lanes = lanesOf(k.target(), c.element);
   return lowerDotContraction(k, c);
 }
 

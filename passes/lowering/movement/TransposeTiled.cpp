@@ -64,8 +64,8 @@ static std::optional<TransposedRead> findTransposedRead(GroupOp group) {
 /// The side of the squares: as many lanes as the vectors and both dimensions have.
 static unsigned chooseSide(GroupOp group, const TransposedRead &read, kernel::TargetAttr target) {
   DimExprs dims = getDims(group.getResult(0).getType());
-  // A square of bytes as wide as a vector would not fit in the registers.
-  unsigned side = std::min(std::max(1u, target.lanes(32)), countLanes(group, target));
+  // The square is in registers, and half of them are for what is computed with it.
+  unsigned side = std::min(target.getRegisters() / 2, countLanes(group, target));
   for (unsigned dim : {read.along, read.last})
     if (auto size = getConstantDim(dims[dim]))
       side = std::min(side, llvm::bit_floor(static_cast<unsigned>(std::min<int64_t>(*size, side))));

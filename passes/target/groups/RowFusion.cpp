@@ -1,5 +1,6 @@
 //===- RowFusion.cpp - Which operations share rows while they are in the cache ===//
 #include "passes/target/groups/RowFusion.h"
+#include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
@@ -65,7 +66,7 @@ static Operation *followChain(Operation *op) {
 }
 
 Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
-  if (!isa<MatmulOp, ConvOp>(product) || !target || target.lanes(32) < 4)
+  if (!isa<MatmulOp, ConvOp>(product) || !target || lanesOf(target, getElementTypeOrSelf(product->getResult(0))) < 4)
     return nullptr;
   Operation *softmax = followChain(product);
   if (!isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(softmax) || !isReal(softmax->getResult(0)))
@@ -78,7 +79,9 @@ Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
   // rows go by, and there must be rows enough for the threads.
   auto rows = getConstantDim(getNumElements(ArrayRef(dims).drop_back(), product->getContext()));
   TileShape tile = chooseTile(target, rows, columns, std::nullopt);
-  if (*columns * *depth * 4 > target.getL2() / 2 || *columns * tile.rows * 4 > target.getL1())
+  int64_t weightBytes = elementBytes(getElementTypeOrSelf(product->getOperand(1)));
+  int64_t rowBytes = *columns * elementBytes(computeType(getElementTypeOrSelf(product->getResult(0))));
+  if (*columns * *depth * weightBytes > target.getL2() / 2 || rowBytes * tile.rows > target.getL1())
     return nullptr;
   bool shared = !rows || *rows > tile.rows, small = rows && *rows * *columns * *depth <= smallProduct;
   return shared || small ? softmax : nullptr;

@@ -57,7 +57,7 @@ static bool isReal(Operation *op) {
 }
 
 std::optional<StripChain> findStripChain(ConvOp expand, kernel::TargetAttr target) {
-  if (!target || target.lanes(32) < 4 || !isPointwiseConv(expand))
+  if (!target || lanesOf(target, expand.getType().getElementType()) < 4 || !isPointwiseConv(expand))
     return std::nullopt;
   Operation *op = expand;
   auto next = [&]() -> Operation * { return op->getResult(0).hasOneUse() ? *op->user_begin() : nullptr; };
@@ -78,7 +78,7 @@ std::optional<StripChain> findStripChain(ConvOp expand, kernel::TargetAttr targe
     return std::nullopt;
   chain.depthwise = depthwise;
   DimExprs dims = getDims(expand.getType());
-  int64_t bytes = *getConstantDim(dims[1]) * *getConstantDim(dims[2]) * *getConstantDim(dims[3]) * 4;
+  int64_t bytes = *getConstantDim(dims[1]) * *getConstantDim(dims[2]) * *getConstantDim(dims[3]) * elementBytes(expand.getType().getElementType());
   if (bytes <= std::min(smallBytes, std::max<int64_t>(target.getL2(), smallBytes / 4)))
     return std::nullopt;
   return chain;

@@ -48,7 +48,7 @@ struct WidenOperandsPass : kiln::impl::WidenOperandsBase<WidenOperandsPass> {
       Value &wide = casts[{left->get(), op->getBlock()}];
       if (!wide) {
         OpBuilder builder(op);
-        wide = CastOp::create(builder, op->getLoc(), withElementType(type, builder.getF32Type()), left->get());
+        wide = CastOp::create(builder, op->getLoc(), withElementType(type, computeType(type.getElementType())), left->get());
       }
       left->set(wide);
     });
