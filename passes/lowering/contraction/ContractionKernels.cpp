@@ -9,8 +9,8 @@ namespace kiln {
 using namespace nn;
 
 /// Operands are read several times: they may be views, but nothing is computed on the way.
-static constexpr KernelRow product(llvm::StringLiteral name, decltype(KernelRow::matches) matches, decltype(KernelRow::lower) lower) {
-  return KernelRow{name, computes<MatmulOp>, matches, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
+static constexpr KernelRow product(llvm::StringLiteral name, RowFit fit, decltype(KernelRow::lower) lower) {
+  return KernelRow{name, computes<MatmulOp>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
 }
 
 ArrayRef<KernelRow> getContractionKernels() {
@@ -27,7 +27,7 @@ ArrayRef<KernelRow> getContractionKernels() {
       product("gemm_dots", matchGemmDots, lowerGemmDots),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanTile | PlanChunk).tunable(),
-      product("matmul_loops", matchMatmulLoops, lowerMatmulLoops),
+      product("matmul_loops", "element types or views without a tiled kernel", lowerMatmulLoops),
   };
   return rows;
 }

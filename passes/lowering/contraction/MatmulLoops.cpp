@@ -14,10 +14,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchMatmulLoops(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("element types or views without a tiled kernel");
-}
-
 /// An operand's element in the type that the sum has.
 static Scalar operandAt(KernelBuilder &k, Value tensor, ArrayRef<AffineExpr> at, Type sum) {
   Type element = getElementTypeOrSelf(tensor.getType());

@@ -16,10 +16,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchConvLoops(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("layout, types or weights without a tiled kernel");
-}
-
 namespace {
 /// One element of the result.
 struct Window {

@@ -10,8 +10,8 @@ using namespace nn;
 
 /// Windows overlap, so operands are read where they lie.
 template <typename... Ops>
-static constexpr KernelRow window(llvm::StringLiteral name, decltype(KernelRow::matches) matches, decltype(KernelRow::lower) lower) {
-  return KernelRow{name, computes<Ops...>, matches, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
+static constexpr KernelRow window(llvm::StringLiteral name, RowFit fit, decltype(KernelRow::lower) lower) {
+  return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
 }
 
 ArrayRef<KernelRow> getConvolutionKernels() {
@@ -29,7 +29,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanTile | PlanChunk).tunable(),
-      window<ConvOp>("conv_loops", matchConvLoops, lowerConvLoops),
+      window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),
   };
   return rows;

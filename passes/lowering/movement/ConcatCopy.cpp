@@ -17,10 +17,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchConcatCopy(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("concatenation: the operands' runs copied side by side");
-}
-
 namespace {
 struct Concatenation {
   KernelBuilder &k;

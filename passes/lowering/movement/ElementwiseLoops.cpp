@@ -16,10 +16,6 @@ using namespace nn;
 /// Elements of one task when everything is one loop: long enough to pay for a call, the same for any number of threads.
 static constexpr int64_t chunkElements = 4096;
 
-KernelMatch matchElementwiseLoops(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("element-wise: one loop over the result");
-}
-
 FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
   auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
   DimExprs dims = getDims(yielded.front().getType());

@@ -13,8 +13,12 @@ static PrologueSupport loadsAllButFirst(Operation *, unsigned operand) { return 
 
 ArrayRef<KernelRow> getMovementKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"concat_copy", computes<ConcatOp>, matchConcatCopy, lowerConcatCopy}.placing(PlaceSupport::Operands).loading(loadsAll),
-      KernelRow{"pad_copy", computes<PadOp>, matchPadCopy, lowerPadCopy}.placing(PlaceSupport::Operands).loading(loadsAll),
+      KernelRow{"concat_copy", computes<ConcatOp>, "concatenation: the operands' runs copied side by side", lowerConcatCopy}
+          .placing(PlaceSupport::Operands)
+          .loading(loadsAll),
+      KernelRow{"pad_copy", computes<PadOp>, "padding: runs of border and of input, in vectors", lowerPadCopy}
+          .placing(PlaceSupport::Operands)
+          .loading(loadsAll),
       KernelRow{"gather_copy", computes<GatherOp, GatherElementsOp, GatherNdOp>, matchGatherCopy, lowerGatherCopy}
           .placing(PlaceSupport::Results)
           .loading(loadsAllButFirst)
@@ -25,10 +29,11 @@ ArrayRef<KernelRow> getMovementKernels() {
           // It reads back what it has stored.
           .storing(EpilogueSupport::None)
           .checking(always),
-      KernelRow{"resize_loops", computes<ResizeOp>, matchResizeLoops, lowerResizeLoops}.placing(PlaceSupport::Operands),
+      KernelRow{"resize_loops", computes<ResizeOp>, "resampling: taps once a coordinate, vectors over the dimensions behind", lowerResizeLoops}
+          .placing(PlaceSupport::Operands),
       KernelRow{"interleave_loops", computesNoAnchor, matchInterleaveLoops, lowerInterleaveLoops},
       KernelRow{"transpose_tiled", computesNoAnchor, matchTransposeTiled, lowerTransposeTiled}.placing(PlaceSupport::Results),
-      KernelRow{"loops", computesNoAnchor, matchElementwiseLoops, lowerElementwiseLoops}
+      KernelRow{"loops", computesNoAnchor, "element-wise: one loop over the result", lowerElementwiseLoops}
           .placing(PlaceSupport::Operands)
           .overwriting(OverwriteSupport::Sides),
   };

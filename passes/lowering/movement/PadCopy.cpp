@@ -22,10 +22,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchPadCopy(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("padding: runs of border and of input, in vectors");
-}
-
 namespace {
 /// Where an element of the result comes from.
 struct Source {

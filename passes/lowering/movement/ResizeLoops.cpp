@@ -20,10 +20,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchResizeLoops(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("resampling: taps once a coordinate, vectors over the dimensions behind");
-}
-
 namespace {
 /// One place that a result reads; weight null: 1.
 struct Tap {

@@ -13,13 +13,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchGruSteps(GroupOp, Operation *anchor, kernel::TargetAttr) {
-  auto op = cast<GruOp>(anchor);
-  if (std::string why = findCellFault(op.getActivations(), op.getRecurrence().getType()); !why.empty())
-    return refuse(why);
-  return accept("all steps in one kernel: gates fused, recurrent weights stored gate beside gate, directions and batch rows in parallel");
-}
-
 namespace {
 /// Order of the gates.
 enum { Update, Reset, Candidate };

@@ -12,13 +12,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchLstmSteps(GroupOp, Operation *anchor, kernel::TargetAttr) {
-  auto op = cast<LstmOp>(anchor);
-  if (std::string why = findCellFault(op.getActivations(), op.getRecurrence().getType()); !why.empty())
-    return refuse(why);
-  return accept("all steps in one kernel: gates fused, recurrent weights stored gate beside gate, directions and batch rows in parallel");
-}
-
 namespace {
 /// Results of the group: states, last hidden, last cell.
 enum { States, Hidden, Cell };

@@ -12,13 +12,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchRnnSteps(GroupOp, Operation *anchor, kernel::TargetAttr) {
-  auto op = cast<RnnOp>(anchor);
-  if (std::string why = findCellFault(op.getActivations(), op.getRecurrence().getType()); !why.empty())
-    return refuse(why);
-  return accept("all steps in one kernel: recurrent weights in blocks of units, directions and batch rows in parallel");
-}
-
 FailureOr<LaunchInfo> lowerRnnSteps(KernelBuilder &k, Operation *anchor) {
   RecurrentCell cell(k, RecurrentLayer(cast<RnnOp>(anchor), 1));
   return cell.run([](const RowTile &) {}, [&](const RowTile &tile) {

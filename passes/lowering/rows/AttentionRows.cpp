@@ -36,10 +36,6 @@ static constexpr int64_t mostElements = 65536;
 /// Tiles of the last rows.
 static constexpr int64_t smallTile = 4;
 
-KernelMatch matchAttentionRows(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("kept whole: blocks of rows stay in the cache from the scores to the result");
-}
-
 namespace {
 /// An operand as matrices: one for each place in the batch.
 struct Matrices {

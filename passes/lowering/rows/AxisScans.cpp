@@ -16,18 +16,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchArgReduceScan(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("one walk along the axis for each result");
-}
-
-KernelMatch matchCumulativeScan(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("one walk along the axis, rows in parallel");
-}
-
-KernelMatch matchTopKInsertion(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("insertion into the k best so far: stable, no scratch memory");
-}
-
 IndexExprs forEachLine(KernelBuilder &k, ArrayRef<AffineExpr> dims, unsigned axis, function_ref<void(LineIndex)> body) {
   IndexExprs tasks(dims);
   tasks[axis] = k.constant(1);

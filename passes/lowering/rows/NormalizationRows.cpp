@@ -25,10 +25,6 @@ static constexpr int64_t longestOnePass = 4096;
 /// A row of halves and its factors are kept in f32 on the stack up to here.
 static constexpr int64_t longestWideRow = 4096;
 
-KernelMatch matchLayerNormRows(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("kept whole: mean, variance and result of a row that stays in the cache");
-}
-
 /// The row's length as a number of the compute type.
 static Value rowLength(KernelBuilder &k, AffineExpr length, Type element) {
   if (auto constant = getConstantDim(length))

@@ -17,10 +17,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchReduceLoops(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("reduction: results in parallel, vectors along the last dimension");
-}
-
 namespace {
 constexpr int64_t chainLength = 256;
 

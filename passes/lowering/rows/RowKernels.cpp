@@ -10,20 +10,24 @@ using namespace nn;
 
 /// A row is kept in the result's buffer, which may be the operand's, until its last pass.
 template <typename... Ops>
-static constexpr KernelRow keptRow(llvm::StringLiteral name, decltype(KernelRow::matches) matches, decltype(KernelRow::lower) lower) {
-  return KernelRow{name, computes<Ops...>, matches, lower}.overwriting(OverwriteSupport::Rows).loading(loadsAll).storing(EpilogueSupport::SameType);
+static constexpr KernelRow keptRow(llvm::StringLiteral name, RowFit fit, decltype(KernelRow::lower) lower) {
+  return KernelRow{name, computes<Ops...>, fit, lower}.overwriting(OverwriteSupport::Rows).loading(loadsAll).storing(EpilogueSupport::SameType);
 }
 
 ArrayRef<KernelRow> getRowKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"attention_rows", computes<AttentionOp>, matchAttentionRows, lowerAttentionRows}.loading(loadsViews).storing(EpilogueSupport::Transposes),
-      KernelRow{"softmax_scan", computes<SoftmaxOp>, matchSoftmaxScan, lowerSoftmaxScan}.loading(loadsAll).joining(GroupForm::SoftmaxScan),
+      KernelRow{"attention_rows", computes<AttentionOp>, "kept whole: blocks of rows stay in the cache from the scores to the result", lowerAttentionRows}
+          .loading(loadsViews)
+          .storing(EpilogueSupport::Transposes),
+      KernelRow{"softmax_scan", computes<SoftmaxOp>, "softmax and the scan of its rows: the probabilities stay in the cache", lowerSoftmaxScan}
+          .loading(loadsAll)
+          .joining(GroupForm::SoftmaxScan),
       keptRow<SoftmaxOp, LogSoftmaxOp>("softmax_rows", matchSoftmaxRows, lowerSoftmaxRows),
-      keptRow<LayerNormOp, RmsNormOp>("layer_norm_rows", matchLayerNormRows, lowerLayerNormRows),
-      KernelRow{"arg_reduce_scan", computes<ArgReduceOp>, matchArgReduceScan, lowerArgReduceScan}.loading(loadsAll),
-      KernelRow{"cumulative_scan", computes<CumulativeOp>, matchCumulativeScan, lowerCumulativeScan}.loading(loadsAll),
-      KernelRow{"top_k_insertion", computes<TopKOp>, matchTopKInsertion, lowerTopKInsertion},
-      KernelRow{"reduce_loops", computes<ReduceOp>, matchReduceLoops, lowerReduceLoops}
+      keptRow<LayerNormOp, RmsNormOp>("layer_norm_rows", "kept whole: mean, variance and result of a row that stays in the cache", lowerLayerNormRows),
+      KernelRow{"arg_reduce_scan", computes<ArgReduceOp>, "one walk along the axis for each result", lowerArgReduceScan}.loading(loadsAll),
+      KernelRow{"cumulative_scan", computes<CumulativeOp>, "one walk along the axis, rows in parallel", lowerCumulativeScan}.loading(loadsAll),
+      KernelRow{"top_k_insertion", computes<TopKOp>, "insertion into the k best so far: stable, no scratch memory", lowerTopKInsertion},
+      KernelRow{"reduce_loops", computes<ReduceOp>, "reduction: results in parallel, vectors along the last dimension", lowerReduceLoops}
           .placing(PlaceSupport::Operands)
           .overwriting(OverwriteSupport::Sides)
           .loading(loadsAll),

@@ -27,10 +27,6 @@ static Operation *getScan(GroupOp group) {
   return nullptr;
 }
 
-KernelMatch matchSoftmaxScan(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("softmax and the scan of its rows: the probabilities stay in the cache");
-}
-
 /// Fills `row` with the exponentials and returns one over their sum.
 static Scalar emitExponentials(KernelBuilder &k, SoftmaxOp op, LineIndex at, int64_t length, Value row) {
   Type element = getElementTypeOrSelf(op.getType());

@@ -15,10 +15,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchComputedDim(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("one number, kept within the memory that is planned for it");
-}
-
 FailureOr<LaunchInfo> lowerComputedDim(KernelBuilder &k, Operation *anchor) {
   auto op = cast<ComputedDimOp>(anchor);
   AffineExpr one = k.constant(1), bound = ComputedDims(op->getParentOfType<ModuleOp>()).getBound(op.getCounts());

@@ -13,10 +13,11 @@ static PrologueSupport loadsLimits(Operation *, unsigned operand) { return opera
 
 ArrayRef<KernelRow> getDataSizedKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"computed_dim", computes<ComputedDimOp>, matchComputedDim, lowerComputedDim}.loading(loadsAll),
-      KernelRow{"non_zero_scan", computes<NonZeroOp>, matchNonZeroScan, lowerNonZeroScan}.loading(loadsAll),
-      KernelRow{"unique_rows", computes<UniqueOp>, matchUniqueRows, lowerUniqueRows},
-      KernelRow{"nms_greedy", computes<NonMaxSuppressionOp>, matchNmsGreedy, lowerNmsGreedy}.loading(loadsLimits),
+      KernelRow{"computed_dim", computes<ComputedDimOp>, "one number, kept within the memory that is planned for it", lowerComputedDim}.loading(loadsAll),
+      KernelRow{"non_zero_scan", computes<NonZeroOp>, "one walk in row-major order by one task, behind one that counts", lowerNonZeroScan}.loading(loadsAll),
+      KernelRow{"unique_rows", computes<UniqueOp>, "equal rows stand together once they are sorted: one heap sort by one task", lowerUniqueRows},
+      KernelRow{"nms_greedy", computes<NonMaxSuppressionOp>, "candidates sorted by score, then taken greedily, by one task", lowerNmsGreedy}
+          .loading(loadsLimits),
   };
   return rows;
 }

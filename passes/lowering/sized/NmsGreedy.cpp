@@ -18,10 +18,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchNmsGreedy(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("candidates sorted by score, then taken greedily, by one task");
-}
-
 namespace {
 struct NmsKernel {
   KernelBuilder &k;

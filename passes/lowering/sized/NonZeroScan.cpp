@@ -17,10 +17,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchNonZeroScan(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("one walk in row-major order by one task, behind one that counts");
-}
-
 FailureOr<LaunchInfo> lowerNonZeroScan(KernelBuilder &k, Operation *anchor) {
   auto op = cast<NonZeroOp>(anchor);
   DimExprs dims = getDims(op.getInput().getType());

@@ -17,10 +17,6 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchUniqueRows(GroupOp, Operation *, kernel::TargetAttr) {
-  return accept("equal rows stand together once they are sorted: one heap sort by one task");
-}
-
 namespace {
 struct UniqueKernel {
   KernelBuilder &k;

@@ -66,6 +66,8 @@ static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, 
   if (plainest)
     std::reverse(rows.begin(), rows.end());
   for (const KernelRow *row : rows) {
+    if (!row->concerns(group))
+      continue;
     KernelMatch match = row->match(group, target);
     if (!match)
       continue;

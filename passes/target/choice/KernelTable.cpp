@@ -37,7 +37,7 @@ KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
     return refuse("computes one anchor, the group has " + Twine(anchors));
   if (!computes(anchor))
     return refuse("computes " + (anchor ? "no " + anchor->getName().getStringRef().str() : "an anchor, the group has element-wise operations and views only"));
-  return matches(group, anchor, target);
+  return fit.function ? fit.function(group, anchor, target) : accept(fit.reason);
 }
 
 kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {

@@ -68,15 +68,25 @@ inline KernelMatch refuse(const llvm::Twine &reason) { return {false, reason.str
 /// Which numbers the plans of a kernel have.
 enum PlanParts : unsigned { NoNumbers = 0, PlanTile = 1, PlanChunk = 2, PlanBlock = 4, PlanDepth = 8 };
 
+/// Which groups with its anchor a kernel fits: those that a function accepts, or all of them for a reason.
+struct RowFit {
+  using Function = KernelMatch (*)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+  constexpr RowFit(Function function) : function(function) {}
+  constexpr RowFit(const char *reason) : reason(reason) {}
+
+  Function function = nullptr;
+  llvm::StringRef reason;
+};
+
 /// One way to compute a group, with all that the kernel can do. The first row of the table that fits wins.
 struct KernelRow {
   /// The implementation's name: that in plans, and the stem of the kernel function.
   llvm::StringLiteral name;
   /// Whether it is written for such an anchor (null: a group without one).
   bool (*computes)(mlir::Operation *anchor);
-  /// How it would compute this group, which has the row's form and whose first anchor is `anchor`.
-  KernelMatch (*matches)(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
-  /// Writes the kernel that the group's plan says. Decides nothing that `matches` has decided.
+  /// How it would compute such a group that has the row's form.
+  RowFit fit;
+  /// Writes the kernel that the group's plan says. Decides nothing that `fit` has decided.
   mlir::FailureOr<LaunchInfo> (*lower)(KernelBuilder &builder, mlir::Operation *anchor);
   PlaceSupport places = PlaceSupport::None;
   OverwriteSupport overwrites = OverwriteSupport::None;
@@ -107,7 +117,7 @@ struct KernelRow {
 
   /// Whether it is written for such groups, though perhaps not for this one.
   bool concerns(nn::GroupOp group) const;
-  /// What `matches` says, for groups that concern it; a refusal for all others.
+  /// What `fit` says, for groups that concern it; a refusal for all others.
   KernelMatch match(nn::GroupOp group, kernel::TargetAttr target) const;
   kernel::PlanAttr makePlan(mlir::MLIRContext *context, const PlanNumbers &numbers, bool measured = false) const;
 

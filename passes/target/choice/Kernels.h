@@ -1,4 +1,4 @@
-//===- Kernels.h - The kernel implementations, one pair of functions each --===//
+//===- Kernels.h - The kernel implementations, one or two functions each ---===//
 #ifndef KILN_PASSES_TARGET_CHOICE_KERNELS_H
 #define KILN_PASSES_TARGET_CHOICE_KERNELS_H
 
@@ -10,50 +10,56 @@ namespace kiln {
   KernelMatch match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);                      \
   mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
-KILN_KERNEL(AttentionRows);
 KILN_KERNEL(CompositeCall);
-KILN_KERNEL(ComputedDim);
 KILN_KERNEL(ConvDepthwise);
-KILN_KERNEL(ConvLoops);
 KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
-KILN_KERNEL(ElementwiseLoops);
 KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmGathered);
 KILN_KERNEL(GemmPacked);
 KILN_KERNEL(GemmTiled);
-KILN_KERNEL(MatmulLoops);
-KILN_KERNEL(ReduceLoops);
 KILN_KERNEL(SoftmaxRows);
-KILN_KERNEL(SoftmaxScan);
 KILN_KERNEL(ProductSoftmax);
-KILN_KERNEL(LayerNormRows);
 KILN_KERNEL(PoolWindows);
-KILN_KERNEL(LstmSteps);
-KILN_KERNEL(GruSteps);
-KILN_KERNEL(RnnSteps);
-KILN_KERNEL(ArgReduceScan);
-KILN_KERNEL(CumulativeScan);
-KILN_KERNEL(TopKInsertion);
-KILN_KERNEL(NonZeroScan);
-KILN_KERNEL(UniqueRows);
-KILN_KERNEL(NmsGreedy);
 KILN_KERNEL(OneDnnConv);
 KILN_KERNEL(OneDnnLayerNorm);
 KILN_KERNEL(OneDnnMatmul);
 KILN_KERNEL(OneDnnSoftmax);
-KILN_KERNEL(ConcatCopy);
-KILN_KERNEL(PadCopy);
 KILN_KERNEL(GatherCopy);
 KILN_KERNEL(FourierRows);
 KILN_KERNEL(RuntimeCall);
 KILN_KERNEL(ScatterUpdates);
-KILN_KERNEL(ResizeLoops);
 KILN_KERNEL(InterleaveLoops);
 KILN_KERNEL(TransposeTiled);
 KILN_KERNEL(WinogradColumns);
 KILN_KERNEL(WinogradFilters);
 KILN_KERNEL(WinogradTiles);
+
+#undef KILN_KERNEL
+
+// Those whose rows say by themselves which groups they fit.
+#define KILN_KERNEL(name) mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
+
+KILN_KERNEL(ArgReduceScan);
+KILN_KERNEL(AttentionRows);
+KILN_KERNEL(ComputedDim);
+KILN_KERNEL(ConcatCopy);
+KILN_KERNEL(ConvLoops);
+KILN_KERNEL(CumulativeScan);
+KILN_KERNEL(ElementwiseLoops);
+KILN_KERNEL(GruSteps);
+KILN_KERNEL(LayerNormRows);
+KILN_KERNEL(LstmSteps);
+KILN_KERNEL(MatmulLoops);
+KILN_KERNEL(NmsGreedy);
+KILN_KERNEL(NonZeroScan);
+KILN_KERNEL(PadCopy);
+KILN_KERNEL(ReduceLoops);
+KILN_KERNEL(ResizeLoops);
+KILN_KERNEL(RnnSteps);
+KILN_KERNEL(SoftmaxScan);
+KILN_KERNEL(TopKInsertion);
+KILN_KERNEL(UniqueRows);
 
 #undef KILN_KERNEL
 
