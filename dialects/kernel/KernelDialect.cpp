@@ -82,15 +82,21 @@ LogicalResult CompositeAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return report(emitError, findCompositeFault(name, version, function));
 }
 
+LogicalResult StepAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type lhs, Type rhs, Type sum, ArrayRef<int64_t> shape, StringRef function) {
+  return report(emitError, findStepFault(lhs, rhs, sum, shape, function));
+}
+
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, StringRef triple, StringRef cpu, unsigned vectorBits,
                                  unsigned registers, int64_t l1, int64_t l2, int64_t l3, ArrayAttr features, ArrayAttr libraries,
-                                 ArrayRef<CompositeAttr> composites) {
+                                 ArrayRef<StepAttr> steps, ArrayRef<CompositeAttr> composites) {
   TargetNames names = {name, triple, cpu, features, libraries};
   std::string fault = findNameFault(names);
   if (fault.empty())
     fault = findSizeFault(vectorBits, registers);
   if (fault.empty() && std::min({l1, l2, l3}) <= 0)
     fault = "'l1', 'l2' and 'l3' must be positive";
+  if (fault.empty())
+    fault = findStepsFault(steps, vectorBits);
   if (fault.empty())
     fault = findRepeatedComposite(composites);
   return report(emitError, fault);
@@ -147,8 +153,23 @@ TargetAttr TargetAttr::withLibraries(ArrayRef<std::string> entries) const {
   for (const std::string &entry : entries)
     list.insert(StringAttr::get(getContext(), entry));
   ArrayAttr libraries = list.empty() ? ArrayAttr() : ArrayAttr::get(getContext(), list.getArrayRef());
-  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries,
+  return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries, getSteps(),
              getComposites());
+}
+
+StepAttr TargetAttr::getPlainStep(Type type) const {
+  bool isWideInteger = type.isInteger(32) || type.isInteger(64);
+  if (!type.isF32() && !type.isF64() && !isWideInteger)
+    return {};
+  int64_t lanes = std::max(1u, this->lanes(type.getIntOrFloatBitWidth()));
+  return StepAttr::get(getContext(), type, type, type, {1, lanes, 1}, "");
+}
+
+StepAttr TargetAttr::findStep(Type lhs, Type rhs, Type sum, int64_t mostRows) const {
+  for (StepAttr step : getSteps())
+    if (step.takes(lhs, rhs, sum) && step.getRows() <= mostRows)
+      return step;
+  return lhs == sum && rhs == sum ? getPlainStep(sum) : StepAttr();
 }
 
 CompositeAttr TargetAttr::findComposite(StringRef name) const {

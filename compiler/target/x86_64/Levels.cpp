@@ -30,7 +30,7 @@ kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef
   bool avx2 = llvm::is_contained(features, "avx2") && llvm::is_contained(features, "fma");
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features), ArrayAttr());
+                                 Builder(context).getStrArrayAttr(features));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

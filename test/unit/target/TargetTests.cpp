@@ -100,6 +100,34 @@ TEST_F(Targets, VectorUnitsFollowFromTheFeatures) {
   EXPECT_TRUE(makeTarget(&context, "sapphirerapids").hasFeature("amx-bf16"));
 }
 
+TEST_F(Targets, StepsAreFoundByTheirTypes) {
+  mlir::Builder b(&context);
+  mlir::Type u8 = b.getIntegerType(8, false), i8 = b.getIntegerType(8), i32 = b.getI32Type(), f32 = b.getF32Type(), f16 = b.getF16Type();
+  auto tiles = kernel::StepAttr::get(&context, u8, i8, i32, {16, 16, 64}, "tile_u8s8");
+  auto dots = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8");
+  auto target = kernel::TargetAttr::get(&context, "t", "", "", 128, 16, 1 << 15, 1 << 20, 1 << 25, b.getStrArrayAttr({}), {tiles, dots});
+  EXPECT_EQ(target.findStep(u8, i8, i32), dots);
+  EXPECT_EQ(target.findStep(u8, i8, i32, /*mostRows=*/16), tiles);
+  EXPECT_FALSE(target.findStep(i8, i8, i32));
+  EXPECT_FALSE(target.findStep(f16, f16, f16));
+  // The expression a * b + c needs no row.
+  kernel::StepAttr plain = target.findStep(f32, f32, f32);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain.getShape(), (llvm::ArrayRef<int64_t>{1, 4, 1}));
+  EXPECT_EQ(plain.getFunction(), "");
+  EXPECT_EQ(target.findStep(b.getF64Type(), b.getF64Type(), b.getF64Type()).getLanes(), 2);
+}
+
+// What a row of a target names is in the kernel headers.
+TEST_F(Targets, TheRuntimeHasTheFunctionOfEveryStep) {
+  std::string headers;
+  for (const EmbeddedFile &file : embeddedFiles())
+    headers += file.text;
+  for (const Target &target : getTargets())
+    for (kernel::StepAttr step : makeTarget(&context, target.name).getSteps())
+      EXPECT_TRUE(step.getFunction().empty() || headers.find(" " + step.getFunction().str() + "(") != std::string::npos) << step.getFunction().str();
+}
+
 TEST_F(Targets, NativeHasWhatTheMachineHas) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   for (const std::string &feature : featuresOf("native"))
@@ -141,7 +169,7 @@ TEST_F(Targets, WrongNamesAreErrors) {
 
 TEST_F(Targets, OneLibraryIsForOneArchitecture) {
   auto make = [&](llvm::StringRef name, llvm::StringRef triple) {
-    return kernel::TargetAttr::get(&context, name, triple, "", 128, 16, 1 << 15, 1 << 20, 1 << 25, mlir::Builder(&context).getStrArrayAttr({}), mlir::ArrayAttr());
+    return kernel::TargetAttr::get(&context, name, triple, "", 128, 16, 1 << 15, 1 << 20, 1 << 25, mlir::Builder(&context).getStrArrayAttr({}));
   };
   std::string error;
   EXPECT_TRUE(canShareLibrary({make("a", "x86_64-pc-linux-gnu"), make("b", "x86_64-unknown-linux-gnu")}, error));
