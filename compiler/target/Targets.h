@@ -35,6 +35,9 @@ bool canShareLibrary(llvm::ArrayRef<kernel::TargetAttr> targets, std::string &er
 /// The features of kiln/cpu.h's table that LLVM lists for an x86 CPU or level ("sapphirerapids", "x86-64-v3"); the names are LLVM's and GCC's.
 std::vector<llvm::StringRef> x86Features(llvm::StringRef cpu);
 
+/// Products of unsigned by signed bytes, summed in fours: one instruction, or the multiplication of pairs that every CPU has or can be given.
+kernel::StepAttr makeByteStep(mlir::MLIRContext *context, int64_t vectorBits, bool isInstruction);
+
 /// A description for 64-bit x86 under Linux. The vector unit follows from the features.
 kernel::TargetAttr makeX86Target(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef cpu, llvm::ArrayRef<llvm::StringRef> features,
                                  int64_t l1 = 32 << 10, int64_t l2 = 1 << 20, int64_t l3 = 32 << 20);

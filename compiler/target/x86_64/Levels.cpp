@@ -25,12 +25,19 @@ std::vector<StringRef> x86Features(StringRef cpu) {
   return features;
 }
 
+kernel::StepAttr makeByteStep(MLIRContext *context, int64_t vectorBits, bool isInstruction) {
+  Builder b(context);
+  return kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {1, vectorBits / 32, 4},
+                               isInstruction ? "dot_u8s8" : "dot_u8s8_pairs");
+}
+
 kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef cpu, ArrayRef<StringRef> features, int64_t l1, int64_t l2, int64_t l3) {
   bool avx512 = llvm::is_contained(features, "avx512f") && llvm::is_contained(features, "avx512vl");
   bool avx2 = llvm::is_contained(features, "avx2") && llvm::is_contained(features, "fma");
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
+  bool dots = llvm::is_contained(features, avx512 ? "avx512vnni" : "avxvnni");
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features));
+                                 Builder(context).getStrArrayAttr(features), makeByteStep(context, bits, dots));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

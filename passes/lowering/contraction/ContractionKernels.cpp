@@ -24,6 +24,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanTile | PlanChunk),
+      product("gemm_bytes", matchGemmBytes, lowerGemmBytes).planning(PlanTile | PlanChunk),
       product("gemm_dots", matchGemmDots, lowerGemmDots),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanTile | PlanChunk).tunable(),

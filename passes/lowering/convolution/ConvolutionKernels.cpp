@@ -28,6 +28,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .planning(PlanTile | PlanBlock),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise),
+      window<ConvOp>("conv_bytes", matchConvBytes, lowerConvBytes).planning(PlanTile | PlanChunk),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanTile | PlanChunk).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),

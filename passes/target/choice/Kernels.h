@@ -11,9 +11,11 @@ namespace kiln {
   mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
 KILN_KERNEL(CompositeCall);
+KILN_KERNEL(ConvBytes);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
+KILN_KERNEL(GemmBytes);
 KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmGathered);
 KILN_KERNEL(GemmPacked);
