@@ -43,6 +43,9 @@ struct ZeroPoints {
 /// The convolution of the node's attributes, without a bias; null after an error. With zero points it is one of bytes.
 Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoints> zeros = std::nullopt);
 
+/// Adds a bias [C], which may be null, to [N, C, spatial...].
+Value addChannelBias(Node &node, Value result, Value bias);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_OPS_WINDOW_H
