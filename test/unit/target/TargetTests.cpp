@@ -105,7 +105,7 @@ TEST_F(Targets, StepsAreFoundByTheirTypes) {
   mlir::Type u8 = b.getIntegerType(8, false), i8 = b.getIntegerType(8), i32 = b.getI32Type(), f32 = b.getF32Type(), f16 = b.getF16Type();
   auto tiles = kernel::StepAttr::get(&context, u8, i8, i32, {16, 16, 64}, "tile_u8s8");
   auto dots = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8");
-  auto target = kernel::TargetAttr::get(&context, "t", "", "", 128, 16, 1 << 15, 1 << 20, 1 << 25, b.getStrArrayAttr({}), {tiles, dots});
+  auto target = kernel::TargetAttr::get(&context, "t", "", "", 128, 16, 1 << 15, 1 << 20, 1 << 25, b.getStrArrayAttr({}), {}, {tiles, dots});
   EXPECT_EQ(target.findStep(u8, i8, i32), dots);
   EXPECT_EQ(target.findStep(u8, i8, i32, /*mostRows=*/16), tiles);
   EXPECT_FALSE(target.findStep(i8, i8, i32));
