@@ -46,7 +46,7 @@ TEST_F(Targets, EveryNameHasADescription) {
     EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
     EXPECT_FALSE(attr.getTriple().empty());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids", "znver4"}));
 }
 
 TEST_F(Targets, LevelsOfTheTableAreTheCompilers) {
@@ -83,6 +83,21 @@ TEST_F(Targets, ImpliedFeaturesAreListed) {
   std::vector<std::string> rapids = featuresOf("sapphirerapids");
   for (const char *feature : {"sse3", "avx", "avx512f", "avx512vnni", "avx512fp16", "amx-tile", "amx-int8"})
     EXPECT_TRUE(llvm::is_contained(rapids, feature)) << feature;
+}
+
+TEST_F(Targets, Znver4IsLevel4WithItsOwnInstructions) {
+  std::vector<std::string> features = featuresOf("znver4");
+  for (const std::string &feature : featuresOf("x86-64-v4"))
+    EXPECT_TRUE(llvm::is_contained(features, feature)) << feature;
+  for (const char *feature : {"avx512vnni", "avx512bf16", "avx512vbmi", "gfni"})
+    EXPECT_TRUE(llvm::is_contained(features, feature)) << feature;
+  for (const char *feature : {"avx512fp16", "amx-tile", "avxvnni"})
+    EXPECT_FALSE(llvm::is_contained(features, feature)) << feature;
+  kernel::TargetAttr target = makeTarget(&context, "znver4");
+  EXPECT_EQ(target.getVectorBits(), 512u);
+  EXPECT_EQ(target.getTuning(), makeTarget(&context, "x86-64-v4").getTuning());
+  // A name that every compiler of AVX-512 knows.
+  EXPECT_EQ(targetFlags(target).front(), "-march=x86-64-v4");
 }
 
 TEST_F(Targets, VectorUnitsFollowFromTheFeatures) {
@@ -162,7 +177,7 @@ TEST_F(Targets, WrongNamesAreErrors) {
   EXPECT_FALSE(makeTarget(&context, "vax"));
   EXPECT_FALSE(makeTarget(&context, ""));
   EXPECT_FALSE(makeTarget(&context, "X86-64-V3"));
-  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids");
+  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids, znver4");
   EXPECT_EQ(errorOf({"generic", "x86-64-v2", "generic"}), "target 'generic' is named twice");
   EXPECT_EQ(errorOf({}), "no target is named");
 }
