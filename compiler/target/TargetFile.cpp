@@ -3,7 +3,7 @@
 //   { "name": "plain-avx2", "base": "x86-64-v3", "l2": 524288, "without": ["avx2", "nn.softmax"], "libraries": ["onednn:conv"] }
 //
 // is x86-64-v3 with a smaller cache, without AVX2 and a fused softmax, whose convolutions go to oneDNN. "composites" lists functions of the user's,
-// "steps" instructions that multiply and add.
+// "steps" instructions that multiply and add, "tuning" numbers that were measured.
 // A file `.mlir` holds the attribute itself.
 //
 //===----------------------------------------------------------------------===//
@@ -48,6 +48,13 @@ public:
     return value ? value->getAsString().value_or("").str() : fallback.str();
   }
 
+  int64_t integer(StringRef key, int64_t fallback) {
+    const json::Value *value = take(key);
+    if (value && !value->getAsInteger())
+      fail("'" + key + "' must be an integer");
+    return value ? value->getAsInteger().value_or(0) : fallback;
+  }
+
   int64_t number(StringRef key, int64_t fallback) {
     const json::Value *value = take(key);
     if (value && value->getAsInteger().value_or(0) <= 0)
@@ -76,6 +83,13 @@ public:
       for (const json::Value &element : *array)
         all.push_back(*element.getAsInteger());
     return all;
+  }
+
+  const json::Object *inner(StringRef key) {
+    const json::Value *value = take(key);
+    if (value && !value->getAsObject())
+      fail("'" + key + "' must be an object");
+    return value ? value->getAsObject() : nullptr;
   }
 
   std::vector<json::Object> objects(StringRef key) {
@@ -196,6 +210,23 @@ static SmallVector<kernel::StepAttr> readSteps(MLIRContext *context, FieldReader
   return steps;
 }
 
+/// The base's numbers with those of the file in their places.
+static kernel::TuningAttr readTuning(FieldReader &fields, kernel::TargetAttr base) {
+  const json::Object *object = fields.inner("tuning");
+  if (!object)
+    return base.getTuning();
+  FieldReader entry(*object);
+  SmallVector<int64_t> values;
+  for (auto [i, number] : llvm::enumerate(kernel::getTunedNumbers()))
+    values.push_back(entry.integer(number.name, base.tuned(static_cast<kernel::Tuned>(i))));
+  std::string fault = entry.takeFault();
+  if (fault.empty())
+    fault = kernel::findTuningFault(values);
+  if (!fault.empty())
+    fields.fail("in 'tuning': " + fault);
+  return fault.empty() ? kernel::TuningAttr::get(base.getContext(), ArrayRef<int64_t>(values)) : kernel::TuningAttr();
+}
+
 /// The libraries that the file lists, as entries of a target.
 static ArrayAttr readLibraries(MLIRContext *context, FieldReader &fields) {
   std::vector<std::string> entries;
@@ -224,13 +255,14 @@ static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::strin
   int64_t l1 = fields.number("l1", base.getL1()), l2 = fields.number("l2", base.getL2()), l3 = fields.number("l3", base.getL3());
   fields.fail(kernel::findSizeFault(bits, registers));
   SmallVector<kernel::StepAttr> steps = readSteps(context, fields, unit.getSteps(), bits);
+  kernel::TuningAttr tuning = readTuning(fields, unit);
   SmallVector<kernel::CompositeAttr> composites = readComposites(context, fields);
   fields.fail(kernel::findRepeatedComposite(composites));
   ArrayAttr libraries = readLibraries(context, fields);
   if (fields.hasFault())
     return {};
   return kernel::TargetAttr::get(context, name, triple, cpu, bits, registers, l1, l2, l3, list, libraries.empty() ? ArrayAttr() : libraries, steps,
-                                 composites);
+                                 tuning, composites);
 }
 
 static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::string &fault) {

@@ -105,7 +105,8 @@ std::string findStepFault(Type lhs, Type rhs, Type sum, ArrayRef<int64_t> shape,
 }
 
 std::string findStepsFault(ArrayRef<StepAttr> steps, int64_t vectorBits) {
-  for (auto [i, step] : llvm::enumerate(steps)) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    StepAttr step = steps[i];
     std::string name = "the step of " + nameType(step.getLhs()) + ", " + nameType(step.getRhs()) + " and " + nameType(step.getSum());
     // What computes several rows has registers of its own.
     if (int64_t bits = step.getLanes() * step.getSum().getIntOrFloatBitWidth(); step.getRows() == 1 && bits > vectorBits)

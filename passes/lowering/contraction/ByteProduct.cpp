@@ -46,8 +46,7 @@ KernelMatch matchGemmBytes(GroupOp group, Operation *anchor, kernel::TargetAttr 
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
   if (shape[0] % step.getDepth() != 0 || shape[0] == 0)
     return refuse("a sum has " + Twine(shape[0]) + " products, expected a multiple of " + Twine(step.getDepth()));
-  PlanNumbers numbers{toNumbers(chooseByteTile(target, getConstantDim(countRows(op)), shape[1])), {}};
-  numbers.chunk = chooseChunkBytes(target);
+  PlanNumbers numbers = planByteProduct(target, getConstantDim(countRows(op)), shape[1], shape[0]);
   return accept("product of bytes with constant weights: four products for each 32-bit sum by " + step.getFunction(), std::move(numbers));
 }
 

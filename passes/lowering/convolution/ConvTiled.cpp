@@ -87,11 +87,9 @@ KernelMatch matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
   auto conv = cast<ConvOp>(anchor);
   if (std::string why = findTilingFault(group, conv); !why.empty())
     return refuse(why);
-  PlanNumbers numbers{toNumbers(chooseConvTile(ConvShape(conv), target)), {}};
-  numbers.chunk = chooseChunkBytes(target);
   return accept(conv.getGroups() == 1 ? "channels_last f32 convolution with constant weights: output pixels are the rows of a matrix product"
                                       : "grouped channels_last f32 convolution: one matrix product a group",
-                std::move(numbers));
+                planProduct(target, chooseConvTile(ConvShape(conv), target)));
 }
 
 /// A step of several products takes the bytes of its channels side by side, for one column after the other.
@@ -197,9 +195,8 @@ KernelMatch matchConvBytes(GroupOp group, Operation *anchor, kernel::TargetAttr 
     at.push_back(getAffineDimExpr(i, conv.getContext()));
   if (linearCoefficient(getElementOffset(input, at), shape.spatial + 1) != getAffineConstantExpr(1, conv.getContext()))
     return refuse("the input's channels do not lie side by side");
-  TileShape tile = chooseByteTile(target, getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext())), shape.outPerGroup);
-  PlanNumbers numbers{toNumbers(tile), {}};
-  numbers.chunk = chooseChunkBytes(target);
+  auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
+  PlanNumbers numbers = planByteProduct(target, rows, shape.outPerGroup, std::nullopt);
   return accept("channels_last convolution of bytes with constant weights: four products for each 32-bit sum by " + step.getFunction(), std::move(numbers));
 }
 
