@@ -18,6 +18,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/QuantizedProducts.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
 #include "passes/graph/EvaluateMovement.h"
 
@@ -83,13 +84,15 @@ static DequantizeOp findDequantize(Value value) {
   return op && getElementTypeOrSelf(op.getX()).isInteger(8) && op.getType().getElementType().isF32() ? op : DequantizeOp();
 }
 
-/// A transpose or reshape of another operand; a constant is moved now.
+/// A transpose or reshape of another operand; a constant is moved now, and a number that is the same everywhere stays one.
 static Value cloneOn(OpBuilder &builder, Operation *view, Value operand) {
-  Operation *moved = builder.clone(*view);
   RankedTensorType type = withElementType(view->getResult(0).getType(), getElementTypeOrSelf(operand));
+  if (auto splat = operand.getDefiningOp<SplatOp>())
+    return SplatOp::create(builder, view->getLoc(), type, splat.getValue());
+  Operation *moved = builder.clone(*view);
   moved->setOperand(0, operand);
   moved->getResult(0).setType(type);
-  ElementsAttr constant = getConstant(operand);
+  ElementsAttr constant = operand.getDefiningOp<ConstantOp>() ? getConstant(operand) : ElementsAttr();
   FailureOr<std::vector<char>> bytes = constant ? evaluateMovement(moved, ConstantData(constant)) : FailureOr<std::vector<char>>();
   if (failed(bytes))
     return moved->getResult(0);
@@ -219,6 +222,19 @@ static SmallVector<float> divideAll(ArrayRef<double> numbers, double divisor) {
   return llvm::map_to_vector(numbers, [&](double number) { return static_cast<float>(number / divisor); });
 }
 
+/// The activation of a scaled sum in steps of the result's scale.
+static Value clampScaled(OpBuilder &builder, Value value, const ScaledSum &scaled, double scale, QuantizeOp op) {
+  if (!scaled.clamp)
+    return value;
+  auto [low, high] = *scaled.clamp;
+  if (low == 0 && high == INFINITY) {
+    // A zero point at the lower end of the range does what a Relu does.
+    bool isRange = getSplatNumber(op.getZeroPoint()) == lowestOf(op.getType());
+    return isRange ? value : Value(ReluOp::create(builder, value.getLoc(), value.getType(), value));
+  }
+  return ClampOp::create(builder, value.getLoc(), value.getType(), value, builder.getF64FloatAttr(low / scale), builder.getF64FloatAttr(high / scale));
+}
+
 /// quantize(sum * factor + bias) -> (sum + whole bias) * (factor / scale), rounded: one multiplication for each element.
 static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   auto scaled = readScaledSum(op.getX());
@@ -236,9 +252,7 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   value = MulOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->factor, *scale), f32, real, scaled->axis));
   if (!whole && !scaled->bias.empty())
     value = AddOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->bias, *scale), f32, real, scaled->axis));
-  if (scaled->clamp)
-    value = ClampOp::create(rewriter, loc, real, value, rewriter.getF64FloatAttr(scaled->clamp->first / *scale),
-                            rewriter.getF64FloatAttr(scaled->clamp->second / *scale));
+  value = clampScaled(rewriter, value, *scaled, *scale, op);
   Value one = SplatOp::create(rewriter, loc, real, FloatAttr::get(f32, 1.0));
   rewriter.replaceOpWithNewOp<QuantizeOp>(op, op.getType(), value, one, op.getZeroPoint());
   return success();

@@ -10,7 +10,7 @@
 // CHECK: nn.add %[[SUM]], %[[BIAS]] : tensor<1x2x4x4xi32>
 // CHECK: %[[SPREAD:.*]] = nn.broadcast_to %[[FACTOR]]
 // CHECK: nn.mul %{{.*}}, %[[SPREAD]]
-// CHECK: nn.clamp %{{.*}} {max = 0x7FF0000000000000 : f64, min = 0.000000e+00 : f64}
+// CHECK: nn.relu
 // CHECK: nn.quantize
 // CHECK-NEXT: return
 // PARTS-LABEL: func @conv(
@@ -28,7 +28,7 @@ func.func @conv(%x: tensor<1x4x4x4xui8>) -> tensor<1x2x4x4xui8> {
   %steps = nn.constant dense<[0.125, 0.0625]> : tensor<2xf32>
   %none = nn.splat 0 : i32 -> tensor<2xi32>
   %s = nn.splat 0.75 : f32 -> tensor<1x2x4x4xf32>
-  %z = nn.splat 0 : ui8 -> tensor<1x2x4x4xui8>
+  %z = nn.splat 3 : ui8 -> tensor<1x2x4x4xui8>
   %a = nn.dequantize %x, %sx, %zx : tensor<1x4x4x4xui8>, tensor<1x4x4x4xf32> -> tensor<1x4x4x4xf32>
   %f = nn.dequantize %w, %sw, %zw : tensor<2x4x1x1xi8>, tensor<2x4x1x1xf32> -> tensor<2x4x1x1xf32>
   %c = nn.conv %a, %f strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first

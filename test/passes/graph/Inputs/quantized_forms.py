@@ -89,9 +89,11 @@ class Forms:
         self.recognized["nn.quantized_conv"] += recognized
         self.finish(f"conv {channels} {filters} {kernel}", product, sums, units.reshape(wide), steps.reshape(wide), kind, relu, exact)
 
-    def product(self, rows, depth, columns, kind="u1", weight="i1", zero=0, per_column=True, transposed=False, bias="whole", relu=False):
+    def product(self, rows, depth, columns, kind="u1", weight="i1", zero=0, per_column=True, transposed=False, flat=False, bias="whole", relu=False):
         exact = bias == "real"
-        x, values, scale = self.left((rows, depth), kind, exact)
+        x, values, scale = self.left((rows, depth // 4, 2, 2) if flat else (rows, depth), kind, exact)
+        if flat:
+            x, values = self.node("Flatten", [x]), values.reshape(rows, depth)
         axis = (0 if transposed else 1) if per_column else None
         w, matrix, scales = self.weights((columns, depth) if transposed else (depth, columns), axis, columns, weight, zero, exact)
         steps = (scale * scales).astype("f4")
@@ -116,7 +118,7 @@ def build():
         forms.conv(16, 16, 3, 6, kind, group=2)
         forms.conv(16, 16, 3, 6, kind, group=16)
         forms.conv(12, 100, 1, 1, kind)
-        for options in ({}, {"transposed": True}, {"per_column": False}, {"bias": None}, {"bias": "real"}, {"relu": True}, {"weight": "u1", "zero": 127}):
+        for options in ({}, {"transposed": True}, {"flat": True, "transposed": True}, {"per_column": False}, {"bias": None}, {"bias": "real"}, {"relu": True}, {"weight": "u1", "zero": 127}):
             forms.product(9, 36, 50, kind, **options)
         for rows, depth, columns in ((1, 200, 33), (1, 9, 1), (3, 10, 100), (40, 64, 7), (2, 1024, 16)):
             forms.product(rows, depth, columns, kind)
