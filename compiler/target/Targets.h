@@ -39,10 +39,9 @@ std::vector<llvm::StringRef> x86Features(llvm::StringRef cpu);
 kernel::TargetAttr makeX86Target(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef cpu, llvm::ArrayRef<llvm::StringRef> features,
                                  int64_t l1 = 32 << 10, int64_t l2 = 1 << 20, int64_t l3 = 32 << 20);
 
-kernel::TargetAttr describeNative(mlir::MLIRContext *context, llvm::StringRef name);
-kernel::TargetAttr describeGeneric(mlir::MLIRContext *context, llvm::StringRef name);
-kernel::TargetAttr describeX86Level(mlir::MLIRContext *context, llvm::StringRef name);
-kernel::TargetAttr describeSapphireRapids(mlir::MLIRContext *context, llvm::StringRef name);
+#define KILN_TARGET(describe, ...) kernel::TargetAttr describe(mlir::MLIRContext *context, llvm::StringRef name);
+#include "compiler/target/Targets.def"
+#undef KILN_TARGET
 
 } // namespace kiln
 

@@ -12,7 +12,9 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/RegisterBudget.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,6 +34,9 @@ KernelMatch matchProductSoftmax(GroupOp group, Operation *anchor, kernel::Target
   KernelMatch product = isa<ConvOp>(anchor) ? matchConvTiled(group, anchor, target) : matchGemmTiled(group, anchor, target);
   if (!product)
     return product;
+  // The tiles of a strip, and exp of it, are in registers at once.
+  TileShape tile = toTile(product.numbers.tile);
+  product.numbers.strip = std::max<int64_t>(1, getQuarterOfRegisters(target) / tile.vectors) * tile.columns();
   if (auto proof = getSoftmax(group)->getAttrOfType<StringAttr>(proofAttrName))
     return accept("softmax in the product's epilogue: strips of tiles keep a running sum of each row; " + proof.getValue(), product.numbers);
   return accept("softmax in the product's epilogue: strips of tiles keep a running maximum and sum of each row", product.numbers);
@@ -45,7 +50,7 @@ public:
   SoftmaxEpilogue(KernelBuilder &k, Value product, Operation *softmax, TileShape tile, int64_t columns)
       : k(k), product(product), softmax(softmax), element(getElementTypeOrSelf(product.getType())), shift(getProvenShift(softmax)),
         isLog(isa<LogSoftmaxOp>(softmax)), width(tile.columns()), lanes(tile.lanes), columns(columns),
-        strip(std::max<int64_t>(1, k.target().getRegisters() / 4 / tile.vectors) * width) {}
+        strip(k.group().getPlan()->getStrip()) {}
 
   void begin(int64_t rows, RowIndex at) override;
   void addTile(AffineExpr first, ArrayRef<SmallVector<RowPiece>> rows) override;
@@ -77,7 +82,7 @@ private:
   bool isLog;
   int64_t width;
   unsigned lanes;
-  /// Of a row, and of a strip: what a quarter of the registers holds.
+  /// Of a row, and of a strip.
   int64_t columns, strip;
   /// Of the block that is being written: a number for each row, and for each row and strip.
   int64_t rows = 0;
