@@ -224,6 +224,7 @@ ArrayRef<Operator> getGatherOperators() {
       {"Gather", 1, Elements::Data, gather},
       {"GatherElements", 11, Elements::Data, gatherElements},
       {"GatherND", 11, Elements::Data, gatherNd},
+      {"GatherND", 1, Elements::Data, gatherNd, INT64_MAX, "com.microsoft"},
       {"ReverseSequence", 10, Elements::Data, reverseSequence},
       {"Scatter", 9, Elements::Data, scatterElements, 10},
       {"ScatterElements", 11, Elements::Data, scatterElements},

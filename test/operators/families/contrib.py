@@ -1,6 +1,9 @@
-"""Operators of com.microsoft that ONNX Runtime fuses, from the formulas of its ContribOperators.md."""
+"""Operators of com.microsoft, from the formulas of ONNX Runtime's ContribOperators.md."""
 
 import numpy as np
+import movement
+import places
+import sampling
 from attention import softmax
 from cases import Expected, Tensor, operator
 from convolution import convolve, draw_channels
@@ -421,3 +424,59 @@ def rotary(g):
     back = (lambda t: t.reshape(batch, length, -1)) if flat else (lambda t: t.transpose(0, 2, 1, 3))
     return g.case([x, positions, cosine, sine], Expected(back(exact), g.type, 1, back(slack)), interleaved=int(interleaved), num_heads=heads if partial else None,
                   rotary_embedding_dim=width if partial else None)
+
+
+def as_of(opset, make):
+    """Cases of an operator that takes what ONNX's took at an opset."""
+
+    def case(g):
+        drawn, g.opset = g.opset, opset
+        made = make(g)
+        g.opset = made.opset = drawn
+        return made
+
+    return case
+
+
+contrib("GatherND", types=["f32", "i32", "f64", "u8", "string"])(as_of(11, places.gather_nd))
+contrib("GridSample", types=["f32"])(as_of(16, sampling.grid_sample))
+contrib("Trilu", types=["f32", "i64", "u8", "bool"])(as_of(14, movement.trilu))
+
+
+def pack(numbers, bits):
+    """Numbers [rows, count] in bytes, from the lowest bits on; missing ones are 0."""
+    per = 8 // bits
+    padded = np.pad(numbers, ((0, 0), (0, -numbers.shape[1] % per))).reshape(len(numbers), -1, per)
+    return (padded << (np.arange(per) * bits)).sum(-1).astype("u1")
+
+
+@contrib("MatMulNBits", types=["f32", "f32", "f16"], weight=3)
+def matmul_n_bits(g):
+    rows, columns, depth = g.integer(1, 9), g.integer(1, 33), g.integer(1, 90)
+    bits, block = g.pick([4, 4, 2, 8]), g.pick([16, 32, 64])
+    blocks = -(-depth // block)
+    a = g.tensor(g.type, (*(g.integer(1, 2),) * g.integer(0, 1), rows, depth), "normal")
+    numbers = g.random.integers(0, 2**bits, (columns, blocks * block))
+    scales = g.tensor(g.type, g.pick([(columns, blocks), (columns * blocks,)]), "small", True)
+    per_block = scales.wide.reshape(columns, blocks)
+    inputs = [a, Tensor(pack(numbers, bits).reshape(columns, blocks, -1), "u8", True), scales, None, None, None]
+    zero = np.full((columns, blocks), 2 ** (bits - 1), np.longdouble)
+    kind = g.pick(["none", "packed", "numbers"])
+    if kind == "packed":
+        points = g.random.integers(0, 2**bits, (columns, blocks))
+        inputs[3], zero = Tensor(pack(points, bits).reshape(-1), "u8", True), points
+    elif kind == "numbers":
+        inputs[3] = g.tensor(g.type, (columns, blocks), "normal", True)
+        zero = inputs[3].wide
+    at = np.arange(depth) // block
+    if g.chance(0.3):
+        at = g.random.integers(0, blocks, depth)
+        inputs[4] = Tensor(at.astype("i4"), "i32", True)
+    weights = (numbers[:, :depth] - zero[:, at]) * per_block[:, at]
+    exact, magnitude = a.wide @ weights.T, abs(a.wide) @ ((numbers[:, :depth] + abs(zero[:, at])) * abs(per_block[:, at])).T
+    if g.chance(0.4):
+        inputs[5] = g.tensor(g.type, (columns,), "normal", True)
+        exact, magnitude = exact + inputs[5].wide, magnitude + abs(inputs[5].wide)
+    while inputs[-1] is None:
+        inputs.pop()
+    return g.case(inputs, Expected(exact, g.type, 1, accumulated(g.type, magnitude, depth) * 2), K=depth, N=columns, bits=bits if bits != 4 or g.chance(0.5) else None, block_size=block)
