@@ -1,7 +1,6 @@
 //===- Compile.cpp - From an ONNX file to a library ------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Description.h"
-#include "compiler/IRPhases.h"
 #include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
@@ -13,6 +12,8 @@
 #include "compiler/emit/StackUse.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/emit/Weights.h"
+#include "compiler/pipeline/DiagnosticCollector.h"
+#include "compiler/pipeline/IRPhases.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "kiln/runtime.h"

@@ -1,8 +1,8 @@
 //===- Decisions.cpp - What the compiler chose, and why --------------------===//
 #include "compiler/Decisions.h"
-#include "compiler/InPlace.h"
 #include "compiler/files/Printable.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/nn/ConstantData.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/composites/CompositeForms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -160,6 +160,21 @@ static void printDecision(const Decision &decision) {
     printLine(llvm::errs(), "  not " + kernel + ": " + why);
 }
 
+/// A line for each pair of an input and an output that may be one buffer.
+static void printInPlace(ModuleOp module) {
+  auto nameOf = [](ArrayAttr tensors, int64_t position) { return cast<DictionaryAttr>(tensors[position]).getAs<StringAttr>("name").str(); };
+  for (auto entry : module.getOps<kernel::EntryOp>()) {
+    auto pairs = entry->getAttrOfType<DenseI64ArrayAttr>(kernel::inPlaceAttrName);
+    for (int64_t i = 0; pairs && i + 1 < pairs.size(); i += 2) {
+      auto type = cast<RankedTensorType>(cast<DictionaryAttr>(entry.getInputs()[pairs[i]]).getAs<TypeAttr>("type").getValue());
+      std::string copied = "the whole tensor", output = nameOf(entry.getOutputs(), pairs[i + 1]), input = nameOf(entry.getInputs(), pairs[i]);
+      if (type.hasStaticShape())
+        copied = std::to_string(type.getNumElements() * nn::elementBytes(type.getElementType())) + " bytes";
+      printLine(llvm::errs(), "'" + output + "' may be the buffer of '" + input + "': " + copied + " are not copied then");
+    }
+  }
+}
+
 bool printDecisionsFor(const Compilation &compilation, StringRef node) {
   bool found = false;
   for (const Decision &decision : collectDecisions(compilation)) {
@@ -177,9 +192,7 @@ void printDecisions(const Compilation &compilation) {
   printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
     printDecision(decision);
-  for (const InPlacePair &pair : listInPlace(*compilation.targets.front().module))
-    printLine(llvm::errs(), "'" + pair.output + "' may be the buffer of '" + pair.input +
-                                "': " + (pair.bytes < 0 ? "the whole tensor" : std::to_string(pair.bytes) + " bytes") + " are not copied then");
+  printInPlace(*compilation.targets.front().module);
   MemoryUse use = describeMemory(compilation);
   if (use.layoutConversions >= 0)
     llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";

@@ -125,7 +125,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
       signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
   signature.sequences = nn::getSequences(module);
   signature.symbols = readSymbols(module);
-  if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(specialSizesAttrName))
+  if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(nn::specialSizesAttrName))
     for (auto [symbol, size] : llvm::zip(signature.symbols, sizes.asArrayRef()))
       if (size >= 0)
         signature.special.push_back({symbol.field, size});

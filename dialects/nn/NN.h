@@ -42,6 +42,8 @@ inline constexpr llvm::StringLiteral rangeAttrName = "nn.range";
 inline constexpr llvm::StringLiteral symbolBoundsAttrName = "nn.symbol_bounds";
 inline constexpr llvm::StringLiteral accuracyAttrName = "nn.accuracy";
 inline constexpr llvm::StringLiteral transposesAttrName = "nn.transposes";
+inline constexpr llvm::StringLiteral specialSizesAttrName = "nn.special_sizes";
+inline constexpr llvm::StringLiteral askedInPlaceAttrName = "nn.asked_in_place";
 
 } // namespace kiln::nn
 

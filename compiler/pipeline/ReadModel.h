@@ -1,0 +1,22 @@
+//===- ReadModel.h - The module that the stages begin with -----------------===//
+#ifndef KILN_COMPILER_PIPELINE_READMODEL_H
+#define KILN_COMPILER_PIPELINE_READMODEL_H
+
+#include "compiler/Compile.h"
+
+namespace kiln {
+
+/// Reads the model, an ONNX file or IR, into the first of `result.targets`. Its version for equal sizes, if there is one, follows. Both have what the
+/// options promise and ask for. False, with a line in `errors`, on failure.
+bool readModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
+
+/// How many of the stages the model has passed: 0 for an ONNX file, and as many as its contents show for IR.
+unsigned countStagesDone(const CompileOptions &options, mlir::ModuleOp module);
+
+/// Checks what the printers rely on: IR that enters after the kernel stage must keep that stage's promise, and if C++ will be printed, every constant must
+/// have its data.
+bool checkReadIR(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_PIPELINE_READMODEL_H
