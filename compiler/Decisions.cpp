@@ -114,8 +114,8 @@ MemoryUse describeMemory(const Compilation &compilation) {
   };
   for (const TargetModule &target : compilation.targets) {
     take(*target.module, nn::transposesAttrName, use.layoutConversions);
-    take(*target.module, "kernel.workspace_bytes", use.workspaceBytes);
-    take(*target.module, "kernel.workspace_lower_bound", use.workspaceLowerBound);
+    take(*target.module, kernel::workspaceBytesAttrName, use.workspaceBytes);
+    take(*target.module, kernel::workspaceLowerBoundAttrName, use.workspaceLowerBound);
   }
   return use;
 }
@@ -123,7 +123,7 @@ MemoryUse describeMemory(const Compilation &compilation) {
 /// The dictionaries that the target stage left, with the target's name when there are several.
 static void forEachComposite(const Compilation &compilation, llvm::function_ref<void(StringRef target, DictionaryAttr)> visit) {
   for (const TargetModule &target : compilation.targets)
-    if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(compositesAttrName))
+    if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(kernel::compositesAttrName))
       for (auto composite : composites.getAsRange<DictionaryAttr>())
         visit(compilation.targets.size() > 1 ? target.label() : "", composite);
 }

@@ -146,7 +146,7 @@ void attachProfile(mlir::ModuleOp module, ArrayRef<ProfileEntry> entries) {
     choices.set(entry.work, plan);
   }
   if (!choices.empty())
-    module->setAttr(profileAttrName, choices.getDictionary(b.getContext()));
+    module->setAttr(kernel::profileAttrName, choices.getDictionary(b.getContext()));
 }
 
 ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntry> entries) {
@@ -159,10 +159,10 @@ ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntr
     std::string target = describeTarget(kernel::getTarget(module));
     if (targets.insert(target).second)
       result.targets += (result.targets.empty() ? "'" : ", '") + target + "'";
-    if (auto use = module->getAttrOfType<mlir::DictionaryAttr>(profileUseAttrName))
+    if (auto use = module->getAttrOfType<mlir::DictionaryAttr>(kernel::profileUseAttrName))
       for (mlir::NamedAttribute work : use)
         uses[{target, work.getName().str()}] |= cast<mlir::BoolAttr>(work.getValue()).getValue();
-    module->removeAttr(profileUseAttrName);
+    module->removeAttr(kernel::profileUseAttrName);
   }
   for (const ProfileEntry &entry : entries) {
     auto use = uses.find({entry.target, entry.work});

@@ -263,7 +263,7 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   for (Value operand : launch.getOperands_())
     arguments.push_back(text(operand));
   const std::string &name = kernels.at(launch.getKernel());
-  std::string nodes = joinStrings(launch->getAttr("nodes"), " ");
+  std::string nodes = joinStrings(launch->getAttr(kernel::nodesAttrName), " ");
   if (nodes.empty())
     nodes = joinStrings(callee->getAttr(kernel::nodesAttrName), " ");
   size_t index = launchTable.size();

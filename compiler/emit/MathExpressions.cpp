@@ -1,7 +1,6 @@
 //===- MathExpressions.cpp - math operations as C++ ------------------------===//
 #include "compiler/emit/Expression.h"
 #include "dialects/kernel/Kernel.h"
-#include "dialects/nn/Shortcuts.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
@@ -26,7 +25,7 @@ static StringRef functionFor(StringRef op) {
 
 static std::string expFunction(Operation *op) {
   kernel::Accuracy accuracy = kernel::getExpAccuracy(op);
-  return accuracy == kernel::Accuracy::Exact && op->hasAttr(nn::normalAttrName) ? "exp_normal" : kernel::getExpFunction(accuracy);
+  return accuracy == kernel::Accuracy::Exact && op->hasAttr(kernel::normalAttrName) ? "exp_normal" : kernel::getExpFunction(accuracy);
 }
 
 Expression writeMath(Operation *op, OperandText operand) {

@@ -4,7 +4,6 @@
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
-#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ConstantData.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -3,7 +3,6 @@
 #include "compiler/import/Graph.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/onnx.pb.h"
-#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ComputedDims.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -242,7 +242,7 @@ static bool servesNobodyElse(Operation *root, ValueRange inputs) {
 static bool areAxesOf(Operation *whole, ArrayRef<int64_t> axes, int64_t rank) {
   if (hasScale(whole->getName().getStringRef()))
     return !axes.empty() && llvm::equal(axes, llvm::seq<int64_t>(rank - axes.size(), rank));
-  return !whole->hasAttr("axis") || axes.size() == 1;
+  return !isa<AlongAxis>(whole) || axes.size() == 1;
 }
 
 static Attribute bindAttribute(Builder &builder, NamedAttribute named, const Bindings &found) {

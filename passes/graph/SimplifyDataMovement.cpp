@@ -190,9 +190,10 @@ struct PadIntoWindow : RewritePattern {
     auto pad = op->getOperand(0).getDefiningOp<PadOp>();
     if (!pad || pad.getMode() != PadMode::Constant || getSplatNumber(pad.getValue()) != 0.0)
       return rewriter.notifyMatchFailure(op, "expected an operand padded with zeros");
-    bool last = op->getAttrOfType<LayoutAttr>("layout").getValue() == Layout::ChannelsLast;
+    auto window = cast<Windowed>(op);
+    bool last = window.getLayout() == Layout::ChannelsLast;
     size_t rank = pad.getType().getRank(), spatial = rank - 2, begin = last ? 1 : 2;
-    SmallVector<int64_t> pads(op->getAttrOfType<DenseI64ArrayAttr>("pads").asArrayRef());
+    SmallVector<int64_t> pads(window.getPads());
     for (size_t i = 0; i < rank; ++i) {
       auto low = getConstantDim(pad.getLow().getResult(i)), high = getConstantDim(pad.getHigh().getResult(i));
       bool isSpatial = i >= begin && i < begin + spatial;
@@ -205,7 +206,7 @@ struct PadIntoWindow : RewritePattern {
     }
     rewriter.modifyOpInPlace(op, [&] {
       op->setOperand(0, pad.getInput());
-      op->setAttr("pads", rewriter.getDenseI64ArrayAttr(pads));
+      window.setPads(pads);
     });
     return success();
   }

@@ -224,7 +224,7 @@ static std::optional<double> getMostBytes(ArrayRef<Buffer *> slot) {
   double most = 0;
   for (const Buffer *buffer : slot) {
     memref::AllocOp alloc = buffer->allocs.front();
-    auto bytes = alloc->getAttrOfType<IntegerAttr>(mostBytesAttrName);
+    auto bytes = alloc->getAttrOfType<IntegerAttr>(kernel::mostBytesAttrName);
     if (!bytes)
       return std::nullopt;
     most = std::max(most, static_cast<double>(bytes.getInt()));
@@ -316,7 +316,7 @@ static void createSizeFunction(kernel::EntryOp entry, Operation *lastCheck, Valu
   function.setPrivate();
   Block *body = function.addEntryBlock();
   IRMapping map;
-  auto names = entry->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>("nn.symbols");
+  auto names = entry->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(nn::symbolsAttrName);
   for (auto [from, to] : llvm::zip_equal(symbols, body->getArguments())) {
     map.map(from, to);
     if (names && to.getArgNumber() < names.size())
@@ -330,8 +330,8 @@ static void createSizeFunction(kernel::EntryOp entry, Operation *lastCheck, Valu
 /// `kernel.workspace_lower_bound`: the most bytes that are alive during one launch.
 static void setWorkspace(ModuleOp module, int64_t bytes, int64_t lowerBound) {
   Builder b(module.getContext());
-  module->setAttr("kernel.workspace_bytes", b.getI64IntegerAttr(bytes));
-  module->setAttr("kernel.workspace_lower_bound", b.getI64IntegerAttr(lowerBound));
+  module->setAttr(kernel::workspaceBytesAttrName, b.getI64IntegerAttr(bytes));
+  module->setAttr(kernel::workspaceLowerBoundAttrName, b.getI64IntegerAttr(lowerBound));
 }
 
 /// The buffers of static size must fit together, whatever their order.

@@ -39,7 +39,7 @@ Scalar subtractShift(Scalar x, double shift) { return shift == 0 ? x : x - shift
 Scalar shiftedExp(Scalar x, bool isProven) {
   Scalar y = exp(x);
   if (auto op = isProven ? y.value().getDefiningOp<math::ExpOp>() : math::ExpOp())
-    op->setAttr(normalAttrName, UnitAttr::get(op.getContext()));
+    op->setAttr(kernel::normalAttrName, UnitAttr::get(op.getContext()));
   return y;
 }
 

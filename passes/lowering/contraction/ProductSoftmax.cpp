@@ -32,7 +32,7 @@ KernelMatch matchProductSoftmax(GroupOp group, Operation *anchor, kernel::Target
   KernelMatch product = isa<ConvOp>(anchor) ? matchConvTiled(group, anchor, target) : matchGemmTiled(group, anchor, target);
   if (!product)
     return product;
-  if (auto proof = getSoftmax(group)->getAttrOfType<StringAttr>(proofAttrName))
+  if (auto proof = getShiftProof(getSoftmax(group)))
     return accept("softmax in the product's epilogue: strips of tiles keep a running sum of each row; " + proof.getValue(), product.numbers);
   return accept("softmax in the product's epilogue: strips of tiles keep a running maximum and sum of each row", product.numbers);
 }

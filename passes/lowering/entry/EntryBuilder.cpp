@@ -213,7 +213,7 @@ Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
   double bytes = sizes.addBuffer(most, (elementType.getIntOrFloatBitWidth() + 7) / 8);
   auto buffer = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, elementType), emit(most));
   if (bytes <= static_cast<double>(mostBytes))
-    buffer->setAttr(mostBytesAttrName, b.getI64IntegerAttr(static_cast<int64_t>(std::ceil(bytes))));
+    buffer->setAttr(kernel::mostBytesAttrName, b.getI64IntegerAttr(static_cast<int64_t>(std::ceil(bytes))));
   return buffer;
 }
 
@@ -445,7 +445,7 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
   if (!overwrites.empty())
     launch->setAttr(kernel::overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
   // The kernel's own list grows when kernels of other groups are found to be the same.
-  launch->setAttr("nodes", kernel->getAttr(kernel::nodesAttrName));
+  launch->setAttr(kernel::nodesAttrName, kernel->getAttr(kernel::nodesAttrName));
   if (computes)
     learnSymbol(*computes, !isBranch);
 }

@@ -136,7 +136,7 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
       return;
     SmallVector<ConvOp> convolutions;
     getOperation().walk([&](ConvOp conv) { convolutions.push_back(conv); });
-    auto profile = getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
+    auto profile = getOperation()->getAttrOfType<DictionaryAttr>(kernel::profileAttrName);
     for (ConvOp conv : convolutions) {
       auto extents = goesToLibrary(conv) || !conv.getWeight().getDefiningOp<ConstantOp>() ? std::nullopt : getWinogradExtents(conv);
       const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;

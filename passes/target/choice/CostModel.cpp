@@ -103,8 +103,10 @@ std::string describeWork(GroupOp group) {
   os << " ->";
   for (Type type : anchor->getResultTypes())
     print(type);
+  // The decision about a composite, in words, is no part of its work.
   for (NamedAttribute attribute : anchor->getAttrDictionary())
-    os << ' ' << attribute.getName().strref() << '=' << attribute.getValue();
+    if (attribute.getName() != formAttrName)
+      os << ' ' << attribute.getName().strref() << '=' << attribute.getValue();
   for (Operation &op : group.getBody().front().without_terminator())
     if (&op != anchor && isa<ScalarBody>(op))
       os << ' ' << op.getName().stripDialect();
@@ -117,10 +119,10 @@ std::string describeTarget(kernel::TargetAttr target) {
 
 void recordProfileUse(ModuleOp module, StringRef work, bool fits) {
   Builder b(module.getContext());
-  NamedAttrList use(module->getAttrOfType<DictionaryAttr>(profileUseAttrName));
+  NamedAttrList use(module->getAttrOfType<DictionaryAttr>(kernel::profileUseAttrName));
   auto known = dyn_cast_or_null<BoolAttr>(use.get(work));
   use.set(work, b.getBoolAttr(fits || (known && known.getValue())));
-  module->setAttr(profileUseAttrName, use.getDictionary(b.getContext()));
+  module->setAttr(kernel::profileUseAttrName, use.getDictionary(b.getContext()));
 }
 
 /// The tiles that fill the registers of a target in other proportions; a single row's accumulators are its streams'.

@@ -10,13 +10,7 @@
 
 namespace kiln {
 
-/// The module attribute with the choices that were measured: a dictionary from what `describeWork` says to a #kernel.plan with what is not the
-/// model's own choice.
-inline constexpr llvm::StringLiteral profileAttrName = "kernel.profile";
-/// The module attribute that the passes which read the first one leave: a dictionary from the work of its entries that met a group to whether the
-/// kernel fitted.
-inline constexpr llvm::StringLiteral profileUseAttrName = "kernel.profile_use";
-/// Notes in it that a group does such work.
+/// Notes in `kernel.profile_use` whether the plan that the profile has for such work fitted a group.
 void recordProfileUse(mlir::ModuleOp module, llvm::StringRef work, bool fits);
 
 /// The tile for a product with so many rows and columns; `rowStride`: elements from one row of the left side to the next (nullopt: known at run

@@ -25,8 +25,8 @@ static bool isF32(Operation *op) {
 }
 
 static bool isLastAxis(Operation *op) {
-  auto axis = op->getAttrOfType<IntegerAttr>("axis");
-  return axis && axis.getInt() + 1 == cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  auto rows = dyn_cast<AlongAxis>(op);
+  return rows && static_cast<int64_t>(rows.getAxis()) + 1 == cast<RankedTensorType>(op->getResult(0).getType()).getRank();
 }
 
 //===- oneDNN ---------------------------------------------------------------===//
