@@ -3,6 +3,7 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/InfoTables.h"
 #include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/RealExpressions.h"
 

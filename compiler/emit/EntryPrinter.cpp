@@ -1,6 +1,7 @@
 //===- EntryPrinter.cpp - The functions that a program calls, as C++ -------===//
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/FunctionPrinter.h"
+#include "compiler/emit/InfoTables.h"
 #include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/RealExpressions.h"
 #include "dialects/kernel/Work.h"

@@ -116,7 +116,7 @@ void FunctionPrinter::planBlock(Block &block) {
 Expression FunctionPrinter::expression(Value value) {
   if (auto constant = value.getDefiningOp<arith::ConstantOp>())
     if (!names.contains(value))
-      return literal(constant.getValue());
+      return literal(constant.getValue(), &vectors);
   if (auto found = pending.find(value); found != pending.end()) {
     Expression text = std::move(found->second);
     pending.erase(found);
@@ -157,15 +157,16 @@ Expression FunctionPrinter::writeLoad(Operation *op) {
     if (!isCppVector(load.getType()))
       return element(load.getBase(), load.getIndices());
     std::string buffer = text(load.getBase());
-    return call("kiln::load<" + cppType(load.getType()) + ">", {addressOf(buffer, address(load.getBase(), load.getIndices()))});
+    return call("kiln::load<" + writeType(load.getType()) + ">", {addressOf(buffer, address(load.getBase(), load.getIndices()))});
   }
   auto load = cast<kernel::StridedLoadOp>(op);
   std::string place = addressOf(text(load.getSource()), expression(load.getIndex()));
-  return call("kiln::load_strided<" + cppType(load.getType()) + ">", {place, std::to_string(load.getStride())});
+  return call("kiln::load_strided<" + writeType(load.getType()) + ">", {place, std::to_string(load.getStride())});
 }
 
 Expression FunctionPrinter::writeExpression(Operation *op) {
-  auto operand = [&](Value value) { return expression(value); };
+  auto take = [&](Value value) { return expression(value); };
+  OperandText operand(take, vectors);
   if (isLoad(op))
     return writeLoad(op);
   if (auto same = dyn_cast<kernel::SameBufferOp>(op))
@@ -181,16 +182,15 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
 
 LogicalResult FunctionPrinter::printValue(Operation *op) {
   Value result = op->getResult(0);
-  Expression value = isConstant(op) ? literal(cast<arith::ConstantOp>(op).getValue()) : writeExpression(op);
-  std::string type = cppType(result.getType());
-  if (value.text.empty() || type.empty())
+  Expression value = isConstant(op) ? literal(cast<arith::ConstantOp>(op).getValue(), &vectors) : writeExpression(op);
+  if (value.text.empty() || cppType(result.getType()).empty())
     return failure();
   if (inlined.contains(op) && value.text.size() <= expressionColumns) {
     pending[result] = std::move(value);
     return success();
   }
   std::string name = nameOf(result, defaultName(result.getType()));
-  line("const " + type + " " + name + " = " + value.text + ";");
+  line("const " + writeType(result.getType()) + " " + name + " = " + value.text + ";");
   names[result] = name;
   return success();
 }
@@ -284,7 +284,7 @@ bool FunctionPrinter::printMemory(Operation *op) {
     std::string place = text(store.getBase());
     place = addressOf(place, address(store.getBase(), store.getIndices()));
     // The type is written out, so that an expression of another form is converted or fails to compile.
-    line("kiln::store<" + cppType(value.getType()) + ">(" + place + ", " + text(value) + ");");
+    line("kiln::store<" + writeType(value.getType()) + ">(" + place + ", " + text(value) + ");");
     return true;
   }
   if (auto numbers = dyn_cast<kernel::NumbersOp>(op)) {
@@ -314,7 +314,7 @@ LogicalResult FunctionPrinter::printAlloca(memref::AllocaOp op) {
   names[op.getResult()] = name;
   uint64_t alignment = op.getAlignment().value_or(0);
   std::string prefix = alignment ? "alignas(" + std::to_string(alignment) + ") " : "";
-  line(prefix + element + " " + name + "[" + Twine(type.getNumElements()) + "];");
+  line(prefix + vectors.use(element) + " " + name + "[" + Twine(type.getNumElements()) + "];");
   return success();
 }
 

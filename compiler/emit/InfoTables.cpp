@@ -1,5 +1,5 @@
 //===- InfoTables.cpp - The signature as constant data ---------------------===//
-#include "compiler/emit/EntryPrinter.h"
+#include "compiler/emit/InfoTables.h"
 #include "compiler/emit/Identifiers.h"
 
 #include "dialects/nn/ConstantData.h"

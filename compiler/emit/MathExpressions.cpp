@@ -41,7 +41,7 @@ Expression writeMath(Operation *op, OperandText operand) {
   if (function.empty() || element.isF16() || element.isBF16())
     return {};
   // Arguments in the template parameter keep a literal from deciding the type.
-  return callOn(function, cppType(type), op->getOperands(), operand);
+  return callOn(function, operand.type(type), op->getOperands(), operand);
 }
 
 } // namespace kiln

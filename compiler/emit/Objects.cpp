@@ -71,7 +71,7 @@ std::string UnitCompiler::makeKey(const TranslationUnit &unit) const {
   std::vector<StringRef> pieces = {identity, unit.name, unit.text};
   pieces.insert(pieces.end(), flags.begin(), flags.end());
   for (const SourceFile &header : headers)
-    if (unit.includes(header.name))
+    if (is_contained(unit.headers, header.name))
       pieces.insert(pieces.end(), {header.name, header.text});
   return ObjectCache::makeKey(pieces);
 }

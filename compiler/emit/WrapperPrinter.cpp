@@ -1,5 +1,5 @@
 //===- WrapperPrinter.cpp - The C++17 section of the generated header ------===//
-#include "compiler/emit/HeaderPrinter.h"
+#include "compiler/emit/WrapperPrinter.h"
 #include "compiler/emit/Identifiers.h"
 
 using namespace mlir;
