@@ -134,6 +134,8 @@ def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Operation *getTerminator() { return getBody().front().getTerminator(); }
+    /// Whether an input is a constant of the graph, such as a weight.
+    bool isConstantInput(unsigned input) { return getInputs()[input].getDefiningOp<ConstantOp>() != nullptr; }
     /// The name of the kernel that the plan says; empty without a plan.
     ::llvm::StringRef getKernel() { return getPlan() ? getPlan()->getKernel() : ::llvm::StringRef(); }
   }];
