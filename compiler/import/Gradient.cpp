@@ -3,7 +3,7 @@
 //   y = f(x)  and  dy = Gradient<xs = ["x"], y = "y">(x)    ->    backwards over the operations between x and y, each gives its operands their share
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -173,7 +173,7 @@ llvm::DenseMap<Value, Value> Backward::run(Value y) {
   return std::move(shares);
 }
 
-LogicalResult GraphImporter::differentiate(Scope &scope, Node &node) {
+LogicalResult BodyImporter::differentiate(Scope &scope, Node &node) {
   auto xs = node.findStrings("xs"), zs = node.findStrings("zs");
   std::string y = node.getString("y", ""), reason;
   if (!xs || node.failed() || xs->size() + (zs ? zs->size() : 0) != node.numInputs() || node.numOutputs() > xs->size())

@@ -2,6 +2,7 @@
 #include "compiler/import/Import.h"
 #include "compiler/import/Graph.h"
 #include "compiler/import/ModelCheck.h"
+#include "compiler/import/ModelFile.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ComputedDims.h"
 
@@ -26,14 +27,13 @@ std::string makeModelName(StringRef text) {
 static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
                                            import::Assumptions &assumptions, std::vector<std::string> &errors, bool &isOpen) {
   import::Diagnostics diagnostics(options.path, errors);
-  import::GraphImporter importer(context, options, file, diagnostics, squeezed, assumptions);
-  FailureOr<OwningOpRef<ModuleOp>> module = importer.run();
-  isOpen = failed(module) && importer.hasUnsupported() && !squeezed.isContradicted;
-  if (failed(module))
+  import::GraphResult result = import::importGraph(context, options, file, diagnostics, squeezed, assumptions);
+  isOpen = !result.module && result.hasUnsupported && !squeezed.isContradicted;
+  if (!result.module)
     return failure();
   ImportedModel model;
-  model.outputs = importer.numOutputs();
-  model.module = std::move(*module);
+  model.outputs = result.outputs;
+  model.module = std::move(result.module);
   return std::move(model);
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ModelCheck.h"
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 

@@ -4,7 +4,7 @@
 // ranks, and lists where tensors belong.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace kiln::import {
 
-DataTypes GraphImporter::listDataTypes(Value value, int64_t known) {
+DataTypes BodyImporter::listDataTypes(Value value, int64_t known) {
   if (!isa<RankedTensorType>(value.getType()))
     return isAbsent(value) ? optionalType : sequenceType;
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
@@ -33,7 +33,7 @@ static bool isOptionalName(const Scope *scope, StringRef name) {
   return scope->optionals.contains(name);
 }
 
-LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schema &schema) {
+LogicalResult BodyImporter::checkOperands(Scope &scope, Node &node, const Schema &schema) {
   /// Variables of types that have one: the place of the input that gave it, and the types.
   SmallVector<std::tuple<StringRef, unsigned, DataTypes>, 4> bound;
   for (auto [i, value] : llvm::enumerate(node.inputs)) {

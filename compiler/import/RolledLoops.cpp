@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "mlir/IR/Verifier.h"
@@ -60,7 +60,7 @@ static Value keepType(Node &node, Value next, Value present) {
 }
 
 /// Makes arguments for what a loop carries, the step itself, and what it yields. False: the loop cannot end early.
-FailureOr<bool> GraphImporter::importBlock(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
+FailureOr<bool> BodyImporter::importBlock(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
   SmallVector<Value> present;
   for (Value value : rolled.carried)
     present.push_back(block.addArgument(value.getType(), node.loc));
@@ -93,22 +93,22 @@ FailureOr<bool> GraphImporter::importBlock(Scope &scope, Node &node, const onnx:
 }
 
 /// Makes the body of a loop. What is made here is not seen outside of it.
-FailureOr<bool> GraphImporter::importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
+FailureOr<bool> BodyImporter::importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
   Operation *around = std::exchange(rolling, rolling ? rolling : loop.getOperation());
   auto chosenAround = chosenDims;
   OpBuilder::InsertionGuard guard(builder);
   Block &block = loop.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(&block);
-  ++conditional;
+  sizes.enterConditional();
   FailureOr<bool> endsEarly = importBlock(scope, node, graph, rolled, block);
-  --conditional;
+  sizes.leaveConditional();
   chosenDims = chosenAround;
   rolling = around;
   return endsEarly;
 }
 
 /// Whether what the body computes only in a step is what the graph around it would have to know.
-LogicalResult GraphImporter::checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
+LogicalResult BodyImporter::checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
   auto isOwn = [&](AffineExpr expr) {
     bool found = false;
     expr.walk([&](AffineExpr part) {
@@ -121,21 +121,21 @@ LogicalResult GraphImporter::checkStep(Node &node, Block &block, size_t states, 
   for (Value row : block.getTerminator()->getOperands().drop_front(states))
     if (llvm::any_of(node.dims(row), isOwn))
       return node.unsupported("the shape of what a step gives is known only in that step, and the number of steps at run time", wayOut);
-  ArrayRef<AffineExpr> added = ArrayRef(constraints).drop_front(checks);
+  ArrayRef<AffineExpr> added = sizes.constraintsSince(checks);
   if ((endsEarly && !added.empty()) || llvm::any_of(added, isOwn)) {
-    constraints.resize(checks, AffineExpr());
+    sizes.dropConstraintsSince(checks);
     return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time", wayOut);
   }
   return success();
 }
 
 /// An nn.loop; its results are what is carried, and behind it the rows. What the body uses of the graph around it becomes operands.
-LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
+LogicalResult BodyImporter::rollLoop(Scope &scope, Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
   if (!llvm::all_of(rolled.carried, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
     return node.unsupported("a carried value is a sequence, and the number of steps is known only at run time", bindWayOut);
-  size_t checks = constraints.size(), bytes = keptBytes.size();
+  size_t checks = sizes.countConstraints(), bytes = keptBytes.size();
   node.requireNotNegative(rolled.steps, "the number of steps is negative");
-  unsigned firstSymbol = symbols.size();
+  unsigned firstSymbol = sizes.size();
   rolled.step = node.computedDim(rolled.steps, node.outputName(0) + "_step");
   if (node.failed())
     return failure();
@@ -157,7 +157,7 @@ LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::Grap
   }
   if (failed(checkStep(node, block, carried.size(), firstSymbol, checks, *endsEarly)))
     return failure();
-  auto limit = nn::getConstantDim(computedDims().getUpperBound(rolled.steps));
+  auto limit = nn::getConstantDim(sizes.computed().getUpperBound(rolled.steps));
   bool isLimited = !limit || *limit < endlessSteps;
   if (!*endsEarly && !rolled.hasLimit)
     return node.error("the loop never ends: nothing limits its steps, and its condition always holds");
@@ -192,7 +192,7 @@ LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::Grap
   return failure(node.failed());
 }
 
-LogicalResult GraphImporter::rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph) {
+LogicalResult BodyImporter::rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph) {
   RolledLoop rolled;
   rolled.isLoop = true;
   rolled.hasLimit = node.inputs[0] != nullptr;
@@ -221,7 +221,7 @@ LogicalResult GraphImporter::rollLoopNode(Scope &scope, Node &node, const onnx::
 }
 
 /// One step for each slice of inputs whose length only run time knows, or is too large to write all steps out.
-LogicalResult GraphImporter::rollScan(Scope &scope, Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
+LogicalResult BodyImporter::rollScan(Scope &scope, Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
   ArrayRef<Value> inputs = node.inputs, scanned = inputs.take_back(scan.axes.size());
   RolledLoop rolled;
   rolled.steps = steps;
