@@ -20,17 +20,6 @@ LogicalResult DimValuesOp::verify() {
   return success();
 }
 
-LogicalResult kiln::nn::verifyBody(Operation *op) {
-  Block &block = op->getRegion(0).front();
-  if (block.empty() || !isa<YieldOp>(block.back()))
-    return op->emitOpError("expected a body that ends in nn.yield");
-  if (block.getArgumentTypes() != TypeRange(op->getOperandTypes()))
-    return op->emitOpError("body arguments do not have the types of the inputs");
-  if (TypeRange(block.getTerminator()->getOperandTypes()) != TypeRange(op->getResultTypes()))
-    return op->emitOpError("yielded values do not have the types of the results");
-  return success();
-}
-
 /// Whether the body has as many operations of these kinds as are between `least` and `most`.
 template <typename... Ops>
 static bool hasCount(GroupOp group, int64_t least, int64_t most) {

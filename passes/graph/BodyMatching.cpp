@@ -2,6 +2,7 @@
 #include "passes/graph/BodyMatching.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
+#include "passes/graph/EvaluateScalar.h"
 #include "passes/graph/Terms.h"
 
 using namespace mlir;
@@ -61,14 +62,6 @@ bool Matcher::bind(unsigned input, Value graph) {
     return false;
   bound = graph;
   return true;
-}
-
-/// A number as a narrow type holds it.
-static double roundTo(Type elementType, double number) {
-  llvm::APFloat rounded(number);
-  bool loses = false;
-  rounded.convert(cast<FloatType>(elementType).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &loses);
-  return rounded.convertToDouble();
 }
 
 /// A number of the body, which may be a stand-in, its negative or its reciprocal.

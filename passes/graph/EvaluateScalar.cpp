@@ -21,7 +21,7 @@ struct Column {
 };
 } // namespace
 
-static double roundTo(Type type, double number) {
+double kiln::roundTo(Type type, double number) {
   if (type.isF64())
     return number;
   if (type.isF32())

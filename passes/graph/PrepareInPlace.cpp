@@ -103,7 +103,7 @@ static Value sliceRows(OpBuilder &b, Value from, ArrayRef<AffineExpr> dims, unsi
   SmallVector<AffineExpr> starts(dims.size(), b.getAffineConstantExpr(0));
   SmallVector<int64_t> steps(dims.size(), 1);
   starts[axis] = first;
-  auto map = AffineMap::get(0, countSymbols(first), starts, b.getContext());
+  AffineMap map = makeSymbolMap(starts, b.getContext());
   return SliceOp::create(b, from.getLoc(), makeTensorType(dims, getElementTypeOrSelf(from.getType())), from, AffineMapAttr::get(map),
                          b.getDenseI64ArrayAttr(steps));
 }

@@ -25,18 +25,9 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// A map of symbols only, with its canonical number of symbols.
-static AffineMap symbolMap(ArrayRef<AffineExpr> exprs, MLIRContext *context) {
-  unsigned symbols = 0;
-  SmallVector<AffineExpr> simplified;
-  for (AffineExpr expr : exprs) {
-    simplified.push_back(simplifyDim(expr));
-    simplified.back().walk([&](AffineExpr e) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
-        symbols = std::max(symbols, symbol.getPosition() + 1);
-    });
-  }
-  return AffineMap::get(0, symbols, simplified, context);
+/// A map of the simplified expressions of symbols.
+static AffineMap simplifiedMap(ArrayRef<AffineExpr> exprs, MLIRContext *context) {
+  return makeSymbolMap(llvm::map_to_vector(exprs, simplifyDim), context);
 }
 
 namespace {
@@ -54,7 +45,7 @@ struct SliceOfSlice : OpRewritePattern<SliceOp> {
       starts.push_back(inner.getStarts().getResult(i) + outer.getStarts().getResult(i) * step);
       steps.push_back(step * outer.getSteps()[i]);
     }
-    rewriter.replaceOpWithNewOp<SliceOp>(outer, outer.getType(), inner.getInput(), symbolMap(starts, rewriter.getContext()), steps);
+    rewriter.replaceOpWithNewOp<SliceOp>(outer, outer.getType(), inner.getInput(), simplifiedMap(starts, rewriter.getContext()), steps);
     return success();
   }
 };
@@ -79,7 +70,7 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
       if (last < begin + *size) {
         SmallVector<AffineExpr> starts(slice.getStarts().getResults());
         starts[axis] = rewriter.getAffineConstantExpr(*start - begin);
-        AffineMap map = symbolMap(starts, rewriter.getContext());
+        AffineMap map = simplifiedMap(starts, rewriter.getContext());
         rewriter.replaceOpWithNewOp<SliceOp>(slice, slice.getType(), input, map, slice.getSteps());
         return success();
       }
@@ -170,7 +161,7 @@ struct GatherToSlice : OpRewritePattern<GatherOp> {
     starts[gather.getAxis()] = first < 0 ? dims[gather.getAxis()] + first : rewriter.getAffineConstantExpr(first);
     dims[gather.getAxis()] = rewriter.getAffineConstantExpr(data.numElements());
     Value slice = SliceOp::create(rewriter, gather.getLoc(), makeTensorType(dims, gather.getType().getElementType()), gather.getInput(),
-                                  symbolMap(starts, rewriter.getContext()), SmallVector<int64_t>(dims.size(), 1));
+                                  simplifiedMap(starts, rewriter.getContext()), SmallVector<int64_t>(dims.size(), 1));
     if (slice.getType() == gather.getType())
       rewriter.replaceOp(gather, slice);
     else

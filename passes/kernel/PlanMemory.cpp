@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/ConstantData.h"
 #include "passes/Passes.h"
 #include "passes/kernel/PackBuffers.h"
 #include "passes/lowering/entry/SizeChecks.h"
@@ -43,9 +44,7 @@ struct Buffer : PackedBuffer {
 };
 } // namespace
 
-static int64_t elementBytes(MemRefType type) { return (type.getElementTypeBitWidth() + 7) / 8; }
-
-int64_t Buffer::width() const { return elementBytes(memref::AllocOp(allocs.front()).getType()); }
+int64_t Buffer::width() const { return nn::elementBytes(memref::AllocOp(allocs.front()).getType().getElementType()); }
 
 /// Positions of the launches that use a buffer, casts seen through.
 static void findUses(Value buffer, const llvm::DenseMap<Operation *, int64_t> &positions, Buffer &life) {
@@ -115,7 +114,7 @@ static std::vector<Buffer> collectBuffers(Block &block) {
   std::vector<Buffer> buffers;
   for (auto alloc : block.getOps<memref::AllocOp>()) {
     MemRefType type = alloc.getType();
-    int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * elementBytes(type), alignment) : -1;
+    int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * nn::elementBytes(type.getElementType()), alignment) : -1;
     buffers.push_back({{INT64_MAX, -1, bytes}, {alloc}});
     findUses(alloc, positions, buffers.back());
     // The status cell is read when the run ends.
@@ -341,7 +340,7 @@ static LogicalResult checkStaticSizes(Block &block) {
     MemRefType type = alloc.getType();
     if (!type.hasStaticShape())
       continue;
-    uint64_t bytes = elementBytes(type);
+    uint64_t bytes = nn::elementBytes(type.getElementType());
     for (int64_t extent : type.getShape())
       bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
     total = llvm::SaturatingAdd<uint64_t>(total, bytes, alignment);

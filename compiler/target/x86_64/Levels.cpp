@@ -1,4 +1,5 @@
 //===- Levels.cpp - The micro-architecture levels of x86-64 ----------------===//
+#include "compiler/target/x86_64/Levels.h"
 #include "compiler/target/Targets.h"
 #include "kiln/cpu.h"
 

@@ -105,7 +105,7 @@ struct LinearMatmul {
         *why = fault;
       return std::nullopt;
     }
-    bool constant = group.getInputs()[rhs->argument].getDefiningOp<ConstantOp>() != nullptr;
+    bool constant = group.isConstantInput(rhs->argument);
     return LinearMatmul{op, *lhs, *rhs, MatmulDims(op, *rhs), static_cast<unsigned>(cast<RankedTensorType>(op.getRhs().getType()).getRank()),
                         constant};
   }

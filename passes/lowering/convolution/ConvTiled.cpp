@@ -30,7 +30,7 @@ std::string findTilingFault(GroupOp group, ConvOp conv) {
     llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
   else if (!llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
     stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
-  else if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+  else if (!weight || !group.isConstantInput(weight.getArgNumber()))
     stream << "the weight is not constant";
   else if (llvm::is_contained(conv.getType().getShape(), 0))
     stream << "the result has no elements";

@@ -31,7 +31,7 @@ KernelMatch matchWinogradColumns(GroupOp group, Operation *anchor, kernel::Targe
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
   if (!conv.hasPlainWeight())
     return refuse("the filters are already transformed: there are many tiles");
-  if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+  if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the input is a view, or the filters are not constant");
   WinogradPlan plan = planWinograd(target, getExtents(conv), conv.getTile(), /*byColumns=*/true);
   if (!plan.byColumns)

@@ -22,7 +22,7 @@ static constexpr int64_t channelsPerTask = 16;
 
 KernelMatch matchWinogradFilters(GroupOp group, Operation *anchor, kernel::TargetAttr) {
   auto weight = dyn_cast<BlockArgument>(cast<WinogradFilterOp>(anchor).getWeight());
-  if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+  if (!weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the filters are not constant");
   return accept("the transformed filters would enlarge the library fourfold and cost a run next to nothing");
 }

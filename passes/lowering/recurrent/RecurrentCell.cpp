@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/recurrent/RecurrentCell.h"
+#include "dialects/nn/Activations.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -74,8 +75,7 @@ void RecurrentCell::packRecurrence() {
 //===- Values --------------------------------------------------------------===//
 
 static bool knowsActivations(ArrayAttr names) {
-  static constexpr llvm::StringLiteral known[] = {"Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "ThresholdedRelu"};
-  return llvm::all_of(names, [](Attribute name) { return llvm::is_contained(known, cast<StringAttr>(name).getValue()); });
+  return llvm::all_of(names, [](Attribute name) { return llvm::is_contained(recurrentActivations, cast<StringAttr>(name).getValue()); });
 }
 
 std::string findCellFault(ArrayAttr activations, Type recurrence) {

@@ -10,6 +10,7 @@
 // Few tiles with large filters do without the first: the kernel transforms what it needs.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/target/choice/ChooseWinograd.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
@@ -84,7 +85,7 @@ SmallVector<kernel::PlanAttr> listForms(GroupOp group, kernel::TargetAttr target
     return {};
   auto isConstant = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
-    return argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+    return argument && group.isConstantInput(argument.getArgNumber());
   };
   if (auto conv = dyn_cast_or_null<ConvOp>(anchor); conv && (!isConstant(conv.getWeight()) || !getWinogradExtents(conv)))
     return {};

@@ -81,7 +81,7 @@ static bool isConstantInput(GroupOp group, Value value) {
     value = op->getOperand(0);
   }
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+  return argument && group.isConstantInput(argument.getArgNumber());
 }
 
 std::string describeWork(GroupOp group) {

@@ -39,11 +39,6 @@ std::string describeTarget(kernel::TargetAttr target);
 /// the only one.
 llvm::SmallVector<kernel::PlanAttr> listChoices(nn::GroupOp group, kernel::TargetAttr target);
 
-/// The same for the forms of a 3x3 convolution, direct and Winograd's, which are chosen before there are groups. Their plans say `winograd`, or not.
-std::string describeForms(mlir::Type input, mlir::Type result);
-/// The forms that are worth measuring for the convolution of a group, its own first; none where only one is possible.
-llvm::SmallVector<kernel::PlanAttr> listForms(nn::GroupOp group, kernel::TargetAttr target);
-
 } // namespace kiln
 
 #endif // KILN_PASSES_TARGET_CHOICE_COSTMODEL_H

@@ -12,11 +12,9 @@ namespace kiln {
 
 /// A constant, seen from inside of a group, too.
 static bool isConstant(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto group = dyn_cast<GroupOp>(argument.getOwner()->getParentOp());
-    return group && isConstant(group.getInputs()[argument.getArgNumber()]);
-  }
-  return value.getDefiningOp<ConstantOp>() != nullptr;
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
+  return group ? group.isConstantInput(argument.getArgNumber()) : value.getDefiningOp<ConstantOp>() != nullptr;
 }
 
 static bool isF32(Operation *op) {
