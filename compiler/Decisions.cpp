@@ -36,7 +36,7 @@ llvm::SetVector<StringRef> listNodes(Location location) {
   return nodes;
 }
 
-/// The form of exp that is computed when the operations say `accuracies`; empty when there are none.
+/// The least exact form of exp among these accuracies; empty if there are none.
 static std::string nameExponential(ArrayRef<kernel::Accuracy> accuracies) {
   return accuracies.empty() ? "" : kernel::getExpFunction(*llvm::max_element(accuracies));
 }
@@ -120,7 +120,7 @@ MemoryUse describeMemory(const Compilation &compilation) {
   return use;
 }
 
-/// The dictionaries that the target stage left, with the target's name when there are several.
+/// Visits the dictionaries of `kernel.composites`, with the target's name if there are several targets.
 static void forEachComposite(const Compilation &compilation, llvm::function_ref<void(StringRef target, DictionaryAttr)> visit) {
   for (const TargetModule &target : compilation.targets)
     if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(kernel::compositesAttrName))
@@ -221,7 +221,7 @@ llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
 
 std::map<std::string, int64_t> countOperators(ModuleOp module) {
   llvm::SetVector<StringRef> nodes;
-  // A call of a function is the operators in its body.
+  // A call of a function counts as the operators in its body.
   module.walk([&](Operation *op) {
     if (!isa<nn::CompositeOp>(op))
       nodes.insert_range(listNodes(op->getLoc()));

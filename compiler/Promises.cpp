@@ -32,7 +32,7 @@ static bool recordRanges(const CompileOptions &options, ModuleOp module, std::ve
   return true;
 }
 
-/// Sizes are computed in 64 bits: no tensor of three dynamic dimensions may leave them.
+/// Sizes are computed in 64 bits, which the size of a tensor with three dynamic dimensions must not exceed.
 static bool fitTogether(const CompileOptions &options, ArrayRef<std::string> symbols) {
   std::vector<uint64_t> largest;
   for (const std::string &symbol : symbols) {

@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace kiln {
 
-/// What is wrong with the module's attributes, whose types the dialect has verified; "" when nothing is.
+/// What is wrong with the module's attributes, whose types the dialect has verified; empty if nothing is.
 static std::string checkAttributes(ModuleOp module, size_t &symbols) {
   auto name = module->getAttrOfType<StringAttr>(nn::modelAttrName);
   if (name && makeModelName(name.getValue()) != name.getValue())
@@ -29,7 +29,7 @@ static std::string checkAttributes(ModuleOp module, size_t &symbols) {
   return "";
 }
 
-/// What is wrong with a tensor type; "" when nothing is.
+/// What is wrong with a tensor type; empty if nothing is.
 static std::string checkType(Type type, size_t symbols, const Limits &limits) {
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor)
@@ -47,7 +47,7 @@ static std::string checkType(Type type, size_t symbols, const Limits &limits) {
   return "";
 }
 
-/// What is wrong with @main; "" when nothing is, or when the module is past it.
+/// What is wrong with @main; empty if nothing is, or if the module has an entry instead.
 static std::string checkMain(ModuleOp module) {
   Operation *main = module.lookupSymbol("main");
   auto function = dyn_cast_or_null<func::FuncOp>(main);
@@ -97,7 +97,7 @@ OwningOpRef<ModuleOp> readIR(MLIRContext &context, std::unique_ptr<llvm::MemoryB
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   std::string wrong = module ? checkModule(*module, limits) : "";
   if (wrong.empty()) {
-    // Alone it is a version of nothing.
+    // A version makes sense only beside the general module.
     if (module)
       (*module)->removeAttr(nn::assumedAttrName);
     return module;

@@ -1,7 +1,7 @@
 //===- ArithExpressions.cpp - arith operations as C++ ----------------------===//
 //
-// ONNX integers wrap around and never trap, so `+` and its kin on them are functions of kiln/wrap.h; index arithmetic, which the compiler
-// itself makes and keeps in range, is plain.
+// ONNX integers wrap around and never trap, so their arithmetic is functions of kiln/wrap.h. Index arithmetic, which the compiler
+// itself creates and keeps in range, uses plain operators.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/Expression.h"
@@ -39,7 +39,7 @@ static bool isSafeDivisor(Value divisor) {
   return constant && constant.value() > 0;
 }
 
-/// Index arithmetic with operators of its own.
+/// Index arithmetic that C++ has operators for.
 static Expression writeIndexBinary(Operation *op, OperandText operand) {
   if (!elementOf(op).isIndex() || isCppVector(op->getResult(0).getType()))
     return {};
@@ -76,7 +76,7 @@ static Expression writeBitwise(Operation *op, OperandText operand) {
   return promoted ? Expression{operand.type(type) + "(" + result.text + ")"} : result;
 }
 
-/// The kernel headers' function for an operation.
+/// The function of the kernel headers for an operation.
 static StringRef integerFunction(Operation *op) {
   static const llvm::StringMap<StringRef> names = {
       {"arith.addi", "add"},           {"arith.subi", "sub"},         {"arith.muli", "mul"},       {"arith.divsi", "div"},
@@ -102,7 +102,7 @@ static StringRef comparisonText(arith::CmpIPredicate predicate) {
   return "";
 }
 
-/// A comparison of lanes gives lanes of their own width, a mask has int32 lanes.
+/// Comparing vectors gives lanes of the operands' width, but a mask has int32 lanes.
 static Expression asMask(Expression compare, Type operandType, Type maskType, OperandText operand) {
   Type element = getElementTypeOrSelf(operandType);
   unsigned width = element.isIndex() ? 64 : element.isInteger(1) ? 32 : element.getIntOrFloatBitWidth();
@@ -228,7 +228,7 @@ static Expression writeFloatConversion(Operation *op, OperandText operand) {
   return convert(operand.type(to), isCppVector(to), operand(from).text);
 }
 
-/// Canonical forms convert between integers and halves at once; the text goes by way of float.
+/// Conversions between integers and half types, which the text writes as two, by way of float.
 static Expression writeHalfConversion(Operation *op, OperandText operand) {
   Value from = op->getOperand(0);
   Type source = getElementTypeOrSelf(from.getType()), target = elementOf(op), f32 = Float32Type::get(op->getContext());

@@ -35,7 +35,7 @@ static std::string scalarType(Type element) {
   return (element.isUnsignedInteger() ? "uint" : "int") + std::to_string(integerWidth(element, false)) + "_t";
 }
 
-/// f32x8, which the translation unit takes out of kiln, or kiln::vec<float, 2> for a form without a name of its own.
+/// f32x8, for which the translation unit has a using declaration, or kiln::vec<float, 2> for a vector type without a short name.
 static std::string vectorName(char kind, unsigned bits, int64_t lanes, const std::string &lane) {
   int64_t total = bits * lanes;
   if (total == 128 || total == 256 || total == 512)

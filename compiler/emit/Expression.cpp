@@ -66,7 +66,7 @@ static Expression integerLiteral(const APInt &value, Type type) {
   if (type.isInteger(1))
     return {value.isZero() ? "false" : "true"};
   bool isUnsigned = type.isUnsignedInteger();
-  // The smallest number has no literal: -9223372036854775808 is the negation of a number that no type holds.
+  // The smallest number has no literal, because -9223372036854775808 is the negation of a number that no type can hold.
   if (!isUnsigned && value.isMinSignedValue() && value.getBitWidth() >= 32)
     return {value.getBitWidth() == 32 ? "INT32_MIN" : "INT64_MIN"};
   std::string text = isUnsigned ? std::to_string(value.getZExtValue()) + (value.getBitWidth() > 32 ? "ull" : "u")
@@ -74,7 +74,7 @@ static Expression integerLiteral(const APInt &value, Type type) {
   return {text, text.front() == '-' ? Binding::Unary : Binding::Primary};
 }
 
-/// Empty for a type that C++ text cannot have, and for what is no number.
+/// Empty for a type that has no C++ text, and for an attribute that is not a number.
 static Expression scalarLiteral(Attribute attr, Type type) {
   if (cppType(type).empty() || type.isInteger(128))
     return {};

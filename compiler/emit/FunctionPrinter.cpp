@@ -52,7 +52,7 @@ std::string FunctionPrinter::nameOf(Value value, StringRef fallback) {
   return scope.unique(makeIdentifier(name.empty() ? fallback : name));
 }
 
-/// What a value without a name is called.
+/// The name of a value that has no given name.
 static StringRef defaultName(Type type) {
   Type element = getElementTypeOrSelf(type);
   if (isa<MemRefType>(type))
@@ -68,19 +68,19 @@ static bool isConstant(Operation *op) { return isa<arith::ConstantOp>(op); }
 
 static bool isLoad(Operation *op) { return isa<memref::LoadOp, vector::LoadOp, kernel::StridedLoadOp>(op); }
 
-/// Whether C++ evaluates the operand again and again: a bound of a loop.
+/// Whether C++ evaluates the operand repeatedly, as it does with the bound and the step of a loop.
 static bool isRepeated(OpOperand &use) {
   return isa<scf::ForOp>(use.getOwner()) && (use.getOperandNumber() == 1 || use.getOperandNumber() == 2);
 }
 
-/// Whether C++ text says nothing of the operand: the size of a view.
+/// Whether the operand does not occur in the C++ text, like the size of a view.
 static bool isUnwritten(OpOperand &use) { return isa<memref::ViewOp>(use.getOwner()) && use.getOperandNumber() > 1; }
 
-/// Whether the user's text has the operand more than once.
+/// Whether the operand occurs more than once in the user's text.
 static bool isWrittenTwice(OpOperand &use) { return isa<vector::ExtractStridedSliceOp>(use.getOwner()); }
 
 void FunctionPrinter::planBlock(Block &block) {
-  // The operation whose statement an operation's text is part of, and whether something is written behind a place.
+  // For each operation, the one whose statement its text is part of, and the number of writes before it.
   DenseMap<Operation *, Operation *> statement;
   DenseMap<Operation *, unsigned> writesBefore;
   unsigned writes = 0;

@@ -92,7 +92,7 @@ static std::string declare(const std::string &type, const std::string &name) {
   return type + (type.back() == '*' ? "" : " ") + name;
 }
 
-/// What a parameter is called when it has no name.
+/// The name of a parameter that has no given name.
 static std::string parameterFallback(func::FuncOp kernel, unsigned argument, bool tasks) {
   unsigned count = kernel.getNumArguments();
   if (tasks && argument + 2 == count)
@@ -110,7 +110,7 @@ struct FunctionText {
 };
 } // namespace
 
-/// Prints a body and its parameters; those that the body does not mention have no name, so that no compiler warns.
+/// Prints a body and its parameters. Parameters that the body does not mention have no name, so that compilers do not warn.
 static FailureOr<FunctionText> printFunction(func::FuncOp function, bool tasks) {
   FunctionPrinter printer;
   for (BlockArgument argument : function.getArguments())

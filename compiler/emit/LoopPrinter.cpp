@@ -23,7 +23,7 @@ void FunctionPrinter::assign(ArrayRef<std::string> targets, ValueRange values) {
   std::vector<std::string> texts;
   for (Value value : values)
     texts.push_back(text(value));
-  // A value that an assignment before it would change is kept in a variable of its own.
+  // If an earlier assignment would change a value, a new variable keeps the value.
   for (size_t i = 0; i < texts.size(); ++i) {
     auto clobbers = [&](const std::string &target) { return mentions(texts[i], target); };
     bool changes = false;

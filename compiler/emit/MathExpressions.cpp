@@ -40,7 +40,7 @@ Expression writeMath(Operation *op, OperandText operand) {
   std::string function = isa<math::ExpOp>(op) ? expFunction(op) : functionFor(op->getName().getStringRef()).str();
   if (function.empty() || element.isF16() || element.isBF16())
     return {};
-  // Arguments in the template parameter keep a literal from deciding the type.
+  // The explicit template argument keeps a literal from determining the type.
   return callOn(function, operand.type(type), op->getOperands(), operand);
 }
 

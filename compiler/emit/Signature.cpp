@@ -29,7 +29,7 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
   return tensors;
 }
 
-/// Computed symbols that no input or output mentions are the model's own business.
+/// Computed symbols that no input or output mentions are not part of the signature.
 static void readComputed(const nn::ComputedDims &computed, Signature &signature) {
   SmallVector<unsigned> seen;
   for (auto *tensors : {&signature.inputs, &signature.outputs})
@@ -86,7 +86,7 @@ static LogicalResult readWorkspace(ModuleOp module, Signature &signature) {
   return success();
 }
 
-/// The printers ask for the kernel of each launch.
+/// Every launch must have its kernel, because the printers look it up.
 static LogicalResult verifyLaunches(const Signature &signature) {
   SymbolTable symbols(signature.module());
   WalkResult found = signature.entry.walk([&](kernel::LaunchOp launch) {

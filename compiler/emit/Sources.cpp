@@ -77,12 +77,12 @@ namespace {
 struct KernelTexts {
   std::vector<KernelText> kernels;
   NameScope scope;
-  /// The names of the kernels, by what they compute: versions share those that are the same.
+  /// The names of the kernels by their text, so that versions share kernels that are equal.
   llvm::StringMap<std::string> known;
 };
 } // namespace
 
-/// Adds the kernels of a module; failure after a report for each that has no C++ text.
+/// Adds the kernels of a module. Fails after it has reported each kernel that has no C++ text.
 static LogicalResult printKernels(const Signature &signature, KernelTexts &texts, KernelNames &names) {
   bool complete = true;
   for (auto function : signature.module().getOps<func::FuncOp>()) {
@@ -95,7 +95,7 @@ static LogicalResult printKernels(const Signature &signature, KernelTexts &texts
     if (failed(text))
       continue;
     auto [known, isNew] = texts.known.try_emplace(text->body, name);
-    // Of one module they are different already.
+    // Kernels of one module differ already.
     if (isNew || !signature.isVersion()) {
       names[function.getSymName()] = name;
       texts.kernels.push_back(std::move(*text));

@@ -50,7 +50,7 @@ std::optional<Value> BodyImporter::lookup(Scope &scope, StringRef name, std::str
     const onnx::SparseTensorProto *sparse = at->sparseInitializers.lookup(name);
     if (!tensor && !sparse)
       continue;
-    // A constant belongs to the graph around loops, whose other nodes may use it.
+    // A constant is placed in the graph around loops, because other nodes may use it as well.
     OpBuilder::InsertionGuard guard(builder);
     if (rolling)
       builder.setInsertionPoint(rolling);
@@ -117,7 +117,7 @@ LogicalResult BodyImporter::checkDeclared(Scope &scope, StringRef name, Value va
   for (int64_t i = 0; isExported && i < type.getRank(); ++i)
     if (const auto &dim = tensor.shape().dim(i); dim.dim_value() > 0 && type.isDynamicDim(i))
       (void)sizes.learn(nn::getDim(type, i) - dim.dim_value());
-  // Sizes that options change are no longer those that the exporter wrote down.
+  // If options change sizes, the declared ones no longer apply.
   if (!tensor.has_shape() || !options.shapes.empty() || !options.dims.empty() || !options.bindings.empty())
     return success();
   bool differs = tensor.shape().dim_size() != type.getRank();
@@ -255,7 +255,7 @@ LogicalResult BodyImporter::checkNode(Scope &scope, Node &node) {
   const Schema *schema = schemas.find(canonicalDomain(node.proto.domain()), node.opType(), node.opset);
   if (!schema)
     return success();
-  // Those of a function's body were passed over when the model was checked: a call gives their values.
+  // Attributes in a function's body were not checked with the model, because their values come from the call.
   if (llvm::any_of(node.proto.attribute(), [](const auto &attribute) { return !attribute.ref_attr_name().empty(); })) {
     auto resolve = [&](const onnx::AttributeProto &attribute) { return node.resolve(attribute); };
     if (std::string fault = findFaultInAttributes(*schema, node.proto, resolve); !fault.empty())
@@ -279,7 +279,7 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
   bool isPoisoned = false;
   LogicalResult converted = gatherInputs(scope, node, isPoisoned);
   if (succeeded(converted) && isPoisoned) {
-    // What it reads comes from a node that is not supported: only say whether it is supported itself.
+    // An input comes from a node that is not supported, so only report whether this one is supported.
     node.unsupportedNode = true;
     std::string reason;
     if (!function && !findControlFlow(domain, proto.op_type()) && !findOperator(domain, proto.op_type(), node.opset, reason))
@@ -336,18 +336,18 @@ void BodyImporter::enterCall(const Scope &scope, const Node &node, const onnx::N
   calls.enter({node.loc, name.str(), node.opset, readParameters(&context, resolveAttributes(scope, call)), inputs, {}});
 }
 
-/// What a composite of the function is called.
+/// The name of the function's composite.
 static std::string nameFunction(const onnx::FunctionProto &function) {
   std::string domain = canonicalDomain(function.domain()).str();
   return printable((domain.empty() ? "" : domain + ".") + function.name() + (function.overload().empty() ? "" : ":" + function.overload()));
 }
 
-/// Sums of counts stay below what overflows.
+/// A limit for counts, whose sums then do not overflow.
 static constexpr int64_t farTooMany = int64_t(1) << 60;
 
 int64_t BodyImporter::countInlined(const onnx::FunctionProto &function, int64_t depth) {
   auto [known, isNew] = inlinedNodes.try_emplace(&function, 0);
-  // A recursion counts once: it is refused for its depth.
+  // A recursive function counts once; it is refused for its depth.
   if (!isNew || depth >= options.limits.depth)
     return known->second;
   int64_t count = 0;
@@ -361,7 +361,7 @@ int64_t BodyImporter::countInlined(const onnx::FunctionProto &function, int64_t 
 LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
   if (scope.depth >= options.limits.depth)
     return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
-  // Before a line of it is read: what doubles with each level takes long to count one by one.
+  // Checked before the body is read, because counting nodes that double with each level one by one would take long.
   if (countInlined(function, scope.depth) > options.limits.nodes - nodeCount)
     return node.error(describeTooManyNodes(options.limits.nodes));
   Scope body;
@@ -371,7 +371,7 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
   for (auto [i, name] : llvm::enumerate(function.input()))
     if (node.hasInput(i))
       body.values[name] = node.inputs[i];
-  // A function without imports of its own is read with the model's.
+  // A function without opset imports uses those of the model.
   body.opsets = function.opset_import_size() ? readOpsets(function.opset_import()) : scope.opsets;
   for (const auto &attribute : function.attribute_proto())
     body.attributes[attribute.name()] = &attribute;

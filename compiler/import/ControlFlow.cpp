@@ -1,7 +1,7 @@
 //===- ControlFlow.cpp - Operators with bodies as straight lines -------------===//
 //
-// A branch whose condition is known is taken while the model is compiled; of others both become straight lines that an nn.choose joins. A loop
-// whose number of steps is known is written out step by step, others become an nn.loop (RolledLoops.cpp).
+// A branch whose condition is known is taken at compile time. Otherwise both branches become straight-line code that an nn.choose joins. A loop
+// whose number of steps is known is unrolled; others become an nn.loop (RolledLoops.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 namespace kiln::import {
 
 static constexpr int64_t mostSteps = 4096;
-/// Of a loop that run time may end before: each step is launched under a condition of its own.
+/// The most steps of an unrolled loop that may end early at run time: each step is launched under its own condition.
 static constexpr int64_t mostGuardedSteps = 64;
 
 BodyImporter::ControlFlow BodyImporter::findControlFlow(StringRef domain, StringRef name) {
@@ -119,7 +119,7 @@ AffineExpr BodyImporter::computeDim(Node &node, Value number, AffineExpr bound, 
   return dim;
 }
 
-/// A dimension that is one number or another; for one condition and two numbers always the same symbol.
+/// A dimension that is one of two numbers. The same condition and numbers always give the same symbol.
 AffineExpr BodyImporter::chooseDim(Node &node, Value condition, AffineExpr then, AffineExpr otherwise, const Twine &name) {
   if (nn::provablyEqual(then, otherwise) || node.failed())
     return then;
@@ -132,7 +132,7 @@ AffineExpr BodyImporter::chooseDim(Node &node, Value condition, AffineExpr then,
   }
   auto type = RankedTensorType::get({}, builder.getI64Type());
   Value first = materialize(builder, node.loc, type, Number{then}), second = materialize(builder, node.loc, type, Number{otherwise});
-  // A size that a branch computes is there only when it is taken.
+  // A size that a branch computes exists only if the branch is taken.
   bool isComputed = sizes.computed().isIn(then) || sizes.computed().isIn(otherwise);
   Value chosen = isComputed ? node.make<nn::ChooseOp>(type, condition, first, second) : node.make<nn::SelectOp>(type, condition, first, second);
   AffineExpr dim = computeDim(node, chosen, getLarger(most, other), name);
@@ -169,7 +169,7 @@ Value BodyImporter::joinValues(Node &node, Value condition, Value then, Value ot
   return node.make<nn::ChooseOp>(type, condition, node.reshape(then, dims), node.reshape(otherwise, dims));
 }
 
-/// Both branches in straight line. What only one of them needs runs only where it is taken (passes/lowering/entry/Guards.h).
+/// Both branches as straight-line code. Operations that only one of them needs run only if it is taken (passes/lowering/entry/Guards.h).
 LogicalResult BodyImporter::chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
   Value condition = node.reshape(node.input(0), {});
   size_t checks = sizes.countConstraints();
@@ -191,7 +191,7 @@ LogicalResult BodyImporter::chooseBranch(Scope &scope, Node &node, const onnx::G
   return failure(node.failed());
 }
 
-/// What each step gave, one behind the other along a new axis.
+/// The results of the steps, concatenated along a new axis.
 static Value stack(Node &node, ArrayRef<Value> steps, int64_t axis) {
   SmallVector<Value> rows;
   for (Value step : steps) {
@@ -212,13 +212,13 @@ static SmallVector<Value> stepArguments(Node &node, int64_t step, ArrayRef<Value
   return arguments;
 }
 
-/// What a loop of no steps collects: nothing, in the shape that the body says.
+/// The scan outputs of a loop without steps: empty tensors, with the shapes that the body gives.
 LogicalResult BodyImporter::collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, SmallVectorImpl<Value> &carried) {
   size_t results = carried.size(), checks = sizes.countConstraints();
   sizes.enterConditional();
   FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, stepArguments(node, 0, carried), node.proto.name() + "[0]/");
   sizes.leaveConditional();
-  // The step does not happen, so nothing needs to hold for it.
+  // The step never runs, so its constraints do not apply.
   sizes.dropConstraintsSince(checks);
   if (failed(values) || node.unsupportedNode)
     return failure(failed(values));
@@ -232,7 +232,7 @@ LogicalResult BodyImporter::collectNothing(Scope &scope, Node &node, const onnx:
   return success();
 }
 
-/// One step of a loop that run time may have ended before: then the state stays what it is. `alive` says whether it goes on.
+/// One step of a loop that may have ended early, in which case the state does not change. `alive` says whether the loop still runs.
 LogicalResult BodyImporter::takeStep(Scope &scope, Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state) {
   size_t checks = sizes.countConstraints(), results = state.carried.size();
   if (state.alive)
@@ -260,7 +260,7 @@ LogicalResult BodyImporter::takeStep(Scope &scope, Node &node, const onnx::Graph
   return failure(node.failed());
 }
 
-/// For as long as the condition holds, and at most as often as the first input says. A condition that only run time knows becomes that of
+/// Unrolls a Loop while its condition holds, at most as often as the first input says. A condition that is known only at run time becomes that of
 /// each of the steps.
 LogicalResult BodyImporter::unrollLoop(Scope &scope, Node &node) {
   const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
@@ -280,7 +280,7 @@ LogicalResult BodyImporter::unrollLoop(Scope &scope, Node &node) {
     auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
     if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
-      // The previous steps have no results.
+      // The steps so far are discarded.
       sizes.dropConstraintsSince(checks);
       return rollLoopNode(scope, node, graph);
     }
@@ -419,7 +419,7 @@ LogicalResult BodyImporter::mapSequence(Scope &scope, Node &node) {
 /// softmax(scale * Q K^T) V, where bodies may change the scores before the softmax and the probabilities behind it.
 LogicalResult BodyImporter::buildFlexAttention(Scope &scope, Node &node) {
   Value query = node.input(0), key = node.input(1), value = node.input(2);
-  // Replaces the value by what a body makes of it; a body that is not supported leaves it.
+  // Replaces the value by the result of a body. If the body is not supported, the value stays.
   auto change = [&](StringRef name, Value &what) -> LogicalResult {
     const onnx::AttributeProto *attribute = node.hasAttribute(name) ? node.find(name, onnx::AttributeProto::GRAPH, "graph") : nullptr;
     if (!attribute || node.failed())

@@ -182,7 +182,7 @@ void Node::checkAllAsked() {
 
 //===- Types ---------------------------------------------------------------===//
 
-/// Expressions of more parts than this come from no real model, and each use costs time.
+/// No real model has expressions with more parts, whose every use would take long.
 static constexpr unsigned expressionLimit = 400;
 
 static bool isTooComplex(AffineExpr expr) { return nn::hasMoreParts(expr, expressionLimit); }
@@ -344,7 +344,7 @@ std::string Node::outputName(unsigned i) const {
 }
 
 std::optional<DimExprs> Node::declaredDims(unsigned i) const {
-  // A shape from the command line may have changed what the exporter wrote down.
+  // Shapes given on the command line may contradict the declared ones.
   if (i >= numOutputs() || !graph.options.shapes.empty())
     return std::nullopt;
   const onnx::TypeProto *declared = scope.declared.lookup(proto.output(i));

@@ -40,13 +40,13 @@ Value Node::constantInts(ArrayRef<int64_t> values) {
 Value Node::splat(ArrayRef<AffineExpr> dims, Type elementType, double value) {
   TypedAttr attr;
   if (auto real = dyn_cast<FloatType>(elementType)) {
-    // Overflow to infinity and rounding are what the narrower type means.
+    // Rounding, and overflow to infinity, are part of the conversion.
     APFloat number(value);
     bool inexact;
     number.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
     attr = FloatAttr::get(elementType, number);
   } else {
-    // What no integer of 64 bits holds is the one nearest to it, no number is 0.
+    // A number that does not fit 64 bits becomes the nearest integer, and NaN becomes 0.
     value = std::isnan(value) ? 0 : std::clamp(value, -0x1p63, 0x1.fffffffffffffp63);
     unsigned width = elementType.getIntOrFloatBitWidth();
     uint64_t bits = value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value)) : static_cast<uint64_t>(value);
@@ -72,7 +72,7 @@ static bool isBroadcastOf(AffineExpr size, AffineExpr part) {
   return found;
 }
 
-/// Whether two sizes that depend on one symbol differ whatever its number is, save 0 and 1: such are not meant to be equal.
+/// Whether two sizes that depend on one symbol differ for each of its values except 0 and 1. Such sizes are not meant to be equal.
 static bool areNeverEqual(AffineExpr a, AffineExpr b) {
   static constexpr int64_t mostTried = 64;
   AffineExpr symbol, difference = nn::simplifyDim(a - b);
@@ -211,7 +211,7 @@ void Node::broadcast(ArrayRef<Value *> values, bool mixed) {
     if (common)
       *value = broadcastTo(*value, *common);
     else
-      // Harmless operands, so that the converter can go on to its end.
+      // Valid stand-ins, so that the converter can continue to its end.
       *value = *values.front();
   }
 }

@@ -1,7 +1,7 @@
 //===- OperandCheck.cpp - Whether a node's inputs have types of its operator -===//
 //
-// Before an operator's importer runs, its inputs are compared with the row of Schemas.def: element types, inputs that must have the same one,
-// ranks, and lists where tensors belong.
+// Before an operator's importer runs, its inputs are compared with the row of Schemas.def: element types, inputs that must have the same type,
+// ranks, and lists in the place of tensors.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/BodyImporter.h"
@@ -34,7 +34,7 @@ static bool isOptionalName(const Scope *scope, StringRef name) {
 }
 
 LogicalResult BodyImporter::checkOperands(Scope &scope, Node &node, const Schema &schema) {
-  /// Variables of types that have one: the place of the input that gave it, and the types.
+  /// The type variables that have been bound, with the position of the input that bound each, and its types.
   SmallVector<std::tuple<StringRef, unsigned, DataTypes>, 4> bound;
   for (auto [i, value] : llvm::enumerate(node.inputs)) {
     const ParameterFact *fact = value ? schema.input(i) : nullptr;

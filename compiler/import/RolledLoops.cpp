@@ -4,7 +4,7 @@
 //   x of s0 slices           =>   ^bb0(%carried, %outside):  %slice = nn.slice %outside starts (s1, ...)
 //                                   ... nn.yield %next, %row }
 //
-// A condition of run time is carried as well, and how many steps there were: as many rows are left of the most that there can be.
+// A condition that is known only at run time is carried as well, together with the number of steps, to which the results' rows are cut.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
@@ -17,11 +17,11 @@ using namespace mlir;
 
 namespace kiln::import {
 
-/// The limit of steps for a loop without a known limit, which no run reaches.
+/// The number of steps assumed for a loop without a known limit, which no run reaches.
 static constexpr int64_t endlessSteps = int64_t(1) << 40;
 static constexpr StringLiteral bindWayOut = "fix the input that it depends on with --bind";
 
-/// A value of the graph around a loop as its body sees it: what has no operands is made again inside, the rest becomes an argument.
+/// A value of the graph around a loop as its body sees it: an operation without operands is cloned into the body, other values become arguments.
 static Value captureValue(Block &block, Value value, llvm::DenseMap<Value, Value> &inside, SmallVectorImpl<Value> &used) {
   if (Value known = inside.lookup(value))
     return known;
@@ -43,7 +43,7 @@ static SmallVector<Value> captureValues(Block &block) {
   return used;
 }
 
-/// What a step carries on, in the type that it has got it.
+/// The next value of a carried value, in the type of the present one.
 static Value keepType(Node &node, Value next, Value present) {
   static constexpr StringLiteral wayOut = "make the dimensions static with --dim, or fix the input that it depends on with --bind";
   if (!isa<RankedTensorType>(next.getType()) || node.elementType(next) != node.elementType(present)) {
@@ -92,7 +92,7 @@ FailureOr<bool> BodyImporter::importBlock(Scope &scope, Node &node, const onnx::
   return node.failed() ? FailureOr<bool>(failure()) : FailureOr<bool>(endsEarly);
 }
 
-/// Makes the body of a loop. What is made here is not seen outside of it.
+/// Makes the body of a loop. Its values are not visible outside.
 FailureOr<bool> BodyImporter::importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
   Operation *around = std::exchange(rolling, rolling ? rolling : loop.getOperation());
   auto chosenAround = chosenDims;
@@ -107,7 +107,7 @@ FailureOr<bool> BodyImporter::importStep(Scope &scope, Node &node, const onnx::G
   return endsEarly;
 }
 
-/// Whether what the body computes only in a step is what the graph around it would have to know.
+/// Refuses a body whose own symbols would have to be known outside of it.
 LogicalResult BodyImporter::checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
   auto isOwn = [&](AffineExpr expr) {
     bool found = false;
@@ -183,7 +183,7 @@ LogicalResult BodyImporter::rollLoop(Scope &scope, Node &node, const onnx::Graph
   SmallVector<Value> results(loop.getResults());
   ArrayRef<Value> rows = ArrayRef(results).drop_front(carried.size());
   SmallVector<Value> all(ArrayRef(results).slice(*endsEarly, rolled.carried.size()));
-  // As many rows as there were steps.
+  // Only the rows of the steps that ran.
   AffineExpr count = *endsEarly && !rows.empty() ? computeDim(node, results[carried.size() - 1], rolled.steps, node.outputName(0) + "_steps") : rolled.steps;
   for (auto [row, axis] : llvm::zip_equal(rows, rolled.axes))
     all.push_back(node.slice(row, axis, node.number(0), count));

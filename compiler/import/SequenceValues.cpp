@@ -39,7 +39,7 @@ bool isAbsent(Value value) { return isa<NoneType>(value.getType()); }
 //===- Options -------------------------------------------------------------===//
 
 namespace {
-/// What --sequence says: the length, and no shape, one for all elements or one for each.
+/// The value of --sequence: the length, and either no shape, one for all elements, or one for each.
 struct SequenceOption {
   int64_t length = 0;
   std::vector<std::vector<int64_t>> shapes;

@@ -70,7 +70,7 @@ FailureOr<RankedTensorType> SignatureReader::inputType(StringRef name, const onn
   return nn::makeTensorType(dims, element);
 }
 
-/// The numbers of a `--bind` text in the element type; empty when one is no such number.
+/// The numbers of a `--bind` text in the element type; empty if one of them is not such a number.
 static std::vector<char> parseNumbers(StringRef text, Type element, int64_t count) {
   SmallVector<StringRef> parts;
   text.split(parts, ',');
@@ -224,7 +224,7 @@ void SignatureReader::returnValues(ArrayRef<Value> outputs, BodyImporter &body) 
   llvm::StringSet<> names;
   for (BodyImporter::NodeValue &value : body.getNodeValues())
     if (!getIntegerContents(value.value) && !value.value.getDefiningOp<nn::ConstantOp>() && returned.insert(value.value).second) {
-      // Two calls of a function may have no names of their own.
+      // Calls of a function without names give equal names to its values.
       for (std::string stem = value.name; !names.insert(value.name).second;)
         value.name = stem + "#" + std::to_string(exposed.size());
       exposed.push_back(&value);
@@ -235,7 +235,7 @@ void SignatureReader::returnValues(ArrayRef<Value> outputs, BodyImporter &body) 
   llvm::DenseMap<Value, StringRef> nodes;
   for (const BodyImporter::NodeValue &value : body.getNodeValues())
     nodes[value.value] = value.node;
-  // All at once: one after the other would copy the list of all results for each.
+  // All at once, because setting them one by one would copy the list of all results each time.
   SmallVector<DictionaryAttr> attributes;
   auto describe = [&](const std::string &name, std::optional<StringRef> node) {
     NamedAttrList named;

@@ -26,7 +26,7 @@ AffineExpr SymbolicSizes::get(StringRef name) {
 }
 
 AffineExpr SymbolicSizes::addComputed(const Twine &name, AffineExpr bound) {
-  // Expressions in the library's tables mention it by its field, so the name is one.
+  // Expressions in the library's tables use the name as a field, so it must be an identifier.
   std::string stem;
   for (char c : name.str())
     if (llvm::isAlnum(c) || (!stem.empty() && stem.back() != '_'))
@@ -52,7 +52,7 @@ void SymbolicSizes::addConstraint(AffineExpr mustBeZero) {
 }
 
 void SymbolicSizes::requireNotNegative(AffineExpr expr) {
-  // Zero exactly for 0 <= expr < 2^40: constraints are equations.
+  // This is zero exactly for 0 <= expr < 2^40, because constraints are equations.
   addConstraint(expr.floorDiv(int64_t(1) << 40));
   if (!isConditional())
     facts.add(expr);
@@ -60,7 +60,7 @@ void SymbolicSizes::requireNotNegative(AffineExpr expr) {
 
 bool SymbolicSizes::isInRange(AffineExpr expr) {
   assumptions.hasClamped = true;
-  // Computed symbols may be others when the model is imported again.
+  // The next import of the model may number computed symbols differently.
   if (!assumptions.isInRange && !computed().isIn(expr))
     clamped.insert(nn::simplifyDim(expr));
   return assumptions.isInRange;
@@ -75,7 +75,7 @@ bool SymbolicSizes::hasSign(AffineExpr expr) {
 bool SymbolicSizes::learn(AffineExpr mustBeZero, ArrayRef<AffineExpr> orOne) {
   if (clamped.empty() || isConditional() || !hasSign(mustBeZero))
     return false;
-  // What never is zero needs nothing, and every sign would seem to be needed.
+  // An expression that is never zero needs no sign, but every sign would seem to be needed.
   if (nn::DimRange range = facts.getRange(mustBeZero); orOne.empty() && ((range.least && *range.least > 0) || (range.most && *range.most < 0)))
     return false;
   nn::DimFacts more = facts;
@@ -96,7 +96,7 @@ bool SymbolicSizes::learn(AffineExpr mustBeZero, ArrayRef<AffineExpr> orOne) {
       }
   if (nn::getConstantDim(more.simplify(mustBeZero)) == 0)
     return true;
-  // Of a table of constant length, as that of positions, the rows that are asked for are meant to be there.
+  // Rows of a table of constant length, such as position embeddings, are meant to exist.
   DimExprs ofTables;
   for (AffineExpr expr : clamped)
     if (nn::DimRange range = facts.getRange(expr); range.most && !range.least) {

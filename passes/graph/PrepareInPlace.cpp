@@ -108,14 +108,14 @@ static Value sliceRows(OpBuilder &b, Value from, ArrayRef<AffineExpr> dims, unsi
                          b.getDenseI64ArrayAttr(steps));
 }
 
-/// A run checks that all rows have room.
+/// Has a run check that there is room for all rows.
 static LogicalResult checkRoom(ModuleOp module, ConcatOp concat, AffineExpr left, const Request &request) {
   if (auto known = getConstantDim(left))
     return success(*known >= 0);
   SmallVector<AffineExpr> all;
   if (auto constraints = module->getAttrOfType<AffineMapAttr>(constraintsAttrName))
     llvm::append_range(all, constraints.getValue().getResults());
-  // Zero exactly when it is not negative: constraints are equations.
+  // This is zero exactly if `left` is not negative, because constraints are equations.
   all.push_back(left.floorDiv(int64_t(1) << 40));
   auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
   module->setAttr(constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, all, module.getContext())));
@@ -153,7 +153,7 @@ static LogicalResult growBuffer(ModuleOp module, BlockArgument input, OpOperand 
   return success();
 }
 
-/// Makes the two tensors one in shape, or says why that cannot be.
+/// Gives the two tensors the same shape, or reports why that is not possible.
 static LogicalResult prepare(ModuleOp module, func::FuncOp main, const Request &request) {
   BlockArgument input = main.getArgument(request.input);
   OpOperand &result = main.getBody().front().getTerminator()->getOpOperand(request.output);

@@ -233,7 +233,7 @@ struct BroadcastAfterScalar : OpInterfaceRewritePattern<ScalarBody> {
       rank = std::max(rank, own.size());
       for (auto [i, dim] : llvm::enumerate(own)) {
         size_t at = full.size() - own.size() + i;
-        // Of sizes that only run time compares, the result's is the one all fit.
+        // If sizes can be compared only at run time, all operands fit the result's size.
         if (getConstantDim(dim) != 1)
           dims[at] = getConstantDim(dims[at]) == 1 || provablyEqual(dims[at], dim) ? dim : full[at];
       }

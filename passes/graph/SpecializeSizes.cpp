@@ -52,7 +52,7 @@ static void replaceSymbols(ModuleOp module, ArrayRef<int64_t> sizes) {
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
 }
 
-/// Takes out the constraints that always hold; false when one never does.
+/// Removes the constraints that always hold. Returns false if one never holds.
 static bool settleConstraints(ModuleOp module) {
   auto attr = module->getAttrOfType<AffineMapAttr>(nn::constraintsAttrName);
   if (!attr)
