@@ -216,7 +216,7 @@ void Node::broadcast(ArrayRef<Value *> values, bool mixed) {
   }
 }
 
-// After a mistake these return what they got: the shapes that they count on may not have come about.
+// After an error, these return their argument, because the shapes that they rely on may be wrong.
 
 //===- Data movement -------------------------------------------------------===//
 
