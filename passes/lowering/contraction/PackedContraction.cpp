@@ -10,7 +10,7 @@
 // the columns, and the epilogue is a loop. The last block of rows overlaps the one before it; it stores only rows that are its own.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/builder/RowLoops.h"
 

@@ -11,7 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Shortcuts.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/MatmulTiled.h"
+#include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
 

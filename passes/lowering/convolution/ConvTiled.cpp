@@ -7,8 +7,8 @@
 // needs.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/convolution/ConvTiled.h"
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
