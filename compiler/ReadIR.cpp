@@ -98,8 +98,9 @@ OwningOpRef<ModuleOp> readIR(MLIRContext &context, std::unique_ptr<llvm::MemoryB
   std::string wrong = module ? checkModule(*module, limits) : "";
   if (wrong.empty()) {
     // A version makes sense only beside the general module.
-    if (module)
-      (*module)->removeAttr(nn::assumedAttrName);
+    for (StringRef attr : {nn::assumedAttrName, nn::specialSizesAttrName})
+      if (module)
+        (*module)->removeAttr(attr);
     return module;
   }
   errors.push_back(name + ": " + wrong);

@@ -20,8 +20,9 @@
 
 // A fault adds 1 to the value and to all that is computed from it.
 // RUN: kiln-opt %s --nn-observe-values="outputs=1 values=a fault=a" > %t/fault.mlir
-// RUN: kiln run %t/kept.mlir --input x=-1,2,3 --output-dir %t/kept -q && kiln run %t/fault.mlir --input x=-1,2,3 --output-dir %t/fault -q
-// RUN: kiln run %t/cut.mlir --input x=-1,2,3 --input a=7,8,9 --output-dir %t/cut -q
+// RUN: %python -c 'import numpy; numpy.save("%t/x.npy", numpy.array([-1, 2, 3], "f4")); numpy.save("%t/a.npy", numpy.array([7, 8, 9], "f4"))'
+// RUN: kiln run %t/kept.mlir --input x=%t/x.npy --output-dir %t/kept -q && kiln run %t/fault.mlir --input x=%t/x.npy --output-dir %t/fault -q
+// RUN: kiln run %t/cut.mlir --input x=%t/x.npy --input a=%t/a.npy --output-dir %t/cut -q
 // RUN: %python -c 'import numpy; [print(f, v, numpy.load(f"%t/{f}/{v}.npy").tolist()) for f in ("kept", "fault", "cut") for v in "ay"]' | FileCheck %s
 // CHECK: kept a [0.0, 2.0, 3.0]
 // CHECK-NEXT: kept y [-0.0, -2.0, -3.0]

@@ -8,8 +8,8 @@
 // CHECK: nn.broadcast_to {{.*}} tensor<3xf32>
 
 // The same numbers for the sizes that it is for; others are refused.
-// RUN: kiln run %s --input x=random --input b=1,2,3 --run-dim batch=2 --run-dim seq=3 --output-dir %t/any -q
-// RUN: kiln run %t/three.mlir --input x=random --input b=1,2,3 --run-dim batch=2 --run-dim seq=3 --output-dir %t/three -q && cmp %t/any/y.npy %t/three/y.npy
+// RUN: kiln run %s --input x=random --input b=random:2 --run-dim batch=2 --run-dim seq=3 --output-dir %t/any -q
+// RUN: kiln run %t/three.mlir --input x=random --input b=random:2 --run-dim batch=2 --run-dim seq=3 --output-dir %t/three -q && cmp %t/any/y.npy %t/three/y.npy
 
 // RUN: not kiln-opt %s --nn-specialize-sizes="sizes=-1,9" 2>&1 | FileCheck %s --check-prefix=NEVER
 // NEVER: error: --specialize: the model cannot run with seq=9: its dimensions do not fit each other then
