@@ -135,13 +135,15 @@ std::string printProfile(std::vector<ProfileEntry> entries) {
 
 void attachProfile(mlir::ModuleOp module, ArrayRef<ProfileEntry> entries) {
   mlir::Builder b(module.getContext());
-  std::string target = describeTarget(kernel::getTarget(module));
+  std::string target = kernel::getTarget(module).describeUnit();
   mlir::NamedAttrList choices;
   for (const ProfileEntry &entry : entries) {
     if (entry.target != target)
       continue;
     auto tile = entry.tile.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(entry.tile);
-    auto plan = kernel::PlanAttr::get(b.getContext(), entry.kernel, tile, {}, entry.chunk, 0, 0, 0, entry.winograd, /*measured=*/!entry.tile.empty());
+    // The other numbers are the rules'.
+    auto plan = kernel::PlanAttr::get(b.getContext(), entry.kernel, tile, {}, entry.chunk, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, entry.winograd,
+                                      /*measured=*/!entry.tile.empty());
     // If several entries are for the same work, the last one counts.
     choices.set(entry.work, plan);
   }
@@ -156,7 +158,7 @@ ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntr
   std::map<std::pair<std::string, std::string>, bool> uses;
   std::set<std::string> targets;
   for (mlir::ModuleOp module : modules) {
-    std::string target = describeTarget(kernel::getTarget(module));
+    std::string target = kernel::getTarget(module).describeUnit();
     if (targets.insert(target).second)
       result.targets += (result.targets.empty() ? "'" : ", '") + target + "'";
     if (auto use = module->getAttrOfType<mlir::DictionaryAttr>(kernel::profileUseAttrName))

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-/// The fastest way to do one piece of work on one target. `target` and `work` are the texts of describeTarget and describeWork
+/// The fastest way to do one piece of work on one target. `target` and `work` are the texts of TargetAttr::describeUnit and describeWork
 /// (passes/target/choice/CostModel.h).
 struct ProfileEntry {
   std::string target, work;

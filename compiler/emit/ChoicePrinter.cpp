@@ -128,7 +128,7 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
 kernel::TargetAttr baselineOf(const Signature &target) {
   kernel::TargetAttr attr = kernel::getTarget(target.module());
   return kernel::TargetAttr::get(attr.getContext(), "baseline", attr.getTriple(), "", 128, 16, attr.getL1(), attr.getL2(), attr.getL3(),
-                                 Builder(attr.getContext()).getStrArrayAttr({}), ArrayAttr());
+                                 Builder(attr.getContext()).getStrArrayAttr({}));
 }
 
 } // namespace kiln

@@ -13,12 +13,12 @@ namespace kiln::import {
 static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   StringMap<SmallVector<const Operator *, 1>> index;
   for (ArrayRef<Operator> family :
-       {getActivationOperators(), getAttentionOperators(), getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(),
-        getElementwiseOperators(), getGatherOperators(), getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(),
-        getLossOperators(), getMatmulOperators(), getNgramOperators(), getNormalizationOperators(), getPoolingOperators(),
-        getQuantizationOperators(), getRandomOperators(), getReductionOperators(), getRecurrentOperators(), getRegionOperators(), getResizeOperators(),
-        getSamplingOperators(), getSequenceOperators(), getShapeOperators(), getSignalOperators(), getStringOperators(),
-        getTrainingOperators()})
+       {getActivationOperators(), getAttentionOperators(), getBlockQuantizedOperators(), getContribAttentionOperators(), getContribOperators(),
+        getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(), getElementwiseOperators(), getGatherOperators(),
+        getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(), getNgramOperators(),
+        getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getRandomOperators(), getReductionOperators(),
+        getRecurrentOperators(), getRegionOperators(), getResizeOperators(), getSamplingOperators(), getSequenceOperators(), getShapeOperators(),
+        getSignalOperators(), getStringOperators(), getTrainingOperators()})
     for (const Operator &row : family)
       index[row.name].push_back(&row);
   return index;

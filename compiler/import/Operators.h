@@ -38,6 +38,9 @@ constexpr Operator asComposite(Operator row) {
 /// @{
 llvm::ArrayRef<Operator> getActivationOperators();
 llvm::ArrayRef<Operator> getAttentionOperators();
+llvm::ArrayRef<Operator> getBlockQuantizedOperators();
+llvm::ArrayRef<Operator> getContribAttentionOperators();
+llvm::ArrayRef<Operator> getContribOperators();
 llvm::ArrayRef<Operator> getConvolutionOperators();
 llvm::ArrayRef<Operator> getDataMovementOperators();
 llvm::ArrayRef<Operator> getDataSizedOperators();

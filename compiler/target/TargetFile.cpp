@@ -2,7 +2,8 @@
 //
 //   { "name": "plain-avx2", "base": "x86-64-v3", "l2": 524288, "without": ["avx2", "nn.softmax"], "libraries": ["onednn:conv"] }
 //
-// is x86-64-v3 with a smaller cache, without AVX2 and a fused softmax, whose convolutions go to oneDNN. "composites" lists functions of the user's.
+// is x86-64-v3 with a smaller cache, without AVX2 and a fused softmax, whose convolutions go to oneDNN. "composites" lists functions of the user's,
+// "steps" instructions that multiply and add, "tuning" numbers that were measured.
 // A file `.mlir` holds the attribute itself.
 //
 //===----------------------------------------------------------------------===//
@@ -16,9 +17,11 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -47,6 +50,13 @@ public:
     return value ? value->getAsString().value_or("").str() : fallback.str();
   }
 
+  int64_t integer(StringRef key, int64_t fallback) {
+    const json::Value *value = take(key);
+    if (value && !value->getAsInteger())
+      fail("'" + key + "' must be an integer");
+    return value ? value->getAsInteger().value_or(0) : fallback;
+  }
+
   int64_t number(StringRef key, int64_t fallback) {
     const json::Value *value = take(key);
     if (value && value->getAsInteger().value_or(0) <= 0)
@@ -63,6 +73,25 @@ public:
       for (const json::Value &element : *value->getAsArray())
         element.getAsString() ? texts.push_back(element.getAsString()->str()) : fail("'" + key + "' must be a list of strings");
     return texts;
+  }
+
+  SmallVector<int64_t> numbers(StringRef key) {
+    SmallVector<int64_t> all;
+    const json::Value *value = take(key);
+    const json::Array *array = value ? value->getAsArray() : nullptr;
+    if (value && (!array || !llvm::all_of(*array, [](const json::Value &element) { return element.getAsInteger().has_value(); })))
+      fail("'" + key + "' must be a list of integers");
+    else if (array)
+      for (const json::Value &element : *array)
+        all.push_back(*element.getAsInteger());
+    return all;
+  }
+
+  const json::Object *inner(StringRef key) {
+    const json::Value *value = take(key);
+    if (value && !value->getAsObject())
+      fail("'" + key + "' must be an object");
+    return value ? value->getAsObject() : nullptr;
   }
 
   std::vector<json::Object> objects(StringRef key) {
@@ -144,6 +173,62 @@ static SmallVector<kernel::CompositeAttr> readComposites(MLIRContext *context, F
   return composites;
 }
 
+/// f32, bf16, i32, u8 and the like; null with a fault for all others.
+static Type readType(MLIRContext *context, FieldReader &fields, StringRef key) {
+  std::string text = fields.text(key, "");
+  for (Type type : {Type(Float16Type::get(context)), Type(BFloat16Type::get(context)), Type(Float32Type::get(context)), Type(Float64Type::get(context))})
+    if (text == llvm::to_string(type))
+      return type;
+  StringRef digits = text;
+  unsigned width = 0;
+  bool isUnsigned = digits.consume_front("u"), isInteger = (isUnsigned || digits.consume_front("i")) && !digits.getAsInteger(10, width);
+  if (isInteger && width >= 8 && width <= 64)
+    return IntegerType::get(context, width, isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  fields.fail("'" + key + "' must be f16, bf16, f32, f64 or an integer of 8 to 64 bits such as i32 or u8; got '" + text + "'");
+  return {};
+}
+
+/// The steps that the file lists; those of the base that fit its vectors come behind.
+static SmallVector<kernel::StepAttr> readSteps(MLIRContext *context, FieldReader &fields, ArrayRef<kernel::StepAttr> base, int64_t vectorBits) {
+  SmallVector<kernel::StepAttr> steps;
+  for (const json::Object &object : fields.objects("steps")) {
+    FieldReader entry(object);
+    Type lhs = readType(context, entry, "lhs"), rhs = readType(context, entry, "rhs"), sum = readType(context, entry, "sum");
+    SmallVector<int64_t> shape = entry.numbers("shape");
+    std::string function = entry.text("function", ""), fault = entry.takeFault();
+    if (fault.empty())
+      fault = kernel::findStepFault(lhs, rhs, sum, shape, function);
+    if (fault.empty())
+      steps.push_back(kernel::StepAttr::get(context, lhs, rhs, sum, shape, function));
+    else
+      fields.fail("in 'steps': " + fault);
+  }
+  fields.fail(kernel::findStepsFault(steps, vectorBits));
+  for (kernel::StepAttr step : base) {
+    steps.push_back(step);
+    if (!kernel::findStepsFault(steps, vectorBits).empty())
+      steps.pop_back();
+  }
+  return steps;
+}
+
+/// The base's numbers with those of the file in their places.
+static kernel::TuningAttr readTuning(FieldReader &fields, kernel::TargetAttr base) {
+  const json::Object *object = fields.inner("tuning");
+  if (!object)
+    return base.getTuning();
+  FieldReader entry(*object);
+  SmallVector<int64_t> values;
+  for (auto [i, number] : llvm::enumerate(kernel::getTunedNumbers()))
+    values.push_back(entry.integer(number.name, base.tuned(static_cast<kernel::Tuned>(i))));
+  std::string fault = entry.takeFault();
+  if (fault.empty())
+    fault = kernel::findTuningFault(values);
+  if (!fault.empty())
+    fields.fail("in 'tuning': " + fault);
+  return fault.empty() ? kernel::TuningAttr::get(base.getContext(), ArrayRef<int64_t>(values)) : kernel::TuningAttr();
+}
+
 /// The libraries that the file lists, as entries of a target.
 static ArrayAttr readLibraries(MLIRContext *context, FieldReader &fields) {
   std::vector<std::string> entries;
@@ -171,12 +256,15 @@ static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::strin
   int64_t bits = fields.number("vector_bits", unit.getVectorBits()), registers = fields.number("registers", unit.getRegisters());
   int64_t l1 = fields.number("l1", base.getL1()), l2 = fields.number("l2", base.getL2()), l3 = fields.number("l3", base.getL3());
   fields.fail(kernel::findSizeFault(bits, registers));
+  SmallVector<kernel::StepAttr> steps = readSteps(context, fields, unit.getSteps(), bits);
+  kernel::TuningAttr tuning = readTuning(fields, unit);
   SmallVector<kernel::CompositeAttr> composites = readComposites(context, fields);
   fields.fail(kernel::findRepeatedComposite(composites));
   ArrayAttr libraries = readLibraries(context, fields);
   if (fields.hasFault())
     return {};
-  return kernel::TargetAttr::get(context, name, triple, cpu, bits, registers, l1, l2, l3, list, libraries.empty() ? ArrayAttr() : libraries, composites);
+  return kernel::TargetAttr::get(context, name, triple, cpu, bits, registers, l1, l2, l3, list, libraries.empty() ? ArrayAttr() : libraries, steps,
+                                 tuning, composites);
 }
 
 static kernel::TargetAttr fromJson(MLIRContext *context, StringRef text, std::string &fault) {

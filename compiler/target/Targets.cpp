@@ -9,12 +9,9 @@ using namespace mlir;
 namespace kiln {
 
 static constexpr Target targets[] = {
-    {"native", "this machine's CPU, with all its instructions", describeNative},
-    {"generic", "any CPU: portable C++ with vectors of 128 bits", describeGeneric},
-    {"x86-64-v2", "x86-64 with SSE 4.2 (2008)", describeX86Level},
-    {"x86-64-v3", "x86-64 with AVX2 and FMA (2013)", describeX86Level},
-    {"x86-64-v4", "x86-64 with AVX-512 (2017)", describeX86Level},
-    {"sapphirerapids", "Intel Xeon with AVX-512, VNNI, bf16 and AMX (2023)", describeSapphireRapids},
+#define KILN_TARGET(describe, name, summary) {name, summary, describe},
+#include "compiler/target/Targets.def"
+#undef KILN_TARGET
 };
 
 ArrayRef<Target> getTargets() { return targets; }

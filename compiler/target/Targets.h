@@ -26,11 +26,10 @@ std::vector<kernel::TargetAttr> makeTargets(mlir::MLIRContext *context, llvm::Ar
 /// Whether the targets can be in one library. Otherwise `error` is set.
 bool canShareLibrary(llvm::ArrayRef<kernel::TargetAttr> targets, std::string &error);
 
-/// The descriptions that the table names, one in each folder.
-kernel::TargetAttr describeNative(mlir::MLIRContext *context, llvm::StringRef name);
-kernel::TargetAttr describeGeneric(mlir::MLIRContext *context, llvm::StringRef name);
-kernel::TargetAttr describeX86Level(mlir::MLIRContext *context, llvm::StringRef name);
-kernel::TargetAttr describeSapphireRapids(mlir::MLIRContext *context, llvm::StringRef name);
+/// The descriptions that the table names.
+#define KILN_TARGET(describe, ...) kernel::TargetAttr describe(mlir::MLIRContext *context, llvm::StringRef name);
+#include "compiler/target/Targets.def"
+#undef KILN_TARGET
 
 } // namespace kiln
 

@@ -41,6 +41,46 @@ def Kernel_CompositeAttr : AttrDef<Kernel_Dialect, "Composite"> {
   }];
 }
 
+def Kernel_StepAttr : AttrDef<Kernel_Dialect, "Step"> {
+  let mnemonic = "step";
+  let summary = "An instruction that multiplies and adds, as kernels of products use it.";
+  let description = [{
+    `shape` is [rows, lanes, depth]. One step adds to rows x lanes sums the products of rows x depth elements of the left side and depth x lanes elements
+    of the right side: `sum[r, l] += left[r, 0] * right[0, l] + ... + left[r, depth - 1] * right[depth - 1, l]`. The `depth` elements of a column lie side
+    by side. `lhs`, `rhs` and `sum` are the types of the elements.
+    `function` is an inline function of the kernel headers (runtime/include/kiln), a template over the number of lanes:
+    `kiln::FUNCTION<lanes>(left, right, sum)` returns the new sums. Without a function, the step is the expression `a * b + c` on vectors, for which the
+    C++ compiler takes the instruction that the target has. Example:
+    `#kernel.step<lhs = ui8, rhs = i8, sum = i32, shape = [1, 16, 4], function = "dot_u8s8">`.
+  }];
+  let parameters = (ins "::mlir::Type":$lhs, "::mlir::Type":$rhs, "::mlir::Type":$sum, ArrayRefParameter<"int64_t">:$shape,
+                        StringRefParameter<"", [{""}]>:$function);
+  let genVerifyDecl = 1;
+  let assemblyFormat = [{
+    `<` `lhs` `=` $lhs `,` `rhs` `=` $rhs `,` `sum` `=` $sum `,` `shape` `=` `[` $shape `]` (`,` `function` `=` $function^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    int64_t getRows() const { return getShape()[0]; }
+    int64_t getLanes() const { return getShape()[1]; }
+    int64_t getDepth() const { return getShape()[2]; }
+    /// Whether it multiplies and adds such elements.
+    bool takes(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type sum) const { return lhs == getLhs() && rhs == getRhs() && sum == getSum(); }
+  }];
+}
+
+def Kernel_TuningAttr : AttrDef<Kernel_Dialect, "Tuning"> {
+  let mnemonic = "tuning";
+  let summary = "Numbers that were measured on a target.";
+  let description = [{
+    Choices that no formula over the vector unit and the caches gives. dialects/kernel/Tuning.def lists the numbers, with their meaning and the usual value,
+    which the text leaves out. The target's file says where its values come from. Example: `#kernel.tuning<tall_rows = 28, depthwise_lines = 2>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$values);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<std::pair<::kiln::kernel::Tuned, int64_t>>":$measured)>];
+  let genVerifyDecl = 1;
+  let hasCustomAssemblyFormat = 1;
+}
+
 def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
   let mnemonic = "target";
   let summary = "The machine that the generated code runs on.";
@@ -48,7 +88,9 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
     It is an attribute of the module, so passes need not link any target and a test can write its own.
     `vector_bits` and `registers` describe the vector unit, `l1` to `l3` the caches in bytes, `features` the instruction sets (LLVM's names).
     `libraries` lists what may be called instead of a generated kernel: a library, or one of its operations (`onednn`, `onednn:conv`).
-    `with [...]` lists the composites for which the user provides a function. Both may be omitted.
+    `steps [...]` lists the instructions that multiply and add, besides `a * b + c` on vectors, the better ones first.
+    `tuned` has the numbers that were measured on it (#kernel.tuning).
+    `with [...]` lists the composites for which the user provides a function. All four may be omitted.
     Names, triple, cpu and features may contain only letters, digits, `.`, `_`, `+` and `-`, because they become compiler options and CMake text.
     Example: `#kernel.target<name = "x86-64-v3", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", vector_bits = 256, registers = 16,
     l1 = 32768, l2 = 1048576, l3 = 33554432, features = ["avx2", "fma"]>`.
@@ -56,17 +98,23 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
   let parameters = (ins StringRefParameter<"">:$name, StringRefParameter<"">:$triple, StringRefParameter<"">:$cpu,
                         "unsigned":$vector_bits, "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3,
                         "::mlir::ArrayAttr":$features, OptionalParameter<"::mlir::ArrayAttr">:$libraries,
+                        OptionalArrayRefParameter<"::kiln::kernel::StepAttr">:$steps,
+                        OptionalParameter<"::kiln::kernel::TuningAttr">:$tuning,
                         OptionalArrayRefParameter<"::kiln::kernel::CompositeAttr">:$composites);
   let genVerifyDecl = 1;
   let builders = [AttrBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$triple, "::llvm::StringRef":$cpu, "unsigned":$vector_bits,
                                    "unsigned":$registers, "int64_t":$l1, "int64_t":$l2, "int64_t":$l3, "::mlir::ArrayAttr":$features,
-                                   "::mlir::ArrayAttr":$libraries), [{
-    return $_get($_ctxt, name, triple, cpu, vector_bits, registers, l1, l2, l3, features, libraries, ::llvm::ArrayRef<::kiln::kernel::CompositeAttr>());
+                                   CArg<"::kiln::kernel::TuningAttr", "{}">:$tuning,
+                                   CArg<"::llvm::ArrayRef<::kiln::kernel::StepAttr>", "{}">:$steps), [{
+    return $_get($_ctxt, name, triple, cpu, vector_bits, registers, l1, l2, l3, features, ::mlir::ArrayAttr(), steps, tuning,
+                 ::llvm::ArrayRef<::kiln::kernel::CompositeAttr>());
   }]>];
   let assemblyFormat = [{
     `<` `name` `=` $name `,` `triple` `=` $triple `,` `cpu` `=` $cpu `,` `vector_bits` `=` $vector_bits `,` `registers` `=` $registers `,`
     `l1` `=` $l1 `,` `l2` `=` $l2 `,` `l3` `=` $l3 `,` `features` `=` $features
     (`,` `libraries` `=` $libraries^)?
+    (`steps` `[` $steps^ `]`)?
+    (`tuned` $tuning^)?
     (`with` `[` $composites^ `]`)? `>`
   }];
   let extraClassDeclaration = [{
@@ -77,6 +125,14 @@ def Kernel_TargetAttr : AttrDef<Kernel_Dialect, "Target"> {
     TargetAttr withLibraries(::llvm::ArrayRef<std::string> entries) const;
     /// What the target has for the composite of that name, whatever the version; null: nothing.
     CompositeAttr findComposite(::llvm::StringRef name) const;
+    /// The first step of at most `mostRows` rows for such elements: one of `steps`, else the plain one; null: the target has none.
+    StepAttr findStep(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type sum, int64_t mostRows = 1) const;
+    /// `a * b + c` on vectors of that type, f32, f64 or an integer of 32 or 64 bits; null for all others.
+    StepAttr getPlainStep(::mlir::Type type) const;
+    /// A number that was measured on the target, or the usual one.
+    int64_t tuned(::kiln::kernel::Tuned number) const;
+    /// What measured choices depend on: the CPU and its vector unit.
+    std::string describeUnit() const;
     /// Lanes of one vector register for elements of `bits` bits.
     unsigned lanes(unsigned bits) const { return getVectorBits() / bits; }
   }];
@@ -112,14 +168,25 @@ def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
   let description = [{
     The target stage writes it; the kernel's lowering reads it and chooses nothing. `kernel` is a row of the kernel table. A kernel has the numbers
     that it works with, and no others:
-    `tile` is the register tile of a product: rows, vectors, and the 32-bit elements of a vector. `projection` is that of a second product, behind the first
-    (conv_strips). `chunk` bytes of a product's right side stay in the cache while rows go by. In Winograd's form `winograd` is the side of a tile of the
-    result; `block` tiles go together, `stride` elements apart, and meet the filters of `depth` input channels at a time. `measured` says that the tile
-    is from a profile and not from the cost model. Example:
-    `#kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = 262144>`.
+    - `tile` is the register tile of a product: rows, vectors, and the elements of a vector. Of a recurrent layer it is rows of the batch by a vector of units;
+      of a transposed read, a square of elements. `projection` is that of a second product, behind the first (conv_strips).
+    - `chunk` bytes of a product's right side stay in the cache while rows go by.
+    - `streams`: the sum of a tile of one row runs as this many sums side by side.
+    - `strip` columns of a product go through its softmax together.
+    - `lines` lines of `pixels` pixels of a depthwise convolution are computed together. `bands` is the number of parts of an image (conv_strips).
+    - `rows` rows of queries are a task of attention, which looks at `keys` keys at a time.
+    - In Winograd's form `winograd` is the side of a tile of the result; `block` tiles go together, `stride` elements apart, and meet the filters of `depth`
+      input channels at a time.
+    - `measured` says that the tile is from a profile and not from the cost model.
+
+    Example: `#kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = 262144, streams = 8>`.
   }];
   let parameters = (ins StringRefParameter<"">:$kernel, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$tile,
                         OptionalParameter<"::mlir::DenseI64ArrayAttr">:$projection, DefaultValuedParameter<"int64_t", "0">:$chunk,
+                        DefaultValuedParameter<"int64_t", "0">:$streams, DefaultValuedParameter<"int64_t", "0">:$strip,
+                        DefaultValuedParameter<"int64_t", "0">:$lines, DefaultValuedParameter<"int64_t", "0">:$pixels,
+                        DefaultValuedParameter<"int64_t", "0">:$bands, DefaultValuedParameter<"int64_t", "0">:$rows,
+                        DefaultValuedParameter<"int64_t", "0">:$keys,
                         DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "0">:$stride,
                         DefaultValuedParameter<"int64_t", "0">:$depth, DefaultValuedParameter<"int64_t", "0">:$winograd,
                         DefaultValuedParameter<"bool", "false">:$measured);

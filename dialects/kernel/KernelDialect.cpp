@@ -41,18 +41,26 @@ static bool isTile(DenseI64ArrayAttr tile) {
 }
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef kernel, DenseI64ArrayAttr tile, DenseI64ArrayAttr projection,
-                               int64_t chunk, int64_t block, int64_t stride, int64_t depth, int64_t winograd, bool measured) {
+                               int64_t chunk, int64_t streams, int64_t strip, int64_t lines, int64_t pixels, int64_t bands, int64_t rows, int64_t keys,
+                               int64_t block, int64_t stride, int64_t depth, int64_t winograd, bool measured) {
   if (kernel.empty())
     return emitError() << "expected the name of a kernel";
   for (DenseI64ArrayAttr each : {tile, projection})
     if (!isTile(each))
       return emitError() << "expected rows, vectors and lanes of a tile, from 1 to 64, the lanes a power of two; got [" << each.asArrayRef() << "]";
-  if (std::min({chunk, block, stride, depth}) < 0)
-    return emitError() << "expected 'chunk', 'block', 'stride' and 'depth' not to be negative";
+  if (std::min({chunk, streams, strip, lines, pixels, bands, rows, keys, block, stride, depth}) < 0)
+    return emitError() << "expected no number of a plan to be negative";
+  // Halves of them are added to each other.
+  if (streams && !llvm::isPowerOf2_64(static_cast<uint64_t>(streams)))
+    return emitError() << "expected 'streams' to be a power of two, got " << streams;
+  if (lines > 2 || pixels > 64)
+    return emitError() << "expected 'lines' to be 1 or 2, and 'pixels' at most 64, got " << lines << " and " << pixels;
   if (winograd != 0 && winograd != 2 && winograd != 4)
     return emitError() << "expected 'winograd' to be 2 or 4, got " << winograd;
   if (block && (!tile || block % tile[0] != 0))
     return emitError() << "expected a 'block' of whole tiles, got " << block;
+  if (strip && (!tile || strip % (tile[1] * tile[2]) != 0))
+    return emitError() << "expected a 'strip' of whole tiles, got " << strip;
   if (measured && !tile)
     return emitError() << "expected a tile that was measured";
   return success();
@@ -63,15 +71,21 @@ LogicalResult CompositeAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return report(emitError, findCompositeFault(name, version, function));
 }
 
+LogicalResult StepAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type lhs, Type rhs, Type sum, ArrayRef<int64_t> shape, StringRef function) {
+  return report(emitError, findStepFault(lhs, rhs, sum, shape, function));
+}
+
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, StringRef triple, StringRef cpu, unsigned vectorBits,
                                  unsigned registers, int64_t l1, int64_t l2, int64_t l3, ArrayAttr features, ArrayAttr libraries,
-                                 ArrayRef<CompositeAttr> composites) {
+                                 ArrayRef<StepAttr> steps, TuningAttr, ArrayRef<CompositeAttr> composites) {
   TargetNames names = {name, triple, cpu, features, libraries};
   std::string fault = findNameFault(names);
   if (fault.empty())
     fault = findSizeFault(vectorBits, registers);
   if (fault.empty() && std::min({l1, l2, l3}) <= 0)
     fault = "'l1', 'l2' and 'l3' must be positive";
+  if (fault.empty())
+    fault = findStepsFault(steps, vectorBits);
   if (fault.empty())
     fault = findRepeatedComposite(composites);
   return report(emitError, fault);
@@ -129,7 +143,26 @@ TargetAttr TargetAttr::withLibraries(ArrayRef<std::string> entries) const {
     list.insert(StringAttr::get(getContext(), entry));
   ArrayAttr libraries = list.empty() ? ArrayAttr() : ArrayAttr::get(getContext(), list.getArrayRef());
   return get(getContext(), getName(), getTriple(), getCpu(), getVectorBits(), getRegisters(), getL1(), getL2(), getL3(), getFeatures(), libraries,
-             getComposites());
+             getSteps(), getTuning(), getComposites());
+}
+
+std::string TargetAttr::describeUnit() const {
+  return (getCpu() + " " + Twine(getVectorBits()) + " bits, " + Twine(getRegisters()) + " registers").str();
+}
+
+StepAttr TargetAttr::getPlainStep(Type type) const {
+  bool isWideInteger = type.isInteger(32) || type.isInteger(64);
+  if (!type.isF32() && !type.isF64() && !isWideInteger)
+    return {};
+  int64_t lanes = std::max(1u, this->lanes(type.getIntOrFloatBitWidth()));
+  return StepAttr::get(getContext(), type, type, type, {1, lanes, 1}, "");
+}
+
+StepAttr TargetAttr::findStep(Type lhs, Type rhs, Type sum, int64_t mostRows) const {
+  for (StepAttr step : getSteps())
+    if (step.takes(lhs, rhs, sum) && step.getRows() <= mostRows)
+      return step;
+  return lhs == sum && rhs == sum ? getPlainStep(sum) : StepAttr();
 }
 
 CompositeAttr TargetAttr::findComposite(StringRef name) const {

@@ -19,6 +19,9 @@ struct TargetNames {
 
 std::string findNameFault(const TargetNames &names);
 std::string findSizeFault(int64_t vectorBits, int64_t registers);
+std::string findStepFault(mlir::Type lhs, mlir::Type rhs, mlir::Type sum, llvm::ArrayRef<int64_t> shape, llvm::StringRef function);
+/// What is wrong with the steps of a target with vectors of so many bits.
+std::string findStepsFault(llvm::ArrayRef<StepAttr> steps, int64_t vectorBits);
 std::string findCompositeFault(llvm::StringRef name, int64_t version, llvm::StringRef function);
 std::string findRepeatedComposite(llvm::ArrayRef<CompositeAttr> composites);
 

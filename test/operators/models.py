@@ -116,7 +116,7 @@ class Model:
         return "; ".join(wrong)
 
 
-DOMAINS = {"ai.onnx.ml": 5, "ai.onnx.preview.training": 1}
+DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1}
 
 
 def blame(error, count):

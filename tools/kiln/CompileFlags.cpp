@@ -2,6 +2,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/run/Tensor.h"
+#include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
@@ -14,9 +15,16 @@ namespace kiln {
 static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL.onnx"), cl::sub(compilingCommands));
 static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbols (default: made from the file name)"), cl::value_desc("NAME"),
     cl::sub(compilingCommands));
+static std::string describeTargetOption() {
+  std::string text = "CPU to compile for: ";
+  for (const Target &known : getTargets())
+    text += known.name.str() + (known.name == "native" ? " (default), " : ", ");
+  return text + "or a .json or .mlir file that describes one. With several, the library chooses at run time";
+}
+static const std::string targetOption = describeTargetOption();
+
 static cl::list<std::string> target("target", cl::CommaSeparated,
-    cl::desc("CPU to compile for: native (default), generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids, "
-             "or a .json or .mlir file that describes one. With several, the library chooses at run time"),
+    cl::desc(targetOption),
     cl::value_desc("CPU,..."), cl::sub(compilingCommands));
 static cl::list<std::string> library("library",
     cl::desc("Map operations to a library: onednn for those it was measured to be faster at, onednn:all for all it supports, or onednn:conv,matmul,..."),

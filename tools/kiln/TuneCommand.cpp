@@ -76,7 +76,7 @@ static int collectWork(CompileOptions options, bool byForm, std::vector<Work> &w
   if (int status = compileOrReport(options, compilation))
     return status;
   kernel::TargetAttr attribute = kernel::getTarget(*compilation.targets.front().module);
-  target = describeTarget(attribute);
+  target = attribute.describeUnit();
   std::map<std::string, Work> found;
   compilation.targets.front().module->walk([&](nn::GroupOp group) {
     SmallVector<kernel::PlanAttr> choices = byForm ? listForms(group, attribute) : listChoices(group, attribute);

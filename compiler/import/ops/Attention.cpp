@@ -1,4 +1,5 @@
 //===- Attention.cpp - Attention and rotary embedding ------------------------===//
+#include "compiler/import/ops/Attention.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 
@@ -9,8 +10,7 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-/// [batch, length, heads * size] as [batch, heads, length, size]; rank 4 stays.
-static Value splitHeads(Node &node, Value x, int64_t heads, StringRef what) {
+Value splitHeads(Node &node, Value x, int64_t heads, StringRef what) {
   if (node.rank(x) == 4)
     return x;
   if (!node.expectRank(x, 3, what))
@@ -25,8 +25,26 @@ static Value splitHeads(Node &node, Value x, int64_t heads, StringRef what) {
   return node.transpose(node.reshape(x, {d[0], d[1], node.number(heads), size}), {0, 2, 1, 3});
 }
 
-/// Repeats each of few key or value heads for its group of query heads.
-static Value repeatHeads(Node &node, Value x, AffineExpr heads) {
+Value joinHeads(Node &node, Value x) {
+  if (node.failed())
+    return x;
+  DimExprs d = node.dims(x);
+  return node.reshape(node.transpose(x, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
+}
+
+Value buildAttention(Node &node, Value query, Value key, Value value, Value bias, double scale, bool causal) {
+  if (node.failed())
+    return query;
+  DimExprs scores = node.dims(query), result = scores;
+  scores.back() = node.dims(key)[2];
+  result.back() = node.dims(value).back();
+  Value spread = bias ? node.broadcastTo(bias, scores) : Value();
+  OpBuilder &b = node.builder();
+  return node.make<AttentionOp>(node.type(result, node.elementType(query)), query, key, value, spread, Value(), b.getF64FloatAttr(scale),
+                                causal ? b.getUnitAttr() : UnitAttr(), IntegerAttr(), b.getF64FloatAttr(-HUGE_VAL));
+}
+
+Value repeatHeads(Node &node, Value x, AffineExpr heads) {
   DimExprs d = node.dims(x);
   auto have = nn::getConstantDim(d[1]), want = nn::getConstantDim(heads);
   if (have == want || !have || !want || *have == 0)
@@ -58,7 +76,6 @@ private:
   Value choose(Value condition, double then, double otherwise);
   Value minusInfinityWhere(Value condition) { return choose(condition, -HUGE_VAL, 0); }
   Value zeroWhereHidden(Value x);
-  Value whole(double scale, bool causal);
   Value parts(double scale, double softcap, bool canHideAll);
   void addBias(Value more) { bias = !bias ? more : more ? node.binary<AddOp>(bias, more) : bias; }
 
@@ -154,17 +171,6 @@ Value Attention::zeroWhereHidden(Value x) {
   return node.make<SelectOp>(x.getType(), isHidden, node.splatLike(x, 0), x);
 }
 
-/// As one operation, because the scores are not read.
-Value Attention::whole(double scale, bool causal) {
-  DimExprs scores = node.dims(query), result = scores;
-  scores.back() = keys;
-  result.back() = node.dims(value).back();
-  Value spread = bias ? node.broadcastTo(bias, scores) : Value();
-  OpBuilder &b = node.builder();
-  return node.make<AttentionOp>(node.type(result, element), query, key, value, spread, Value(), b.getF64FloatAttr(scale),
-                                causal ? b.getUnitAttr() : UnitAttr(), IntegerAttr(), b.getF64FloatAttr(-HUGE_VAL));
-}
-
 /// As its parts, of which output 3 is one.
 Value Attention::parts(double scale, double softcap, bool canHideAll) {
   // The root of the scale on both sides, so that the product of half floats does not overflow.
@@ -225,17 +231,39 @@ LogicalResult Attention::run() {
   addBias(paddingBias());
   if (node.failed())
     return failure();
-  Value result = isWhole ? whole(scale, causal) : parts(scale, softcap, canHideAll);
+  Value result = isWhole ? buildAttention(node, query, key, value, bias, scale, causal) : parts(scale, softcap, canHideAll);
   if (isWhole && canHideAll && !node.failed())
     result = zeroWhereHidden(result);
-  if (isFlat && !node.failed()) {
-    DimExprs d = node.dims(result);
-    result = node.reshape(node.transpose(result, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
-  }
-  return node.result(result);
+  return node.result(isFlat ? joinHeads(node, result) : result);
 }
 
 static LogicalResult attention(Node &node) { return Attention(node).run(); }
+
+Value rotatePairs(Node &node, Value x, Value cosine, Value sine, int64_t width, bool interleaved) {
+  if (node.failed())
+    return x;
+  DimExprs d = node.dims(x);
+  AffineExpr zero = node.number(0), one = node.number(1), half = node.number(width / 2), two = node.number(2);
+  for (Value cache : {cosine, sine})
+    if (!node.unify(node.dims(cache)[2], half, "the caches do not have half as many columns as elements are rotated"))
+      return x;
+  auto angle = [&](Value cache) { return node.reshape(node.slice(cache, 2, zero, half), {d[0], d[1], one, half}); };
+  cosine = angle(cosine);
+  sine = angle(sine);
+  Value turned = node.slice(x, 3, zero, node.number(width));
+  Value first = interleaved ? node.slice(turned, 3, zero, half, 2) : node.slice(turned, 3, zero, half);
+  Value second = interleaved ? node.slice(turned, 3, one, half, 2) : node.slice(turned, 3, half, half);
+  Value real = node.binary<SubOp>(node.binary<MulOp>(cosine, first), node.binary<MulOp>(sine, second));
+  Value imaginary = node.binary<AddOp>(node.binary<MulOp>(sine, first), node.binary<MulOp>(cosine, second));
+  if (node.failed())
+    return x;
+  DimExprs pair = {d[0], d[1], d[2], half, one}, joined = {d[0], d[1], d[2], half * two};
+  Value result = interleaved ? node.reshape(node.concat({node.reshape(real, pair), node.reshape(imaginary, pair)}, 4), joined)
+                             : node.concat({real, imaginary}, 3);
+  if (nn::getConstantDim(d[3]) == width)
+    return result;
+  return node.concat({result, node.slice(x, 3, node.number(width), nn::simplifyDim(d[3] - width))}, 3);
+}
 
 /// Rotates pairs of the first `rotary_embedding_dim` elements of each head by angles given as cosine and sine.
 static LogicalResult rotaryEmbedding(Node &node) {
@@ -255,7 +283,6 @@ static LogicalResult rotaryEmbedding(Node &node) {
   if (!size || width < 0 || width > *size || (width ? width : *size) % 2)
     return node.error("the head size must be static and even, and attribute 'rotary_embedding_dim' within it");
   width = width ? width : *size;
-  AffineExpr zero = node.number(0), one = node.number(1), half = node.number(width / 2), two = node.number(2);
   if (Value positions = node.optionalInput(3)) {
     auto pick = [&](Value cache) {
       DimExprs at = node.dims(positions);
@@ -269,24 +296,9 @@ static LogicalResult rotaryEmbedding(Node &node) {
   }
   if (!node.expectRank(cosine, 3, "the cosine cache") || !node.expectRank(sine, 3, "the sine cache"))
     return failure();
-  for (Value cache : {cosine, sine})
-    if (!node.unify(node.dims(cache)[2], half, "the caches do not have half as many columns as elements are rotated"))
-      return failure();
-  auto angle = [&](Value cache) { return node.reshape(node.slice(cache, 2, zero, half), {d[0], d[1], one, half}); };
-  cosine = angle(cosine);
-  sine = angle(sine);
-  Value turned = node.slice(x, 3, zero, node.number(width));
-  Value first = interleaved ? node.slice(turned, 3, zero, half, 2) : node.slice(turned, 3, zero, half);
-  Value second = interleaved ? node.slice(turned, 3, one, half, 2) : node.slice(turned, 3, half, half);
-  Value real = node.binary<SubOp>(node.binary<MulOp>(cosine, first), node.binary<MulOp>(sine, second));
-  Value imaginary = node.binary<AddOp>(node.binary<MulOp>(sine, first), node.binary<MulOp>(cosine, second));
+  Value result = rotatePairs(node, x, cosine, sine, width, interleaved);
   if (node.failed())
     return failure();
-  DimExprs pair = {d[0], d[1], d[2], half, one}, joined = {d[0], d[1], d[2], half * two};
-  Value result = interleaved ? node.reshape(node.concat({node.reshape(real, pair), node.reshape(imaginary, pair)}, 4), joined)
-                             : node.concat({real, imaginary}, 3);
-  if (width < *size)
-    result = node.concat({result, node.slice(x, 3, node.number(width), node.number(*size - width))}, 3);
   if (node.rank(input) == 4)
     return node.result(node.transpose(result, {0, 2, 1, 3}));
   return node.result(node.reshape(result, original));

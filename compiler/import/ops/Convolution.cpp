@@ -28,8 +28,7 @@ static std::optional<SmallVector<int64_t>> kernelSizes(Node &node, Value x, Valu
   return node.failed() ? std::nullopt : std::optional(sizes);
 }
 
-/// Adds a bias [C] to [N, C, spatial...].
-static Value addBias(Node &node, Value result, Value bias) {
+Value addChannelBias(Node &node, Value result, Value bias) {
   if (!bias || node.failed() || !node.expectRank(bias, 1, "the bias"))
     return result;
   DimExprs dims = node.dims(result), shape(dims.size(), node.number(1));
@@ -81,7 +80,7 @@ Value buildConvolution(Node &node, Value x, Value weight) {
 
 static LogicalResult conv(Node &node) {
   Value result = buildConvolution(node, node.input(0), node.input(1));
-  return result ? node.result(addBias(node, result, node.optionalInput(2))) : failure();
+  return result ? node.result(addChannelBias(node, result, node.optionalInput(2))) : failure();
 }
 
 /// The borders that give the wanted spatial sizes: output_shape, or auto_pad SAME (size * stride). The odd element
@@ -147,7 +146,7 @@ static LogicalResult convTranspose(Node &node) {
   if (node.failed())
     return failure();
   Value result = node.make<ConvTransposeOp>(type, x, weight, window->strides, window->dilations, window->pads, groups, Layout::ChannelsFirst);
-  return node.result(addBias(node, result, node.optionalInput(2)));
+  return node.result(addChannelBias(node, result, node.optionalInput(2)));
 }
 
 /// Adds overlapping blocks up where they came from: the transpose of a convolution whose weight picks one element of the block for each channel.
@@ -209,7 +208,7 @@ static LogicalResult causalConvWithState(Node &node) {
   if (node.failed() || node.elementType(weight) != node.elementType(x))
     return node.error("input and weight have different element types");
   Value result = node.make<ConvOp>(type, window, weight, one, one, pads, *channels, Layout::ChannelsFirst);
-  result = addBias(node, result, bias);
+  result = addChannelBias(node, result, bias);
   if (activation != "none")
     result = node.unary<SwishOp>(result, node.builder().getF64FloatAttr(1));
   (void)node.result(0, result);

@@ -1,5 +1,5 @@
 //===- Gather.cpp - Reads and writes at indices ------------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/ops/Gather.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Strings.h"
 #include "dialects/nn/ConstantData.h"
@@ -29,11 +29,9 @@ static bool checkIndices(Node &node, Value indices, AffineExpr size) {
   return true;
 }
 
-static LogicalResult gather(Node &node) {
-  Value x = node.input(0), indices = node.input(1);
-  int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
+Value buildGather(Node &node, Value x, Value indices, int64_t axis) {
   if (node.failed() || !checkIndices(node, indices, node.dims(x)[axis]))
-    return failure();
+    return x;
   DimExprs dims = node.dims(x), inner = node.dims(indices);
   // What reads the only index of a dimension that has any is a slice (GatherToSlice), which checks nothing.
   if (auto at = getIntegerContents(indices); at && at->size() == 1 && !nn::getConstantDim(dims[axis]))
@@ -43,7 +41,7 @@ static LogicalResult gather(Node &node) {
   dims.insert(dims.begin() + axis, inner.begin(), inner.end());
   RankedTensorType type = node.type(dims, node.elementType(x));
   if (node.failed())
-    return failure();
+    return x;
   // One known index of a vector of sizes is what shape arithmetic does most: folded by rank one.
   if (auto contents = getContents(x); contents && node.rank(x) == 1)
     if (auto at = getIntegerContents(indices); at && llvm::all_of(*at, [](AffineExpr e) { return nn::getConstantDim(e).has_value(); })) {
@@ -52,9 +50,15 @@ static LogicalResult gather(Node &node) {
         int64_t i = *nn::getConstantDim(e);
         chosen.push_back((*contents)[i < 0 ? i + contents->size() : i]);
       }
-      return node.result(materialize(node.builder(), node.loc, type, chosen));
+      return materialize(node.builder(), node.loc, type, chosen);
     }
-  return node.result(node.make<GatherOp>(type, x, indices, axis));
+  return node.make<GatherOp>(type, x, indices, axis);
+}
+
+static LogicalResult gather(Node &node) {
+  Value x = node.input(0);
+  int64_t axis = node.axis(node.getInt("axis", 0), node.rank(x));
+  return node.result(buildGather(node, x, node.input(1), axis));
 }
 
 static LogicalResult gatherElements(Node &node) {
@@ -220,6 +224,7 @@ ArrayRef<Operator> getGatherOperators() {
       {"Gather", 1, Elements::Data, gather},
       {"GatherElements", 11, Elements::Data, gatherElements},
       {"GatherND", 11, Elements::Data, gatherNd},
+      {"GatherND", 1, Elements::Data, gatherNd, INT64_MAX, "com.microsoft"},
       {"ReverseSequence", 10, Elements::Data, reverseSequence},
       {"Scatter", 9, Elements::Data, scatterElements, 10},
       {"ScatterElements", 11, Elements::Data, scatterElements},

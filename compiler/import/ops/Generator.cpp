@@ -206,6 +206,7 @@ ArrayRef<Operator> getGeneratorOperators() {
       {"OneHot", 9, Elements::Any, oneHot},
       {"Range", 11, Elements::Any, range},
       {"Trilu", 14, Elements::Data, trilu},
+      {"Trilu", 1, Elements::Data, trilu, INT64_MAX, "com.microsoft"},
   };
   return rows;
 }

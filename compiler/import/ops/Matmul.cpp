@@ -1,5 +1,5 @@
 //===- Matmul.cpp - Matrix products ------------------------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/ops/Matmul.h"
 #include "compiler/import/Operators.h"
 
 using namespace mlir;
@@ -7,14 +7,14 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-/// numpy's matmul: one-dimensional operands become a row and a column, batch dimensions broadcast.
-static LogicalResult matmul(Node &node) {
-  Value a = node.input(0), b = node.input(1);
+Value buildMatmul(Node &node, Value a, Value b) {
   DimExprs left = node.dims(a), right = node.dims(b);
   if (left.empty() || right.empty())
-    return node.error("operands of rank 0 cannot be multiplied");
-  if (node.elementType(a) != node.elementType(b))
-    return node.error("operands have different element types");
+    (void)node.error("operands of rank 0 cannot be multiplied");
+  else if (node.elementType(a) != node.elementType(b))
+    (void)node.error("operands have different element types");
+  if (node.failed())
+    return a;
   bool isRow = left.size() == 1, isColumn = right.size() == 1;
   if (isRow)
     left.insert(left.begin(), node.number(1));
@@ -25,7 +25,7 @@ static LogicalResult matmul(Node &node) {
   if (right.size() > 2) {
     auto batch = node.broadcastDims(ArrayRef(left).drop_back(2), ArrayRef(right).drop_back(2));
     if (!batch)
-      return failure();
+      return a;
     auto withBatch = [&](ArrayRef<AffineExpr> dims) {
       DimExprs result = *batch;
       llvm::append_range(result, dims.take_back(2));
@@ -35,42 +35,47 @@ static LogicalResult matmul(Node &node) {
     b = node.broadcastTo(b, withBatch(right));
   }
   if (node.failed())
-    return failure();
+    return a;
   Value product = node.matmul(a, b);
   if (node.failed() || (!isRow && !isColumn))
-    return node.result(product);
+    return product;
   DimExprs dims = node.dims(product);
   if (isColumn)
     dims.pop_back();
   if (isRow)
     dims.erase(dims.end() - (isColumn ? 1 : 2));
-  return node.result(node.reshape(product, dims));
+  return node.reshape(product, dims);
 }
 
-/// alpha * A' * B' + beta * C, where ' is an optional transposition.
-static LogicalResult gemm(Node &node) {
+static LogicalResult matmul(Node &node) { return node.result(buildMatmul(node, node.input(0), node.input(1))); }
+
+Value buildGemm(Node &node) {
   Value a = node.input(0), b = node.input(1);
   double alpha = node.getFloat("alpha", 1), beta = node.getFloat("beta", 1);
   bool transA = node.getFlag("transA"), transB = node.getFlag("transB");
   // Up to opset 6 it is said whether C is broadcast; since then it always may be.
   node.ignore("broadcast");
   if (!node.expectRank(a, 2, "A") || !node.expectRank(b, 2, "B"))
-    return failure();
-  if (node.elementType(a) != node.elementType(b))
-    return node.error("A and B have different element types");
+    return a;
+  if (node.elementType(a) != node.elementType(b)) {
+    (void)node.error("A and B have different element types");
+    return a;
+  }
   Value result = node.matmul(transA ? node.transpose(a, {1, 0}) : a, transB ? node.transpose(b, {1, 0}) : b);
   if (node.failed())
-    return failure();
+    return result;
   if (alpha != 1)
     result = node.binary<MulOp>(result, alpha);
   Value c = node.optionalInput(2);
   if (!c || beta == 0)
-    return node.result(result);
+    return result;
   if (beta != 1)
     c = node.binary<MulOp>(c, beta);
   c = node.broadcastTo(c, node.dims(result));
-  return node.failed() ? failure() : node.result(node.binary<AddOp>(result, c));
+  return node.failed() ? result : node.binary<AddOp>(result, c);
 }
+
+static LogicalResult gemm(Node &node) { return node.result(buildGemm(node)); }
 
 //===- Einsum --------------------------------------------------------------===//
 

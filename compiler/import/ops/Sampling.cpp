@@ -237,6 +237,7 @@ ArrayRef<Operator> getSamplingOperators() {
   static const Operator rows[] = {
       asComposite({"AffineGrid", 20, Elements::Float, affineGrid}),
       {"GridSample", 16, Elements::Float, gridSample},
+      {"GridSample", 1, Elements::Float, gridSample, INT64_MAX, "com.microsoft"},
   };
   return rows;
 }

@@ -38,6 +38,9 @@ std::optional<Window> readWindow(Node &node, Value input, std::optional<llvm::Sm
 /// The convolution of the node's attributes, without a bias; null after an error.
 Value buildConvolution(Node &node, Value x, Value weight);
 
+/// Adds a bias [C], which may be null, to [N, C, spatial...].
+Value addChannelBias(Node &node, Value result, Value bias);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_OPS_WINDOW_H

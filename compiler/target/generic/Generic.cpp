@@ -13,7 +13,7 @@ kernel::TargetAttr describeGeneric(MLIRContext *context, StringRef name) {
   // The objects are for the host's architecture, at its baseline; the C++ text is for any.
   std::string triple = llvm::sys::getDefaultTargetTriple();
   StringRef cpu = llvm::Triple(triple).getArch() == llvm::Triple::x86_64 ? "x86-64" : "";
-  return kernel::TargetAttr::get(context, name, triple, cpu, 128, 16, 32 << 10, 512 << 10, 4 << 20, Builder(context).getStrArrayAttr({}), ArrayAttr());
+  return kernel::TargetAttr::get(context, name, triple, cpu, 128, 16, 32 << 10, 512 << 10, 4 << 20, Builder(context).getStrArrayAttr({}));
 }
 
 } // namespace kiln

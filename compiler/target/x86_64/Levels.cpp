@@ -26,12 +26,23 @@ std::vector<StringRef> x86Features(StringRef cpu) {
   return features;
 }
 
+/// Numbers of the vector unit, measured on servers with AVX-512 (Intel of 2023, AMD of 2022), where the units of 16 registers ran as well. A number is measured
+/// again by changing it here, or under "tuning" in a target file, and running
+///   test/benchmark/models --gate HEAD
+/// which races the two builds on whole models. `kiln tune` tries tiles of single products. The other numbers are the usual ones of dialects/kernel/Tuning.def,
+/// which the same command has shown to hold for all levels.
+static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters) {
+  if (!manyRegisters)
+    return {};
+  return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28}, {kernel::Tuned::DepthwiseLines, 2}});
+}
+
 kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef cpu, ArrayRef<StringRef> features, int64_t l1, int64_t l2, int64_t l3) {
   bool avx512 = llvm::is_contained(features, "avx512f") && llvm::is_contained(features, "avx512vl");
   bool avx2 = llvm::is_contained(features, "avx2") && llvm::is_contained(features, "fma");
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features), ArrayAttr());
+                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

@@ -18,15 +18,15 @@ ArrayRef<KernelRow> getContractionKernels() {
       KernelRow{"product_softmax", computes<MatmulOp, ConvOp>, matchProductSoftmax, lowerProductSoftmax}
           .placing(PlaceSupport::Operands)
           .joining(GroupForm::ProductSoftmax)
-          .planning(PlanTile | PlanChunk),
+          .planning(PlanProduct | PlanStrip),
       KernelRow{"gemm_gathered", computes<GatherOp>, matchGemmGathered, lowerGemmGathered}
           .placing(PlaceSupport::Results)
           .checking(always)
           .joining(GroupForm::GatheredProduct)
-          .planning(PlanTile | PlanChunk),
+          .planning(PlanProduct),
       product("gemm_dots", matchGemmDots, lowerGemmDots),
-      product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile).tunable(),
-      product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanTile | PlanChunk).tunable(),
+      product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams).tunable(),
+      product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanProduct).tunable(),
       product("matmul_loops", "element types or views without a tiled kernel", lowerMatmulLoops),
   };
   return rows;

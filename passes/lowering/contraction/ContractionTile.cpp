@@ -171,10 +171,10 @@ SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, 
 void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsBase, Panel panel, Store store) const {
   lhsBase = k.index(k.emit(lhsBase));
   rhsBase = k.index(k.emit(rhsBase));
-  unsigned count = k.target().getRegisters() >= 32 ? 8 : 4;
+  unsigned count = static_cast<unsigned>(k.group().getPlan()->getStreams());
   std::optional<int64_t> length = getConstantDim(reduction.front().extent);
   Values sums;
-  if (rowOffsets.size() == 1 && reduction.size() == 1 && length && *length >= 8 * count) {
+  if (count > 1 && rowOffsets.size() == 1 && reduction.size() == 1 && length && *length >= 8 * count) {
     sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
   } else {
     sums.assign(rowOffsets.size() * panel.vectors, k.number(element, 0, panel.lanes));

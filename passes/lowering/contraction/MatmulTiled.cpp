@@ -188,13 +188,11 @@ KernelMatch matchGemmTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
-  PlanNumbers numbers{toNumbers(matmul->chooseTile(target)), {}};
-  numbers.chunk = chooseChunkBytes(target);
   return accept(matmul->isPackable() ? "f32 product with constant weights: panels made at compile time, accumulators in registers"
                 : matmul->isReadInPlace(target)
                     ? "f32 product of computed operands, the right side read in place, accumulators in registers"
                     : "f32 product of few rows: both sides read in place, accumulators in registers",
-                std::move(numbers));
+                planProduct(target, matmul->chooseTile(target)));
 }
 
 Contraction makeTiledMatmul(KernelBuilder &k, MatmulOp op) {
@@ -220,9 +218,7 @@ KernelMatch matchGemmGathered(GroupOp, Operation *anchor, kernel::TargetAttr tar
   auto product = gather->hasOneUse() ? dyn_cast<MatmulOp>(*gather->user_begin()) : MatmulOp();
   if (!product || product.getLhs() != gather.getResult() || !isa<BlockArgument>(product.getRhs()))
     return refuse("expected a product of what the gather picks with a constant");
-  PlanNumbers numbers{toNumbers(chooseGatheredTile(gather, product, target)), {}};
-  numbers.chunk = chooseChunkBytes(target);
-  return accept("f32 product of the rows that a gather picks: few, read where they lie", std::move(numbers));
+  return accept("f32 product of the rows that a gather picks: few, read where they lie", planProduct(target, chooseGatheredTile(gather, product, target)));
 }
 
 FailureOr<LaunchInfo> lowerGemmGathered(KernelBuilder &k, Operation *anchor) {
@@ -294,8 +290,10 @@ KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
                   " bytes, so it is read in place");
   if (int64_t rows = matmul->countRows().value_or(fewRows); rows < fewRows)
     return refuse("there are " + Twine(rows) + " rows, packing pays from " + Twine(fewRows) + " on");
-  return accept("f32 product of computed operands: the right side is packed at run time, accumulators in registers",
-                PlanNumbers{toNumbers(matmul->chooseTile(target)), {}});
+  // The depth that a panel has is the kernel's own.
+  PlanNumbers numbers = planProduct(target, matmul->chooseTile(target));
+  numbers.chunk = 0;
+  return accept("f32 product of computed operands: the right side is packed at run time, accumulators in registers", std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerGemmPacked(KernelBuilder &k, Operation *anchor) {

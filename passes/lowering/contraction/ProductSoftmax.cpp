@@ -13,7 +13,9 @@
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/contraction/MatmulTiled.h"
 #include "passes/lowering/convolution/ConvTiled.h"
+#include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/RegisterBudget.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,6 +35,9 @@ KernelMatch matchProductSoftmax(GroupOp group, Operation *anchor, kernel::Target
   KernelMatch product = isa<ConvOp>(anchor) ? matchConvTiled(group, anchor, target) : matchGemmTiled(group, anchor, target);
   if (!product)
     return product;
+  // The tiles of a strip, and exp of it, are in registers at once.
+  TileShape tile = toTile(product.numbers.tile);
+  product.numbers.strip = std::max<int64_t>(1, getQuarterOfRegisters(target) / tile.vectors) * tile.columns();
   if (auto proof = getShiftProof(getSoftmax(group)))
     return accept("softmax in the product's epilogue: strips of tiles keep a running sum of each row; " + proof.getValue(), product.numbers);
   return accept("softmax in the product's epilogue: strips of tiles keep a running maximum and sum of each row", product.numbers);
@@ -46,7 +51,7 @@ public:
   SoftmaxEpilogue(KernelBuilder &k, Value product, Operation *softmax, TileShape tile, int64_t columns)
       : k(k), product(product), softmax(softmax), element(getElementTypeOrSelf(product.getType())), shift(getProvenShift(softmax)),
         isLog(isa<LogSoftmaxOp>(softmax)), width(tile.columns()), lanes(tile.lanes), columns(columns),
-        strip(std::max<int64_t>(1, k.target().getRegisters() / 4 / tile.vectors) * width) {}
+        strip(k.group().getPlan()->getStrip()) {}
 
   void begin(int64_t rows, RowIndex at) override;
   void addTile(AffineExpr first, ArrayRef<SmallVector<RowPiece>> rows) override;
@@ -64,7 +69,7 @@ private:
   bool isOneTile() const { return columns <= width; }
   bool isOneStrip() const { return columns <= strip; }
   bool hasMarks() const { return !shift && !isLog; }
-  int64_t strips() const { return (columns + strip - 1) / strip; }
+  int64_t strips() const { return llvm::divideCeilSigned(columns, strip); }
   void forRows(function_ref<void(AffineExpr)> body) { k.loop(k.constant(0), k.constant(rows), 1, "row", body); }
   Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(softmax)); }
   Value load(Value buffer, AffineExpr at) { return k.loadBuffer(buffer, element, at); }
@@ -78,7 +83,7 @@ private:
   bool isLog;
   int64_t width;
   unsigned lanes;
-  /// Of a row, and of a strip: what a quarter of the registers holds.
+  /// Of a row, and of a strip.
   int64_t columns, strip;
   /// Of the block that is being written: a number for each row, and for each row and strip.
   int64_t rows = 0;

@@ -4,8 +4,7 @@
 //     for each input line under the block: load its pixels once; every tap adds its product to the pixels it belongs to
 //
 // Two lines share the input lines between them: a 3 x 3 window reads each line twice instead of three times. Channels inside the pixels walk memory
-// from end to end. Together the two made the shapes of MobileNet, EfficientNet and ConvNeXt 1.1 to 1.9 times as fast (AVX-512, 3 x 3 to 7 x 7; what
-// needs more registers than AVX2 has stays with single lines).
+// from end to end. Together the two made the shapes of MobileNet, EfficientNet and ConvNeXt 1.1 to 1.9 times as fast where the target asks for pairs.
 //
 // The weight is stored as [kernel..., channel].
 //
@@ -15,6 +14,7 @@
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -32,7 +32,17 @@ static constexpr int64_t maxPairedTaps = 49;
 /// A weight up to here stays in the first-level cache beside the pixels of single lines, all channels of which pass between two uses of it.
 static constexpr int64_t maxInnerWeightBytes = 8 << 10;
 
-KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr) {
+/// Whether some input line lies under two neighbouring lines of the result, and their window is small enough to be written out for both.
+static bool canPairLines(ConvOp conv) {
+  unsigned spatial = conv.getStrides().size();
+  if (spatial < 2)
+    return false;
+  ArrayRef<int64_t> window = conv.getWeight().getType().getShape().drop_front(2);
+  int64_t stride = conv.getStrides()[spatial - 2], dilation = conv.getDilations()[spatial - 2], taps = window[spatial - 2];
+  return taps * window[spatial - 1] <= maxPairedTaps && stride % dilation == 0 && stride < taps * dilation;
+}
+
+KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
   if (std::string why = findTilingFault(group, conv); !why.empty())
     return refuse(why);
@@ -40,7 +50,11 @@ KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetA
   int64_t groups = conv.getGroups();
   if (shape[1] != 1 || shape[0] != groups)
     return refuse("each group has " + Twine(shape[1]) + " input and " + Twine(shape[0] / groups) + " output channels, expected one of each");
-  return accept("depthwise: vectors along the channels, pixels that share inputs side by side");
+  PlanNumbers numbers;
+  numbers.lines = canPairLines(conv) ? target.tuned(kernel::Tuned::DepthwiseLines) : 1;
+  // Of both lines they are half of the registers; the inputs under them and a weight have the others.
+  numbers.pixels = getQuarterOfRegisters(target);
+  return accept("depthwise: vectors along the channels, pixels that share inputs side by side", std::move(numbers));
 }
 
 namespace {
@@ -75,13 +89,6 @@ struct Depthwise {
     if (isa<VectorType>(a.getType()))
       return vector::FMAOp::create(k.builder(), k.loc(), a, b, sum);
     return arith::AddFOp::create(k.builder(), k.loc(), arith::MulFOp::create(k.builder(), k.loc(), a, b), sum);
-  }
-  /// Whether two neighbouring lines of the result are computed together: some input line lies under both.
-  bool pairsLines() const {
-    if (spatial < 2 || k.target().getRegisters() < 32)
-      return false;
-    int64_t stride = op.getStrides()[spatial - 2], dilation = op.getDilations()[spatial - 2], taps = window[spatial - 2];
-    return taps * window[spatial - 1] <= maxPairedTaps && stride % dilation == 0 && stride < taps * dilation;
   }
   /// Whether the channels run inside the pixels.
   bool channelsInside(unsigned lines) const {
@@ -198,7 +205,7 @@ struct Depthwise {
   }
   /// body(x, count) for blocks of a line.
   void forPixels(function_ref<void(AffineExpr x, unsigned count)> body) const {
-    int64_t most = k.target().getRegisters() >= 32 ? 8 : 4;
+    int64_t most = k.group().getPlan()->getPixels();
     AffineExpr width = outputDims[spatial];
     auto run = [&](AffineExpr from, AffineExpr to, unsigned count) { k.loop(from, to, count, "x", [&](AffineExpr x) { body(x, count); }); };
     if (auto size = getConstantDim(width)) {
@@ -230,6 +237,9 @@ struct Depthwise {
 
 FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
   auto op = cast<ConvOp>(anchor);
+  bool pairs = k.group().getPlan()->getLines() == 2;
+  if (pairs && !canPairLines(op))
+    return failure();
   ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
   unsigned spatial = op.getStrides().size(), argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
   IndexExprs source{getAffineDimExpr(spatial, k.context()), k.constant(0)};
@@ -241,7 +251,6 @@ FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
   Depthwise conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), op.getType().getElementType(),
                  getDims(op.getInput().getType()), getDims(op.getType()), weight.drop_front(2), spatial, weight.back() <= maxUnrolledTaps};
   IndexExprs lines(ArrayRef(conv.outputDims).take_front(spatial));
-  bool pairs = conv.pairsLines();
   if (pairs)
     lines.back() = simplifyDim(lines.back().ceilDiv(2));
   k.taskLoop(lines, [&](ArrayRef<AffineExpr> task) { pairs ? conv.linesOfPair(task) : conv.blocks(task, 1); });

@@ -14,6 +14,7 @@
 #include "passes/lowering/contraction/ContractionTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/RegisterBudget.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/target/groups/StripChains.h"
 
@@ -38,6 +39,9 @@ static TileShape chooseLineTile(ConvOp conv, kernel::TargetAttr target) {
 KernelMatch matchConvStrips(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   SmallVector<ConvOp> convolutions(group.getBody().front().getOps<ConvOp>());
   PlanNumbers numbers{toNumbers(chooseLineTile(convolutions.front(), target)), {}};
+  numbers.streams = chooseStreams(target);
+  numbers.pixels = getQuarterOfRegisters(target);
+  numbers.bands = std::min(mostBands, *getConstantDim(getDim(convolutions[1].getType(), 1)));
   if (convolutions.size() > 2)
     numbers.projection = toNumbers(chooseLineTile(convolutions.back(), target));
   return accept("line by line: what lies between the convolutions is larger than the cache and is never stored", std::move(numbers));
@@ -114,7 +118,7 @@ StripsEmitter::StripsEmitter(KernelBuilder &k, ConvOp first)
   kernelWidth = depthwise.getWeight().getType().getDimSize(3);
   lines = size(middle, 1);
   pixels = size(middle, 2);
-  bands = std::min(mostBands, lines);
+  bands = k.group().getPlan()->getBands();
   scratch = k.scratch(element, kernelHeight * paddedWidth * channels + (project ? pixels * channels : 0));
   ring = k.index(k.emit(k.scratchStart()));
   line = k.index(k.emit(ring + kernelHeight * paddedWidth * channels));
@@ -232,7 +236,7 @@ void StripsEmitter::depthwiseLine(AffineExpr image, AffineExpr y) {
   IndexExprs slots;
   for (int64_t row = 0; row < kernelHeight; ++row)
     slots.push_back(k.index(k.emit((y * depthwise.getStrides()[0] + row) % kernelHeight)));
-  forPieces(k, pixels, k.target().getRegisters() >= 32 ? 8 : 4, [&](AffineExpr x, unsigned count) {
+  forPieces(k, pixels, k.group().getPlan()->getPixels(), [&](AffineExpr x, unsigned count) {
     k.vectorLoop(k.constant(channels), lanes, "channel", [&](AffineExpr channel, Lanes across) {
       for (auto [pixel, sum] : llvm::enumerate(depthwisePixels(slots, x, count, channel, across)))
         storeDepthwise(image, y, x + static_cast<int64_t>(pixel), channel, sum, across);

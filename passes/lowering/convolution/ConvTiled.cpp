@@ -78,11 +78,9 @@ KernelMatch matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
   auto conv = cast<ConvOp>(anchor);
   if (std::string why = findTilingFault(group, conv); !why.empty())
     return refuse(why);
-  PlanNumbers numbers{toNumbers(chooseConvTile(ConvShape(conv), target)), {}};
-  numbers.chunk = chooseChunkBytes(target);
   return accept(conv.getGroups() == 1 ? "channels_last f32 convolution with constant weights: output pixels are the rows of a matrix product"
                                       : "grouped channels_last f32 convolution: one matrix product a group",
-                std::move(numbers));
+                planProduct(target, chooseConvTile(ConvShape(conv), target)));
 }
 
 static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape) {

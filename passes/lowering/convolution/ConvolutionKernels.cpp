@@ -19,16 +19,16 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       KernelRow{"conv_strips", computes<ConvOp>, matchConvStrips, lowerConvStrips}
           .placing(PlaceSupport::Operands)
           .joining(GroupForm::Strips)
-          .planning(PlanTile),
+          .planning(PlanTile | PlanStreams | PlanPixels | PlanBands),
       KernelRow{"winograd_columns", computes<WinogradConvOp>, matchWinogradColumns, lowerWinogradColumns}
           .placing(PlaceSupport::Operands)
-          .planning(PlanTile | PlanBlock | PlanDepth),
+          .planning(PlanTile | PlanStreams | PlanBlock | PlanDepth),
       KernelRow{"winograd_tiles", computes<WinogradConvOp>, matchWinogradTiles, lowerWinogradTiles}
           .placing(PlaceSupport::Operands)
-          .planning(PlanTile | PlanBlock),
+          .planning(PlanTile | PlanStreams | PlanBlock),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
-      window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise),
-      window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanTile | PlanChunk).tunable(),
+      window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels),
+      window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),
   };

@@ -33,11 +33,7 @@ KernelMatch matchWinogradColumns(GroupOp group, Operation *anchor, kernel::Targe
     return refuse("the filters are already transformed: there are many tiles");
   if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the input is a view, or the filters are not constant");
-  WinogradPlan plan = planWinograd(target, getExtents(conv), conv.getTile(), /*byColumns=*/true);
-  if (!plan.byColumns)
-    return refuse("there are too many tiles for one block, or the " + Twine(getExtents(conv).in) + " input channels are no multiple of " +
-                  Twine(winogradChain));
-  return accept(describeWinograd(conv) + "; few tiles: filters are transformed on the way", toNumbers(plan, conv.getTile()));
+  return matchPlanned(conv, target, /*byColumns=*/true, describeWinograd(conv) + "; few tiles: filters are transformed on the way");
 }
 
 namespace {

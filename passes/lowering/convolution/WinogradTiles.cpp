@@ -26,8 +26,7 @@ KernelMatch matchWinogradTiles(GroupOp, Operation *anchor, kernel::TargetAttr ta
     return refuse("the filters are not transformed: there are few tiles");
   if (!isa<BlockArgument>(conv.getInput()) || !isa<BlockArgument>(conv.getWeight()))
     return refuse("the input or the filters are views");
-  WinogradPlan plan = planWinograd(target, getExtents(conv), conv.getTile(), /*byColumns=*/false);
-  return accept(describeWinograd(conv) + "; blocks of tiles", toNumbers(plan, conv.getTile()));
+  return matchPlanned(conv, target, /*byColumns=*/false, describeWinograd(conv) + "; blocks of tiles");
 }
 
 namespace {

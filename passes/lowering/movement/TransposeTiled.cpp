@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/RegisterBudget.h"
 #include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/builder/LoopMerging.h"
 #include "passes/target/groups/Views.h"
@@ -65,7 +66,7 @@ static std::optional<TransposedRead> findTransposedRead(GroupOp group) {
 static unsigned chooseSide(GroupOp group, const TransposedRead &read, kernel::TargetAttr target) {
   DimExprs dims = getDims(group.getResult(0).getType());
   // The square is in registers, and half of them are for what is computed with it.
-  unsigned side = std::min(target.getRegisters() / 2, countLanes(group, target));
+  unsigned side = std::min(getHalfOfRegisters(target), countLanes(group, target));
   for (unsigned dim : {read.along, read.last})
     if (auto size = getConstantDim(dims[dim]))
       side = std::min(side, llvm::bit_floor(static_cast<unsigned>(std::min<int64_t>(*size, side))));
@@ -76,9 +77,10 @@ KernelMatch matchTransposeTiled(GroupOp group, Operation *, kernel::TargetAttr t
   auto read = findTransposedRead(group);
   if (!read)
     return refuse("expected one operand that is read across");
-  if (unsigned side = chooseSide(group, *read, target); side < 4)
+  unsigned side = llvm::bit_floor(chooseSide(group, *read, target));
+  if (side < 4)
     return refuse("the squares would have " + Twine(side) + " elements a side, expected at least 4");
-  return accept("reads an operand across: squares transposed in registers");
+  return accept("reads an operand across: squares transposed in registers", PlanNumbers{{side, 1, side}, {}});
 }
 
 namespace {
@@ -132,7 +134,10 @@ FailureOr<LaunchInfo> lowerTransposeTiled(KernelBuilder &k, Operation *) {
   auto read = findTransposedRead(k.group());
   auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
   DimExprs dims = getDims(yielded.front().getType());
-  int64_t side = chooseSide(k.group(), *read, k.target());
+  ArrayRef<int64_t> tile = k.group().getPlan()->getTile().asArrayRef();
+  int64_t side = tile[0];
+  if (tile[2] != side)
+    return failure();
   SmallVector<MergedLoop> loops = mergeLoops(k, dims, {}, yielded);
   // Merged loops keep the last of their dimensions: both that are swapped are still there.
   AffineExpr chunkE = k.constant(squaresAlong * side), chunkD = k.constant(squaresAcross * side), extentE, extentD = loops.back().extent;

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/recurrent/RecurrentCell.h"
 #include "dialects/nn/Activations.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -28,39 +30,49 @@ static constexpr int64_t largestScratch = 4096;
 enum { States, Hidden };
 
 RecurrentCell::RecurrentCell(KernelBuilder &k, const RecurrentLayer &layer)
-    : k(k), layer(layer), element(getElementTypeOrSelf(layer.recurrence.getType())), lanes(element.isF32() ? k.target().lanes(32) : 1) {
+    : k(k), layer(layer), element(getElementTypeOrSelf(layer.recurrence.getType())), lanes(getTile(k.group()).lanes), tileRows(getTile(k.group()).rows) {
   DimExprs gates = getDims(layer.gates.getType()), state = getDims(layer.hidden.getType());
   steps = gates[0];
   batch = gates[1];
   directions = *getConstantDim(state[0]);
   hidden = *getConstantDim(state[2]);
-  tileRows = chooseRows();
-  auto argument = dyn_cast<BlockArgument>(layer.recurrence);
-  packed = argument && k.isConstant(argument.getArgNumber()) && lanes > 1 && hidden >= 4;
-  // Narrow layers waste less in narrow vectors.
-  while (packed && lanes > 4 && hidden <= lanes / 2)
-    lanes /= 2;
+  packed = packsRecurrence(k.group(), layer, lanes);
   if (packed)
     packRecurrence();
   next = makeScratch("next");
 }
 
-/// Rows share what is loaded of R; their sums, the weights and an element of the state fill the registers.
-unsigned RecurrentCell::chooseRows() const {
-  int64_t most = k.target().getRegisters() >= 32 ? 16 / layer.gateCount : 8 / layer.gateCount;
-  most = std::clamp<int64_t>(most, 1, std::max<int64_t>(largestScratch / hidden, 1));
-  auto size = getConstantDim(batch);
+bool packsRecurrence(GroupOp group, const RecurrentLayer &layer, int64_t lanes) {
+  auto argument = dyn_cast<BlockArgument>(layer.recurrence);
+  bool isConstant = argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+  return isConstant && lanes > 1 && *getConstantDim(getDim(layer.hidden.getType(), 2)) >= 4;
+}
+
+/// Rows share what is loaded of R: their sums fill half of the registers, beside the weights, an element of the state and the cell's formulas.
+static int64_t chooseRows(const RecurrentLayer &layer, int64_t hidden, kernel::TargetAttr target) {
+  int64_t most = getHalfOfRegisters(target) / layer.gateCount;
+  most = std::clamp<int64_t>(most, 1, std::max<int64_t>(largestScratch / std::max<int64_t>(hidden, 1), 1));
+  auto size = getConstantDim(getDim(layer.gates.getType(), 1));
   if (!size || *size == 0)
     return std::min<int64_t>(most, 4);
-  int64_t tiles = (*size + most - 1) / most;
-  return (*size + tiles - 1) / tiles;
+  int64_t tiles = llvm::divideCeilSigned(*size, most);
+  return llvm::divideCeilSigned(*size, tiles);
+}
+
+PlanNumbers planCell(GroupOp group, const RecurrentLayer &layer, kernel::TargetAttr target) {
+  int64_t hidden = *getConstantDim(getDim(layer.hidden.getType(), 2));
+  int64_t lanes = getElementTypeOrSelf(layer.recurrence.getType()).isF32() ? target.lanes(32) : 1;
+  // Narrow layers waste less in narrow vectors.
+  while (packsRecurrence(group, layer, lanes) && lanes > 4 && hidden <= lanes / 2)
+    lanes /= 2;
+  return PlanNumbers{{chooseRows(layer, hidden, target), 1, lanes}, {}};
 }
 
 void RecurrentCell::packRecurrence() {
   MLIRContext *context = k.context();
   AffineExpr d, block, i, gate, lane;
   bindDims(context, d, block, i, gate, lane);
-  int64_t width = lanes, blocks = (hidden + width - 1) / width;
+  int64_t width = lanes, blocks = llvm::divideCeilSigned(hidden, width);
   // Lanes beyond the last unit hold what follows; their sums are dropped.
   SmallVector<AffineExpr> source{d, i, gate * hidden + block * width + lane};
   SmallVector<int64_t> shape{directions, blocks, hidden, layer.gateCount, width};

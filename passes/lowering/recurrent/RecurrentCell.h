@@ -4,6 +4,7 @@
 
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/KernelTable.h"
 
 namespace kiln {
 
@@ -25,6 +26,12 @@ struct RecurrentLayer {
   bool gatesApart;
   int64_t gateCount;
 };
+
+/// Whether the recurrent weights of the group's layer are stored gate beside gate, for vectors of so many lanes.
+bool packsRecurrence(nn::GroupOp group, const RecurrentLayer &layer, int64_t lanes);
+
+/// The numbers of the group's layer: its tile is rows of the batch, which go through the steps together, by units.
+PlanNumbers planCell(nn::GroupOp group, const RecurrentLayer &layer, kernel::TargetAttr target);
 
 /// Rows of the batch that walk through the steps together in one direction.
 struct RowTile {
@@ -81,7 +88,6 @@ public:
   mlir::Type element;
 
 private:
-  unsigned chooseRows() const;
   void packRecurrence();
   mlir::Value weight(const RowTile &tile, mlir::AffineExpr j, mlir::AffineExpr i, int64_t gate, Lanes lanes) const;
   llvm::SmallVector<mlir::Value> products(const RowTile &tile, mlir::AffineExpr j, Lanes lanes, llvm::ArrayRef<int64_t> wanted, State state) const;

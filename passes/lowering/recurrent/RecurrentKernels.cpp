@@ -14,21 +14,27 @@ static PrologueSupport loadsStates(Operation *anchor, unsigned operand) {
   return operand == 2 || (operand == 3 && isa<LstmOp>(anchor)) ? PrologueSupport::All : PrologueSupport::None;
 }
 
+/// Gates that a step multiplies the state for.
 template <typename Op>
-static KernelMatch matchSteps(GroupOp, Operation *anchor, kernel::TargetAttr) {
+static constexpr int64_t gateCount = std::is_same_v<Op, LstmOp> ? 4 : std::is_same_v<Op, GruOp> ? 3 : 1;
+
+template <typename Op>
+static KernelMatch matchSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<Op>(anchor);
   if (std::string why = findCellFault(op.getActivations(), op.getRecurrence().getType()); !why.empty())
     return refuse(why);
+  PlanNumbers numbers = planCell(group, RecurrentLayer(op, gateCount<Op>), target);
   if (isa<RnnOp>(anchor))
-    return accept("all steps in one kernel: recurrent weights in blocks of units, directions and batch rows in parallel");
-  return accept("all steps in one kernel: gates fused, recurrent weights stored gate beside gate, directions and batch rows in parallel");
+    return accept("all steps in one kernel: recurrent weights in blocks of units, directions and batch rows in parallel", std::move(numbers));
+  return accept("all steps in one kernel: gates fused, recurrent weights stored gate beside gate, directions and batch rows in parallel",
+                std::move(numbers));
 }
 
 ArrayRef<KernelRow> getRecurrentKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"lstm_steps", computes<LstmOp>, matchSteps<LstmOp>, lowerLstmSteps}.loading(loadsStates),
-      KernelRow{"gru_steps", computes<GruOp>, matchSteps<GruOp>, lowerGruSteps}.loading(loadsStates),
-      KernelRow{"rnn_steps", computes<RnnOp>, matchSteps<RnnOp>, lowerRnnSteps}.loading(loadsStates),
+      KernelRow{"lstm_steps", computes<LstmOp>, matchSteps<LstmOp>, lowerLstmSteps}.loading(loadsStates).planning(PlanTile),
+      KernelRow{"gru_steps", computes<GruOp>, matchSteps<GruOp>, lowerGruSteps}.loading(loadsStates).planning(PlanTile),
+      KernelRow{"rnn_steps", computes<RnnOp>, matchSteps<RnnOp>, lowerRnnSteps}.loading(loadsStates).planning(PlanTile),
   };
   return rows;
 }

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/AttentionPlan.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/builder/RowLoops.h"
@@ -27,14 +28,8 @@ namespace kiln {
 
 using namespace nn;
 
-/// Keys of a block, and rows of a task: more rows share the packing of a panel, more keys rescale less often.
-static constexpr int64_t fewKeys = 256, manyKeys = 512, manyRows = 128, fewRows = 64;
 /// Below this, rows read the keys where they are: packing pays only when several tiles share it.
 static constexpr int64_t rowsOfDots = 8;
-/// The arrays lie on the stack of the thread that runs the task, and together take no more elements than this.
-static constexpr int64_t mostElements = 65536;
-/// Tiles of the last rows.
-static constexpr int64_t smallTile = 4;
 
 namespace {
 /// An operand as matrices: one for each place in the batch.
@@ -126,46 +121,24 @@ AttentionEmitter::AttentionEmitter(KernelBuilder &k, AttentionOp op)
     : k(k), op(op), element(getElementTypeOrSelf(op.getType())), query(k, op.getQuery()), key(k, op.getKey()), value(k, op.getValue()),
       scoreDims(op.getScoreDims()), queries(scoreDims.rbegin()[1]), keyCount(scoreDims.back()),
       depth(*getConstantDim(getDims(op.getQuery().getType()).back())), width(*getConstantDim(getDims(op.getType()).back())),
-      lanes(std::max(1u, k.target().lanes(32))) {
+      lanes(static_cast<unsigned>(k.group().getPlan()->getTile()[2])) {
   planSizes();
 }
 
 void AttentionEmitter::planSizes() {
-  panelWidth = 2 * lanes;
-  auto round = [](int64_t size, int64_t to) { return (size + to - 1) / to * to; };
-  auto count = getConstantDim(keyCount), rowCount = getConstantDim(queries);
-  maxKeys = fewKeys;
-  maxRows = depth + width > 192 ? fewRows : manyRows;
-  if (count && *count <= manyKeys) {
-    maxKeys = round(std::max<int64_t>(*count, 1), panelWidth);
-    maxRows = maxKeys > fewKeys ? fewRows : maxRows;
-  }
-  oneBlock = count && *count <= maxKeys;
-  tileRows = k.target().getRegisters() >= 32 ? 14 : 6;
-  if (rowCount) {
-    // Rows in equal tasks; of the tile's heights, the one that computes the fewest rows too many.
-    int64_t tasks = std::max<int64_t>(1, (*rowCount + maxRows - 1) / maxRows), best = 0;
-    maxRows = std::max<int64_t>(1, (*rowCount + tasks - 1) / tasks);
-    for (int64_t height = tileRows, lowestHeight = tileRows * 3 / 4; height >= lowestHeight; --height) {
-      int64_t whole = maxRows / height, computed = whole * (height + 1) + (maxRows - whole * height + smallTile - 1) / smallTile * (smallTile + 2);
-      if (!best || computed < best) {
-        best = computed;
-        tileRows = height;
-      }
-    }
-  }
-  rowCapacity = round(maxRows + smallTile, std::max<int64_t>(lanes, smallTile));
-  AffineExpr one = k.constant(1);
-  packsValues = lanes > 1 && (width % lanes != 0 || value.columnStride != one);
-  sumStride = round(width, lanes);
-  int64_t perKey = rowCapacity + (packsValues ? sumStride : 0), others = rowCapacity * (depth + sumStride + 16) + depth * panelWidth;
-  if (int64_t fitting = std::max((mostElements - others) / perKey, panelWidth) / panelWidth * panelWidth; fitting < maxKeys) {
-    maxKeys = std::min(fitting, fewKeys);
-    oneBlock = false;
-  }
+  AttentionShape shape(op, k.target());
+  kernel::PlanAttr plan = *k.group().getPlan();
+  tileRows = plan.getTile()[0];
+  maxRows = plan.getRows();
+  maxKeys = plan.getKeys();
+  panelWidth = shape.panelWidth;
+  packsValues = shape.packsValues;
+  sumStride = shape.sumStride;
+  rowCapacity = shape.rowCapacity(maxRows);
+  oneBlock = shape.keys && *shape.keys <= maxKeys;
   // Rows a power of two apart would meet in one set of the first-level cache.
   scoreStride = maxKeys + 16;
-  allowsDots = lanes >= 4 && key.columnStride == one && depth % lanes == 0;
+  allowsDots = lanes >= 4 && key.columnStride == k.constant(1) && depth % lanes == 0;
 }
 
 void AttentionEmitter::forTiles(function_ref<void(AffineExpr, unsigned)> body) {
@@ -173,7 +146,7 @@ void AttentionEmitter::forTiles(function_ref<void(AffineExpr, unsigned)> body) {
   if (whole != k.constant(0))
     k.loop(k.constant(0), whole, tileRows, "row", [&](AffineExpr row) { body(row, tileRows); });
   if (whole != rows)
-    k.loop(whole, rows, smallTile, "row", [&](AffineExpr row) { body(row, smallTile); });
+    k.loop(whole, rows, smallAttentionTile, "row", [&](AffineExpr row) { body(row, smallAttentionTile); });
 }
 
 /// Runs the body when the task's rows are few or many; decided here where that is known.
@@ -527,7 +500,7 @@ void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
   bool even = getConstantDim(queries) && *getConstantDim(queries) % maxRows == 0;
   rows = even ? perTask : k.index(k.minimum(k.emit(perTask), k.emit(queries - firstRow)));
   AffineExpr inTiles = fix(simplifyDim(rows.floorDiv(tileRows) * tileRows));
-  paddedRows = fix(simplifyDim(inTiles + (rows - inTiles).ceilDiv(smallTile) * smallTile));
+  paddedRows = fix(simplifyDim(inTiles + (rows - inTiles).ceilDiv(smallAttentionTile) * smallAttentionTile));
   queryRows = array("queries", rowCapacity * depth);
   panel = array("panel", depth * panelWidth);
   scores = array("scores", rowCapacity * scoreStride);
@@ -563,6 +536,18 @@ LaunchInfo AttentionEmitter::run() {
   return LaunchInfo{countTasks(k, extents), simplifyDim(flops), simplifyDim(bytes)};
 }
 
-FailureOr<LaunchInfo> lowerAttentionRows(KernelBuilder &k, Operation *anchor) { return AttentionEmitter(k, cast<AttentionOp>(anchor)).run(); }
+KernelMatch matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr target) {
+  return accept("kept whole: blocks of rows stay in the cache from the scores to the result", planAttention(cast<AttentionOp>(anchor), target));
+}
+
+FailureOr<LaunchInfo> lowerAttentionRows(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<AttentionOp>(anchor);
+  AttentionShape shape(op, k.target());
+  kernel::PlanAttr plan = *k.group().getPlan();
+  bool isPanel = plan.getTile()[1] * plan.getTile()[2] == shape.panelWidth && plan.getKeys() % shape.panelWidth == 0;
+  if (!isPanel || plan.getKeys() > shape.mostKeys(plan.getRows()))
+    return failure();
+  return AttentionEmitter(k, op).run();
+}
 
 } // namespace kiln

@@ -16,9 +16,10 @@ static constexpr KernelRow keptRow(llvm::StringLiteral name, RowFit fit, decltyp
 
 ArrayRef<KernelRow> getRowKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"attention_rows", computes<AttentionOp>, "kept whole: blocks of rows stay in the cache from the scores to the result", lowerAttentionRows}
+      KernelRow{"attention_rows", computes<AttentionOp>, matchAttentionRows, lowerAttentionRows}
           .loading(loadsViews)
-          .storing(EpilogueSupport::Transposes),
+          .storing(EpilogueSupport::Transposes)
+          .planning(PlanTile | PlanStreams | PlanRows),
       KernelRow{"softmax_scan", computes<SoftmaxOp>, "softmax and the scan of its rows: the probabilities stay in the cache", lowerSoftmaxScan}
           .loading(loadsAll)
           .joining(GroupForm::SoftmaxScan),

@@ -12,6 +12,7 @@
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/RegisterBudget.h"
 #include "passes/lowering/builder/RegisterRow.h"
 #include "passes/lowering/builder/RowLoops.h"
 
@@ -60,7 +61,7 @@ struct RowWalk {
 } // namespace
 
 /// Vectors that a row in registers may have; the others hold constants of exp.
-static unsigned mostInRegisters(KernelBuilder &k) { return k.target().getRegisters() / 2; }
+static unsigned mostInRegisters(KernelBuilder &k) { return getHalfOfRegisters(k.target()); }
 /// Elements of the array that columns are copied to: the most for one vector of columns, and half of the first-level cache, so that wherever the
 /// array lies in it the input's and the output's lines have room as well (a full one cost up to a half more time, by the stack's address).
 static constexpr int64_t columnScratch = 16384, usualScratch = 4096;

@@ -57,14 +57,14 @@ static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
   return getExtents(getDims(conv.getInput().getType()), dims);
 }
 
-/// 2 or 4; 0 for the direct form.
-static int64_t chooseTileSize(kernel::TargetAttr target, const ConvExtents &extents) {
-  int64_t best = 0;
+/// The plan that is faster than the direct form, with its tile, 2 or 4; nullopt when that is the fastest.
+static std::optional<std::pair<int64_t, WinogradPlan>> choosePlan(kernel::TargetAttr target, const ConvExtents &extents) {
+  std::optional<std::pair<int64_t, WinogradPlan>> best;
   double cost = estimateDirect(target, extents);
   for (int64_t tile : {2, 4})
-    if (double other = planWinograd(target, extents, tile).cost; other < cost) {
-      best = tile;
-      cost = other;
+    if (WinogradPlan plan = planWinograd(target, extents, tile); plan.cost < cost) {
+      best = {tile, plan};
+      cost = plan.cost;
     }
   return best;
 }
@@ -115,7 +115,7 @@ static const ConvForm *findMeasured(ConvOp conv, DictionaryAttr profile) {
   return found == std::end(forms) ? nullptr : found;
 }
 
-static void makeWinograd(ConvOp conv, const ConvExtents &extents, const WinogradPlan &plan, int64_t tile) {
+static void makeWinograd(ConvOp conv, kernel::TargetAttr target, const ConvExtents &extents, const WinogradPlan &plan, int64_t tile) {
   OpBuilder builder(conv);
   Value weight = conv.getWeight();
   if (!plan.byColumns) {
@@ -123,7 +123,7 @@ static void makeWinograd(ConvOp conv, const ConvExtents &extents, const Winograd
     auto type = RankedTensorType::get({(tile + 2) * (tile + 2), panels, extents.in + 1, width}, builder.getF32Type());
     weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
   }
-  auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), weight, tile);
+  auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), weight, tile, makePlan(target, plan, tile));
   conv.replaceAllUsesWith(result.getOperation());
   conv.erase();
 }
@@ -143,13 +143,21 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
       const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;
       if (measured)
         recordProfileUse(getOperation(), describeForms(conv.getInput().getType(), conv.getType()), /*fits=*/true);
-      int64_t size = !extents ? 0 : tile ? tile : measured ? measured->tile : chooseTileSize(target, *extents);
-      if (!size)
+      if (!extents)
+        continue;
+      bool openBatch = !getConstantDim(getDims(conv.getType())[0]);
+      int64_t size = tile ? tile : measured ? measured->tile : 0;
+      std::optional<std::pair<int64_t, WinogradPlan>> plan;
+      if (size)
+        plan = {size, planWinograd(target, *extents, size, measured ? std::optional(measured->byColumns()) : std::nullopt)};
+      else if (!measured)
+        plan = choosePlan(target, *extents);
+      if (!plan)
         continue;
       // Few tiles of one image may be many of a larger batch.
-      bool openBatch = !getConstantDim(getDims(conv.getType())[0]);
-      std::optional<bool> byColumns = measured ? std::optional(measured->byColumns()) : openBatch ? std::optional(false) : std::nullopt;
-      makeWinograd(conv, *extents, planWinograd(target, *extents, size, byColumns), size);
+      if (openBatch && !measured && plan->second.byColumns)
+        plan->second = planWinograd(target, *extents, plan->first, /*byColumns=*/false);
+      makeWinograd(conv, target, *extents, plan->second, plan->first);
     }
   }
 };

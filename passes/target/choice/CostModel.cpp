@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/CostModel.h"
 #include "dialects/nn/Dims.h"
-#include "passes/target/choice/KernelTable.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -15,52 +15,76 @@ namespace kiln {
 
 using namespace nn;
 
-/// Rows this far apart, in elements, lie in one set of the first-level cache, which holds 8 to 12 lines: a tall tile would read each line
-/// of its left side from the second level once for every element. Nine rows of twelve ways are already slow in one run of two.
-static constexpr int64_t setStride = 1024;
+using kernel::Tuned;
+
+static int64_t bytesOf(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
 /// Whether the right side of a product is larger than a cache: its rows are as many as those of the left side are long.
-static bool exceeds(std::optional<int64_t> columns, std::optional<int64_t> depth, int64_t bytes) {
-  return columns && depth && *columns * *depth * 4 > bytes;
+static bool exceeds(kernel::StepAttr step, std::optional<int64_t> columns, std::optional<int64_t> depth, int64_t bytes) {
+  return columns && depth && *columns * *depth * bytesOf(step.getRhs()) > bytes;
 }
 
 /// The vectors of a single row's tile. Weights that stay in no cache from one run to the next come faster in long pieces.
-static unsigned chooseRowVectors(kernel::TargetAttr target, std::optional<int64_t> columns, std::optional<int64_t> depth) {
-  return exceeds(columns, depth, target.getL3() / 4) ? 6 : 3;
+static int64_t chooseRowVectors(kernel::TargetAttr target, bool isStreamed) {
+  return target.tuned(isStreamed ? Tuned::StreamedRowVectors : Tuned::RowVectors);
 }
 
 /// Up to so many rows are worth a tile of one vector: all of them, or half, meet a piece of the right side at once, and computing them takes as
 /// long as it takes the next piece to come from memory. Wider tiles wait for memory at the first block of rows and leave it idle at the next ones.
-static int64_t chooseRowsAtOnce(kernel::TargetAttr target, std::optional<int64_t> columns, std::optional<int64_t> depth) {
-  return exceeds(columns, depth, target.getL2()) ? 56 : 28;
-}
+static int64_t chooseRowsAtOnce(kernel::TargetAttr target, bool isLarge) { return target.tuned(Tuned::TallRows) * (isLarge ? 2 : 1); }
 
-/// Vectors of the target, or narrower ones: narrow results waste less in them.
-static unsigned chooseLanes(kernel::TargetAttr target, std::optional<int64_t> columns) {
-  unsigned lanes = std::max(1u, target.lanes(32));
+/// Vectors of the step, or narrower ones: narrow results waste less in them.
+static unsigned chooseLanes(kernel::StepAttr step, std::optional<int64_t> columns) {
+  unsigned lanes = static_cast<unsigned>(step.getLanes());
   return columns && *columns < static_cast<int64_t>(lanes) ? llvm::bit_ceil(static_cast<unsigned>(*columns)) : lanes;
 }
 
-TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride) {
-  unsigned lanes = chooseLanes(target, columns);
-  bool manyRegisters = target.getRegisters() >= 32, shareSet = rowStride && *rowStride > 0 && *rowStride % setStride == 0;
-  // The accumulators, one row of the right side and one broadcast element fill the registers.
-  TileShape tile = manyRegisters ? TileShape{14, 2, lanes} : TileShape{6, 2, lanes};
+/// Whether rows of the left side lie in one set of the first-level cache, which holds 8 to 12 lines: a tall tile would read each line of its left side
+/// from the second level once for every element. Nine rows of twelve ways are already slow in one run of two.
+static bool sharesSet(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rowStride) {
+  return rowStride && *rowStride > 0 && *rowStride * bytesOf(step.getLhs()) % target.tuned(Tuned::SetBytes) == 0;
+}
+
+TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
+                     std::optional<int64_t> rowStride) {
+  // Heights of tiles for few rows: what is left of the registers makes them wide.
+  constexpr int64_t fewestRows = 4, fewRows = 8;
+  RegisterBudget budget(target, step);
+  unsigned lanes = chooseLanes(step, columns);
+  auto shape = [&](int64_t height, int64_t width) { return TileShape{static_cast<unsigned>(height), static_cast<unsigned>(width), lanes}; };
+  bool inSet = sharesSet(target, step, rowStride);
+  int64_t setRows = target.tuned(Tuned::SetRows), many = RegisterBudget::vectorsOfMany;
+  TileShape tile = shape(budget.rowsOf(many), many);
+  // Lower tiles than that one are worth it where they are wider.
+  auto isWider = [&](int64_t height) { return budget.vectorsOf(height) > many; };
   if (rows && *rows == 1)
-    tile = {1, chooseRowVectors(target, columns, rowStride), lanes};
-  else if (rows && *rows <= 4)
-    tile = manyRegisters ? TileShape{4, 6, lanes} : TileShape{4, 3, lanes};
-  else if (manyRegisters && (shareSet || (rows && *rows <= 8)))
-    tile = {8, 3, lanes};
-  else if (manyRegisters && rows && *rows <= chooseRowsAtOnce(target, columns, rowStride))
-    tile = {28, 1, lanes};
+    tile = shape(1, chooseRowVectors(target, exceeds(step, columns, rowStride, target.getL3() / 4)));
+  else if (rows && *rows <= fewestRows)
+    tile = shape(fewestRows, budget.vectorsOf(fewestRows));
+  else if (inSet && isWider(setRows))
+    tile = shape(setRows, budget.vectorsOf(setRows));
+  else if (rows && *rows <= fewRows && isWider(fewRows))
+    tile = shape(fewRows, budget.vectorsOf(fewRows));
+  else if (rows && *rows <= chooseRowsAtOnce(target, exceeds(step, columns, rowStride, target.getL2())))
+    tile = shape(budget.narrowRows(), 1);
   if (!columns)
     return tile;
-  unsigned wanted = static_cast<unsigned>(std::min<int64_t>((*columns + lanes - 1) / lanes, tile.vectors));
-  if (wanted == 1 && tile.vectors > 1 && tile.rows > 1 && !shareSet)
-    tile.rows = manyRegisters ? 28 : 12;
+  unsigned wanted = static_cast<unsigned>(std::min<int64_t>(llvm::divideCeilSigned(*columns, lanes), tile.vectors));
+  if (wanted == 1 && tile.vectors > 1 && tile.rows > 1 && !inSet)
+    tile.rows = static_cast<unsigned>(budget.narrowRows());
   tile.vectors = wanted;
   return tile;
+}
+
+TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride) {
+  return chooseTile(target, target.getPlainStep(Float32Type::get(target.getContext())), rows, columns, rowStride);
+}
+
+PlanNumbers planProduct(kernel::TargetAttr target, TileShape tile) {
+  PlanNumbers numbers{toNumbers(tile), {}};
+  numbers.chunk = chooseChunkBytes(target);
+  numbers.streams = chooseStreams(target);
+  return numbers;
 }
 
 int64_t chooseChunkBytes(kernel::TargetAttr target) { return target.getL2() / 4; }
@@ -105,16 +129,12 @@ std::string describeWork(GroupOp group) {
     print(type);
   // The decision about a composite, in words, is no part of its work.
   for (NamedAttribute attribute : anchor->getAttrDictionary())
-    if (attribute.getName() != formAttrName)
+    if (attribute.getName() != formAttrName && !isa<kernel::PlanAttr>(attribute.getValue()))
       os << ' ' << attribute.getName().strref() << '=' << attribute.getValue();
   for (Operation &op : group.getBody().front().without_terminator())
     if (&op != anchor && isa<ScalarBody>(op))
       os << ' ' << op.getName().stripDialect();
   return text;
-}
-
-std::string describeTarget(kernel::TargetAttr target) {
-  return (target.getCpu() + " " + Twine(target.getVectorBits()) + " bits, " + Twine(target.getRegisters()) + " registers").str();
 }
 
 void recordProfileUse(ModuleOp module, StringRef work, bool fits) {
@@ -125,17 +145,11 @@ void recordProfileUse(ModuleOp module, StringRef work, bool fits) {
   module->setAttr(kernel::profileUseAttrName, use.getDictionary(b.getContext()));
 }
 
-/// The tiles that fill the registers of a target in other proportions; a single row's accumulators are its streams'.
-static SmallVector<std::pair<int64_t, int64_t>> listTiles(kernel::TargetAttr target) {
-  if (target.getRegisters() >= 32)
-    return {{14, 2}, {8, 3}, {12, 2}, {6, 4}, {4, 6}, {28, 1}, {14, 1}, {1, 4}};
-  return {{6, 2}, {4, 3}, {12, 1}, {8, 1}, {1, 4}};
-}
-
 SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr target) {
   SmallVector<kernel::PlanAttr> choices, shaped;
   if (!getAnchor(group))
     return choices;
+  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
   for (const KernelRow *row : getKernelTable()) {
     KernelMatch match = row->match(group, target);
     if (!match)
@@ -143,7 +157,7 @@ SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr targ
     choices.push_back(row->makePlan(group.getContext(), {}));
     if (!row->isTunable)
       continue;
-    for (auto [rows, vectors] : listTiles(target))
+    for (auto [rows, vectors] : budget.listTiles())
       shaped.push_back(row->makePlan(group.getContext(), {{rows, vectors, match.numbers.tile[2]}, {}}, /*measured=*/true));
     if (row->parts & PlanChunk)
       for (int64_t chunk : {target.getL2() / 4, target.getL2()})

@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
+#include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/TileShape.h"
 #include <optional>
 #include <string>
@@ -13,12 +14,18 @@ namespace kiln {
 /// Notes in `kernel.profile_use` whether the plan that the profile has for such work fitted a group.
 void recordProfileUse(mlir::ModuleOp module, llvm::StringRef work, bool fits);
 
-/// The tile for a product with so many rows and columns; `rowStride`: elements from one row of the left side to the next (nullopt: known at run
-/// time only).
+/// The tile for a product of that step with so many rows and columns; `rowStride`: elements from one row of the left side to the next (nullopt: known at
+/// run time only).
+TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
+                     std::optional<int64_t> rowStride);
+/// For f32.
 TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride);
 
 /// The bytes of a product's right side that stay in the second-level cache while rows go by.
 int64_t chooseChunkBytes(kernel::TargetAttr target);
+
+/// The numbers of a product with that tile.
+PlanNumbers planProduct(kernel::TargetAttr target, TileShape tile);
 
 /// @name A tile as the plan of a group has it
 /// @{
@@ -31,9 +38,6 @@ TileShape getTile(nn::GroupOp group);
 /// What a group computes, as far as its speed depends on it: the anchor with its attributes and types, `*` behind constants, and the operations
 /// around it. Empty when there is no anchor.
 std::string describeWork(nn::GroupOp group);
-
-/// The part of a target that measured choices depend on.
-std::string describeTarget(kernel::TargetAttr target);
 
 /// The ways worth measuring, as entries of a profile; the first is what the model chooses. The row that fits everything is none of them, unless it is
 /// the only one.

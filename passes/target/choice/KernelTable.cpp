@@ -42,8 +42,37 @@ KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
 
 kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {
   auto list = [&](ArrayRef<int64_t> tile) { return tile.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(context, tile); };
-  return kernel::PlanAttr::get(context, name, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.block, numbers.stride, numbers.depth,
+  return kernel::PlanAttr::get(context, name, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.streams, numbers.strip,
+                               numbers.lines, numbers.pixels, numbers.bands, numbers.rows, numbers.keys, numbers.block, numbers.stride, numbers.depth,
                                numbers.winograd, measured);
+}
+
+PlanNumbers readNumbers(kernel::PlanAttr plan) {
+  auto list = [](DenseI64ArrayAttr tile) { return tile ? SmallVector<int64_t, 3>(tile.asArrayRef()) : SmallVector<int64_t, 3>(); };
+  return {list(plan.getTile()), list(plan.getProjection()), plan.getChunk(), plan.getStreams(), plan.getStrip(), plan.getLines(), plan.getPixels(),
+          plan.getBands(), plan.getRows(), plan.getKeys(), plan.getBlock(), plan.getStride(), plan.getDepth(), plan.getWinograd()};
+}
+
+namespace {
+/// Numbers of a plan that a kernel needs or does not have, in words.
+struct PlanPart {
+  PlanParts part;
+  bool isThere;
+  llvm::StringLiteral text;
+};
+} // namespace
+
+static SmallVector<PlanPart> listParts(kernel::PlanAttr plan) {
+  return {{PlanTile, static_cast<bool>(plan.getTile()), "tile"},
+          {PlanChunk, plan.getChunk() != 0, "chunk"},
+          {PlanBlock, plan.getBlock() && plan.getStride(), "block with a stride"},
+          {PlanDepth, plan.getDepth() != 0, "depth"},
+          {PlanStreams, plan.getStreams() != 0, "streams"},
+          {PlanStrip, plan.getStrip() != 0, "strip"},
+          {PlanLines, plan.getLines() != 0, "lines"},
+          {PlanPixels, plan.getPixels() != 0, "pixels"},
+          {PlanBands, plan.getBands() != 0, "bands"},
+          {PlanRows, plan.getRows() && plan.getKeys(), "rows and keys"}};
 }
 
 std::string findPlanFault(GroupOp group) {
@@ -56,14 +85,10 @@ std::string findPlanFault(GroupOp group) {
     return name + "is not known";
   if (!row->concerns(group))
     return name + "is for other groups";
-  unsigned have = (plan->getTile() ? PlanTile : 0) | (plan->getChunk() ? PlanChunk : 0) | (plan->getBlock() && plan->getStride() ? PlanBlock : 0) |
-                  (plan->getDepth() ? PlanDepth : 0);
-  std::string fault;
-  for (auto [part, text] : {std::pair(PlanTile, "tile"), std::pair(PlanChunk, "chunk"), std::pair(PlanBlock, "block with a stride"),
-                            std::pair(PlanDepth, "depth")})
-    if ((have & part) != (row->parts & part))
-      fault = name + (row->parts & part ? "needs a " : "has no ") + text;
-  return fault;
+  for (const PlanPart &number : listParts(*plan))
+    if (bool isNeeded = row->parts & number.part; isNeeded != number.isThere)
+      return name + (!isNeeded ? "has no " : number.text.ends_with("s") ? "needs " : "needs a ") + number.text.str();
+  return "";
 }
 
 void updateTile(GroupOp group, kernel::TargetAttr target) {

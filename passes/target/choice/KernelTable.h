@@ -50,8 +50,11 @@ enum class EpilogueSupport {
 /// The numbers of a plan; #kernel.plan says what they mean. None and 0: the kernel has no such number.
 struct PlanNumbers {
   llvm::SmallVector<int64_t, 3> tile, projection;
-  int64_t chunk = 0, block = 0, stride = 0, depth = 0, winograd = 0;
+  int64_t chunk = 0, streams = 0, strip = 0, lines = 0, pixels = 0, bands = 0, rows = 0, keys = 0, block = 0, stride = 0, depth = 0, winograd = 0;
 };
+
+/// Those of a plan.
+PlanNumbers readNumbers(kernel::PlanAttr plan);
 
 /// What a kernel says of a group: with which numbers it would compute it and why that is good, or what is in the way.
 struct KernelMatch {
@@ -66,7 +69,22 @@ inline KernelMatch accept(const llvm::Twine &reason, PlanNumbers numbers = {}) {
 inline KernelMatch refuse(const llvm::Twine &reason) { return {false, reason.str()}; }
 
 /// Which numbers the plans of a kernel have.
-enum PlanParts : unsigned { NoNumbers = 0, PlanTile = 1, PlanChunk = 2, PlanBlock = 4, PlanDepth = 8 };
+enum PlanParts : unsigned {
+  NoNumbers = 0,
+  PlanTile = 1,
+  PlanChunk = 2,
+  /// With a stride.
+  PlanBlock = 4,
+  PlanDepth = 8,
+  PlanStreams = 16,
+  PlanStrip = 32,
+  PlanLines = 64,
+  PlanPixels = 128,
+  PlanBands = 256,
+  /// Of queries, and the keys that they meet at a time.
+  PlanRows = 512,
+  PlanProduct = PlanTile | PlanChunk | PlanStreams,
+};
 
 /// Which groups with its anchor a kernel fits: those that a function accepts, or all of them for a reason.
 struct RowFit {

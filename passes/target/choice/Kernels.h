@@ -10,6 +10,7 @@ namespace kiln {
   KernelMatch match##name(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);                      \
   mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
+KILN_KERNEL(AttentionRows);
 KILN_KERNEL(CompositeCall);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvStrips);
@@ -41,7 +42,6 @@ KILN_KERNEL(WinogradTiles);
 #define KILN_KERNEL(name) mlir::FailureOr<LaunchInfo> lower##name(KernelBuilder &builder, mlir::Operation *anchor)
 
 KILN_KERNEL(ArgReduceScan);
-KILN_KERNEL(AttentionRows);
 KILN_KERNEL(ComputedDim);
 KILN_KERNEL(ConcatCopy);
 KILN_KERNEL(ConvLoops);

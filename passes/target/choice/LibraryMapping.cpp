@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace kiln::nn;
+using kiln::kernel::Tuned;
 
 namespace kiln {
 
@@ -43,25 +44,25 @@ static std::string findOneDnnFault(Operation *op) {
   return "";
 }
 
-/// Channels from which, and pixels of the result up to which, oneDNN's Winograd form is faster than its direct one, and channels from which it is measured
-/// to be faster than Kiln's (docs/Libraries.md).
-static constexpr int64_t manyChannels = 512, fewPixels = 64, fasterChannels = 1024;
 bool usesLibraryWinograd(Operation *op) {
   auto conv = dyn_cast<ConvOp>(op);
   auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
   auto accuracy = op->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(accuracyAttrName);
-  if (!conv || conv.getStrides().size() != 2 || conv.getGroups() != 1 || (accuracy && accuracy == "strict"))
+  kernel::TargetAttr target = kernel::getTarget(op);
+  if (!conv || !target || conv.getStrides().size() != 2 || conv.getGroups() != 1 || (accuracy && accuracy == "strict"))
     return false;
   ArrayRef<int64_t> weight = conv.getWeight().getType().getShape();
-  if (!isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.drop_front(2), 3) || weight[0] < manyChannels || weight[1] < manyChannels)
+  if (!isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.drop_front(2), 3))
+    return false;
+  if (std::min(weight[0], weight[1]) < target.tuned(Tuned::LibraryWinogradChannels))
     return false;
   auto elements = getConstantDim(getNumElements(getDims(conv.getType()), op->getContext()));
-  return elements && *elements > 0 && *elements <= fewPixels * weight[0];
+  return elements && *elements > 0 && *elements <= target.tuned(Tuned::LibraryWinogradPixels) * weight[0];
 }
 
 /// Where oneDNN 2.6 is measured to be faster (docs/Libraries.md).
-static bool isFasterInOneDnn(Operation *op) {
-  return usesLibraryWinograd(op) && cast<ConvOp>(op).getWeight().getType().getDimSize(1) >= fasterChannels;
+static bool isFasterInOneDnn(Operation *op, kernel::TargetAttr target) {
+  return usesLibraryWinograd(op) && cast<ConvOp>(op).getWeight().getType().getDimSize(1) >= target.tuned(Tuned::LibraryChannels);
 }
 
 std::optional<LibraryAnswer> askLibraries(Operation *op, kernel::TargetAttr target) {
@@ -75,7 +76,7 @@ std::optional<LibraryAnswer> askLibraries(Operation *op, kernel::TargetAttr targ
   std::string fault = findOneDnnFault(op);
   if (!fault.empty())
     return LibraryAnswer{oneDnn, false, asked, fault};
-  if (!asked && !isFasterInOneDnn(op))
+  if (!asked && !isFasterInOneDnn(op, target))
     return LibraryAnswer{oneDnn, false, asked, "it is not measured to be faster at this"};
   return LibraryAnswer{oneDnn, true, asked, asked ? "asked for" : "measured to be faster at this"};
 }

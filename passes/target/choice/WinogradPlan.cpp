@@ -10,11 +10,16 @@
 #include "passes/target/choice/WinogradPlan.h"
 #include "dialects/nn/Dims.h"
 #include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 namespace kiln {
 
+using kernel::Tuned;
+
 /// Tiles that go in one block when the filters are transformed on the way.
 static constexpr int64_t fewTiles = 64;
+
+static constexpr llvm::StringLiteral columnsKernel = "winograd_columns", tilesKernel = "winograd_tiles";
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -25,13 +30,34 @@ ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<ml
 
 ConvExtents getExtents(nn::WinogradConvOp conv) { return getExtents(nn::getDims(conv.getInput().getType()), nn::getDims(conv.getType())); }
 
-PlanNumbers toNumbers(const WinogradPlan &plan, int64_t tile) {
+static PlanNumbers toNumbers(kernel::TargetAttr target, const WinogradPlan &plan, int64_t tile) {
   PlanNumbers numbers{toNumbers(plan.shape), {}};
+  numbers.streams = chooseStreams(target);
   numbers.block = plan.blockTiles;
   numbers.stride = plan.inputStride;
   numbers.depth = plan.depth;
   numbers.winograd = tile;
   return numbers;
+}
+
+kernel::PlanAttr makePlan(kernel::TargetAttr target, const WinogradPlan &plan, int64_t tile) {
+  const KernelRow *row = findKernelRow(plan.byColumns ? columnsKernel : tilesKernel);
+  return row->makePlan(target.getContext(), toNumbers(target, plan, tile));
+}
+
+KernelMatch matchPlanned(nn::WinogradConvOp conv, kernel::TargetAttr target, bool byColumns, const llvm::Twine &reason) {
+  if (std::optional<kernel::PlanAttr> plan = conv.getPlan()) {
+    if ((plan->getKernel() == columnsKernel) != byColumns)
+      return refuse("the convolution's plan is for " + plan->getKernel());
+    return accept(reason, readNumbers(*plan));
+  }
+  // One that --nn-choose-winograd has not made.
+  ConvExtents extents = getExtents(conv);
+  WinogradPlan plan = planWinograd(target, extents, conv.getTile(), byColumns);
+  if (plan.byColumns != byColumns)
+    return refuse("there are too many tiles for one block, or the " + llvm::Twine(extents.in) + " input channels are no multiple of " +
+                  llvm::Twine(winogradChain));
+  return accept(reason, toNumbers(target, plan, conv.getTile()));
 }
 
 mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp conv) {
@@ -50,8 +76,8 @@ mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp con
 /// Bytes that arrive in the time of one vector multiply-add: from the second level, the third, memory.
 static double getRate(kernel::TargetAttr target, int64_t bytes) {
   if (bytes <= target.getL2() / 2)
-    return 32;
-  return bytes <= target.getL3() / 4 ? 8 : 5;
+    return target.tuned(Tuned::L2Rate);
+  return target.tuned(bytes <= target.getL3() / 4 ? Tuned::L3Rate : Tuned::MemoryRate);
 }
 
 namespace {
@@ -62,10 +88,16 @@ struct TransformCosts {
 };
 } // namespace
 
-static TransformCosts getTransformCosts(int64_t tile) {
+static TransformCosts getTransformCosts(kernel::TargetAttr target, int64_t tile) {
+  auto measured = [&](Tuned number) { return static_cast<double>(target.tuned(number)); };
   if (tile == 4)
-    return {12 * 14 + 72, 10 * 12 + 52, 190, 130};
-  return {8 * 4 + 32, 6 * 4 + 20, 85, 60};
+    return {12 * 14 + 72, 10 * 12 + 52, measured(Tuned::Filter4), measured(Tuned::NearFilter4)};
+  return {8 * 4 + 32, 6 * 4 + 20, measured(Tuned::Filter2), measured(Tuned::NearFilter2)};
+}
+
+/// The time of two things at once: the longer one, and the part of the shorter one that it does not hide.
+static double overlap(kernel::TargetAttr target, double a, double b) {
+  return std::max(a, b) + static_cast<double>(target.tuned(Tuned::Exposed)) / 100 * std::min(a, b);
 }
 
 /// The transformed input: rows a multiple of 2 KiB apart would share the sets of the first-level cache.
@@ -80,27 +112,28 @@ static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t
   int64_t columns = ceilDiv(conv.out, lanes) * lanes;
   int64_t lastTiles = ceilDiv(tiles - (blocks - 1) * plan.blockTiles, plan.shape.rows) * plan.shape.rows;
   double computed = static_cast<double>((blocks - 1) * plan.blockTiles + lastTiles);
-  TransformCosts costs = getTransformCosts(tile);
+  TransformCosts costs = getTransformCosts(target, tile);
   double products = computed * places * conv.in * columns / lanes;
   // Short register tiles wait for the right side.
   products *= 1 + 1.0 / plan.shape.rows;
   double filter = plan.byColumns ? costs.filterOnTheWay : costs.filter;
   double transforms = (computed * (costs.input * conv.in + costs.inverse * conv.out) + filter * conv.in * columns) / lanes;
   int64_t plainBytes = 9 * conv.in * columns * 4, filterBytes = places * conv.in * columns * 4;
-  int64_t scratch = places * plan.blockTiles * (plan.inputStride + (plan.byColumns ? width : columns)) * 4;
-  double filters, imbalance;
+  int64_t threads = target.tuned(Tuned::Threads), scratch = places * plan.blockTiles * (plan.inputStride + (plan.byColumns ? width : columns)) * 4;
+  double filters;
+  int64_t shares;
   if (plan.byColumns) {
     filters = static_cast<double>(plainBytes) / getRate(target, plainBytes);
-    int64_t panels = ceilDiv(conv.out, width);
-    imbalance = static_cast<double>(ceilDiv(panels, 2) * 2) / panels;
+    shares = ceilDiv(conv.out, width);
   } else {
     filters = static_cast<double>(blocks + 1) * filterBytes / getRate(target, filterBytes);
-    imbalance = static_cast<double>(ceilDiv(blocks, 2) * 2) / blocks;
+    shares = blocks;
   }
-  double cost = std::max(products, filters) + 0.15 * std::min(products, filters) + transforms;
+  double cost = overlap(target, products, filters) + transforms;
   if (scratch > target.getL2())
     cost *= 1 + 0.2 * scratch / target.getL2();
-  // Two threads share blocks or panels.
+  // Threads share blocks or panels; those without one wait.
+  double imbalance = static_cast<double>(ceilDiv(shares, threads) * threads) / shares;
   return cost * (0.75 + 0.25 * imbalance);
 }
 
@@ -150,7 +183,8 @@ double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
   double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / lanes;
   int64_t weightBytes = 9 * conv.in * out * 4;
   double weights = weightBytes / getRate(target, weightBytes);
-  return std::max(products * 1.07, weights) + 0.15 * std::min(products, weights);
+  double time = products * (static_cast<double>(target.tuned(Tuned::DirectProducts)) / 100), exposed = static_cast<double>(target.tuned(Tuned::Exposed)) / 100;
+  return std::max(time, weights) + exposed * std::min(products, weights);
 }
 
 } // namespace kiln

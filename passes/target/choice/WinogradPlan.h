@@ -41,7 +41,9 @@ WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, in
 
 /// @name The plan as that of a group
 /// @{
-PlanNumbers toNumbers(const WinogradPlan &plan, int64_t tile);
+kernel::PlanAttr makePlan(kernel::TargetAttr target, const WinogradPlan &plan, int64_t tile);
+/// The plan that the convolution has, if it is for that kind of kernel.
+KernelMatch matchPlanned(nn::WinogradConvOp conv, kernel::TargetAttr target, bool byColumns, const llvm::Twine &reason);
 /// Failure: the numbers do not fit the convolution.
 mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp conv);
 /// @}

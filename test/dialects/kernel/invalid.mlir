@@ -280,7 +280,7 @@ module attributes {test.plan = #kernel.plan<kernel = "k", tile = [1, 2, 4], proj
 
 // -----
 
-// expected-error @below {{expected 'chunk', 'block', 'stride' and 'depth' not to be negative}}
+// expected-error @below {{expected no number of a plan to be negative}}
 module attributes {test.plan = #kernel.plan<kernel = "k", chunk = -1>} {}
 
 // -----
@@ -302,3 +302,101 @@ module attributes {test.plan = #kernel.plan<kernel = "k", measured = true>} {}
 
 // expected-error @below {{expects a list of #kernel.refusal in kernel.refusals}}
 func.func private @refusals() attributes {kernel.refusals = ["gemm_dots"]}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{the 'rhs' of a step must be f16, bf16, f32, f64 or an integer of 8 to 64 bits; got i4}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i4, sum = i32, shape = [1, 4, 4], function = "dot">]>} {}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{the 'sum' of a step must be f16, bf16, f32, f64 or an integer of 8 to 64 bits; got index}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = index, shape = [1, 4, 4], function = "dot">]>} {}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{a step must have floating-point numbers or integers on all sides; got u8, i8 and f32}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = f32, shape = [1, 4, 4], function = "dot">]>} {}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{the 'shape' of a step must be [rows, lanes, depth], powers of two up to 1024}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = i32, shape = [1, 4], function = "dot">]>} {}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{the 'shape' of a step must be [rows, lanes, depth], powers of two up to 1024}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = i32, shape = [1, 3, 4], function = "dot">]>} {}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{a step without a 'function' must have elements of one type, one row and depth 1}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = i32, shape = [1, 4, 4]>]>} {}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{a step without a 'function' must have elements of one type, one row and depth 1}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = f32, rhs = f32, sum = f32, shape = [4, 4, 1]>]>} {}
+
+// -----
+
+// expected-error @below {{failed to parse Kernel_TargetAttr parameter 'steps'}}
+// expected-error @below {{the 'function' of a step must be an identifier; got 'f(); g'}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = i32, shape = [1, 4, 4], function = "f(); g">]>} {}
+
+// -----
+
+// expected-error @below {{the step of u8, i8 and i32 has sums of 256 bits, a vector has 128}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = i32, shape = [1, 8, 4], function = "dot">]>} {}
+
+// -----
+
+// expected-error @below {{the step of u8, i8 and i32 is listed twice with one shape}}
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = i32, shape = [1, 4, 4], function = "dot">, <lhs = ui8, rhs = i8, sum = i32, shape = [1, 4, 4], function = "dot">]>} {}
+
+// -----
+
+// What computes several rows at a time has registers of its own, so this is valid.
+module attributes {kernel.target = #kernel.target<name = "t", triple = "", cpu = "", vector_bits = 128, registers = 16, l1 = 32768, l2 = 524288, l3 = 4194304, features = [] steps [<lhs = ui8, rhs = i8, sum = i32, shape = [16, 16, 64], function = "dot">]>} {}
+
+// -----
+
+// expected-error @below {{unknown number 'speed' of a tuning}}
+module attributes {test.tuning = #kernel.tuning<speed = 1>} {}
+
+// -----
+
+// expected-error @below {{'tall_rows' must be between 0 and 64; got 65}}
+module attributes {test.tuning = #kernel.tuning<tall_rows = 65>} {}
+
+// -----
+
+// expected-error @below {{'streams' must be a power of two; got 6}}
+module attributes {test.tuning = #kernel.tuning<streams = 6>} {}
+
+// -----
+
+// expected-error @below {{expected 'streams' to be a power of two, got 3}}
+module attributes {test.plan = #kernel.plan<kernel = "k", streams = 3>} {}
+
+// -----
+
+// expected-error @below {{expected 'lines' to be 1 or 2, and 'pixels' at most 64, got 3 and 4}}
+module attributes {test.plan = #kernel.plan<kernel = "k", lines = 3, pixels = 4>} {}
+
+// -----
+
+// expected-error @below {{expected 'lines' to be 1 or 2, and 'pixels' at most 64, got 1 and 65}}
+module attributes {test.plan = #kernel.plan<kernel = "k", lines = 1, pixels = 65>} {}
+
+// -----
+
+// expected-error @below {{expected a 'strip' of whole tiles, got 40}}
+module attributes {test.plan = #kernel.plan<kernel = "k", tile = [6, 2, 8], strip = 40>} {}

@@ -1,9 +1,11 @@
-// External functions, the caller's context, a target that lists libraries, and a weight whose last panel is narrower.
+// External functions, the caller's context, a target that lists libraries, steps and measured numbers, and a weight whose last panel is narrower.
 // RUN: kiln-opt %s | kiln-opt | FileCheck %s
 
-// CHECK: kernel.target = #kernel.target<{{.*}}, features = [], libraries = ["onednn", "onednn:conv"]>
+// CHECK: kernel.target = #kernel.target<{{.*}}, features = [], libraries = ["onednn", "onednn:conv"] steps[<lhs = ui8, rhs = i8, sum = i32, shape = [1, 4, 4], function = "dot_u8s8">, <lhs = f32, rhs = f32, sum = f32, shape = [1, 4, 1]>] tuned <tall_rows = 28, threads = 4> with[<name = "d.F", version = 1, function = "f">]>
 module attributes {kernel.target = #kernel.target<name = "t", triple = "x86_64-unknown-linux-gnu", cpu = "x86-64", vector_bits = 128, registers = 16,
-                   l1 = 32768, l2 = 524288, l3 = 4194304, features = [], libraries = ["onednn", "onednn:conv"]>} {
+                   l1 = 32768, l2 = 524288, l3 = 4194304, features = [], libraries = ["onednn", "onednn:conv"]
+                   steps [<lhs = ui8, rhs = i8, sum = i32, shape = [1, 4, 4], function = "dot_u8s8">, <lhs = f32, rhs = f32, sum = f32, shape = [1, 4, 1]>]
+                   tuned <threads = 4, row_vectors = 3, tall_rows = 28> with [<name = "d.F", version = 1, function = "f">]>} {
   // CHECK: kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>) -> i32 writes [1] header "kiln/onednn.h" library "onednn"
   kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>) -> i32 writes [1] header "kiln/onednn.h" library "onednn"
   // CHECK: kernel.weight @w : memref<24xi32> = dense<1> : tensor<4x5xi32> packed <shape = [2, 4, 4], map = (d0, d1, d2) -> (d1, d0 * 4 + d2), tail = [0, 2]>

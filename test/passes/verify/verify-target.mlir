@@ -29,5 +29,11 @@ func.func @main(%x: tensor<2xf32>, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> 
     %p = nn.matmul %y, %z : tensor<2x3xf32>, tensor<3x4xf32> -> tensor<2x4xf32>
     nn.yield %p : tensor<2x4xf32>
   }
+  // CHECK: error: 'nn.group' op has a plan that its kernel cannot follow: kernel 'gemm_tiled' needs streams
+  %w = nn.group(%a, %b) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [2, 1, 4], chunk = 64>, reason = ""} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32> {
+  ^bb0(%y: tensor<2x3xf32>, %z: tensor<3x4xf32>):
+    %p = nn.matmul %y, %z : tensor<2x3xf32>, tensor<3x4xf32> -> tensor<2x4xf32>
+    nn.yield %p : tensor<2x4xf32>
+  }
   return %r, %s, %t, %u, %v : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2x4xf32>
 }

@@ -24,6 +24,8 @@ CASES = {
     "kernel-header-includes": ({"runtime/include/kiln/a.h": "#include <iostream>\n"}, {"runtime/include/kiln/a.h": "#include <stdint.h>\n"}),
     "vague-name": ({"compiler/emit/StringUtils.h": "int a;\n"}, {"compiler/emit/StringTable.h": "int a;\n"}),
     "folder-depth": ({"docs/a/b/c/d/A.md": "a\n"}, {"docs/a/b/c/A.md": "a\n"}),
+    "target-fact": ({"passes/lowering/rows/A.cpp": "int most = target.getRegisters() >= 32 ? 8 : 4;\n", "passes/lowering/rows/B.h": "// AVX-512 only\n"},
+                    {"passes/target/choice/RegisterBudget.cpp": "int most = target.getRegisters() / 4;\n", "compiler/target/A.cpp": "// AVX-512 only\n"}),
     "option-place": ({"compiler/A.h": "llvm::cl::opt<int> a;\n"}, {"tools/kiln/A.h": "llvm::cl::opt<int> a;\n"}),
     "machine-path": ({"README.md": "see /home/somebody/kiln\n"}, {"README.md": "see $HOME/kiln and docs/home/page\n"}),
     "namespace-in-header": ({"compiler/A.h": "using namespace mlir;\n"}, {"compiler/A.h": "using mlir::Value;\n"}),

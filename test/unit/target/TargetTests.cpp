@@ -46,7 +46,7 @@ TEST_F(Targets, EveryNameHasADescription) {
     EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
     EXPECT_FALSE(attr.getTriple().empty());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids", "znver4"}));
 }
 
 TEST_F(Targets, LevelsOfTheTableAreTheCompilers) {
@@ -85,6 +85,21 @@ TEST_F(Targets, ImpliedFeaturesAreListed) {
     EXPECT_TRUE(llvm::is_contained(rapids, feature)) << feature;
 }
 
+TEST_F(Targets, Znver4IsLevel4WithItsOwnInstructions) {
+  std::vector<std::string> features = featuresOf("znver4");
+  for (const std::string &feature : featuresOf("x86-64-v4"))
+    EXPECT_TRUE(llvm::is_contained(features, feature)) << feature;
+  for (const char *feature : {"avx512vnni", "avx512bf16", "avx512vbmi", "gfni"})
+    EXPECT_TRUE(llvm::is_contained(features, feature)) << feature;
+  for (const char *feature : {"avx512fp16", "amx-tile", "avxvnni"})
+    EXPECT_FALSE(llvm::is_contained(features, feature)) << feature;
+  kernel::TargetAttr target = makeTarget(&context, "znver4");
+  EXPECT_EQ(target.getVectorBits(), 512u);
+  EXPECT_EQ(target.getTuning(), makeTarget(&context, "x86-64-v4").getTuning());
+  // A name that every compiler of AVX-512 knows.
+  EXPECT_EQ(targetFlags(target).front(), "-march=x86-64-v4");
+}
+
 TEST_F(Targets, VectorUnitsFollowFromTheFeatures) {
   auto unit = [&](llvm::StringRef name) {
     kernel::TargetAttr attr = makeTarget(&context, name);
@@ -98,6 +113,34 @@ TEST_F(Targets, VectorUnitsFollowFromTheFeatures) {
   EXPECT_TRUE(makeTarget(&context, "x86-64-v3").hasFeature("fma"));
   EXPECT_FALSE(makeTarget(&context, "x86-64-v3").hasFeature("avx512f"));
   EXPECT_TRUE(makeTarget(&context, "sapphirerapids").hasFeature("amx-bf16"));
+}
+
+TEST_F(Targets, StepsAreFoundByTheirTypes) {
+  mlir::Builder b(&context);
+  mlir::Type u8 = b.getIntegerType(8, false), i8 = b.getIntegerType(8), i32 = b.getI32Type(), f32 = b.getF32Type(), f16 = b.getF16Type();
+  auto tiles = kernel::StepAttr::get(&context, u8, i8, i32, {16, 16, 64}, "tile_u8s8");
+  auto dots = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8");
+  auto target = kernel::TargetAttr::get(&context, "t", "", "", 128, 16, 1 << 15, 1 << 20, 1 << 25, b.getStrArrayAttr({}), {}, {tiles, dots});
+  EXPECT_EQ(target.findStep(u8, i8, i32), dots);
+  EXPECT_EQ(target.findStep(u8, i8, i32, /*mostRows=*/16), tiles);
+  EXPECT_FALSE(target.findStep(i8, i8, i32));
+  EXPECT_FALSE(target.findStep(f16, f16, f16));
+  // The expression a * b + c needs no row.
+  kernel::StepAttr plain = target.findStep(f32, f32, f32);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain.getShape(), (llvm::ArrayRef<int64_t>{1, 4, 1}));
+  EXPECT_EQ(plain.getFunction(), "");
+  EXPECT_EQ(target.findStep(b.getF64Type(), b.getF64Type(), b.getF64Type()).getLanes(), 2);
+}
+
+// What a row of a target names is in the kernel headers.
+TEST_F(Targets, TheRuntimeHasTheFunctionOfEveryStep) {
+  std::string headers;
+  for (const EmbeddedFile &file : embeddedFiles())
+    headers += file.text;
+  for (const Target &target : getTargets())
+    for (kernel::StepAttr step : makeTarget(&context, target.name).getSteps())
+      EXPECT_TRUE(step.getFunction().empty() || headers.find(" " + step.getFunction().str() + "(") != std::string::npos) << step.getFunction().str();
 }
 
 TEST_F(Targets, NativeHasWhatTheMachineHas) {
@@ -134,14 +177,14 @@ TEST_F(Targets, WrongNamesAreErrors) {
   EXPECT_FALSE(makeTarget(&context, "vax"));
   EXPECT_FALSE(makeTarget(&context, ""));
   EXPECT_FALSE(makeTarget(&context, "X86-64-V3"));
-  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids");
+  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids, znver4");
   EXPECT_EQ(errorOf({"generic", "x86-64-v2", "generic"}), "target 'generic' is named twice");
   EXPECT_EQ(errorOf({}), "no target is named");
 }
 
 TEST_F(Targets, OneLibraryIsForOneArchitecture) {
   auto make = [&](llvm::StringRef name, llvm::StringRef triple) {
-    return kernel::TargetAttr::get(&context, name, triple, "", 128, 16, 1 << 15, 1 << 20, 1 << 25, mlir::Builder(&context).getStrArrayAttr({}), mlir::ArrayAttr());
+    return kernel::TargetAttr::get(&context, name, triple, "", 128, 16, 1 << 15, 1 << 20, 1 << 25, mlir::Builder(&context).getStrArrayAttr({}));
   };
   std::string error;
   EXPECT_TRUE(canShareLibrary({make("a", "x86_64-pc-linux-gnu"), make("b", "x86_64-unknown-linux-gnu")}, error));

@@ -1,0 +1,299 @@
+//===- ContribAttention.cpp - Attention operators of ONNX Runtime ------------===//
+//
+// Version 1 of domain com.microsoft (ONNX Runtime's ContribOperators.md), as its CPU kernels compute them.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/import/AlignDims.h"
+#include "compiler/import/Operators.h"
+#include "compiler/import/ops/Attention.h"
+#include "compiler/import/ops/Gather.h"
+#include "compiler/import/ops/Matmul.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+namespace {
+/// What Attention and MultiHeadAttention share: from heads to the result.
+class HeadAttention {
+public:
+  explicit HeadAttention(Node &node) : node(node), heads(node.requireInt("num_heads")) {}
+
+  /// Takes [batch, length, heads * size] or [batch, heads, length, size].
+  void setOperands(Value query, Value key, Value value);
+  /// Puts the keys and values [batch, heads, past, size] of earlier runs before those of this one.
+  void prepend(Value pastKey, Value pastValue);
+  /// Hides keys: `mask`, which may be null, has the number of keys in use [batch], with `starts` perhaps ends and starts of them [2 * batch], or what
+  /// is positive where a key counts, for [batch, keys] or [batch, queries, keys].
+  void hide(Value mask, bool starts);
+  /// Adds to the scores what broadcasts to [batch, heads, queries, keys].
+  void add(Value more);
+  LogicalResult finish();
+
+  Value query, key, value;
+
+private:
+  Value keepOf(Value mask, bool starts);
+
+  Node &node;
+  int64_t heads;
+  Value bias;
+  AffineExpr past = node.number(0);
+};
+} // namespace
+
+void HeadAttention::setOperands(Value q, Value k, Value v) {
+  query = splitHeads(node, q, heads, "the query");
+  key = splitHeads(node, k, heads, "the key");
+  value = splitHeads(node, v, heads, "the value");
+  if (!node.expectRank(query, 4, "the query") || !node.expectRank(key, 4, "the key") || !node.expectRank(value, 4, "the value"))
+    return;
+  DimExprs from = node.dims(query), to = node.dims(key), size = node.dims(value);
+  key = alignDims(node, key, {from[0], from[1], to[2], from[3]}, "the key does not fit the query");
+  value = alignDims(node, value, {from[0], from[1], to[2], size[3]}, "the value does not fit the query and the key");
+}
+
+void HeadAttention::prepend(Value pastKey, Value pastValue) {
+  if (node.failed() || (!pastKey && !pastValue))
+    return;
+  if (!pastKey || !pastValue) {
+    (void)node.error("has only one of past_key and past_value");
+    return;
+  }
+  if (!node.expectRank(pastKey, 4, "the past key") || !node.expectRank(pastValue, 4, "the past value"))
+    return;
+  DimExprs k = node.dims(key), v = node.dims(value);
+  past = node.dims(pastKey)[2];
+  pastKey = alignDims(node, pastKey, {k[0], k[1], past, k[3]}, "the past key does not fit the key");
+  pastValue = alignDims(node, pastValue, {v[0], v[1], past, v[3]}, "the past value does not fit the value");
+  key = node.concat({pastKey, key}, 2);
+  value = node.concat({pastValue, value}, 2);
+}
+
+/// Where keys count, for [batch or 1, 1, queries or 1, keys].
+Value HeadAttention::keepOf(Value mask, bool starts) {
+  DimExprs dims = node.dims(mask), scores = node.dims(query);
+  AffineExpr batch = scores[0], keys = node.dims(key)[2], one = node.number(1);
+  Type i64 = node.builder().getI64Type();
+  if (dims.size() == 1) {
+    bool hasStarts = starts && nn::provablyEqual(dims[0], batch * 2) && nn::getConstantDim(dims[0]) != 0;
+    auto perBatch = [&](AffineExpr start) { return node.reshape(node.cast(node.slice(mask, 0, start, batch), i64), {batch, one, one, one}); };
+    if (!hasStarts && !node.unify(dims[0], batch, "a mask of rank 1 does not fit the batch"))
+      return mask;
+    Value places = node.iota({one, one, one, keys}, 3, i64), keep = node.compare<LessOp>(places, perBatch(node.number(0)));
+    return hasStarts && !node.failed() ? node.binary<AndOp>(keep, node.compare<GreaterEqualOp>(places, perBatch(batch))) : keep;
+  }
+  if (dims.size() != 2 && dims.size() != 3) {
+    (void)node.unsupported("a mask of rank " + Twine(dims.size()), "export the model with a mask of rank 2 or 3, or as attention_bias");
+    return mask;
+  }
+  DimExprs want = {batch, keys}, shape = {batch, one, one, keys};
+  if (dims.size() == 3) {
+    want.insert(want.begin() + 1, scores[2]);
+    shape[2] = scores[2];
+  }
+  mask = node.reshape(alignDims(node, mask, want, "the mask does not fit the scores"), shape);
+  return node.failed() ? mask : node.compare<GreaterOp>(mask, node.splatLike(mask, 0));
+}
+
+void HeadAttention::hide(Value mask, bool starts) {
+  double hidden = node.getFloat("mask_filter_value", -10000);
+  if (!mask || node.failed())
+    return;
+  Value keep = keepOf(mask, starts);
+  if (node.failed())
+    return;
+  DimExprs dims = node.dims(keep);
+  Type element = node.elementType(query);
+  add(node.make<SelectOp>(node.type(dims, element), keep, node.splat(dims, element, 0), node.splat(dims, element, hidden)));
+}
+
+void HeadAttention::add(Value more) {
+  if (more && !node.failed())
+    bias = bias ? node.binary<AddOp>(bias, more) : more;
+}
+
+LogicalResult HeadAttention::finish() {
+  bool isCausal = node.getFlag("unidirectional");
+  double scale = node.getFloat("scale", 0);
+  if (node.failed())
+    return failure();
+  DimExprs q = node.dims(query);
+  auto size = nn::getConstantDim(q[3]);
+  if (scale == 0 && !size)
+    return node.unsupported("a symbolic head size, which the scale depends on", "make the dimension static with --dim, or set attribute 'scale'");
+  if (scale == 0)
+    scale = 1 / std::sqrt(std::max<double>(*size, 1));
+  if (isCausal && !node.unify(node.dims(key)[2], past + q[2], "attribute 'unidirectional' needs a key for each query"))
+    return failure();
+  return node.result(joinHeads(node, buildAttention(node, query, key, value, bias, scale, isCausal)));
+}
+
+//===- Attention -----------------------------------------------------------===//
+
+/// Attention on the projections of one input. The past and the present hold keys and values in one tensor [2, batch, heads, length, size].
+static LogicalResult attention(Node &node) {
+  Value x = node.input(0), weights = node.input(1), before = node.optionalInput(4);
+  auto sizes = node.findInts("qkv_hidden_sizes");
+  if (node.getFlag("do_rotary") || node.getFlag("past_present_share_buffer") || node.hasInput(6))
+    return node.unsupported("rotary embedding or a shared cache within Attention",
+                            "export the model with RotaryEmbedding nodes, and past and present as tensors of their own");
+  if (int64_t width = node.getInt("rotary_embedding_dim", 0); !llvm::is_contained({0, 32, 64, 128}, width))
+    return node.error("attribute 'rotary_embedding_dim' is " + Twine(width) + ", expected 32, 64 or 128");
+  if (!node.expectRank(x, 3, "the input") || !node.expectRank(weights, 2, "the weights"))
+    return failure();
+  AffineExpr columns = node.dims(weights)[1], third = nn::simplifyDim(columns.floorDiv(3));
+  DimExprs widths(3, third);
+  if (sizes) {
+    if (sizes->size() != 3 || llvm::any_of(*sizes, [](int64_t size) { return size < 1; }))
+      return node.error("attribute 'qkv_hidden_sizes' does not have three positive numbers");
+    llvm::transform(*sizes, widths.begin(), [&](int64_t size) { return node.number(size); });
+  }
+  if (!node.unify(columns, widths[0] + widths[1] + widths[2], "the weights do not have the columns of query, key and value"))
+    return failure();
+  Value all = buildMatmul(node, x, weights);
+  if (Value bias = node.optionalInput(2); bias && !node.failed())
+    all = node.binary<AddOp>(all, node.broadcastTo(alignDims(node, bias, {columns}, "the bias does not fit the weights"), node.dims(all)));
+  if (node.failed())
+    return failure();
+  HeadAttention heads(node);
+  heads.setOperands(node.slice(all, 2, node.number(0), widths[0]), node.slice(all, 2, widths[0], widths[1]),
+                    node.slice(all, 2, nn::simplifyDim(widths[0] + widths[1]), widths[2]));
+  if (before && node.expectRank(before, 5, "the past") && node.unify(node.dims(before)[0], node.number(2), "the past does not have keys and values")) {
+    DimExprs rest = node.dims(before);
+    rest.erase(rest.begin());
+    auto half = [&](int64_t at) { return node.reshape(node.slice(before, 0, node.number(at), node.number(1)), rest); };
+    heads.prepend(half(0), half(1));
+  }
+  if (node.hasOutput(1) && !node.failed()) {
+    DimExprs dims = node.dims(heads.key);
+    dims.insert(dims.begin(), node.number(1));
+    if (node.unify(node.dims(heads.value)[3], dims[4], "the present needs keys and values of one size"))
+      (void)node.result(1, node.concat({node.reshape(heads.key, dims), node.reshape(heads.value, dims)}, 0));
+  }
+  heads.hide(node.optionalInput(3), /*starts=*/true);
+  heads.add(node.optionalInput(5));
+  return heads.finish();
+}
+
+//===- MultiHeadAttention --------------------------------------------------===//
+
+/// One of the tensors that are packed along dimension 3 of [batch, length, heads, count, size], as [batch, length, heads * size].
+static Value unpack(Node &node, Value packed, int64_t at) {
+  DimExprs d = node.dims(packed);
+  return node.reshape(node.slice(packed, 3, node.number(at), node.number(1)), {d[0], d[1], nn::simplifyDim(d[2] * d[4])});
+}
+
+/// Adds each operand its part of a bias. Keys and values of rank 4 come from a cache and have theirs.
+static void addProjectionBias(Node &node, Value bias, MutableArrayRef<Value> operands) {
+  if (!bias || node.failed() || !node.expectRank(bias, 1, "the bias"))
+    return;
+  auto widthOf = [&](Value operand) {
+    DimExprs dims = node.dims(operand);
+    return dims.size() == 4 ? nn::simplifyDim(dims[1] * dims[3]) : dims.back();
+  };
+  AffineExpr start = node.number(0), total = start;
+  for (Value operand : operands)
+    total = nn::simplifyDim(total + widthOf(operand));
+  if (!node.unify(node.dims(bias)[0], total, "the bias does not fit query, key and value"))
+    return;
+  bias = node.reshape(bias, {total});
+  for (Value &operand : operands) {
+    AffineExpr width = widthOf(operand);
+    if (node.rank(operand) == 3)
+      operand = node.binary<AddOp>(operand, node.broadcastTo(node.slice(bias, 0, start, width), node.dims(operand)));
+    start = nn::simplifyDim(start + width);
+  }
+}
+
+static LogicalResult multiHeadAttention(Node &node) {
+  Value query = node.input(0), key = node.optionalInput(1), value = node.optionalInput(2);
+  if (node.hasInput(8) || node.hasInput(9))
+    return node.unsupported("a cache that past and present share, or its indirection", "export the model with past and present as tensors of their own");
+  if (node.hasOutput(3))
+    return node.unsupported("output 3, the scores", "remove it from the model");
+  int64_t rank = node.rank(query), keyRank = key ? node.rank(key) : 0;
+  bool isPacked = !key && !value && rank == 5, isHalfPacked = key && !value && rank == 3 && keyRank == 5;
+  if (!isPacked && !isHalfPacked && !(key && value && rank == 3 && (keyRank == 3 || keyRank == 4)))
+    return node.error("query, key and value have neither rank 3 nor one of the packed forms");
+  if (isPacked && !node.unify(node.dims(query)[3], node.number(3), "a packed query does not have three parts"))
+    return failure();
+  if (isHalfPacked && !node.unify(node.dims(key)[3], node.number(2), "a packed key does not have two parts"))
+    return failure();
+  Value operands[] = {isPacked ? unpack(node, query, 0) : query, isPacked ? unpack(node, query, 1) : isHalfPacked ? unpack(node, key, 0) : key,
+                      isPacked ? unpack(node, query, 2) : isHalfPacked ? unpack(node, key, 1) : value};
+  addProjectionBias(node, node.optionalInput(3), operands);
+  if (node.failed())
+    return failure();
+  HeadAttention heads(node);
+  heads.setOperands(operands[0], operands[1], operands[2]);
+  heads.prepend(node.optionalInput(6), node.optionalInput(7));
+  if (node.hasOutput(1))
+    (void)node.result(1, heads.key);
+  if (node.hasOutput(2))
+    (void)node.result(2, heads.value);
+  heads.hide(node.optionalInput(4), /*starts=*/false);
+  heads.add(node.optionalInput(5));
+  return heads.finish();
+}
+
+//===- RotaryEmbedding -----------------------------------------------------===//
+
+/// The positions [batch, length], of which a single number is the first.
+static Value positionsOf(Node &node, Value given, AffineExpr batch, AffineExpr length) {
+  if (node.rank(given) == 1 && node.unify(node.dims(given)[0], node.number(1), "a vector of positions has more than the first")) {
+    Value first = node.broadcastTo(node.reshape(given, {node.number(1), node.number(1)}), {batch, length});
+    return node.binary<AddOp>(first, node.broadcastTo(node.iota({node.number(1), length}, 1, node.elementType(given)), {batch, length}));
+  }
+  return alignDims(node, given, {batch, length}, "the positions do not fit the input");
+}
+
+static LogicalResult rotaryEmbedding(Node &node) {
+  Value input = node.input(0), positions = node.input(1), cosine = node.input(2), sine = node.input(3), x = input;
+  bool interleaved = node.getFlag("interleaved");
+  int64_t heads = node.getInt("num_heads", 0), width = node.getInt("rotary_embedding_dim", 0);
+  node.ignore("is_packed_batching");
+  if (node.getFloat("scale", 1) != 1)
+    return node.unsupported("attribute 'scale' other than 1", "scale the caches instead");
+  if (!node.expectRank(cosine, 2, "the cosine cache") || !node.expectRank(sine, 2, "the sine cache"))
+    return failure();
+  auto half = nn::getConstantDim(node.dims(cosine)[1]);
+  DimExprs original = node.dims(input);
+  if (!half)
+    return node.unsupported("caches with a symbolic number of columns", "make the dimension static with --dim");
+  if (heads < 0 || width < 0 || width % 2 || (width > 0 && heads == 0))
+    return node.error("attribute 'rotary_embedding_dim' is " + Twine(width) + ", expected an even number beside a positive 'num_heads'");
+  if (node.rank(input) == 3) {
+    AffineExpr size = width > 0 ? nn::simplifyDim(original[2].floorDiv(heads)) : node.number(2 * *half);
+    AffineExpr count = width > 0 ? node.number(heads) : nn::simplifyDim(original[2].floorDiv(2 * *half));
+    if (!node.unify(original[2], count * size, "the input's last dimension is not a multiple of the head size"))
+      return failure();
+    x = node.reshape(x, {original[0], original[1], count, size});
+  } else if (node.expectRank(input, 4, "the input")) {
+    x = node.transpose(x, {0, 2, 1, 3});
+  }
+  if (node.failed())
+    return failure();
+  width = width > 0 ? width : 2 * *half;
+  DimExprs d = node.dims(x);
+  node.requireNotNegative(d[3] - width, "more elements are to be rotated than a head has");
+  Value at = positionsOf(node, positions, d[0], d[1]);
+  Value turned = rotatePairs(node, x, buildGather(node, cosine, at, 0), buildGather(node, sine, at, 0), width, interleaved);
+  if (node.failed())
+    return failure();
+  return node.result(node.rank(input) == 4 ? node.transpose(turned, {0, 2, 1, 3}) : node.reshape(turned, original));
+}
+
+ArrayRef<Operator> getContribAttentionOperators() {
+  static const Operator rows[] = {
+      {"Attention", 1, Elements::Float, attention, INT64_MAX, "com.microsoft"},
+      {"MultiHeadAttention", 1, Elements::Float, multiHeadAttention, INT64_MAX, "com.microsoft"},
+      asComposite({"RotaryEmbedding", 1, Elements::Float, rotaryEmbedding, INT64_MAX, "com.microsoft"}),
+  };
+  return rows;
+}
+
+} // namespace kiln::import

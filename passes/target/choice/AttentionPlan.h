@@ -1,0 +1,38 @@
+//===- AttentionPlan.h - Blocks of rows and keys of attention --------------===//
+#ifndef KILN_PASSES_TARGET_CHOICE_ATTENTIONPLAN_H
+#define KILN_PASSES_TARGET_CHOICE_ATTENTIONPLAN_H
+
+#include "passes/target/choice/KernelTable.h"
+
+namespace kiln {
+
+/// Rows of the tiles of the last rows of a task.
+inline constexpr int64_t smallAttentionTile = 4;
+
+/// The sizes of attention that do not depend on its plan.
+struct AttentionShape {
+  AttentionShape(nn::AttentionOp op, kernel::TargetAttr target);
+
+  /// Elements of a row of queries and keys, and of values.
+  int64_t depth, width;
+  int64_t lanes;
+  /// Columns of a panel of keys: those of a tile.
+  int64_t panelWidth;
+  /// nullopt: known at run time only.
+  std::optional<int64_t> queries, keys;
+  /// Whether values are copied to rows of whole vectors, and the elements of such a row.
+  bool packsValues;
+  int64_t sumStride;
+
+  /// Rows of the arrays of a task of so many rows.
+  int64_t rowCapacity(int64_t rows) const;
+  /// The most keys of a block, whole panels: the arrays lie on the stack of the thread that runs the task.
+  int64_t mostKeys(int64_t rows) const;
+};
+
+/// Rows of a task, keys that they meet at a time, and the register tile of both products.
+PlanNumbers planAttention(nn::AttentionOp op, kernel::TargetAttr target);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_TARGET_CHOICE_ATTENTIONPLAN_H

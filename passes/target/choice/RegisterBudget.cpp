@@ -1,0 +1,64 @@
+//===- RegisterBudget.cpp - What fits the registers of a target ------------===//
+#include "passes/target/choice/RegisterBudget.h"
+
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step) : all(target.getRegisters()), stepRows(step.getRows()) {
+  auto registers = [&](int64_t elements, Type type) {
+    return static_cast<int64_t>(llvm::divideCeil(elements * type.getIntOrFloatBitWidth(), target.getVectorBits()));
+  };
+  sums = registers(step.getRows() * step.getLanes(), step.getSum());
+  right = registers(step.getLanes() * step.getDepth(), step.getRhs());
+  // The elements of a single row are repeated for each lane.
+  left = registers((stepRows == 1 ? step.getLanes() : stepRows) * step.getDepth(), step.getLhs());
+}
+
+int64_t RegisterBudget::rowsOf(int64_t vectors) const {
+  return std::max<int64_t>(1, (all - left - vectors * right) / (vectors * sums)) * stepRows;
+}
+
+int64_t RegisterBudget::vectorsOf(int64_t rows) const {
+  int64_t steps = llvm::divideCeil(rows, stepRows);
+  return std::max<int64_t>(1, (all - left) / (steps * sums + right));
+}
+
+/// Fewer sums than this leave the units waiting: two multiplications begin in each cycle and take four or five.
+static constexpr int64_t fewestSums = 8;
+
+SmallVector<std::pair<int64_t, int64_t>> RegisterBudget::listTiles() const {
+  constexpr int64_t fewestRows = 4;
+  SmallVector<std::pair<int64_t, int64_t>> tiles;
+  int64_t many = rowsOf(vectorsOfMany);
+  tiles.emplace_back(many, vectorsOfMany);
+  for (int64_t vectors = vectorsOfMany + 1; rowsOf(vectors) >= fewestRows; ++vectors) {
+    // Even numbers of rows; of the tiles of one height, the widest.
+    int64_t rows = rowsOf(vectors) / 2 * 2;
+    if (tiles.back().first == rows)
+      tiles.pop_back();
+    tiles.emplace_back(rows, vectors);
+  }
+  // Two rows fewer leave registers for addresses.
+  if ((many - 2) * vectorsOfMany >= fewestSums)
+    tiles.emplace_back(many - 2, vectorsOfMany);
+  tiles.emplace_back(narrowRows(), 1);
+  if (int64_t half = std::max(many, fewestSums); half < narrowRows())
+    tiles.emplace_back(half, 1);
+  tiles.emplace_back(1, 4);
+  return tiles;
+}
+
+unsigned getHalfOfRegisters(kernel::TargetAttr target) { return target.getRegisters() / 2; }
+
+unsigned getQuarterOfRegisters(kernel::TargetAttr target) { return target.getRegisters() / 4; }
+
+int64_t chooseStreams(kernel::TargetAttr target) {
+  int64_t measured = target.tuned(kernel::Tuned::Streams);
+  return measured ? measured : llvm::bit_floor(getQuarterOfRegisters(target));
+}
+
+} // namespace kiln

@@ -1,0 +1,49 @@
+//===- RegisterBudget.h - What fits the registers of a target --------------===//
+//
+// The shapes of kernels follow from the number and the size of the vector registers, and from the step that multiplies and adds. Nothing else asks for the
+// number of registers.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_PASSES_TARGET_CHOICE_REGISTERBUDGET_H
+#define KILN_PASSES_TARGET_CHOICE_REGISTERBUDGET_H
+
+#include "dialects/kernel/Kernel.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace kiln {
+
+/// The registers while a tile of a product is computed: they hold its sums, one row of the right side, and one piece of the left side that meets that row.
+class RegisterBudget {
+public:
+  RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step);
+
+  /// The most rows of a tile that is so many vectors wide, and the most vectors of one of so many rows; at least those of one step.
+  int64_t rowsOf(int64_t vectors) const;
+  int64_t vectorsOf(int64_t rows) const;
+
+  /// The tile for many rows is this wide: the narrowest one, and so the highest, whose loads (a row of vectors, and an element for each row) are fewer than
+  /// its multiplications. High tiles read the right side least often.
+  static constexpr int64_t vectorsOfMany = 2;
+  /// Rows of a tile of one vector with as many sums as that one.
+  int64_t narrowRows() const { return vectorsOfMany * rowsOf(vectorsOfMany); }
+
+  /// Rows and vectors of the tiles that fill the registers in other proportions; a single row's sums are its streams'.
+  llvm::SmallVector<std::pair<int64_t, int64_t>> listTiles() const;
+
+private:
+  /// In registers: all of them, and what a step has of sums and of either side.
+  int64_t all, sums, left, right;
+  int64_t stepRows;
+};
+
+/// Vectors that a kernel may keep beside as many registers for what it computes with them.
+unsigned getHalfOfRegisters(kernel::TargetAttr target);
+/// Vectors of one kind where a kernel has several kinds: the pixels of a line beside those of another line, their inputs and weights.
+unsigned getQuarterOfRegisters(kernel::TargetAttr target);
+
+/// The sums that run side by side for a single row, which has too few to hide how long a multiplication takes: a power of two.
+int64_t chooseStreams(kernel::TargetAttr target);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_TARGET_CHOICE_REGISTERBUDGET_H

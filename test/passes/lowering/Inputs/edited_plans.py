@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Edits the numbers of plans by hand, runs the result and compares it with numpy: edited_plans.py FOLDER TARGET..."""
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+from contractions import Module, add_convolution, add_product, save_inputs, tensor
+
+# What is edited, and whether a kernel can follow it.
+EDITS = [
+    (r'(kernel = "gemm_tiled", tile = \[1, .*?streams = )\d+', r"\g<1>2", True),
+    (r'(kernel = "gemm_tiled", tile = \[1, .*?streams = )\d+', r"\g<1>1", True),
+    (r'(kernel = "conv_depthwise", lines = )\d+, pixels = \d+', r"\g<1>1, pixels = 3", True),
+    (r'(kernel = "conv_depthwise", lines = )\d+, pixels = \d+', r"\g<1>2, pixels = 5", True),
+    (r'(kernel = "product_softmax", tile = \[)\d+, \d+, (\d+)(\].*?strip = )\d+', r"\g<1>3, 2, \g<2>\g<3>64", True),
+    (r'(kernel = "attention_rows", tile = \[)\d+(, .*?rows = )\d+, keys = \d+', r"\g<1>5\g<2>17, keys = 64", True),
+    (r'(kernel = "attention_rows".*?keys = )\d+', r"\g<1>60", False),
+    (r'(kernel = "attention_rows".*?keys = )\d+', r"\g<1>65536", False),
+    (r'(kernel = "lstm_steps", tile = \[)\d+, 1, \d+', r"\g<1>3, 1, 4", True),
+    (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", True),
+    (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", False),
+]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def add_lstm(module, steps, batch, hidden):
+    gates, recurrence = module.array(steps, batch, 4 * hidden), module.array(1, hidden, 4 * hidden) / np.float32(np.sqrt(hidden))
+    zero = np.zeros((1, batch, hidden), np.float32)
+    state = cell = np.zeros((batch, hidden))
+    for step in gates:
+        i, o, f, c = np.split(step + state @ recurrence[0].astype(np.float64), 4, axis=1)
+        cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(c)
+        state = sigmoid(o) * np.tanh(cell)
+    zeros, types = module.constant(zero), ", ".join(map(tensor, (gates, recurrence, zero, zero)))
+    all_states, last = tensor(np.empty((steps, 1, batch, hidden))), tensor(zero)
+    line = (f'nn.lstm gates({module.input(gates)}) recurrence({module.constant(recurrence)}) hidden({zeros}) cell({zeros}) '
+            f'activations ["Sigmoid", "Tanh", "Tanh"] : ({types}) -> ({all_states}, {last}, {last})')
+    module.lines.append(f"    %l:3 = {line}")
+    module.expected.append(("%l#1", state[None]))
+
+
+def add_attention(module, rows, keys, depth):
+    q, k, v = module.array(2, rows, depth), module.array(2, keys, depth), module.array(2, keys, depth)
+    exact = softmax(q.astype(np.float64) @ np.swapaxes(k, 1, 2) / 8) @ v
+    types = ", ".join(map(tensor, (q, k, v)))
+    operands = f"query({module.input(q)}) key({module.input(k)}) value({module.input(v)})"
+    module.expected.append((module.op(f"nn.attention {operands} scale 0.125 : ({types})", tensor(exact)), exact))
+
+
+def build():
+    module = Module()
+    add_product(module, 1, 40, 700, True)
+    add_convolution(module, (1, 12, 15, 20), (20, 1, 3, 3), (1, 1), (1, 1), 20)
+    left, right = module.array(30, 40), module.array(40, 200) / np.float32(6)
+    exact = softmax(left.astype(np.float64) @ right)
+    product = module.op(f"nn.matmul {module.input(left)}, {module.constant(right)} : {tensor(left)}, {tensor(right)}", tensor(exact))
+    module.expected.append((module.op(f"nn.softmax {product} axis 1 : {tensor(exact)}", None), exact))
+    add_attention(module, 50, 90, 32)
+    add_lstm(module, 4, 7, 24)
+    image = module.array(40, 56)
+    turned = module.op(f"nn.transpose {module.input(image)} [1, 0] : {tensor(image)}", tensor(image.T))
+    module.expected.append((module.op(f"nn.relu {turned} : {tensor(image.T)}", None), np.maximum(image.T, 0)))
+    return module
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    module = build()
+    (folder / "model.mlir").write_text(module.text())
+    inputs = save_inputs(module, folder)
+    for target in sys.argv[2:]:
+        planned = folder / "planned.mlir"
+        stages = [f"--kiln-set-target=name={target}", "--kiln-graph", "--kiln-target"]
+        subprocess.run(["kiln-opt", folder / "model.mlir", *stages, "-o", planned], check=True)
+        text, whole = planned.read_text(), planned.read_text()
+        for pattern, number, follows in EDITS:
+            edited, count = re.subn(pattern, number, text)
+            assert count == 1, (target, pattern, count)
+            if follows:
+                whole = re.sub(pattern, number, whole)
+                continue
+            (folder / "wrong.mlir").write_text(edited)
+            refused = subprocess.run(["kiln", folder / "wrong.mlir", "-o", folder / "wrong"], capture_output=True, text=True)
+            kernel = re.search(r'"(\w+)"', pattern)[1]
+            assert refused.returncode and f"kernel '{kernel}' does not lower this group" in refused.stderr, (pattern, refused.stderr)
+        assert whole != text
+        (folder / "edited.mlir").write_text(whole)
+        subprocess.run(["kiln", "run", folder / "edited.mlir", "--output-dir", folder / target, *inputs], check=True)
+        results = [np.load(folder / target / f"y{i}.npy") for i in range(len(module.expected))]
+        error = max(np.abs(result - exact).max() for result, (_, exact) in zip(results, module.expected))
+        assert error < 1e-4, (target, error)
+    print(f"{len(EDITS)} edits on {len(sys.argv) - 2} targets")
+
+
+main()

@@ -1,0 +1,151 @@
+//===- ChoiceTests.cpp - What follows from a target's registers and numbers --===//
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/RegisterBudget.h"
+#include "passes/target/choice/WinogradPlan.h"
+
+#include "mlir/IR/Builders.h"
+#include <gtest/gtest.h>
+
+using namespace kiln;
+
+namespace {
+
+using Shape = std::pair<unsigned, unsigned>;
+using Shapes = std::vector<std::pair<int64_t, int64_t>>;
+constexpr std::nullopt_t open = std::nullopt;
+
+class Choices : public testing::Test {
+protected:
+  Choices() : builder(&context) { context.loadDialect<kernel::KernelDialect>(); }
+
+  kernel::TargetAttr target(unsigned registers, unsigned bits, kernel::TuningAttr tuning = {}) {
+    return kernel::TargetAttr::get(&context, "t", "", "", bits, registers, 32 << 10, 1 << 20, 32 << 20, builder.getStrArrayAttr({}), tuning);
+  }
+  kernel::StepAttr step(mlir::Type lhs, mlir::Type rhs, mlir::Type sum, llvm::ArrayRef<int64_t> shape) {
+    return kernel::StepAttr::get(&context, lhs, rhs, sum, shape, "step");
+  }
+  static Shape shape(TileShape tile) { return {tile.rows, tile.vectors}; }
+  static Shapes list(const RegisterBudget &budget) {
+    auto tiles = budget.listTiles();
+    return {tiles.begin(), tiles.end()};
+  }
+
+  mlir::MLIRContext context;
+  mlir::Builder builder;
+};
+
+/// Rows and vectors for many rows, 8, 4 and 1, for rows that share a set of the cache, and for one vector of columns.
+struct Tiles {
+  Shape many, eight, four, one, inSet, narrow;
+};
+
+TEST_F(Choices, TilesFollowFromTheNumberOfRegisters) {
+  // The lanes do not matter: each accumulator is a register, whatever its size.
+  std::vector<std::tuple<unsigned, unsigned, Tiles>> known = {
+      {16, 128, {{6, 2}, {6, 2}, {4, 3}, {1, 3}, {6, 2}, {12, 1}}},
+      {16, 256, {{6, 2}, {6, 2}, {4, 3}, {1, 3}, {6, 2}, {12, 1}}},
+      {32, 128, {{14, 2}, {8, 3}, {4, 6}, {1, 3}, {8, 3}, {28, 1}}},
+      {32, 256, {{14, 2}, {8, 3}, {4, 6}, {1, 3}, {8, 3}, {28, 1}}},
+      {32, 512, {{14, 2}, {8, 3}, {4, 6}, {1, 3}, {8, 3}, {28, 1}}},
+      {32, 2048, {{14, 2}, {8, 3}, {4, 6}, {1, 3}, {8, 3}, {28, 1}}},
+      // WebAssembly, whose engines keep few of 16 registers for sums: tiles of 8 sums are the fastest.
+      {12, 128, {{4, 2}, {4, 2}, {4, 2}, {1, 3}, {4, 2}, {8, 1}}},
+      {8, 128, {{2, 2}, {2, 2}, {4, 1}, {1, 3}, {2, 2}, {4, 1}}},
+      {64, 128, {{30, 2}, {8, 7}, {4, 12}, {1, 3}, {8, 7}, {60, 1}}},
+  };
+  for (auto &[registers, bits, tiles] : known) {
+    kernel::TargetAttr unit = target(registers, bits);
+    SCOPED_TRACE(std::to_string(registers) + " registers of " + std::to_string(bits) + " bits");
+    unsigned lanes = bits / 32;
+    EXPECT_EQ(shape(chooseTile(unit, 100, 16 * lanes, 100)), tiles.many);
+    EXPECT_EQ(shape(chooseTile(unit, open, open, open)), tiles.many);
+    EXPECT_EQ(shape(chooseTile(unit, 8, 16 * lanes, 100)), tiles.eight);
+    EXPECT_EQ(shape(chooseTile(unit, 3, 16 * lanes, 100)), tiles.four);
+    EXPECT_EQ(shape(chooseTile(unit, 1, 16 * lanes, 100)), tiles.one);
+    EXPECT_EQ(shape(chooseTile(unit, 100, 16 * lanes, 1024)), tiles.inSet);
+    EXPECT_EQ(shape(chooseTile(unit, 100, lanes, 100)), tiles.narrow);
+    EXPECT_EQ(chooseTile(unit, 100, 16 * lanes, 100).lanes, lanes);
+  }
+}
+
+TEST_F(Choices, NarrowResultsHaveNarrowVectors) {
+  EXPECT_EQ(chooseTile(target(32, 512), 100, 5, 100).lanes, 8u);
+  EXPECT_EQ(chooseTile(target(32, 512), 100, 5, 100).rows, 28u);
+}
+
+TEST_F(Choices, MeasuredNumbersDecideTheRest) {
+  auto tuning = kernel::TuningAttr::get(&context, {{kernel::Tuned::TallRows, 28}, {kernel::Tuned::Streams, 4}});
+  kernel::TargetAttr tall = target(32, 512, tuning), usual = target(32, 512);
+  EXPECT_EQ(shape(chooseTile(tall, 28, 256, 100)), Shape(28, 1));
+  EXPECT_EQ(shape(chooseTile(usual, 28, 256, 100)), Shape(14, 2));
+  EXPECT_EQ(shape(chooseTile(tall, 29, 256, 100)), Shape(14, 2));
+  // A right side that exceeds the second-level cache.
+  EXPECT_EQ(shape(chooseTile(tall, 56, 1024, 1000)), Shape(28, 1));
+  EXPECT_EQ(shape(chooseTile(tall, 57, 1024, 1000)), Shape(14, 2));
+  // Weights that come from memory in each run.
+  EXPECT_EQ(shape(chooseTile(usual, 1, 4096, 4096)), Shape(1, 6));
+  EXPECT_EQ(chooseStreams(tall), 4);
+  EXPECT_EQ(chooseStreams(usual), 8);
+  EXPECT_EQ(chooseStreams(target(16, 256)), 4);
+  EXPECT_EQ(chooseStreams(target(12, 128)), 2);
+  auto sets = kernel::TuningAttr::get(&context, {{kernel::Tuned::SetBytes, 16384}, {kernel::Tuned::SetRows, 4}});
+  EXPECT_EQ(shape(chooseTile(target(32, 128, sets), 100, 64, 1024)), Shape(14, 2));
+  EXPECT_EQ(shape(chooseTile(target(32, 128, sets), 100, 64, 4096)), Shape(4, 6));
+}
+
+TEST_F(Choices, TilesOfOtherSteps) {
+  mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getIntegerType(8), i32 = builder.getI32Type(), bf16 = builder.getBF16Type(),
+             f32 = builder.getF32Type(), f64 = builder.getF64Type();
+  // One register for the sums, the right side and the repeated elements of the left one, as for f32.
+  TileShape dots = chooseTile(target(32, 512), step(u8, i8, i32, {1, 16, 4}), 100, 256, 100);
+  EXPECT_EQ(shape(dots), Shape(14, 2));
+  EXPECT_EQ(dots.lanes, 16u);
+  EXPECT_EQ(shape(chooseTile(target(16, 256), step(u8, i8, i32, {1, 8, 4}), 100, 256, 100)), Shape(6, 2));
+  EXPECT_EQ(shape(chooseTile(target(32, 512), step(bf16, bf16, f32, {1, 16, 2}), 100, 256, 100)), Shape(14, 2));
+  EXPECT_EQ(chooseTile(target(32, 512), target(32, 512).getPlainStep(f64), 100, 256, 100).lanes, 8u);
+  // Rows a multiple of 4 KiB apart share a set: the elements' size counts.
+  EXPECT_EQ(shape(chooseTile(target(32, 512), step(u8, i8, i32, {1, 16, 4}), 100, 256, 1024)), Shape(14, 2));
+  EXPECT_EQ(shape(chooseTile(target(32, 512), step(u8, i8, i32, {1, 16, 4}), 100, 256, 4096)), Shape(8, 3));
+  // Sums wider than a register, where 128 bits of products become 256 bits of sums.
+  EXPECT_EQ(RegisterBudget(target(32, 128), step(i8, i8, i32, {1, 8, 1})).rowsOf(2), 7);
+  // Two rows at a time: 8 rows by 6 steps of 2 columns.
+  RegisterBudget matrix(target(32, 128), step(i8, i8, i32, {2, 2, 8}));
+  EXPECT_EQ(matrix.vectorsOf(8), 6);
+  EXPECT_EQ(matrix.rowsOf(2), 28);
+}
+
+TEST_F(Choices, TilesWorthMeasuringFillTheRegisters) {
+  auto budget = [&](unsigned registers) { return RegisterBudget(target(registers, 128), target(registers, 128).getPlainStep(builder.getF32Type())); };
+  EXPECT_EQ(list(budget(32)), (Shapes{{14, 2}, {8, 3}, {6, 4}, {4, 6}, {12, 2}, {28, 1}, {14, 1}, {1, 4}}));
+  EXPECT_EQ(list(budget(16)), (Shapes{{6, 2}, {4, 3}, {4, 2}, {12, 1}, {8, 1}, {1, 4}}));
+  EXPECT_EQ(list(budget(12)), (Shapes{{4, 2}, {8, 1}, {1, 4}}));
+  for (unsigned registers : {8, 12, 16, 24, 32, 64})
+    for (auto [rows, vectors] : budget(registers).listTiles())
+      EXPECT_TRUE(rows == 1 || rows * vectors + vectors + 1 <= registers) << rows << " x " << vectors;
+}
+
+TEST_F(Choices, WinogradSharesItsBlocksAmongTheThreadsOfTheTarget) {
+  auto withThreads = [&](int64_t threads) { return target(32, 512, kernel::TuningAttr::get(&context, {{kernel::Tuned::Threads, threads}})); };
+  ConvExtents extents{1, 56, 56, 64, 64};
+  auto countBlocks = [&](int64_t threads) { return llvm::divideCeil(14 * 14, planWinograd(withThreads(threads), extents, 4, false).blockTiles); };
+  EXPECT_LT(countBlocks(1), countBlocks(16));
+  EXPECT_EQ(planWinograd(withThreads(2), extents, 4, false).cost, planWinograd(target(32, 512), extents, 4, false).cost);
+  // One thread waits for nobody.
+  EXPECT_LE(planWinograd(withThreads(1), extents, 4, false).cost, planWinograd(withThreads(16), extents, 4, false).cost);
+}
+
+TEST_F(Choices, WinogradAsksForTheCostsOfTheTarget) {
+  ConvExtents extents{1, 28, 28, 128, 128};
+  auto cost = [&](kernel::Tuned number, int64_t value) {
+    return planWinograd(target(32, 512, kernel::TuningAttr::get(&context, {{number, value}})), extents, 4, false).cost;
+  };
+  EXPECT_LT(cost(kernel::Tuned::Filter4, 100), cost(kernel::Tuned::Filter4, 1000));
+  EXPECT_LT(cost(kernel::Tuned::L3Rate, 64), cost(kernel::Tuned::L3Rate, 1));
+  EXPECT_EQ(cost(kernel::Tuned::Filter2, 100), cost(kernel::Tuned::Filter2, 1000));
+  auto direct = [&](int64_t percent) {
+    return estimateDirect(target(32, 512, kernel::TuningAttr::get(&context, {{kernel::Tuned::DirectProducts, percent}})), extents);
+  };
+  EXPECT_LT(direct(107), direct(200));
+}
+
+} // namespace
