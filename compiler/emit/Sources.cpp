@@ -22,7 +22,7 @@ static std::vector<std::vector<size_t>> balance(ArrayRef<KernelText> kernels) {
   size_t total = 0;
   for (const KernelText &kernel : kernels)
     total += kernel.definition.size();
-  size_t count = std::min({(total + unitBytes - 1) / unitBytes, maxUnits, kernels.size()});
+  size_t count = std::min({llvm::divideCeil(total, unitBytes), maxUnits, kernels.size()});
   std::vector<size_t> order(kernels.size()), filled(count);
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](size_t a, size_t b) {

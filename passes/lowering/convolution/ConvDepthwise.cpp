@@ -209,7 +209,7 @@ struct Depthwise {
     AffineExpr width = outputDims[spatial];
     auto run = [&](AffineExpr from, AffineExpr to, unsigned count) { k.loop(from, to, count, "x", [&](AffineExpr x) { body(x, count); }); };
     if (auto size = getConstantDim(width)) {
-      int64_t number = (*size + most - 1) / most, big = (*size + number - 1) / number, bigEnd = (*size - number * (big - 1)) * big;
+      int64_t number = llvm::divideCeilSigned(*size, most), big = llvm::divideCeilSigned(*size, number), bigEnd = (*size - number * (big - 1)) * big;
       run(k.constant(0), k.constant(bigEnd), big);
       if (bigEnd < *size)
         run(k.constant(bigEnd), width, big - 1);

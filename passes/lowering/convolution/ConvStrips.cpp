@@ -140,7 +140,7 @@ LineProduct StripsEmitter::packed(ConvOp conv, Value lhs, DenseI64ArrayAttr tile
 
 /// body(first, count) for pieces of [0, extent), at most `most` long and as even as can be.
 static void forPieces(KernelBuilder &k, int64_t extent, int64_t most, function_ref<void(AffineExpr, unsigned)> body) {
-  int64_t number = (extent + most - 1) / most, big = (extent + number - 1) / number, bigEnd = (extent - number * (big - 1)) * big;
+  int64_t number = llvm::divideCeilSigned(extent, most), big = llvm::divideCeilSigned(extent, number), bigEnd = (extent - number * (big - 1)) * big;
   auto run = [&](int64_t from, int64_t to, int64_t count) {
     k.loop(k.constant(from), k.constant(to), count, "x", [&](AffineExpr x) { body(x, static_cast<unsigned>(count)); });
   };
@@ -157,7 +157,7 @@ void StripsEmitter::multiplyLine(const LineProduct &product, int64_t count, Stor
     SmallVector<AffineExpr> offsets;
     for (int64_t row = 0; row < rows; ++row)
       offsets.push_back(simplifyDim(product.at(x + row) - base));
-    Panel columns{(valid + shape.lanes - 1) / shape.lanes, shape.lanes, valid};
+    Panel columns{llvm::divideCeilSigned(valid, shape.lanes), shape.lanes, valid};
     SmallVector<ReductionLoop> reduction{{k.constant(product.depth), k.constant(1), k.constant(columns.vectors * shape.lanes)}};
     TileEmitter emitter{k, product.lhs, k.buffer(product.weight), element, reduction, k.constant(1)};
     emitter.emit(base, offsets, column * product.depth, columns, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {

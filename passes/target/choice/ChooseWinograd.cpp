@@ -119,7 +119,7 @@ static void makeWinograd(ConvOp conv, kernel::TargetAttr target, const ConvExten
   OpBuilder builder(conv);
   Value weight = conv.getWeight();
   if (!plan.byColumns) {
-    int64_t width = plan.shape.columns(), panels = (extents.out + width - 1) / width;
+    int64_t width = plan.shape.columns(), panels = llvm::divideCeilSigned(extents.out, width);
     auto type = RankedTensorType::get({(tile + 2) * (tile + 2), panels, extents.in + 1, width}, builder.getF32Type());
     weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
   }
