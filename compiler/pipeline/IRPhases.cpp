@@ -131,7 +131,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  if (!readModel(options, result, errors) || !checkReadIR(options, result, errors) || !setTarget(options, targets, result, errors))
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
+      !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = countStagesDone(options, *result.targets.front().module);
   std::vector<SpecialSizes> versions;

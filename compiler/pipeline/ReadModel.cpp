@@ -85,14 +85,14 @@ unsigned countStagesDone(const CompileOptions &options, ModuleOp module) {
   return grouped ? 2 : 0;
 }
 
-bool checkReadIR(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+bool checkKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   ModuleOp module = *result.targets.front().module;
-  if (!isIRFile(options.model))
-    return true;
-  if (countStagesDone(options, module) == getStages().size() && !runPass(module, createVerifyKernel(), errors))
-    return false;
-  bool needsData = options.stopAfter.empty() || options.stopAfter == "emit";
-  if (!needsData || hasAllConstants(module))
+  return countStagesDone(options, module) < getStages().size() || runPass(module, createVerifyKernel(), errors);
+}
+
+bool checkConstants(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  bool needsData = isIRFile(options.model) && (options.stopAfter.empty() || options.stopAfter == "emit");
+  if (!needsData || hasAllConstants(*result.targets.front().module))
     return true;
   errors.push_back(options.model + ": constants were omitted when this was printed; --emit=mlir writes all of them");
   return false;

@@ -13,9 +13,11 @@ bool readModel(const CompileOptions &options, Compilation &result, std::vector<s
 /// How many of the stages the model has passed: 0 for an ONNX file, and as many as its contents show for IR.
 unsigned countStagesDone(const CompileOptions &options, mlir::ModuleOp module);
 
-/// Checks what the printers rely on: IR that enters after the kernel stage must keep that stage's promise, and if C++ will be printed, every constant must
-/// have its data.
-bool checkReadIR(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
+/// IR that enters after the kernel stage goes straight to the printers, so it must keep that stage's promise.
+bool checkKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
+
+/// If C++ will be printed, every constant of IR must have its data.
+bool checkConstants(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
 
 } // namespace kiln
 

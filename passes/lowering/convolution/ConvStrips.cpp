@@ -147,7 +147,7 @@ void StripsEmitter::multiplyLine(const LineProduct &product, int64_t count, Stor
     SmallVector<AffineExpr> offsets;
     for (int64_t row = 0; row < rows; ++row)
       offsets.push_back(simplifyDim(product.at(x + row) - base));
-    Panel columns{llvm::divideCeilSigned(valid, shape.lanes), shape.lanes, valid};
+    Panel columns{llvm::divideCeil(valid, shape.lanes), shape.lanes, valid};
     SmallVector<ReductionLoop> reduction{{k.constant(product.depth), k.constant(1), k.constant(columns.vectors * shape.lanes)}};
     TileEmitter emitter{k, product.lhs, k.buffer(product.weight), element, reduction, k.constant(1)};
     emitter.emit(base, offsets, column * product.depth, columns, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
