@@ -1,7 +1,6 @@
 //===- Compile.cpp - From an ONNX file to a library ------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Description.h"
-#include "compiler/IRPhases.h"
 #include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
@@ -13,6 +12,8 @@
 #include "compiler/emit/StackUse.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/emit/Weights.h"
+#include "compiler/pipeline/DiagnosticCollector.h"
+#include "compiler/pipeline/IRPhases.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "kiln/runtime.h"
@@ -26,7 +27,7 @@ namespace kiln {
 
 namespace {
 
-/// One compile on its way.
+/// The state of one compile.
 class Driver {
 public:
   Driver(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors)
@@ -63,7 +64,7 @@ private:
 
 } // namespace
 
-/// The checksum of all weights together; they are written to a temporary file, because it reads them as one piece.
+/// The checksum of all weights. They are written to a temporary file, because kiln_checksum needs them in one piece.
 static llvm::Expected<uint64_t> checksumWeights(ArrayRef<ModuleOp> modules) {
   llvm::Expected<int> file = openNamelessFile("for the weights");
   if (!file)
@@ -152,7 +153,7 @@ void Driver::listSources(const ModelSources &sources) {
     result.weights = {signature.weightsFile(), "", stream, bytes};
 }
 
-/// What a user's description of a target says is none of Kiln's faults. Another compiler knows other names.
+/// Reports names that the built-in compiler does not know: they come from a user's description of a target, so they are not a bug in Kiln.
 bool Driver::knowsTargets() {
   for (const TargetModule &target : result.targets)
     if (std::string unknown = findUnknown(kernel::getTarget(*target.module)); options.cxx.empty() && !unknown.empty()) {
@@ -172,7 +173,7 @@ CompileStatus Driver::package(const ModelSources &sources) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
   }
-  // A library's functions have no bound.
+  // The stack use of a library's functions is not known.
   if (signature.libraries.empty() && (signature.stackBytes = boundStackUse(*objects, signature.name + "_run")))
     result.header.contents = printHeader(signature);
   for (ObjectFile &object : *objects) {
@@ -229,7 +230,7 @@ CompileStatus compileModel(const CompileOptions &options, Compilation &result, s
 static std::vector<ArchiveMember> listMembers(const Compilation &compilation) {
   std::vector<ArchiveMember> members;
   for (const OutputFile &object : compilation.objects) {
-    // What is written in one go is the weights.
+    // Only the object of the weights is a stream.
     std::vector<std::string> symbols = object.stream ? std::vector{compilation.name + "_weights"} : definedSymbols(object.contents);
     members.push_back({object.path, object.getSize(), std::move(symbols), [&object](llvm::raw_ostream &out) { object.write(out); }});
   }
@@ -262,7 +263,7 @@ OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOption
       errors.push_back("no libkiln_" + name + ".a in " + libraryFolder() + ": this Kiln is built without the library");
       return library;
     }
-    // Threads that have run it free what is theirs when they end, which may be after dlclose().
+    // Threads that have run a model free their data when they end, which may be after dlclose().
     links.insert(links.end(), {archive, "-Wl,-z,nodelete"});
     for (StringRef link : kernel::findLibrary(name)->links)
       links.push_back("-l" + link.str());

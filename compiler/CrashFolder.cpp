@@ -14,7 +14,7 @@ using namespace llvm;
 
 namespace kiln {
 
-/// The template of mkdtemp, and later what it made of it. A handler may not allocate.
+/// The template for mkdtemp, which replaces it by the folder's name. It is static because a signal handler may not allocate.
 static char folder[4096];
 static std::atomic<bool> isTaken = false;
 
@@ -30,10 +30,10 @@ void prepareCrashFolder() {
 
 int openCrashFile(const char *name, char *path, size_t pathBytes) {
   size_t length = std::strlen(folder), nameLength = std::strlen(name);
-  // One thread's: when two crash, the second has nothing to add.
+  // If two threads crash, only the first one writes.
   if (length == 0 || length + nameLength + 2 > pathBytes || isTaken.exchange(true))
     return -1;
-  // Made already by an earlier file, the name has no digits left to choose.
+  // After the folder has been made for an earlier file, its name no longer ends in the template's X.
   bool isMade = std::strcmp(folder + length - std::strlen(digits), digits) != 0;
   if (!isMade && !mkdtemp(folder)) {
     isTaken = false;
@@ -63,7 +63,7 @@ public:
   raw_ostream &os() override { return out; }
   ~CrashStream() override {
     out.close();
-    // A full disk is told by the reproducer that is cut off.
+    // If the disk is full, the reproducer is cut off, which shows it.
     out.clear_error();
   }
 

@@ -1,8 +1,8 @@
 //===- Decisions.cpp - What the compiler chose, and why --------------------===//
 #include "compiler/Decisions.h"
-#include "compiler/InPlace.h"
 #include "compiler/files/Printable.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/nn/ConstantData.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/composites/CompositeForms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -36,7 +36,7 @@ llvm::SetVector<StringRef> listNodes(Location location) {
   return nodes;
 }
 
-/// The form of exp that is computed when the operations say `accuracies`; empty when there are none.
+/// The least exact form of exp among these accuracies; empty if there are none.
 static std::string nameExponential(ArrayRef<kernel::Accuracy> accuracies) {
   return accuracies.empty() ? "" : kernel::getExpFunction(*llvm::max_element(accuracies));
 }
@@ -114,16 +114,16 @@ MemoryUse describeMemory(const Compilation &compilation) {
   };
   for (const TargetModule &target : compilation.targets) {
     take(*target.module, nn::transposesAttrName, use.layoutConversions);
-    take(*target.module, "kernel.workspace_bytes", use.workspaceBytes);
-    take(*target.module, "kernel.workspace_lower_bound", use.workspaceLowerBound);
+    take(*target.module, kernel::workspaceBytesAttrName, use.workspaceBytes);
+    take(*target.module, kernel::workspaceLowerBoundAttrName, use.workspaceLowerBound);
   }
   return use;
 }
 
-/// The dictionaries that the target stage left, with the target's name when there are several.
+/// Visits the dictionaries of `kernel.composites`, with the target's name if there are several targets.
 static void forEachComposite(const Compilation &compilation, llvm::function_ref<void(StringRef target, DictionaryAttr)> visit) {
   for (const TargetModule &target : compilation.targets)
-    if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(compositesAttrName))
+    if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(kernel::compositesAttrName))
       for (auto composite : composites.getAsRange<DictionaryAttr>())
         visit(compilation.targets.size() > 1 ? target.label() : "", composite);
 }
@@ -160,6 +160,21 @@ static void printDecision(const Decision &decision) {
     printLine(llvm::errs(), "  not " + kernel + ": " + why);
 }
 
+/// A line for each pair of an input and an output that may be one buffer.
+static void printInPlace(ModuleOp module) {
+  auto nameOf = [](ArrayAttr tensors, int64_t position) { return cast<DictionaryAttr>(tensors[position]).getAs<StringAttr>("name").str(); };
+  for (auto entry : module.getOps<kernel::EntryOp>()) {
+    auto pairs = entry->getAttrOfType<DenseI64ArrayAttr>(kernel::inPlaceAttrName);
+    for (int64_t i = 0; pairs && i + 1 < pairs.size(); i += 2) {
+      auto type = cast<RankedTensorType>(cast<DictionaryAttr>(entry.getInputs()[pairs[i]]).getAs<TypeAttr>("type").getValue());
+      std::string copied = "the whole tensor", output = nameOf(entry.getOutputs(), pairs[i + 1]), input = nameOf(entry.getInputs(), pairs[i]);
+      if (type.hasStaticShape())
+        copied = std::to_string(type.getNumElements() * nn::elementBytes(type.getElementType())) + " bytes";
+      printLine(llvm::errs(), "'" + output + "' may be the buffer of '" + input + "': " + copied + " are not copied then");
+    }
+  }
+}
+
 bool printDecisionsFor(const Compilation &compilation, StringRef node) {
   bool found = false;
   for (const Decision &decision : collectDecisions(compilation)) {
@@ -177,9 +192,7 @@ void printDecisions(const Compilation &compilation) {
   printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
     printDecision(decision);
-  for (const InPlacePair &pair : listInPlace(*compilation.targets.front().module))
-    printLine(llvm::errs(), "'" + pair.output + "' may be the buffer of '" + pair.input +
-                                "': " + (pair.bytes < 0 ? "the whole tensor" : std::to_string(pair.bytes) + " bytes") + " are not copied then");
+  printInPlace(*compilation.targets.front().module);
   MemoryUse use = describeMemory(compilation);
   if (use.layoutConversions >= 0)
     llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";
@@ -208,7 +221,7 @@ llvm::json::Array decisionsToJson(ArrayRef<Decision> decisions) {
 
 std::map<std::string, int64_t> countOperators(ModuleOp module) {
   llvm::SetVector<StringRef> nodes;
-  // A call of a function is the operators in its body.
+  // A call of a function counts as the operators in its body.
   module.walk([&](Operation *op) {
     if (!isa<nn::CompositeOp>(op))
       nodes.insert_range(listNodes(op->getLoc()));

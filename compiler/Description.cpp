@@ -11,7 +11,7 @@ static std::vector<Description::Tensor> describeTensors(const Signature &signatu
   std::vector<Description::Tensor> result;
   for (auto [i, tensor] : enumerate(isOutput ? signature.outputs : signature.inputs))
     result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput)});
-  // What has no tensors is seen, too.
+  // Sequences without tensors have entries, too.
   for (const nn::SequenceInfo &sequence : signature.sequences)
     if (sequence.isOutput == isOutput && sequence.count <= 0)
       result.push_back({sequence.name, sequence.count < 0 ? "optional without a value" : "sequence without elements"});
@@ -38,7 +38,7 @@ Description describe(const Compilation &compilation, const Signature &signature)
   result.weightsBytes = signature.weightsBytes;
   result.operators = compilation.operators;
   result.kernels = collectDecisions(compilation);
-  // A library is the same whether it was asked why.
+  // --why must not change the library, so refusals are left out.
   for (Decision &decision : result.kernels)
     decision.refusals.clear();
   return result;
@@ -91,7 +91,7 @@ json::Object toJson(const Description &description) {
                       {"kernels", decisionsToJson(description.kernels)}};
 }
 
-/// Rows of objects, one call each; what is no such array counts as empty.
+/// Calls a function for each object of an array; anything else counts as an empty array.
 static void forEachRow(const json::Object &object, StringRef key, function_ref<void(const json::Object &)> visit) {
   if (const json::Array *list = object.getArray(key))
     for (const json::Value &row : *list)

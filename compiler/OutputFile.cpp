@@ -8,7 +8,7 @@ using namespace llvm;
 namespace kiln {
 
 namespace {
-/// Writes to memory that is large enough.
+/// A stream into memory of sufficient size.
 class FixedStream : public raw_ostream {
 public:
   explicit FixedStream(char *start) : next(start), start(start) {}
@@ -31,7 +31,7 @@ void OutputFile::write(raw_ostream &out) const {
 std::unique_ptr<MemoryBuffer> OutputFile::toBuffer() const {
   if (!stream)
     return MemoryBuffer::getMemBuffer(contents, path, false);
-  // As a mapped file would be: weights must begin on a cache line.
+  // Aligned like a mapped file, because weights must begin on a cache line.
   std::unique_ptr<WritableMemoryBuffer> buffer = WritableMemoryBuffer::getNewUninitMemBuffer(getSize(), path, Align(64));
   if (!buffer)
     return nullptr;

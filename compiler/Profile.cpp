@@ -22,7 +22,7 @@ using namespace llvm;
 namespace kiln {
 
 static constexpr int64_t profileVersion = 2;
-/// More rows or vectors than any register file has.
+/// More rows or vectors than any register file can hold.
 static constexpr int64_t largestTile = 64;
 
 static Error fail(const Twine &text) { return createStringError(std::make_error_code(std::errc::invalid_argument), text); }
@@ -144,27 +144,27 @@ void attachProfile(mlir::ModuleOp module, ArrayRef<ProfileEntry> entries) {
     // The other numbers are the rules'.
     auto plan = kernel::PlanAttr::get(b.getContext(), entry.kernel, tile, {}, entry.chunk, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, entry.winograd,
                                       /*measured=*/!entry.tile.empty());
-    // Of several entries for the same work the last one counts.
+    // If several entries are for the same work, the last one counts.
     choices.set(entry.work, plan);
   }
   if (!choices.empty())
-    module->setAttr(profileAttrName, choices.getDictionary(b.getContext()));
+    module->setAttr(kernel::profileAttrName, choices.getDictionary(b.getContext()));
 }
 
 ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntry> entries) {
   ProfileUse result;
   result.entries = entries.size();
-  // Whether the kernel fitted, by target and work.
+  // Whether the plan fitted, by target and work.
   std::map<std::pair<std::string, std::string>, bool> uses;
   std::set<std::string> targets;
   for (mlir::ModuleOp module : modules) {
     std::string target = kernel::getTarget(module).describeUnit();
     if (targets.insert(target).second)
       result.targets += (result.targets.empty() ? "'" : ", '") + target + "'";
-    if (auto use = module->getAttrOfType<mlir::DictionaryAttr>(profileUseAttrName))
+    if (auto use = module->getAttrOfType<mlir::DictionaryAttr>(kernel::profileUseAttrName))
       for (mlir::NamedAttribute work : use)
         uses[{target, work.getName().str()}] |= cast<mlir::BoolAttr>(work.getValue()).getValue();
-    module->removeAttr(profileUseAttrName);
+    module->removeAttr(kernel::profileUseAttrName);
   }
   for (const ProfileEntry &entry : entries) {
     auto use = uses.find({entry.target, entry.work});

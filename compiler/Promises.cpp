@@ -1,8 +1,8 @@
 //===- Promises.cpp - What the user promises about a model -----------------===//
 #include "compiler/Promises.h"
-#include "compiler/emit/Signature.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SymbolBounds.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -32,7 +32,7 @@ static bool recordRanges(const CompileOptions &options, ModuleOp module, std::ve
   return true;
 }
 
-/// Sizes are computed in 64 bits: no tensor of three dynamic dimensions may leave them.
+/// Sizes are computed in 64 bits, which the size of a tensor with three dynamic dimensions must not exceed.
 static bool fitTogether(const CompileOptions &options, ArrayRef<std::string> symbols) {
   std::vector<uint64_t> largest;
   for (const std::string &symbol : symbols) {
@@ -49,10 +49,7 @@ static bool fitTogether(const CompileOptions &options, ArrayRef<std::string> sym
 static bool recordBounds(const CompileOptions &options, ModuleOp module, std::vector<std::string> &errors) {
   if (options.dimBounds.empty())
     return true;
-  std::vector<std::string> symbols;
-  if (auto names = module->getAttrOfType<ArrayAttr>(nn::symbolsAttrName))
-    for (auto name : names.getAsRange<StringAttr>())
-      symbols.push_back(name.str());
+  std::vector<std::string> symbols = nn::listSymbols(module);
   // The user cannot bound computed dimensions.
   symbols.resize(nn::ComputedDims(module).given());
   for (auto &entry : options.dimBounds)

@@ -3,10 +3,10 @@
 #include "compiler/Recursion.h"
 #include "compiler/import/Import.h"
 #include "dialects/kernel/Kernel.h"
-#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SymbolBounds.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,23 +17,19 @@ using namespace mlir;
 
 namespace kiln {
 
-/// What is wrong with the module's attributes; "" when nothing is.
+/// What is wrong with the module's attributes, whose types the dialect has verified; empty if nothing is.
 static std::string checkAttributes(ModuleOp module, size_t &symbols) {
-  Attribute name = module->getAttr(nn::modelAttrName), names = module->getAttr(nn::symbolsAttrName), constraints = module->getAttr(nn::constraintsAttrName);
-  auto text = dyn_cast_or_null<StringAttr>(name);
-  if (name && (!text || makeModelName(text.getValue()) != text.getValue()))
+  auto name = module->getAttrOfType<StringAttr>(nn::modelAttrName);
+  if (name && makeModelName(name.getValue()) != name.getValue())
     return (nn::modelAttrName + " is not the name of a model").str();
-  auto list = dyn_cast_or_null<ArrayAttr>(names);
-  if (names && (!list || !llvm::all_of(list, llvm::IsaPred<StringAttr>)))
-    return (nn::symbolsAttrName + " is not a list of names").str();
-  symbols = list ? list.size() : 0;
-  auto map = dyn_cast_or_null<AffineMapAttr>(constraints);
-  if (constraints && (!map || map.getValue().getNumDims() != 0 || map.getValue().getNumSymbols() > symbols))
-    return (nn::constraintsAttrName + " is not a list of expressions of the model's symbols").str();
+  symbols = nn::listSymbols(module).size();
+  for (StringRef attr : {nn::constraintsAttrName, nn::computedSymbolsAttrName})
+    if (auto map = module->getAttrOfType<AffineMapAttr>(attr); map && map.getValue().getNumSymbols() > symbols)
+      return (attr + " is not a list of expressions of the model's symbols").str();
   return "";
 }
 
-/// What is wrong with a tensor type; "" when nothing is.
+/// What is wrong with a tensor type; empty if nothing is.
 static std::string checkType(Type type, size_t symbols, const Limits &limits) {
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor)
@@ -51,7 +47,7 @@ static std::string checkType(Type type, size_t symbols, const Limits &limits) {
   return "";
 }
 
-/// What is wrong with @main; "" when nothing is, or when the module is past it.
+/// What is wrong with @main; empty if nothing is, or if the module has an entry instead.
 static std::string checkMain(ModuleOp module) {
   Operation *main = module.lookupSymbol("main");
   auto function = dyn_cast_or_null<func::FuncOp>(main);
@@ -101,9 +97,10 @@ OwningOpRef<ModuleOp> readIR(MLIRContext &context, std::unique_ptr<llvm::MemoryB
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   std::string wrong = module ? checkModule(*module, limits) : "";
   if (wrong.empty()) {
-    // Alone it is a version of nothing.
-    if (module)
-      (*module)->removeAttr(nn::assumedAttrName);
+    // A version makes sense only beside the general module.
+    for (StringRef attr : {nn::assumedAttrName, nn::specialSizesAttrName})
+      if (module)
+        (*module)->removeAttr(attr);
     return module;
   }
   errors.push_back(name + ": " + wrong);

@@ -16,7 +16,7 @@ namespace kiln {
 
 //===- Texts ---------------------------------------------------------------===//
 
-/// Far more than any real text has.
+/// More levels than any real text has.
 static constexpr unsigned deepestBrackets = 256, mostOperators = 1000;
 
 bool isTooDeep(StringRef text) {
@@ -72,7 +72,7 @@ Expected<json::Value> parseJson(StringRef text) {
 
 //===- Stack ---------------------------------------------------------------===//
 
-/// A chain of as many nodes as a model may have takes less by far.
+/// A chain of as many nodes as a model may have needs much less.
 static constexpr size_t stackBytes = size_t(1) << 30;
 
 namespace {
@@ -82,8 +82,8 @@ struct Call {
 };
 } // namespace
 
-/// Signals are handled on a stack of their own, so that a stack that has run over can still be told of. The thread ends with the stack for signals that
-/// it began with, which sanitizers free.
+/// Signals are handled on a separate stack, so that an overflow of the thread's stack can be reported. At its end the thread restores the signal stack that
+/// it began with, because sanitizers free that one.
 static void *runCall(void *argument) {
   static constexpr size_t signalStackBytes = 1 << 16;
   stack_t signals = {}, before = {};
@@ -113,7 +113,7 @@ int runOnLargeStack(function_ref<int()> program) {
 
 //===- Tools of MLIR's -----------------------------------------------------===//
 
-/// The file among the arguments; "-" for standard input, "" when nothing is read.
+/// The input file among the arguments; "-" for standard input, empty if nothing is read.
 static StringRef findInput(ArrayRef<char *> arguments) {
   StringRef input = "-";
   for (size_t i = 1; i < arguments.size(); ++i) {
@@ -127,7 +127,7 @@ static StringRef findInput(ArrayRef<char *> arguments) {
   return input;
 }
 
-/// Puts a text where a program finds its standard input.
+/// Replaces the program's standard input by a text.
 static bool giveAsInput(StringRef text) {
   std::FILE *file = std::tmpfile();
   if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0)

@@ -81,4 +81,8 @@ def VerifyKernel : Pass<"kernel-verify-kernel", "mlir::ModuleOp"> {
   let summary = "Checks the promise of the kernel stage: flat buffers, no allocation, one entry, every launch fits its kernel.";
 }
 
+def VerifyInPlace : Pass<"kernel-verify-in-place", "mlir::ModuleOp"> {
+  let summary = "Checks that the kernels allow the pairs of inputs and outputs that must be one buffer (`nn.asked_in_place`), and says what prevents it.";
+}
+
 #endif // KILN_PASSES

@@ -1,7 +1,7 @@
 //===- ArchiveWriter.cpp - Objects as a static library ---------------------===//
 //
-// GNU's format: "!<arch>", then members of a header of 60 bytes and their data, each on an even offset. The first member, "/", is the index: how
-// many symbols, the offset of each symbol's member, the names. The second, "//", has the names of members that are longer than 15 characters.
+// GNU's format: "!<arch>", then the members. Each is a header of 60 bytes and the data, and begins at an even offset. The first member, "/", is the index: the
+// number of symbols, the offset of each symbol's member, and the names. The second, "//", has the names of members that are longer than 15 characters.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/ArchiveWriter.h"
@@ -47,7 +47,7 @@ struct Layout {
   /// The name field of each member: NAME/ or the offset in `names`.
   std::vector<std::string> fields;
   uint64_t bytes = 0;
-  /// Offsets that need more than 32 bits make the index one of 64 bits.
+  /// Whether an offset needs more than 32 bits, so that the index has 64-bit entries.
   bool isWide = false;
 
 private:

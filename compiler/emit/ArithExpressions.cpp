@@ -1,7 +1,7 @@
 //===- ArithExpressions.cpp - arith operations as C++ ----------------------===//
 //
-// ONNX integers wrap around and never trap, so `+` and its kin on them are functions of kiln/wrap.h; index arithmetic, which the compiler
-// itself makes and keeps in range, is plain.
+// ONNX integers wrap around and never trap, so their arithmetic is functions of kiln/wrap.h. Index arithmetic, which the compiler
+// itself creates and keeps in range, uses plain operators.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/Expression.h"
@@ -13,26 +13,6 @@
 using namespace mlir;
 
 namespace kiln {
-
-Expression call(const std::string &function, ArrayRef<std::string> arguments) {
-  return {function + "(" + llvm::join(arguments, ", ") + ")"};
-}
-
-Expression callOn(StringRef function, const std::string &type, ValueRange operands, OperandText operand) {
-  if (type.empty())
-    return {};
-  std::vector<std::string> arguments;
-  for (Value value : operands)
-    arguments.push_back(operand(value).text);
-  return call("kiln::" + function.str() + "<" + type + ">", arguments);
-}
-
-Expression infix(const Expression &left, StringRef op, const Expression &right, Binding binding) {
-  // Compilers warn about bitwise operators and comparisons without parentheses.
-  bool nests = binding == Binding::Add || binding == Binding::Multiply;
-  Binding tighter = nests ? static_cast<Binding>(static_cast<int>(binding) + 1) : binding == Binding::Compare ? Binding::Add : Binding::Unary;
-  return {left.at(nests ? binding : tighter) + " " + op.str() + " " + right.at(tighter), binding};
-}
 
 static Expression binary(Operation *op, StringRef text, Binding binding, OperandText operand) {
   return infix(operand(op->getOperand(0)), text, operand(op->getOperand(1)), binding);
@@ -59,7 +39,7 @@ static bool isSafeDivisor(Value divisor) {
   return constant && constant.value() > 0;
 }
 
-/// Index arithmetic with operators of its own.
+/// Index arithmetic that C++ has operators for.
 static Expression writeIndexBinary(Operation *op, OperandText operand) {
   if (!elementOf(op).isIndex() || isCppVector(op->getResult(0).getType()))
     return {};
@@ -93,10 +73,10 @@ static Expression writeBitwise(Operation *op, OperandText operand) {
   unsigned width = elementOf(op).isIndex() ? 64 : elementOf(op).getIntOrFloatBitWidth();
   // Narrow integers are promoted to int.
   bool promoted = !isCppVector(type) && width < 32 && !(isBool && text == "!=");
-  return promoted ? Expression{cppType(type) + "(" + result.text + ")"} : result;
+  return promoted ? Expression{operand.type(type) + "(" + result.text + ")"} : result;
 }
 
-/// The kernel headers' function for an operation.
+/// The function of the kernel headers for an operation.
 static StringRef integerFunction(Operation *op) {
   static const llvm::StringMap<StringRef> names = {
       {"arith.addi", "add"},           {"arith.subi", "sub"},         {"arith.muli", "mul"},       {"arith.divsi", "div"},
@@ -122,13 +102,13 @@ static StringRef comparisonText(arith::CmpIPredicate predicate) {
   return "";
 }
 
-/// A comparison of lanes gives lanes of their own width, a mask has int32 lanes.
-static Expression asMask(Expression compare, Type operandType, Type maskType) {
+/// Comparing vectors gives lanes of the operands' width, but a mask has int32 lanes.
+static Expression asMask(Expression compare, Type operandType, Type maskType, OperandText operand) {
   Type element = getElementTypeOrSelf(operandType);
   unsigned width = element.isIndex() ? 64 : element.isInteger(1) ? 32 : element.getIntOrFloatBitWidth();
   if (!isCppVector(maskType) || width == 32)
     return compare;
-  return call("kiln::convert<" + cppType(maskType) + ">", {compare.text});
+  return call("kiln::convert<" + operand.type(maskType) + ">", {compare.text});
 }
 
 static Expression writeCompareInteger(arith::CmpIOp op, OperandText operand) {
@@ -143,23 +123,23 @@ static Expression writeCompareInteger(arith::CmpIOp op, OperandText operand) {
     if (isOrder && !isUnsigned)
       std::swap(left, right);
   } else if (isUnsigned) {
-    std::string cast = isCppVector(type) ? "kiln::bitcast<" + cppUnsignedType(type) + ">" : cppUnsignedType(type);
+    std::string name = operand.unsignedType(type), cast = isCppVector(type) ? "kiln::bitcast<" + name + ">" : name;
     left = call(cast, {left.text});
     right = call(cast, {right.text});
   }
-  return asMask(infix(left, comparisonText(predicate), right, Binding::Compare), type, op.getType());
+  return asMask(infix(left, comparisonText(predicate), right, Binding::Compare), type, op.getType(), operand);
 }
 
 static Expression writeCompareFloat(arith::CmpFOp op, OperandText operand) {
   using P = arith::CmpFPredicate;
   Type type = op.getLhs().getType();
   Expression left = operand(op.getLhs()), right = operand(op.getRhs());
-  auto compare = [&](StringRef text) { return asMask(infix(left, text, right, Binding::Compare), type, op.getType()); };
+  auto compare = [&](StringRef text) { return asMask(infix(left, text, right, Binding::Compare), type, op.getType(), operand); };
   auto negated = [&](StringRef text) {
     return Expression{(isCppVector(type) ? "~" : "!") + compare(text).at(Binding::Primary), Binding::Unary};
   };
   auto function = [&](StringRef name) {
-    return asMask(call("kiln::" + name.str() + "<" + cppType(type) + ">", {left.text, right.text}), type, op.getType());
+    return asMask(call("kiln::" + name.str() + "<" + operand.type(type) + ">", {left.text, right.text}), type, op.getType(), operand);
   };
   switch (op.getPredicate()) {
   case P::OEQ: return compare("==");
@@ -176,7 +156,7 @@ static Expression writeCompareFloat(arith::CmpFOp op, OperandText operand) {
   case P::UEQ: return function("equal_or_unordered");
   case P::ORD: return function("ordered");
   case P::UNO: return function("unordered");
-  case P::AlwaysFalse: return literal(cast<TypedAttr>(Builder(op.getContext()).getZeroAttr(op.getType())));
+  case P::AlwaysFalse: return operand.literal(cast<TypedAttr>(Builder(op.getContext()).getZeroAttr(op.getType())));
   case P::AlwaysTrue: return {};
   }
   return {};
@@ -184,15 +164,14 @@ static Expression writeCompareFloat(arith::CmpFOp op, OperandText operand) {
 
 static Expression writeSelect(arith::SelectOp op, OperandText operand) {
   Expression condition = operand(op.getCondition()), yes = operand(op.getTrueValue()), no = operand(op.getFalseValue());
-  std::string type = cppType(op.getType());
-  if (type.empty())
+  if (cppType(op.getType()).empty())
     return {};
   if (isCppVector(op.getCondition().getType()))
     return call("kiln::select", {condition.text, yes.text, no.text});
   // Casts keep literals and promoted operands at the type of the value.
   bool narrow = getElementTypeOrSelf(op.getType()).isInteger(8) || getElementTypeOrSelf(op.getType()).isInteger(16);
   Expression result{condition.at(Binding::Bitwise) + " ? " + yes.at(Binding::Bitwise) + " : " + no.at(Binding::Bitwise), Binding::Conditional};
-  return narrow ? Expression{type + "(" + result.text + ")"} : result;
+  return narrow ? Expression{operand.type(op.getType()) + "(" + result.text + ")"} : result;
 }
 
 /// A conversion of each lane with C++'s rules between the C++ types.
@@ -208,7 +187,8 @@ static std::string unsignedOperand(Value value, OperandText operand) {
   Expression text = operand(value);
   if (getElementTypeOrSelf(type).isInteger(1))
     return isCppVector(type) ? text.at(Binding::Unary) + " & 1" : text.text;
-  return (isCppVector(type) ? "kiln::bitcast<" + cppUnsignedType(type) + ">(" : cppUnsignedType(type) + "(") + text.text + ")";
+  std::string name = operand.unsignedType(type);
+  return (isCppVector(type) ? "kiln::bitcast<" + name + ">(" : name + "(") + text.text + ")";
 }
 
 static Expression writeNarrow(Operation *op, OperandText operand) {
@@ -216,11 +196,11 @@ static Expression writeNarrow(Operation *op, OperandText operand) {
   bool vector = isCppVector(to);
   Expression text = operand(op->getOperand(0));
   if (!elementOf(op).isInteger(1))
-    return convert(cppType(to), vector, text.text);
+    return convert(operand.type(to), vector, text.text);
   Expression bit{text.at(Binding::Unary) + " & 1", Binding::Bitwise};
   if (!vector)
     return {"(" + bit.text + ") != 0", Binding::Compare};
-  return convert(cppType(to), true, "-(" + bit.text + ")");
+  return convert(operand.type(to), true, "-(" + bit.text + ")");
 }
 
 /// How the kernel headers call a type that is only stored; empty for one that is computed with.
@@ -228,8 +208,7 @@ static StringRef storage(Type type) { return type.isF16() ? "f16" : type.isBF16(
 
 static Expression writeFloatConversion(Operation *op, OperandText operand) {
   Value from = op->getOperand(0);
-  Type source = getElementTypeOrSelf(from.getType()), target = elementOf(op);
-  std::string to = cppType(op->getResult(0).getType());
+  Type source = getElementTypeOrSelf(from.getType()), target = elementOf(op), to = op->getResult(0).getType();
   if (!storage(source).empty() && !storage(target).empty())
     return {};
   bool vector = isCppVector(from.getType());
@@ -237,19 +216,19 @@ static Expression writeFloatConversion(Operation *op, OperandText operand) {
   if (auto form = dyn_cast<VectorType>(from.getType()))
     f32 = form.clone(f32);
   if (!storage(source).empty()) {
-    Expression wide = callOn((storage(source) + "_to_f32").str(), cppType(from.getType()), from, operand);
-    return target.isF64() ? convert(to, vector, wide.text) : wide;
+    Expression wide = callOn((storage(source) + "_to_f32").str(), operand.type(from.getType()), from, operand);
+    return target.isF64() ? convert(operand.type(to), vector, wide.text) : wide;
   }
   if (!storage(target).empty()) {
     std::string text = operand(from).text;
     if (source.isF64()) // by way of float
-      text = convert(cppType(f32), vector, text).text;
-    return call(("kiln::f32_to_" + storage(target) + "<").str() + cppType(f32) + ">", {text});
+      text = convert(operand.type(f32), vector, text).text;
+    return call(("kiln::f32_to_" + storage(target) + "<").str() + operand.type(f32) + ">", {text});
   }
-  return convert(to, isCppVector(op->getResult(0).getType()), operand(from).text);
+  return convert(operand.type(to), isCppVector(to), operand(from).text);
 }
 
-/// Canonical forms convert between integers and halves at once; the text goes by way of float.
+/// Conversions between integers and half types, which the text writes as two, by way of float.
 static Expression writeHalfConversion(Operation *op, OperandText operand) {
   Value from = op->getOperand(0);
   Type source = getElementTypeOrSelf(from.getType()), target = elementOf(op), f32 = Float32Type::get(op->getContext());
@@ -257,19 +236,19 @@ static Expression writeHalfConversion(Operation *op, OperandText operand) {
     f32 = form.clone(f32);
   bool vector = isCppVector(from.getType());
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && !storage(source).empty()) {
-    std::string wide = callOn((storage(source) + "_to_f32").str(), cppType(from.getType()), from, operand).text;
-    std::string name = cppType(op->getResult(0).getType());
+    std::string wide = callOn((storage(source) + "_to_f32").str(), operand.type(from.getType()), from, operand).text;
+    std::string name = operand.type(op->getResult(0).getType());
     if (isa<arith::FPToSIOp>(op))
       return call("kiln::saturate<" + name + ">", {wide});
-    std::string whole = call("kiln::saturate<" + cppUnsignedType(op->getResult(0).getType()) + ">", {wide}).text;
+    std::string whole = call("kiln::saturate<" + operand.unsignedType(op->getResult(0).getType()) + ">", {wide}).text;
     return vector ? call("kiln::bitcast<" + name + ">", {whole}) : Expression{name + "(" + whole + ")"};
   }
   if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || storage(target).empty())
     return {};
   bool isNegated = isa<arith::SIToFPOp>(op) && source.isInteger(1) && !vector;
   std::string whole = isa<arith::UIToFPOp>(op) ? unsignedOperand(from, operand) : isNegated ? "-int32_t(" + operand(from).text + ")" : operand(from).text;
-  std::string wide = convert(cppType(f32), vector, whole).text;
-  return call(("kiln::f32_to_" + storage(target) + "<").str() + cppType(f32) + ">", {wide});
+  std::string wide = convert(operand.type(f32), vector, whole).text;
+  return call(("kiln::f32_to_" + storage(target) + "<").str() + operand.type(f32) + ">", {wide});
 }
 
 static Expression writeConversion(Operation *op, OperandText operand) {
@@ -277,29 +256,29 @@ static Expression writeConversion(Operation *op, OperandText operand) {
     return half;
   Type to = op->getResult(0).getType();
   bool vector = isCppVector(to);
-  std::string name = cppType(to);
+  auto name = [&] { return operand.type(to); };
   Value from = op->getOperand(0);
   bool fromBool = getElementTypeOrSelf(from.getType()).isInteger(1);
   return TypeSwitch<Operation *, Expression>(op)
       .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return writeFloatConversion(op, operand); })
       .Case<arith::TruncIOp>([&](auto) { return writeNarrow(op, operand); })
       .Case<arith::ExtUIOp, arith::UIToFPOp, arith::IndexCastUIOp>([&](auto) {
-        return convert(name, vector, unsignedOperand(from, operand));
+        return convert(name(), vector, unsignedOperand(from, operand));
       })
       .Case<arith::ExtSIOp, arith::SIToFPOp, arith::IndexCastOp>([&](auto) {
         Expression text = operand(from);
         if (fromBool && !vector)
-          return Expression{name + "(-int32_t(" + text.text + "))"};
-        bool same = cppType(from.getType()) == name;
-        return same ? text : convert(name, vector, text.text);
+          return Expression{name() + "(-int32_t(" + text.text + "))"};
+        bool same = cppType(from.getType()) == cppType(to);
+        return same ? text : convert(name(), vector, text.text);
       })
-      .Case<arith::FPToSIOp>([&](auto) { return callOn("saturate", name, from, operand); })
+      .Case<arith::FPToSIOp>([&](auto) { return callOn("saturate", name(), from, operand); })
       .Case<arith::FPToUIOp>([&](auto) {
-        Expression text = callOn("saturate", cppUnsignedType(to), from, operand);
-        return vector ? call("kiln::bitcast<" + name + ">", {text.text}) : Expression{name + "(" + text.text + ")"};
+        Expression text = callOn("saturate", operand.unsignedType(to), from, operand);
+        return vector ? call("kiln::bitcast<" + name() + ">", {text.text}) : Expression{name() + "(" + text.text + ")"};
       })
       .Case<arith::BitcastOp>([&](auto) {
-        return cppType(from.getType()) == name ? operand(from) : callOn("bitcast", name, from, operand);
+        return cppType(from.getType()) == cppType(to) ? operand(from) : callOn("bitcast", name(), from, operand);
       })
       .Default([](auto) { return Expression(); });
 }
@@ -320,7 +299,7 @@ Expression writeArith(Operation *op, OperandText operand) {
   bool isFloat = isa<FloatType>(elementOf(op));
   if (function.empty() || elementOf(op).isInteger(1) || (isFloat && !elementOf(op).isF32() && !elementOf(op).isF64()))
     return {};
-  return callOn(function, cppType(op->getResult(0).getType()), op->getOperands(), operand);
+  return callOn(function, operand.type(op->getResult(0).getType()), op->getOperands(), operand);
 }
 
 } // namespace kiln

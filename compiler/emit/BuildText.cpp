@@ -27,7 +27,7 @@ std::string makeCompilerOption(StringRef option, StringRef value) { return (opti
 
 Expected<std::string> makeDepfilePath(StringRef path) {
   bool isControlled = any_of(path, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  // To make, a recipe begins behind a semicolon and another list behind a bar, whatever stands before them.
+  // For make, a semicolon begins a recipe and a bar begins another list, wherever they are.
   size_t separator = path.find_first_of(";|");
   if (isControlled || separator != StringRef::npos) {
     std::string shown;
@@ -38,7 +38,7 @@ Expected<std::string> makeDepfilePath(StringRef path) {
   }
   std::string text;
   for (auto [i, c] : enumerate(path)) {
-    // Backslashes count only before what they would escape, a blank behind the path included: each is doubled there.
+    // Backslashes are special only before a character that they would escape, such as the blank after the path; there each is doubled.
     size_t next = path.find_first_not_of('\\', i);
     bool escapes = c == '\\' && (next == StringRef::npos || StringRef(" #:").contains(path[next]));
     if (StringRef(" #:").contains(c) || escapes)

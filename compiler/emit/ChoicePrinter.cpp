@@ -3,6 +3,7 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/InfoTables.h"
 #include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/RealExpressions.h"
 
@@ -37,14 +38,14 @@ static std::string printRow(const Signature &target) {
 }
 
 namespace {
-/// A function of the whole that passes its arguments on to that of a target and version.
+/// A function of the library that forwards its arguments to the function of a target and version.
 struct Forward {
   std::string head, none, arguments;
   std::string (Signature::*callee)() const;
 };
 } // namespace
 
-/// That an expression of the dimensions is zero. The version checks it itself, exactly: this may be wrong where sizes pass the digits of a double.
+/// A condition in double that an expression of the dimensions is zero. It may be wrong for sizes beyond 2^53, but the version checks it again, exactly.
 static std::string printZero(AffineExpr expr, const Signature &signature) {
   std::vector<std::string> symbols;
   for (const SignatureSymbol &symbol : signature.givenSymbols()) {
@@ -54,7 +55,7 @@ static std::string printZero(AffineExpr expr, const Signature &signature) {
   return printReal(expr, symbols) + " == 0";
 }
 
-/// The calls of one target's versions, those for special sizes first. `dims` may be null: the callee has a status for that.
+/// Calls of one target's versions, those for special sizes first. `dims` may be null, for which the callee returns a status.
 static std::string printCalls(const Forward &forward, const Signature &target, ArrayRef<Signature> signatures, const std::string &indent) {
   std::string text;
   for (const Signature &version : signatures) {
@@ -84,7 +85,7 @@ static std::string printForward(const Forward &forward, ArrayRef<Signature> targ
   return text + "  default:\n    return " + forward.none + ";\n  }\n}\n";
 }
 
-/// The table of targets and NAME_target. One target that any CPU runs is taken as it is.
+/// The table of targets and NAME_target. A single target that runs on any CPU needs no choice.
 static std::string printTargets(const std::string &name, ArrayRef<Signature> targets, const std::string &tables) {
   std::string function = "extern \"C\" const kiln_model_info " + name + "_info = description;\n\nextern \"C\" const char *" + name + "_target(void) {";
   if (!asksCpu(targets))

@@ -89,10 +89,10 @@ std::string findUnknown(kernel::TargetAttr target) {
   wanted.Triple = tripleOf(target);
   wanted.CPU = target ? target.getCpu().str() : "";
   IntrusiveRefCntPtr<clang::TargetInfo> known(clang::TargetInfo::CreateTargetInfo(*diagnostics, wanted));
-  // The first line alone: those behind it list all CPUs.
+  // Only the first line, because the following ones list all CPUs.
   if (!known)
     return StringRef(log).split('\n').first.split("error: ").second.str();
-  // The weights are written for these alone, and the header's tables have the sizes of these.
+  // Weights are written in this byte order only, and the tables in the header assume these sizes.
   if (known->isBigEndian() || known->getPointerWidth(clang::LangAS::Default) != 64)
     return "'" + wanted.Triple + "' is not little-endian with addresses of 64 bits";
   for (const std::string &name : target ? instructionSets(target) : std::vector<std::string>())

@@ -19,14 +19,14 @@ struct Flag {
 };
 } // namespace
 
-/// How emitted code is built, by every compiler. The text is unrolled already; contraction makes a * b + c one instruction. Never -ffast-math: it
+/// The flags for emitted code, for every compiler. Loops are unrolled already, and contraction makes a * b + c one instruction. Never -ffast-math: it
 /// breaks exp and NaN.
 static constexpr Flag flags[] = {
     {"-std=c++17", "-std=c++17"},
     {"-O2", "-O2 -vectorize-loops -vectorize-slp"},
     {"-fno-unroll-loops", "-fno-unroll-loops"},
     {"-ffp-contract=fast", "-ffp-contract=fast"},
-    // What the front end does unless it is told otherwise.
+    // Defaults of the drivers that the front end must be told.
     {"-fno-math-errno", ""},
     {"-fno-exceptions", ""},
     {"-fno-rtti", "-fno-rtti"},
@@ -34,11 +34,11 @@ static constexpr Flag flags[] = {
     {"-fvisibility=hidden", "-fvisibility=hidden"},
     {"-fvisibility-inlines-hidden", "-fvisibility-inlines-hidden"},
     {"-ffunction-sections", "-ffunction-sections"},
-    // Drivers decide this by the system.
+    // Drivers choose this depending on the system.
     {"", "-mframe-pointer=none -funwind-tables=2"},
 };
 
-/// What only the built-in compiler is asked for: freestanding headers of its own, sizes of stacks, and messages that are read.
+/// Flags for the built-in compiler only: its own freestanding headers, stack sizes, and messages in a form that can be read back.
 static constexpr StringLiteral builtinFlags[] = {"-emit-obj",       "-x",          "c++",
                                                  "-nostdsysteminc", "-nobuiltininc", "-fgnuc-version=4.2.1", "-fstack-size-section", "-fno-ident",
                                                  "-Wall",           "-Wextra",     "-fno-caret-diagnostics"};
@@ -57,7 +57,7 @@ std::string tripleOf(kernel::TargetAttr target) {
 
 static bool isX86(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)).isX86(); }
 
-/// Compilers would use half of a 512-bit vector unit otherwise.
+/// Without it, compilers use only half of a 512-bit vector unit.
 static bool isWide(kernel::TargetAttr target) { return target && isX86(target) && target.getVectorBits() >= 512; }
 
 std::vector<std::string> instructionSets(kernel::TargetAttr target) {

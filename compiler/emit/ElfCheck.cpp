@@ -35,7 +35,7 @@ private:
 };
 } // namespace
 
-/// A record at a place that need not be aligned.
+/// Reads a record at an offset that may be unaligned.
 template <typename T> static T readAt(StringRef bytes, uint64_t offset) {
   T record;
   std::memcpy(&record, bytes.data() + offset, sizeof(T));
@@ -116,7 +116,7 @@ bool ElfChecker::check() {
   bool isKnown = header.e_ident[ELF::EI_CLASS] == ELF::ELFCLASS64 && header.e_ident[ELF::EI_DATA] == ELF::ELFDATA2LSB && header.e_type == ELF::ET_REL;
   if (!isKnown || !readSections())
     return false;
-  // All places first: the tables refer to each other.
+  // All sections must lie in the file before any is read, because the tables refer to each other.
   bool areInside = all_of(sections, [&](const ELF::Elf64_Shdr &section) { return isSound(section); });
   return areInside && count_if(sections, [](const ELF::Elf64_Shdr &section) { return section.sh_type == ELF::SHT_SYMTAB; }) <= 1 &&
          all_of(sections, [&](const ELF::Elf64_Shdr &section) { return isTableSound(section); });

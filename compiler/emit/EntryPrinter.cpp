@@ -1,6 +1,7 @@
 //===- EntryPrinter.cpp - The functions that a program calls, as C++ -------===//
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/FunctionPrinter.h"
+#include "compiler/emit/InfoTables.h"
 #include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/RealExpressions.h"
 #include "dialects/kernel/Work.h"
@@ -42,7 +43,7 @@ private:
   SymbolTable symbols;
   const Signature &signature;
   const KernelNames &kernels;
-  /// A row of the table of launches, but for the number of rows.
+  /// A row of the table of launches, without its index and the number of rows.
   struct LaunchRow {
     std::string names, work;
   };
@@ -62,7 +63,7 @@ static std::string outsideBounds(const SignatureSymbol &symbol, const std::strin
 
 static std::string statement(const std::string &condition, StringRef status) { return "if (" + condition + ")\n    return " + status.str() + ";"; }
 
-/// No buffer may be NULL. Of very many, a loop finds it: one statement for each takes the compiler long.
+/// No buffer may be NULL. If there are very many, a loop checks them, because a statement for each would make the compiler slow.
 void EntryBody::printPointerChecks(ArrayRef<SignatureTensor> tensors, const std::string &pointer) {
   static constexpr size_t mostStatements = 64;
   if (tensors.size() <= mostStatements) {
@@ -116,7 +117,7 @@ void EntryBody::defineArguments() {
     define(*argument++, "dims->" + symbol.field);
 }
 
-/// The buffers that kernels report faults in.
+/// Finds the buffers in which kernels report faults.
 void EntryBody::findStatusCells() {
   signature.entry.walk([&](kernel::LaunchOp launch) {
     auto callee = symbols.lookup<func::FuncOp>(launch.getKernel());
@@ -190,7 +191,7 @@ LogicalResult EntryBody::printStatement(Operation *op) {
   return FunctionPrinter::printStatement(op);
 }
 
-/// What a buffer is called: the last ONNX node whose result it holds.
+/// The name of a buffer, from the last ONNX node whose result it holds.
 static std::string bufferName(Location loc) {
   static constexpr size_t maxLength = 40;
   StringRef node;
@@ -242,7 +243,7 @@ std::string EntryBody::countWork(kernel::LaunchOp launch) {
   return ", [&](kiln_kernel_info &info) { info.flops = " + count(0) + "info.bytes = " + count(1) + "}";
 }
 
-/// A function of its own for the compiler, which sees what is around it. It ends early with a status.
+/// A lambda that is not inlined, so that the compiler sees a separate function with access to the variables around it. It may return early with a status.
 LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
   std::string name = uniqueName("part");
   open("const auto " + name + " = [&]() __attribute__((noinline)) -> kiln_status {");
@@ -263,7 +264,7 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   for (Value operand : launch.getOperands_())
     arguments.push_back(text(operand));
   const std::string &name = kernels.at(launch.getKernel());
-  std::string nodes = joinStrings(launch->getAttr("nodes"), " ");
+  std::string nodes = joinStrings(launch->getAttr(kernel::nodesAttrName), " ");
   if (nodes.empty())
     nodes = joinStrings(callee->getAttr(kernel::nodesAttrName), " ");
   size_t index = launchTable.size();
@@ -308,7 +309,7 @@ static std::string printTask(func::FuncOp kernel, const std::string &name) {
          ", int64_t begin, int64_t end) {\n" + unpack + "  " + name + "(" + values + "begin, end);\n}\n\n";
 }
 
-/// What stands before a function that programs call, or, for one of several targets, that only the choice calls.
+/// The linkage of a function that programs call; for one of several targets, of one that only the choice calls.
 static std::string linkage(const Signature &signature) { return signature.isWhole() ? "extern \"C\" " : "KILN_KERNEL "; }
 
 /// Dimensions outside of their bounds, or too large together, have no size.

@@ -14,9 +14,6 @@ using KernelNames = llvm::StringMap<std::string>;
 /// NAME_workspace_size_VARIANT.
 mlir::FailureOr<std::string> printEntrySource(const Signature &signature, const KernelNames &kernels);
 
-/// The constant tables of NAME_info, in an anonymous namespace.
-std::string printInfoTables(const Signature &signature, size_t launches);
-
 /// The number of launches of a run.
 size_t countLaunches(const Signature &signature);
 

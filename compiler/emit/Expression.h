@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_EMIT_EXPRESSION_H
 #define KILN_COMPILER_EMIT_EXPRESSION_H
 
+#include "compiler/emit/CppTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -21,21 +22,24 @@ struct Expression {
   std::string at(Binding place) const { return binding < place ? "(" + text + ")" : text; }
 };
 
-/// The expression of an operand.
-using OperandText = llvm::function_ref<Expression(mlir::Value)>;
+/// A constant as an expression. Every value is exact. The types that it names go to `used`, unless the expression is only a question.
+Expression literal(mlir::TypedAttr value, VectorNames *used = nullptr);
 
-/// The C++ type of a scalar or vector value; empty if there is none. Signless integers are signed, masks are int32 lanes, f16 and bf16 are
-/// their bits.
-std::string cppType(mlir::Type type);
-/// The C++ type of an element of a buffer.
-std::string cppElementType(mlir::Type type);
-/// The unsigned integer type of the same shape.
-std::string cppUnsignedType(mlir::Type type);
-/// Whether a value of this type is a vector with more than one lane in C++ (a vector of one lane is a scalar there).
-bool isCppVector(mlir::Type type);
+/// What the expression of an operation is made of: the expressions of its operands, and the types that it names.
+class OperandText {
+public:
+  OperandText(llvm::function_ref<Expression(mlir::Value)> expression, VectorNames &used) : expression(expression), used(used) {}
 
-/// A constant as an expression. Every value is exact.
-Expression literal(mlir::TypedAttr value);
+  Expression operator()(mlir::Value value) const { return expression(value); }
+  /// cppType and cppUnsignedType, for the text of the expression; to only ask, call these.
+  std::string type(mlir::Type type) const { return used.use(cppType(type)); }
+  std::string unsignedType(mlir::Type type) const { return used.use(cppUnsignedType(type)); }
+  Expression literal(mlir::TypedAttr value) const { return kiln::literal(value, &used); }
+
+private:
+  llvm::function_ref<Expression(mlir::Value)> expression;
+  VectorNames &used;
+};
 
 /// The value of an operation that computes one value from its operands and touches no memory. Returns an empty text if no rule covers
 /// the operation or the type.

@@ -59,7 +59,7 @@ Expected<ExternalCompiler> ExternalCompiler::create(StringRef program, ArrayRef<
       return error;
   for (const EmbeddedFile &file : embeddedFiles())
     if (file.path.starts_with("kiln/")) {
-      // Here alone: a folder that a signal has removed stays away.
+      // Only here, so that a folder that a signal handler has removed is not made again.
       auto path = inFolder(compiler.folder, file.path);
       sys::fs::create_directories(sys::path::parent_path(path));
       if (Error error = writeFile(path, file.text))
@@ -127,7 +127,7 @@ Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, Arr
   arguments.insert(arguments.end(), links.begin(), links.end());
   if (Error error = linker->run(arguments, log))
     return std::move(error);
-  // The mapping outlives the file's name.
+  // The mapping remains valid after the file is removed.
   auto library = MemoryBuffer::getFile(path, false, false);
   if (!library)
     return createFileError(path, library.getError());

@@ -52,7 +52,7 @@ std::string FunctionPrinter::nameOf(Value value, StringRef fallback) {
   return scope.unique(makeIdentifier(name.empty() ? fallback : name));
 }
 
-/// What a value without a name is called.
+/// The name of a value that has no given name.
 static StringRef defaultName(Type type) {
   Type element = getElementTypeOrSelf(type);
   if (isa<MemRefType>(type))
@@ -68,19 +68,19 @@ static bool isConstant(Operation *op) { return isa<arith::ConstantOp>(op); }
 
 static bool isLoad(Operation *op) { return isa<memref::LoadOp, vector::LoadOp, kernel::StridedLoadOp>(op); }
 
-/// Whether C++ evaluates the operand again and again: a bound of a loop.
+/// Whether C++ evaluates the operand repeatedly, as it does with the bound and the step of a loop.
 static bool isRepeated(OpOperand &use) {
   return isa<scf::ForOp>(use.getOwner()) && (use.getOperandNumber() == 1 || use.getOperandNumber() == 2);
 }
 
-/// Whether C++ text says nothing of the operand: the size of a view.
+/// Whether the operand does not occur in the C++ text, like the size of a view.
 static bool isUnwritten(OpOperand &use) { return isa<memref::ViewOp>(use.getOwner()) && use.getOperandNumber() > 1; }
 
-/// Whether the user's text has the operand more than once.
+/// Whether the operand occurs more than once in the user's text.
 static bool isWrittenTwice(OpOperand &use) { return isa<vector::ExtractStridedSliceOp>(use.getOwner()); }
 
 void FunctionPrinter::planBlock(Block &block) {
-  // The operation whose statement an operation's text is part of, and whether something is written behind a place.
+  // For each operation, the one whose statement its text is part of, and the number of writes before it.
   DenseMap<Operation *, Operation *> statement;
   DenseMap<Operation *, unsigned> writesBefore;
   unsigned writes = 0;
@@ -116,7 +116,7 @@ void FunctionPrinter::planBlock(Block &block) {
 Expression FunctionPrinter::expression(Value value) {
   if (auto constant = value.getDefiningOp<arith::ConstantOp>())
     if (!names.contains(value))
-      return literal(constant.getValue());
+      return literal(constant.getValue(), &vectors);
   if (auto found = pending.find(value); found != pending.end()) {
     Expression text = std::move(found->second);
     pending.erase(found);
@@ -157,15 +157,16 @@ Expression FunctionPrinter::writeLoad(Operation *op) {
     if (!isCppVector(load.getType()))
       return element(load.getBase(), load.getIndices());
     std::string buffer = text(load.getBase());
-    return call("kiln::load<" + cppType(load.getType()) + ">", {addressOf(buffer, address(load.getBase(), load.getIndices()))});
+    return call("kiln::load<" + writeType(load.getType()) + ">", {addressOf(buffer, address(load.getBase(), load.getIndices()))});
   }
   auto load = cast<kernel::StridedLoadOp>(op);
   std::string place = addressOf(text(load.getSource()), expression(load.getIndex()));
-  return call("kiln::load_strided<" + cppType(load.getType()) + ">", {place, std::to_string(load.getStride())});
+  return call("kiln::load_strided<" + writeType(load.getType()) + ">", {place, std::to_string(load.getStride())});
 }
 
 Expression FunctionPrinter::writeExpression(Operation *op) {
-  auto operand = [&](Value value) { return expression(value); };
+  auto take = [&](Value value) { return expression(value); };
+  OperandText operand(take, vectors);
   if (isLoad(op))
     return writeLoad(op);
   if (auto same = dyn_cast<kernel::SameBufferOp>(op))
@@ -186,16 +187,15 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
 
 LogicalResult FunctionPrinter::printValue(Operation *op) {
   Value result = op->getResult(0);
-  Expression value = isConstant(op) ? literal(cast<arith::ConstantOp>(op).getValue()) : writeExpression(op);
-  std::string type = cppType(result.getType());
-  if (value.text.empty() || type.empty())
+  Expression value = isConstant(op) ? literal(cast<arith::ConstantOp>(op).getValue(), &vectors) : writeExpression(op);
+  if (value.text.empty() || cppType(result.getType()).empty())
     return failure();
   if (inlined.contains(op) && value.text.size() <= expressionColumns) {
     pending[result] = std::move(value);
     return success();
   }
   std::string name = nameOf(result, defaultName(result.getType()));
-  line("const " + type + " " + name + " = " + value.text + ";");
+  line("const " + writeType(result.getType()) + " " + name + " = " + value.text + ";");
   names[result] = name;
   return success();
 }
@@ -289,7 +289,7 @@ bool FunctionPrinter::printMemory(Operation *op) {
     std::string place = text(store.getBase());
     place = addressOf(place, address(store.getBase(), store.getIndices()));
     // The type is written out, so that an expression of another form is converted or fails to compile.
-    line("kiln::store<" + cppType(value.getType()) + ">(" + place + ", " + text(value) + ");");
+    line("kiln::store<" + writeType(value.getType()) + ">(" + place + ", " + text(value) + ");");
     return true;
   }
   if (auto numbers = dyn_cast<kernel::NumbersOp>(op)) {
@@ -319,7 +319,7 @@ LogicalResult FunctionPrinter::printAlloca(memref::AllocaOp op) {
   names[op.getResult()] = name;
   uint64_t alignment = op.getAlignment().value_or(0);
   std::string prefix = alignment ? "alignas(" + std::to_string(alignment) + ") " : "";
-  line(prefix + element + " " + name + "[" + Twine(type.getNumElements()) + "];");
+  line(prefix + vectors.use(element) + " " + name + "[" + Twine(type.getNumElements()) + "];");
   return success();
 }
 

@@ -41,6 +41,8 @@ public:
   /// Whether the printed text mentions the value.
   bool isMentioned(mlir::Value value) const { return mentioned.contains(value); }
   const std::string &body() const { return out; }
+  /// The vector types that the text names.
+  const std::set<std::string> &vectorTypes() const { return vectors.get(); }
 
 protected:
   /// Prints an operation that is not an expression and not from scf or memref. Fails if there is no rule.
@@ -48,6 +50,8 @@ protected:
   void line(const llvm::Twine &text);
   void open(const llvm::Twine &text);
   void close(const llvm::Twine &text = "}");
+  /// The C++ type of a value, for the text.
+  std::string writeType(mlir::Type type) { return vectors.use(cppType(type)); }
   NameScope scope;
 
 private:
@@ -76,6 +80,7 @@ private:
   void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);
   void declare(mlir::Value value, const std::string &name);
 
+  VectorNames vectors;
   llvm::DenseMap<mlir::Value, std::string> names;
   llvm::DenseMap<mlir::Value, Expression> pending;
   llvm::DenseSet<mlir::Value> mentioned;

@@ -1,5 +1,6 @@
 //===- HeaderPrinter.cpp - The generated header ----------------------------===//
 #include "compiler/emit/HeaderPrinter.h"
+#include "compiler/emit/WrapperPrinter.h"
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"

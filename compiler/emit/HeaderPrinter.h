@@ -9,9 +9,6 @@ namespace kiln {
 /// NAME.h: the C ABI block, the structs of this model, its functions, and a C++17 class with checked arguments.
 std::string printHeader(const Signature &signature);
 
-/// The C++17 section of it.
-std::string printWrapper(const Signature &signature);
-
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_HEADERPRINTER_H

@@ -10,7 +10,7 @@ using namespace llvm;
 namespace kiln {
 
 bool isSystemHeader(StringRef name) {
-  // C's, and what glibc's and the C++ library's include.
+  // The headers of C, and those that the headers of glibc and of the C++ library include.
   static const StringSet<> names = {
       "alloca",  "asm",       "assert", "byteswap", "complex", "crypt",  "ctype",       "dirent",  "dlfcn",     "endian",   "errno",
       "fcntl",   "features",  "fenv",   "float",    "getopt",  "glob",   "inttypes",    "iso646",  "libintl",   "limits",   "link",
@@ -27,7 +27,7 @@ bool isVectorName(StringRef text) {
   bool isFloat = text.consume_front("f"), isKind = isFloat || text.consume_front("i") || text.consume_front("u");
   if (!isKind || text.consumeInteger(10, bits) || !text.consume_front("x") || text.getAsInteger(10, lanes))
     return false;
-  // What kiln/vector.h has.
+  // The types that kiln/vector.h defines.
   bool isWidth = bits == 64 || bits == 32 || (!isFloat && (bits == 16 || bits == 8));
   bool isSize = bits * lanes == 128 || bits * lanes == 256 || bits * lanes == 512;
   return isWidth && isSize && whole.drop_front() == std::to_string(bits) + "x" + std::to_string(lanes);
@@ -82,7 +82,7 @@ std::string makeStringLiteral(StringRef text) {
       result += '\\', result += c;
     else if (isPrint(c) && c != '?') // a `?` could begin a trigraph
       result += c;
-    else // exactly three octal digits: a digit behind them is no part of the escape
+    else // exactly three octal digits, so that a following digit is not part of the escape
       result += '\\', result += char('0' + (c >> 6)), result += char('0' + ((c >> 3) & 7)), result += char('0' + (c & 7));
   }
   return result + "\"";

@@ -1,5 +1,5 @@
 //===- InfoTables.cpp - The signature as constant data ---------------------===//
-#include "compiler/emit/EntryPrinter.h"
+#include "compiler/emit/InfoTables.h"
 #include "compiler/emit/Identifiers.h"
 
 #include "dialects/nn/ConstantData.h"
@@ -44,7 +44,7 @@ static std::string printTensors(const std::vector<SignatureTensor> &tensors, con
   return rows.empty() ? "" : arrays + "const kiln_tensor_info " + name + "_table[] = {\n" + rows + "};\n";
 }
 
-/// The most that sizes which the model computes can be: of each output in elements, and of each computed dimension.
+/// Upper bounds of the sizes that the model computes: of each output in elements, and of each computed dimension.
 static std::string printBounds(const Signature &signature) {
   if (!signature.isDataSized())
     return "";

@@ -92,7 +92,7 @@ static std::string declare(const std::string &type, const std::string &name) {
   return type + (type.back() == '*' ? "" : " ") + name;
 }
 
-/// What a parameter is called when it has no name.
+/// The name of a parameter that has no given name.
 static std::string parameterFallback(func::FuncOp kernel, unsigned argument, bool tasks) {
   unsigned count = kernel.getNumArguments();
   if (tasks && argument + 2 == count)
@@ -102,8 +102,16 @@ static std::string parameterFallback(func::FuncOp kernel, unsigned argument, boo
   return isa<MemRefType>(kernel.getArgument(argument).getType()) ? "buffer" : "n";
 }
 
-/// Prints a body and its parameters; those that the body does not mention have no name, so that no compiler warns.
-static FailureOr<std::pair<std::vector<std::string>, std::string>> printFunction(func::FuncOp function, bool tasks) {
+namespace {
+struct FunctionText {
+  std::vector<std::string> parameters;
+  std::string body;
+  std::set<std::string> vectorTypes;
+};
+} // namespace
+
+/// Prints a body and its parameters. Parameters that the body does not mention have no name, so that compilers do not warn.
+static FailureOr<FunctionText> printFunction(func::FuncOp function, bool tasks) {
   FunctionPrinter printer;
   for (BlockArgument argument : function.getArguments())
     printer.define(argument, printer.nameOf(argument, parameterFallback(function, argument.getArgNumber(), tasks)));
@@ -118,7 +126,7 @@ static FailureOr<std::pair<std::vector<std::string>, std::string>> printFunction
     std::string name = printer.expression(argument).text;
     parameters.push_back(declare(type, used ? name : "/*" + name + "*/"));
   }
-  return std::make_pair(parameters, printer.body());
+  return FunctionText{parameters, printer.body(), printer.vectorTypes()};
 }
 
 static std::string heading(func::FuncOp kernel) {
@@ -144,8 +152,9 @@ FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) 
   kernel.walk([&](kernel::RuntimeCallOp call) { result.callees.insert(call.getCallee().str()); });
   kernel.walk([&](kernel::StepOp step) { result.callees.insert("kiln::" + takeName(step.getFunction())); });
   result.declaration = printCall("KILN_KERNEL void " + name, types) + ";\n";
-  result.definition = heading(kernel) + printCall("void " + name, text->first) + " {\n" + text->second + "}\n";
-  result.body = llvm::join(text->first, ", ") + " {\n" + text->second;
+  result.vectorTypes = text->vectorTypes;
+  result.definition = heading(kernel) + printCall("void " + name, text->parameters) + " {\n" + text->body + "}\n";
+  result.body = llvm::join(text->parameters, ", ") + " {\n" + text->body;
   return result;
 }
 
@@ -155,7 +164,7 @@ FailureOr<std::string> printIndexFunction(func::FuncOp function, const std::stri
   auto text = printFunction(function, false);
   if (failed(text))
     return failure();
-  return printCall("static int64_t " + name, text->first) + " {\n" + text->second + "}\n";
+  return printCall("static int64_t " + name, text->parameters) + " {\n" + text->body + "}\n";
 }
 
 } // namespace kiln

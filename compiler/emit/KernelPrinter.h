@@ -17,8 +17,8 @@ struct KernelText {
   std::string definition;
   /// The definition without its name: two kernels with the same text compute the same.
   std::string body;
-  /// The runtime's functions that the definition calls.
-  std::set<std::string> callees;
+  /// The runtime's functions that the definition calls, and the vector types that it names.
+  std::set<std::string> callees, vectorTypes;
 };
 
 mlir::FailureOr<KernelText> printKernel(mlir::func::FuncOp kernel, const std::string &name);

@@ -23,7 +23,7 @@ void FunctionPrinter::assign(ArrayRef<std::string> targets, ValueRange values) {
   std::vector<std::string> texts;
   for (Value value : values)
     texts.push_back(text(value));
-  // A value that an assignment before it would change is kept in a variable of its own.
+  // If an earlier assignment would change a value, a new variable keeps the value.
   for (size_t i = 0; i < texts.size(); ++i) {
     auto clobbers = [&](const std::string &target) { return mentions(texts[i], target); };
     bool changes = false;
@@ -32,7 +32,7 @@ void FunctionPrinter::assign(ArrayRef<std::string> targets, ValueRange values) {
     if (!changes || texts[i] == targets[i])
       continue;
     std::string name = scope.unique("next");
-    line("const " + cppType(values[i].getType()) + " " + name + " = " + texts[i] + ";");
+    line("const " + writeType(values[i].getType()) + " " + name + " = " + texts[i] + ";");
     texts[i] = name;
   }
   for (size_t i = 0; i < texts.size(); ++i)
@@ -54,7 +54,7 @@ void FunctionPrinter::carry(Value start, Value argument, Value result, Operation
     std::string value = text(start);
     name = nameOf(argument, "acc");
     bool unused = argument.use_empty() && result.use_empty();
-    line((unused ? "[[maybe_unused]] " : "") + cppType(start.getType()) + " " + name + " = " + value + ";");
+    line((unused ? "[[maybe_unused]] " : "") + writeType(start.getType()) + " " + name + " = " + value + ";");
   }
   declare(argument, name);
   declare(result, name);
@@ -95,11 +95,10 @@ LogicalResult FunctionPrinter::printIf(scf::IfOp op) {
   std::string condition = text(op.getCondition());
   std::vector<std::string> targets;
   for (Value result : op.getResults()) {
-    std::string type = cppType(result.getType());
-    if (type.empty())
+    if (cppType(result.getType()).empty())
       return failure();
     targets.push_back(nameOf(result, "chosen"));
-    line((result.use_empty() ? "[[maybe_unused]] " : "") + type + " " + targets.back() + ";");
+    line((result.use_empty() ? "[[maybe_unused]] " : "") + writeType(result.getType()) + " " + targets.back() + ";");
   }
   open("if (" + condition + ") {");
   if (failed(printBlock(*op.thenBlock())))
@@ -124,12 +123,12 @@ LogicalResult FunctionPrinter::printWhile(scf::WhileOp loop) {
   for (auto [start, argument] : llvm::zip(loop.getInits(), loop.getBeforeArguments())) {
     std::string value = text(start);
     state.push_back(nameOf(argument, "state"));
-    line(cppType(start.getType()) + " " + state.back() + " = " + value + ";");
+    line(writeType(start.getType()) + " " + state.back() + " = " + value + ";");
     declare(argument, state.back());
   }
   for (Value result : loop.getResults()) {
     results.push_back(nameOf(result, "last"));
-    line((result.use_empty() ? "[[maybe_unused]] " : "") + cppType(result.getType()) + " " + results.back() + "{};");
+    line((result.use_empty() ? "[[maybe_unused]] " : "") + writeType(result.getType()) + " " + results.back() + "{};");
   }
   open("while (true) {");
   if (failed(printBlock(*loop.getBeforeBody())))

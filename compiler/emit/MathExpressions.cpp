@@ -1,7 +1,6 @@
 //===- MathExpressions.cpp - math operations as C++ ------------------------===//
 #include "compiler/emit/Expression.h"
 #include "dialects/kernel/Kernel.h"
-#include "dialects/nn/Shortcuts.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
@@ -26,7 +25,7 @@ static StringRef functionFor(StringRef op) {
 
 static std::string expFunction(Operation *op) {
   kernel::Accuracy accuracy = kernel::getExpAccuracy(op);
-  return accuracy == kernel::Accuracy::Exact && op->hasAttr(nn::normalAttrName) ? "exp_normal" : kernel::getExpFunction(accuracy);
+  return accuracy == kernel::Accuracy::Exact && op->hasAttr(kernel::normalAttrName) ? "exp_normal" : kernel::getExpFunction(accuracy);
 }
 
 Expression writeMath(Operation *op, OperandText operand) {
@@ -41,8 +40,8 @@ Expression writeMath(Operation *op, OperandText operand) {
   std::string function = isa<math::ExpOp>(op) ? expFunction(op) : functionFor(op->getName().getStringRef()).str();
   if (function.empty() || element.isF16() || element.isBF16())
     return {};
-  // Arguments in the template parameter keep a literal from deciding the type.
-  return callOn(function, cppType(type), op->getOperands(), operand);
+  // The explicit template argument keeps a literal from determining the type.
+  return callOn(function, operand.type(type), op->getOperands(), operand);
 }
 
 } // namespace kiln

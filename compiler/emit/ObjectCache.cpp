@@ -32,7 +32,7 @@ namespace kiln {
 /// What the names of the cache's files end in. Nothing else in the folder is touched.
 static constexpr StringLiteral entrySuffix = ".kiln", temporarySuffix = ".kiln-tmp";
 
-/// No translation unit makes an object as large: one takes some hundred kilobytes.
+/// Objects of translation units are much smaller, typically some hundred kilobytes.
 static constexpr uint64_t maxEntryBytes = 64 << 20;
 
 /// Permissions of the folder and of its files.
@@ -41,7 +41,7 @@ static constexpr mode_t folderMode = 0700, fileMode = 0600;
 static std::string hashOf(ArrayRef<StringRef> pieces) {
   SHA256 hash;
   for (StringRef piece : pieces) {
-    // The lengths keep two pieces from being taken for two others with the same characters.
+    // Lengths are hashed, too, so that pieces that are divided differently have different keys.
     hash.update(std::to_string(piece.size()) + ":");
     hash.update(piece);
   }
@@ -57,9 +57,9 @@ static std::string findIntruder(const struct stat &status) {
   return status.st_mode & (S_IWGRP | S_IWOTH) ? "other users may write to it" : "";
 }
 
-/// Makes the folder when it is missing, and opens it. A link to it must be the user's, too. -1 and errno when there is none.
+/// Opens the folder, and creates it if necessary. A link to it must belong to the user, too. On failure, returns -1 and sets errno.
 static int openFolder(const std::string &path) {
-  // What cannot be made cannot be opened, either.
+  // If the folder cannot be created, opening it fails below.
   (void)sys::fs::create_directories(sys::path::parent_path(path), /*IgnoreExisting=*/true, sys::fs::owner_all);
   (void)mkdir(path.c_str(), folderMode);
   struct stat link;
@@ -87,7 +87,7 @@ ObjectCache::~ObjectCache() {
     close(directory);
 }
 
-/// Reads an entry that can be believed, from the start to what its size said when it was opened; nullopt when it is none.
+/// Reads an entry up to the size that it had when it was opened; nullopt if it cannot be trusted.
 static std::optional<std::string> readEntry(int file) {
   struct stat status;
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !findIntruder(status).empty() || uint64_t(status.st_size) > maxEntryBytes)
@@ -113,7 +113,7 @@ std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
   std::string text = readEntry(file).value_or("");
   auto [hash, object] = StringRef(text).split('\n');
   bool isWhole = !object.empty() && hash == hashOf({key, object}) && (!isElf(object) || isSoundElf(object));
-  // The file is now the one that was used last.
+  // Marks the file as the one that was used last.
   if (isWhole)
     (void)futimens(file, nullptr);
   close(file);
@@ -130,7 +130,7 @@ void ObjectCache::insert(StringRef key, ArrayRef<char> object) const {
   int file = makeUnique((key + entrySuffix + "-").str(), temporarySuffix, temporary, make);
   if (file < 0)
     return;
-  // Whatever the umask took away.
+  // Restores permissions that the umask may have removed.
   (void)fchmod(file, fileMode);
   StringRef bytes(object.data(), object.size());
   raw_fd_ostream out(file, /*shouldClose=*/true);
@@ -153,7 +153,7 @@ struct Entry {
 /// The cache's own files in the folder.
 static std::vector<Entry> listEntries(int directory) {
   std::vector<Entry> entries;
-  // A descriptor of its own: reading moves the place in a folder.
+  // Uses a new descriptor, because reading a folder moves its position.
   int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *list = own < 0 ? nullptr : fdopendir(own);
   if (!list) {
@@ -179,7 +179,7 @@ void ObjectCache::evict() const {
   std::vector<Entry> entries = listEntries(directory);
   llvm::sort(entries, [](const Entry &a, const Entry &b) { return std::tie(b.used, b.name) < std::tie(a.used, a.name); });
   uint64_t total = 0;
-  // The last used first; what is behind the limit goes. Another process may have been faster.
+  // The most recently used first; files beyond the limit are removed. Another process may already have removed one.
   for (const Entry &entry : entries) {
     total = SaturatingAdd(total, entry.bytes);
     if (total > limit)

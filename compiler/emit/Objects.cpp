@@ -20,7 +20,7 @@ static constexpr unsigned threadStackBytes = 64 << 20;
 
 namespace {
 
-/// One model's units on their way to objects.
+/// Compiles the units of one model.
 class UnitCompiler {
 public:
   UnitCompiler(const ModelSources &sources, const ObjectOptions &options)
@@ -71,7 +71,7 @@ std::string UnitCompiler::makeKey(const TranslationUnit &unit) const {
   std::vector<StringRef> pieces = {identity, unit.name, unit.text};
   pieces.insert(pieces.end(), flags.begin(), flags.end());
   for (const SourceFile &header : headers)
-    if (unit.includes(header.name))
+    if (is_contained(unit.headers, header.name))
       pieces.insert(pieces.end(), {header.name, header.text});
   return ObjectCache::makeKey(pieces);
 }
@@ -94,7 +94,7 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
     return std::move(error);
   size_t count = sources.units.size();
   std::vector<std::optional<Expected<ObjectFile>>> results(count);
-  // The largest units first: the last one to finish is then a small one.
+  // The largest units come first, so that the last one to finish is small.
   std::vector<size_t> order(count);
   for (size_t i = 0; i < count; ++i)
     order[i] = i;

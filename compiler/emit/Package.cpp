@@ -67,7 +67,7 @@ __asm__(".section .rodata.@NAME@_weights, \"a\"\n"
         ".previous\n");
 )";
 
-/// Fills in a template: words in their order, once, so that no value is taken for a word.
+/// Fills in a template in one pass over its placeholders, so that text of a value is never taken for a placeholder.
 static std::string fillIn(StringRef form, const std::vector<std::pair<StringRef, std::string>> &values) {
   std::string text;
   while (!form.empty()) {
@@ -141,7 +141,7 @@ if(NOT TARGET @NAME@::@NAME@)
 @LINK@endif()
 )";
 
-/// The shared library has in it what the archive must be linked with.
+/// The shared library already contains what programs must link with the archive.
 static constexpr StringLiteral linkTemplate = R"(  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.a)
     include(CMakeFindDependencyMacro)
     find_dependency(Kiln)

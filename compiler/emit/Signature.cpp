@@ -3,7 +3,6 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/Identifiers.h"
 
-#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
@@ -30,7 +29,7 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
   return tensors;
 }
 
-/// Computed symbols that no input or output mentions are the model's own business.
+/// Computed symbols that no input or output mentions are not part of the signature.
 static void readComputed(const nn::ComputedDims &computed, Signature &signature) {
   SmallVector<unsigned> seen;
   for (auto *tensors : {&signature.inputs, &signature.outputs})
@@ -65,7 +64,7 @@ const SignatureSymbol *Signature::findSymbol(unsigned position) const {
 
 static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   std::vector<SignatureSymbol> symbols;
-  auto names = module->getAttrOfType<ArrayAttr>("nn.symbols");
+  auto names = module->getAttrOfType<ArrayAttr>(nn::symbolsAttrName);
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
     auto given = dyn_cast<StringAttr>(name);
@@ -78,7 +77,7 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
 
 static LogicalResult readWorkspace(ModuleOp module, Signature &signature) {
   signature.workspaceSize = module.lookupSymbol<func::FuncOp>("workspace_size");
-  if (auto bytes = module->getAttrOfType<IntegerAttr>("kernel.workspace_bytes"))
+  if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::workspaceBytesAttrName))
     signature.workspaceBytes = bytes.getInt();
   if (!signature.workspaceSize && !signature.workspaceBytes)
     return module.emitError("expected the module attribute kernel.workspace_bytes or the function @workspace_size");
@@ -87,7 +86,7 @@ static LogicalResult readWorkspace(ModuleOp module, Signature &signature) {
   return success();
 }
 
-/// The printers ask for the kernel of each launch.
+/// Every launch must have its kernel, because the printers look it up.
 static LogicalResult verifyLaunches(const Signature &signature) {
   SymbolTable symbols(signature.module());
   WalkResult found = signature.entry.walk([&](kernel::LaunchOp launch) {
@@ -106,7 +105,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   if (!llvm::hasSingleElement(entries))
     return module.emitError("expected exactly one kernel.entry");
   signature.entry = *entries.begin();
-  auto model = module->getAttrOfType<StringAttr>("nn.model");
+  auto model = module->getAttrOfType<StringAttr>(nn::modelAttrName);
   signature.name = makeLibraryName(!name.empty() ? name : model ? model.getValue() : "model");
   signature.macro = makeMacroName(signature.name);
   if (kernel::TargetAttr target = kernel::getTarget(module))
@@ -125,7 +124,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
       signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
   signature.sequences = nn::getSequences(module);
   signature.symbols = readSymbols(module);
-  if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(specialSizesAttrName))
+  if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(nn::specialSizesAttrName))
     for (auto [symbol, size] : llvm::zip(signature.symbols, sizes.asArrayRef()))
       if (size >= 0)
         signature.special.push_back({symbol.field, size});

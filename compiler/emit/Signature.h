@@ -42,9 +42,6 @@ struct SignatureSymbol {
   mlir::AffineExpr most = {};
 };
 
-/// Of a module that is a version for special sizes: a size for each symbol, or -1.
-inline constexpr llvm::StringLiteral specialSizesAttrName = "nn.special_sizes";
-
 /// A dimension and the size that a version of the model is for.
 using SpecialSize = std::pair<std::string, int64_t>;
 

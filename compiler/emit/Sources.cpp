@@ -6,7 +6,6 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include <numeric>
 #include <set>
 
@@ -23,7 +22,7 @@ static std::vector<std::vector<size_t>> balance(ArrayRef<KernelText> kernels) {
   size_t total = 0;
   for (const KernelText &kernel : kernels)
     total += kernel.definition.size();
-  size_t count = std::min({(total + unitBytes - 1) / unitBytes, maxUnits, kernels.size()});
+  size_t count = std::min({llvm::divideCeil(total, unitBytes), maxUnits, kernels.size()});
   std::vector<size_t> order(kernels.size()), filled(count);
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](size_t a, size_t b) {
@@ -54,15 +53,8 @@ static SourceFile printKernelHeader(ArrayRef<KernelText> kernels, ArrayRef<Signa
   return {signature.kernelHeader(), text + "\n#endif // " + guard + "\n"};
 }
 
-/// `using kiln::f32x8;` for each vector type that a text names. A comment that does, too, declares one too many.
-static std::string useTypes(StringRef text) {
-  std::set<std::string> types;
-  for (size_t at = 0; (at = text.find_first_of("fiu", at)) != StringRef::npos; ++at) {
-    StringRef word = text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
-    bool begins = at == 0 || !(llvm::isAlnum(text[at - 1]) || text[at - 1] == '_');
-    if (begins && isVectorName(word))
-      types.insert(word.str());
-  }
+/// `using kiln::f32x8;` for each vector type that the kernels name.
+static std::string useTypes(const std::set<std::string> &types) {
   std::string lines;
   for (const std::string &type : types)
     lines += "using kiln::" + type + ";\n";
@@ -86,12 +78,12 @@ namespace {
 struct KernelTexts {
   std::vector<KernelText> kernels;
   NameScope scope;
-  /// The names of the kernels, by what they compute: versions share those that are the same.
+  /// The names of the kernels by their text, so that versions share kernels that are equal.
   llvm::StringMap<std::string> known;
 };
 } // namespace
 
-/// Adds the kernels of a module; failure after a report for each that has no C++ text.
+/// Adds the kernels of a module. Fails after it has reported each kernel that has no C++ text.
 static LogicalResult printKernels(const Signature &signature, KernelTexts &texts, KernelNames &names) {
   bool complete = true;
   for (auto function : signature.module().getOps<func::FuncOp>()) {
@@ -104,7 +96,7 @@ static LogicalResult printKernels(const Signature &signature, KernelTexts &texts
     if (failed(text))
       continue;
     auto [known, isNew] = texts.known.try_emplace(text->body, name);
-    // Of one module they are different already.
+    // Kernels of one module differ already.
     if (isNew || !signature.isVersion()) {
       names[function.getSymName()] = name;
       texts.kernels.push_back(std::move(*text));
@@ -126,7 +118,7 @@ static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sou
     auto entry = failed(printKernels(version, texts, names)) ? FailureOr<std::string>() : printEntrySource(version, names);
     if (failed(entry))
       return failure();
-    sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target});
+    sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target, {signature.name + ".h", signature.kernelHeader()}});
   }
   const std::vector<KernelText> &kernels = texts.kernels;
   sources.kernelHeaders.push_back(printKernelHeader(kernels, versions));
@@ -135,13 +127,14 @@ static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sou
   std::string whose = "'" + signature.name + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
   for (auto [i, unit] : llvm::enumerate(balance(kernels))) {
     std::string text;
-    std::set<std::string> callees;
+    std::set<std::string> callees, types;
     for (size_t kernel : unit) {
       text += "\n" + kernels[kernel].definition;
       callees.insert(kernels[kernel].callees.begin(), kernels[kernel].callees.end());
+      types.insert(kernels[kernel].vectorTypes.begin(), kernels[kernel].vectorTypes.end());
     }
-    text = "// Kernels of model " + whose + ".\n" + includes + includeFunctions(callees) + useTypes(text) + text;
-    sources.units.push_back({{stem + "_kernels_" + std::to_string(i) + ".cpp", text}, target});
+    text = "// Kernels of model " + whose + ".\n" + includes + includeFunctions(callees) + useTypes(types) + text;
+    sources.units.push_back({{stem + "_kernels_" + std::to_string(i) + ".cpp", text}, target, {signature.kernelHeader()}});
   }
   return success();
 }
@@ -159,7 +152,8 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   if (targets.size() > 1 || targets.front().isGuarded) {
     // The unit of a target without a variant is called NAME_run.cpp.
     std::string suffix = targets.front().isGuarded ? "_cpu.cpp" : "_run.cpp";
-    sources.units.push_back({{sources.signature.name + suffix, printChoiceSource(sources.signature, targets)}, baselineOf(targets.front())});
+    std::string text = printChoiceSource(sources.signature, targets);
+    sources.units.push_back({{sources.signature.name + suffix, text}, baselineOf(targets.front()), {sources.header.name}});
   }
   while (!targets.empty()) {
     auto next = llvm::find_if(targets.drop_front(), [](const Signature &signature) { return !signature.isVersion(); });

@@ -14,9 +14,8 @@ struct SourceFile {
 struct TranslationUnit : SourceFile {
   /// The target.
   kernel::TargetAttr target;
-
-  /// Whether its text includes one of the model's headers.
-  bool includes(llvm::StringRef header) const { return llvm::StringRef(text).contains(("#include \"" + header + "\"").str()); }
+  /// The names of the model's headers that it includes.
+  std::vector<std::string> headers;
 };
 
 /// NAME.h, and the translation units behind it.

@@ -1,7 +1,7 @@
 //===- StackUse.cpp - How deep the stack of a model's run may get ----------===//
 //
-// Each function has a section of its own, and Clang writes the size of its frame (.stack_sizes). What the relocations of a function's section name, it may
-// call: also the tasks whose address it passes on, from within kiln::launch_shared where it calls that. The bound is the heaviest way through that graph.
+// Each function has its own section, and Clang records the size of its frame (.stack_sizes). A function may call whatever the relocations of its section
+// name, and also the tasks whose address it passes to kiln::launch_shared. The bound is the heaviest path through that graph.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/StackUse.h"
@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace kiln {
 
-/// What a call takes besides the frame: the return address, and what aligning the frame skips.
+/// The bytes that a call takes besides the frame: the return address and the padding that aligns the frame.
 static constexpr int64_t callBytes = 8 + 64;
 
 /// A larger frame is treated as invalid, so that the sum along a call path cannot exceed 64 bits.
@@ -30,7 +30,7 @@ struct Function {
   std::vector<std::string> others;
   /// Whether it is kiln::launch_shared, which calls what its callers name.
   bool callsTasks = false;
-  /// Bytes from here on, once they are known; a function on the present way is open.
+  /// The bytes from here on, once they are known. A function on the current path is open.
   int64_t depth = 0;
   enum { New, Open, Known } state = New;
 };

@@ -49,7 +49,7 @@ static std::pair<std::string, std::string> makeTemplate() {
 
 //===- Folders that go with the program --------------------------------------===//
 
-/// The folders that are there; no program has many at once. A signal handler reads them.
+/// The folders that exist now, which are few in any program. A signal handler reads them.
 static std::atomic<const char *> folders[64];
 
 /// Linux's record of a folder's entry.
@@ -63,7 +63,7 @@ struct DirectoryEntry {
 };
 } // namespace
 
-/// Removes what is in a folder, with system calls only: readdir() allocates, and a signal may have interrupted an allocation.
+/// Removes the contents of a folder with system calls only, because readdir() allocates and a signal may have interrupted an allocation.
 static void emptyFolder(int folder, int depth) {
   alignas(DirectoryEntry) char buffer[4096];
   for (long bytes; (bytes = syscall(SYS_getdents64, folder, buffer, sizeof(buffer))) > 0;)
@@ -122,7 +122,7 @@ static void watchForSignals() {
     struct sigaction action = {};
     action.sa_handler = onEndingSignal;
     sigemptyset(&action.sa_mask);
-    // What is ignored, as in the background of a shell, stays so.
+    // An ignored signal, as in a shell's background job, stays ignored.
     if (sigaction(endingSignals[i], nullptr, &earlierActions[i]) == 0 && earlierActions[i].sa_handler != SIG_IGN)
       sigaction(endingSignals[i], &action, nullptr);
   }

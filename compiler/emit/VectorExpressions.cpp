@@ -15,7 +15,7 @@ static Expression writeBroadcast(vector::BroadcastOp op, OperandText operand) {
     return cppType(source.getType()) == cppType(op.getType()) ? text : Expression();
   bool mask = getElementTypeOrSelf(op.getType()).isInteger(1);
   std::string lane = mask ? "-int32_t(" + text.text + ")" : text.text;
-  std::string type = cppType(op.getType());
+  std::string type = operand.type(op.getType());
   return type.empty() ? Expression() : call("kiln::broadcast<" + type + ">", {lane});
 }
 
@@ -52,7 +52,7 @@ static Expression writeInsert(vector::InsertOp op, OperandText operand) {
     return {};
   bool mask = getElementTypeOrSelf(op.getType()).isInteger(1);
   std::string text = mask ? "-int32_t(" + value.text + ")" : value.text;
-  return call("kiln::insert<" + cppType(op.getType()) + ">", {operand(op.getDest()).text, position, text});
+  return call("kiln::insert<" + operand.type(op.getType()) + ">", {operand(op.getDest()).text, position, text});
 }
 
 static Expression writeFromElements(vector::FromElementsOp op, OperandText operand) {
@@ -62,7 +62,7 @@ static Expression writeFromElements(vector::FromElementsOp op, OperandText opera
   std::vector<std::string> elements;
   for (Value element : op.getElements())
     elements.push_back(mask ? "-int32_t(" + operand(element).text + ")" : operand(element).text);
-  return {cppType(op.getType()) + "{" + llvm::join(elements, ", ") + "}"};
+  return {operand.type(op.getType()) + "{" + llvm::join(elements, ", ") + "}"};
 }
 
 /// Lanes picked from one or two vectors.
@@ -83,8 +83,10 @@ static Expression writeReduction(vector::ReductionOp op, OperandText operand) {
   Value source = op.getVector();
   Expression text = operand(source);
   Type element = getElementTypeOrSelf(source.getType());
-  std::string type = cppType(op.getType()), whole = cppType(source.getType());
-  auto reduce = [&](StringRef name) { return isCppVector(source.getType()) ? call("kiln::" + name.str() + "<" + whole + ">", {text.text}) : text; };
+  std::string type = cppType(op.getType());
+  auto reduce = [&](StringRef name) {
+    return isCppVector(source.getType()) ? call("kiln::" + name.str() + "<" + operand.type(source.getType()) + ">", {text.text}) : text;
+  };
   auto with = [&](StringRef reduction, StringRef combine) {
     Expression all = reduce(reduction);
     return op.getAcc() ? call("kiln::" + combine.str() + "<" + type + ">", {operand(op.getAcc()).text, all.text}) : all;
@@ -114,11 +116,11 @@ static Expression writeReduction(vector::ReductionOp op, OperandText operand) {
   }
 }
 
-static Expression writeStep(vector::StepOp op) {
+static Expression writeStep(vector::StepOp op, OperandText operand) {
   std::vector<std::string> numbers;
   for (int64_t i = 0; i < op.getType().getNumElements(); ++i)
     numbers.push_back(std::to_string(i));
-  return {cppType(op.getType()) + "{" + llvm::join(numbers, ", ") + "}"};
+  return {operand.type(op.getType()) + "{" + llvm::join(numbers, ", ") + "}"};
 }
 
 Expression writeVector(Operation *op, OperandText operand) {
@@ -141,8 +143,8 @@ Expression writeVector(Operation *op, OperandText operand) {
         return pick(slice.getSource(), slice.getSource(), positions, operand);
       })
       .Case<vector::ReductionOp>([&](auto reduction) { return writeReduction(reduction, operand); })
-      .Case<vector::BitCastOp>([&](auto bits) { return callOn("bitcast", cppType(bits.getType()), bits.getSource(), operand); })
-      .Case<vector::StepOp>([&](auto step) { return writeStep(step); })
+      .Case<vector::BitCastOp>([&](auto bits) { return callOn("bitcast", operand.type(bits.getType()), bits.getSource(), operand); })
+      .Case<vector::StepOp>([&](auto step) { return writeStep(step, operand); })
       .Default([](auto) { return Expression(); });
 }
 

@@ -1,6 +1,6 @@
 //===- Weights.cpp - The constant arrays of a model ------------------------===//
 //
-// A packed weight is written row by row: along the innermost stored dimension the place in the source moves by a constant step, and the part
+// A packed weight is written row by row. Along the innermost stored dimension, the position in the source moves by a constant step, and the part
 // of the row that lies inside the source is one interval.
 //
 //===----------------------------------------------------------------------===//
@@ -67,7 +67,7 @@ static LogicalResult verifyWeight(kernel::WeightOp weight) {
 }
 
 namespace {
-/// The places given so far.
+/// The positions assigned so far.
 class Places {
 public:
   LogicalResult add(kernel::WeightOp weight);
@@ -75,7 +75,7 @@ public:
 
 private:
   static bool isSame(kernel::WeightOp a, kernel::WeightOp b);
-  /// By the attributes, which modules of one context share: the bytes need not be read then.
+  /// By attribute: modules of one context share attributes, so equal ones are found without reading their bytes.
   DenseMap<std::pair<Attribute, Attribute>, kernel::WeightOp> byAttribute;
   /// By the hash of the bytes.
   DenseMap<uint64_t, SmallVector<kernel::WeightOp, 1>> byHash;
@@ -159,7 +159,7 @@ class Block {
 public:
   explicit Block(raw_ostream &out) : out(out), buffer(1 << 20) {}
   ~Block() { flush(); }
-  /// Zeroed bytes, at most a buffer full.
+  /// A run of zeroed bytes, at most as long as the buffer.
   char *take(size_t bytes) {
     if (used + bytes > buffer.size())
       flush();
@@ -213,7 +213,7 @@ static void writePacked(kernel::PackAttr pack, ArrayRef<int64_t> sourceShape, co
       if (from < to)
         copyRow(target + (from - at) * bytes, data.bytes().data() + (origin + from * step) * bytes, step, to - from, bytes);
     }
-    // The next row: the place moves by the step of each dimension that counts up or starts again.
+    // Goes to the next row: the position moves by the steps of the dimensions that count up or start again.
     for (size_t k = last; k-- > 0;) {
       bool wraps = ++index[k] == shape[k];
       for (size_t r = 0; r < rank; ++r)

@@ -1,5 +1,5 @@
 //===- WrapperPrinter.cpp - The C++17 section of the generated header ------===//
-#include "compiler/emit/HeaderPrinter.h"
+#include "compiler/emit/WrapperPrinter.h"
 #include "compiler/emit/Identifiers.h"
 
 using namespace mlir;
@@ -28,7 +28,7 @@ template <typename T> struct span {
 
 )";
 
-/// The number of elements as C++ text: the most, where only the data tells it.
+/// The number of elements as C++ text; an upper bound if it depends on the data.
 static std::string countText(const SignatureTensor &tensor, const Signature &signature) {
   if (tensor.most)
     return "size_t(" + dimText(tensor.most, signature, "dims_.") + ")";
@@ -81,7 +81,7 @@ static std::string printRun(const Signature &signature, const std::vector<Argume
   }
   std::string dims = signature.hasDims() ? "&dims_" : "";
   text += "    const size_t needed = " + signature.name + "_workspace_size(" + dims + ");\n";
-  // Then no product below wraps around.
+  // This keeps the products below from wrapping around.
   if (signature.hasDims())
     text += "    if (needed == SIZE_MAX)\n      return KILN_STATUS_SIZE_OVERFLOW;\n";
   for (const Argument &argument : arguments)

@@ -11,10 +11,10 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-/// Larger tensors are data, not shapes.
+/// Larger tensors are taken to be data and not shapes.
 static constexpr int64_t elementLimit = 1024;
 
-/// Numbers whose expressions have more parts are not known: no real model has them, and each is compared with others.
+/// Numbers whose expressions have more parts count as unknown: no real model has them, and comparing them would take long.
 static constexpr unsigned mostParts = 100;
 
 static bool isTooComplex(const Number &number) { return number.expr && hasMoreParts(number.expr, mostParts); }
@@ -241,7 +241,7 @@ private:
                                          : greater || equal);
   }
 
-  /// 1 where it holds, else 0.
+  /// 1 if the condition holds, otherwise 0.
   std::optional<Number> compareSymbols(AffineExpr x, AffineExpr y) const {
     AffineExpr greater = getSign(x - y), less = getSign(y - x);
     return Number{simplifyDim(isa<EqualOp>(op)       ? (-greater + 1) * (-less + 1)
@@ -441,7 +441,7 @@ Value foldContents(OpBuilder &builder, Operation *op, const DimFacts &facts) {
   SmallVector<Contents> ins;
   for (Value operand : op->getOperands()) {
     auto contents = getContents(operand);
-    // Halves are not computed with, but their numbers are known.
+    // There is no arithmetic on half types here, but their numbers are known.
     if (auto half = dyn_cast_or_null<ConstantOp>(operand.getDefiningOp()); !contents && half && isa<CastOp>(op) && isHalf(half.getType()))
       contents = readConstant(half.getValue());
     if (!contents)

@@ -1,12 +1,12 @@
 //===- ControlFlow.cpp - Operators with bodies as straight lines -------------===//
 //
-// A branch whose condition is known is taken while the model is compiled; of others both become straight lines that an nn.choose joins. A loop
-// whose number of steps is known is written out step by step, others become an nn.loop (RolledLoops.cpp).
+// A branch whose condition is known is taken at compile time. Otherwise both branches become straight-line code that an nn.choose joins. A loop
+// whose number of steps is known is unrolled; others become an nn.loop (RolledLoops.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/onnx.pb.h"
 
@@ -17,24 +17,24 @@ using namespace mlir;
 namespace kiln::import {
 
 static constexpr int64_t mostSteps = 4096;
-/// Of a loop that run time may end before: each step is launched under a condition of its own.
+/// The most steps of an unrolled loop that may end early at run time: each step is launched under its own condition.
 static constexpr int64_t mostGuardedSteps = 64;
 
-GraphImporter::ControlFlow GraphImporter::findControlFlow(StringRef domain, StringRef name) {
+BodyImporter::ControlFlow BodyImporter::findControlFlow(StringRef domain, StringRef name) {
   if (domain == "ai.onnx.preview" && name == "FlexAttention")
-    return &GraphImporter::buildFlexAttention;
+    return &BodyImporter::buildFlexAttention;
   if (domain == "ai.onnx.preview.training" && name == "Gradient")
-    return &GraphImporter::differentiate;
+    return &BodyImporter::differentiate;
   if (!domain.empty())
     return nullptr;
-  return name == "If"            ? &GraphImporter::inlineIf
-         : name == "Loop"        ? &GraphImporter::unrollLoop
-         : name == "Scan"        ? &GraphImporter::unrollScan
-         : name == "SequenceMap" ? &GraphImporter::mapSequence
+  return name == "If"            ? &BodyImporter::inlineIf
+         : name == "Loop"        ? &BodyImporter::unrollLoop
+         : name == "Scan"        ? &BodyImporter::unrollScan
+         : name == "SequenceMap" ? &BodyImporter::mapSequence
                                  : nullptr;
 }
 
-FailureOr<SmallVector<Value>> GraphImporter::importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, ArrayRef<Value> arguments,
+FailureOr<SmallVector<Value>> BodyImporter::importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, ArrayRef<Value> arguments,
                                                         const Twine &prefix) {
   if (scope.depth >= options.limits.depth)
     return node.error("bodies are nested more than " + Twine(options.limits.depth) + " deep");
@@ -73,7 +73,7 @@ std::optional<int64_t> knownScalar(Value value) {
   return contents && contents->size() == 1 ? nn::getConstantDim(contents->front()) : std::nullopt;
 }
 
-LogicalResult GraphImporter::inlineIf(Scope &scope, Node &node) {
+LogicalResult BodyImporter::inlineIf(Scope &scope, Node &node) {
   const onnx::AttributeProto *thenBranch = node.find("then_branch", onnx::AttributeProto::GRAPH, "graph");
   const onnx::AttributeProto *elseBranch = node.find("else_branch", onnx::AttributeProto::GRAPH, "graph");
   if (!thenBranch || !elseBranch)
@@ -111,7 +111,7 @@ std::string describeShape(const DimExprs &dims) {
 /// The larger of two numbers.
 static AffineExpr getLarger(AffineExpr a, AffineExpr b) { return provablyAtMost(a, b) ? b : provablyAtMost(b, a) ? a : nn::getBroadcastSize(a, b); }
 
-AffineExpr GraphImporter::computeDim(Node &node, Value number, AffineExpr bound, const Twine &name) {
+AffineExpr BodyImporter::computeDim(Node &node, Value number, AffineExpr bound, const Twine &name) {
   AffineExpr dim = node.computedDim(bound, name);
   if (node.failed())
     return node.number(0);
@@ -119,28 +119,28 @@ AffineExpr GraphImporter::computeDim(Node &node, Value number, AffineExpr bound,
   return dim;
 }
 
-/// A dimension that is one number or another; for one condition and two numbers always the same symbol.
-AffineExpr GraphImporter::chooseDim(Node &node, Value condition, AffineExpr then, AffineExpr otherwise, const Twine &name) {
+/// A dimension that is one of two numbers. The same condition and numbers always give the same symbol.
+AffineExpr BodyImporter::chooseDim(Node &node, Value condition, AffineExpr then, AffineExpr otherwise, const Twine &name) {
   if (nn::provablyEqual(then, otherwise) || node.failed())
     return then;
   if (AffineExpr known = chosenDims.lookup({condition, then, otherwise}))
     return known;
-  AffineExpr most = computedDims().getUpperBound(then), other = computedDims().getUpperBound(otherwise);
+  AffineExpr most = sizes.computed().getUpperBound(then), other = sizes.computed().getUpperBound(otherwise);
   if (!most || !other) {
     (void)node.unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
     return then;
   }
   auto type = RankedTensorType::get({}, builder.getI64Type());
   Value first = materialize(builder, node.loc, type, Number{then}), second = materialize(builder, node.loc, type, Number{otherwise});
-  // A size that a branch computes is there only when it is taken.
-  bool isComputed = computedDims().isIn(then) || computedDims().isIn(otherwise);
+  // A size that a branch computes exists only if the branch is taken.
+  bool isComputed = sizes.computed().isIn(then) || sizes.computed().isIn(otherwise);
   Value chosen = isComputed ? node.make<nn::ChooseOp>(type, condition, first, second) : node.make<nn::SelectOp>(type, condition, first, second);
   AffineExpr dim = computeDim(node, chosen, getLarger(most, other), name);
   chosenDims[{condition, then, otherwise}] = dim;
   return dim;
 }
 
-Value GraphImporter::joinValues(Node &node, Value condition, Value then, Value otherwise, StringRef what, StringRef name) {
+Value BodyImporter::joinValues(Node &node, Value condition, Value then, Value otherwise, StringRef what, StringRef name) {
   static constexpr StringLiteral wayOut = "fix the input that it depends on with --bind input=value";
   if (auto elements = getElements(then), others = getElements(otherwise); elements && others && elements->size() == others->size()) {
     for (auto [element, other] : llvm::zip_equal(*elements, *others))
@@ -169,20 +169,20 @@ Value GraphImporter::joinValues(Node &node, Value condition, Value then, Value o
   return node.make<nn::ChooseOp>(type, condition, node.reshape(then, dims), node.reshape(otherwise, dims));
 }
 
-/// Both branches in straight line. What only one of them needs runs only where it is taken (passes/lowering/entry/Guards.h).
-LogicalResult GraphImporter::chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
+/// Both branches as straight-line code. Operations that only one of them needs run only if it is taken (passes/lowering/entry/Guards.h).
+LogicalResult BodyImporter::chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
   Value condition = node.reshape(node.input(0), {});
-  size_t checks = constraints.size();
-  ++conditional;
+  size_t checks = sizes.countConstraints();
+  sizes.enterConditional();
   FailureOr<SmallVector<Value>> then = importBody(scope, node, thenBranch, {}, "");
   FailureOr<SmallVector<Value>> otherwise = failure();
   if (succeeded(then))
     otherwise = importBody(scope, node, elseBranch, {}, "");
-  --conditional;
+  sizes.leaveConditional();
   if (failed(otherwise) || node.unsupportedNode)
     return failure(failed(otherwise));
-  if (constraints.size() != checks) {
-    constraints.resize(checks, AffineExpr());
+  if (sizes.countConstraints() != checks) {
+    sizes.dropConstraintsSince(checks);
     return node.unsupported("a branch needs dimensions to be equal that are not known to be, and the condition is known only at run time",
                             "make the dimensions static with --dim");
   }
@@ -191,7 +191,7 @@ LogicalResult GraphImporter::chooseBranch(Scope &scope, Node &node, const onnx::
   return failure(node.failed());
 }
 
-/// What each step gave, one behind the other along a new axis.
+/// The results of the steps, concatenated along a new axis.
 static Value stack(Node &node, ArrayRef<Value> steps, int64_t axis) {
   SmallVector<Value> rows;
   for (Value step : steps) {
@@ -212,14 +212,14 @@ static SmallVector<Value> stepArguments(Node &node, int64_t step, ArrayRef<Value
   return arguments;
 }
 
-/// What a loop of no steps collects: nothing, in the shape that the body says.
-LogicalResult GraphImporter::collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, SmallVectorImpl<Value> &carried) {
-  size_t results = carried.size(), checks = constraints.size();
-  ++conditional;
+/// The scan outputs of a loop without steps: empty tensors, with the shapes that the body gives.
+LogicalResult BodyImporter::collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, SmallVectorImpl<Value> &carried) {
+  size_t results = carried.size(), checks = sizes.countConstraints();
+  sizes.enterConditional();
   FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, stepArguments(node, 0, carried), node.proto.name() + "[0]/");
-  --conditional;
-  // The step does not happen, so nothing needs to hold for it.
-  constraints.resize(checks, AffineExpr());
+  sizes.leaveConditional();
+  // The step never runs, so its constraints do not apply.
+  sizes.dropConstraintsSince(checks);
   if (failed(values) || node.unsupportedNode)
     return failure(failed(values));
   for (Value row : ArrayRef(*values).drop_front(1 + results)) {
@@ -232,16 +232,18 @@ LogicalResult GraphImporter::collectNothing(Scope &scope, Node &node, const onnx
   return success();
 }
 
-/// One step of a loop that run time may have ended before: then the state stays what it is. `alive` says whether it goes on.
-LogicalResult GraphImporter::takeStep(Scope &scope, Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state) {
-  size_t checks = constraints.size(), results = state.carried.size();
-  conditional += static_cast<bool>(state.alive);
+/// One step of a loop that may have ended early, in which case the state does not change. `alive` says whether the loop still runs.
+LogicalResult BodyImporter::takeStep(Scope &scope, Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state) {
+  size_t checks = sizes.countConstraints(), results = state.carried.size();
+  if (state.alive)
+    sizes.enterConditional();
   FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, stepArguments(node, step, state.carried), node.proto.name() + "[" + Twine(step) + "]/");
-  conditional -= static_cast<bool>(state.alive);
+  if (state.alive)
+    sizes.leaveConditional();
   if (failed(values) || node.unsupportedNode)
     return failure(failed(values));
-  if (state.alive && constraints.size() != checks) {
-    constraints.resize(checks, AffineExpr());
+  if (state.alive && sizes.countConstraints() != checks) {
+    sizes.dropConstraintsSince(checks);
     return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time",
                             "make the dimensions static with --dim");
   }
@@ -258,9 +260,9 @@ LogicalResult GraphImporter::takeStep(Scope &scope, Node &node, const onnx::Grap
   return failure(node.failed());
 }
 
-/// For as long as the condition holds, and at most as often as the first input says. A condition that only run time knows becomes that of
+/// Unrolls a Loop while its condition holds, at most as often as the first input says. A condition that is known only at run time becomes that of
 /// each of the steps.
-LogicalResult GraphImporter::unrollLoop(Scope &scope, Node &node) {
+LogicalResult BodyImporter::unrollLoop(Scope &scope, Node &node) {
   const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
   if (!attribute || node.inputs.size() < 2)
     return node.error("has no body, or less than two inputs");
@@ -272,14 +274,14 @@ LogicalResult GraphImporter::unrollLoop(Scope &scope, Node &node) {
     return node.error("inputs, outputs and those of the body do not fit each other");
   std::optional<int64_t> most = node.inputs[0] ? knownScalar(node.inputs[0]) : std::optional(std::numeric_limits<int64_t>::max());
   state.condition = node.inputs[1];
-  size_t checks = constraints.size();
+  size_t checks = sizes.countConstraints();
   state.scanned.resize(graph.output_size() - 1 - results);
   for (int64_t step = 0;; ++step) {
     auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
     if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
-      // The previous steps have no results.
-      constraints.resize(checks, AffineExpr());
+      // The steps so far are discarded.
+      sizes.dropConstraintsSince(checks);
       return rollLoopNode(scope, node, graph);
     }
     if (step >= *most || (goesOn && !*goesOn))
@@ -316,7 +318,7 @@ static SmallVector<int64_t> readList(Node &node, StringRef name, size_t count) {
 }
 
 /// One step for each slice of the scanned inputs.
-LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
+LogicalResult BodyImporter::unrollScan(Scope &scope, Node &node) {
   const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
   int64_t scans = node.requireInt("num_scan_inputs"), inputs = static_cast<int64_t>(node.inputs.size());
   if (!attribute || node.failed() || node.opset < 9)
@@ -342,7 +344,7 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
     axis = node.axis(axis, node.rank(value));
     if (node.failed())
       return failure();
-    AffineExpr size = usePinned(node.dims(value)[axis]);
+    AffineExpr size = sizes.usePinned(node.dims(value)[axis]);
     if (length && !node.unify(length, size, "scanned inputs have different lengths"))
       return failure();
     length = length && nn::getConstantDim(length) ? length : size;
@@ -379,7 +381,7 @@ LogicalResult GraphImporter::unrollScan(Scope &scope, Node &node) {
 }
 
 /// One step for each element of the sequences; each result is a sequence of what the steps give.
-LogicalResult GraphImporter::mapSequence(Scope &scope, Node &node) {
+LogicalResult BodyImporter::mapSequence(Scope &scope, Node &node) {
   const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
   if (!attribute || node.inputs.empty() || llvm::is_contained(node.inputs, Value()))
     return node.error("has no body, or an input is missing");
@@ -415,9 +417,9 @@ LogicalResult GraphImporter::mapSequence(Scope &scope, Node &node) {
 }
 
 /// softmax(scale * Q K^T) V, where bodies may change the scores before the softmax and the probabilities behind it.
-LogicalResult GraphImporter::buildFlexAttention(Scope &scope, Node &node) {
+LogicalResult BodyImporter::buildFlexAttention(Scope &scope, Node &node) {
   Value query = node.input(0), key = node.input(1), value = node.input(2);
-  // Replaces the value by what a body makes of it; a body that is not supported leaves it.
+  // Replaces the value by the result of a body. If the body is not supported, the value stays.
   auto change = [&](StringRef name, Value &what) -> LogicalResult {
     const onnx::AttributeProto *attribute = node.hasAttribute(name) ? node.find(name, onnx::AttributeProto::GRAPH, "graph") : nullptr;
     if (!attribute || node.failed())

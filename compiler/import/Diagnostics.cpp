@@ -3,7 +3,7 @@
 
 namespace kiln::import {
 
-/// A line is never longer than this, whatever the names in it.
+/// The longest line, whatever names it contains.
 static constexpr size_t lineLimit = 4000;
 
 llvm::LogicalResult Diagnostics::error(const llvm::Twine &message) {

@@ -57,7 +57,7 @@ void Calls::enter(Call call) {
 
 //===- Borders ---------------------------------------------------------------===//
 
-/// What may be made anew on the other side of a border.
+/// Whether an operation may be cloned to the other side of a border.
 static bool isKnown(Operation *op) { return isa_and_nonnull<nn::ConstantOp, nn::SplatOp, nn::DimValuesOp>(op); }
 
 Value Calls::resolve(Value value) const {
@@ -66,9 +66,9 @@ Value Calls::resolve(Value value) const {
   return value;
 }
 
-/// Whether the call can be one operation; see the head of this file.
+/// Whether the call can be one operation; see the beginning of this file.
 bool Calls::hasBorder(const Call &call, const Operations &operations) const {
-  // Of numbers: a call that takes other things, or makes them on the way, has no border.
+  // Only tensors of numbers can cross a border, so a call that uses or computes other values has none.
   auto isTensor = [](Value value) {
     auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
     return type && type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() <= 64;
@@ -162,13 +162,13 @@ void Calls::makeComposites(Block &block) {
     for (int64_t call = found == callOf.end() ? -1 : found->second; call >= 0; call = calls[call].parent) {
       bool isFirst = items[call].empty();
       items[call].push_back(item);
-      // Around it stands the call as one, when its first operation comes.
+      // The enclosing call is made when its first operation is reached.
       if (!isFirst)
         break;
       item = {nullptr, call};
     }
   }
-  // Calls inside of others have greater numbers.
+  // Inner calls have larger numbers than the calls around them.
   for (size_t call = calls.size(); call-- > 0;) {
     Operations operations = takeOperations(call);
     for (Value &output : calls[call].outputs)

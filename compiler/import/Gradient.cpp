@@ -3,7 +3,7 @@
 //   y = f(x)  and  dy = Gradient<xs = ["x"], y = "y">(x)    ->    backwards over the operations between x and y, each gives its operands their share
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -37,7 +37,7 @@ private:
   Value sumTo(Value g, Value like);
 
   Node &node;
-  /// Values that depend on the inputs, and these.
+  /// The inputs and the values that depend on them.
   llvm::DenseSet<Value> reached;
   llvm::DenseMap<Value, Value> shares;
 };
@@ -50,7 +50,7 @@ void Backward::add(Value operand, Value share) {
   sum = sum ? node.binary<AddOp>(sum, share) : share;
 }
 
-/// Adds up what a broadcast has copied.
+/// Sums over the copies that a broadcast has made.
 Value Backward::sumTo(Value g, Value like) {
   DimExprs from = node.dims(like), to = node.dims(g);
   SmallVector<int64_t> axes;
@@ -135,7 +135,7 @@ bool Backward::visitMovement(Operation *op, Value g) {
   return true;
 }
 
-/// Matrices, or stacks of equally many.
+/// Two matrices, or two stacks of the same number of matrices.
 bool Backward::visitMatmul(MatmulOp op, Value g) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   if (node.rank(a) != node.rank(b) || node.rank(a) != node.rank(g))
@@ -173,7 +173,7 @@ llvm::DenseMap<Value, Value> Backward::run(Value y) {
   return std::move(shares);
 }
 
-LogicalResult GraphImporter::differentiate(Scope &scope, Node &node) {
+LogicalResult BodyImporter::differentiate(Scope &scope, Node &node) {
   auto xs = node.findStrings("xs"), zs = node.findStrings("zs");
   std::string y = node.getString("y", ""), reason;
   if (!xs || node.failed() || xs->size() + (zs ? zs->size() : 0) != node.numInputs() || node.numOutputs() > xs->size())

@@ -1,345 +1,99 @@
-//===- Graph.cpp - Walks the model's nodes -----------------------------------===//
+//===- Graph.cpp - From a model's graph to a module -------------------------===//
+//
+// Three objects share the work: SymbolicSizes knows the dimensions, SignatureReader makes arguments and results of @main, and BodyImporter the operations
+// between them.
+//
+//===----------------------------------------------------------------------===//
 #include "compiler/import/Graph.h"
-#include "compiler/import/SequenceValues.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/ModelCheck.h"
-#include "compiler/import/NarrowTypes.h"
-#include "compiler/import/Operators.h"
-#include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
 namespace kiln::import {
 
-std::string describeNode(const onnx::NodeProto &proto, size_t index, StringRef prefix) {
-  std::string name = proto.name().empty() ? "#" + std::to_string(index) : "'" + printable(prefix) + printable(proto.name()) + "'";
-  return "node " + name + " (" + printable(proto.op_type()) + ")";
+/// Erases the operations without users, except those that are needed.
+static void eraseDead(func::FuncOp function, llvm::function_ref<bool(Operation *)> isNeeded) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+    if (op.use_empty() && isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>() && !isNeeded(&op))
+      op.erase();
 }
 
-static Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto, size_t index, StringRef prefix) {
-  std::string name = proto.name().empty() ? "#" + std::to_string(index) : printable(proto.name());
-  return NameLoc::get(StringAttr::get(&context, printable(prefix) + name + "(" + printable(proto.op_type()) + ")"));
+/// Makes composites of calls. Shape arithmetic that became part of types leaves dead operations behind.
+static void makeComposites(func::FuncOp function, Calls &calls) {
+  llvm::DenseSet<Value> borders = calls.listBorders();
+  eraseDead(function, [&](Operation *op) { return llvm::any_of(op->getResults(), [&](Value result) { return borders.contains(result); }); });
+  calls.makeComposites(function.front());
+  eraseDead(function, [](Operation *) { return false; });
 }
 
-//===- Values --------------------------------------------------------------===//
-
-std::optional<Value> GraphImporter::lookup(Scope &scope, StringRef name, std::string &reason) {
-  for (Scope *at = &scope; at; at = at->parent) {
-    if (auto found = at->values.find(name); found != at->values.end())
-      return found->second;
-    const onnx::TensorProto *tensor = at->initializers.lookup(name);
-    const onnx::SparseTensorProto *sparse = at->sparseInitializers.lookup(name);
-    if (!tensor && !sparse)
-      continue;
-    // A constant belongs to the graph around loops, whose other nodes may use it.
-    OpBuilder::InsertionGuard guard(builder);
-    if (rolling)
-      builder.setInsertionPoint(rolling);
-    if (Value texts = tensor ? makeStrings(*tensor, NameLoc::get(StringAttr::get(&context, printable(name))), reason) : Value(); texts || !reason.empty()) {
-      reason = "initializer '" + printable(name) + "': " + reason;
-      return texts ? std::optional(at->values[name] = texts) : std::nullopt;
-    }
-    ElementsAttr attr = tensor ? readTensor(*tensor, file, options.limits, &context, reason)
-                               : readSparseTensor(*sparse, file, options.limits, &context, reason);
-    if (!attr) {
-      reason = "initializer '" + printable(name) + "': " + reason;
-      return std::nullopt;
-    }
-    Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
-    return at->values[name] = nn::ConstantOp::create(builder, loc, attr);
-  }
-  reason = "'" + printable(name) + "' is not defined before its use: no input, initializer or earlier node has that name";
-  return std::nullopt;
-}
-
-Value GraphImporter::makeStrings(const onnx::TensorProto &tensor, Location loc, std::string &reason) {
-  if (tensor.data_type() != onnx::TensorProto::STRING)
-    return {};
-  bool isEmpty = llvm::is_contained(tensor.dims(), 0), isWrong = tensor.dims_size() > options.limits.rank;
-  int64_t count = isEmpty ? 0 : 1, most = tensor.string_data_size();
-  for (int64_t dim : tensor.dims())
-    isWrong |= dim < 0 || (!isEmpty && (count > most / dim || (count *= dim) < 0));
-  if (isWrong || count != most) {
-    reason = "its dimensions do not fit its " + std::to_string(most) + " strings";
-    return {};
-  }
-  SmallVector<StringRef> texts(tensor.string_data().begin(), tensor.string_data().end());
-  auto type = RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), builder.getIntegerType(128));
-  return nn::StringsOp::create(builder, loc, type, builder.getStrArrayAttr(texts));
-}
-
-int64_t GraphImporter::narrowType(const Scope &scope, StringRef name) {
-  for (const Scope *at = &scope; at; at = at->parent) {
-    const onnx::TensorProto *tensor = at->initializers.lookup(name);
-    int64_t dataType = tensor ? tensor->data_type() : at->narrow.lookup(name);
-    if (isNarrowFloat(dataType) || narrowIntegerBits(dataType) > 0)
-      return dataType;
-  }
-  return 0;
-}
-
-LogicalResult GraphImporter::gatherInputs(Scope &scope, Node &node, bool &isPoisoned) {
-  for (const std::string &name : node.proto.input()) {
-    if (name.empty()) {
-      node.inputs.push_back({});
-      continue;
-    }
-    std::string reason;
-    std::optional<Value> value = lookup(scope, name, reason);
-    if (!value)
-      return node.error("input " + reason);
-    isPoisoned |= !*value;
-    node.inputs.push_back(*value);
-  }
+/// An error if the choice of dimensions that are 1 has turned out to contradict the constraints.
+static LogicalResult checkSqueezed(SymbolicSizes &sizes, Diagnostics &diagnostics) {
+  const SqueezedDims &squeezed = sizes.getSqueezed();
+  for (AffineExpr dim : squeezed.asked)
+    if (auto size = nn::getConstantDim(sizes.usePinned(dim)); size && (*size == 1) != llvm::is_contained(squeezed.ones, dim))
+      return diagnostics.error("a Squeeze without axes and other nodes do not agree on whether dimension " + nn::formatDim(dim) + " is 1");
   return success();
 }
 
-LogicalResult GraphImporter::bindOutputs(Scope &scope, Node &node, StringRef where) {
-  for (auto [i, name] : llvm::enumerate(node.proto.output())) {
-    if (name.empty())
-      continue;
-    if (i < node.outputs.size() && !node.outputs[i] && !node.isUnsupported())
-      return diagnostics.error(where + ": output " + Twine(i) + " ('" + printable(name) + "') is not one that the operator has");
-    scope.values[name] = node.outputs[i];
-    if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
-      return failure();
-    if (options.exposeNodes && node.outputs[i] && isa<RankedTensorType>(node.outputs[i].getType()) && conditional == 0)
-      nodeValues.push_back({scope.prefix + name, cast<NameLoc>(node.loc).getName().str(), node.outputs[i]});
-  }
-  return success();
-}
-
-//===- Nodes ---------------------------------------------------------------===//
-
-LogicalResult GraphImporter::importNodes(Scope &scope, ArrayRef<const onnx::NodeProto *> nodes) {
-  for (auto [i, node] : llvm::enumerate(nodes))
-    if (failed(importNode(scope, *node, i)))
-      return failure();
-  return success();
-}
-
-/// Whether the first operand has one of the element types that the row names.
-static bool accepts(Elements elements, Type type) {
-  auto integer = dyn_cast<IntegerType>(type);
-  bool isBool = type.isInteger(1);
-  if (nn::isString(type))
-    return llvm::is_contained({Elements::String, Elements::Data, Elements::Sequence, Elements::Convertible, Elements::Everything}, elements);
-  switch (elements) {
-  case Elements::Any:
-  case Elements::Data:
-  case Elements::Narrow:
-  case Elements::Convertible:
-  case Elements::Sequence:
-  case Elements::Everything:
-    return true;
-  case Elements::String:
-    return false;
-  case Elements::Number:
-    return !isBool;
-  case Elements::Float:
-    return !integer;
-  case Elements::Signed:
-    return !isBool && !(integer && integer.isUnsigned());
-  case Elements::Integer:
-    return integer && !isBool;
-  case Elements::Bool:
-    return isBool;
-  }
-  return false;
-}
-
-static std::string describeType(Type type) {
-  if (type.isInteger(1) || nn::isString(type))
-    return type.isInteger(1) ? "bool" : "string";
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
-LogicalResult GraphImporter::convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset) {
-  StringRef domain = canonicalDomain(proto.domain());
-  std::string reason;
-  const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
-  if (!row)
-    return node.unsupported(reason, "export the model with other operators, or give this one as a model-local function");
-  bool takesLists = row->elements == Elements::Sequence || row->elements == Elements::Everything;
-  for (Value input : ArrayRef(node.inputs).drop_front(takesLists && !node.inputs.empty() ? 1 : 0))
-    if (input && !isa<RankedTensorType>(input.getType()))
-      return node.error(isAbsent(input) ? "an input is an optional without a value, expected a tensor" : "an input is a sequence, expected a tensor");
-  auto optional = llvm::find_if(proto.input(), [&](const std::string &name) { return scope.optionals.contains(name); });
-  if (!takesLists && optional != proto.input().end())
-    return node.error("input '" + printable(*optional) + "' is an optional, expected a tensor; OptionalGetElement takes its value");
-  if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0]))) {
-    Type type = node.elementType(node.inputs[0]);
-    std::string fault = "element type " + describeType(type) + " is not one that this operator takes";
-    return nn::isString(type) ? node.unsupported(fault, "keep strings to operators that move, compare or split them") : node.error(fault);
-  }
-  if (row->isComposite)
-    enterCall(scope, node, proto, proto.op_type());
-  LogicalResult converted = row->convert(node);
-  if (row->isComposite) {
-    calls.setOutputs(node.outputs);
-    calls.leave();
-  }
-  if (failed(converted) || node.failed())
-    return failure();
-  node.checkAllAsked();
-  for (const std::string &name : proto.output())
-    if (!takesLists || proto.op_type() == "Optional")
-      (takesLists ? scope.optionals : scope.tensors).insert(name);
-  return failure(node.failed());
-}
-
-static std::string describeTooManyNodes(int64_t limit) {
-  return "the model has more than " + std::to_string(limit) + " nodes once its functions are inlined";
-}
-
-LogicalResult GraphImporter::checkNode(Scope &scope, Node &node) {
-  const Schema *schema = schemas.find(canonicalDomain(node.proto.domain()), node.opType(), node.opset);
-  if (!schema)
+static LogicalResult importInto(GraphResult &result, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes) {
+  const onnx::GraphProto &graph = file.model().graph();
+  MLIRContext &context = *result.module->getContext();
+  Calls calls;
+  OpBuilder builder(&context, &calls);
+  builder.setInsertionPointToEnd(result.module->getBody());
+  auto function = func::FuncOp::create(builder, result.module->getLoc(), "main", builder.getFunctionType({}, {}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  SignatureReader signature(function, builder, options, graph, diagnostics, sizes);
+  BodyImporter body(builder, options, file, diagnostics, sizes, calls);
+  // Verifiers speak through the context; their words become the node's error.
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    body.noteVerifierMessage(diagnostic.str());
     return success();
-  // Those of a function's body were passed over when the model was checked: a call gives their values.
-  if (llvm::any_of(node.proto.attribute(), [](const auto &attribute) { return !attribute.ref_attr_name().empty(); })) {
-    auto resolve = [&](const onnx::AttributeProto &attribute) { return node.resolve(attribute); };
-    if (std::string fault = findFaultInAttributes(*schema, node.proto, resolve); !fault.empty())
-      return node.error(fault);
-  }
-  return checkOperands(scope, node, *schema);
-}
-
-LogicalResult GraphImporter::importNode(Scope &scope, const onnx::NodeProto &proto, size_t index) {
-  std::string where = describeNode(proto, index, scope.prefix);
-  if (++nodeCount > options.limits.nodes)
-    return diagnostics.error(where + ": " + describeTooManyNodes(options.limits.nodes));
-  for (auto [count, what] : {std::pair(proto.input_size(), "inputs"), std::pair(proto.output_size(), "outputs")})
-    if (count > options.limits.operands)
-      return diagnostics.error(where + ": has " + Twine(count) + " " + what + ", the limit is " + Twine(options.limits.operands) +
-                               " (--limit=operands=NUMBER)");
-  StringRef domain = canonicalDomain(proto.domain());
-  auto opset = scope.opsets.find(domain);
-  const onnx::FunctionProto *function = functions.lookup(functionKey(domain, proto.op_type(), proto.overload()));
-  Node node(*this, scope, proto, opset == scope.opsets.end() ? 0 : opset->second, nodeLocation(context, proto, index, scope.prefix));
-  bool isPoisoned = false;
-  LogicalResult converted = gatherInputs(scope, node, isPoisoned);
-  if (succeeded(converted) && isPoisoned) {
-    // What it reads comes from a node that is not supported: only say whether it is supported itself.
-    node.unsupportedNode = true;
-    std::string reason;
-    if (!function && !findControlFlow(domain, proto.op_type()) && !findOperator(domain, proto.op_type(), node.opset, reason))
-      unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + ": " + reason);
-    return bindOutputs(scope, node, where);
-  }
-  if (succeeded(converted) && !function)
-    converted = checkNode(scope, node);
-  bool isConversion = false;
-  if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
-    isConversion = llvm::is_contained({Elements::Narrow, Elements::Convertible, Elements::Everything}, row->elements);
-  for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
-    if (int64_t narrow = node.inputs[i] ? narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
-      converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
-  if (succeeded(converted)) {
-    if (function)
-      converted = inlineFunction(scope, node, proto, *function);
-    else if (opset == scope.opsets.end())
-      converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
-    else if (ControlFlow control = findControlFlow(domain, proto.op_type()))
-      converted = (this->*control)(scope, node);
-    else
-      converted = convertNode(scope, node, proto, opset->second);
-  }
-  if (failed(converted)) {
-    if (!diagnostics.empty())
-      return failure();
-    if (!node.isUnsupported())
-      return diagnostics.error(where + ": " + node.message());
-    std::string element = node.hasInput(0) && isa<RankedTensorType>(node.inputs[0].getType()) ? ", " + describeType(node.elementType(node.inputs[0])) : "";
-    unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + element + ": " + node.message().str());
-    node.outputs.assign(node.outputs.size(), Value());
-  }
-  return bindOutputs(scope, node, where);
-}
-
-//===- Functions -----------------------------------------------------------===//
-
-llvm::StringMap<const onnx::AttributeProto *> GraphImporter::resolveAttributes(const Scope &scope, const onnx::NodeProto &call) {
-  llvm::StringMap<const onnx::AttributeProto *> attributes;
-  for (const auto &attribute : call.attribute()) {
-    if (attribute.ref_attr_name().empty())
-      attributes[attribute.name()] = &attribute;
-    else if (const auto *outer = scope.attributes.lookup(attribute.ref_attr_name()))
-      attributes[attribute.name()] = outer;
-  }
-  return attributes;
-}
-
-void GraphImporter::enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, StringRef name) {
-  SmallVector<Value> inputs(node.inputs);
-  while (!inputs.empty() && !inputs.back())
-    inputs.pop_back();
-  calls.enter({node.loc, name.str(), node.opset, readParameters(&context, resolveAttributes(scope, call)), inputs, {}});
-}
-
-/// What a composite of the function is called.
-static std::string nameFunction(const onnx::FunctionProto &function) {
-  std::string domain = canonicalDomain(function.domain()).str();
-  return printable((domain.empty() ? "" : domain + ".") + function.name() + (function.overload().empty() ? "" : ":" + function.overload()));
-}
-
-/// Sums of counts stay below what overflows.
-static constexpr int64_t farTooMany = int64_t(1) << 60;
-
-int64_t GraphImporter::countInlined(const onnx::FunctionProto &function, int64_t depth) {
-  auto [known, isNew] = inlinedNodes.try_emplace(&function, 0);
-  // A recursion counts once: it is refused for its depth.
-  if (!isNew || depth >= options.limits.depth)
-    return known->second;
-  int64_t count = 0;
-  for (const auto &node : function.node()) {
-    const onnx::FunctionProto *callee = functions.lookup(functionKey(canonicalDomain(node.domain()), node.op_type(), node.overload()));
-    count = std::min(count + 1 + (callee ? countInlined(*callee, depth + 1) : 0), farTooMany);
-  }
-  return inlinedNodes[&function] = count;
-}
-
-LogicalResult GraphImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
-  if (scope.depth >= options.limits.depth)
-    return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
-  // Before a line of it is read: what doubles with each level takes long to count one by one.
-  if (countInlined(function, scope.depth) > options.limits.nodes - nodeCount)
-    return node.error(describeTooManyNodes(options.limits.nodes));
-  Scope body;
-  body.isFunction = true;
-  body.depth = scope.depth + 1;
-  body.prefix = printable(scope.prefix + (call.name().empty() ? function.name() : call.name()), 120) + "/";
-  for (auto [i, name] : llvm::enumerate(function.input()))
-    if (node.hasInput(i))
-      body.values[name] = node.inputs[i];
-  // A function without imports of its own is read with the model's.
-  body.opsets = function.opset_import_size() ? readOpsets(function.opset_import()) : scope.opsets;
-  for (const auto &attribute : function.attribute_proto())
-    body.attributes[attribute.name()] = &attribute;
-  for (const auto &attribute : resolveAttributes(scope, call))
-    body.attributes[attribute.first()] = attribute.second;
+  });
+  Scope scope;
+  scope.opsets = readOpsets(file.model().opset_import());
   SmallVector<const onnx::NodeProto *> nodes;
-  for (const auto &inner : function.node())
-    nodes.push_back(&inner);
-  calls.enter({node.loc, nameFunction(function), node.opset, readParameters(&context, body.attributes), node.inputs, {}});
-  auto leave = llvm::scope_exit([&] { calls.leave(); });
-  if (failed(importNodes(body, nodes)))
+  for (const auto &node : graph.node())
+    nodes.push_back(&node);
+  BodyImporter::addInitializers(scope, graph);
+  if (failed(signature.addInputs(scope)))
     return failure();
-  for (int i = 0; i < call.output_size(); ++i) {
-    std::string reason;
-    std::optional<Value> value = lookup(body, function.output(i), reason);
-    if (!value)
-      return node.error("output of function '" + printable(function.name()) + "': " + reason);
-    node.outputs[i] = *value;
-    node.unsupportedNode |= !*value;
-  }
-  calls.setOutputs(node.outputs);
+  sizes.assumeSigns();
+  LogicalResult imported = failure(failed(body.importNodes(scope, nodes)) || failed(signature.returnOutputs(scope, body)));
+  result.hasUnsupported = body.hasUnsupported();
+  result.outputs = signature.numOutputs();
+  if (failed(imported))
+    return failure();
+  for (const std::string &line : body.listUnsupported())
+    (void)diagnostics.error(line);
+  if (body.hasUnsupported() || failed(checkSqueezed(sizes, diagnostics)))
+    return failure();
+  makeComposites(function, calls);
+  std::string name = options.name.empty() ? makeModelName(options.path) : options.name;
+  (*result.module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
+  sizes.record(*result.module);
+  nn::setSequences(*result.module, signature.listSequences());
+  if (failed(mlir::verify(*result.module)))
+    return diagnostics.error("internal error: the imported module is not valid: " + body.getVerifierMessage());
   return success();
+}
+
+GraphResult importGraph(MLIRContext &context, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SqueezedDims &squeezed,
+                        Assumptions &assumptions) {
+  GraphResult result;
+  const onnx::GraphProto &graph = file.model().graph();
+  if (failed(SignatureReader::checkOptions(options, graph, diagnostics)))
+    return result;
+  SymbolicSizes sizes(context, options, squeezed, assumptions);
+  result.module = ModuleOp::create(NameLoc::get(StringAttr::get(&context, printable(graph.name().empty() ? "graph" : graph.name()))));
+  if (failed(importInto(result, options, file, diagnostics, sizes)))
+    result.module = nullptr;
+  return result;
 }
 
 } // namespace kiln::import

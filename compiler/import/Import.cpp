@@ -2,8 +2,8 @@
 #include "compiler/import/Import.h"
 #include "compiler/import/Graph.h"
 #include "compiler/import/ModelCheck.h"
+#include "compiler/import/ModelFile.h"
 #include "compiler/import/onnx.pb.h"
-#include "dialects/nn/AssumedDims.h"
 #include "dialects/nn/ComputedDims.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,22 +23,21 @@ std::string makeModelName(StringRef text) {
   return name.substr(0, 128);
 }
 
-/// One way to read the model. `isOpen` when it failed for want of support alone, so that the way may be right.
+/// Imports the model under these assumptions. `isOpen` is set if it failed only because something is not supported, so that they may be right.
 static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
                                            import::Assumptions &assumptions, std::vector<std::string> &errors, bool &isOpen) {
   import::Diagnostics diagnostics(options.path, errors);
-  import::GraphImporter importer(context, options, file, diagnostics, squeezed, assumptions);
-  FailureOr<OwningOpRef<ModuleOp>> module = importer.run();
-  isOpen = failed(module) && importer.hasUnsupported() && !squeezed.isContradicted;
-  if (failed(module))
+  import::GraphResult result = import::importGraph(context, options, file, diagnostics, squeezed, assumptions);
+  isOpen = !result.module && result.hasUnsupported && !squeezed.isContradicted;
+  if (!result.module)
     return failure();
   ImportedModel model;
-  model.outputs = importer.numOutputs();
-  model.module = std::move(*module);
+  model.outputs = result.outputs;
+  model.module = std::move(result.module);
   return std::move(model);
 }
 
-/// Each sign that is found may show another one; a model without an end of them is what it is.
+/// Each sign that is found may lead to another one. After this many rounds, the model is taken as it is.
 static constexpr unsigned mostRounds = 6;
 
 /// The model with exact sizes, and without what they cannot be where the run could not go on. Where it is not supported with those of slices and
@@ -63,7 +62,7 @@ static FailureOr<ImportedModel> importSimplest(MLIRContext &context, const Impor
   }
 }
 
-/// The ways to say which dimensions are 1 grow with the power of two.
+/// The number of choices of dimensions that are 1 is a power of two.
 static constexpr unsigned mostSqueezed = 4;
 
 /// The model with those dimensions taken to be 1 for Squeeze with which alone it holds together; `errors` says so when there is no such choice.
@@ -72,7 +71,7 @@ static FailureOr<ImportedModel> importWithOnes(MLIRContext &context, const Impor
   FailureOr<ImportedModel> found = failure();
   std::vector<std::string> ignored;
   bool isOpen = asked.size() > mostSqueezed;
-  // A choice may lead to a Squeeze that asks for more.
+  // A choice may lead to a Squeeze that asks about more dimensions.
   for (unsigned choice = 1; !isOpen && choice < 1u << asked.size(); ++choice) {
     import::SqueezedDims squeezed;
     for (auto [i, dim] : llvm::enumerate(asked))
@@ -93,7 +92,7 @@ static FailureOr<ImportedModel> importWithOnes(MLIRContext &context, const Impor
   return importSimplest(context, options, file, refused, errors, isOpen);
 }
 
-/// The numbers of `--bind` for a vector of symbolic length say how long it is.
+/// The number of values that `--bind` gives for a vector determines its symbolic length.
 static void countBound(ImportOptions &options, const onnx::GraphProto &graph) {
   for (const onnx::ValueInfoProto &input : graph.input()) {
     auto bound = options.bindings.find(input.name());
@@ -126,7 +125,7 @@ static SmallVector<unsigned> listComputed(ModuleOp module, FunctionType type) {
   return symbols;
 }
 
-/// Whether programs may call one in the place of the other.
+/// Whether programs can call one instead of the other.
 static bool haveOneSignature(ModuleOp a, ModuleOp b) {
   if (a->getAttr(nn::symbolsAttrName) != b->getAttr(nn::symbolsAttrName) || a->getAttr(nn::computedSymbolsAttrName) != b->getAttr(nn::computedSymbolsAttrName))
     return false;
@@ -150,7 +149,7 @@ static void addExact(MLIRContext &context, ImportOptions options, import::ModelF
   if (failed(exact) || !haveOneSignature(*model.module, *exact->module))
     return;
   std::swap(model.module, exact->module);
-  // A size that the model computes is not known yet when one of both is chosen.
+  // A size that the model computes is not known when a version is chosen.
   nn::ComputedDims computed(*model.module);
   if (llvm::none_of(assumed.getValue().getResults(), [&](AffineExpr zero) { return computed.isIn(zero); }))
     model.versions.push_back({std::move(exact->module), "equal sizes"});
@@ -168,7 +167,7 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
     options.broadcasts = ImportOptions::Broadcasts::Equal;
   auto model = importWays(context, options, *file, errors);
   if (failed(model) && options.broadcasts == ImportOptions::Broadcasts::Exact) {
-    // It may take too much to say what the sizes are.
+    // Exact sizes may need expressions that are too large.
     options.broadcasts = ImportOptions::Broadcasts::Equal;
     model = importWays(context, options, *file, errors);
   }

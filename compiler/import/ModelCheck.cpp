@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ModelCheck.h"
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
@@ -17,7 +17,7 @@ std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
   return (canonicalDomain(domain) + Twine('\0') + name + Twine('\0') + overload).str();
 }
 
-/// The format that this importer was written against.
+/// The newest format that this importer knows.
 static constexpr int64_t newestIr = 14, newestOpset = 28;
 
 namespace {
@@ -319,7 +319,7 @@ static void forEachNode(const google::protobuf::RepeatedPtrField<onnx::NodeProto
 }
 
 LogicalResult ModelChecker::checkRecursion(const onnx::FunctionProto &first) {
-  // A stack of its own: a chain of calls may be as long as the file.
+  // An explicit stack, because a chain of calls may be as long as the file.
   std::vector<std::pair<const onnx::FunctionProto *, bool>> work = {{&first, false}};
   while (!work.empty()) {
     auto [function, isLeft] = work.back();

@@ -62,7 +62,7 @@ struct FirstError : google::protobuf::io::ErrorCollector {
 };
 } // namespace
 
-/// What the first bytes of files say that are often taken for models.
+/// The first bytes of files that are often mistaken for models.
 static StringRef otherFormat(ArrayRef<char> bytes) {
   StringRef head(bytes.data(), std::min<size_t>(bytes.size(), 16));
   if (head.starts_with("PK\x03\x04"))
@@ -77,7 +77,7 @@ static StringRef otherFormat(ArrayRef<char> bytes) {
 }
 
 namespace {
-/// A mapped file, whose pages go again when they have been read: a large model is in memory once, as protobuf's copy.
+/// A mapped file whose pages are released after they have been read, so that a large model is in memory only once, as protobuf's copy.
 class ReleasingStream : public google::protobuf::io::ZeroCopyInputStream {
 public:
   explicit ReleasingStream(ArrayRef<char> bytes) : bytes(bytes), array(bytes.data(), static_cast<int>(bytes.size()), pieceBytes) {}
@@ -143,13 +143,13 @@ LogicalResult ModelFile::load(Diagnostics &diagnostics) {
   std::unique_ptr<MappedFile> file = MappedFile::map(descriptor, reason);
   if (!file)
     return diagnostics.error(reason);
-  // The mapping goes away here: protobuf has made its one copy of the weights.
+  // The mapping ends here, because protobuf has made its copy of the weights.
   return parse(file->bytes(), sys::path::extension(path) == ".textproto", *proto, diagnostics);
 }
 
 //===- External data -------------------------------------------------------===//
 
-/// Opens a file below `folder` one component at a time and follows no link, so that nothing outside can be reached, not even by a race.
+/// Opens a file below `folder` one component at a time without following links, so that nothing outside of it can be reached, even by a race.
 static int openInside(const std::string &folder, StringRef location, std::string &reason) {
   SmallVector<StringRef> parts;
   location.split(parts, '/');
@@ -161,7 +161,7 @@ static int openInside(const std::string &folder, StringRef location, std::string
       reason = "the path leads outside the model's directory";
       break;
     }
-    // Depfiles, which build tools read as rules, name the file.
+    // The path is written to depfiles, which build tools parse.
     if (any_of(location, [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
       reason = "the path has control characters";
       break;

@@ -11,7 +11,7 @@ using namespace kiln::nn;
 namespace kiln::import {
 
 namespace {
-/// How the codes of a narrow float count: codes [0, finite) are the numbers from zero up, `sign` is the bit of the negative ones.
+/// The codes of a narrow float: codes [0, finite) are the numbers from zero up, and `sign` is the bit of negative numbers.
 struct Format {
   int dataType, mantissaBits, bias, finite, sign, nan, overflow;
   /// No negative zero: its code is the NaN.
@@ -80,7 +80,7 @@ Value decodeNarrowFloat(Node &node, Value codes, int64_t dataType) {
   return node.make<GatherOp>(node.type(node.dims(codes), node.builder().getF32Type()), numbers(node, table), places, 0);
 }
 
-/// How many of the rising bounds each number is above, or at.
+/// For each number, how many of the ascending bounds it reaches.
 static Value countBelow(Node &node, Value x, ArrayRef<float> bounds, bool countsEqual = false) {
   DimExprs column = node.dims(x);
   int64_t last = column.size();

@@ -1,6 +1,6 @@
 //===- Node.cpp - What the file says of a node -------------------------------===//
 #include "compiler/import/Node.h"
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace kiln::import {
 
-Node::Node(GraphImporter &graph, Scope &scope, const onnx::NodeProto &proto, int64_t opset, Location loc)
+Node::Node(BodyImporter &graph, Scope &scope, const onnx::NodeProto &proto, int64_t opset, Location loc)
     : opset(opset), loc(loc), graph(graph), scope(scope), proto(proto), outputs(proto.output_size()) {}
 
 StringRef Node::opType() const { return proto.op_type(); }
@@ -182,13 +182,13 @@ void Node::checkAllAsked() {
 
 //===- Types ---------------------------------------------------------------===//
 
-/// Expressions of more parts than this come from no real model, and each use costs time.
+/// No real model has expressions with more parts, whose every use would take long.
 static constexpr unsigned expressionLimit = 400;
 
 static bool isTooComplex(AffineExpr expr) { return nn::hasMoreParts(expr, expressionLimit); }
 
 void Node::checkComputedSize(ArrayRef<AffineExpr> dims, Type elementType) {
-  nn::ComputedDims computed = graph.computedDims();
+  nn::ComputedDims computed = graph.sizes.computed();
   if (!llvm::any_of(dims, [&](AffineExpr dim) { return computed.isIn(dim); }))
     return;
   int64_t bytes = nn::elementBytes(elementType);
@@ -271,51 +271,51 @@ bool Node::unify(AffineExpr a, AffineExpr b, const Twine &what) {
     (void)error(what + ": " + nn::formatDim(a) + " and " + nn::formatDim(b));
     return false;
   }
-  (void)graph.learn(difference);
-  graph.addConstraint(difference);
+  (void)graph.sizes.learn(difference);
+  graph.sizes.addConstraint(difference);
   return true;
 }
 
 void Node::requireNotNegative(AffineExpr expr, const Twine &what) {
   expr = nn::simplifyDim(expr);
-  if (graph.facts.areOrdered(number(0), expr))
+  if (graph.sizes.getFacts().areOrdered(number(0), expr))
     return;
   if (auto value = nn::getConstantDim(expr))
     (void)error(what + " by " + Twine(-*value));
   else
-    graph.requireNotNegative(expr);
+    graph.sizes.requireNotNegative(expr);
 }
 
 void Node::requireInRun(AffineExpr expr) {
-  if (!graph.isConditional())
+  if (!graph.sizes.isConditional())
     requireNotNegative(expr, "a dimension is too short");
 }
 
 AffineExpr Node::clampLow(AffineExpr expr, AffineExpr least, const Twine &what) {
-  if (graph.facts.areOrdered(least, expr) || graph.facts.areOrdered(expr, least))
-    return graph.facts.getLarger(expr, least);
-  if (graph.isInRange(expr - least)) {
+  if (graph.sizes.getFacts().areOrdered(least, expr) || graph.sizes.getFacts().areOrdered(expr, least))
+    return graph.sizes.getFacts().getLarger(expr, least);
+  if (graph.sizes.isInRange(expr - least)) {
     requireNotNegative(expr - least, what);
     return nn::simplifyDim(expr);
   }
-  return graph.facts.getLarger(expr, least);
+  return graph.sizes.getFacts().getLarger(expr, least);
 }
 
 AffineExpr Node::clampHigh(AffineExpr expr, AffineExpr most, const Twine &what) { return nn::simplifyDim(clampLow(expr * -1, most * -1, what) * -1); }
 
 AffineExpr Node::countFromFront(AffineExpr place, AffineExpr size, const Twine &what) {
-  if (graph.facts.areOrdered(number(0), place))
+  if (graph.sizes.getFacts().areOrdered(number(0), place))
     return place;
-  if (graph.facts.areOrdered(place, number(-1)))
+  if (graph.sizes.getFacts().areOrdered(place, number(-1)))
     return nn::simplifyDim(size + place);
-  if (graph.isInRange(place)) {
+  if (graph.sizes.isInRange(place)) {
     requireNotNegative(place, what);
     return place;
   }
   return nn::simplifyDim(place + size * nn::getSign(place * -1));
 }
 
-const nn::DimFacts &Node::facts() const { return graph.facts; }
+const nn::DimFacts &Node::facts() const { return graph.sizes.getFacts(); }
 
 std::optional<int64_t> Node::declaredRank(unsigned i) const {
   const onnx::TypeProto *declared = i < numOutputs() ? scope.declared.lookup(proto.output(i)) : nullptr;
@@ -323,17 +323,17 @@ std::optional<int64_t> Node::declaredRank(unsigned i) const {
 }
 
 AffineExpr Node::computedDim(AffineExpr bound, const Twine &name) {
-  AffineExpr most = graph.computedDims().getUpperBound(nn::simplifyDim(bound));
+  AffineExpr most = graph.sizes.computed().getUpperBound(nn::simplifyDim(bound));
   if (!most || isTooComplex(most)) {
     (void)unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
     most = number(0);
   }
-  return graph.addComputedSymbol(printable(name.str()), most);
+  return graph.sizes.addComputed(printable(name.str()), most);
 }
 
 void Node::keepBytes(Value bytes, const Twine &name) { graph.keptBytes.emplace_back(printable(name.str()), bytes); }
 
-SqueezedDims &Node::squeezed() { return graph.squeezed; }
+SqueezedDims &Node::squeezed() { return graph.sizes.getSqueezed(); }
 
 const Limits &Node::limits() const { return graph.options.limits; }
 
@@ -344,7 +344,7 @@ std::string Node::outputName(unsigned i) const {
 }
 
 std::optional<DimExprs> Node::declaredDims(unsigned i) const {
-  // A shape from the command line may have changed what the exporter wrote down.
+  // Shapes given on the command line may contradict the declared ones.
   if (i >= numOutputs() || !graph.options.shapes.empty())
     return std::nullopt;
   const onnx::TypeProto *declared = scope.declared.lookup(proto.output(i));
@@ -352,10 +352,10 @@ std::optional<DimExprs> Node::declaredDims(unsigned i) const {
     return std::nullopt;
   DimExprs dims;
   for (const auto &dim : declared->tensor_type().shape().dim()) {
-    bool isSymbol = graph.symbolByName.contains(dim.dim_param()) || graph.options.dims.count(dim.dim_param());
+    bool isSymbol = graph.sizes.isKnown(dim.dim_param());
     if (dim.has_dim_value() ? dim.dim_value() < 0 : !isSymbol)
       return std::nullopt;
-    dims.push_back(dim.has_dim_value() ? number(dim.dim_value()) : graph.symbol(dim.dim_param()));
+    dims.push_back(dim.has_dim_value() ? number(dim.dim_value()) : graph.sizes.get(dim.dim_param()));
   }
   return dims;
 }

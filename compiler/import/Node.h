@@ -22,7 +22,7 @@ using mlir::Type;
 using mlir::Value;
 using nn::DimExprs;
 
-class GraphImporter;
+class BodyImporter;
 struct Scope;
 
 /// Which symbolic dimensions a Squeeze without axes takes to be 1, where neither its input nor the declared rank tells.
@@ -55,7 +55,7 @@ struct Assumptions {
 /// driver throws away what was made. A converter so only returns early where it would otherwise do harm.
 class Node {
 public:
-  Node(GraphImporter &graph, Scope &scope, const onnx::NodeProto &proto, int64_t opset, mlir::Location loc);
+  Node(BodyImporter &graph, Scope &scope, const onnx::NodeProto &proto, int64_t opset, mlir::Location loc);
 
   /// @name What the file says
   /// @{
@@ -226,9 +226,8 @@ private:
   Value finish(mlir::Operation *op);
   /// An error when a tensor whose size the data tells has no bound, or one beyond the limit.
   void checkComputedSize(llvm::ArrayRef<AffineExpr> dims, Type elementType);
-  mlir::AffineMap symbolMap(llvm::ArrayRef<AffineExpr> exprs) const;
 
-  GraphImporter &graph;
+  BodyImporter &graph;
   Scope &scope;
   const onnx::NodeProto &proto;
   llvm::SmallVector<Value> inputs;
@@ -237,7 +236,7 @@ private:
   unsigned inputsAsked = 0;
   std::string reason;
   bool unsupportedNode = false;
-  friend class GraphImporter;
+  friend class BodyImporter;
 };
 
 } // namespace kiln::import

@@ -1,5 +1,5 @@
 //===- NodeBuilding.cpp - How converters make operations ---------------------===//
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/Node.h"
 #include "dialects/nn/ConstantData.h"
 
@@ -18,21 +18,11 @@ Value Node::finish(Operation *op) {
     (void)error(graph.verifierMessage.empty() ? std::string("its result is not well formed") : graph.verifierMessage);
     return value;
   }
-  if (Value folded = foldContents(builder(), op, graph.facts)) {
+  if (Value folded = foldContents(builder(), op, graph.sizes.getFacts())) {
     op->erase();
     return folded;
   }
   return value;
-}
-
-AffineMap Node::symbolMap(ArrayRef<AffineExpr> exprs) const {
-  unsigned count = 0;
-  for (AffineExpr expr : exprs)
-    expr.walk([&](AffineExpr e) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
-        count = std::max(count, symbol.getPosition() + 1);
-    });
-  return AffineMap::get(0, count, exprs, context());
 }
 
 Value Node::constant(ElementsAttr value) { return nn::ConstantOp::create(builder(), loc, value); }
@@ -50,13 +40,13 @@ Value Node::constantInts(ArrayRef<int64_t> values) {
 Value Node::splat(ArrayRef<AffineExpr> dims, Type elementType, double value) {
   TypedAttr attr;
   if (auto real = dyn_cast<FloatType>(elementType)) {
-    // Overflow to infinity and rounding are what the narrower type means.
+    // Rounding, and overflow to infinity, are part of the conversion.
     APFloat number(value);
     bool inexact;
     number.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
     attr = FloatAttr::get(elementType, number);
   } else {
-    // What no integer of 64 bits holds is the one nearest to it, no number is 0.
+    // A number that does not fit 64 bits becomes the nearest integer, and NaN becomes 0.
     value = std::isnan(value) ? 0 : std::clamp(value, -0x1p63, 0x1.fffffffffffffp63);
     unsigned width = elementType.getIntOrFloatBitWidth();
     uint64_t bits = value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value)) : static_cast<uint64_t>(value);
@@ -82,7 +72,7 @@ static bool isBroadcastOf(AffineExpr size, AffineExpr part) {
   return found;
 }
 
-/// Whether two sizes that depend on one symbol differ whatever its number is, save 0 and 1: such are not meant to be equal.
+/// Whether two sizes that depend on one symbol differ for each of its values except 0 and 1. Such sizes are not meant to be equal.
 static bool areNeverEqual(AffineExpr a, AffineExpr b) {
   static constexpr int64_t mostTried = 64;
   AffineExpr symbol, difference = nn::simplifyDim(a - b);
@@ -108,10 +98,10 @@ static bool isLarge(AffineExpr expr) {
 
 bool Node::mayBeOne(AffineExpr dim, AffineExpr other) {
   AffineExpr difference = nn::simplifyDim(dim - other);
-  bool isSpread = !graph.assumptions.areEqual || areNeverEqual(dim, other) ||
-                  (GraphImporter::hasSign(difference) && !graph.learn(difference, {dim, other}));
+  bool isSpread = !graph.sizes.areTakenAsEqual() || areNeverEqual(dim, other) ||
+                  (SymbolicSizes::hasSign(difference) && !graph.sizes.learn(difference, {dim, other}));
   if (isSpread)
-    graph.spread.insert_range(ArrayRef{dim, other});
+    graph.sizes.noteSpread(dim, other);
   return isSpread;
 }
 
@@ -121,18 +111,18 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
   DimExprs result(a);
   for (size_t i = 0; i < b.size(); ++i) {
     AffineExpr &dim = result[a.size() - b.size() + i], other = b[i];
-    bool known = graph.isConstraint(dim - other);
+    bool known = graph.sizes.isConstraint(dim - other);
     if (known || nn::provablyEqual(dim, other))
       continue;
-    dim = graph.usePinned(dim);
-    other = graph.usePinned(other);
+    dim = graph.sizes.usePinned(dim);
+    other = graph.sizes.usePinned(other);
     if (nn::getConstantDim(other) == 1)
       continue;
     if (nn::getConstantDim(dim) == 1) {
       dim = other;
       continue;
     }
-    auto atMostOne = [&](AffineExpr size) { return graph.facts.areOrdered(size, number(1)); };
+    auto atMostOne = [&](AffineExpr size) { return graph.sizes.getFacts().areOrdered(size, number(1)); };
     if (atMostOne(other))
       continue;
     if (atMostOne(dim)) {
@@ -140,7 +130,7 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       continue;
     }
     bool left = nn::mayBroadcast(dim, other), right = nn::mayBroadcast(other, dim);
-    auto exceedsOne = [&](AffineExpr size) { return graph.facts.areOrdered(number(2), size); };
+    auto exceedsOne = [&](AffineExpr size) { return graph.sizes.getFacts().areOrdered(number(2), size); };
     if (left && right && exceedsOne(dim) && exceedsOne(other)) {
       if (!unify(dim, other, "shapes do not broadcast: dimensions"))
         return std::nullopt;
@@ -154,11 +144,11 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
     else if ((left && !right) || isBelow(dim, other) || (left && isBroadcastOf(other, dim)))
       dim = other;
     else if (left && right && mayBeOne(dim, other))
-      dim = graph.facts.getLarger(dim, other);
+      dim = graph.sizes.getFacts().getLarger(dim, other);
     else if (left == right && !unify(dim, other, "shapes do not broadcast: dimensions"))
       return std::nullopt;
     else if (left && right)
-      graph.assumedEqual.insert(nn::simplifyDim(dim - other));
+      graph.sizes.noteAssumedEqual(nn::simplifyDim(dim - other));
     if (isLarge(dim)) {
       (void)unsupported("a dimension is a broadcast of too many sizes that only run time knows", "make some static with --dim");
       return std::nullopt;
@@ -180,16 +170,16 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
     AffineExpr want = to[to.size() - own.size() + i];
     if (nn::getConstantDim(own[i]) == 1)
       continue;
-    AffineExpr pinned = graph.usePinned(own[i]);
-    if (pinned != own[i] && (nn::getConstantDim(pinned) == 1 || nn::provablyEqual(pinned, graph.usePinned(want)))) {
+    AffineExpr pinned = graph.sizes.usePinned(own[i]);
+    if (pinned != own[i] && (nn::getConstantDim(pinned) == 1 || nn::provablyEqual(pinned, graph.sizes.usePinned(want)))) {
       aligned[i] = nn::getConstantDim(pinned) == 1 ? pinned : want;
       continue;
     }
-    bool isOpen = !graph.assumptions.areEqual && !graph.facts.areOrdered(number(2), own[i]);
+    bool isOpen = !graph.sizes.areTakenAsEqual() && !graph.sizes.getFacts().areOrdered(number(2), own[i]);
     bool isEither = isOpen || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) ||
-                    graph.spread.contains(own[i]) || graph.facts.areOrdered(own[i], number(1));
-    if (isEither && nn::mayBroadcast(own[i], want) && !graph.isConstraint(own[i] - want)) {
-      graph.addConstraint(nn::getBroadcastConstraint(own[i], want));
+                    graph.sizes.isSpread(own[i]) || graph.sizes.getFacts().areOrdered(own[i], number(1));
+    if (isEither && nn::mayBroadcast(own[i], want) && !graph.sizes.isConstraint(own[i] - want)) {
+      graph.sizes.addConstraint(nn::getBroadcastConstraint(own[i], want));
       continue;
     }
     if (!unify(own[i], want, "shapes do not broadcast: dimensions"))
@@ -221,12 +211,12 @@ void Node::broadcast(ArrayRef<Value *> values, bool mixed) {
     if (common)
       *value = broadcastTo(*value, *common);
     else
-      // Harmless operands, so that the converter can go on to its end.
+      // Valid stand-ins, so that the converter can continue to its end.
       *value = *values.front();
   }
 }
 
-// After a mistake these return what they got: the shapes that they count on may not have come about.
+// After an error, these return their argument, because the shapes that they rely on may be wrong.
 
 //===- Data movement -------------------------------------------------------===//
 
@@ -262,7 +252,7 @@ Value Node::slice(Value value, int64_t axis, AffineExpr start, AffineExpr extent
   starts[axis] = nn::simplifyDim(start);
   steps[axis] = step;
   RankedTensorType target = type(to, elementType(value));
-  return failed() ? value : make<nn::SliceOp>(target, value, symbolMap(starts), steps);
+  return failed() ? value : make<nn::SliceOp>(target, value, nn::makeSymbolMap(starts, context()), steps);
 }
 
 Value Node::concat(ArrayRef<Value> values, int64_t axis) {
@@ -304,7 +294,7 @@ Value Node::pad(Value value, ArrayRef<AffineExpr> low, ArrayRef<AffineExpr> high
   for (AffineExpr amount : llvm::concat<const AffineExpr>(low, high))
     if (auto number = dyn_cast<AffineConstantExpr>(amount); number && std::abs(number.getValue() / 2) > (int64_t(1) << 40))
       (void)error("pads: " + Twine(number.getValue()) + " is too large");
-  return make<nn::PadOp>(type(to, elementType(value)), value, fill, symbolMap(low), symbolMap(high), interior, mode);
+  return make<nn::PadOp>(type(to, elementType(value)), value, fill, nn::makeSymbolMap(low, context()), nn::makeSymbolMap(high, context()), interior, mode);
 }
 
 //===- Computation ---------------------------------------------------------===//

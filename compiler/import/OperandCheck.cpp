@@ -1,10 +1,10 @@
 //===- OperandCheck.cpp - Whether a node's inputs have types of its operator -===//
 //
-// Before an operator's importer runs, its inputs are compared with the row of Schemas.def: element types, inputs that must have the same one,
-// ranks, and lists where tensors belong.
+// Before an operator's importer runs, its inputs are compared with the row of Schemas.def: element types, inputs that must have the same type,
+// ranks, and lists in the place of tensors.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace kiln::import {
 
-DataTypes GraphImporter::listDataTypes(Value value, int64_t known) {
+DataTypes BodyImporter::listDataTypes(Value value, int64_t known) {
   if (!isa<RankedTensorType>(value.getType()))
     return isAbsent(value) ? optionalType : sequenceType;
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
@@ -33,8 +33,8 @@ static bool isOptionalName(const Scope *scope, StringRef name) {
   return scope->optionals.contains(name);
 }
 
-LogicalResult GraphImporter::checkOperands(Scope &scope, Node &node, const Schema &schema) {
-  /// Variables of types that have one: the place of the input that gave it, and the types.
+LogicalResult BodyImporter::checkOperands(Scope &scope, Node &node, const Schema &schema) {
+  /// The type variables that have been bound, with the position of the input that bound each, and its types.
   SmallVector<std::tuple<StringRef, unsigned, DataTypes>, 4> bound;
   for (auto [i, value] : llvm::enumerate(node.inputs)) {
     const ParameterFact *fact = value ? schema.input(i) : nullptr;

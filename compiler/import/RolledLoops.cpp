@@ -4,11 +4,11 @@
 //   x of s0 slices           =>   ^bb0(%carried, %outside):  %slice = nn.slice %outside starts (s1, ...)
 //                                   ... nn.yield %next, %row }
 //
-// A condition of run time is carried as well, and how many steps there were: as many rows are left of the most that there can be.
+// A condition that is known only at run time is carried as well, together with the number of steps, to which the results' rows are cut.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
-#include "compiler/import/Graph.h"
+#include "compiler/import/BodyImporter.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "mlir/IR/Verifier.h"
@@ -17,11 +17,11 @@ using namespace mlir;
 
 namespace kiln::import {
 
-/// The limit of steps for a loop without a known limit, which no run reaches.
+/// The number of steps assumed for a loop without a known limit, which no run reaches.
 static constexpr int64_t endlessSteps = int64_t(1) << 40;
 static constexpr StringLiteral bindWayOut = "fix the input that it depends on with --bind";
 
-/// A value of the graph around a loop as its body sees it: what has no operands is made again inside, the rest becomes an argument.
+/// A value of the graph around a loop as its body sees it: an operation without operands is cloned into the body, other values become arguments.
 static Value captureValue(Block &block, Value value, llvm::DenseMap<Value, Value> &inside, SmallVectorImpl<Value> &used) {
   if (Value known = inside.lookup(value))
     return known;
@@ -43,7 +43,7 @@ static SmallVector<Value> captureValues(Block &block) {
   return used;
 }
 
-/// What a step carries on, in the type that it has got it.
+/// The next value of a carried value, in the type of the present one.
 static Value keepType(Node &node, Value next, Value present) {
   static constexpr StringLiteral wayOut = "make the dimensions static with --dim, or fix the input that it depends on with --bind";
   if (!isa<RankedTensorType>(next.getType()) || node.elementType(next) != node.elementType(present)) {
@@ -60,7 +60,7 @@ static Value keepType(Node &node, Value next, Value present) {
 }
 
 /// Makes arguments for what a loop carries, the step itself, and what it yields. False: the loop cannot end early.
-FailureOr<bool> GraphImporter::importBlock(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
+FailureOr<bool> BodyImporter::importBlock(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
   SmallVector<Value> present;
   for (Value value : rolled.carried)
     present.push_back(block.addArgument(value.getType(), node.loc));
@@ -92,23 +92,23 @@ FailureOr<bool> GraphImporter::importBlock(Scope &scope, Node &node, const onnx:
   return node.failed() ? FailureOr<bool>(failure()) : FailureOr<bool>(endsEarly);
 }
 
-/// Makes the body of a loop. What is made here is not seen outside of it.
-FailureOr<bool> GraphImporter::importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
+/// Makes the body of a loop. Its values are not visible outside.
+FailureOr<bool> BodyImporter::importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
   Operation *around = std::exchange(rolling, rolling ? rolling : loop.getOperation());
   auto chosenAround = chosenDims;
   OpBuilder::InsertionGuard guard(builder);
   Block &block = loop.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(&block);
-  ++conditional;
+  sizes.enterConditional();
   FailureOr<bool> endsEarly = importBlock(scope, node, graph, rolled, block);
-  --conditional;
+  sizes.leaveConditional();
   chosenDims = chosenAround;
   rolling = around;
   return endsEarly;
 }
 
-/// Whether what the body computes only in a step is what the graph around it would have to know.
-LogicalResult GraphImporter::checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
+/// Refuses a body whose own symbols would have to be known outside of it.
+LogicalResult BodyImporter::checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
   auto isOwn = [&](AffineExpr expr) {
     bool found = false;
     expr.walk([&](AffineExpr part) {
@@ -121,21 +121,21 @@ LogicalResult GraphImporter::checkStep(Node &node, Block &block, size_t states, 
   for (Value row : block.getTerminator()->getOperands().drop_front(states))
     if (llvm::any_of(node.dims(row), isOwn))
       return node.unsupported("the shape of what a step gives is known only in that step, and the number of steps at run time", wayOut);
-  ArrayRef<AffineExpr> added = ArrayRef(constraints).drop_front(checks);
+  ArrayRef<AffineExpr> added = sizes.constraintsSince(checks);
   if ((endsEarly && !added.empty()) || llvm::any_of(added, isOwn)) {
-    constraints.resize(checks, AffineExpr());
+    sizes.dropConstraintsSince(checks);
     return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time", wayOut);
   }
   return success();
 }
 
 /// An nn.loop; its results are what is carried, and behind it the rows. What the body uses of the graph around it becomes operands.
-LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
+LogicalResult BodyImporter::rollLoop(Scope &scope, Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
   if (!llvm::all_of(rolled.carried, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
     return node.unsupported("a carried value is a sequence, and the number of steps is known only at run time", bindWayOut);
-  size_t checks = constraints.size(), bytes = keptBytes.size();
+  size_t checks = sizes.countConstraints(), bytes = keptBytes.size();
   node.requireNotNegative(rolled.steps, "the number of steps is negative");
-  unsigned firstSymbol = symbols.size();
+  unsigned firstSymbol = sizes.size();
   rolled.step = node.computedDim(rolled.steps, node.outputName(0) + "_step");
   if (node.failed())
     return failure();
@@ -157,7 +157,7 @@ LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::Grap
   }
   if (failed(checkStep(node, block, carried.size(), firstSymbol, checks, *endsEarly)))
     return failure();
-  auto limit = nn::getConstantDim(computedDims().getUpperBound(rolled.steps));
+  auto limit = nn::getConstantDim(sizes.computed().getUpperBound(rolled.steps));
   bool isLimited = !limit || *limit < endlessSteps;
   if (!*endsEarly && !rolled.hasLimit)
     return node.error("the loop never ends: nothing limits its steps, and its condition always holds");
@@ -183,7 +183,7 @@ LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::Grap
   SmallVector<Value> results(loop.getResults());
   ArrayRef<Value> rows = ArrayRef(results).drop_front(carried.size());
   SmallVector<Value> all(ArrayRef(results).slice(*endsEarly, rolled.carried.size()));
-  // As many rows as there were steps.
+  // Only the rows of the steps that ran.
   AffineExpr count = *endsEarly && !rows.empty() ? computeDim(node, results[carried.size() - 1], rolled.steps, node.outputName(0) + "_steps") : rolled.steps;
   for (auto [row, axis] : llvm::zip_equal(rows, rolled.axes))
     all.push_back(node.slice(row, axis, node.number(0), count));
@@ -192,7 +192,7 @@ LogicalResult GraphImporter::rollLoop(Scope &scope, Node &node, const onnx::Grap
   return failure(node.failed());
 }
 
-LogicalResult GraphImporter::rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph) {
+LogicalResult BodyImporter::rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph) {
   RolledLoop rolled;
   rolled.isLoop = true;
   rolled.hasLimit = node.inputs[0] != nullptr;
@@ -221,7 +221,7 @@ LogicalResult GraphImporter::rollLoopNode(Scope &scope, Node &node, const onnx::
 }
 
 /// One step for each slice of inputs whose length only run time knows, or is too large to write all steps out.
-LogicalResult GraphImporter::rollScan(Scope &scope, Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
+LogicalResult BodyImporter::rollScan(Scope &scope, Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
   ArrayRef<Value> inputs = node.inputs, scanned = inputs.take_back(scan.axes.size());
   RolledLoop rolled;
   rolled.steps = steps;

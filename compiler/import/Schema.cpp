@@ -151,7 +151,7 @@ std::string describeTypes(DataTypes types) {
 
 //===- Counts --------------------------------------------------------------===//
 
-/// What is wrong with how many inputs or outputs a node names.
+/// What is wrong with the number of a node's inputs or outputs.
 template <typename Names> static std::string findFaultInCount(ArrayRef<ParameterFact> facts, const Names &names, StringRef what) {
   bool isOpen = !facts.empty() && facts.back().kind >= ParameterFact::Variadic;
   auto count = static_cast<size_t>(names.size());
@@ -186,7 +186,7 @@ StringRef getAttributeKindName(int kind) {
   return kind >= 0 && kind < static_cast<int>(std::size(names)) ? names[kind] : "something else";
 }
 
-/// The kinds of which the attribute has a value.
+/// The kinds for which the attribute has a value.
 static SmallVector<int> listKinds(const Attribute &a) {
   const std::pair<bool, int> values[] = {{a.has_f(), Attribute::FLOAT},
                                          {a.has_i(), Attribute::INT},
@@ -225,7 +225,7 @@ std::string findFaultInAttribute(const Attribute &attribute, bool isInFunction) 
     return what + " refers to '" + printable(attribute.ref_attr_name()) + "' and has a value of its own";
   if (attribute.type() < 0 || attribute.type() > Attribute::TYPE_PROTOS)
     return what + " has the unknown type " + std::to_string(attribute.type());
-  // Some writers put down the default of another kind beside the value.
+  // Some exporters write a default value of another kind beside the value.
   if (attribute.type() && !kinds.empty() && !llvm::is_contained(kinds, attribute.type()))
     return what + " has type " + getAttributeKindName(attribute.type()).str() + ", but a value of another type than it says: " +
            getAttributeKindName(kinds.front()).str();

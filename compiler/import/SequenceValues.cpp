@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/SequenceValues.h"
-#include "compiler/import/Graph.h"
+#include "compiler/import/SignatureReader.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
@@ -39,7 +39,7 @@ bool isAbsent(Value value) { return isa<NoneType>(value.getType()); }
 //===- Options -------------------------------------------------------------===//
 
 namespace {
-/// What --sequence says: the length, and no shape, one for all elements or one for each.
+/// The value of --sequence: the length, and either no shape, one for all elements, or one for each.
 struct SequenceOption {
   int64_t length = 0;
   std::vector<std::vector<int64_t>> shapes;
@@ -69,7 +69,7 @@ static std::optional<SequenceOption> parseSequence(StringRef text) {
   return option.shapes.size() == 1 || static_cast<int64_t>(option.shapes.size()) == option.length ? std::optional(option) : std::nullopt;
 }
 
-LogicalResult GraphImporter::checkListOptions(const onnx::GraphProto &graph) {
+LogicalResult SignatureReader::checkListOptions(const ImportOptions &options, const onnx::GraphProto &graph, Diagnostics &diagnostics) {
   auto find = [&](StringRef name) -> const onnx::TypeProto * {
     for (const onnx::ValueInfoProto &input : graph.input())
       if (input.name() == name)
@@ -96,8 +96,7 @@ LogicalResult GraphImporter::checkListOptions(const onnx::GraphProto &graph) {
 
 //===- Inputs --------------------------------------------------------------===//
 
-std::string GraphImporter::elementName(StringRef name, size_t number) const {
-  const onnx::GraphProto &graph = file.model().graph();
+std::string SignatureReader::elementName(StringRef name, size_t number) const {
   auto isTaken = [&](StringRef text) {
     auto hasName = [&](const onnx::ValueInfoProto &value) { return value.name() == text; };
     return llvm::any_of(graph.input(), hasName) || llvm::any_of(graph.output(), hasName);
@@ -108,7 +107,7 @@ std::string GraphImporter::elementName(StringRef name, size_t number) const {
   return text;
 }
 
-LogicalResult GraphImporter::addSequence(Scope &scope, const onnx::ValueInfoProto &input, const onnx::TypeProto &sequence) {
+LogicalResult SignatureReader::addSequence(Scope &scope, const onnx::ValueInfoProto &input, const onnx::TypeProto &sequence) {
   std::string where = "input '" + printable(input.name()) + "': ", wayOut = "--sequence " + printable(input.name()) + "=LENGTH:SHAPE,...";
   auto given = options.sequences.find(input.name());
   if (given == options.sequences.end())
@@ -134,7 +133,7 @@ LogicalResult GraphImporter::addSequence(Scope &scope, const onnx::ValueInfoProt
   return success();
 }
 
-std::optional<LogicalResult> GraphImporter::addList(Scope &scope, const onnx::ValueInfoProto &input) {
+std::optional<LogicalResult> SignatureReader::addList(Scope &scope, const onnx::ValueInfoProto &input) {
   bool isOptional = input.type().has_optional_type();
   const onnx::TypeProto &held = isOptional ? input.type().optional_type().elem_type() : input.type();
   if (isOptional)
@@ -160,7 +159,7 @@ std::optional<LogicalResult> GraphImporter::addList(Scope &scope, const onnx::Va
 
 //===- Outputs -------------------------------------------------------------===//
 
-LogicalResult GraphImporter::returnList(const onnx::ValueInfoProto &output, Value list, SmallVectorImpl<Value> &results) {
+LogicalResult SignatureReader::returnList(const onnx::ValueInfoProto &output, Value list, SmallVectorImpl<Value> &results) {
   std::string where = "output '" + printable(output.name()) + "' is ";
   const onnx::TypeProto &declared = output.type();
   bool isOptional = declared.has_optional_type();

@@ -12,13 +12,13 @@ using Tensor = kiln::onnx::TensorProto;
 namespace kiln::import {
 
 namespace {
-/// One row a data type: how it is called, and how a tensor of it is stored.
+/// One row for each data type: its name, and how a tensor of it is stored.
 struct DataType {
   const char *name;
   /// Bits of an element in raw bytes; 0: not supported.
   int bits;
   Type (*type)(Builder &);
-  /// Its bytes are codes, which no operator computes with.
+  /// Its bytes are codes, on which no operator computes.
   bool isCode = false;
 };
 } // namespace
@@ -73,7 +73,7 @@ std::string getDataTypeName(int dataType) {
   return dataType != 0 && &type == &getDataType(0) ? "type number " + std::to_string(dataType) : type.name;
 }
 
-/// The static type of the tensor, after its shape has proven sane.
+/// The static type of the tensor, after its shape has been checked.
 static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const Limits &limits, MLIRContext *context, std::string &reason) {
   Type element = getStorageType(dataType, context);
   if (!element || nn::isString(element))
@@ -148,7 +148,7 @@ template <typename Field> static ElementsAttr narrowField(RankedTensorType type,
     data.insert(data.end(), reinterpret_cast<char *>(&low), reinterpret_cast<char *>(&low) + bytes);
   }
   ElementsAttr borrowed = readRaw(type, data, tensor, reason);
-  // A large constant would refer to `data`, which ends here.
+  // A large constant would refer to `data`, whose lifetime ends here.
   return borrowed && isa<DenseResourceElementsAttr>(borrowed) && bits >= 8 ? nn::makeConstant(type, std::move(data)) : borrowed;
 }
 
@@ -182,7 +182,7 @@ ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const Limits &lim
     auto bytes = file.externalBytes(tensor, reason);
     if (!bytes)
       return {};
-    // Without a length the file may go on behind the tensor.
+    // If no length is given, the file may continue after the tensor.
     size_t need = type.getNumElements() * nn::elementBytes(type.getElementType());
     bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
     return readRaw(type, !hasLength && bytes->size() > need ? bytes->take_front(need) : *bytes, tensor, reason);
@@ -217,7 +217,7 @@ static std::pair<int64_t, int64_t> countTyped(const Tensor &tensor) {
   }
 }
 
-/// In how many fields a tensor has its data.
+/// The number of fields in which a tensor has data.
 static int countFields(const Tensor &tensor) {
   return (tensor.float_data_size() > 0) + (tensor.int32_data_size() > 0) + (tensor.int64_data_size() > 0) + (tensor.double_data_size() > 0) +
          (tensor.uint64_data_size() > 0) + (tensor.string_data_size() > 0) + tensor.has_raw_data() + (tensor.data_location() == Tensor::EXTERNAL);
@@ -228,7 +228,7 @@ static bool refuse(std::string &reason, const Twine &why) {
   return false;
 }
 
-/// The number of elements; nullopt with the reason set when there is no such tensor.
+/// The number of elements; nullopt, with the reason set, if the shape is not valid.
 static std::optional<int64_t> countElements(const google::protobuf::RepeatedField<google::protobuf::int64> &dims, std::string &reason) {
   int64_t count = 1;
   bool isEmpty = llvm::is_contained(dims, 0);
@@ -267,7 +267,7 @@ bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
     auto external = isExternal ? file.externalBytes(tensor, reason) : ArrayRef<char>();
     if (!external)
       return false;
-    // Without a length the file may go on behind the tensor.
+    // If no length is given, the file may continue after the tensor.
     bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
     auto size = static_cast<int64_t>(isExternal ? external->size() : tensor.raw_data().size());
     if (size != bytes && !(isExternal && !hasLength && size > bytes))

@@ -93,9 +93,9 @@ static llvm::Expected<Tensor> unpack(const onnx::TensorProto &proto, Packing pac
   for (int32_t byte : proto.int32_data())
     bytes.push_back(static_cast<char>(byte));
   int perByte = 8 / packing.bits, mask = (1 << packing.bits) - 1;
-  if (static_cast<int64_t>(bytes.size()) != (count + perByte - 1) / perByte)
+  if (static_cast<int64_t>(bytes.size()) != llvm::divideCeilSigned(count, perByte))
     return makeError("the tensor has " + Twine(bytes.size()) + " bytes of data, but its " + Twine(count) + " elements need " +
-                     Twine((count + perByte - 1) / perByte));
+                     Twine(llvm::divideCeilSigned(count, perByte)));
   llvm::Expected<Tensor> tensor = Tensor::create(packing.isSigned ? KILN_ELEMENT_I8 : KILN_ELEMENT_U8, dims);
   for (int64_t i = 0; tensor && i < count; ++i) {
     int value = (static_cast<unsigned char>(bytes[i / perByte]) >> (i % perByte * packing.bits)) & mask;

@@ -7,7 +7,9 @@
 // A file `.mlir` holds the attribute itself.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/target/TargetFile.h"
 #include "compiler/target/Targets.h"
+#include "compiler/target/x86_64/Levels.h"
 #include "compiler/Recursion.h"
 #include "compiler/files/InputFile.h"
 #include "dialects/kernel/Libraries.h"

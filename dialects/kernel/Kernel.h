@@ -2,6 +2,7 @@
 #ifndef KILN_DIALECTS_KERNEL_KERNEL_H
 #define KILN_DIALECTS_KERNEL_KERNEL_H
 
+#include "dialects/kernel/AttributeNames.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -22,21 +23,6 @@
 #include "dialects/kernel/KernelOps.h.inc"
 
 namespace kiln::kernel {
-
-/// Names of the discardable attributes that the dialect defines (see KernelBase.td).
-inline constexpr llvm::StringLiteral targetAttrName = "kernel.target";
-inline constexpr llvm::StringLiteral nodesAttrName = "kernel.nodes";
-inline constexpr llvm::StringLiteral algorithmAttrName = "kernel.algorithm";
-inline constexpr llvm::StringLiteral reasonAttrName = "kernel.reason";
-inline constexpr llvm::StringLiteral refusalsAttrName = "kernel.refusals";
-inline constexpr llvm::StringLiteral shapesAttrName = "kernel.shapes";
-inline constexpr llvm::StringLiteral nameAttrName = "kernel.name";
-inline constexpr llvm::StringLiteral writtenAttrName = "kernel.written";
-inline constexpr llvm::StringLiteral statusAttrName = "kernel.status";
-inline constexpr llvm::StringLiteral inPlaceAttrName = "kernel.in_place";
-inline constexpr llvm::StringLiteral accuracyAttrName = "kernel.accuracy";
-/// On a launch: pairs of operand numbers, an input and the result that may overwrite it.
-inline constexpr llvm::StringLiteral overwritesAttrName = "kernel.overwrites";
 
 /// How well a `math.exp` is computed: exact when it does not say.
 Accuracy getExpAccuracy(mlir::Operation *exp);

@@ -16,13 +16,12 @@ def Kernel_Dialect : Dialect {
   let description = [{
     The dialect has only what the upstream dialects scf, memref, arith, math and vector cannot express for the runtime ABI and the emitted C++.
     A kernel is a private `func.func` on flat 1-D memrefs and index values whose last two arguments are its range of tasks. Its attributes
-    `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` become the comment above the emitted function;
-    `kernel.refusals` are those of its group. Argument
-    attributes: `kernel.name` (the C++ name), `kernel.written` (an output; all other buffers are const).
-    The module attribute `kernel.target` carries the target description. `kernel.accuracy` on a `math.exp` selects one of the runtime's
-    functions; without it, the most accurate one is used.
+    `kernel.nodes`, `kernel.algorithm`, `kernel.reason` and `kernel.shapes` become the comment above the emitted function. Argument attributes are
+    `kernel.name` (the C++ name) and `kernel.written` (an output; all other buffers are const). The module attribute `kernel.target` carries the
+    target description. docs/Architecture.md lists all discardable attributes; those that it does not list are refused.
   }];
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
 }
 

@@ -29,25 +29,6 @@ void KernelDialect::initialize() {
       >();
 }
 
-/// What heads an emitted function: a text, or a list of texts.
-static bool isText(Attribute attr) {
-  auto list = dyn_cast<ArrayAttr>(attr);
-  return isa<StringAttr>(attr) || (list && llvm::all_of(list, llvm::IsaPred<StringAttr>));
-}
-
-LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
-  bool heads = llvm::is_contained({StringRef(nodesAttrName), StringRef(algorithmAttrName), StringRef(reasonAttrName), StringRef(shapesAttrName)},
-                                  attr.getName().getValue());
-  if (heads && !isText(attr.getValue()))
-    return op->emitOpError("expects a string or a list of strings in ") << attr.getName().getValue();
-  if (attr.getName() == targetAttrName && !isa<TargetAttr>(attr.getValue()))
-    return op->emitOpError("expects #kernel.target in ") << targetAttrName;
-  auto list = dyn_cast<ArrayAttr>(attr.getValue());
-  if (attr.getName() == refusalsAttrName && !(list && llvm::all_of(list, llvm::IsaPred<RefusalAttr>)))
-    return op->emitOpError("expects a list of #kernel.refusal in ") << refusalsAttrName;
-  return success();
-}
-
 static LogicalResult report(function_ref<InFlightDiagnostic()> emitError, const std::string &fault) {
   return fault.empty() ? success() : LogicalResult(emitError() << fault);
 }

@@ -6,11 +6,7 @@
 
 namespace kiln::kernel {
 
-/// Of a kernel.launch whose `flops` and `bytes` are not known before the run: an affine map with both as expressions of sizes, which are the launch's last
-/// operands.
-inline constexpr llvm::StringLiteral workAttrName = "kernel.work";
-
-/// That map; none where there is no such attribute, or one that does not fit the launch.
+/// The map of `kernel.work`; none where there is no such attribute, or one that does not fit the launch.
 inline std::optional<mlir::AffineMap> getWork(LaunchOp launch) {
   auto attr = launch->getAttrOfType<mlir::AffineMapAttr>(workAttrName);
   if (!attr || attr.getValue().getNumDims() != 0 || attr.getValue().getNumResults() != 2)

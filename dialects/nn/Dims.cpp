@@ -22,6 +22,8 @@ unsigned countSymbols(ArrayRef<AffineExpr> exprs) {
   return count;
 }
 
+AffineMap makeSymbolMap(ArrayRef<AffineExpr> exprs, MLIRContext *context) { return AffineMap::get(0, countSymbols(exprs), exprs, context); }
+
 namespace {
 /// Puts a symbol in place of each part of an expression that is not affine. MLIR's simplifyAffineExpr gives wrong sums of such parts: it takes
 /// two with the same operands, such as d0 floordiv s0 and d0 mod s0, for one.

@@ -31,6 +31,9 @@ mlir::RankedTensorType withElementType(mlir::Type type, mlir::Type elementType);
 /// One more than the highest symbol used: the canonical symbol count of an encoding.
 unsigned countSymbols(llvm::ArrayRef<mlir::AffineExpr> exprs);
 
+/// An affine map of these expressions of symbols, with the canonical symbol count.
+mlir::AffineMap makeSymbolMap(llvm::ArrayRef<mlir::AffineExpr> exprs, mlir::MLIRContext *context);
+
 /// Simplifies an expression over symbols only.
 mlir::AffineExpr simplifyDim(mlir::AffineExpr expr);
 

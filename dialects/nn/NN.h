@@ -3,6 +3,7 @@
 #define KILN_DIALECTS_NN_NN_H
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/nn/AttributeNames.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -30,18 +31,6 @@ namespace kiln::nn {
 
 /// Whether the element type is that of strings: i128, whose bits are a kiln_string.
 bool isString(mlir::Type elementType);
-
-/// Names of the discardable attributes that the dialect defines (see NNBase.td).
-inline constexpr llvm::StringLiteral modelAttrName = "nn.model";
-inline constexpr llvm::StringLiteral symbolsAttrName = "nn.symbols";
-inline constexpr llvm::StringLiteral constraintsAttrName = "nn.constraints";
-inline constexpr llvm::StringLiteral computedSymbolsAttrName = "nn.computed_symbols";
-inline constexpr llvm::StringLiteral nameAttrName = "nn.name";
-inline constexpr llvm::StringLiteral nodeAttrName = "nn.node";
-inline constexpr llvm::StringLiteral rangeAttrName = "nn.range";
-inline constexpr llvm::StringLiteral symbolBoundsAttrName = "nn.symbol_bounds";
-inline constexpr llvm::StringLiteral accuracyAttrName = "nn.accuracy";
-inline constexpr llvm::StringLiteral transposesAttrName = "nn.transposes";
 
 } // namespace kiln::nn
 

@@ -19,17 +19,14 @@ def NN_Dialect : Dialect {
     and every dimension is either static or an expression of the module's symbols (`#nn.dims`), so two dimensions are equal exactly
     when their expressions are.
 
-    Module attributes: `nn.model` (the prefix of all external symbols), `nn.symbols` (names of the symbolic dimensions, in the order
-    of the affine symbols), `nn.symbol_bounds` (an array `[lowest, highest]` per symbol, if the user gave bounds), `nn.constraints` (expressions
-    that must be zero at run time), `nn.assumed` (those of the constraints that hold only in this version of the model, for runs in which sizes that
-    broadcast are equal), `nn.computed_symbols` (an affine map with one result for each of the last symbols, which the model computes:
-    an upper bound, as an expression of the earlier symbols), `nn.accuracy` (`strict` or `fast`, if the user asked for it), `nn.transposes`
-    (the number of transposes that the choice of layouts left), `nn.sequences` (the arguments and results of @main that are elements of sequences and
-    optionals of the ONNX model, see Sequences.h). `func.func @main` has `nn.name` on its arguments and results (the ONNX names), `nn.range` on arguments
-    (two f64: the range that the user promises), and `nn.node` on results that are shown for inspection (the ONNX node that computes them).
+    The module attributes `nn.symbols`, `nn.constraints` and others describe the symbolic dimensions, and `func.func @main` has `nn.name` on its arguments
+    and results, the ONNX names. docs/Architecture.md lists all discardable attributes; those that it does not list are refused.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 def NN_DimsAttr : AttrDef<NN_Dialect, "Dims", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {

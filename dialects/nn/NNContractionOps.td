@@ -20,7 +20,7 @@ def NN_MatmulOp : NN_Op<"matmul", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NN_ConvOp : NN_Op<"conv", [Pure]> {
+def NN_ConvOp : NN_Op<"conv", [Pure, NN_Windowed]> {
   let summary = "Convolution over 1 to 3 spatial dimensions: ONNX Conv. The bias is a following nn.add.";
   let description = [{
     The input is [N, C, spatial...] or, with layout channels_last, [N, spatial..., C]; the result likewise. The weight is always
@@ -76,7 +76,7 @@ def NN_WinogradConvOp : NN_Op<"winograd_conv", [Pure]> {
   }];
 }
 
-def NN_ConvTransposeOp : NN_Op<"conv_transpose", [Pure, DeclareOpInterfaceMethods<NN_Decomposable>]> {
+def NN_ConvTransposeOp : NN_Op<"conv_transpose", [Pure, NN_Windowed, DeclareOpInterfaceMethods<NN_Decomposable>]> {
   let summary = "The transpose (gradient) of a convolution: ONNX ConvTranspose. The bias is a following nn.add.";
   let description = [{
     The weight is [C, out channels / groups, kernel...]. `pads` cut the full result; the result type includes output_padding.

@@ -13,6 +13,8 @@ using namespace kiln::nn;
 #define GET_ATTRDEF_CLASSES
 #include "dialects/nn/NNAttributes.cpp.inc"
 
+bool kiln::nn::isString(Type element) { return element.isInteger(128); }
+
 void NNDialect::initialize() {
   // For #kernel.accuracy, which operations have by default.
   getContext()->loadDialect<kernel::KernelDialect>();

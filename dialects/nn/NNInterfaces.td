@@ -30,6 +30,41 @@ def NN_IndexMap : OpInterface<"IndexMap"> {
   ];
 }
 
+def NN_AlongAxis : OpInterface<"AlongAxis"> {
+  let cppNamespace = "::kiln::nn";
+  let description = "The operation works along dimension `axis` of its first operand, or over the trailing dimensions from `axis` on.";
+  let methods = [
+    InterfaceMethod<"The dimension.", "uint64_t", "getAxis", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setAxis", (ins "uint64_t":$axis)>
+  ];
+}
+
+def NN_Windowed : OpInterface<"Windowed"> {
+  let cppNamespace = "::kiln::nn";
+  let description = [{
+    The operation slides a window over the spatial dimensions of its first operand. `pads` lists the begins of all spatial dimensions, then the ends.
+  }];
+  let methods = [
+    InterfaceMethod<"Where the channels are.", "::kiln::nn::Layout", "getLayout", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setLayout", (ins "::kiln::nn::Layout":$layout)>,
+    InterfaceMethod<"The step of the window in each dimension.", "::llvm::ArrayRef<int64_t>", "getStrides", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setStrides", (ins "::llvm::ArrayRef<int64_t>":$strides)>,
+    InterfaceMethod<"The distance of the window's elements in each dimension.", "::llvm::ArrayRef<int64_t>", "getDilations", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setDilations", (ins "::llvm::ArrayRef<int64_t>":$dilations)>,
+    InterfaceMethod<"The padding.", "::llvm::ArrayRef<int64_t>", "getPads", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setPads", (ins "::llvm::ArrayRef<int64_t>":$pads)>
+  ];
+}
+
+def NN_Pooling : OpInterface<"Pooling"> {
+  let cppNamespace = "::kiln::nn";
+  let description = "The operation reduces each window; its size is an attribute and not the shape of a weight.";
+  let methods = [
+    InterfaceMethod<"The size of the window.", "::llvm::ArrayRef<int64_t>", "getKernel", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setKernel", (ins "::llvm::ArrayRef<int64_t>":$kernel)>
+  ];
+}
+
 def NN_Decomposable : OpInterface<"Decomposable"> {
   let cppNamespace = "::kiln::nn";
   let description = "The operation equals a graph of simpler nn operations.";

@@ -9,16 +9,29 @@ class NN_Composite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !
     Pure, DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>])>;
 
 class NN_RowComposite<string mnemonic, list<Trait> traits = [], dag attributes = (ins)> : NN_Composite<mnemonic, !listconcat(traits, [
-    SameOperandsAndResultType, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>])> {
+    SameOperandsAndResultType, NN_AlongAxis, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>])> {
   let arguments = !con((ins NN_FloatTensor:$input, I64Attr:$axis), attributes);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$input `axis` $axis attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
-def NN_SoftmaxOp : NN_RowComposite<"softmax", [NN_Approximate], (ins NN_Accuracy:$accuracy)> {
+def NN_SoftmaxOp : NN_RowComposite<"softmax", [NN_Approximate],
+                                    (ins NN_Accuracy:$accuracy, OptionalAttr<F64Attr>:$shift, OptionalAttr<StrAttr>:$proof)> {
   let summary = "exp(x - max) / sum(exp(x - max)) along one axis: ONNX Softmax 13; earlier versions reshape around it.";
-  let description = "```mlir\n%r = nn.softmax %x axis 1 : tensor<2x10xf32>\n```";
+  let description = [{
+    --nn-prove-shortcuts sets `shift`, the constant to subtract in place of each row's maximum, and `proof`, why that is safe.
+    ```mlir
+    %r = nn.softmax %x axis 1 : tensor<2x10xf32>
+    ```
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$input, "::mlir::IntegerAttr":$axis), [{
+      build($_builder, $_state, type, input, axis.getInt(), ::kiln::kernel::Accuracy::Exact);
+    }]>,
+    OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$input, "uint64_t":$axis, "::kiln::kernel::Accuracy":$accuracy), [{
+      build($_builder, $_state, type, input, axis, accuracy, ::mlir::FloatAttr(), ::mlir::StringAttr());
+    }]>];
 }
 
 def NN_LogSoftmaxOp : NN_RowComposite<"log_softmax", [NN_Approximate], (ins NN_Accuracy:$accuracy)> {
@@ -31,7 +44,7 @@ def NN_HardmaxOp : NN_RowComposite<"hardmax"> {
   let description = "```mlir\n%r = nn.hardmax %x axis 1 : tensor<2x10xf32>\n```";
 }
 
-def NN_LayerNormOp : NN_Composite<"layer_norm", [AllTypesMatch<["input", "result"]>]> {
+def NN_LayerNormOp : NN_Composite<"layer_norm", [NN_AlongAxis, AllTypesMatch<["input", "result"]>]> {
   let summary = "(x - mean) / sqrt(variance + epsilon) * scale + bias over the trailing dimensions from `axis`: ONNX LayerNormalization 17.";
   let description = [{
     scale and bias have the shape of the normalized dimensions (broadcasts are explicit).
@@ -47,7 +60,7 @@ def NN_LayerNormOp : NN_Composite<"layer_norm", [AllTypesMatch<["input", "result
   let hasVerifier = 1;
 }
 
-def NN_RmsNormOp : NN_Composite<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
+def NN_RmsNormOp : NN_Composite<"rms_norm", [NN_AlongAxis, AllTypesMatch<["input", "result"]>]> {
   let summary = "x / sqrt(mean(x * x) + epsilon) * scale over the trailing dimensions from `axis`: ONNX RMSNormalization 23.";
   let description = "```mlir\n%r = nn.rms_norm %x, %scale axis 1 epsilon 1.0e-5 : tensor<2x8xf32>, tensor<8xf32>\n```";
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, I64Attr:$axis, F64Attr:$epsilon);
@@ -60,7 +73,7 @@ def NN_RmsNormOp : NN_Composite<"rms_norm", [AllTypesMatch<["input", "result"]>]
 class NN_SplitComposite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
     Pure, DeclareOpInterfaceMethods<NN_Decomposable>])>;
 
-def NN_LpNormOp : NN_SplitComposite<"lp_norm", [SameOperandsAndResultType]> {
+def NN_LpNormOp : NN_SplitComposite<"lp_norm", [NN_AlongAxis, SameOperandsAndResultType]> {
   let summary = "x / (sum of |x|^p)^(1/p) along one axis, zero where the sum is zero; p is 1 or 2: ONNX LpNormalization.";
   let description = "```mlir\n%r = nn.lp_norm %x axis 1 p 2 : tensor<2x10xf32>\n```";
   let arguments = (ins NN_FloatTensor:$input, I64Attr:$axis, I64Attr:$p);

@@ -29,7 +29,7 @@ def NN_ReduceOp : NN_Op<"reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable
   let hasFolder = 1;
 }
 
-def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
+def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure, NN_AlongAxis, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "The index of the largest or smallest element along an axis, which is kept with size one: ONNX ArgMax, ArgMin.";
   let description = "```mlir\n%r = nn.arg_reduce max %x axis 1 : tensor<2x3xf32> -> tensor<2x1xi64>\n```";
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_Tensor:$input, I64Attr:$axis, UnitAttr:$select_last);
@@ -38,7 +38,7 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [Pure, DeclareOpInterfaceMethods<NN_Per
   let hasVerifier = 1;
 }
 
-def NN_CumulativeOp : NN_Op<"cumulative", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, SameOperandsAndResultType]> {
+def NN_CumulativeOp : NN_Op<"cumulative", [Pure, NN_AlongAxis, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>, SameOperandsAndResultType]> {
   let summary = "Running sum or product along an axis: ONNX CumSum, CumProd.";
   let description = "```mlir\n%r = nn.cumulative sum %x axis 1 : tensor<2x3xf32>\n```";
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_Tensor:$input, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
@@ -47,7 +47,7 @@ def NN_CumulativeOp : NN_Op<"cumulative", [Pure, DeclareOpInterfaceMethods<NN_Pe
   let hasVerifier = 1;
 }
 
-def NN_TopKOp : NN_Op<"top_k", [Pure, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
+def NN_TopKOp : NN_Op<"top_k", [Pure, NN_AlongAxis, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>]> {
   let summary = "The k largest (or smallest) elements along an axis in order, with their indices; of equal elements, the lower index comes first: ONNX TopK.";
   let description = [{
     k is the result's extent along the axis.
@@ -61,7 +61,7 @@ def NN_TopKOp : NN_Op<"top_k", [Pure, DeclareOpInterfaceMethods<NN_Permutable, [
   let hasVerifier = 1;
 }
 
-def NN_MaxPoolOp : NN_Op<"max_pool", [Pure]> {
+def NN_MaxPoolOp : NN_Op<"max_pool", [Pure, NN_Windowed, NN_Pooling]> {
   let summary = "The largest element of each window: ONNX MaxPool. Padding is -inf.";
   let description = [{
     Windows that extend beyond the padded input (ceil_mode) are clipped. `pads` lists the begins of all spatial dimensions, then the ends.
@@ -79,7 +79,7 @@ def NN_MaxPoolOp : NN_Op<"max_pool", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NN_AvgPoolOp : NN_Op<"avg_pool", [Pure]> {
+def NN_AvgPoolOp : NN_Op<"avg_pool", [Pure, NN_Windowed, NN_Pooling]> {
   let summary = "The mean of each window: ONNX AveragePool.";
   let description = [{
     The divisor is the number of elements of the window inside the input, or inside the padded input with `count_include_pad`.

@@ -109,7 +109,9 @@ def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
     several anchors, in this order: `strips` a pointwise convolution, a padding or none, a depthwise convolution and a pointwise one or none;
     `product_softmax` a product and the softmax of its rows; `softmax_scan` a softmax and the scan of its rows; `gathered_product` a gather and the
     product of the rows that it picks. The target stage writes its decision here: `plan` is how the group is computed, `reason` says why,
-    and `refusals`, where a user asks for them, why other kernels do not compute it.
+    and `refusals`, where a user asks for them, why other kernels do not compute it. `places` says which values lie inside of larger buffers: for each input
+    and then for each result an affine map from its index to an element, or unit. `in_place` lists the inputs that are written straight into the group's
+    result, and a `view` has its result in its input's buffer.
     ```mlir
     %r = nn.group(%a, %b) {plan = #kernel.plan<kernel = "loops">, reason = "element-wise"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
@@ -120,16 +122,20 @@ def NN_GroupOp : NN_Op<"group", [IsolatedFromAbove, SingleBlock]> {
   }];
   let arguments = (ins Variadic<NN_DataTensor>:$inputs,
                        DefaultValuedAttr<NN_GroupFormAttr, "::kiln::nn::GroupForm::Plain">:$form, OptionalAttr<NN_PlanAttr>:$plan,
-                       OptionalAttr<StrAttr>:$reason, OptionalAttr<TypedArrayAttrBase<NN_RefusalAttr, "a list of refusals">>:$refusals);
+                       OptionalAttr<StrAttr>:$reason, OptionalAttr<TypedArrayAttrBase<NN_RefusalAttr, "a list of refusals">>:$refusals,
+                       OptionalAttr<ArrayAttr>:$places, OptionalAttr<DenseI64ArrayAttr>:$in_place, UnitAttr:$view);
   let results = (outs Variadic<NN_DataTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$inputs, "GroupForm":$form), [{
-    build($_builder, $_state, results, inputs, form, ::kiln::kernel::PlanAttr(), ::mlir::StringAttr(), ::mlir::ArrayAttr());
+    build($_builder, $_state, results, inputs, form, ::kiln::kernel::PlanAttr(), ::mlir::StringAttr(), ::mlir::ArrayAttr(), ::mlir::ArrayAttr(),
+          ::mlir::DenseI64ArrayAttr(), false);
   }]>];
   let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Operation *getTerminator() { return getBody().front().getTerminator(); }
+    /// Whether an input is a constant of the graph, such as a weight.
+    bool isConstantInput(unsigned input) { return getInputs()[input].getDefiningOp<ConstantOp>() != nullptr; }
     /// The name of the kernel that the plan says; empty without a plan.
     ::llvm::StringRef getKernel() { return getPlan() ? getPlan()->getKernel() : ::llvm::StringRef(); }
   }];

@@ -8,8 +8,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-bool nn::isString(Type element) { return element.isInteger(128); }
-
 static Attribute number(Operation *op, int64_t value) { return Builder(op->getContext()).getI64IntegerAttr(value); }
 static ArrayAttr list(Operation *op, ArrayRef<Attribute> literals) { return Builder(op->getContext()).getArrayAttr(literals); }
 

@@ -258,7 +258,7 @@ Scalar castTo(const Scalar &x, Type type) {
 }
 
 /// Half types are bits only in their narrow form, kernels compute with them in f32.
-static Value roundTo(OpBuilder &b, Location loc, Value value, Type element) {
+static Value narrowTo(OpBuilder &b, Location loc, Value value, Type element) {
   Type narrow = isa<VectorType>(value.getType()) ? Type(cast<VectorType>(value.getType()).clone(element)) : element;
   return value.getType() == narrow ? value : arith::TruncFOp::create(b, loc, narrow, value).getResult();
 }
@@ -271,7 +271,7 @@ Scalar bitsAs(const Scalar &x, Type type) {
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
   if (from == to || (!fromFloat && !toFloat))
     return result(x.held);
-  Value bits = fromFloat ? roundTo(x.builder, x.loc, x.held, from) : x.held;
+  Value bits = fromFloat ? narrowTo(x.builder, x.loc, x.held, from) : x.held;
   Type other = isa<VectorType>(form) ? Type(cast<VectorType>(form).clone(toFloat ? to : computeType(to))) : toFloat ? to : computeType(to);
   bits = arith::BitcastOp::create(x.builder, x.loc, other, bits);
   return result(bits.getType() == form ? bits : arith::ExtFOp::create(x.builder, x.loc, form, bits).getResult());

@@ -1,5 +1,6 @@
 //===- Sequences.cpp - Sequences and optionals in a model's signature ---------===//
 #include "dialects/nn/Sequences.h"
+#include "dialects/nn/AttributeNames.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -7,21 +8,26 @@ using namespace mlir;
 
 namespace kiln::nn {
 
-static constexpr llvm::StringLiteral sequencesAttrName = "nn.sequences";
+std::optional<SequenceInfo> readSequence(Attribute entry) {
+  auto fields = dyn_cast<DictionaryAttr>(entry);
+  auto name = fields ? fields.getAs<StringAttr>("name") : StringAttr(), kind = fields ? fields.getAs<StringAttr>("kind") : StringAttr();
+  auto first = fields ? fields.getAs<IntegerAttr>("first") : IntegerAttr(), count = fields ? fields.getAs<IntegerAttr>("count") : IntegerAttr();
+  if (!name || !kind || !first || !count || !first.getType().isInteger(64) || !count.getType().isInteger(64))
+    return std::nullopt;
+  if (!llvm::is_contained({"bytes", "optional", "optional_sequence", "sequence"}, kind.getValue()) || first.getInt() < 0 ||
+      count.getInt() < SequenceInfo::absent)
+    return std::nullopt;
+  bool isSequence = kind.getValue().ends_with("sequence"), isOptional = kind.getValue().starts_with("optional");
+  return SequenceInfo{name.str(),     isSequence,   isOptional, fields.contains("output"), kind == "bytes", static_cast<unsigned>(first.getInt()),
+                      count.getInt()};
+}
 
 std::vector<SequenceInfo> getSequences(ModuleOp module) {
   std::vector<SequenceInfo> sequences;
   auto list = module->getAttrOfType<ArrayAttr>(sequencesAttrName);
-  for (Attribute entry : list ? list.getValue() : ArrayRef<Attribute>()) {
-    auto fields = dyn_cast<DictionaryAttr>(entry);
-    auto name = fields ? fields.getAs<StringAttr>("name") : StringAttr(), kind = fields ? fields.getAs<StringAttr>("kind") : StringAttr();
-    auto first = fields ? fields.getAs<IntegerAttr>("first") : IntegerAttr(), count = fields ? fields.getAs<IntegerAttr>("count") : IntegerAttr();
-    if (!name || !kind || !first || !count)
-      continue;
-    bool isSequence = kind.getValue().ends_with("sequence"), isOptional = kind.getValue().starts_with("optional");
-    sequences.push_back({name.str(), isSequence, isOptional, fields.contains("output"), kind == "bytes", static_cast<unsigned>(first.getInt()),
-                         count.getInt()});
-  }
+  for (Attribute entry : list ? list.getValue() : ArrayRef<Attribute>())
+    if (std::optional<SequenceInfo> sequence = readSequence(entry))
+      sequences.push_back(std::move(*sequence));
   return sequences;
 }
 

@@ -8,6 +8,7 @@
 #define KILN_DIALECTS_NN_SEQUENCES_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,9 @@ struct SequenceInfo {
   int64_t count = 0;
 };
 
-/// In the order of the model: inputs, then outputs. Malformed entries are skipped.
+/// An entry of nn.sequences; nullopt if it is malformed.
+std::optional<SequenceInfo> readSequence(mlir::Attribute entry);
+/// In the order of the model: inputs, then outputs.
 std::vector<SequenceInfo> getSequences(mlir::ModuleOp module);
 /// Sets no attribute if there are none.
 void setSequences(mlir::ModuleOp module, llvm::ArrayRef<SequenceInfo> sequences);

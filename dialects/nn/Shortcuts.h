@@ -1,23 +1,21 @@
-//===- Shortcuts.h - Attributes for computations that a proof makes unnecessary ---------===//
+//===- Shortcuts.h - Computations that a proof makes unnecessary ------------===//
 #ifndef KILN_DIALECTS_NN_SHORTCUTS_H
 #define KILN_DIALECTS_NN_SHORTCUTS_H
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Operation.h"
-#include <optional>
+#include "dialects/nn/NN.h"
 
 namespace kiln::nn {
 
-/// On nn.softmax, written by --nn-prove-shortcuts: the constant to subtract in place of each row's maximum (f64), and why that is safe.
-inline constexpr llvm::StringLiteral shiftAttrName = "shift";
-inline constexpr llvm::StringLiteral proofAttrName = "proof";
+/// The constant to subtract in place of each row's maximum, if --nn-prove-shortcuts has found one; only an nn.softmax has it.
+inline std::optional<double> getProvenShift(mlir::Operation *op) {
+  auto softmax = llvm::dyn_cast<SoftmaxOp>(op);
+  return softmax && softmax.getShift() ? std::optional(softmax.getShift()->convertToDouble()) : std::nullopt;
+}
 
-/// On an exact `math.exp` of a kernel: its result is proven to be a normal number.
-inline constexpr llvm::StringLiteral normalAttrName = "kernel.normal";
-
-inline std::optional<double> getProvenShift(mlir::Operation *softmax) {
-  auto shift = softmax->getAttrOfType<mlir::FloatAttr>(shiftAttrName);
-  return shift ? std::optional(shift.getValueAsDouble()) : std::nullopt;
+/// Why that is safe, in words; null without such a constant.
+inline mlir::StringAttr getShiftProof(mlir::Operation *op) {
+  auto softmax = llvm::dyn_cast<SoftmaxOp>(op);
+  return softmax ? softmax.getProofAttr() : mlir::StringAttr();
 }
 
 } // namespace kiln::nn

@@ -6,6 +6,14 @@ using namespace mlir;
 
 namespace kiln::nn {
 
+std::vector<std::string> listSymbols(ModuleOp module) {
+  std::vector<std::string> symbols;
+  if (auto names = module->getAttrOfType<ArrayAttr>(symbolsAttrName))
+    for (auto name : names.getAsRange<StringAttr>())
+      symbols.push_back(name.str());
+  return symbols;
+}
+
 std::pair<int64_t, int64_t> getSymbolBounds(ModuleOp module, unsigned position) {
   auto bounds = module->getAttrOfType<ArrayAttr>(symbolBoundsAttrName);
   if (bounds && position < bounds.size())

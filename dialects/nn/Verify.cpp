@@ -35,4 +35,15 @@ LogicalResult verifyAxis(Operation *op, int64_t axis, Type type) {
   return success();
 }
 
+LogicalResult verifyBody(Operation *op) {
+  Block &block = op->getRegion(0).front();
+  if (block.empty() || !isa<YieldOp>(block.back()))
+    return op->emitOpError("expected a body that ends in nn.yield");
+  if (block.getArgumentTypes() != TypeRange(op->getOperandTypes()))
+    return op->emitOpError("body arguments do not have the types of the inputs");
+  if (TypeRange(block.getTerminator()->getOperandTypes()) != TypeRange(op->getResultTypes()))
+    return op->emitOpError("yielded values do not have the types of the results");
+  return success();
+}
+
 } // namespace kiln::nn

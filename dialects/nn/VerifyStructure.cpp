@@ -20,17 +20,6 @@ LogicalResult DimValuesOp::verify() {
   return success();
 }
 
-LogicalResult kiln::nn::verifyBody(Operation *op) {
-  Block &block = op->getRegion(0).front();
-  if (block.empty() || !isa<YieldOp>(block.back()))
-    return op->emitOpError("expected a body that ends in nn.yield");
-  if (block.getArgumentTypes() != TypeRange(op->getOperandTypes()))
-    return op->emitOpError("body arguments do not have the types of the inputs");
-  if (TypeRange(block.getTerminator()->getOperandTypes()) != TypeRange(op->getResultTypes()))
-    return op->emitOpError("yielded values do not have the types of the results");
-  return success();
-}
-
 /// Whether the body has as many operations of these kinds as are between `least` and `most`.
 template <typename... Ops>
 static bool hasCount(GroupOp group, int64_t least, int64_t most) {
@@ -54,8 +43,28 @@ static bool hasForm(GroupOp group) {
   return false;
 }
 
+/// Whether a place is a map from the indices of a value to an element of a buffer; unit if the value is dense.
+static bool isPlace(Attribute place, Type type) {
+  auto map = dyn_cast<AffineMapAttr>(place);
+  return isa<UnitAttr>(place) || (map && map.getValue().getNumResults() == 1 &&
+                                  static_cast<int64_t>(map.getValue().getNumDims()) == cast<RankedTensorType>(type).getRank());
+}
+
+static LogicalResult verifyPlaces(GroupOp group) {
+  SmallVector<Type> types(group.getOperandTypes());
+  llvm::append_range(types, group.getResultTypes());
+  if (ArrayAttr places = group.getPlacesAttr(); places && (places.size() != types.size() || !llvm::all_of_zip(places, types, isPlace)))
+    return group.emitOpError("expects in 'places' a map to one element, or unit, for each input and result");
+  auto isInput = [&](int64_t input) { return input >= 0 && input < static_cast<int64_t>(group.getInputs().size()); };
+  if (auto inputs = group.getInPlace(); inputs && !llvm::all_of(*inputs, isInput))
+    return group.emitOpError("expects inputs of its own in 'in_place'; got [") << *inputs << "]";
+  if (group.getView() && (group.getInputs().size() != 1 || group.getNumResults() != 1))
+    return group.emitOpError("is a 'view', but has not one input and one result");
+  return success();
+}
+
 LogicalResult GroupOp::verify() {
-  if (failed(verifyBody(*this)))
+  if (failed(verifyBody(*this)) || failed(verifyPlaces(*this)))
     return failure();
   return hasForm(*this) ? success() : emitOpError() << "has not the anchors of the form " << stringifyGroupForm(getForm());
 }

@@ -24,7 +24,7 @@ struct AnnotateValueRanges : impl::AnnotateValueRangesBase<AnnotateValueRanges> 
       std::string text;
       for (Value result : op->getResults())
         text += (text.empty() ? "" : "; ") + ranges.get(result).str();
-      op->setAttr("range", StringAttr::get(&getContext(), text));
+      op->setAttr(nn::valueRangeAttrName, StringAttr::get(&getContext(), text));
     });
   }
 };

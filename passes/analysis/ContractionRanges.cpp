@@ -1,4 +1,5 @@
 //===- ContractionRanges.cpp - Ranges of matrix products and convolutions --===//
+#include "passes/analysis/ContractionRanges.h"
 #include "dialects/nn/ConstantData.h"
 #include "passes/analysis/ValueRangeAnalysis.h"
 

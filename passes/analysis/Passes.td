@@ -5,7 +5,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AnnotateValueRanges : Pass<"nn-annotate-value-ranges", "mlir::ModuleOp"> {
-  let summary = "Writes the ranges of each operation's results into the attribute `range`, for tests and for inspection.";
+  let summary = "Writes the ranges of each operation's results into the attribute `nn.value_range`, for tests and for inspection.";
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/analysis/ValueRangeAnalysis.h"
+#include "passes/analysis/ContractionRanges.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "passes/analysis/ScalarRanges.h"

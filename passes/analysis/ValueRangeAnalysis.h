@@ -39,8 +39,6 @@ private:
 
 /// The range of result `index` of an operation, from the ranges of its operands.
 Interval inferRange(mlir::Operation *op, unsigned index, llvm::ArrayRef<Interval> operands);
-/// The same for matrix products and convolutions: from the sums of a constant weight, or else from the number of products.
-Interval inferContractionRange(mlir::Operation *op, Interval input, Interval weight);
 
 /// The upper bound of dimension `axis` of a type.
 int64_t getLargestSize(mlir::Operation *op, mlir::Type type, llvm::ArrayRef<int64_t> axes);

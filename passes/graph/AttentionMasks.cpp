@@ -19,7 +19,7 @@ static constexpr unsigned mostOperations = 64;
 
 //===- Constants -----------------------------------------------------------===//
 
-/// Whether rows x columns places are seen as by a causal mask whose first row is at place `past`. The last row tells the window.
+/// Whether a mask of rows x columns is causal, with its first row at position `past`. The last row determines the window.
 static std::optional<CausalMask> matchBand(int64_t rows, int64_t columns, int64_t past, function_ref<bool(int64_t, int64_t)> sees) {
   int64_t first = 0, last = rows - 1 + past;
   while (first < columns && !sees(rows - 1, first))
@@ -36,7 +36,7 @@ static std::optional<CausalMask> matchBand(int64_t rows, int64_t columns, int64_
   return mask;
 }
 
-/// A constant whose elements may differ; null when the text leaves its data out.
+/// A constant whose elements may differ; null if its data was omitted when the IR was printed.
 static ElementsAttr getStoredConstant(Value value) { return value.getDefiningOp<ConstantOp>() ? getConstant(value) : ElementsAttr(); }
 
 std::optional<CausalMask> kiln::matchCausalBias(Value bias) {
@@ -94,13 +94,13 @@ static std::optional<CausalMask> matchConstantKeep(Value keep) {
 //===- Comparisons ---------------------------------------------------------===//
 
 namespace {
-/// A number of each pair: `query` times the query's index, `key` times the key's, and the rest.
+/// A linear function of each pair: `query` times the query's index, plus `key` times the key's, plus the rest.
 struct Place {
   int64_t query = 0, key = 0;
   AffineExpr rest;
 };
 
-/// The keys that comparisons keep, by how far behind the query's index theirs lies.
+/// The keys that comparisons keep, by their distance behind the query's index.
 struct Reach {
   DimExprs dims;
   AffineExpr lowest, highest;

@@ -2,6 +2,7 @@
 #include "passes/graph/BodyMatching.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
+#include "passes/graph/EvaluateScalar.h"
 #include "passes/graph/Terms.h"
 
 using namespace mlir;
@@ -10,7 +11,7 @@ using namespace kiln::nn;
 
 namespace {
 
-/// One attempt. A caller that tries an alternative restores `found`.
+/// One attempt to match. A caller that tries an alternative restores `found`.
 class Matcher {
 public:
   Matcher(unsigned numInputs, Type type) : type(type) { found.inputs.resize(numInputs); }
@@ -63,14 +64,6 @@ bool Matcher::bind(unsigned input, Value graph) {
   return true;
 }
 
-/// A number as a narrow type holds it.
-static double roundTo(Type elementType, double number) {
-  llvm::APFloat rounded(number);
-  bool loses = false;
-  rounded.convert(cast<FloatType>(elementType).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &loses);
-  return rounded.convertToDouble();
-}
-
 /// A number of the body, which may be a stand-in, its negative or its reciprocal.
 bool Matcher::number(double body, double graph) {
   auto capture = [&](std::optional<double> &slot, double value) {
@@ -92,7 +85,7 @@ bool Matcher::number(double body, double graph) {
 bool Matcher::products(const Product &body, const Product &graph) {
   if (body.factors.size() != graph.factors.size() || !number(body.number, graph.number))
     return false;
-  // Inputs last: what has a form decides what they are.
+  // Inputs are matched last, because the other operands determine them.
   SmallVector<Factor> ordered(body.factors);
   llvm::sort(ordered, [](const Factor &a, const Factor &b) { return isa<OpResult>(a.value) && !isa<OpResult>(b.value); });
   return inAnyOrder(ordered, graph.factors, [&](const Factor &a, const Factor &b) { return a.exponent == b.exponent && match(a.value, b.value); });
@@ -103,7 +96,7 @@ bool Matcher::product(Value body, double bodySign, Value graph, double graphSign
     Product a = viewProduct(body, inBody), b = viewProduct(graph, inGraph);
     a.number *= bodySign;
     b.number *= graphSign;
-    // A value that is no product on either side is left to the other forms.
+    // If neither value is a product, the other forms decide.
     return attempt([&] { return products(a, b); });
   };
   return tryDepths(Depth::Tree, Depth::Tree) || tryDepths(Depth::Root, Depth::Root) || tryDepths(Depth::Tree, Depth::Multiple) ||
@@ -138,7 +131,7 @@ bool Matcher::axes(ArrayRef<int64_t> body, ArrayRef<int64_t> graph) {
   return !body.empty() && *found.axes == graph;
 }
 
-/// The composite computes all its exps equally well.
+/// All exps of a composite have the same accuracy.
 bool Matcher::isAccuracy(Attribute accuracy) {
   if (!found.accuracy)
     found.accuracy = accuracy;
@@ -146,7 +139,7 @@ bool Matcher::isAccuracy(Attribute accuracy) {
 }
 
 bool Matcher::attributes(Operation *body, Operation *graph) {
-  // What the body leaves at its default must be so in the graph; notes that passes leave do not count.
+  // An attribute that the body leaves at its default must be so in the graph, too. Discardable attributes do not count.
   for (NamedAttribute named : graph->getAttrs())
     if (!body->hasAttr(named.getName()) && !graph->getDiscardableAttr(named.getName()))
       return false;

@@ -22,7 +22,7 @@ using namespace kiln::nn;
 
 namespace {
 
-/// What a spelling is written in: the inputs, the numbers, and a composite's one row-wise step.
+/// The vocabulary of a spelling: the inputs, the numbers, and the reduction along the composite's rows.
 struct Inputs {
   OpBuilder &builder;
   Scalar x, y;
@@ -88,7 +88,7 @@ static bool isNumber(StringRef attribute) {
 
 static bool hasScale(StringRef composite) { return composite == "nn.layer_norm" || composite == "nn.rms_norm"; }
 
-/// Whether a body can be laid over graphs: one shape all over.
+/// Whether a body can be matched with graphs: all its values must have one shape.
 static bool isRecognized(RegisteredOperationName name) {
   if (!name.hasInterface<Decomposable>() && !name.hasInterface<ScalarBody>())
     return false;
@@ -112,7 +112,7 @@ static CompositeBody startBody(RegisteredOperationName name, ArrayRef<double> nu
   CompositeBody body{std::make_unique<Block>(), nullptr, {}};
   OpBuilder builder = builderAtEnd(body.block.get(), name.getContext());
   Location loc = builder.getUnknownLoc();
-  // Wide numbers keep all digits of the stand-ins.
+  // f64 keeps all digits of the stand-ins.
   auto type = RankedTensorType::get({2, 3, 5}, builder.getF64Type());
   OperationState state(loc, name);
   bool isUnary = hasScale(name.getStringRef()) || name.hasTrait<OpTrait::OneOperand>();
@@ -142,7 +142,7 @@ static Value buildParts(const CompositeBody &body) {
   return cast<ScalarBody>(body.whole).buildScalar(builder, body.whole->getLoc(), body.whole->getOperands());
 }
 
-/// The same body with the smaller composites inside it raised: they are, in a graph, before it is looked at.
+/// The body with the smaller composites in it raised, as they are in a graph by the time the body is looked for.
 static std::optional<CompositeBody> raiseInside(const CompositeBody &body, function_ref<Operation *(OpBuilder &, Operation *)> raiseFirst) {
   CompositeBody raised{std::make_unique<Block>(), nullptr, {}};
   IRMapping map;
@@ -163,7 +163,7 @@ static std::optional<CompositeBody> raiseInside(const CompositeBody &body, funct
       continue;
     hasChanged = true;
     op->replaceAllUsesWith(inner);
-    // What served only the raised operation must not keep the next one from being raised.
+    // Operations that only the raised one used must not prevent the next match.
     for (Operation *&before : llvm::reverse(MutableArrayRef(steps).take_front(i + 1)))
       if (before && before->use_empty() && !isRoot(before)) {
         before->erase();
@@ -242,7 +242,7 @@ static bool servesNobodyElse(Operation *root, ValueRange inputs) {
 static bool areAxesOf(Operation *whole, ArrayRef<int64_t> axes, int64_t rank) {
   if (hasScale(whole->getName().getStringRef()))
     return !axes.empty() && llvm::equal(axes, llvm::seq<int64_t>(rank - axes.size(), rank));
-  return !whole->hasAttr("axis") || axes.size() == 1;
+  return !isa<AlongAxis>(whole) || axes.size() == 1;
 }
 
 static Attribute bindAttribute(Builder &builder, NamedAttribute named, const Bindings &found) {
@@ -260,7 +260,7 @@ static Attribute bindAttribute(Builder &builder, NamedAttribute named, const Bin
   return bound ? builder.getF64FloatAttr(*bound) : Attribute();
 }
 
-/// Bodies whose last steps differ in kind need no closer look.
+/// Bodies whose last operations differ cannot match.
 static bool beginsLike(Operation *body, Operation *root) {
   for (auto isKind : {isProduct, isSum, isBounded})
     if (isKind(body) || isKind(root))

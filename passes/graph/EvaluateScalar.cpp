@@ -21,7 +21,7 @@ struct Column {
 };
 } // namespace
 
-static double roundTo(Type type, double number) {
+double kiln::roundTo(Type type, double number) {
   if (type.isF64())
     return number;
   if (type.isF32())
@@ -44,13 +44,13 @@ static uint64_t unsignedValue(Type type, int64_t integer) {
   return width == 64 ? integer : static_cast<uint64_t>(integer) & llvm::maskTrailingOnes<uint64_t>(width);
 }
 
-/// As kernels convert: fractions are dropped, what is too large or too small is the end of the type, NaN is 0.
+/// Converts as kernels do: fractions are dropped, numbers out of range saturate, and NaN becomes 0.
 static int64_t saturate(double number, unsigned width, bool isSigned) {
   llvm::APSInt integer(width, /*isUnsigned=*/!isSigned);
   bool isExact;
   if (std::isnan(number))
     return 0;
-  // Gives the end of the type where the number does not fit.
+  // Saturates a number that does not fit.
   APFloat(number).convertToInteger(integer, APFloat::rmTowardZero, &isExact);
   return isSigned ? integer.getSExtValue() : static_cast<int64_t>(integer.getZExtValue());
 }

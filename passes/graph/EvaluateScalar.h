@@ -7,6 +7,9 @@
 
 namespace kiln {
 
+/// A number as an element of a floating-point type holds it.
+double roundTo(mlir::Type type, double number);
+
 /// Writes a number as an element of this type, rounded or wrapped to it.
 void storeNumber(char *to, mlir::Type elementType, double number);
 void storeNumber(char *to, mlir::Type elementType, int64_t number);

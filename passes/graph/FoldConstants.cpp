@@ -169,7 +169,7 @@ static bool isChoiceOfNumbers(Value value) {
   return select && isNumber(select.getX()) && isNumber(select.getY());
 }
 
-/// A choice that is the same everywhere; zero added to the choice of a mask; a number without itself (of a float it may be NaN).
+/// Selects whose condition is constant, zero added to the values of a mask, and x - x for integers (for floats it may be NaN).
 static bool foldToOperand(Operation *op) {
   if (auto add = dyn_cast<AddOp>(op))
     for (unsigned side : {0, 1})
@@ -190,7 +190,7 @@ static bool foldToOperand(Operation *op) {
   return false;
 }
 
-/// Places along an axis, when they take little room.
+/// Positions along an axis, if they take little memory.
 static void foldIota(IotaOp op) {
   RankedTensorType type = op.getType();
   if (!type.hasStaticShape() || sizeOf(type) > smallBytes || !type.getElementType().isInteger(64))
@@ -203,7 +203,7 @@ static void foldIota(IotaOp op) {
   op->replaceAllUsesWith(ConstantOp::create(builder, op.getLoc(), makeConstantOf<int64_t>(type, places)));
 }
 
-/// A batch normalization by constants is a factor and an addend a channel: its parts, folded as far as they go.
+/// A batch normalization with constant parameters is a factor and an addend for each channel: its parts, folded as far as possible.
 static void foldBatchNorm(BatchNormOp op, int64_t budget, const WeightOperations &weights) {
   if (!llvm::all_of(op->getOperands().drop_front(), getConstant))
     return;

@@ -23,10 +23,10 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// Tensors of more elements are data, not shapes.
+/// Tensors of more elements are taken to be data and not shapes.
 static constexpr int64_t maxElements = 64;
 
-/// Of longer expressions no others are made.
+/// Longer expressions are not folded further.
 static constexpr unsigned mostParts = 400;
 
 using Exprs = FailureOr<SmallVector<AffineExpr>>;

@@ -4,6 +4,41 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===- Before the stages: what the options of a compile ask for -------------===//
+
+def ObserveValues : Pass<"nn-observe-values", "mlir::ModuleOp"> {
+  let summary = "Keeps the values inside a model as outputs that the caller names, out of all those that import has exposed.";
+  let description = [{
+    The first `outputs` results of @main are the model's own and stay. `nn.name` of a result is the value's name. Operations that compute only values
+    that nobody asked for are erased.
+  }];
+  let options = [Option<"outputs", "outputs", "unsigned", "0", "the number of results that are the model's own outputs">,
+                 ListOption<"values", "values", "std::string", "names of values to keep">,
+                 Option<"everything", "everything", "bool", "false", "keep all values">,
+                 Option<"cut", "cut", "bool", "false", "have the uses of a kept value read a new argument, so that each part computes from given values">,
+                 Option<"fault", "fault", "std::string", "\"\"", "the name of a value to add 1 to, as a wrong kernel might; an error if it cannot be done">];
+}
+
+def PrepareInPlace : Pass<"nn-prepare-in-place", "mlir::ModuleOp"> {
+  let summary = "Records which outputs must be the buffers of inputs, and gives caches that grow their whole buffer.";
+  let description = [{
+    A pair is OUTPUT=INPUT, or OUTPUT=INPUT:ROWS for a cache that grows by a concatenation; a `*` stands for the same text on both sides. The module
+    attribute `nn.asked_in_place` gets the positions of each pair.
+  }];
+  let options = [ListOption<"pairs", "pairs", "std::string", "OUTPUT=INPUT or OUTPUT=INPUT:ROWS">];
+}
+
+def SpecializeSizes : Pass<"nn-specialize-sizes", "mlir::ModuleOp"> {
+  let summary = "Puts numbers in the place of symbolic dimensions, for a version of the model that runs only with these sizes.";
+  let description = [{
+    The symbols and the signature stay. `nn.special_sizes` records the sizes, and `nn.symbol_bounds` has the entry refuse others. Constraints
+    that always hold then are dropped; one that never holds is an error.
+  }];
+  let options = [ListOption<"sizes", "sizes", "int64_t", "one size for each symbol; -1 leaves it symbolic">];
+}
+
+//===- The stage ------------------------------------------------------------===//
+
 def FoldConstants : Pass<"nn-fold-constants", "mlir::ModuleOp"> {
   let summary = "Computes operations on constants, except where that would make the library larger.";
   let description = [{

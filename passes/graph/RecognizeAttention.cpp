@@ -27,7 +27,7 @@ using namespace kiln;
 using namespace kiln::nn;
 
 namespace {
-/// What stands between the two products, read from the softmax backwards.
+/// The operations between the two products, found by going backwards from the softmax.
 struct Scores {
   Value bias, keep;
   double scale = 1.0, fill = -HUGE_VAL;
@@ -43,7 +43,7 @@ private:
 };
 } // namespace
 
-/// Takes `value * number` or `value / number` apart, whatever else uses it.
+/// Splits `value * number` or `value / number` into its parts, even if it has other users.
 static bool stripFactor(Value &value, double &scale) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<MulOp, DivOp>(op))
@@ -59,7 +59,7 @@ static bool stripFactor(Value &value, double &scale) {
   return false;
 }
 
-/// Whether a score's way back leads to a product without other users.
+/// Whether going backwards from the scores leads to a product without other users.
 static bool leadsToProduct(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse() || !isa<MatmulOp, AddOp, MulOp, DivOp, SelectOp>(op))
@@ -67,7 +67,7 @@ static bool leadsToProduct(Value value) {
   return isa<MatmulOp>(op) || llvm::count_if(op->getOperands(), leadsToProduct) == 1;
 }
 
-/// Of `scores + mask`, the mask. Only the outermost addend: one that is scaled itself would have to be scaled apart.
+/// The mask of `scores + mask`. Only the outermost addend counts, because an inner one would have to be scaled separately.
 bool Scores::takeBias(Operation *op, Value &value) {
   auto add = dyn_cast<AddOp>(op);
   if (!add || bias || keep || causal || scale != 1.0)
@@ -83,7 +83,7 @@ bool Scores::takeBias(Operation *op, Value &value) {
   return true;
 }
 
-/// Of `keep ? scores : number`, or the other way around, the mask and the number.
+/// The mask and the number of `keep ? scores : number`, or the other way around.
 bool Scores::takeMask(Operation *op, Value &value) {
   auto select = dyn_cast<SelectOp>(op);
   if (!select || keep || causal || scale != 1.0)

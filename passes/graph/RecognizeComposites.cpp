@@ -9,7 +9,7 @@
 //
 //   %r = nn.softmax %x axis 1
 //
-// What is looked for are the bodies of the composites themselves (CompositeBodies.cpp); what has scales, masks and operands of several shapes is in
+// The patterns are the bodies of the composites themselves (CompositeBodies.cpp). Composites with scales, masks and operands of several shapes are in
 // RecognizeNormalizations.cpp and RecognizeAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -45,7 +45,7 @@ struct RaiseBody : RewritePattern {
 };
 } // namespace
 
-/// "Before or equal" is one comparison, for NaN as well.
+/// `x < y || x == y` is one comparison, also for NaN.
 template <typename Strict, typename Weak> static LogicalResult mergeComparisons(nn::OrOp op, PatternRewriter &rewriter) {
   auto strict = op.getX().getDefiningOp<Strict>();
   auto equal = op.getY().getDefiningOp<nn::EqualOp>();

@@ -33,7 +33,7 @@ static Value reshapeTo(PatternRewriter &rewriter, Location loc, Type type, Value
 }
 
 namespace {
-/// Which class each place has, and the class that counts for nothing.
+/// The class of each position, and the class that is ignored.
 struct Classes {
   Value target;
   std::optional<int64_t> ignored;
@@ -82,7 +82,7 @@ bool Classes::areIgnored(Value condition) const {
   return false;
 }
 
-/// What was picked for the classes that count; null when the ignored ones are not zero.
+/// The values picked for the classes that count; null if those of ignored classes are not zero.
 Value Classes::dropIgnored(Value picked) const {
   picked = skipReshapes(picked);
   if (!ignored)
@@ -101,7 +101,7 @@ static bool matchWeights(Loss loss, Value weights, Value &weight) {
   if (classes.ignored && getUniformNumber(picked) == 1.0)
     return true;
   auto gather = picked.getDefiningOp<GatherOp>();
-  // A weight of another size has no place for some of the loss's classes, or for others.
+  // A weight of another size does not match the classes of the loss.
   if (!gather || gather.getAxis() != 0 || gather.getInput().getType().getRank() != 1 ||
       getDims(gather.getInput().getType())[0] != getDims(loss.getInput().getType())[1])
     return false;
@@ -195,7 +195,7 @@ struct RaiseWeightedMean : OpRewritePattern<DivOp> {
   }
 };
 
-/// Only when losses are whole: their parts look for negative_log_likelihood.
+/// Runs after losses have been recognised, because their patterns look for negative_log_likelihood.
 struct RaiseCrossEntropy : OpRewritePattern<Loss> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -207,7 +207,7 @@ struct RaiseCrossEntropy : OpRewritePattern<Loss> {
     auto logs = skipReshapes(op.getInput()).getDefiningOp<LogSoftmaxOp>();
     if (!logs || logs.getAxis() != 1 || ArrayRef(getDims(logs.getType())).take_front(2) != ArrayRef(getDims(op.getInput().getType())).take_front(2))
       return rewriter.notifyMatchFailure(op, "expected the log softmax of the classes");
-    // Its other users get it from the loss, which so must stand before them.
+    // The other users get the value from the loss, which must precede them.
     for (Operation *user : logs->getUsers())
       if (!(isa<ReshapeOp>(user) ? llvm::all_of(user->getUsers(), isBehind(op)) : isBehind(op)(user)))
         return rewriter.notifyMatchFailure(op, "expected no user of the log softmax before the loss");

@@ -159,7 +159,7 @@ struct NormBias : OpRewritePattern<AddOp> {
   }
 };
 
-/// A norm in f32 of what was f16 or bf16 before, and is so again behind it: the norm of that type, which computes in f32 itself.
+/// A norm in f32 between casts from and to f16 or bf16 becomes the norm of that type, which computes in f32 itself.
 template <typename NormOp> struct NormOfHalf : OpRewritePattern<CastOp> {
   using OpRewritePattern<CastOp>::OpRewritePattern;
 
@@ -169,7 +169,7 @@ template <typename NormOp> struct NormOfHalf : OpRewritePattern<CastOp> {
     if (!norm || !norm->hasOneUse() || !norm.getType().getElementType().isF32() || !(half.isF16() || half.isBF16()))
       return rewriter.notifyMatchFailure(op, "expected a norm in f32 that becomes f16 or bf16");
     auto cast = norm.getInput().template getDefiningOp<CastOp>();
-    // What others need in f32 is there in f32, and kernels of f32 run in vectors.
+    // If others need the value in f32, it exists in f32 anyway, and a norm of f32 needs no conversions.
     if (!cast || !cast->hasOneUse() || cast.getX().getType().getElementType() != half)
       return rewriter.notifyMatchFailure(op, "expected an input that was of the type of the result, and that nobody else needs in f32");
     SmallVector<OpFoldResult> narrow;

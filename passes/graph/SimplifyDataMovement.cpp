@@ -25,18 +25,9 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// A map of symbols only, with its canonical number of symbols.
-static AffineMap symbolMap(ArrayRef<AffineExpr> exprs, MLIRContext *context) {
-  unsigned symbols = 0;
-  SmallVector<AffineExpr> simplified;
-  for (AffineExpr expr : exprs) {
-    simplified.push_back(simplifyDim(expr));
-    simplified.back().walk([&](AffineExpr e) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
-        symbols = std::max(symbols, symbol.getPosition() + 1);
-    });
-  }
-  return AffineMap::get(0, symbols, simplified, context);
+/// A map of the simplified expressions of symbols.
+static AffineMap simplifiedMap(ArrayRef<AffineExpr> exprs, MLIRContext *context) {
+  return makeSymbolMap(llvm::map_to_vector(exprs, simplifyDim), context);
 }
 
 namespace {
@@ -54,7 +45,7 @@ struct SliceOfSlice : OpRewritePattern<SliceOp> {
       starts.push_back(inner.getStarts().getResult(i) + outer.getStarts().getResult(i) * step);
       steps.push_back(step * outer.getSteps()[i]);
     }
-    rewriter.replaceOpWithNewOp<SliceOp>(outer, outer.getType(), inner.getInput(), symbolMap(starts, rewriter.getContext()), steps);
+    rewriter.replaceOpWithNewOp<SliceOp>(outer, outer.getType(), inner.getInput(), simplifiedMap(starts, rewriter.getContext()), steps);
     return success();
   }
 };
@@ -79,7 +70,7 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
       if (last < begin + *size) {
         SmallVector<AffineExpr> starts(slice.getStarts().getResults());
         starts[axis] = rewriter.getAffineConstantExpr(*start - begin);
-        AffineMap map = symbolMap(starts, rewriter.getContext());
+        AffineMap map = simplifiedMap(starts, rewriter.getContext());
         rewriter.replaceOpWithNewOp<SliceOp>(slice, slice.getType(), input, map, slice.getSteps());
         return success();
       }
@@ -170,7 +161,7 @@ struct GatherToSlice : OpRewritePattern<GatherOp> {
     starts[gather.getAxis()] = first < 0 ? dims[gather.getAxis()] + first : rewriter.getAffineConstantExpr(first);
     dims[gather.getAxis()] = rewriter.getAffineConstantExpr(data.numElements());
     Value slice = SliceOp::create(rewriter, gather.getLoc(), makeTensorType(dims, gather.getType().getElementType()), gather.getInput(),
-                                  symbolMap(starts, rewriter.getContext()), SmallVector<int64_t>(dims.size(), 1));
+                                  simplifiedMap(starts, rewriter.getContext()), SmallVector<int64_t>(dims.size(), 1));
     if (slice.getType() == gather.getType())
       rewriter.replaceOp(gather, slice);
     else
@@ -190,9 +181,10 @@ struct PadIntoWindow : RewritePattern {
     auto pad = op->getOperand(0).getDefiningOp<PadOp>();
     if (!pad || pad.getMode() != PadMode::Constant || getSplatNumber(pad.getValue()) != 0.0)
       return rewriter.notifyMatchFailure(op, "expected an operand padded with zeros");
-    bool last = op->getAttrOfType<LayoutAttr>("layout").getValue() == Layout::ChannelsLast;
+    auto window = cast<Windowed>(op);
+    bool last = window.getLayout() == Layout::ChannelsLast;
     size_t rank = pad.getType().getRank(), spatial = rank - 2, begin = last ? 1 : 2;
-    SmallVector<int64_t> pads(op->getAttrOfType<DenseI64ArrayAttr>("pads").asArrayRef());
+    SmallVector<int64_t> pads(window.getPads());
     for (size_t i = 0; i < rank; ++i) {
       auto low = getConstantDim(pad.getLow().getResult(i)), high = getConstantDim(pad.getHigh().getResult(i));
       bool isSpatial = i >= begin && i < begin + spatial;
@@ -205,7 +197,7 @@ struct PadIntoWindow : RewritePattern {
     }
     rewriter.modifyOpInPlace(op, [&] {
       op->setOperand(0, pad.getInput());
-      op->setAttr("pads", rewriter.getDenseI64ArrayAttr(pads));
+      window.setPads(pads);
     });
     return success();
   }
@@ -241,7 +233,7 @@ struct BroadcastAfterScalar : OpInterfaceRewritePattern<ScalarBody> {
       rank = std::max(rank, own.size());
       for (auto [i, dim] : llvm::enumerate(own)) {
         size_t at = full.size() - own.size() + i;
-        // Of sizes that only run time compares, the result's is the one all fit.
+        // If sizes can be compared only at run time, all operands fit the result's size.
         if (getConstantDim(dim) != 1)
           dims[at] = getConstantDim(dims[at]) == 1 || provablyEqual(dims[at], dim) ? dim : full[at];
       }

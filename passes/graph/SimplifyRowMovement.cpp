@@ -53,13 +53,13 @@ struct ReshapedRows : OpRewritePattern<ReshapeOp> {
     if (!inner || inner.getInput().getType() != op.getType())
       return rewriter.notifyMatchFailure(op, "expected a reshape from the type that the outer one makes");
     DimExprs to = getDims(op.getType());
-    auto axis = sameRows(rows, getDims(inner.getType()), rows->getAttrOfType<IntegerAttr>("axis").getInt(), to);
+    auto axis = sameRows(rows, getDims(inner.getType()), cast<AlongAxis>(rows).getAxis(), to);
     if (!axis)
       return rewriter.notifyMatchFailure(op, "expected the same rows in both shapes");
     Operation *moved = rewriter.clone(*rows);
     moved->setOperand(0, inner.getInput());
     moved->getResult(0).setType(op.getType());
-    moved->setAttr("axis", rewriter.getI64IntegerAttr(*axis));
+    cast<AlongAxis>(moved).setAxis(*axis);
     RankedTensorType parameter = makeTensorType(ArrayRef(to).drop_front(*axis), op.getType().getElementType());
     rewriter.setInsertionPoint(moved);
     for (OpOperand &operand : llvm::drop_begin(moved->getOpOperands()))

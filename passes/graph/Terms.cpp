@@ -44,10 +44,10 @@ bool kiln::isBounded(Operation *op) {
   return op && (isa<ClampOp, ReluOp>(op) || (isa<MinimumOp, MaximumOp>(op) && (numberOperand(op, 0) || numberOperand(op, 1))));
 }
 
-/// No body has lists as long as this; a model may have a chain of 50,000 sums.
+/// No body has longer lists, but a model may have a chain of 50,000 sums.
 static constexpr size_t longestList = 8;
 
-/// Whether the operation behind a value may be taken apart.
+/// Whether the operation that defines a value may be taken apart.
 static bool mayOpen(Value value, Operation *op, Depth depth, bool isRoot) {
   if (depth == Depth::Closed)
     return false;

@@ -3,7 +3,7 @@
 //   func @k(%x, %s0, %s1, %begin, %end)             func @k(%x, %s1, %begin, %end)
 //   launch @k(%a, %n, %m) tasks(%t)            =>   launch @k(%a, %m) tasks(%t)      where @k does not use %s0
 //
-// A kernel is made with an argument for each of the model's symbols. Of many symbols it uses few.
+// Kernels are created with an argument for each of the model's symbols, of which most kernels use only a few.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Work.h"
@@ -20,7 +20,7 @@ namespace kiln {
 #define GEN_PASS_DEF_DROPUNUSEDARGUMENTS
 #include "passes/Passes.h.inc"
 
-/// Positions of a launch's operands that its work is computed from.
+/// The positions of the operands from which a launch's work is computed.
 static void markWork(kernel::LaunchOp launch, llvm::BitVector &used) {
   std::optional<AffineMap> work = kernel::getWork(launch);
   if (!work)
@@ -31,7 +31,7 @@ static void markWork(kernel::LaunchOp launch, llvm::BitVector &used) {
       used.set(first + i);
 }
 
-/// The work in symbols that are left.
+/// Rewrites the work in terms of the remaining symbols.
 static void renumberWork(kernel::LaunchOp launch, const llvm::BitVector &unused) {
   std::optional<AffineMap> work = kernel::getWork(launch);
   if (!work)
@@ -44,7 +44,7 @@ static void renumberWork(kernel::LaunchOp launch, const llvm::BitVector &unused)
   launch->setAttr(kernel::workAttrName, AffineMapAttr::get(work->replaceDimsAndSymbols({}, symbols, 0, left)));
 }
 
-/// Erases those whose results nobody uses any more, and what they alone used.
+/// Erases operations that have become unused, and then their operands.
 static void eraseDead(llvm::SetVector<Operation *> candidates) {
   while (!candidates.empty()) {
     Operation *candidate = candidates.pop_back_val();
@@ -58,7 +58,7 @@ static void eraseDead(llvm::SetVector<Operation *> candidates) {
   }
 }
 
-/// What neither the kernel nor the work of its launches uses, of its arguments of type index.
+/// The arguments of type index that neither the kernel nor the work of its launches uses.
 static llvm::BitVector findUnused(func::FuncOp kernel, ArrayRef<kernel::LaunchOp> launches) {
   // The range of tasks is given by the launch.
   unsigned count = kernel.getNumArguments() - 2;

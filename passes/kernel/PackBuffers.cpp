@@ -1,7 +1,7 @@
 //===- PackBuffers.cpp - Buffers of known size in one arena ----------------===//
 //
-// Greedy: one buffer after the other, each at the lowest offset that is free during its life. What counts is the order; several are tried
-// (large first, long-lived first, those of the fullest time first), then buffers at the top of the best arena come first, again and again.
+// Buffers are placed one after the other, each at the lowest offset that is free during its lifetime. The result depends on the order. Several are tried
+// (large first, long-lived first, those alive at the peak first), then the best one is improved by repeatedly moving the buffers at its top to the front.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/PackBuffers.h"
@@ -14,10 +14,10 @@ using namespace llvm;
 
 namespace kiln {
 
-/// Comparisons of buffers that improving may cost.
+/// The number of comparisons of buffers that improving an order may take.
 static constexpr int64_t improvementBudget = 40'000'000;
 static constexpr int64_t mostImprovements = 300;
-/// With more buffers only one order is tried: that of their first launches, in which those whose life is over need not be looked at.
+/// With more buffers, only the order of their first launches is tried, in which buffers that are no longer alive need not be compared.
 static constexpr size_t mostCompared = 8192;
 
 using Order = SmallVector<PackedBuffer *>;
@@ -43,13 +43,13 @@ static int64_t place(ArrayRef<PackedBuffer *> order) {
   return total;
 }
 
-/// Places the buffers in the order of their lives.
+/// Places the buffers in the order in which their lifetimes begin.
 static int64_t placeInTime(MutableArrayRef<PackedBuffer> buffers) {
   int64_t total = 0;
   Order order, alive;
   for (PackedBuffer &buffer : buffers)
     order.push_back(&buffer);
-  // Buffers stand in one array: where lives begin together, the addresses keep its order.
+  // Buffers are elements of one array, so that comparing addresses keeps the order of buffers whose lifetimes begin together.
   llvm::sort(order, [](auto *a, auto *b) { return std::pair(a->first, a) < std::pair(b->first, b); });
   for (PackedBuffer *buffer : order) {
     llvm::erase_if(alive, [&](PackedBuffer *other) { return !buffer->livesWith(*other); });
@@ -65,7 +65,7 @@ static int64_t placeInTime(MutableArrayRef<PackedBuffer> buffers) {
   return total;
 }
 
-/// Bytes alive at each time at which that changes.
+/// The number of bytes that are alive, at each time at which it changes.
 static std::map<int64_t, int64_t> liveBytes(ArrayRef<PackedBuffer> buffers) {
   std::map<int64_t, int64_t> changes, live;
   for (const PackedBuffer &buffer : buffers) {
@@ -90,7 +90,7 @@ int64_t packBuffers(MutableArrayRef<PackedBuffer> buffers) {
   if (buffers.size() > mostCompared)
     return placeInTime(buffers);
   std::map<int64_t, int64_t> live = liveBytes(buffers);
-  // How full the arena is in a buffer's life, at most.
+  // The most bytes that are alive at any time during a buffer's lifetime.
   auto pressure = [&](const PackedBuffer *buffer) {
     int64_t most = 0;
     for (auto it = live.lower_bound(buffer->first); it != live.end() && it->first <= buffer->last; ++it)

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/ConstantData.h"
 #include "passes/Passes.h"
 #include "passes/kernel/PackBuffers.h"
 #include "passes/lowering/entry/SizeChecks.h"
@@ -26,7 +27,7 @@ namespace kiln {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "passes/Passes.h.inc"
 
-/// Every buffer starts on a cache line, which is also the widest vector.
+/// Every buffer starts on a cache line, which is also the size of the widest vector.
 static constexpr int64_t alignment = 64;
 
 namespace {
@@ -43,11 +44,9 @@ struct Buffer : PackedBuffer {
 };
 } // namespace
 
-static int64_t elementBytes(MemRefType type) { return (type.getElementTypeBitWidth() + 7) / 8; }
+int64_t Buffer::width() const { return nn::elementBytes(memref::AllocOp(allocs.front()).getType().getElementType()); }
 
-int64_t Buffer::width() const { return elementBytes(memref::AllocOp(allocs.front()).getType()); }
-
-/// Positions of the launches that use a buffer, casts seen through.
+/// The positions of the launches that use a buffer, directly or through casts.
 static void findUses(Value buffer, const llvm::DenseMap<Operation *, int64_t> &positions, Buffer &life) {
   for (Operation *user : buffer.getUsers()) {
     if (auto cast = dyn_cast<memref::CastOp>(user)) {
@@ -66,7 +65,7 @@ static Value skipCasts(Value buffer) {
   return buffer;
 }
 
-/// A launch's result takes over the buffer of an input that dies there, where its kernel allows that.
+/// Gives a launch's result the buffer of an input whose last use is the launch, if the kernel allows that.
 static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int64_t> &positions, std::vector<Buffer> &buffers) {
   llvm::DenseMap<Operation *, Buffer *> owners;
   for (Buffer &buffer : buffers)
@@ -93,7 +92,7 @@ static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int
   llvm::erase_if(buffers, [](const Buffer &buffer) { return buffer.allocs.empty(); });
 }
 
-/// What a loop uses besides its own steps must be there in each of them.
+/// A buffer that a loop shares with the operations around it must live throughout the loop.
 static void extendLives(Block &block, const llvm::DenseMap<Operation *, int64_t> &positions, std::vector<Buffer> &buffers) {
   block.walk([&](LoopLikeOpInterface loop) {
     int64_t first = positions.lookup(loop), last = first;
@@ -110,12 +109,12 @@ static void extendLives(Block &block, const llvm::DenseMap<Operation *, int64_t>
 
 static std::vector<Buffer> collectBuffers(Block &block) {
   llvm::DenseMap<Operation *, int64_t> positions;
-  // Branches one behind the other: what one writes the other does not read.
+  // The branches take turns in time: neither reads what the other writes.
   block.walk<WalkOrder::PreOrder>([&](Operation *op) { positions[op] = positions.size(); });
   std::vector<Buffer> buffers;
   for (auto alloc : block.getOps<memref::AllocOp>()) {
     MemRefType type = alloc.getType();
-    int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * elementBytes(type), alignment) : -1;
+    int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * nn::elementBytes(type.getElementType()), alignment) : -1;
     buffers.push_back({{INT64_MAX, -1, bytes}, {alloc}});
     findUses(alloc, positions, buffers.back());
     // The status cell is read when the run ends.
@@ -127,7 +126,7 @@ static std::vector<Buffer> collectBuffers(Block &block) {
   return buffers;
 }
 
-/// Notes which outputs may be an input's own buffer: the launch that allows it is the last to use the input and the first to use the output.
+/// Records which outputs may be an input's own buffer: the launch that allows it must be the last to use the input and the first to use the output.
 static void markInPlace(kernel::EntryOp entry) {
   Block &block = entry.getBody().front();
   unsigned inputs = entry.getInputs().size(), outputs = inputs + entry.getOutputs().size();
@@ -157,7 +156,7 @@ static void markInPlace(kernel::EntryOp entry) {
     entry->setAttr(kernel::inPlaceAttrName, DenseI64ArrayAttr::get(entry.getContext(), pairs));
 }
 
-/// Slots for symbolic sizes: a buffer takes the first slot that is free during its life, preferring one that holds the same size.
+/// Slots for symbolic sizes: a buffer takes the first slot that is free during its lifetime, preferably one of the same size.
 static std::vector<std::vector<Buffer *>> planSlots(ArrayRef<Buffer *> buffers) {
   std::vector<std::vector<Buffer *>> slots;
   for (Buffer *buffer : buffers) {
@@ -192,7 +191,7 @@ static bool isSizeCheck(Operation &op) {
   return check && check.getStatus() == sizeOverflowStatus;
 }
 
-/// Behind the checks that sizes fit: what stands before them must not compute any.
+/// The place after the checks that sizes fit; nothing before them may compute a size.
 static Block::iterator skipSizeChecks(Block &block) {
   auto end = block.begin();
   for (auto it = block.begin(); it != block.end() && (isa<arith::ArithDialect>(it->getDialect()) || isSizeCheck(*it)); ++it)
@@ -201,10 +200,10 @@ static Block::iterator skipSizeChecks(Block &block) {
   return end;
 }
 
-/// Moves the computation of sizes, which are pure functions of the symbols, up behind the checks of sizes. Returns the first operation behind it.
+/// Moves the computation of sizes, which are pure functions of the symbols, up to the checks of sizes. Returns the first operation after it.
 static Operation *gatherSizes(Block &block) {
   Block::iterator begin = skipSizeChecks(block);
-  // Conditions that are loaded stay where they are.
+  // Loaded conditions stay where they are.
   llvm::SmallPtrSet<Operation *, 16> sizes;
   auto isSize = [&](Operation &op) {
     bool known = llvm::all_of(op.getOperands(), [&](Value operand) { return !operand.getDefiningOp() || sizes.contains(operand.getDefiningOp()); });
@@ -219,12 +218,12 @@ static Operation *gatherSizes(Block &block) {
   return firstOther;
 }
 
-/// The most bytes that a slot takes, rounding included; nothing: more than fits.
+/// The most bytes that a slot takes, with rounding; nullopt if they do not fit.
 static std::optional<double> getMostBytes(ArrayRef<Buffer *> slot) {
   double most = 0;
   for (const Buffer *buffer : slot) {
     memref::AllocOp alloc = buffer->allocs.front();
-    auto bytes = alloc->getAttrOfType<IntegerAttr>(mostBytesAttrName);
+    auto bytes = alloc->getAttrOfType<IntegerAttr>(kernel::mostBytesAttrName);
     if (!bytes)
       return std::nullopt;
     most = std::max(most, static_cast<double>(bytes.getInt()));
@@ -232,7 +231,7 @@ static std::optional<double> getMostBytes(ArrayRef<Buffer *> slot) {
   return most + alignment;
 }
 
-/// The counts and widths of a slot's buffers, each pair once.
+/// The distinct pairs of count and width among a slot's buffers.
 static llvm::SetVector<std::pair<Value, int64_t>> listSizes(ArrayRef<Buffer *> slot) {
   llvm::SetVector<std::pair<Value, int64_t>> sizes;
   for (const Buffer *buffer : slot)
@@ -240,7 +239,7 @@ static llvm::SetVector<std::pair<Value, int64_t>> listSizes(ArrayRef<Buffer *> s
   return sizes;
 }
 
-/// Each slot is known to fit by now, but not their sum.
+/// Checks the sum of the slots, each of which is already known to fit.
 static void checkTotal(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, OpBuilder &b, Location loc) {
   double most = static_cast<double>(staticBytes);
   for (const std::vector<Buffer *> &slot : slots)
@@ -260,7 +259,7 @@ static void checkTotal(ArrayRef<std::vector<Buffer *>> slots, int64_t staticByte
   createSizeCheck(b, loc, total, mostBytes, "the workspace fits");
 }
 
-/// Sums the slots before the first launch.
+/// Computes the sum of the slots before the first launch.
 static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
   OpBuilder b(gatherSizes(block));
   Location loc = block.getParentOp()->getLoc();
@@ -281,8 +280,8 @@ static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticByt
   return total;
 }
 
-/// Clones the computation of `total`, behind the checks of sizes inside of a condition. Gives -1 when one fails. The checks up to `last` need nothing that
-/// another one is for.
+/// Clones the computation of `total` into a condition on the checks of sizes. The result is -1 if one of them fails. The checks up to `last` do not depend
+/// on each other.
 static Value cloneTotal(Block::iterator at, Block::iterator end, Operation *last, Value total, IRMapping &map, OpBuilder &b) {
   Value fits;
   for (; at != end && (isa<arith::ArithDialect>(at->getDialect()) || isSizeCheck(*at)); ++at) {
@@ -316,7 +315,7 @@ static void createSizeFunction(kernel::EntryOp entry, Operation *lastCheck, Valu
   function.setPrivate();
   Block *body = function.addEntryBlock();
   IRMapping map;
-  auto names = entry->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>("nn.symbols");
+  auto names = entry->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(nn::symbolsAttrName);
   for (auto [from, to] : llvm::zip_equal(symbols, body->getArguments())) {
     map.map(from, to);
     if (names && to.getArgNumber() < names.size())
@@ -330,18 +329,18 @@ static void createSizeFunction(kernel::EntryOp entry, Operation *lastCheck, Valu
 /// `kernel.workspace_lower_bound`: the most bytes that are alive during one launch.
 static void setWorkspace(ModuleOp module, int64_t bytes, int64_t lowerBound) {
   Builder b(module.getContext());
-  module->setAttr("kernel.workspace_bytes", b.getI64IntegerAttr(bytes));
-  module->setAttr("kernel.workspace_lower_bound", b.getI64IntegerAttr(lowerBound));
+  module->setAttr(kernel::workspaceBytesAttrName, b.getI64IntegerAttr(bytes));
+  module->setAttr(kernel::workspaceLowerBoundAttrName, b.getI64IntegerAttr(lowerBound));
 }
 
-/// The buffers of static size must fit together, whatever their order.
+/// Refuses a model whose buffers of static size cannot fit together in any order.
 static LogicalResult checkStaticSizes(Block &block) {
   uint64_t total = 0;
   for (auto alloc : block.getOps<memref::AllocOp>()) {
     MemRefType type = alloc.getType();
     if (!type.hasStaticShape())
       continue;
-    uint64_t bytes = elementBytes(type);
+    uint64_t bytes = nn::elementBytes(type.getElementType());
     for (int64_t extent : type.getShape())
       bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
     total = llvm::SaturatingAdd<uint64_t>(total, bytes, alignment);

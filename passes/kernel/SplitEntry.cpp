@@ -8,8 +8,8 @@
 //                                                    scf.yield }
 //                                                  scf.execute_region no_inline { ... }
 //
-// What a C++ compiler does to a function takes longer than linearly in its size. Addresses are cheap and are computed again in each region that
-// uses them. Other values that one region alone uses are computed in it, and the rest stay outside, where all regions see them.
+// A C++ compiler takes more than linear time in the size of a function. Addresses are cheap and are computed again in each region that
+// uses them. Other values that only one region uses are computed in it. The rest stay outside, where all regions see them.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -41,7 +41,7 @@ private:
   Block &block;
   const SymbolTable &symbols;
   unsigned partLaunches;
-  /// Cells that kernels report faults in: they are cleared where they are defined, once.
+  /// The cells in which kernels report faults. They are cleared once, where they are defined.
   llvm::DenseSet<Value> statusCells;
   /// The members of each part, both from the last to the first.
   SmallVector<SmallVector<Operation *>> parts;
@@ -77,21 +77,21 @@ bool Splitter::isUsedOutsideOf(Operation &op, unsigned part) const {
   });
 }
 
-/// Goes from the last operation to the first, so that the users of a value are known before it.
+/// Goes from the last operation to the first, so that the users of a value are visited before its definition.
 void Splitter::assignParts() {
   unsigned launches = 0;
   bool isOpen = false;
   for (Operation &op : llvm::reverse(block)) {
     if (isAddress(op))
       continue;
-    // Where nothing can tell when it runs, parts go on around it.
+    // The operation may run at any time, so it does not end a part.
     bool isCell = llvm::any_of(op.getResults(), [&](Value result) { return statusCells.contains(result); });
     bool stays = isCell || op.hasTrait<OpTrait::IsTerminator>() || (op.getNumResults() != 0 && (!isOpen || isUsedOutsideOf(op, parts.size() - 1)));
     if (stays) {
       isOpen &= !isCell && isMemoryEffectFree(&op);
       continue;
     }
-    // A value stands in the part that uses it, however long that is.
+    // A value belongs to the part that uses it, even if the part becomes longer.
     if (!isOpen || (launches >= partLaunches && op.getNumResults() == 0)) {
       parts.emplace_back();
       isOpen = true;
@@ -103,7 +103,7 @@ void Splitter::assignParts() {
   }
 }
 
-/// The value in the open region, computed there when it is an address.
+/// The value as seen from the open region; addresses are computed again there.
 Value Splitter::findInPart(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != &block || !isAddress(*op))
@@ -116,7 +116,7 @@ Value Splitter::findInPart(Value value) {
   return b.clone(*op, inPart)->getResult(0);
 }
 
-/// Behind the last member, where all that the members use from outside is known.
+/// Closes the region after its last member, when everything that the members use from outside is known.
 void Splitter::movePart(ArrayRef<Operation *> members) {
   OpBuilder b(block.getParentOp()->getContext());
   b.setInsertionPointAfter(members.front());

@@ -38,7 +38,7 @@ def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
   let summary = "Replaces composites by simpler operations where the target has no fused kernel or the user asks for it.";
   let description = [{
     `auto` and `none` keep every composite that has a fused kernel for the module's target; `all` keeps none; names of operations
-    decompose these and treat the others as `auto`. A composite without a fused kernel is always decomposed. The attribute `form` of a kept
+    decompose these and treat the others as `auto`. A composite without a fused kernel is always decomposed. The attribute `nn.form` of a kept
     composite, and of the operations that replace one, says what was decided and why. The module attribute `kernel.composites` has one
     dictionary for each composite: `nodes`, `composite`, `form` (`fused` or `split`), `reason`, and for static sizes `fused_bytes` and
     `split_bytes`, the bytes that each form reads and writes. With `strict`, a composite without a fused kernel is an error.

@@ -7,7 +7,7 @@ namespace kiln {
 #define GEN_PASS_DEF_VERIFYGRAPH
 #include "passes/Passes.h.inc"
 
-/// Every dynamic dimension must say which expression of the symbols it is.
+/// Every dynamic dimension must have its expression of the symbols.
 static LogicalResult verifyDimsKnown(Operation *op) {
   for (Type type : op->getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);

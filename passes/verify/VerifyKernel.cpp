@@ -1,5 +1,4 @@
 //===- VerifyKernel.cpp - The promise of the kernel stage ------------------===//
-#include "dialects/kernel/Work.h"
 #include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 
@@ -31,8 +30,6 @@ static LogicalResult verifyLaunch(kernel::LaunchOp launch, const SymbolTable &sy
   TypeRange expected = TypeRange(kernel.getArgumentTypes()).drop_back(2);
   if (TypeRange(launch.getOperandTypes()).drop_back() != expected)
     return launch.emitOpError("passes operands that do not fit kernel '") << launch.getKernel() << "'";
-  if (launch->hasAttr(kernel::workAttrName) && !kernel::getWork(launch))
-    return launch.emitOpError("expected ") << kernel::workAttrName << " to have two expressions of the symbols that are its last operands";
   return success();
 }
 

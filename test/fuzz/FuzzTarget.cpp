@@ -1,4 +1,5 @@
 //===- FuzzTarget.cpp - Any bytes as a target file -------------------------===//
+#include "compiler/target/TargetFile.h"
 #include "compiler/target/Targets.h"
 #include "test/fuzz/Target.h"
 

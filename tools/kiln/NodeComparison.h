@@ -2,8 +2,8 @@
 #ifndef KILN_TOOLS_KILN_NODECOMPARISON_H
 #define KILN_TOOLS_KILN_NODECOMPARISON_H
 
-#include "compiler/Observe.h"
 #include "compiler/run/Compare.h"
+#include "passes/graph/ObserveValues.h"
 #include "tools/kiln/ModelRun.h"
 #include <set>
 

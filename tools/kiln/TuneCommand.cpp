@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NN.h"
+#include "passes/target/choice/ChooseWinograd.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
 #include "tools/kiln/Commands.h"

@@ -30,7 +30,7 @@ static Value spread(Node &node, Value parameter, Value x, int64_t axis, int64_t 
     return node.broadcastTo(node.reshape(parameter, shape), dims);
   }
   auto size = nn::getConstantDim(dims[axis]), blocks = own.size() == dims.size() ? nn::getConstantDim(own[axis]) : std::nullopt;
-  if (!size || !blocks || block < 1 || *blocks != (*size + block - 1) / block) {
+  if (!size || !blocks || block < 1 || *blocks != llvm::divideCeilSigned(*size, block)) {
     (void)node.error("the scale's shape and attribute 'block_size' " + Twine(block) + " do not fit the input");
     return parameter;
   }

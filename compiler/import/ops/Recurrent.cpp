@@ -1,6 +1,7 @@
 //===- Recurrent.cpp - LSTM, GRU, RNN ----------------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/Activations.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -123,15 +124,14 @@ bool Layer::checkShapes() {
 }
 
 bool Layer::readActivations() {
-  static constexpr llvm::StringLiteral known[] = {"Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "ThresholdedRelu"};
   size_t each = defaults.size();
   auto given = node.findStrings("activations").value_or(SmallVector<std::string>());
   if (!given.empty() && given.size() != each * directions)
     return succeeded(node.error("attribute 'activations' has " + Twine(given.size()) + " entries, expected " + Twine(each * directions)));
   for (size_t i = 0; i < each * directions; ++i) {
     names.push_back(given.empty() ? defaults[i % each].str() : given[i]);
-    if (!llvm::is_contained(known, names.back()))
-      (void)node.unsupported("activation '" + names.back() + "'", "use one of " + llvm::join(ArrayRef(known), ", "));
+    if (!llvm::is_contained(nn::recurrentActivations, names.back()))
+      (void)node.unsupported("activation '" + names.back() + "'", "use one of " + llvm::join(ArrayRef(nn::recurrentActivations), ", "));
   }
   return !node.failed();
 }

@@ -1,4 +1,5 @@
 //===- Generic.cpp - Any CPU -----------------------------------------------===//
+#include "compiler/target/ByteStep.h"
 #include "compiler/target/Targets.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,5 +1,6 @@
 //===- Native.cpp - The machine that compiles ------------------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/target/x86_64/Levels.h"
 #include "kiln/cpu.h"
 
 #include "llvm/Support/MemoryBuffer.h"

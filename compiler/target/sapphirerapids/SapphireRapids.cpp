@@ -1,5 +1,6 @@
 //===- SapphireRapids.cpp - Intel Xeon of 2023 -----------------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/target/x86_64/Levels.h"
 
 using namespace mlir;
 

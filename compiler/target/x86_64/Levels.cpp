@@ -1,4 +1,6 @@
 //===- Levels.cpp - The micro-architecture levels of x86-64 ----------------===//
+#include "compiler/target/x86_64/Levels.h"
+#include "compiler/target/ByteStep.h"
 #include "compiler/target/Targets.h"
 #include "kiln/cpu.h"
 
@@ -23,12 +25,6 @@ std::vector<StringRef> x86Features(StringRef cpu) {
     if (all.lookup(name))
       features.push_back(name);
   return features;
-}
-
-kernel::StepAttr makeByteStep(MLIRContext *context, int64_t vectorBits, bool isInstruction) {
-  Builder b(context);
-  return kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {1, vectorBits / 32, 4},
-                               isInstruction ? "dot_u8s8" : "dot_u8s8_pairs");
 }
 
 /// Numbers of the vector unit, measured on servers with AVX-512 (Intel of 2023, AMD of 2022), where the units of 16 registers ran as well. A number is measured

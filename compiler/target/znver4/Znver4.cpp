@@ -1,5 +1,6 @@
 //===- Znver4.cpp - AMD EPYC and Ryzen of 2022 -----------------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/target/x86_64/Levels.h"
 
 using namespace mlir;
 

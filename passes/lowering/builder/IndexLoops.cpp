@@ -58,6 +58,16 @@ void forEachElement(KernelBuilder &k, ArrayRef<AffineExpr> dims, IndexBody body)
   nest(k, loops, at, 1, body);
 }
 
+void forEvenPieces(KernelBuilder &k, int64_t extent, int64_t most, function_ref<void(AffineExpr, unsigned)> body) {
+  int64_t number = llvm::divideCeilSigned(extent, most), big = llvm::divideCeilSigned(extent, number), bigEnd = (extent - number * (big - 1)) * big;
+  auto run = [&](int64_t from, int64_t to, int64_t count) {
+    k.loop(k.constant(from), k.constant(to), count, "x", [&](AffineExpr x) { body(x, static_cast<unsigned>(count)); });
+  };
+  run(0, bigEnd, big);
+  if (bigEnd < extent)
+    run(bigEnd, extent, big - 1);
+}
+
 AffineExpr forEachTask(KernelBuilder &k, ArrayRef<AffineExpr> dims, ArrayRef<Value> tensors,
                        function_ref<void(ArrayRef<AffineExpr>)> body) {
   SmallVector<MergedLoop> loops;

@@ -20,6 +20,9 @@ void forEachIndex(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, llvm:
 /// The same without vectors, one dimension a loop, so that every coordinate is exact.
 void forEachElement(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, IndexBody body);
 
+/// body(first, count) for pieces of [0, extent), at most `most` long and as even as possible.
+void forEvenPieces(KernelBuilder &k, int64_t extent, int64_t most, llvm::function_ref<void(mlir::AffineExpr first, unsigned count)> body);
+
 /// Splits the kernel's tasks over the indices of `dims` and returns their number.
 mlir::AffineExpr forEachTask(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::Value> tensors,
                              llvm::function_ref<void(llvm::ArrayRef<mlir::AffineExpr> at)> body);

@@ -11,8 +11,8 @@ namespace kiln {
 
 using namespace nn;
 
-/// Calls body(done, size) for each piece.
-static void forPieces(int64_t length, unsigned lanes, function_ref<void(int64_t done, unsigned size)> body) {
+/// Calls body(done, size) for each vector of a row, wide ones first.
+static void forVectors(int64_t length, unsigned lanes, function_ref<void(int64_t done, unsigned size)> body) {
   int64_t done = 0;
   for (unsigned size = lanes; size > 0; size = size > 4 ? size / 2 : size == 1 ? 0 : 1)
     for (; length - done >= size; done += size)
@@ -21,7 +21,7 @@ static void forPieces(int64_t length, unsigned lanes, function_ref<void(int64_t 
 
 SmallVector<RowPiece> cutRow(KernelBuilder &k, AffineExpr first, int64_t length, unsigned lanes) {
   SmallVector<RowPiece> pieces;
-  forPieces(length, lanes, [&](int64_t done, unsigned size) {
+  forVectors(length, lanes, [&](int64_t done, unsigned size) {
     AffineExpr column = k.index(k.emit(first + done));
     pieces.push_back({column, Lanes{cast<AffineDimExpr>(column).getPosition(), size}, Value()});
   });
@@ -30,7 +30,7 @@ SmallVector<RowPiece> cutRow(KernelBuilder &k, AffineExpr first, int64_t length,
 
 int64_t countPieces(int64_t length, unsigned lanes) {
   int64_t count = 0;
-  forPieces(length, lanes, [&](int64_t, unsigned) { ++count; });
+  forVectors(length, lanes, [&](int64_t, unsigned) { ++count; });
   return count;
 }
 
@@ -39,7 +39,7 @@ Scalar subtractShift(Scalar x, double shift) { return shift == 0 ? x : x - shift
 Scalar shiftedExp(Scalar x, bool isProven) {
   Scalar y = exp(x);
   if (auto op = isProven ? y.value().getDefiningOp<math::ExpOp>() : math::ExpOp())
-    op->setAttr(normalAttrName, UnitAttr::get(op.getContext()));
+    op->setAttr(kernel::normalAttrName, UnitAttr::get(op.getContext()));
   return y;
 }
 

@@ -27,7 +27,7 @@ static std::string findFault(GroupOp group, MatmulOp op) {
   if (!lhs.isUnsignedInteger(8) || !rhs.isSignlessInteger(8) || !op.getType().getElementType().isSignlessInteger(32))
     return "it is for ui8 and i8 with sums of i32";
   auto weight = dyn_cast<BlockArgument>(op.getRhs());
-  if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>() || op.getRhs().getType().getRank() != 2)
+  if (!weight || !group.isConstantInput(weight.getArgNumber()) || op.getRhs().getType().getRank() != 2)
     return "the right side is no constant matrix";
   if (llvm::is_contained(op.getType().getShape(), 0))
     return "the result has no elements";

@@ -138,7 +138,7 @@ AffineExpr ContractionEmitter::countBlocks() const { return simplifyDim(rowDims[
 void ContractionEmitter::forBlock(AffineExpr block, BlockBody body) const {
   AffineExpr extent = rowDims[cut].extent;
   if (auto size = getConstantDim(extent)) {
-    int64_t blocks = *getConstantDim(countBlocks()), big = (*size + blocks - 1) / blocks, bigBlocks = *size - blocks * (big - 1);
+    int64_t blocks = *getConstantDim(countBlocks()), big = llvm::divideCeilSigned(*size, blocks), bigBlocks = *size - blocks * (big - 1);
     if (bigBlocks == blocks)
       return body(block * big, big);
     auto isBig = [&](bool yes) -> Value {
@@ -179,8 +179,8 @@ void ContractionEmitter::planChunks() {
   if (c.rowEpilogue)
     panels = std::numeric_limits<int32_t>::max();
   if (auto columns = getConstantDim(c.columns)) {
-    int64_t all = std::max<int64_t>(1, (*columns + width - 1) / width), count = (all + panels - 1) / panels;
-    panels = (all + count - 1) / count;
+    int64_t all = std::max<int64_t>(1, llvm::divideCeilSigned(*columns, width)), count = llvm::divideCeilSigned(all, panels);
+    panels = llvm::divideCeilSigned(all, count);
     // What stays in the first-level cache for all blocks of rows need not be asked for (2 to 4 % of the time).
     bool stays = isStatic && c.batch.empty() && depth * *columns * bytes <= k.target().getL1() * 2 / 3;
     if (stays && getConstantDim(countBlocks()).value_or(fewestBlocksToAsk) >= fewestBlocksToAsk)
@@ -205,7 +205,7 @@ void ContractionEmitter::restOfColumns(function_ref<void(AffineExpr, Panel)> bod
     left -= valid;
   };
   if (c.padded && left)
-    return piece((left + lanes - 1) / lanes, lanes, left);
+    return piece(llvm::divideCeilSigned(left, lanes), lanes, left);
   if (left >= lanes)
     piece(left / lanes, lanes, left / lanes * lanes);
   for (unsigned by = lanes / 2; by >= 4; by /= 2)

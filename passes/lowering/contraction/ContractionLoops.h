@@ -54,22 +54,12 @@ struct Contraction {
   llvm::SmallVector<mlir::Value, 1> rowValues;
 };
 
-/// The product of a group that gemm_tiled or conv_tiled can compute.
-Contraction makeTiledMatmul(KernelBuilder &k, nn::MatmulOp matmul);
-Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv);
-
 /// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `areBytes`: a product of
 /// unsigned by signed bytes, with sums of i32.
 std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, bool areBytes = false);
 
 /// Writes tasks of (columns that fit the cache) x (a block of rows).
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);
-
-/// The same for a right side that is computed: each task packs its columns before it multiplies.
-LaunchInfo lowerPackedContraction(KernelBuilder &k, const Contraction &contraction);
-
-/// The same for both operands contiguous along the reduction, and one column or few rows.
-LaunchInfo lowerDotContraction(KernelBuilder &k, const Contraction &contraction);
 
 /// Row dimensions, merged where everything walks them evenly.
 struct RowDim {

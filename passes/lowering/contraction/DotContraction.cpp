@@ -5,7 +5,7 @@
 // The vectors run along the sum: for one column (or a few rows) there is nothing to share that would pay for packing, and every load is contiguous.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/DotContraction.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

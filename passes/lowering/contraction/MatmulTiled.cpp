@@ -6,10 +6,12 @@
 // would not pay for that it is read in place.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/contraction/MatmulTiled.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/DotContraction.h"
+#include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
@@ -105,7 +107,7 @@ struct LinearMatmul {
         *why = fault;
       return std::nullopt;
     }
-    bool constant = group.getInputs()[rhs->argument].getDefiningOp<ConstantOp>() != nullptr;
+    bool constant = group.isConstantInput(rhs->argument);
     return LinearMatmul{op, *lhs, *rhs, MatmulDims(op, *rhs), static_cast<unsigned>(cast<RankedTensorType>(op.getRhs().getType()).getRank()),
                         constant};
   }

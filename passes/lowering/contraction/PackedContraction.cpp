@@ -10,7 +10,7 @@
 // the columns, and the epilogue is a loop. The last block of rows overlaps the one before it; it stores only rows that are its own.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/builder/RowLoops.h"
 
@@ -77,12 +77,12 @@ PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c)
       rhsStride(c.reduction.front().rhsStride), blockRows(c.tile.rows), extent(rowDims.back().extent), width(c.tile.columns()),
       partLength(deepestPanel), onePart(false) {
   if (auto count = getConstantDim(extent)) {
-    int64_t blocks = std::max<int64_t>(1, (*count + blockRows - 1) / blockRows);
-    blockRows = std::max<int64_t>(1, (*count + blocks - 1) / blocks);
+    int64_t blocks = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blockRows));
+    blockRows = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blocks));
   }
   if (auto length = getConstantDim(depth)) {
-    int64_t parts = std::max<int64_t>(1, (*length + deepestPanel - 1) / deepestPanel);
-    partLength = std::max<int64_t>(1, (*length + parts - 1) / parts);
+    int64_t parts = std::max<int64_t>(1, llvm::divideCeilSigned(*length, deepestPanel));
+    partLength = std::max<int64_t>(1, llvm::divideCeilSigned(*length, parts));
     onePart = parts == 1;
   }
 }

@@ -11,7 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Shortcuts.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/MatmulTiled.h"
+#include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
@@ -37,7 +38,7 @@ KernelMatch matchProductSoftmax(GroupOp group, Operation *anchor, kernel::Target
   // The tiles of a strip, and exp of it, are in registers at once.
   TileShape tile = toTile(product.numbers.tile);
   product.numbers.strip = std::max<int64_t>(1, getQuarterOfRegisters(target) / tile.vectors) * tile.columns();
-  if (auto proof = getSoftmax(group)->getAttrOfType<StringAttr>(proofAttrName))
+  if (auto proof = getShiftProof(getSoftmax(group)))
     return accept("softmax in the product's epilogue: strips of tiles keep a running sum of each row; " + proof.getValue(), product.numbers);
   return accept("softmax in the product's epilogue: strips of tiles keep a running maximum and sum of each row", product.numbers);
 }
@@ -68,7 +69,7 @@ private:
   bool isOneTile() const { return columns <= width; }
   bool isOneStrip() const { return columns <= strip; }
   bool hasMarks() const { return !shift && !isLog; }
-  int64_t strips() const { return (columns + strip - 1) / strip; }
+  int64_t strips() const { return llvm::divideCeilSigned(columns, strip); }
   void forRows(function_ref<void(AffineExpr)> body) { k.loop(k.constant(0), k.constant(rows), 1, "row", body); }
   Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(softmax)); }
   Value load(Value buffer, AffineExpr at) { return k.loadBuffer(buffer, element, at); }

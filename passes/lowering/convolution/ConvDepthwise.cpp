@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
@@ -207,14 +208,9 @@ struct Depthwise {
   void forPixels(function_ref<void(AffineExpr x, unsigned count)> body) const {
     int64_t most = k.group().getPlan()->getPixels();
     AffineExpr width = outputDims[spatial];
+    if (auto size = getConstantDim(width))
+      return forEvenPieces(k, *size, most, body);
     auto run = [&](AffineExpr from, AffineExpr to, unsigned count) { k.loop(from, to, count, "x", [&](AffineExpr x) { body(x, count); }); };
-    if (auto size = getConstantDim(width)) {
-      int64_t number = (*size + most - 1) / most, big = (*size + number - 1) / number, bigEnd = (*size - number * (big - 1)) * big;
-      run(k.constant(0), k.constant(bigEnd), big);
-      if (bigEnd < *size)
-        run(k.constant(bigEnd), width, big - 1);
-      return;
-    }
     AffineExpr covered = width.floorDiv(most) * most;
     run(k.constant(0), covered, most);
     run(covered, width, 1);

@@ -15,6 +15,7 @@
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
+#include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/target/groups/StripChains.h"
 
@@ -138,17 +139,6 @@ LineProduct StripsEmitter::packed(ConvOp conv, Value lhs, DenseI64ArrayAttr tile
   return {lhs, argument, shape[1], columns, toTile(tile), nullptr};
 }
 
-/// body(first, count) for pieces of [0, extent), at most `most` long and as even as can be.
-static void forPieces(KernelBuilder &k, int64_t extent, int64_t most, function_ref<void(AffineExpr, unsigned)> body) {
-  int64_t number = (extent + most - 1) / most, big = (extent + number - 1) / number, bigEnd = (extent - number * (big - 1)) * big;
-  auto run = [&](int64_t from, int64_t to, int64_t count) {
-    k.loop(k.constant(from), k.constant(to), count, "x", [&](AffineExpr x) { body(x, static_cast<unsigned>(count)); });
-  };
-  run(0, bigEnd, big);
-  if (bigEnd < extent)
-    run(bigEnd, extent, big - 1);
-}
-
 void StripsEmitter::multiplyLine(const LineProduct &product, int64_t count, StoreLine store) {
   TileShape shape = product.tile;
   int64_t panel = shape.columns(), whole = product.columns / panel * panel, rest = product.columns - whole;
@@ -157,14 +147,14 @@ void StripsEmitter::multiplyLine(const LineProduct &product, int64_t count, Stor
     SmallVector<AffineExpr> offsets;
     for (int64_t row = 0; row < rows; ++row)
       offsets.push_back(simplifyDim(product.at(x + row) - base));
-    Panel columns{(valid + shape.lanes - 1) / shape.lanes, shape.lanes, valid};
+    Panel columns{llvm::divideCeil(valid, shape.lanes), shape.lanes, valid};
     SmallVector<ReductionLoop> reduction{{k.constant(product.depth), k.constant(1), k.constant(columns.vectors * shape.lanes)}};
     TileEmitter emitter{k, product.lhs, k.buffer(product.weight), element, reduction, k.constant(1)};
     emitter.emit(base, offsets, column * product.depth, columns, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
       store(x + static_cast<int64_t>(row), column + static_cast<int64_t>(offset), value, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes});
     });
   };
-  forPieces(k, count, shape.rows, [&](AffineExpr x, unsigned rows) {
+  forEvenPieces(k, count, shape.rows, [&](AffineExpr x, unsigned rows) {
     if (whole > 0)
       k.loop(k.constant(0), k.constant(whole), panel, "column",
              [&](AffineExpr column) { emitPanel(x, rows, column, static_cast<unsigned>(panel)); });
@@ -236,7 +226,7 @@ void StripsEmitter::depthwiseLine(AffineExpr image, AffineExpr y) {
   IndexExprs slots;
   for (int64_t row = 0; row < kernelHeight; ++row)
     slots.push_back(k.index(k.emit((y * depthwise.getStrides()[0] + row) % kernelHeight)));
-  forPieces(k, pixels, k.group().getPlan()->getPixels(), [&](AffineExpr x, unsigned count) {
+  forEvenPieces(k, pixels, k.group().getPlan()->getPixels(), [&](AffineExpr x, unsigned count) {
     k.vectorLoop(k.constant(channels), lanes, "channel", [&](AffineExpr channel, Lanes across) {
       for (auto [pixel, sum] : llvm::enumerate(depthwisePixels(slots, x, count, channel, across)))
         storeDepthwise(image, y, x + static_cast<int64_t>(pixel), channel, sum, across);

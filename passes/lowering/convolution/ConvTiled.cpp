@@ -7,8 +7,8 @@
 // needs.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/convolution/ConvTiled.h"
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
@@ -39,7 +39,7 @@ std::string findTilingFault(GroupOp group, ConvOp conv, bool areBytes) {
     stream << "it is for ui8 and i8, the input is " << input << " and the result " << result;
   else if (!areBytes && !llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
     stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
-  else if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+  else if (!weight || !group.isConstantInput(weight.getArgNumber()))
     stream << "the weight is not constant";
   else if (llvm::is_contained(conv.getType().getShape(), 0))
     stream << "the result has no elements";

@@ -16,8 +16,7 @@ namespace kiln {
 using namespace nn;
 
 KernelMatch matchPoolWindows(GroupOp, Operation *anchor, kernel::TargetAttr) {
-  auto layout = anchor->getAttrOfType<LayoutAttr>("layout");
-  bool last = layout && layout.getValue() == Layout::ChannelsLast;
+  bool last = cast<Windowed>(anchor).getLayout() == Layout::ChannelsLast;
   return accept(last ? "windows clipped to the input, vectors over channels" : "windows clipped to the input, one element at a time");
 }
 
@@ -139,10 +138,10 @@ static void emitPlace(const Pool &pool, ArrayRef<AffineExpr> at, Lanes lanes) {
 }
 
 FailureOr<LaunchInfo> lowerPoolWindows(KernelBuilder &k, Operation *op) {
-  auto list = [&](StringRef name) { return op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef(); };
-  bool channelsLast = op->getAttrOfType<LayoutAttr>("layout").getValue() == Layout::ChannelsLast;
+  auto window = cast<Windowed>(op);
+  bool channelsLast = window.getLayout() == Layout::ChannelsLast;
   Type input = op->getOperand(0).getType(), output = op->getResult(0).getType();
-  Pool pool{k, op, list("kernel"), list("strides"), list("dilations"), list("pads"), channelsLast,
+  Pool pool{k, op, cast<Pooling>(op).getKernel(), window.getStrides(), window.getDilations(), window.getPads(), channelsLast,
             isa<MaxPoolOp>(op) ? ReduceKind::Max : ReduceKind::Sum, getElementTypeOrSelf(output), getDims(input), getDims(output)};
   IndexExprs tasks(ArrayRef(pool.out).drop_back());
   k.taskLoop(tasks, [&](ArrayRef<AffineExpr> task) {

@@ -31,7 +31,7 @@ KernelMatch matchWinogradColumns(GroupOp group, Operation *anchor, kernel::Targe
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
   if (!conv.hasPlainWeight())
     return refuse("the filters are already transformed: there are many tiles");
-  if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+  if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the input is a view, or the filters are not constant");
   return matchPlanned(conv, target, /*byColumns=*/true, describeWinograd(conv) + "; few tiles: filters are transformed on the way");
 }
@@ -128,7 +128,7 @@ void ColumnsEmitter::multiplyRow(AffineExpr panel, AffineExpr part, AffineExpr r
 }
 
 void ColumnsEmitter::emitPanel(AffineExpr panel, int64_t columns) const {
-  int64_t lanes = plan.shape.lanes, vectors = (columns + lanes - 1) / lanes;
+  int64_t lanes = plan.shape.lanes, vectors = llvm::divideCeilSigned(columns, lanes);
   Panel shape{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};
   clearProducts();
   k.loop(k.constant(0), k.constant(loops.in / plan.depth), 1, "part", [&](AffineExpr part) {
@@ -145,7 +145,7 @@ void ColumnsEmitter::emitPanel(AffineExpr panel, int64_t columns) const {
 }
 
 LaunchInfo ColumnsEmitter::run() {
-  int64_t panels = (loops.out + width - 1) / width, rest = loops.out % width;
+  int64_t panels = llvm::divideCeilSigned(loops.out, width), rest = loops.out % width;
   AffineExpr tasks = k.constant(std::min(mostWinogradTasks, panels));
   auto compare = [&](AffineExpr panel, arith::CmpIPredicate predicate) -> Value {
     return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(panel), k.emitConstant(panels - 1));

@@ -22,7 +22,7 @@ static constexpr int64_t channelsPerTask = 16;
 
 KernelMatch matchWinogradFilters(GroupOp group, Operation *anchor, kernel::TargetAttr) {
   auto weight = dyn_cast<BlockArgument>(cast<WinogradFilterOp>(anchor).getWeight());
-  if (!weight || !group.getInputs()[weight.getArgNumber()].getDefiningOp<ConstantOp>())
+  if (!weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the filters are not constant");
   return accept("the transformed filters would enlarge the library fourfold and cost a run next to nothing");
 }
@@ -35,7 +35,7 @@ FailureOr<LaunchInfo> lowerWinogradFilters(KernelBuilder &k, Operation *anchor) 
   unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
   k.packConstant(argument, packFilters(k.context(), out, in, width));
   FilterTransform transform(k, op.getTile(), op.getType().getElementType(), width);
-  IndexExprs extents{k.constant(panels), k.constant((in + channelsPerTask - 1) / channelsPerTask)};
+  IndexExprs extents{k.constant(panels), k.constant(llvm::divideCeilSigned(in, channelsPerTask))};
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
     AffineExpr first = k.index(k.emit(task[1] * channelsPerTask)), end = first + channelsPerTask;
     if (in % channelsPerTask)

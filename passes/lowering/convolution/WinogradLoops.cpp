@@ -257,7 +257,7 @@ kernel::PackAttr packFilters(MLIRContext *context, int64_t out, int64_t in, int6
   for (unsigned i = 0; i < 5; ++i)
     d[i] = getAffineDimExpr(i, context);
   auto map = AffineMap::get(5, 0, {d[0] * width + d[4], d[1], d[2], d[3]}, context);
-  return kernel::PackAttr::get(context, {(out + width - 1) / width, in, 3, 3, width}, map);
+  return kernel::PackAttr::get(context, {llvm::divideCeilSigned(out, width), in, 3, 3, width}, map);
 }
 
 } // namespace kiln

@@ -52,7 +52,7 @@ TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPl
     : k(k), loops(k, op), plan(plan),
       weight(k.buffer(cast<BlockArgument>(op.getWeight()).getArgNumber())), width(op.getWeight().getType().getDimSize(3)),
       panels(op.getWeight().getType().getDimSize(1)), rows(op.getWeight().getType().getDimSize(2)) {
-  int64_t lanes = plan.shape.lanes, productStride = (loops.out + lanes - 1) / lanes * lanes, slots = loops.places * plan.blockTiles;
+  int64_t lanes = plan.shape.lanes, productStride = llvm::divideCeilSigned(loops.out, lanes) * lanes, slots = loops.places * plan.blockTiles;
   loops.scratch.buffer = k.scratch(loops.element, slots * (plan.inputStride + productStride));
   AffineExpr start = k.index(k.emit(k.scratchStart()));
   loops.scratch = {loops.scratch.buffer, start, start + slots * plan.inputStride, plan.blockTiles, plan.inputStride, productStride};
@@ -74,7 +74,7 @@ void TilesEmitter::multiply(AffineExpr count) const {
     if (whole > 0)
       k.loop(k.constant(0), k.constant(whole), 1, "panel", [&](AffineExpr panel) { emitPanel(place, panel, width / lanes); });
     if (rest > 0)
-      emitPanel(place, k.constant(whole), (rest + lanes - 1) / lanes);
+      emitPanel(place, k.constant(whole), llvm::divideCeilSigned(rest, lanes));
   });
 }
 

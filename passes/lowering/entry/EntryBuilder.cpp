@@ -1,5 +1,6 @@
 //===- EntryBuilder.cpp - The entry that launches the kernels --------------===//
 #include "passes/lowering/entry/EntryBuilder.h"
+#include "passes/lowering/builder/IndexArithmetic.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
@@ -111,32 +112,18 @@ void EntryBuilder::learnSymbol(const SymbolCount &count, bool always) {
 
 Value EntryBuilder::emit(AffineExpr expr) {
   Location loc = entry.getLoc();
-  expr = simplifyDim(expr);
-  sizes.addIndex(expr);
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return arith::ConstantIndexOp::create(b, loc, constant.getValue());
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return this->symbol(symbol.getPosition());
-  if (AffineExpr part = matchPositivePart(expr))
-    return arith::MaxSIOp::create(b, loc, emit(part), arith::ConstantIndexOp::create(b, loc, 0));
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  Value lhs = emit(binary.getLHS()), rhs = emit(binary.getRHS());
-  // A size that is 0 must not end the process: a check refuses the run, or there are no elements.
-  bool divides = expr.getKind() != AffineExprKind::Add && expr.getKind() != AffineExprKind::Mul;
-  if (divides && !isa<AffineConstantExpr>(binary.getRHS()))
-    rhs = arith::MaxSIOp::create(b, loc, rhs, arith::ConstantIndexOp::create(b, loc, 1));
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return arith::AddIOp::create(b, loc, lhs, rhs);
-  case AffineExprKind::Mul:
-    return arith::MulIOp::create(b, loc, lhs, rhs);
-  case AffineExprKind::FloorDiv:
-    return arith::FloorDivSIOp::create(b, loc, lhs, rhs);
-  case AffineExprKind::CeilDiv:
-    return arith::CeilDivSIOp::create(b, loc, lhs, rhs);
-  default:
+  auto variable = [&](AffineExpr part) { return symbol(cast<AffineSymbolExpr>(part).getPosition()); };
+  auto quotient = [&](AffineBinaryOpExpr part, Value lhs, Value rhs) -> Value {
+    // A size that is 0 must not end the process: a check refuses the run, or there are no elements.
+    if (!isa<AffineConstantExpr>(part.getRHS()))
+      rhs = arith::MaxSIOp::create(b, loc, rhs, arith::ConstantIndexOp::create(b, loc, 1));
+    if (part.getKind() == AffineExprKind::FloorDiv)
+      return arith::FloorDivSIOp::create(b, loc, lhs, rhs);
+    if (part.getKind() == AffineExprKind::CeilDiv)
+      return arith::CeilDivSIOp::create(b, loc, lhs, rhs);
     return arith::RemSIOp::create(b, loc, lhs, rhs);
-  }
+  };
+  return emitIndex(b, loc, expr, {variable, quotient, [&](AffineExpr part) { sizes.addIndex(part); }});
 }
 
 /// Of a product that may not fit into 64 bits each factor is looked at.
@@ -210,10 +197,10 @@ Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
   }
   if (auto size = getConstantDim(most))
     return memref::AllocOp::create(b, loc, MemRefType::get({*size}, elementType));
-  double bytes = sizes.addBuffer(most, (elementType.getIntOrFloatBitWidth() + 7) / 8);
+  double bytes = sizes.addBuffer(most, elementBytes(elementType));
   auto buffer = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, elementType), emit(most));
   if (bytes <= static_cast<double>(mostBytes))
-    buffer->setAttr(mostBytesAttrName, b.getI64IntegerAttr(static_cast<int64_t>(std::ceil(bytes))));
+    buffer->setAttr(kernel::mostBytesAttrName, b.getI64IntegerAttr(static_cast<int64_t>(std::ceil(bytes))));
   return buffer;
 }
 
@@ -445,7 +432,7 @@ void EntryBuilder::launch(const KernelBuilder &builder, func::FuncOp kernel, con
   if (!overwrites.empty())
     launch->setAttr(kernel::overwritesAttrName, b.getDenseI64ArrayAttr(overwrites));
   // The kernel's own list grows when kernels of other groups are found to be the same.
-  launch->setAttr("nodes", kernel->getAttr(kernel::nodesAttrName));
+  launch->setAttr(kernel::nodesAttrName, kernel->getAttr(kernel::nodesAttrName));
   if (computes)
     learnSymbol(*computes, !isBranch);
 }

@@ -51,8 +51,8 @@ static void nameArgument(func::FuncOp kernel, unsigned argument, const Twine &na
     kernel.setArgAttr(argument, kernel::writtenAttrName, b.getUnitAttr());
 }
 
-/// Whether a group's input is a weight, under whatever shape.
-static bool isConstant(Value input) {
+/// Whether a group's input is a constant, possibly with another shape.
+static bool isWeight(Value input) {
   while (auto reshape = input.getDefiningOp<ReshapeOp>())
     input = reshape.getInput();
   return input.getDefiningOp<ConstantOp>() != nullptr;
@@ -73,9 +73,9 @@ static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbol
   kernel.setPrivate();
   kernel.addEntryBlock();
   unsigned inputs = group.getInputs().size(), results = group.getNumResults(), position = 0;
-  unsigned constants = llvm::count_if(group.getInputs(), isConstant), variables = inputs - constants, named[2] = {0, 0};
+  unsigned constants = llvm::count_if(group.getInputs(), isWeight), variables = inputs - constants, named[2] = {0, 0};
   for (Value input : group.getInputs()) {
-    bool constant = isConstant(input);
+    bool constant = isWeight(input);
     std::string number = (constant ? constants : variables) > 1 ? std::to_string(named[constant]++) : "";
     nameArgument(kernel, position++, (constant ? "weight" : "in") + number, false);
   }

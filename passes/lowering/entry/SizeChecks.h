@@ -30,9 +30,6 @@ inline constexpr int64_t mostBytes = nn::mostSize;
 /// The status of runs whose sizes are too large. PlanMemory recognises the checks by it: NAME_workspace_size makes them, too.
 inline constexpr llvm::StringLiteral sizeOverflowStatus = "KILN_STATUS_SIZE_OVERFLOW";
 
-/// Of an allocation of dynamic size: the most bytes that it takes within the bounds of the dimensions. There is none when that is over `mostBytes`.
-inline constexpr llvm::StringLiteral mostBytesAttrName = "kernel.most_bytes";
-
 /// Ends the run unless `size` (f64) is at most `limit`.
 void createSizeCheck(mlir::OpBuilder &b, mlir::Location loc, mlir::Value size, int64_t limit, const llvm::Twine &text);
 

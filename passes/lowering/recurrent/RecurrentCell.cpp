@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/recurrent/RecurrentCell.h"
+#include "dialects/nn/Activations.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
 
@@ -54,8 +55,8 @@ static int64_t chooseRows(const RecurrentLayer &layer, int64_t hidden, kernel::T
   auto size = getConstantDim(getDim(layer.gates.getType(), 1));
   if (!size || *size == 0)
     return std::min<int64_t>(most, 4);
-  int64_t tiles = (*size + most - 1) / most;
-  return (*size + tiles - 1) / tiles;
+  int64_t tiles = llvm::divideCeilSigned(*size, most);
+  return llvm::divideCeilSigned(*size, tiles);
 }
 
 PlanNumbers planCell(GroupOp group, const RecurrentLayer &layer, kernel::TargetAttr target) {
@@ -71,7 +72,7 @@ void RecurrentCell::packRecurrence() {
   MLIRContext *context = k.context();
   AffineExpr d, block, i, gate, lane;
   bindDims(context, d, block, i, gate, lane);
-  int64_t width = lanes, blocks = (hidden + width - 1) / width;
+  int64_t width = lanes, blocks = llvm::divideCeilSigned(hidden, width);
   // Lanes beyond the last unit hold what follows; their sums are dropped.
   SmallVector<AffineExpr> source{d, i, gate * hidden + block * width + lane};
   SmallVector<int64_t> shape{directions, blocks, hidden, layer.gateCount, width};
@@ -86,8 +87,7 @@ void RecurrentCell::packRecurrence() {
 //===- Values --------------------------------------------------------------===//
 
 static bool knowsActivations(ArrayAttr names) {
-  static constexpr llvm::StringLiteral known[] = {"Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "ThresholdedRelu"};
-  return llvm::all_of(names, [](Attribute name) { return llvm::is_contained(known, cast<StringAttr>(name).getValue()); });
+  return llvm::all_of(names, [](Attribute name) { return llvm::is_contained(recurrentActivations, cast<StringAttr>(name).getValue()); });
 }
 
 std::string findCellFault(ArrayAttr activations, Type recurrence) {

@@ -142,8 +142,9 @@ static SmallVector<Value> widenFactors(KernelBuilder &k, Operation *anchor, cons
 
 FailureOr<LaunchInfo> lowerLayerNormRows(KernelBuilder &k, Operation *anchor) {
   DimExprs dims = getDims(anchor->getResult(0).getType());
-  unsigned axis = anchor->getAttrOfType<IntegerAttr>("axis").getInt();
-  double epsilon = anchor->getAttrOfType<FloatAttr>("epsilon").getValueAsDouble();
+  unsigned axis = cast<AlongAxis>(anchor).getAxis();
+  auto whole = dyn_cast<LayerNormOp>(anchor);
+  double epsilon = (whole ? whole.getEpsilon() : cast<RmsNormOp>(anchor).getEpsilon()).convertToDouble();
   RowShape shape = makeRowShape(k, dims, axis, dims.size() - 1);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
   bool widens = isHalf(element) && getConstantDim(shape.length).value_or(longestWideRow + 1) <= longestWideRow;

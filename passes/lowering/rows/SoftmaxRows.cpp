@@ -24,7 +24,7 @@ namespace kiln {
 using namespace nn;
 
 KernelMatch matchSoftmaxRows(GroupOp, Operation *anchor, kernel::TargetAttr) {
-  if (auto proof = anchor->getAttrOfType<StringAttr>(proofAttrName))
+  if (auto proof = getShiftProof(anchor))
     return accept("kept whole: two passes over a row that stays in the cache; " + proof.getValue());
   return accept("kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor");
 }
@@ -206,7 +206,7 @@ void ColumnBlocks::emit() const {
 
 FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
   DimExprs dims = getDims(anchor->getResult(0).getType());
-  unsigned axis = anchor->getAttrOfType<IntegerAttr>("axis").getInt();
+  unsigned axis = cast<AlongAxis>(anchor).getAxis();
   RowShape shape = makeRowShape(k, dims, axis, axis);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
   AffineExpr elements = getNumElements(dims, k.context());

@@ -18,7 +18,7 @@ static constexpr int64_t longRow = 192;
 /// All arrays of a task together take no more elements than this.
 static constexpr int64_t mostElements = 65536;
 
-static int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
+static int64_t roundUp(int64_t size, int64_t to) { return llvm::divideCeilSigned(size, to) * to; }
 
 AttentionShape::AttentionShape(AttentionOp op, kernel::TargetAttr target)
     : depth(*getConstantDim(getDims(op.getQuery().getType()).back())), width(*getConstantDim(getDims(op.getType()).back())),

@@ -124,7 +124,7 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
       return signalPassFailure();
     }
     bool ok = true;
-    auto profile = plainest ? DictionaryAttr() : getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
+    auto profile = plainest ? DictionaryAttr() : getOperation()->getAttrOfType<DictionaryAttr>(kernel::profileAttrName);
     getOperation().walk([&](nn::GroupOp group) {
       ok &= chooseMeasured(group, target, profile) || succeeded(chooseKernel(group, target, plainest, strict));
       bool all = !explainNode.empty() && computesNode(group, explainNode);
@@ -132,7 +132,7 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
         explainRefusals(group, target, all);
     });
     // The profile has been consumed.
-    getOperation()->removeAttr(profileAttrName);
+    getOperation()->removeAttr(kernel::profileAttrName);
     if (!ok)
       signalPassFailure();
   }

@@ -10,6 +10,7 @@
 // Few tiles with large filters do without the first: the kernel transforms what it needs.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/target/choice/ChooseWinograd.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
@@ -84,7 +85,7 @@ SmallVector<kernel::PlanAttr> listForms(GroupOp group, kernel::TargetAttr target
     return {};
   auto isConstant = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
-    return argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+    return argument && group.isConstantInput(argument.getArgNumber());
   };
   if (auto conv = dyn_cast_or_null<ConvOp>(anchor); conv && (!isConstant(conv.getWeight()) || !getWinogradExtents(conv)))
     return {};
@@ -118,7 +119,7 @@ static void makeWinograd(ConvOp conv, kernel::TargetAttr target, const ConvExten
   OpBuilder builder(conv);
   Value weight = conv.getWeight();
   if (!plan.byColumns) {
-    int64_t width = plan.shape.columns(), panels = (extents.out + width - 1) / width;
+    int64_t width = plan.shape.columns(), panels = llvm::divideCeilSigned(extents.out, width);
     auto type = RankedTensorType::get({(tile + 2) * (tile + 2), panels, extents.in + 1, width}, builder.getF32Type());
     weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
   }
@@ -136,7 +137,7 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
       return;
     SmallVector<ConvOp> convolutions;
     getOperation().walk([&](ConvOp conv) { convolutions.push_back(conv); });
-    auto profile = getOperation()->getAttrOfType<DictionaryAttr>(profileAttrName);
+    auto profile = getOperation()->getAttrOfType<DictionaryAttr>(kernel::profileAttrName);
     for (ConvOp conv : convolutions) {
       auto extents = goesToLibrary(conv) || !conv.getWeight().getDefiningOp<ConstantOp>() ? std::nullopt : getWinogradExtents(conv);
       const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;

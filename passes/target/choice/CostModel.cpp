@@ -69,7 +69,7 @@ TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::opti
     tile = shape(budget.narrowRows(), 1);
   if (!columns)
     return tile;
-  unsigned wanted = static_cast<unsigned>(std::min<int64_t>((*columns + lanes - 1) / lanes, tile.vectors));
+  unsigned wanted = static_cast<unsigned>(std::min<int64_t>(llvm::divideCeilSigned(*columns, lanes), tile.vectors));
   if (wanted == 1 && tile.vectors > 1 && tile.rows > 1 && !inSet)
     tile.rows = static_cast<unsigned>(budget.narrowRows());
   tile.vectors = wanted;
@@ -105,7 +105,7 @@ static bool isConstantInput(GroupOp group, Value value) {
     value = op->getOperand(0);
   }
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+  return argument && group.isConstantInput(argument.getArgNumber());
 }
 
 std::string describeWork(GroupOp group) {
@@ -127,8 +127,9 @@ std::string describeWork(GroupOp group) {
   os << " ->";
   for (Type type : anchor->getResultTypes())
     print(type);
+  // The decision about a composite, in words, is no part of its work.
   for (NamedAttribute attribute : anchor->getAttrDictionary())
-    if (!isa<kernel::PlanAttr>(attribute.getValue()))
+    if (attribute.getName() != formAttrName && !isa<kernel::PlanAttr>(attribute.getValue()))
       os << ' ' << attribute.getName().strref() << '=' << attribute.getValue();
   for (Operation &op : group.getBody().front().without_terminator())
     if (&op != anchor && isa<ScalarBody>(op))
@@ -138,10 +139,10 @@ std::string describeWork(GroupOp group) {
 
 void recordProfileUse(ModuleOp module, StringRef work, bool fits) {
   Builder b(module.getContext());
-  NamedAttrList use(module->getAttrOfType<DictionaryAttr>(profileUseAttrName));
+  NamedAttrList use(module->getAttrOfType<DictionaryAttr>(kernel::profileUseAttrName));
   auto known = dyn_cast_or_null<BoolAttr>(use.get(work));
   use.set(work, b.getBoolAttr(fits || (known && known.getValue())));
-  module->setAttr(profileUseAttrName, use.getDictionary(b.getContext()));
+  module->setAttr(kernel::profileUseAttrName, use.getDictionary(b.getContext()));
 }
 
 SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr target) {

@@ -11,13 +11,7 @@
 
 namespace kiln {
 
-/// The module attribute with the choices that were measured: a dictionary from what `describeWork` says to a #kernel.plan with what is not the
-/// model's own choice.
-inline constexpr llvm::StringLiteral profileAttrName = "kernel.profile";
-/// The module attribute that the passes which read the first one leave: a dictionary from the work of its entries that met a group to whether the
-/// kernel fitted.
-inline constexpr llvm::StringLiteral profileUseAttrName = "kernel.profile_use";
-/// Notes in it that a group does such work.
+/// Notes in `kernel.profile_use` whether the plan that the profile has for such work fitted a group.
 void recordProfileUse(mlir::ModuleOp module, llvm::StringRef work, bool fits);
 
 /// The tile for a product of that step with so many rows and columns; `rowStride`: elements from one row of the left side to the next (nullopt: known at
@@ -48,11 +42,6 @@ std::string describeWork(nn::GroupOp group);
 /// The ways worth measuring, as entries of a profile; the first is what the model chooses. The row that fits everything is none of them, unless it is
 /// the only one.
 llvm::SmallVector<kernel::PlanAttr> listChoices(nn::GroupOp group, kernel::TargetAttr target);
-
-/// The same for the forms of a 3x3 convolution, direct and Winograd's, which are chosen before there are groups. Their plans say `winograd`, or not.
-std::string describeForms(mlir::Type input, mlir::Type result);
-/// The forms that are worth measuring for the convolution of a group, its own first; none where only one is possible.
-llvm::SmallVector<kernel::PlanAttr> listForms(nn::GroupOp group, kernel::TargetAttr target);
 
 } // namespace kiln
 

@@ -13,11 +13,9 @@ namespace kiln {
 
 /// A constant, seen from inside of a group, too.
 static bool isConstant(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto group = dyn_cast<GroupOp>(argument.getOwner()->getParentOp());
-    return group && isConstant(group.getInputs()[argument.getArgNumber()]);
-  }
-  return value.getDefiningOp<ConstantOp>() != nullptr;
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
+  return group ? group.isConstantInput(argument.getArgNumber()) : value.getDefiningOp<ConstantOp>() != nullptr;
 }
 
 static bool isF32(Operation *op) {
@@ -26,8 +24,8 @@ static bool isF32(Operation *op) {
 }
 
 static bool isLastAxis(Operation *op) {
-  auto axis = op->getAttrOfType<IntegerAttr>("axis");
-  return axis && axis.getInt() + 1 == cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  auto rows = dyn_cast<AlongAxis>(op);
+  return rows && static_cast<int64_t>(rows.getAxis()) + 1 == cast<RankedTensorType>(op->getResult(0).getType()).getRank();
 }
 
 //===- oneDNN ---------------------------------------------------------------===//

@@ -21,7 +21,6 @@ static constexpr int64_t fewTiles = 64;
 
 static constexpr llvm::StringLiteral columnsKernel = "winograd_columns", tilesKernel = "winograd_tiles";
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<mlir::AffineExpr> output) {
   auto constant = [](mlir::AffineExpr dim) { return nn::getConstantDim(dim).value_or(1); };
@@ -66,7 +65,7 @@ mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp con
   ConvExtents extents = getExtents(conv);
   bool isDepth = !plan.byColumns || (plan.depth > 0 && plan.depth % winogradChain == 0 && extents.in % plan.depth == 0);
   bool isWidth = plan.byColumns || conv.getWeight().getType().getDimSize(3) % plan.shape.lanes == 0;
-  int64_t channels = ceilDiv(extents.in, plan.shape.lanes) * plan.shape.lanes;
+  int64_t channels = llvm::divideCeilSigned(extents.in, plan.shape.lanes) * plan.shape.lanes;
   bool fits = isDepth && isWidth && plan.inputStride >= channels && numbers.getWinograd() == static_cast<int64_t>(conv.getTile());
   if (!fits)
     return mlir::failure();
@@ -102,15 +101,15 @@ static double overlap(kernel::TargetAttr target, double a, double b) {
 
 /// The transformed input: rows a multiple of 2 KiB apart would share the sets of the first-level cache.
 static int64_t padChannels(int64_t channels, int64_t lanes) {
-  int64_t stride = ceilDiv(channels, lanes) * lanes;
+  int64_t stride = llvm::divideCeilSigned(channels, lanes) * lanes;
   return stride % 512 == 0 ? stride + lanes : stride;
 }
 
 static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile, const WinogradPlan &plan) {
-  int64_t tiles = conv.images * ceilDiv(conv.height, tile) * ceilDiv(conv.width, tile), lanes = plan.shape.lanes;
-  int64_t places = (tile + 2) * (tile + 2), blocks = ceilDiv(tiles, plan.blockTiles), width = plan.shape.columns();
-  int64_t columns = ceilDiv(conv.out, lanes) * lanes;
-  int64_t lastTiles = ceilDiv(tiles - (blocks - 1) * plan.blockTiles, plan.shape.rows) * plan.shape.rows;
+  int64_t tiles = conv.images * llvm::divideCeilSigned(conv.height, tile) * llvm::divideCeilSigned(conv.width, tile), lanes = plan.shape.lanes;
+  int64_t places = (tile + 2) * (tile + 2), blocks = llvm::divideCeilSigned(tiles, plan.blockTiles), width = plan.shape.columns();
+  int64_t columns = llvm::divideCeilSigned(conv.out, lanes) * lanes;
+  int64_t lastTiles = llvm::divideCeilSigned(tiles - (blocks - 1) * plan.blockTiles, plan.shape.rows) * plan.shape.rows;
   double computed = static_cast<double>((blocks - 1) * plan.blockTiles + lastTiles);
   TransformCosts costs = getTransformCosts(target, tile);
   double products = computed * places * conv.in * columns / lanes;
@@ -124,7 +123,7 @@ static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t
   int64_t shares;
   if (plan.byColumns) {
     filters = static_cast<double>(plainBytes) / getRate(target, plainBytes);
-    shares = ceilDiv(conv.out, width);
+    shares = llvm::divideCeilSigned(conv.out, width);
   } else {
     filters = static_cast<double>(blocks + 1) * filterBytes / getRate(target, filterBytes);
     shares = blocks;
@@ -133,17 +132,17 @@ static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t
   if (scratch > target.getL2())
     cost *= 1 + 0.2 * scratch / target.getL2();
   // Threads share blocks or panels; those without one wait.
-  double imbalance = static_cast<double>(ceilDiv(shares, threads) * threads) / shares;
+  double imbalance = static_cast<double>(llvm::divideCeilSigned(shares, threads) * threads) / shares;
   return cost * (0.75 + 0.25 * imbalance);
 }
 
 static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile) {
-  int64_t tiles = conv.images * ceilDiv(conv.height, tile) * ceilDiv(conv.width, tile);
+  int64_t tiles = conv.images * llvm::divideCeilSigned(conv.height, tile) * llvm::divideCeilSigned(conv.width, tile);
   if (tiles > fewTiles || conv.in % winogradChain)
     return std::nullopt;
   TileShape shape = chooseTile(target, std::nullopt, conv.out, conv.in);
-  int64_t parts = ceilDiv(tiles, shape.rows);
-  shape.rows = static_cast<unsigned>(ceilDiv(tiles, parts));
+  int64_t parts = llvm::divideCeilSigned(tiles, shape.rows);
+  shape.rows = static_cast<unsigned>(llvm::divideCeilSigned(tiles, parts));
   int64_t depth = winogradChain;
   for (int64_t wider = depth; wider <= conv.in; wider += winogradChain)
     if (conv.in % wider == 0 && 9 * wider * shape.columns() * 4 <= target.getL2() / 8)
@@ -179,7 +178,7 @@ WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, in
 }
 
 double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
-  int64_t lanes = std::max(1u, target.lanes(32)), out = ceilDiv(conv.out, lanes) * lanes;
+  int64_t lanes = std::max(1u, target.lanes(32)), out = llvm::divideCeilSigned(conv.out, lanes) * lanes;
   double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / lanes;
   int64_t weightBytes = 9 * conv.in * out * 4;
   double weights = weightBytes / getRate(target, weightBytes);

@@ -131,11 +131,11 @@ std::string explainWhole(Operation *op) {
 
 void addForms(ModuleOp module, ArrayRef<Attribute> forms) {
   SmallVector<Attribute> all;
-  if (auto before = module->getAttrOfType<ArrayAttr>(compositesAttrName))
+  if (auto before = module->getAttrOfType<ArrayAttr>(kernel::compositesAttrName))
     llvm::append_range(all, before);
   llvm::append_range(all, forms);
   if (!all.empty())
-    module->setAttr(compositesAttrName, ArrayAttr::get(module.getContext(), all));
+    module->setAttr(kernel::compositesAttrName, ArrayAttr::get(module.getContext(), all));
 }
 
 DictionaryAttr describeForm(Decomposable op, StringRef reasonToSplit, bool countsBytes) {

@@ -7,9 +7,6 @@
 
 namespace kiln {
 
-/// A dictionary for each composite of the module: nodes, composite, form, reason; fused_bytes and split_bytes where sizes are static.
-inline constexpr llvm::StringLiteral compositesAttrName = "kernel.composites";
-
 /// Collects what an operation's decomposition builds.
 struct CreatedOps : mlir::OpBuilder::Listener {
   llvm::SmallVector<mlir::Operation *> ops;

@@ -33,8 +33,6 @@ namespace kiln {
 
 namespace {
 
-constexpr llvm::StringLiteral formAttrName = "form";
-
 /// What the user asked for.
 struct Request {
   bool all = false;
@@ -58,7 +56,7 @@ struct DecomposeCompositesPass : kiln::impl::DecomposeCompositesBase<DecomposeCo
 
 /// Whether the module has, or had before it was inlined, a composite of the user's of that name.
 static bool isDeclared(ModuleOp module, StringRef name) {
-  if (auto forms = module->getAttrOfType<ArrayAttr>(compositesAttrName))
+  if (auto forms = module->getAttrOfType<ArrayAttr>(kernel::compositesAttrName))
     for (auto form : forms.getAsRange<DictionaryAttr>())
       if (form.getAs<StringAttr>("composite") == name)
         return true;
@@ -137,7 +135,7 @@ static LogicalResult decomposeOne(Decomposable op, StringRef reason, SmallVector
   StringAttr form = builder.getStringAttr("part of " + op->getName().getStringRef() + ": " + reason);
   for (Operation *part : created.ops)
     if (part->getNumOperands() > 0)
-      part->setAttr(formAttrName, form);
+      part->setAttr(nn::formAttrName, form);
   op->replaceAllUsesWith(*results);
   op->erase();
   llvm::append_range(worklist, llvm::reverse(created.ops));
@@ -157,7 +155,7 @@ LogicalResult DecomposeCompositesPass::decide(const Request &request, SmallVecto
       return kernel::emitRefusal(op) << getCompositeName(op) << " would be split: " << reason << "; --strict allows no fallback";
     forms.push_back(describeForm(op, reason));
     if (reason.empty())
-      op->setAttr(formAttrName, StringAttr::get(&getContext(), "fused: " + explainWhole(op)));
+      op->setAttr(nn::formAttrName, StringAttr::get(&getContext(), "fused: " + explainWhole(op)));
     else if (auto composite = dyn_cast<CompositeOp>(*op))
       inlineBody(composite);
     else if (failed(decomposeOne(op, reason, worklist)))

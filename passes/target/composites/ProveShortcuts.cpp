@@ -86,8 +86,8 @@ static void proveSoftmax(SoftmaxOp op, const ValueRanges &ranges) {
   if (!shift)
     return;
   OpBuilder builder(op);
-  op->setAttr(shiftAttrName, builder.getF64FloatAttr(*shift));
-  op->setAttr(proofAttrName, builder.getStringAttr(bound.prove(*shift)));
+  op.setShiftAttr(builder.getF64FloatAttr(*shift));
+  op.setProofAttr(builder.getStringAttr(bound.prove(*shift)));
 }
 
 /// Whether all numbers of the range lie within the limits as they are after rounding to the type.

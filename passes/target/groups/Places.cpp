@@ -10,10 +10,8 @@ namespace kiln {
 
 using namespace nn;
 
-static constexpr llvm::StringLiteral placesAttrName = "nn.places", inPlaceAttrName = "nn.in_place", viewAttrName = "nn.view";
-
 AffineMap getPlace(GroupOp group, unsigned value) {
-  auto places = group->getAttrOfType<ArrayAttr>(placesAttrName);
+  ArrayAttr places = group.getPlacesAttr();
   auto place = places ? dyn_cast<AffineMapAttr>(places[value]) : AffineMapAttr();
   return place ? place.getValue() : AffineMap();
 }
@@ -21,27 +19,25 @@ AffineMap getPlace(GroupOp group, unsigned value) {
 void setPlace(GroupOp group, unsigned value, AffineMap place) {
   Builder b(group.getContext());
   SmallVector<Attribute> places(group.getInputs().size() + group.getNumResults(), b.getUnitAttr());
-  if (auto known = group->getAttrOfType<ArrayAttr>(placesAttrName))
+  if (ArrayAttr known = group.getPlacesAttr())
     places.assign(known.begin(), known.end());
   places[value] = AffineMapAttr::get(place);
-  group->setAttr(placesAttrName, b.getArrayAttr(places));
+  group.setPlacesAttr(b.getArrayAttr(places));
 }
 
 bool isInPlace(GroupOp group, unsigned input) {
-  auto inputs = group->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName);
-  return inputs && llvm::is_contained(inputs.asArrayRef(), input);
+  std::optional<ArrayRef<int64_t>> inputs = group.getInPlace();
+  return inputs && llvm::is_contained(*inputs, input);
 }
 
 void setInPlace(GroupOp group, unsigned input) {
-  SmallVector<int64_t> inputs;
-  if (auto known = group->getAttrOfType<DenseI64ArrayAttr>(inPlaceAttrName))
-    inputs.assign(known.asArrayRef().begin(), known.asArrayRef().end());
+  SmallVector<int64_t> inputs(group.getInPlace().value_or(ArrayRef<int64_t>()));
   inputs.push_back(input);
-  group->setAttr(inPlaceAttrName, DenseI64ArrayAttr::get(group.getContext(), inputs));
+  group.setInPlace(inputs);
 }
 
-bool isView(GroupOp group) { return group->hasAttr(viewAttrName); }
-void setView(GroupOp group) { group->setAttr(viewAttrName, UnitAttr::get(group.getContext())); }
+bool isView(GroupOp group) { return group.getView(); }
+void setView(GroupOp group) { group.setView(true); }
 
 bool needsNoKernel(GroupOp group) {
   if (isView(group))
@@ -77,7 +73,7 @@ SmallVector<unsigned> getOverwritable(GroupOp group) {
   DimExprs dims = getDims(type);
   // Rows along another dimension than the last are walked side by side.
   if (row->overwrites == OverwriteSupport::Rows)
-    if (auto axis = anchor->getAttrOfType<IntegerAttr>("axis"); isa<SoftmaxOp, LogSoftmaxOp>(anchor) && axis.getInt() + 1 != static_cast<int64_t>(dims.size()))
+    if (auto rows = dyn_cast<AlongAxis>(anchor); isa<SoftmaxOp, LogSoftmaxOp>(anchor) && rows.getAxis() + 1 != dims.size())
       return inputs;
   for (BlockArgument argument : group.getBody().getArguments()) {
     llvm::DenseSet<Value> seen;

@@ -1,8 +1,8 @@
 //===- Places.h - Values that lie inside larger buffers --------------------===//
 //
 // A value of a group is dense in a buffer of its own, or it has a place: an affine map from its index to an element of a larger buffer.
-// `nn.places` of an nn.group lists one attribute for each input, then for each result: a map, or unit for a dense value.
-// `nn.in_place` lists the inputs of a group that are written straight into the group's own result, so that its kernel leaves them out.
+// `places` of an nn.group lists one attribute for each input, then for each result: a map, or unit for a dense value.
+// `in_place` lists the inputs of a group that are written straight into the group's own result, so that its kernel leaves them out.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_PASSES_TARGET_GROUPS_PLACES_H
@@ -20,7 +20,7 @@ void setPlace(nn::GroupOp group, unsigned value, mlir::AffineMap place);
 /// Whether the group's kernel finds input `input` already inside of its result.
 bool isInPlace(nn::GroupOp group, unsigned input);
 void setInPlace(nn::GroupOp group, unsigned input);
-/// Whether the group only looks at a part of its input, or in another order: its result lies in its input's buffer (`nn.view`).
+/// Whether the group only looks at a part of its input, or in another order: its result lies in its input's buffer (`view`).
 bool isView(nn::GroupOp group);
 void setView(nn::GroupOp group);
 /// Whether nothing is left to do for the group: it is a view, or all of its inputs are in place.

@@ -73,7 +73,7 @@ Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
     return nullptr;
   DimExprs dims = getDims(softmax->getResult(0).getType());
   std::optional<int64_t> depth = countDepth(product), columns = getConstantDim(dims.back());
-  if (softmax->getAttrOfType<IntegerAttr>("axis").getInt() + 1 != static_cast<int64_t>(dims.size()) || !depth || !columns)
+  if (cast<AlongAxis>(softmax).getAxis() + 1 != dims.size() || !depth || !columns)
     return nullptr;
   // A task has whole rows: they must stay in the first-level cache from the first tile to the last, the weights in the second-level one while the
   // rows go by, and there must be rows enough for the threads.
@@ -96,9 +96,9 @@ Operation *findScanOfSoftmax(Operation *softmax, kernel::TargetAttr) {
   if (!isa_and_nonnull<ArgReduceOp, TopKOp>(scan) || !getElementTypeOrSelf(op.getType()).isF32())
     return nullptr;
   DimExprs dims = getDims(op.getType());
-  int64_t last = static_cast<int64_t>(dims.size()) - 1;
+  uint64_t last = dims.size() - 1;
   auto length = getConstantDim(dims.back());
-  bool sameAxis = static_cast<int64_t>(op.getAxis()) == last && scan->getAttrOfType<IntegerAttr>("axis").getInt() == last;
+  bool sameAxis = op.getAxis() == last && cast<AlongAxis>(scan).getAxis() == last;
   return sameAxis && length && *length > 0 && *length <= longestRow ? scan : nullptr;
 }
 

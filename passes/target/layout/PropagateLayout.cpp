@@ -44,19 +44,13 @@ static void liftToTwoDims(OpBuilder &builder, Operation *op) {
   builder.setInsertionPoint(op);
   for (OpOperand &operand : op->getOpOperands())
     operand.set(insertUnitDim(builder, op->getLoc(), operand.get()));
-  auto lift = [&](StringRef name, ArrayRef<int64_t> with) {
-    if (op->getAttrOfType<DenseI64ArrayAttr>(name))
-      op->setAttr(name, builder.getDenseI64ArrayAttr(with));
-  };
-  auto first = [&](StringRef name) {
-    auto values = op->getAttrOfType<DenseI64ArrayAttr>(name);
-    return values ? values[0] : 1;
-  };
-  auto pads = op->getAttrOfType<DenseI64ArrayAttr>("pads");
-  lift("kernel", {1, first("kernel")});
-  lift("strides", {1, first("strides")});
-  lift("dilations", {1, first("dilations")});
-  lift("pads", {0, pads[0], 0, pads[1]});
+  auto lift = [](ArrayRef<int64_t> values) { return SmallVector<int64_t>{1, values[0]}; };
+  auto window = cast<Windowed>(op);
+  if (auto pool = dyn_cast<Pooling>(op))
+    pool.setKernel(lift(pool.getKernel()));
+  window.setStrides(lift(window.getStrides()));
+  window.setDilations(lift(window.getDilations()));
+  window.setPads({0, window.getPads()[0], 0, window.getPads()[1]});
   Value result = op->getResult(0);
   Type narrow = result.getType();
   DimExprs dims = getDims(narrow);
@@ -69,8 +63,8 @@ static void liftToTwoDims(OpBuilder &builder, Operation *op) {
 
 /// Puts a pair of transposes around a channels_first operation and makes it channels_last.
 static void makeChannelsLast(OpBuilder &builder, Operation *op) {
-  auto layout = op->getAttrOfType<LayoutAttr>("layout");
-  if (layout.getValue() == Layout::ChannelsLast)
+  auto window = cast<Windowed>(op);
+  if (window.getLayout() == Layout::ChannelsLast)
     return;
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   if (type.getRank() == 3) {
@@ -81,7 +75,7 @@ static void makeChannelsLast(OpBuilder &builder, Operation *op) {
   builder.setInsertionPoint(op);
   Value input = op->getOperand(0);
   op->setOperand(0, TransposeOp::create(builder, op->getLoc(), permuteType(input.getType(), there), input, there));
-  op->setAttr("layout", LayoutAttr::get(op->getContext(), Layout::ChannelsLast));
+  window.setLayout(Layout::ChannelsLast);
   Value result = op->getResult(0);
   result.setType(permuteType(type, there));
   builder.setInsertionPointAfter(op);

@@ -18,18 +18,3 @@ kernel.entry @run inputs [{name = "x", type = tensor<4xf32>}] outputs [] {
   // CHECK: error: 'kernel.launch' op launches 'k', which is not a kernel: its last arguments must be its range of tasks
   kernel.launch @k(%x) tasks(%c1) : memref<4xf32>
 }
-
-// -----
-
-// CHECK: error: 'kernel.launch' op expected kernel.work to have two expressions of the symbols that are its last operands
-// CHECK: error: 'kernel.launch' op expected kernel.work to have two expressions of the symbols that are its last operands
-// CHECK-NOT: op expected kernel.work
-func.func private @one(%x: memref<?xf32>, %n: index, %begin: index, %end: index) {
-  return
-}
-func.func private @work(%x: memref<?xf32>, %n: index) {
-  kernel.launch @one(%x, %n) tasks(%n) {kernel.work = affine_map<()[s0, s1] -> (s0, s1)>} : memref<?xf32>, index
-  kernel.launch @one(%x, %n) tasks(%n) {kernel.work = affine_map<()[s0] -> (s0)>} : memref<?xf32>, index
-  kernel.launch @one(%x, %n) tasks(%n) {kernel.work = affine_map<()[s0] -> (s0, s0 * 4)>} : memref<?xf32>, index
-  return
-}

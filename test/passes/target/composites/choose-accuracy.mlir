@@ -35,13 +35,13 @@ module attributes {nn.model = "accuracy", kernel.target = #kernel.target<name = 
   // NAMED: nn.log_softmax %{{.*}} axis 1 : tensor<8x600xf16>
   // NAMED: nn.exp %{{.*}} {accuracy = #kernel.accuracy<half>} : tensor<8xf32>
 
-  // SPLIT: nn.exp %{{.*}} {accuracy = #kernel.accuracy<ulp4>, form = "part of nn.softmax{{.*}} : tensor<8x600xf32>
+  // SPLIT: nn.exp %{{.*}} {accuracy = #kernel.accuracy<ulp4>, nn.form = "part of nn.softmax{{.*}} : tensor<8x600xf32>
   // The parts compute in f32 what the result rounds to f16.
   // SPLIT: nn.cast {{.*}} : tensor<8x600xf16> -> tensor<8x600xf32>
-  // SPLIT: nn.exp %{{.*}} {accuracy = #kernel.accuracy<half>, form = "part of nn.softmax{{.*}} : tensor<8x600xf32>
+  // SPLIT: nn.exp %{{.*}} {accuracy = #kernel.accuracy<half>, nn.form = "part of nn.softmax{{.*}} : tensor<8x600xf32>
   // SPLIT: nn.reduce sum %{{.*}} -> tensor<8x1xf32>
   // SPLIT: nn.cast {{.*}} : tensor<8x600xf32> -> tensor<8x600xf16>
-  // SPLIT: nn.exp %{{.*}} {accuracy = #kernel.accuracy<ulp4>, form = "part of nn.log_softmax{{.*}} : tensor<8x600xf32>
+  // SPLIT: nn.exp %{{.*}} {accuracy = #kernel.accuracy<ulp4>, nn.form = "part of nn.log_softmax{{.*}} : tensor<8x600xf32>
   // AGAIN: nn.softmax %{{.*}} axis 1 {accuracy = #kernel.accuracy<ulp4>} : tensor<8x600xf32>
   // AGAIN: nn.softmax %{{.*}} axis 1 {accuracy = #kernel.accuracy<half>} : tensor<8x600xf32>
   // AGAIN: nn.log_softmax %{{.*}} axis 1 {accuracy = #kernel.accuracy<ulp4>} : tensor<8x600xf32>

@@ -9,9 +9,9 @@
 // SIMPLE: error: cannot decompose 'add': it is not made of simpler operations
 
 // CHECK-LABEL: func @softmax
-// FUSED: nn.softmax %{{.*}} axis 1 {form = "fused: the target has a kernel for it"}
+// FUSED: nn.softmax %{{.*}} axis 1 {nn.form = "fused: the target has a kernel for it"}
 // SOME: nn.softmax
-// ALL: %[[MAX:.*]] = nn.reduce max %arg0 [1] {form = "part of nn.softmax: --decompose=all"}
+// ALL: %[[MAX:.*]] = nn.reduce max %arg0 [1] {nn.form = "part of nn.softmax: --decompose=all"}
 // ALL: %[[SPREAD:.*]] = nn.broadcast_to %[[MAX]]
 // ALL: %[[SHIFTED:.*]] = nn.sub %arg0, %[[SPREAD]]
 // ALL: %[[EXP:.*]] = nn.exp %[[SHIFTED]]
@@ -26,7 +26,7 @@ func.func @softmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
 // CHECK-LABEL: func @layer_norm
 // FUSED: nn.layer_norm
 // SOME-NOT: = nn.layer_norm
-// SOME: nn.reduce mean {{.*}} {form = "part of nn.layer_norm: --decompose=layer_norm"}
+// SOME: nn.reduce mean {{.*}} {nn.form = "part of nn.layer_norm: --decompose=layer_norm"}
 // ALL-NOT: = nn.layer_norm
 func.func @layer_norm(%x: tensor<2x10xf32>, %s: tensor<10xf32>) -> tensor<2x10xf32> {
   %r = nn.layer_norm %x, %s axis 1 epsilon 1.0e-5 : tensor<2x10xf32>, tensor<10xf32>
@@ -46,14 +46,14 @@ func.func @gelu(%x: tensor<?x10xf32, #nn.dims<()[s0] -> (s0, 10)>>) -> tensor<?x
 // What has no fused kernel is decomposed whatever the option says.
 // CHECK-LABEL: func @hardmax
 // CHECK-NOT: = nn.hardmax
-// FUSED: nn.arg_reduce max {{.*}} {form = "part of nn.hardmax: the target has no fused kernel for it"}
+// FUSED: nn.arg_reduce max {{.*}} {nn.form = "part of nn.hardmax: the target has no fused kernel for it"}
 func.func @hardmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
   %r = nn.hardmax %x axis 1 : tensor<2x10xf32>
   return %r : tensor<2x10xf32>
 }
 
 // CHECK-LABEL: func @conv_transpose
-// CHECK: nn.pad {{.*}} interior [0, 0, 1, 1] mode constant {form = "part of nn.conv_transpose: {{.*}}"}
+// CHECK: nn.pad {{.*}} interior [0, 0, 1, 1] mode constant {nn.form = "part of nn.conv_transpose: {{.*}}"}
 // CHECK: nn.conv {{.*}} strides [1, 1]
 func.func @conv_transpose(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<1x4x9x9xf32> {
   %r = nn.conv_transpose %x, %w strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
@@ -74,16 +74,16 @@ func.func @patches(%x: tensor<1x8x4x5xf32>, %w: tensor<8x4x2x3xf32>) -> tensor<1
 }
 
 // CHECK-LABEL: func @attention
-// FUSED: nn.attention {{.*}} {form = "fused: the target has a kernel for it"}
+// FUSED: nn.attention {{.*}} {nn.form = "fused: the target has a kernel for it"}
 // SOME: nn.attention
 // ALL: %[[KT:.*]] = nn.transpose %arg1 [0, 2, 1]
-// ALL: %[[S:.*]] = nn.matmul %arg0, %[[KT]] {form = "part of nn.attention: --decompose=all"}
+// ALL: %[[S:.*]] = nn.matmul %arg0, %[[KT]] {nn.form = "part of nn.attention: --decompose=all"}
 // ALL: %[[SCALED:.*]] = nn.mul %[[S]],
 // ALL: %[[KEEP:.*]] = nn.less_equal
 // ALL: nn.select %{{.*}}, %[[SCALED]],
 // ALL: nn.add {{.*}}, %arg3
 // ALL: nn.reduce max
-// ALL: nn.matmul {{.*}}, %arg2 {form = "part of nn.attention: --decompose=all"}
+// ALL: nn.matmul {{.*}}, %arg2 {nn.form = "part of nn.attention: --decompose=all"}
 func.func @attention(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x5xf32>, %b: tensor<2x4x6xf32>) -> tensor<2x4x5xf32> {
   %r = nn.attention query(%q) key(%k) value(%v) bias(%b) scale 0.125 causal
     : (tensor<2x4x8xf32>, tensor<2x6x8xf32>, tensor<2x6x5xf32>, tensor<2x4x6xf32>) -> tensor<2x4x5xf32>

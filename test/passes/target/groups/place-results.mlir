@@ -12,14 +12,14 @@
 // LAUNCH-NOT: kernel.launch
 module {
   func.func @main(%x: tensor<1x8x8x4xf32>, %y: tensor<1x8x8x12xf32>) -> tensor<1x10x10x16xf32> {
-    // CHECK: nn.group(%arg0) {nn.places = [unit, #[[LEFT]]], plan = #kernel.plan<kernel = "pool_windows">
+    // CHECK: nn.group(%arg0) {places = [unit, #[[LEFT]]], plan = #kernel.plan<kernel = "pool_windows">
     %a = nn.max_pool %x kernel [1, 1] strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] layout channels_last : tensor<1x8x8x4xf32> -> tensor<1x8x8x4xf32>
-    // CHECK: nn.group(%arg1) {nn.places = [unit, #[[RIGHT]]], plan = #kernel.plan<kernel = "pool_windows">
+    // CHECK: nn.group(%arg1) {places = [unit, #[[RIGHT]]], plan = #kernel.plan<kernel = "pool_windows">
     %b = nn.max_pool %y kernel [1, 1] strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] layout channels_last : tensor<1x8x8x12xf32> -> tensor<1x8x8x12xf32>
-    // CHECK: nn.group({{.*}}) {nn.in_place = array<i64: 0, 1>, nn.places = [#[[LEFT]], #[[RIGHT]], #[[LEFT]]], plan = #kernel.plan<kernel = "concat_copy">
+    // CHECK: nn.group({{.*}}) {in_place = array<i64: 0, 1>, places = [#[[LEFT]], #[[RIGHT]], #[[LEFT]]], plan = #kernel.plan<kernel = "concat_copy">
     %c = nn.concat %a, %b axis 3 : (tensor<1x8x8x4xf32>, tensor<1x8x8x12xf32>) -> tensor<1x8x8x16xf32>
     %zero = nn.splat 0.0 : f32 -> tensor<f32>
-    // CHECK: nn.group({{.*}}) {nn.in_place = array<i64: 0>, {{.*}}plan = #kernel.plan<kernel = "pad_copy">
+    // CHECK: nn.group({{.*}}) {in_place = array<i64: 0>, {{.*}}plan = #kernel.plan<kernel = "pad_copy">
     %p = nn.pad %c, %zero low affine_map<() -> (0, 1, 1, 0)> high affine_map<() -> (0, 1, 1, 0)> interior [0, 0, 0, 0] mode constant
       : tensor<1x8x8x16xf32>, tensor<f32> -> tensor<1x10x10x16xf32>
     return %p : tensor<1x10x10x16xf32>

@@ -3,7 +3,7 @@
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefix=DENSE
 // DENSE: plan = #kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = 262144, streams = 8>
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s --check-prefix=PLACED
-// PLACED: nn.places = {{.*}}plan = #kernel.plan<kernel = "gemm_tiled", tile = [8, 3, 16], chunk = 262144, streams = 8>
+// PLACED: places = {{.*}}plan = #kernel.plan<kernel = "gemm_tiled", tile = [8, 3, 16], chunk = 262144, streams = 8>
 // RUN: sed 's/"other work" = #kernel.plan<kernel = "loops">/"matmul f32[100, 512] f32[512, 64]* -> f32[100, 64]" = #kernel.plan<kernel = "gemm_tiled", tile = [6, 4, 16]>/' %s > %t.mlir
 // RUN: kiln-opt %t.mlir --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels --nn-place-results | FileCheck %s --check-prefix=MEASURED
 // MEASURED: plan = #kernel.plan<kernel = "gemm_tiled", tile = [6, 4, 16], chunk = 262144, streams = 8, measured = true>

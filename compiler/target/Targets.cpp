@@ -1,5 +1,6 @@
-//===- AllTargets.cpp - The targets that Kiln knows by name ----------------===//
+//===- Targets.cpp - The targets that Kiln knows by name -------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/target/TargetFile.h"
 
 #include "llvm/TargetParser/Triple.h"
 

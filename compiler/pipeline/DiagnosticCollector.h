@@ -1,9 +1,10 @@
-//===- IRPhases.h - The part of a compile that works on IR -----------------===//
-#ifndef KILN_COMPILER_IRPHASES_H
-#define KILN_COMPILER_IRPHASES_H
+//===- DiagnosticCollector.h - The errors of a compile as lines ------------===//
+#ifndef KILN_COMPILER_PIPELINE_DIAGNOSTICCOLLECTOR_H
+#define KILN_COMPILER_PIPELINE_DIAGNOSTICCOLLECTOR_H
 
-#include "compiler/Compile.h"
 #include "mlir/IR/Diagnostics.h"
+#include <string>
+#include <vector>
 
 namespace kiln {
 
@@ -21,10 +22,6 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Reads the model and runs the stages up to `kernel` or the one to stop after. `begin` is called with the name of each.
-CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
-                          llvm::function_ref<void(const std::string &)> begin);
-
 } // namespace kiln
 
-#endif // KILN_COMPILER_IRPHASES_H
+#endif // KILN_COMPILER_PIPELINE_DIAGNOSTICCOLLECTOR_H

@@ -1,0 +1,399 @@
+//===- Graph.cpp - Walks the model's nodes -----------------------------------===//
+#include "compiler/import/BodyImporter.h"
+#include "compiler/import/SequenceValues.h"
+#include "compiler/import/ModelCheck.h"
+#include "compiler/import/NarrowTypes.h"
+#include "compiler/import/Operators.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/import/onnx.pb.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace kiln::import {
+
+std::string describeNode(const onnx::NodeProto &proto, size_t index, StringRef prefix) {
+  std::string name = proto.name().empty() ? "#" + std::to_string(index) : "'" + printable(prefix) + printable(proto.name()) + "'";
+  return "node " + name + " (" + printable(proto.op_type()) + ")";
+}
+
+static Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto, size_t index, StringRef prefix) {
+  std::string name = proto.name().empty() ? "#" + std::to_string(index) : printable(proto.name());
+  return NameLoc::get(StringAttr::get(&context, printable(prefix) + name + "(" + printable(proto.op_type()) + ")"));
+}
+
+BodyImporter::BodyImporter(OpBuilder &builder, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes, Calls &calls)
+    : context(*builder.getContext()), builder(builder), options(options), file(file), diagnostics(diagnostics), sizes(sizes), calls(calls) {
+  for (const onnx::FunctionProto &called : file.model().functions())
+    functions[functionKey(called.domain(), called.name(), called.overload())] = &called;
+}
+
+//===- Values --------------------------------------------------------------===//
+
+void BodyImporter::addInitializers(Scope &scope, const onnx::GraphProto &graph) {
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    scope.initializers[tensor.name()] = &tensor;
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    scope.sparseInitializers[tensor.values().name()] = &tensor;
+  for (const auto *infos : {&graph.value_info(), &graph.output()})
+    for (const onnx::ValueInfoProto &info : *infos)
+      scope.declared[info.name()] = &info.type();
+}
+
+std::optional<Value> BodyImporter::lookup(Scope &scope, StringRef name, std::string &reason) {
+  for (Scope *at = &scope; at; at = at->parent) {
+    if (auto found = at->values.find(name); found != at->values.end())
+      return found->second;
+    const onnx::TensorProto *tensor = at->initializers.lookup(name);
+    const onnx::SparseTensorProto *sparse = at->sparseInitializers.lookup(name);
+    if (!tensor && !sparse)
+      continue;
+    // A constant is placed in the graph around loops, because other nodes may use it as well.
+    OpBuilder::InsertionGuard guard(builder);
+    if (rolling)
+      builder.setInsertionPoint(rolling);
+    if (Value texts = tensor ? makeStrings(*tensor, NameLoc::get(StringAttr::get(&context, printable(name))), reason) : Value(); texts || !reason.empty()) {
+      reason = "initializer '" + printable(name) + "': " + reason;
+      return texts ? std::optional(at->values[name] = texts) : std::nullopt;
+    }
+    ElementsAttr attr = tensor ? readTensor(*tensor, file, options.limits, &context, reason)
+                               : readSparseTensor(*sparse, file, options.limits, &context, reason);
+    if (!attr) {
+      reason = "initializer '" + printable(name) + "': " + reason;
+      return std::nullopt;
+    }
+    Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
+    return at->values[name] = nn::ConstantOp::create(builder, loc, attr);
+  }
+  reason = "'" + printable(name) + "' is not defined before its use: no input, initializer or earlier node has that name";
+  return std::nullopt;
+}
+
+Value BodyImporter::makeStrings(const onnx::TensorProto &tensor, Location loc, std::string &reason) {
+  if (tensor.data_type() != onnx::TensorProto::STRING)
+    return {};
+  bool isEmpty = llvm::is_contained(tensor.dims(), 0), isWrong = tensor.dims_size() > options.limits.rank;
+  int64_t count = isEmpty ? 0 : 1, most = tensor.string_data_size();
+  for (int64_t dim : tensor.dims())
+    isWrong |= dim < 0 || (!isEmpty && (count > most / dim || (count *= dim) < 0));
+  if (isWrong || count != most) {
+    reason = "its dimensions do not fit its " + std::to_string(most) + " strings";
+    return {};
+  }
+  SmallVector<StringRef> texts(tensor.string_data().begin(), tensor.string_data().end());
+  auto type = RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), builder.getIntegerType(128));
+  return nn::StringsOp::create(builder, loc, type, builder.getStrArrayAttr(texts));
+}
+
+int64_t BodyImporter::narrowType(const Scope &scope, StringRef name) {
+  for (const Scope *at = &scope; at; at = at->parent) {
+    const onnx::TensorProto *tensor = at->initializers.lookup(name);
+    int64_t dataType = tensor ? tensor->data_type() : at->narrow.lookup(name);
+    if (isNarrowFloat(dataType) || narrowIntegerBits(dataType) > 0)
+      return dataType;
+  }
+  return 0;
+}
+
+LogicalResult BodyImporter::checkDeclared(Scope &scope, StringRef name, Value value, StringRef where) {
+  const onnx::TypeProto *declared = scope.declared.lookup(name);
+  if (!isa<RankedTensorType>(value.getType()))
+    return success();
+  if (!declared || !declared->has_tensor_type())
+    return success();
+  const auto &tensor = declared->tensor_type();
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = getStorageType(tensor.elem_type(), &context);
+  bool isCode = isNarrowFloat(tensor.elem_type()) || isNarrowFloat(narrowType(scope, name));
+  if ((element && element != type.getElementType()) || (isCode && tensor.elem_type() != narrowType(scope, name))) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type.getElementType();
+    return diagnostics.error(where + ": '" + printable(name) + "' has element type " + text + ", but the model declares type " +
+                             getDataTypeName(tensor.elem_type()));
+  }
+  bool isExported = options.shapes.empty() && options.bindings.empty() && tensor.has_shape() && tensor.shape().dim_size() == type.getRank();
+  for (int64_t i = 0; isExported && i < type.getRank(); ++i)
+    if (const auto &dim = tensor.shape().dim(i); dim.dim_value() > 0 && type.isDynamicDim(i))
+      (void)sizes.learn(nn::getDim(type, i) - dim.dim_value());
+  // If options change sizes, the declared ones no longer apply.
+  if (!tensor.has_shape() || !options.shapes.empty() || !options.dims.empty() || !options.bindings.empty())
+    return success();
+  bool differs = tensor.shape().dim_size() != type.getRank();
+  for (int64_t i = 0; !differs && i < type.getRank(); ++i) {
+    const auto &dim = tensor.shape().dim(i);
+    differs = dim.has_dim_value() && dim.dim_value() > 0 && type.getDimSize(i) >= 0 && dim.dim_value() != type.getDimSize(i);
+  }
+  if (!differs)
+    return success();
+  std::string have, want;
+  for (AffineExpr dim : nn::getDims(type))
+    have += (have.empty() ? "" : "x") + nn::formatDim(dim);
+  for (const auto &dim : tensor.shape().dim())
+    want += (want.empty() ? "" : "x") + (dim.has_dim_value() ? std::to_string(dim.dim_value()) : std::string("?"));
+  return diagnostics.error(where + ": '" + printable(name) + "' has shape " + have + ", but the model declares shape " + printable(want));
+}
+
+LogicalResult BodyImporter::gatherInputs(Scope &scope, Node &node, bool &isPoisoned) {
+  for (const std::string &name : node.proto.input()) {
+    if (name.empty()) {
+      node.inputs.push_back({});
+      continue;
+    }
+    std::string reason;
+    std::optional<Value> value = lookup(scope, name, reason);
+    if (!value)
+      return node.error("input " + reason);
+    isPoisoned |= !*value;
+    node.inputs.push_back(*value);
+  }
+  return success();
+}
+
+LogicalResult BodyImporter::bindOutputs(Scope &scope, Node &node, StringRef where) {
+  for (auto [i, name] : llvm::enumerate(node.proto.output())) {
+    if (name.empty())
+      continue;
+    if (i < node.outputs.size() && !node.outputs[i] && !node.isUnsupported())
+      return diagnostics.error(where + ": output " + Twine(i) + " ('" + printable(name) + "') is not one that the operator has");
+    scope.values[name] = node.outputs[i];
+    if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
+      return failure();
+    if (options.exposeNodes && node.outputs[i] && isa<RankedTensorType>(node.outputs[i].getType()) && !sizes.isConditional())
+      nodeValues.push_back({scope.prefix + name, cast<NameLoc>(node.loc).getName().str(), node.outputs[i]});
+  }
+  return success();
+}
+
+//===- Nodes ---------------------------------------------------------------===//
+
+LogicalResult BodyImporter::importNodes(Scope &scope, ArrayRef<const onnx::NodeProto *> nodes) {
+  for (auto [i, node] : llvm::enumerate(nodes))
+    if (failed(importNode(scope, *node, i)))
+      return failure();
+  return success();
+}
+
+/// Whether the first operand has one of the element types that the row names.
+static bool accepts(Elements elements, Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  bool isBool = type.isInteger(1);
+  if (nn::isString(type))
+    return llvm::is_contained({Elements::String, Elements::Data, Elements::Sequence, Elements::Convertible, Elements::Everything}, elements);
+  switch (elements) {
+  case Elements::Any:
+  case Elements::Data:
+  case Elements::Narrow:
+  case Elements::Convertible:
+  case Elements::Sequence:
+  case Elements::Everything:
+    return true;
+  case Elements::String:
+    return false;
+  case Elements::Number:
+    return !isBool;
+  case Elements::Float:
+    return !integer;
+  case Elements::Signed:
+    return !isBool && !(integer && integer.isUnsigned());
+  case Elements::Integer:
+    return integer && !isBool;
+  case Elements::Bool:
+    return isBool;
+  }
+  return false;
+}
+
+static std::string describeType(Type type) {
+  if (type.isInteger(1) || nn::isString(type))
+    return type.isInteger(1) ? "bool" : "string";
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+LogicalResult BodyImporter::convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset) {
+  StringRef domain = canonicalDomain(proto.domain());
+  std::string reason;
+  const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
+  if (!row)
+    return node.unsupported(reason, "export the model with other operators, or give this one as a model-local function");
+  bool takesLists = row->elements == Elements::Sequence || row->elements == Elements::Everything;
+  for (Value input : ArrayRef(node.inputs).drop_front(takesLists && !node.inputs.empty() ? 1 : 0))
+    if (input && !isa<RankedTensorType>(input.getType()))
+      return node.error(isAbsent(input) ? "an input is an optional without a value, expected a tensor" : "an input is a sequence, expected a tensor");
+  auto optional = llvm::find_if(proto.input(), [&](const std::string &name) { return scope.optionals.contains(name); });
+  if (!takesLists && optional != proto.input().end())
+    return node.error("input '" + printable(*optional) + "' is an optional, expected a tensor; OptionalGetElement takes its value");
+  if (!takesLists && !node.inputs.empty() && node.inputs[0] && !accepts(row->elements, node.elementType(node.inputs[0]))) {
+    Type type = node.elementType(node.inputs[0]);
+    std::string fault = "element type " + describeType(type) + " is not one that this operator takes";
+    return nn::isString(type) ? node.unsupported(fault, "keep strings to operators that move, compare or split them") : node.error(fault);
+  }
+  if (row->isComposite)
+    enterCall(scope, node, proto, proto.op_type());
+  LogicalResult converted = row->convert(node);
+  if (row->isComposite) {
+    calls.setOutputs(node.outputs);
+    calls.leave();
+  }
+  if (failed(converted) || node.failed())
+    return failure();
+  node.checkAllAsked();
+  for (const std::string &name : proto.output())
+    if (!takesLists || proto.op_type() == "Optional")
+      (takesLists ? scope.optionals : scope.tensors).insert(name);
+  return failure(node.failed());
+}
+
+static std::string describeTooManyNodes(int64_t limit) {
+  return "the model has more than " + std::to_string(limit) + " nodes once its functions are inlined";
+}
+
+LogicalResult BodyImporter::checkNode(Scope &scope, Node &node) {
+  const Schema *schema = schemas.find(canonicalDomain(node.proto.domain()), node.opType(), node.opset);
+  if (!schema)
+    return success();
+  // Attributes in a function's body were not checked with the model, because their values come from the call.
+  if (llvm::any_of(node.proto.attribute(), [](const auto &attribute) { return !attribute.ref_attr_name().empty(); })) {
+    auto resolve = [&](const onnx::AttributeProto &attribute) { return node.resolve(attribute); };
+    if (std::string fault = findFaultInAttributes(*schema, node.proto, resolve); !fault.empty())
+      return node.error(fault);
+  }
+  return checkOperands(scope, node, *schema);
+}
+
+LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &proto, size_t index) {
+  std::string where = describeNode(proto, index, scope.prefix);
+  if (++nodeCount > options.limits.nodes)
+    return diagnostics.error(where + ": " + describeTooManyNodes(options.limits.nodes));
+  for (auto [count, what] : {std::pair(proto.input_size(), "inputs"), std::pair(proto.output_size(), "outputs")})
+    if (count > options.limits.operands)
+      return diagnostics.error(where + ": has " + Twine(count) + " " + what + ", the limit is " + Twine(options.limits.operands) +
+                               " (--limit=operands=NUMBER)");
+  StringRef domain = canonicalDomain(proto.domain());
+  auto opset = scope.opsets.find(domain);
+  const onnx::FunctionProto *function = functions.lookup(functionKey(domain, proto.op_type(), proto.overload()));
+  Node node(*this, scope, proto, opset == scope.opsets.end() ? 0 : opset->second, nodeLocation(context, proto, index, scope.prefix));
+  bool isPoisoned = false;
+  LogicalResult converted = gatherInputs(scope, node, isPoisoned);
+  if (succeeded(converted) && isPoisoned) {
+    // An input comes from a node that is not supported, so only report whether this one is supported.
+    node.unsupportedNode = true;
+    std::string reason;
+    if (!function && !findControlFlow(domain, proto.op_type()) && !findOperator(domain, proto.op_type(), node.opset, reason))
+      unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + ": " + reason);
+    return bindOutputs(scope, node, where);
+  }
+  if (succeeded(converted) && !function)
+    converted = checkNode(scope, node);
+  bool isConversion = false;
+  if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
+    isConversion = llvm::is_contained({Elements::Narrow, Elements::Convertible, Elements::Everything}, row->elements);
+  for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
+    if (int64_t narrow = node.inputs[i] ? narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
+      converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
+  if (succeeded(converted)) {
+    if (function)
+      converted = inlineFunction(scope, node, proto, *function);
+    else if (opset == scope.opsets.end())
+      converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
+    else if (ControlFlow control = findControlFlow(domain, proto.op_type()))
+      converted = (this->*control)(scope, node);
+    else
+      converted = convertNode(scope, node, proto, opset->second);
+  }
+  if (failed(converted)) {
+    if (!diagnostics.empty())
+      return failure();
+    if (!node.isUnsupported())
+      return diagnostics.error(where + ": " + node.message());
+    std::string element = node.hasInput(0) && isa<RankedTensorType>(node.inputs[0].getType()) ? ", " + describeType(node.elementType(node.inputs[0])) : "";
+    unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + element + ": " + node.message().str());
+    node.outputs.assign(node.outputs.size(), Value());
+  }
+  return bindOutputs(scope, node, where);
+}
+
+//===- Functions -----------------------------------------------------------===//
+
+llvm::StringMap<const onnx::AttributeProto *> BodyImporter::resolveAttributes(const Scope &scope, const onnx::NodeProto &call) {
+  llvm::StringMap<const onnx::AttributeProto *> attributes;
+  for (const auto &attribute : call.attribute()) {
+    if (attribute.ref_attr_name().empty())
+      attributes[attribute.name()] = &attribute;
+    else if (const auto *outer = scope.attributes.lookup(attribute.ref_attr_name()))
+      attributes[attribute.name()] = outer;
+  }
+  return attributes;
+}
+
+void BodyImporter::enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, StringRef name) {
+  SmallVector<Value> inputs(node.inputs);
+  while (!inputs.empty() && !inputs.back())
+    inputs.pop_back();
+  calls.enter({node.loc, name.str(), node.opset, readParameters(&context, resolveAttributes(scope, call)), inputs, {}});
+}
+
+/// The name of the function's composite.
+static std::string nameFunction(const onnx::FunctionProto &function) {
+  std::string domain = canonicalDomain(function.domain()).str();
+  return printable((domain.empty() ? "" : domain + ".") + function.name() + (function.overload().empty() ? "" : ":" + function.overload()));
+}
+
+/// A limit for counts, whose sums then do not overflow.
+static constexpr int64_t farTooMany = int64_t(1) << 60;
+
+int64_t BodyImporter::countInlined(const onnx::FunctionProto &function, int64_t depth) {
+  auto [known, isNew] = inlinedNodes.try_emplace(&function, 0);
+  // A recursive function counts once; it is refused for its depth.
+  if (!isNew || depth >= options.limits.depth)
+    return known->second;
+  int64_t count = 0;
+  for (const auto &node : function.node()) {
+    const onnx::FunctionProto *callee = functions.lookup(functionKey(canonicalDomain(node.domain()), node.op_type(), node.overload()));
+    count = std::min(count + 1 + (callee ? countInlined(*callee, depth + 1) : 0), farTooMany);
+  }
+  return inlinedNodes[&function] = count;
+}
+
+LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
+  if (scope.depth >= options.limits.depth)
+    return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
+  // Checked before the body is read, because counting nodes that double with each level one by one would take long.
+  if (countInlined(function, scope.depth) > options.limits.nodes - nodeCount)
+    return node.error(describeTooManyNodes(options.limits.nodes));
+  Scope body;
+  body.isFunction = true;
+  body.depth = scope.depth + 1;
+  body.prefix = printable(scope.prefix + (call.name().empty() ? function.name() : call.name()), 120) + "/";
+  for (auto [i, name] : llvm::enumerate(function.input()))
+    if (node.hasInput(i))
+      body.values[name] = node.inputs[i];
+  // A function without opset imports uses those of the model.
+  body.opsets = function.opset_import_size() ? readOpsets(function.opset_import()) : scope.opsets;
+  for (const auto &attribute : function.attribute_proto())
+    body.attributes[attribute.name()] = &attribute;
+  for (const auto &attribute : resolveAttributes(scope, call))
+    body.attributes[attribute.first()] = attribute.second;
+  SmallVector<const onnx::NodeProto *> nodes;
+  for (const auto &inner : function.node())
+    nodes.push_back(&inner);
+  calls.enter({node.loc, nameFunction(function), node.opset, readParameters(&context, body.attributes), node.inputs, {}});
+  auto leave = llvm::scope_exit([&] { calls.leave(); });
+  if (failed(importNodes(body, nodes)))
+    return failure();
+  for (int i = 0; i < call.output_size(); ++i) {
+    std::string reason;
+    std::optional<Value> value = lookup(body, function.output(i), reason);
+    if (!value)
+      return node.error("output of function '" + printable(function.name()) + "': " + reason);
+    node.outputs[i] = *value;
+    node.unsupportedNode |= !*value;
+  }
+  calls.setOutputs(node.outputs);
+  return success();
+}
+
+} // namespace kiln::import

@@ -1,0 +1,101 @@
+//===- SymbolicSizes.h - The model's symbolic dimensions --------------------===//
+//
+// The table of symbols, what is known of them (bounds, constraints that a run checks), and what an import takes for granted.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_COMPILER_IMPORT_SYMBOLICSIZES_H
+#define KILN_COMPILER_IMPORT_SYMBOLICSIZES_H
+
+#include "compiler/import/Import.h"
+#include "compiler/import/Node.h"
+#include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/DimFacts.h"
+
+namespace kiln::import {
+
+class SymbolicSizes {
+public:
+  SymbolicSizes(mlir::MLIRContext &context, const ImportOptions &options, SqueezedDims &squeezed, Assumptions &assumptions);
+
+  /// @name Symbols
+  /// @{
+  /// The dimension of that name: a number if the options fix it, or its symbol.
+  AffineExpr get(llvm::StringRef name);
+  /// A new symbol for a size that the model computes, at most `bound`.
+  AffineExpr addComputed(const llvm::Twine &name, AffineExpr bound);
+  unsigned size() const { return names.size(); }
+  llvm::ArrayRef<std::string> listNames() const { return names; }
+  /// Whether a dimension of that name has occurred, or the options fix it.
+  bool isKnown(llvm::StringRef name) const { return byName.contains(name) || options.dims.count(name.str()); }
+  /// Whether an input has a dimension of that name which the options fix.
+  bool isFixed(llvm::StringRef name) const { return fixed.contains(name); }
+  nn::ComputedDims computed() const { return {static_cast<unsigned>(names.size() - computedBounds.size()), computedBounds}; }
+  /// @}
+
+  /// @name Constraints, which a run checks
+  /// @{
+  void addConstraint(AffineExpr mustBeZero);
+  bool isConstraint(AffineExpr mustBeZero) const;
+  /// Has a run check that the expression is not negative.
+  void requireNotNegative(AffineExpr expr);
+  size_t countConstraints() const { return constraints.size(); }
+  llvm::ArrayRef<AffineExpr> constraintsSince(size_t count) const { return llvm::ArrayRef(constraints).drop_front(count); }
+  void dropConstraintsSince(size_t count) { constraints.resize(count, AffineExpr()); }
+  /// The expression with the numbers of the symbols that constraints give one, as s0 - 5 does.
+  AffineExpr usePinned(AffineExpr dim) const;
+  /// @}
+
+  /// @name Nodes that only some runs come to; what they need, others do not
+  /// @{
+  void enterConditional() { ++conditional; }
+  void leaveConditional() { --conditional; }
+  bool isConditional() const { return conditional > 0; }
+  /// @}
+
+  /// @name Knowledge and assumptions
+  /// @{
+  const nn::DimFacts &getFacts() const { return facts; }
+  /// Whether an expression is taken not to be negative where it is needed; else it is noted that it was.
+  bool isInRange(AffineExpr expr);
+  /// Notes which signs are needed for an expression to be zero, or one of `orOne` to be one; whether it is zero with them.
+  bool learn(AffineExpr mustBeZero, llvm::ArrayRef<AffineExpr> orOne = {});
+  /// Whether an expression depends on the sign of another.
+  static bool hasSign(AffineExpr expr);
+  /// Has a run check what the import assumes not to be negative.
+  void assumeSigns();
+  /// Whether sizes that broadcast are taken to be equal, and notes that these two were: `zero` is their difference.
+  bool areTakenAsEqual() const { return assumptions.areEqual; }
+  void noteAssumedEqual(AffineExpr zero) { assumedEqual.insert(zero); }
+  /// Sizes that are 1 where they are not those that they broadcast with.
+  void noteSpread(AffineExpr dim, AffineExpr other) { spread.insert_range(llvm::ArrayRef{dim, other}); }
+  bool isSpread(AffineExpr dim) const { return spread.contains(dim); }
+  SqueezedDims &getSqueezed() { return squeezed; }
+  /// @}
+
+  /// Writes the symbols and constraints into the module.
+  void record(mlir::ModuleOp module) const;
+
+private:
+  mlir::MLIRContext &context;
+  const ImportOptions &options;
+  SqueezedDims &squeezed;
+  Assumptions &assumptions;
+  nn::DimFacts facts;
+  llvm::SmallVector<std::string> names;
+  llvm::StringMap<AffineExpr> byName;
+  llvm::StringSet<> fixed;
+  llvm::SmallVector<AffineExpr> constraints;
+  /// The most that each of the last symbols can be: those that the model computes.
+  llvm::SmallVector<AffineExpr> computedBounds;
+  llvm::DenseSet<AffineExpr> spread;
+  /// What is zero if sizes that broadcast are equal, as was assumed.
+  llvm::SetVector<AffineExpr> assumedEqual;
+  /// What would not be negative if bounds were in range.
+  llvm::SetVector<AffineExpr> clamped;
+  /// How many bodies around the present node run time may skip.
+  int64_t conditional = 0;
+};
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_SYMBOLICSIZES_H

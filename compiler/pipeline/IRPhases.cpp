@@ -1,0 +1,172 @@
+//===- IRPhases.cpp - The part of a compile that works on IR ---------------===//
+#include "compiler/pipeline/IRPhases.h"
+#include "compiler/CrashFolder.h"
+#include "compiler/Profile.h"
+#include "compiler/pipeline/ReadModel.h"
+#include "compiler/pipeline/RunPass.h"
+#include "compiler/pipeline/Stages.h"
+#include "compiler/pipeline/Versions.h"
+#include "compiler/target/Targets.h"
+#include "passes/Passes.h"
+#include "passes/graph/SpecializeSizes.h"
+
+#include "mlir/Pass/PassInstrumentation.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static void loadDialects(MLIRContext &context) {
+  context.loadDialect<nn::NNDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
+                      scf::SCFDialect, vector::VectorDialect>();
+}
+
+namespace {
+struct CrashingInstrumentation : PassInstrumentation {
+  void runBeforePass(Pass *, Operation *) override { std::abort(); }
+};
+} // namespace
+
+static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kernel::TargetAttr> targets, const CompileOptions &options,
+                              std::string &reproducer, std::vector<std::string> &errors) {
+  PassManager passes(module.getContext());
+  PipelineOptions pipeline;
+  pipeline.decompose = options.decompose;
+  pipeline.keepComposites = options.strict;
+  pipeline.plain = options.plain;
+  pipeline.explain = options.explain;
+  pipeline.explainNode = options.explainNode;
+  for (kernel::TargetAttr target : targets)
+    for (kernel::CompositeAttr composite : target.getComposites())
+      pipeline.composites.push_back(composite.getName().str());
+  pipeline.foldBytes = options.limits.foldBytes;
+  auto accuracy = module->getAttrOfType<StringAttr>(nn::accuracyAttrName);
+  pipeline.strict = accuracy && accuracy == "strict";
+  if (accuracy && accuracy == "fast")
+    pipeline.accuracy.push_back("fast");
+  llvm::append_range(pipeline.accuracy, options.opAccuracy);
+  stage.build(passes, pipeline);
+  if (options.keepReproducer)
+    keepReproducer(passes, reproducer);
+  if (options.crashIn == stage.name)
+    passes.addInstrumentation(std::make_unique<CrashingInstrumentation>());
+  DiagnosticCollector diagnostics(*module.getContext(), errors);
+  if (succeeded(passes.run(module)))
+    return CompileStatus::Done;
+  if (errors.empty() || diagnostics.sawBug())
+    return CompileStatus::Bug;
+  // A model that is at fault needs no reproducer.
+  dropCrashFile(reproducer);
+  return CompileStatus::AtFault;
+}
+
+/// Adds the versions for special sizes and runs the stages on them that the module has passed, because a version has more constants.
+static CompileStatus addVersions(const CompileOptions &options, ArrayRef<SpecialSizes> versions, ArrayRef<kernel::TargetAttr> targets, unsigned done,
+                                 Compilation &result, std::vector<std::string> &errors) {
+  ModuleOp module = *result.targets.front().module;
+  for (const SpecialSizes &sizes : versions) {
+    OwningOpRef<ModuleOp> version = makeVersion(module, sizes, errors);
+    if (!version)
+      return CompileStatus::AtFault;
+    for (const Stage &stage : getStages().take_front(done))
+      if (CompileStatus status = runStage(stage, *version, targets, options, result.reproducer, errors); status != CompileStatus::Done)
+        return status;
+    result.targets.push_back({result.targets.front().name, std::move(version), describeSizes(module, sizes)});
+  }
+  return CompileStatus::Done;
+}
+
+/// Refuses options whose stages have already run on the IR.
+static bool checkStagesDone(const CompileOptions &options, unsigned done, std::vector<std::string> &errors) {
+  const char *option = !options.profile.empty()      ? "--profile: "
+                       : !options.libraries.empty()  ? "--library: "
+                       : !options.specialize.empty() ? "--specialize: "
+                                                     : nullptr;
+  if (done > 1 && option)
+    errors.push_back(option + options.model + " has its kernels chosen already");
+  return errors.empty();
+}
+
+/// Reads the profile into `entries`, and gives each module the measured choices for its target: those of the profile, and those of the caller.
+static bool attachProfiles(const CompileOptions &options, Compilation &result, std::vector<ProfileEntry> &entries, std::vector<std::string> &errors) {
+  if (!options.profile.empty()) {
+    result.dependencies.push_back(options.profile);
+    llvm::Expected<std::vector<ProfileEntry>> read = readProfile(options.profile);
+    if (!read) {
+      errors.push_back("--profile: " + toString(read.takeError()));
+      return false;
+    }
+    entries = std::move(*read);
+  }
+  std::vector<ProfileEntry> all = entries;
+  all.insert(all.end(), options.choices.begin(), options.choices.end());
+  for (TargetModule &target : result.targets)
+    attachProfile(*target.module, all);
+  return true;
+}
+
+/// Reports how much of the profile was used, unless all of it was.
+static void judgeProfile(const CompileOptions &options, ArrayRef<ProfileEntry> entries, Compilation &result) {
+  SmallVector<ModuleOp> modules;
+  for (TargetModule &target : result.targets)
+    modules.push_back(*target.module);
+  ProfileUse use = takeProfileUse(modules, entries);
+  if (use.used == use.entries || options.plain)
+    return;
+  (use.used ? result.notes : result.warnings).push_back("--profile: " + options.profile + ": " + use.describe());
+}
+
+CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
+                          llvm::function_ref<void(const std::string &)> begin) {
+  // Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many
+  // composites side by side would take a stack as deep as they are many.
+  result.context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  loadDialects(*result.context);
+  std::string error;
+  std::vector<kernel::TargetAttr> targets = makeTargets(result.context.get(), options.targets, error);
+  if (targets.empty()) {
+    errors.push_back(error);
+    return CompileStatus::AtFault;
+  }
+  if (!addLibraries(options, targets, errors))
+    return CompileStatus::AtFault;
+  begin("import");
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
+      !checkConstants(options, result, errors))
+    return CompileStatus::AtFault;
+  unsigned done = countStagesDone(options, *result.targets.front().module);
+  std::vector<SpecialSizes> versions;
+  std::vector<ProfileEntry> profile;
+  if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
+    return CompileStatus::AtFault;
+  bool splits = targets.size() > 1 || !versions.empty();
+  std::string stage = "import";
+  for (const Stage &next : getStages().drop_front(done)) {
+    if (options.stopAfter == stage)
+      return CompileStatus::Done;
+    if (next.forTarget && std::exchange(splits, false)) {
+      if (CompileStatus status = addVersions(options, versions, targets, &next - getStages().data(), result, errors); status != CompileStatus::Done)
+        return status;
+      splitByTarget(targets, result);
+    }
+    if (next.name == "target" && !attachProfiles(options, result, profile, errors))
+      return CompileStatus::AtFault;
+    begin(next.name.str());
+    for (TargetModule &target : result.targets)
+      if (CompileStatus status = runStage(next, *target.module, targets, options, result.reproducer, errors); status != CompileStatus::Done)
+        return status;
+    if (next.name == "target")
+      judgeProfile(options, profile, result);
+    stage = next.name.str();
+  }
+  if (splits)
+    splitByTarget(targets, result);
+  // The plainest form is only the reference of a comparison, and observed values may need buffers of their own.
+  for (const TargetModule &target : result.targets)
+    if (bool isAsked = (*target.module)->hasAttr(nn::askedInPlaceAttrName); isAsked && !options.plain && !options.observation.any())
+      if (!runPass(*target.module, createVerifyInPlace(), errors))
+        return CompileStatus::AtFault;
+  return CompileStatus::Done;
+}
+
+} // namespace kiln

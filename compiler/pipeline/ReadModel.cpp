@@ -1,0 +1,125 @@
+//===- ReadModel.cpp - The module that the stages begin with ---------------===//
+#include "compiler/pipeline/ReadModel.h"
+#include "compiler/Decisions.h"
+#include "compiler/Promises.h"
+#include "compiler/ReadIR.h"
+#include "compiler/files/InputFile.h"
+#include "compiler/import/Import.h"
+#include "compiler/pipeline/RunPass.h"
+#include "compiler/pipeline/Stages.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static bool isIRFile(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
+
+/// Whether every constant has its data: printing leaves out large ones by default.
+static bool hasAllConstants(ModuleOp module) {
+  return !module
+              .walk([](Operation *op) {
+                for (NamedAttribute attr : op->getAttrDictionary())
+                  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr.getValue()); resource && !resource.getRawHandle().getBlob())
+                    return WalkResult::interrupt();
+                return WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+static bool readIRFile(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInputFile(options.model, mostDataBytes);
+  if (!buffer) {
+    errors.push_back(options.model + ": " + toString(buffer.takeError()));
+    return false;
+  }
+  DiagnosticCollector diagnostics(*result.context, errors);
+  result.targets.front().module = readIR(*result.context, std::move(*buffer), options.limits, errors);
+  return bool(result.targets.front().module);
+}
+
+/// Keeps those values inside the model as outputs that the options name; import has exposed all of them.
+static bool observeValues(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  ObserveValuesOptions observe;
+  observe.outputs = result.outputs;
+  observe.values.assign(options.observation.values.begin(), options.observation.values.end());
+  observe.everything = options.observation.everything;
+  observe.cut = options.observation.cut;
+  observe.fault = options.observation.fault;
+  return runPass(*result.targets.front().module, createObserveValues(observe), errors);
+}
+
+static bool importONNX(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  ImportOptions import;
+  import.path = options.model;
+  import.name = options.name;
+  import.dims = options.dims;
+  import.dimBounds = options.dimBounds;
+  import.shapes = options.shapes;
+  import.bindings = options.bindings;
+  import.sequences = options.sequences;
+  import.absent = options.absent;
+  import.limits = options.limits;
+  import.exposeNodes = options.observation.any();
+  import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
+                      : options.observation.any() ? ImportOptions::Broadcasts::Exact
+                                                  : ImportOptions::Broadcasts::Versions;
+  auto imported = importModel(*result.context, import, errors);
+  if (failed(imported))
+    return false;
+  result.storage = imported->storage;
+  result.targets.front().module = std::move(imported->module);
+  for (ImportedModel::Version &version : imported->versions)
+    result.targets.push_back({"", std::move(version.module), version.label});
+  result.dependencies = imported->externalFiles;
+  result.outputs = imported->outputs;
+  return !options.observation.any() || observeValues(options, result, errors);
+}
+
+unsigned countStagesDone(const CompileOptions &options, ModuleOp module) {
+  if (!isIRFile(options.model))
+    return 0;
+  if (!module.getOps<kernel::EntryOp>().empty())
+    return getStages().size();
+  bool grouped = module.walk([](nn::GroupOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return grouped ? 2 : 0;
+}
+
+bool checkKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  ModuleOp module = *result.targets.front().module;
+  return countStagesDone(options, module) < getStages().size() || runPass(module, createVerifyKernel(), errors);
+}
+
+bool checkConstants(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  bool needsData = isIRFile(options.model) && (options.stopAfter.empty() || options.stopAfter == "emit");
+  if (!needsData || hasAllConstants(*result.targets.front().module))
+    return true;
+  errors.push_back(options.model + ": constants were omitted when this was printed; --emit=mlir writes all of them");
+  return false;
+}
+
+/// Records the pairs of --in-place, and gives caches their whole buffer.
+static bool prepareInPlace(const CompileOptions &options, ModuleOp module, std::vector<std::string> &errors) {
+  if (options.inPlace.empty())
+    return true;
+  PrepareInPlaceOptions pairs;
+  pairs.pairs.assign(options.inPlace.begin(), options.inPlace.end());
+  return runPass(module, createPrepareInPlace(pairs), errors);
+}
+
+bool readModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  result.targets.resize(1);
+  bool isIR = isIRFile(options.model);
+  if (isIR && !checkIROptions(options, errors))
+    return false;
+  if (isIR ? !readIRFile(options, result, errors) : !importONNX(options, result, errors))
+    return false;
+  if (auto name = (*result.targets.front().module)->getAttrOfType<StringAttr>(nn::modelAttrName))
+    result.name = options.name.empty() ? name.str() : options.name;
+  result.operators = countOperators(*result.targets.front().module);
+  return llvm::all_of(result.targets, [&](TargetModule &target) {
+    return recordPromises(options, *target.module, errors) && prepareInPlace(options, *target.module, errors);
+  });
+}
+
+} // namespace kiln

@@ -1,0 +1,87 @@
+//===- AttributeRules.cpp - What the attributes of the dialect may be ------===//
+#include "dialects/kernel/AttributeRules.h"
+#include "dialects/nn/NN.h"
+#include "dialects/nn/Sequences.h"
+
+using namespace mlir;
+
+namespace kiln::nn {
+
+using kernel::isCount, kernel::isKind, kernel::isListOf, kernel::isPairs;
+
+/// Nothing stands for the default bounds.
+static bool isBound(Attribute value) {
+  auto bound = dyn_cast<DenseI64ArrayAttr>(value);
+  return bound && (bound.empty() || (bound.size() == 2 && bound[0] >= 0 && bound[0] <= bound[1]));
+}
+
+static bool areBounds(Operation *, Attribute value) {
+  auto bounds = dyn_cast<ArrayAttr>(value);
+  return bounds && llvm::all_of(bounds, isBound);
+}
+
+/// Expressions of symbols alone.
+static bool areSizes(Operation *, Attribute value) {
+  auto map = dyn_cast<AffineMapAttr>(value);
+  return map && map.getValue().getNumDims() == 0;
+}
+
+static bool areSpecialSizes(Operation *, Attribute value) {
+  auto sizes = dyn_cast<DenseI64ArrayAttr>(value);
+  return sizes && llvm::none_of(sizes.asArrayRef(), [](int64_t size) { return size < -1; });
+}
+
+static bool isAccuracy(Operation *, Attribute value) {
+  auto word = dyn_cast<StringAttr>(value);
+  return word && (word == "strict" || word == "fast");
+}
+
+static bool isRange(Operation *, Attribute value) {
+  auto range = dyn_cast<DenseF64ArrayAttr>(value);
+  return range && range.size() == 2 && range[0] <= range[1];
+}
+
+static bool areSequences(Operation *, Attribute value) {
+  auto list = dyn_cast<ArrayAttr>(value);
+  return list && llvm::all_of(list, [](Attribute entry) { return readSequence(entry).has_value(); });
+}
+
+static constexpr llvm::StringLiteral sizes = "an affine map of symbols";
+
+static constexpr kernel::AttributeRule operationRules[] = {
+    {modelAttrName, "builtin.module", "a string", isKind<StringAttr>},
+    {symbolsAttrName, "builtin.module", "a list of names", isListOf<StringAttr>},
+    {symbolBoundsAttrName, "builtin.module", "a list of [lowest, highest] sizes, each of which may be empty", areBounds},
+    {computedSymbolsAttrName, "builtin.module", sizes, areSizes},
+    {constraintsAttrName, "builtin.module", sizes, areSizes},
+    {assumedAttrName, "builtin.module", sizes, areSizes},
+    {specialSizesAttrName, "builtin.module", "a list of sizes, -1 for any", areSpecialSizes},
+    {askedInPlaceAttrName, "builtin.module", "pairs of an input and an output", isPairs},
+    {sequencesAttrName, "builtin.module", "a list of dictionaries with name, kind, first and count", areSequences},
+    {accuracyAttrName, "builtin.module", "\"strict\" or \"fast\"", isAccuracy},
+    {transposesAttrName, "builtin.module", "a number that is not negative (i64)", isCount},
+    {formAttrName, "", "a string", isKind<StringAttr>},
+    {valueRangeAttrName, "", "a string", isKind<StringAttr>},
+};
+
+static constexpr kernel::AttributeRule argumentRules[] = {
+    {nameAttrName, "func.func", "a string", isKind<StringAttr>},
+    {rangeAttrName, "func.func", "two numbers (f64), the lower one first", isRange},
+};
+
+static constexpr kernel::AttributeRule resultRules[] = {
+    {nameAttrName, "func.func", "a string", isKind<StringAttr>},
+    {nodeAttrName, "func.func", "a string", isKind<StringAttr>},
+};
+
+LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) { return kernel::verifyByRules(operationRules, op, attr); }
+
+LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attr) {
+  return kernel::verifyByRules(argumentRules, op, attr);
+}
+
+LogicalResult NNDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned, NamedAttribute attr) {
+  return kernel::verifyByRules(resultRules, op, attr);
+}
+
+} // namespace kiln::nn
