@@ -41,8 +41,6 @@ KernelMatch matchGemmBytes(GroupOp group, Operation *anchor, kernel::TargetAttr 
   if (std::string why = findFault(group, op); !why.empty())
     return refuse(why);
   kernel::StepAttr step = findByteStep(target);
-  if (!step)
-    return refuse("the target lists no step for ui8, i8 and i32");
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
   if (shape[0] % step.getDepth() != 0 || shape[0] == 0)
     return refuse("a sum has " + Twine(shape[0]) + " products, expected a multiple of " + Twine(step.getDepth()));

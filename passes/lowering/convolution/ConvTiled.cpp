@@ -184,8 +184,6 @@ KernelMatch matchConvBytes(GroupOp group, Operation *anchor, kernel::TargetAttr 
   if (std::string why = findTilingFault(group, conv, /*areBytes=*/true); !why.empty())
     return refuse(why);
   kernel::StepAttr step = findByteStep(target);
-  if (!step)
-    return refuse("the target lists no step for ui8, i8 and i32");
   ConvShape shape(conv);
   if (shape.inPerGroup % step.getDepth() != 0)
     return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));

@@ -8,15 +8,16 @@ using namespace mlir;
 
 namespace kiln {
 
-kernel::StepAttr findByteStep(kernel::TargetAttr target) {
-  if (!target)
-    return {};
-  Builder b(target.getContext());
-  return target.findStep(b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type());
-}
-
 /// A step has sums in vectors: it is not written for single lanes.
 static constexpr unsigned fewestLanes = 4;
+
+kernel::StepAttr findByteStep(kernel::TargetAttr target) {
+  Builder b(target.getContext());
+  Type left = b.getIntegerType(8, /*isSigned=*/false), right = b.getI8Type(), sum = b.getI32Type();
+  if (kernel::StepAttr step = target.findStep(left, right, sum))
+    return step;
+  return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, target.lanes(32)), 4}, "dot_u8s8_pairs");
+}
 
 PlanNumbers planByteProduct(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride) {
   TileShape tile = chooseTile(target, findByteStep(target), rows, columns, rowStride);

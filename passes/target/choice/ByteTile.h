@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-/// The target's step for unsigned by signed bytes; null when it lists none.
+/// The target's step for unsigned by signed bytes; the one that is written for any CPU when it lists none.
 kernel::StepAttr findByteStep(kernel::TargetAttr target);
 
 /// The plan for a product with so many rows and columns, and as many bytes from row to row of the left side (nullopt: known at run time only).

@@ -394,6 +394,9 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
       if (all || wanted.contains(result))
         results.insert(result);
   }
+  // All its users compute a dequantised value by themselves.
+  if (results.empty())
+    return;
   SmallVector<Location> locations;
   for (Operation *op : ordered)
     if (!isa<BroadcastToOp, SplatOp>(op) || ordered.size() == 1)

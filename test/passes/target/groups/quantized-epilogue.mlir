@@ -7,12 +7,12 @@
 // CHECK: nn.quantize
 // CHECK-NOT: nn.dequantize
 // CHECK: nn.yield %{{.*}} : tensor<9x8xui8>
-// CHECK: nn.group(%[[Q]]{{.*}} -> tensor<9x8xf32>
-// CHECK: nn.dequantize
-// CHECK: nn.exp
 // CHECK: nn.group(%[[Q]]{{.*}} -> tensor<9x1xf32>
 // CHECK: nn.dequantize
 // CHECK: nn.reduce
+// CHECK: nn.group(%[[Q]]{{.*}} -> tensor<9x8xf32>
+// CHECK: nn.dequantize
+// CHECK: nn.exp
 module attributes {nn.model = "m"} {
   func.func @main(%x: tensor<9x16xui8> {nn.name = "x"}) -> (tensor<9x8xf32> {nn.name = "y"}, tensor<9x1xf32> {nn.name = "z"}) {
     %w = nn.constant dense<3> : tensor<16x8xi8>
