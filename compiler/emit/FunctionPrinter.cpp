@@ -171,6 +171,11 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
     return writeLoad(op);
   if (auto same = dyn_cast<kernel::SameBufferOp>(op))
     return infix(operand(same.getFirst()), "==", operand(same.getSecond()), Binding::Compare);
+  if (auto step = dyn_cast<kernel::StepOp>(op)) {
+    std::string lanes = std::to_string(step.getSum().getType().getNumElements());
+    return call("kiln::" + takeName(step.getFunction()) + "<" + lanes + ">",
+                {operand(step.getLhs()).text, operand(step.getRhs()).text, operand(step.getSum()).text});
+  }
   if (isa<arith::ArithDialect>(op->getDialect()))
     return writeArith(op, operand);
   if (isa<math::MathDialect>(op->getDialect()))

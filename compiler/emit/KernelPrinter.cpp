@@ -150,6 +150,7 @@ FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) 
   KernelText result;
   result.name = name;
   kernel.walk([&](kernel::RuntimeCallOp call) { result.callees.insert(call.getCallee().str()); });
+  kernel.walk([&](kernel::StepOp step) { result.callees.insert("kiln::" + takeName(step.getFunction())); });
   result.declaration = printCall("KILN_KERNEL void " + name, types) + ";\n";
   result.vectorTypes = text->vectorTypes;
   result.definition = heading(kernel) + printCall("void " + name, text->parameters) + " {\n" + text->body + "}\n";

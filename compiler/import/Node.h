@@ -211,6 +211,8 @@ public:
   Value slice(Value value, int64_t axis, AffineExpr start, AffineExpr extent, int64_t step = 1);
   Value concat(llvm::ArrayRef<Value> values, int64_t axis);
   Value matmul(Value lhs, Value rhs);
+  /// That of bytes with their zero points, each in the shape of its side.
+  Value quantizedMatmul(Value lhs, Value rhs, Value lhsZero, Value rhsZero);
   Value pad(Value value, llvm::ArrayRef<AffineExpr> low, llvm::ArrayRef<AffineExpr> high, nn::PadMode mode, Value fill);
   /// Reduces over sorted axes; without `keep` the axes go away.
   Value reduce(nn::ReduceKind kind, Value value, llvm::ArrayRef<int64_t> axes, bool keep);
@@ -219,6 +221,8 @@ public:
 
 private:
   const onnx::AttributeProto *find(llvm::StringRef name, int kind, llvm::StringRef kindName);
+  /// The dimensions of a product and those that its right side must have; nullopt after an error.
+  std::optional<std::pair<DimExprs, DimExprs>> alignProduct(Value lhs, Value rhs);
   Value finish(mlir::Operation *op);
   /// An error when a tensor whose size the data tells has no bound, or one beyond the limit.
   void checkComputedSize(llvm::ArrayRef<AffineExpr> dims, Type elementType);

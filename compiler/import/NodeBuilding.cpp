@@ -299,27 +299,43 @@ Value Node::pad(Value value, ArrayRef<AffineExpr> low, ArrayRef<AffineExpr> high
 
 //===- Computation ---------------------------------------------------------===//
 
-Value Node::matmul(Value lhs, Value rhs) {
+std::optional<std::pair<DimExprs, DimExprs>> Node::alignProduct(Value lhs, Value rhs) {
   if (failed())
-    return lhs;
+    return std::nullopt;
   DimExprs to = dims(lhs), right = dims(rhs);
   if (to.size() < 2 || right.size() < 2) {
     (void)error("expected matrices, got ranks " + Twine(to.size()) + " and " + Twine(right.size()));
-    return lhs;
+    return std::nullopt;
   }
   if (!unify(to.back(), right[right.size() - 2], "inner dimensions differ"))
-    return lhs;
+    return std::nullopt;
   right[right.size() - 2] = to.back();
   for (size_t i = 0; right.size() == to.size() && i + 2 < to.size(); ++i) {
     if (nn::getConstantDim(to[i]) && nn::getConstantDim(right[i]))
       continue;
     if (!unify(to[i], right[i], "batch dimensions differ"))
-      return lhs;
+      return std::nullopt;
     right[i] = to[i];
   }
-  rhs = reshape(rhs, right);
   to.back() = right.back();
-  return make<nn::MatmulOp>(type(to, elementType(lhs)), lhs, rhs);
+  return std::pair(to, right);
+}
+
+Value Node::matmul(Value lhs, Value rhs) {
+  auto aligned = alignProduct(lhs, rhs);
+  if (!aligned)
+    return lhs;
+  rhs = reshape(rhs, aligned->second);
+  return make<nn::MatmulOp>(type(aligned->first, elementType(lhs)), lhs, rhs);
+}
+
+Value Node::quantizedMatmul(Value lhs, Value rhs, Value lhsZero, Value rhsZero) {
+  auto aligned = alignProduct(lhs, rhs);
+  if (!aligned)
+    return lhs;
+  rhs = reshape(rhs, aligned->second);
+  rhsZero = reshape(rhsZero, aligned->second);
+  return make<nn::QuantizedMatmulOp>(type(aligned->first, builder().getI32Type()), lhs, rhs, lhsZero, rhsZero);
 }
 
 Value Node::reduce(nn::ReduceKind kind, Value value, ArrayRef<int64_t> axes, bool keep) {

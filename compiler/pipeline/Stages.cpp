@@ -27,6 +27,8 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSimplifyDataMovement());
   // Broadcasts now follow the operations that were computed from them.
   passes.addPass(createFoldConstants({options.foldBytes}));
+  bool splitsAll = llvm::is_contained(options.decompose, "all");
+  passes.addPass(createRecognizeQuantized({/*products=*/!options.strict && !splitsAll, options.foldBytes}));
   if (!options.strict)
     passes.addPass(createFoldScales());
   passes.addPass(createCSEPass());

@@ -71,6 +71,13 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+LogicalResult StepOp::verify() {
+  int64_t depth = getLhs().getType().getNumElements(), lanes = getSum().getType().getNumElements(), have = getRhs().getType().getNumElements();
+  if (!isIdentifier(getFunction()))
+    return emitOpError("expects an identifier as function; got '") << getFunction() << "'";
+  return have == depth * lanes ? success() : emitOpError("has ") << have << " elements on the right, expected " << depth << " for each of " << lanes << " sums";
+}
+
 LogicalResult NumbersOp::verify() {
   int64_t size = getType().getDimSize(0), count = getValues().size();
   return size == count && count > 0 ? success() : emitOpError("has ") << count << " values for a buffer of " << size;

@@ -107,6 +107,22 @@ def Kernel_StridedLoadOp : Kernel_Op<"strided_load", [MemoryEffects<[MemRead]>]>
   let assemblyFormat = "$source `[` $index `]` `stride` $stride attr-dict `:` type($source) `->` type($result)";
 }
 
+def Kernel_StepOp : Kernel_Op<"step", [Pure, AllTypesMatch<["sum", "result"]>]> {
+  let summary = "Multiplies and adds by an instruction that the target lists.";
+  let description = [{
+    `function` is that of a #kernel.step with one row: `lhs` has `depth` elements and `rhs` has `lanes` times as many. C++ calls
+    `kiln::FUNCTION<lanes>(lhs, rhs, sum)`.
+    ```mlir
+    %r = kernel.step "dot_u8s8"(%a, %b, %sum) : vector<4xi8>, vector<64xi8>, vector<16xi32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$function, VectorOfRankAndType<[1], [AnyType]>:$lhs, VectorOfRankAndType<[1], [AnyType]>:$rhs,
+                       VectorOfRankAndType<[1], [AnyType]>:$sum);
+  let results = (outs VectorOfRankAndType<[1], [AnyType]>:$result);
+  let assemblyFormat = "$function `(` $lhs `,` $rhs `,` $sum `)` attr-dict `:` type($lhs) `,` type($rhs) `,` type($sum)";
+  let hasVerifier = 1;
+}
+
 def Kernel_SameBufferOp : Kernel_Op<"same_buffer", [Pure, AllTypesMatch<["first", "second"]>]> {
   let summary = "Whether two of a kernel's buffers start at the same address: a result that overwrites its input needs no copy of it.";
   let description = "```mlir\n%same = kernel.same_buffer %in, %out : memref<?xf32>\n```";

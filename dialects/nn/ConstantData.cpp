@@ -109,7 +109,10 @@ std::optional<double> getSplatNumber(Value value) {
   if (auto splat = value.getDefiningOp<SplatOp>())
     return TypeSwitch<Attribute, std::optional<double>>(splat.getValue())
         .Case<FloatAttr>([](auto attr) { return attr.getValueAsDouble(); })
-        .Case<IntegerAttr>([](IntegerAttr attr) { return static_cast<double>(attr.getValue().getSExtValue()); })
+        .Case<IntegerAttr>([](IntegerAttr attr) {
+          bool isUnsigned = attr.getType().isUnsignedInteger();
+          return isUnsigned ? static_cast<double>(attr.getValue().getZExtValue()) : static_cast<double>(attr.getValue().getSExtValue());
+        })
         .Default([](Attribute) { return std::nullopt; });
   ElementsAttr constant = getConstant(value);
   if (!constant)

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -27,6 +28,15 @@ Type computeType(Type elementType) {
 unsigned lanesOf(kernel::TargetAttr target, Type elementType) {
   unsigned bits = elementType.isInteger(1) ? 32 : computeType(elementType).getIntOrFloatBitWidth();
   return bits > 64 ? 1 : std::max(1u, target.lanes(bits));
+}
+
+double lowestOf(Type type) {
+  auto integer = cast<IntegerType>(getElementTypeOrSelf(type));
+  return integer.isUnsigned() ? 0 : -std::ldexp(1.0, integer.getWidth() - 1);
+}
+double highestOf(Type type) {
+  auto integer = cast<IntegerType>(getElementTypeOrSelf(type));
+  return std::ldexp(1.0, integer.isUnsigned() ? integer.getWidth() : integer.getWidth() - 1) - 1;
 }
 
 /// The type of a value of `model`'s form (scalar, vector, tensor) with another element type.

@@ -25,6 +25,10 @@ bool computesInF32(mlir::Type type);
 /// 1 for what does not run in vectors.
 unsigned lanesOf(kernel::TargetAttr target, mlir::Type elementType);
 
+/// The smallest and the largest number of an integer type (or of the elements of a tensor).
+double lowestOf(mlir::Type type);
+double highestOf(mlir::Type type);
+
 /// How well the exp in an operation is computed; exact when the operation does not say.
 kernel::Accuracy accuracyOf(mlir::Operation *op);
 

@@ -54,19 +54,32 @@ LogicalResult CumulativeOp::verify() {
   return verifyAxis(*this, getAxis(), getInput().getType());
 }
 
-LogicalResult MatmulOp::verify() {
-  DimExprs lhs = getDims(getLhs().getType()), rhs = getDims(getRhs().getType());
+/// The dimensions of a matrix product.
+template <typename ProductOp> static LogicalResult verifyProduct(ProductOp op) {
+  DimExprs lhs = getDims(op.getLhs().getType()), rhs = getDims(op.getRhs().getType());
   if (lhs.size() < 2 || (rhs.size() != 2 && rhs.size() != lhs.size()))
-    return emitOpError() << "expected operands of one rank >= 2, or a right side of rank 2; got ranks " << lhs.size() << " and " << rhs.size();
-  if (!provablyEqual(lhs.back(), rhs[rhs.size() - 2]))
-    return emitOpError() << "the left side has " << formatDim(lhs.back()) << " columns, but the right side has " << formatDim(rhs[rhs.size() - 2]) << " rows";
-  if (rhs.size() > 2 && failed(verifyDims(*this, getRhs().getType(),
-                                          [&] { DimExprs e(lhs.begin(), lhs.end() - 2); e.append({rhs[rhs.size() - 2], rhs.back()}); return e; }(),
-                                          "the right side")))
+    return op.emitOpError() << "expected operands of one rank >= 2, or a right side of rank 2; got ranks " << lhs.size() << " and " << rhs.size();
+  AffineExpr depth = rhs[rhs.size() - 2];
+  if (!provablyEqual(lhs.back(), depth))
+    return op.emitOpError() << "the left side has " << formatDim(lhs.back()) << " columns, but the right side has " << formatDim(depth) << " rows";
+  DimExprs batched(lhs.begin(), lhs.end() - 2), expected = lhs;
+  batched.append({depth, rhs.back()});
+  if (rhs.size() > 2 && failed(verifyDims(op, op.getRhs().getType(), batched, "the right side")))
     return failure();
-  DimExprs expected = lhs;
   expected.back() = rhs.back();
-  return verifyDims(*this, getType(), expected, "the result");
+  return verifyDims(op, op.getType(), expected, "the result");
+}
+
+LogicalResult MatmulOp::verify() { return verifyProduct(*this); }
+
+static LogicalResult verifyBytes(Operation *op, Value value, StringRef what) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return element.isInteger(8) ? success() : op->emitOpError() << what << " has elements of " << element << ", expected i8 or ui8";
+}
+
+LogicalResult QuantizedMatmulOp::verify() {
+  bool areBytes = succeeded(verifyBytes(*this, getLhs(), "the left side")) && succeeded(verifyBytes(*this, getRhs(), "the right side"));
+  return areBytes ? verifyProduct(*this) : failure();
 }
 
 /// The checks that convolutions and pools share: attribute lengths against the rank.
@@ -90,23 +103,31 @@ static AffineExpr channels(Type type, Layout layout) {
 static LogicalResult verifyExtents(Operation *op, Type input, Type result, Layout layout, ArrayRef<AffineExpr> kernel, ArrayRef<int64_t> strides,
                                    ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads, bool mayCut);
 
-LogicalResult ConvOp::verify() {
-  if (failed(verifyWindow(*this, getInput().getType(), getStrides(), getDilations(), getPads())))
+template <typename OpTy> static LogicalResult verifyConvolution(OpTy op) {
+  if (failed(verifyWindow(op, op.getInput().getType(), op.getStrides(), op.getDilations(), op.getPads())))
     return failure();
-  DimExprs weight = getDims(getWeight().getType());
-  if (weight.size() != getDims(getInput().getType()).size())
-    return emitOpError("weight and input have different ranks");
-  if (static_cast<int64_t>(getGroups()) < 1)
-    return emitOpError("expected at least one group");
-  AffineExpr have = channels(getInput().getType(), getLayout()), want = weight[1] * static_cast<int64_t>(getGroups());
+  DimExprs weight = getDims(op.getWeight().getType());
+  int64_t groups = op.getGroups();
+  if (weight.size() != getDims(op.getInput().getType()).size())
+    return op.emitOpError("weight and input have different ranks");
+  if (groups < 1)
+    return op.emitOpError("expected at least one group");
+  AffineExpr have = channels(op.getInput().getType(), op.getLayout()), want = weight[1] * groups;
   if (!provablyEqual(have, want))
-    return emitOpError() << "weight has " << formatDim(want) << " input channels, but the input has " << formatDim(have);
-  if (auto out = getConstantDim(weight[0]); out && *out % static_cast<int64_t>(getGroups()))
-    return emitOpError() << *out << " output channels are not a multiple of " << getGroups() << " groups";
-  if (getType().getRank() != getInput().getType().getRank() || !provablyEqual(channels(getType(), getLayout()), weight[0]))
-    return emitOpError() << "the result " << getType() << " does not have the weight's " << formatDim(weight[0]) << " channels";
-  return verifyExtents(*this, getInput().getType(), getType(), getLayout(), ArrayRef(weight).drop_front(2), getStrides(), getDilations(),
-                       getPads(), false);
+    return op.emitOpError() << "weight has " << formatDim(want) << " input channels, but the input has " << formatDim(have);
+  if (auto out = getConstantDim(weight[0]); out && *out % groups)
+    return op.emitOpError() << *out << " output channels are not a multiple of " << groups << " groups";
+  if (op.getType().getRank() != op.getInput().getType().getRank() || !provablyEqual(channels(op.getType(), op.getLayout()), weight[0]))
+    return op.emitOpError() << "the result " << op.getType() << " does not have the weight's " << formatDim(weight[0]) << " channels";
+  return verifyExtents(op, op.getInput().getType(), op.getType(), op.getLayout(), ArrayRef(weight).drop_front(2), op.getStrides(), op.getDilations(),
+                       op.getPads(), false);
+}
+
+LogicalResult ConvOp::verify() { return verifyConvolution(*this); }
+
+LogicalResult QuantizedConvOp::verify() {
+  bool areBytes = succeeded(verifyBytes(*this, getInput(), "the input")) && succeeded(verifyBytes(*this, getWeight(), "the weight"));
+  return areBytes ? verifyConvolution(*this) : failure();
 }
 
 static LogicalResult verifyTile(Operation *op, int64_t tile) {

@@ -132,6 +132,9 @@ static FailureOr<std::vector<char>> evaluate(Operation *op, ArrayRef<ConstantDat
 static void foldOperation(Operation *op, int64_t budget, const WeightOperations &weights) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0 || op->use_empty() || !isPure(op))
     return;
+  // A product may take the integers: RecognizeQuantized decides.
+  if (isa<DequantizeOp>(op))
+    return;
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!type || !type.hasStaticShape())
     return;

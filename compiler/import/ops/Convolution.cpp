@@ -45,7 +45,7 @@ static int64_t readGroups(Node &node) {
   return std::max<int64_t>(groups, 1);
 }
 
-Value buildConvolution(Node &node, Value x, Value weight) {
+Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoints> zeros) {
   int64_t groups = readGroups(node);
   auto fail = [&](const Twine &reason) {
     (void)node.error(reason);
@@ -65,16 +65,25 @@ Value buildConvolution(Node &node, Value x, Value weight) {
     return fail("weight has " + Twine(*perGroup * groups) + " input channels in " + Twine(groups) + " groups, but the input has " + Twine(*inChannels));
   if (outChannels && *outChannels % groups)
     return fail(Twine(*outChannels) + " output channels are not a multiple of " + Twine(groups) + " groups");
-  if (node.elementType(x) != node.elementType(weight))
+  if (!zeros && node.elementType(x) != node.elementType(weight))
     return fail("input and weight have different element types");
   if (!node.unify(in[1], shape[1] * groups, "input channels differ from the weight's"))
     return {};
   in[1] = shape[1] * groups;
+  if (zeros) {
+    // Where both are 0, so is the difference.
+    Window again = *window;
+    DimExprs dims = in;
+    zeros->input = padInput(node, node.reshape(zeros->input, in), again, dims, 0);
+  }
   x = padInput(node, node.reshape(x, in), *window, in, 0);
   out.append(window->outputDims(node, in));
-  RankedTensorType type = node.type(out, node.elementType(x));
+  RankedTensorType type = node.type(out, zeros ? Type(node.builder().getI32Type()) : node.elementType(x));
   if (node.failed())
     return {};
+  if (zeros)
+    return node.make<QuantizedConvOp>(type, x, weight, zeros->input, zeros->weight, window->strides, window->dilations, window->pads, groups,
+                                      Layout::ChannelsFirst);
   return node.make<ConvOp>(type, x, weight, window->strides, window->dilations, window->pads, groups, Layout::ChannelsFirst);
 }
 

@@ -59,12 +59,16 @@ static bool isQuantized(Type type) {
   return integer && integer.getWidth() >= 8 && integer.getWidth() <= 16;
 }
 
-/// x / scale as f32. From opset 23 on it is divided in the type of the scale, or that of attribute 'precision', and rounded to it.
-static Value divideByScale(Node &node, Value x, Value scale, int64_t axis, int64_t block) {
+/// The type in which x is divided by the scale: f32. From opset 23 on it is that of the scale, or of attribute 'precision'.
+static Type quotientType(Node &node, Value scale) {
   int64_t precision = node.getInt("precision", 0);
-  Type real = node.builder().getF32Type(), named = precision ? getElementType(static_cast<int>(precision & 0xff), node.context()) : node.elementType(scale);
-  Type divided = node.opset >= 23 && named && (named.isF16() || named.isBF16()) ? named : real;
-  auto inPrecision = [&](Value value) { return node.cast(node.cast(value, divided), real); };
+  Type named = precision ? getElementType(static_cast<int>(precision & 0xff), node.context()) : node.elementType(scale);
+  return node.opset >= 23 && named && (named.isF16() || named.isBF16()) ? named : Type(node.builder().getF32Type());
+}
+
+/// x / scale as f32, rounded to the type in which it is divided.
+static Value divideByScale(Node &node, Value x, Value scale, Type divided, int64_t axis, int64_t block) {
+  auto inPrecision = [&](Value value) { return node.cast(node.cast(value, divided), node.builder().getF32Type()); };
   return inPrecision(node.binary<DivOp>(inPrecision(x), spread(node, inPrecision(scale), x, axis, block)));
 }
 
@@ -79,8 +83,13 @@ static LogicalResult quantizeLinear(Node &node) {
     return node.error("attribute 'output_dtype' says " + getDataTypeName(static_cast<int>(dtype)) + ", but y_zero_point has another element type");
   if (!isNarrowFloat(narrow) && !isQuantized(to))
     return node.unsupported("quantization to other types than integers of at most 16 bits and narrow floats", "use uint8 or int8");
-  Type real = node.builder().getF32Type();
-  Value scaled = divideByScale(node, x, scale, axis, block);
+  Type real = node.builder().getF32Type(), divided = quotientType(node, scale);
+  if (divided == real && !narrow) {
+    Value spreadScale = spread(node, node.cast(scale, real), x, axis, block);
+    Value offset = zeroPoint ? spread(node, zeroPoint, x, axis, block) : node.splat(node.dims(x), to, 0);
+    return node.failed() ? failure() : node.result(node.make<QuantizeOp>(node.type(node.dims(x), to), node.cast(x, real), spreadScale, offset));
+  }
+  Value scaled = divideByScale(node, x, scale, divided, axis, block);
   // The zero point of a narrow float only names the type: it must be zero, and makes a negative zero a positive one.
   if (isNarrowFloat(narrow)) {
     Value zero = node.splatLike(scaled, 0);
@@ -98,10 +107,15 @@ static LogicalResult dequantizeLinear(Node &node) {
   if (!to || !isa<FloatType>(to) || !isa<IntegerType>(node.elementType(x)))
     return node.unsupported("dequantization between these types", "use integers and float");
   int64_t narrow = node.narrowType(0);
-  Value integer = isNarrowFloat(narrow) ? decodeNarrowFloat(node, x, narrow) : node.cast(x, node.builder().getI32Type());
-  if (zeroPoint && !isNarrowFloat(narrow))
-    integer = node.binary<SubOp>(integer, spread(node, node.cast(zeroPoint, node.builder().getI32Type()), x, axis, block));
-  Value result = node.binary<MulOp>(node.cast(integer, real), spread(node, node.cast(scale, real), x, axis, block));
+  Value spreadScale = spread(node, node.cast(scale, real), x, axis, block), result;
+  if (isNarrowFloat(narrow)) {
+    result = node.binary<MulOp>(node.cast(decodeNarrowFloat(node, x, narrow), real), spreadScale);
+  } else {
+    Value offset = zeroPoint ? spread(node, zeroPoint, x, axis, block) : node.splatLike(x, 0);
+    if (node.failed())
+      return failure();
+    result = node.make<DequantizeOp>(node.type(node.dims(x), real), x, spreadScale, offset);
+  }
   return node.failed() ? failure() : node.result(node.cast(result, to));
 }
 
@@ -118,28 +132,29 @@ static LogicalResult dynamicQuantizeLinear(Node &node) {
   Value place = node.binary<SubOp>(node.splatLike(least, 0), node.binary<DivOp>(least, scale));
   place = node.unary<ClampOp>(place, b.getF64FloatAttr(0), b.getF64FloatAttr(255));
   Value zeroPoint = node.cast(node.unary<RoundOp>(place), to);
-  Value scaled = node.binary<DivOp>(x, scale), offset = node.cast(zeroPoint, node.elementType(x));
   (void)node.result(1, scale);
   (void)node.result(2, zeroPoint);
-  return node.result(toInteger(node, scaled, node.broadcastTo(offset, node.dims(x)), to));
+  DimExprs dims = node.dims(x);
+  return node.result(node.make<QuantizeOp>(node.type(dims, to), x, node.broadcastTo(scale, dims), node.broadcastTo(zeroPoint, dims)));
 }
 
 //===- Products of integers ------------------------------------------------===//
 
-/// x - zero point in the wider type. A vector of zero points counts along `axis`.
-static Value centre(Node &node, Value x, Value zeroPoint, int64_t axis, Type wide) {
-  Value result = node.cast(x, wide);
-  return zeroPoint && !node.failed() ? node.binary<SubOp>(result, spread(node, node.cast(zeroPoint, wide), x, axis, 0)) : result;
+/// A zero point, or 0, in the shape of `x`. A vector of them counts along `axis`.
+static Value zeroPointOf(Node &node, Value zeroPoint, Value x, int64_t axis) {
+  return zeroPoint ? spread(node, zeroPoint, x, axis, 0) : node.splatLike(x, 0);
 }
 
-/// The matrix product with batch dimensions broadcast.
-static Value product(Node &node, Value a, Value b) {
+/// The sums of products with batch dimensions broadcast.
+static Value product(Node &node, Value a, Value b, Value aZero, Value bZero) {
   DimExprs left = node.dims(a), right = node.dims(b);
   if (left.size() < 2 || right.size() < 2) {
     (void)node.unsupported("vectors as operands", "reshape them to matrices");
     return a;
   }
-  auto batch = node.broadcastDims(ArrayRef(left).drop_back(2), ArrayRef(right).drop_back(2));
+  aZero = zeroPointOf(node, aZero, a, -2);
+  bZero = zeroPointOf(node, bZero, b, -1);
+  auto batch = node.failed() ? std::nullopt : node.broadcastDims(ArrayRef(left).drop_back(2), ArrayRef(right).drop_back(2));
   if (!batch)
     return a;
   auto widen = [&](Value value, ArrayRef<AffineExpr> dims) {
@@ -147,23 +162,27 @@ static Value product(Node &node, Value a, Value b) {
     llvm::append_range(shape, dims.take_back(2));
     return node.broadcastTo(value, shape);
   };
-  return right.size() == 2 ? node.matmul(widen(a, left), b) : node.matmul(widen(a, left), widen(b, right));
+  a = widen(a, left);
+  aZero = widen(aZero, left);
+  return right.size() == 2 ? node.quantizedMatmul(a, b, aZero, bZero) : node.quantizedMatmul(a, widen(b, right), aZero, widen(bZero, right));
 }
 
 static LogicalResult matMulInteger(Node &node) {
   Value a = node.input(0), b = node.input(1);
-  Type wide = node.builder().getI32Type();
-  a = centre(node, a, node.optionalInput(2), -2, wide);
-  b = centre(node, b, node.optionalInput(3), -1, wide);
-  return node.failed() ? failure() : node.result(product(node, a, b));
+  Value result = node.failed() ? Value() : product(node, a, b, node.optionalInput(2), node.optionalInput(3));
+  return node.failed() ? failure() : node.result(result);
+}
+
+/// The sums of a convolution of inputs x and weight.
+static Value convolution(Node &node, Value x, Value weight, Value xZero, Value weightZero) {
+  if (node.failed())
+    return {};
+  ZeroPoints zeros{zeroPointOf(node, xZero, x, 1), zeroPointOf(node, weightZero, weight, 0)};
+  return node.failed() ? Value() : buildConvolution(node, x, weight, zeros);
 }
 
 static LogicalResult convInteger(Node &node) {
-  Value x = node.input(0), weight = node.input(1);
-  Type wide = node.builder().getI32Type();
-  x = centre(node, x, node.optionalInput(2), 1, wide);
-  weight = centre(node, weight, node.optionalInput(3), 0, wide);
-  Value result = node.failed() ? Value() : buildConvolution(node, x, weight);
+  Value result = convolution(node, node.input(0), node.input(1), node.optionalInput(2), node.optionalInput(3));
   return result ? node.result(result) : failure();
 }
 
@@ -180,19 +199,10 @@ static LogicalResult requantize(Node &node, Value sum, Value leftScale, Value ri
   return node.result(toInteger(node, node.binary<MulOp>(node.cast(sum, real), factor), offset, node.elementType(zeroPoint)));
 }
 
-/// The fastest type in which sums of this many products of two 8-bit values are exact.
-static Type sumType(Node &node, AffineExpr products) {
-  OpBuilder &b = node.builder();
-  auto count = nn::getConstantDim(products);
-  return count && *count * 255 * 255 < 1 << 24 ? Type(b.getF32Type()) : Type(b.getI32Type());
-}
-
 static LogicalResult qLinearMatMul(Node &node) {
   Value a = node.input(0), b = node.input(3);
-  Type wide = sumType(node, node.dims(a).back()), real = node.builder().getF32Type();
-  a = centre(node, a, node.input(2), -2, wide);
-  b = centre(node, b, node.input(5), -1, wide);
-  Value sum = node.failed() ? Value() : product(node, a, b);
+  Type real = node.builder().getF32Type();
+  Value sum = node.failed() ? Value() : product(node, a, b, node.input(2), node.input(5));
   if (!sum || node.failed())
     return failure();
   auto scale = [&](unsigned at, int64_t axis) { return spread(node, node.cast(node.input(at), real), sum, axis, 0); };
@@ -204,10 +214,8 @@ static LogicalResult qLinearConv(Node &node) {
   for (auto [i, name] : {std::pair(1, "x_scale"), {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}})
     if (!node.unify(nn::getNumElements(node.dims(node.input(i)), node.context()), node.number(1), Twine(name) + " must be a scalar: number of elements"))
       return failure();
-  Value x = node.input(0), weight = node.input(3);
   Type wide = node.builder().getI32Type(), real = node.builder().getF32Type();
-  Value centredX = centre(node, x, node.input(2), 1, wide), centredWeight = centre(node, weight, node.input(5), 0, wide);
-  Value sum = node.failed() ? Value() : buildConvolution(node, centredX, centredWeight);
+  Value sum = convolution(node, node.input(0), node.input(3), node.input(2), node.input(5));
   if (!sum)
     return failure();
   // The bias counts in units of both scales, as the integer sums do.

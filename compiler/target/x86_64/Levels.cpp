@@ -1,5 +1,6 @@
 //===- Levels.cpp - The micro-architecture levels of x86-64 ----------------===//
 #include "compiler/target/x86_64/Levels.h"
+#include "compiler/target/ByteStep.h"
 #include "compiler/target/Targets.h"
 #include "kiln/cpu.h"
 
@@ -41,8 +42,9 @@ kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef
   bool avx512 = llvm::is_contained(features, "avx512f") && llvm::is_contained(features, "avx512vl");
   bool avx2 = llvm::is_contained(features, "avx2") && llvm::is_contained(features, "fma");
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
+  bool dots = llvm::is_contained(features, avx512 ? "avx512vnni" : "avxvnni");
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512));
+                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512), makeByteStep(context, bits, dots));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

@@ -63,11 +63,14 @@ SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
   return rowDims;
 }
 
+/// Products that a step adds to each sum.
+static int64_t countProducts(const Contraction &c) { return c.instruction ? c.instruction.getDepth() : 1; }
+
 LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> tasks) {
   AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
   for (const ReductionLoop &loop : c.reduction)
     depth = depth * loop.extent;
-  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * 2), countMovedBytes(k)};
+  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * (2 * countProducts(c))), countMovedBytes(k)};
 }
 
 /// While blocks of rows meet a chunk of the right side, the next chunk (or, behind the last one, what the next kernel will read) comes from memory:
@@ -81,7 +84,12 @@ using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelBuilder &k, const Contraction &c)
-      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded}, rowDims(mergeRows(k, c)) {}
+      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded}, rowDims(mergeRows(k, c)) {
+    // Integers do not round.
+    if (c.instruction)
+      tiles.chainLength = int64_t(1) << 40;
+    tiles.instruction = c.instruction;
+  }
   LaunchInfo run();
 
 private:
@@ -162,7 +170,8 @@ void ContractionEmitter::planChunks() {
   }
   // A sum of nothing, and a result without columns, are planned like those of one.
   depth = isStatic ? std::max<int64_t>(depth, 1) : 512;
-  int64_t width = c.tile.columns(), bytes = elementBytes(cast<MemRefType>(c.rhs.getType()).getElementType()), panelBytes = depth * width * bytes;
+  int64_t width = c.tile.columns(), bytes = elementBytes(cast<MemRefType>(c.rhs.getType()).getElementType()) * countProducts(c);
+  int64_t panelBytes = depth * width * bytes;
   // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
   int64_t panels = std::max<int64_t>(1, GroupOp(k.group()).getPlan()->getChunk() / panelBytes);
   if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
@@ -242,7 +251,7 @@ std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsB
   while (steps < mostStepsPerLine && 2 * steps * panel.vectors <= *blocks)
     steps *= 2;
   // Each of the first blocks takes as many lines of the panel one chunk further on as it makes steps that ask; the others ask for what they have.
-  AffineExpr next = rhsBase + c.panelStride * chunkColumns + rowBlock * (depth / steps * elementsPerLine);
+  AffineExpr next = rhsBase + c.panelStride * chunkColumns + rowBlock * (depth / steps * elementsPerLine * countProducts(c));
   auto isLess = arith::CmpIPredicate::slt;
   Value asks = arith::CmpIOp::create(k.builder(), k.loc(), isLess, k.emit(rowBlock), k.emitConstant(panel.vectors * steps));
   return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps};
@@ -270,7 +279,7 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   TileEmitter tile = tiles;
   tile.toCome = chooseLinesToCome(rhsBase, panel);
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
-  if (unsigned columns = panel.vectors * panel.lanes; c.padded && columns < c.tile.columns())
+  if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
     tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
   tile.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
     if (c.rowEpilogue)

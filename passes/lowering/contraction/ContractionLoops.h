@@ -26,8 +26,11 @@ public:
 /// other offsets.
 struct Contraction {
   mlir::Value result;
+  /// That of the sums, and, unless there is an instruction, of both sides.
   mlir::Type element;
   mlir::Value lhs, rhs;
+  /// Null: a * b + c. Steps of several products make one of the reduction's innermost loop.
+  kernel::StepAttr instruction = {};
   /// Extents. The right side depends on the batch, not on the rows.
   IndexExprs batch, rows;
   mlir::AffineExpr columns;
@@ -42,6 +45,8 @@ struct Contraction {
   mlir::AffineExpr panelStride, laneStride;
   /// Packed panels end in zeros, so that whole vectors can be read; the last one has only those that it needs.
   bool padded = false;
+  /// Whether the last panel is as wide as the others, too.
+  bool evenPanels = false;
   std::function<IndexExprs(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows, mlir::AffineExpr column)> resultAt;
   /// Null: each element is stored as it comes. With one, a task has all columns of its rows, and `rowValues` are what it computes at the result's
   /// index besides the results.
@@ -49,8 +54,9 @@ struct Contraction {
   llvm::SmallVector<mlir::Value, 1> rowValues;
 };
 
-/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does.
-std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv);
+/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `areBytes`: a product of
+/// unsigned by signed bytes, with sums of i32.
+std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, bool areBytes = false);
 
 /// Writes tasks of (columns that fit the cache) x (a block of rows).
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);

@@ -64,7 +64,15 @@ SmallVector<ReductionLoop> narrowPanel(ArrayRef<ReductionLoop> reduction, int64_
   return narrow;
 }
 
+Value TileEmitter::add(Value a, Value b) const {
+  if (isa<FloatType>(element))
+    return arith::AddFOp::create(k.builder(), k.loc(), a, b);
+  return arith::AddIOp::create(k.builder(), k.loc(), a, b);
+}
+
 Value TileEmitter::multiplyAdd(Value a, Value b, Value sum) const {
+  if (instruction)
+    return kernel::StepOp::create(k.builder(), k.loc(), sum.getType(), instruction.getFunction(), a, b, sum);
   if (isa<VectorType>(b.getType()))
     return vector::FMAOp::create(k.builder(), k.loc(), a, b, sum);
   Value product = arith::MulFOp::create(k.builder(), k.loc(), a, b);
@@ -77,22 +85,25 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   AffineExpr lane = k.index(k.emitConstant(0));
   Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), panel.lanes};
   Values row, next;
+  Type leftType = instruction ? instruction.getLhs() : element, rightType = instruction ? instruction.getRhs() : element;
+  lanes.count *= depth();
   for (unsigned v = 0; v < panel.vectors; ++v) {
-    AffineExpr column = lane + static_cast<int64_t>(v) * panel.lanes;
-    row.push_back(k.loadBuffer(rhs, element, right + column * laneStride, lanes));
+    AffineExpr column = lane + v * panel.lanes * depth();
+    row.push_back(k.loadBuffer(rhs, rightType, right + column * laneStride, lanes));
     // A few rows are bound by bandwidth: there is no latency to hide.
     if (prefetch && rowOffsets.size() >= 4)
       for (const Ahead &ahead : aheads)
-        memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + ahead.elements)), false, ahead.locality, true);
+        memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + ahead.elements) * depth()), false, ahead.locality, true);
   }
   if (toCome) {
     // Never negative: a shift, not a division that rounds down.
-    Value apart = k.emit(right - toCome->rhsBase), perLine = k.emitConstant(panel.vectors * panel.lanes * toCome->stepsPerLine);
+    Value apart = k.emit(right - toCome->rhsBase), perLine = k.emitConstant(panel.vectors * panel.lanes * depth() * toCome->stepsPerLine);
     AffineExpr line = k.index(arith::DivUIOp::create(k.builder(), k.loc(), apart, perLine));
-    memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * elementsPerLine), false, 2, true);
+    memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * (elementsPerLine * depth())), false, 2, true);
   }
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
-    Value a = k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
+    Value a = instruction ? k.loadBuffer(lhs, leftType, left + offset + lane, Lanes{lanes.dim, static_cast<unsigned>(depth())})
+                          : k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
     for (unsigned v = 0; v < panel.vectors; ++v)
       next.push_back(multiplyAdd(a, row[v], carried[r * panel.vectors + v]));
   }
@@ -125,7 +136,7 @@ SmallVector<Value> TileEmitter::sumBlocks(AffineExpr extent, int64_t block, Pane
     Values partial(sums.size(), k.number(element, 0, panel.lanes));
     partial = k.loop(k.constant(0), count, 1, "k", partial, [&](AffineExpr i, ValueRange part) { return body(start + i, part); });
     for (auto [sum, part] : llvm::zip_equal(sums, partial))
-      part = arith::AddFOp::create(k.builder(), k.loc(), sum, part);
+      part = add(sum, part);
     return partial;
   });
 }
@@ -160,7 +171,7 @@ SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, 
   });
   for (; sums.size() > panel.vectors; sums.resize(sums.size() / 2))
     for (size_t i = 0; i < sums.size() / 2; ++i)
-      sums[i] = arith::AddFOp::create(k.builder(), k.loc(), sums[i], sums[i + sums.size() / 2]);
+      sums[i] = add(sums[i], sums[i + sums.size() / 2]);
   if (length * count == *getConstantDim(loop.extent))
     return sums;
   return k.loop(k.constant(length * count), loop.extent, 1, "k", sums, [&](AffineExpr i, ValueRange carried) {

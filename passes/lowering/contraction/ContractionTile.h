@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-/// One loop of the reduction; the strides are in elements of the left and the right buffer.
+/// One loop of the reduction; the strides are in elements of the left and the right buffer. A step of several products is one of the innermost loop.
 struct ReductionLoop {
   mlir::AffineExpr extent;
   mlir::AffineExpr lhsStride;
@@ -61,6 +61,8 @@ struct TileEmitter {
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
   std::optional<LinesToCome> toCome = std::nullopt;
+  /// The instruction that multiplies and adds, of one row; null: a * b + c on vectors of `element`, which otherwise is the sums' type.
+  kernel::StepAttr instruction = {};
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
@@ -73,9 +75,12 @@ private:
   Values sumBlocks(mlir::AffineExpr extent, int64_t block, Panel panel, mlir::ValueRange carried, LoopBody body) const;
   Values nest(unsigned depth, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel,
               mlir::ValueRange carried) const;
+  /// Products that a step adds to each sum.
+  int64_t depth() const { return instruction ? instruction.getDepth() : 1; }
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
   Values streams(mlir::AffineExpr lhsBase, mlir::AffineExpr rhsBase, Panel panel, unsigned count) const;
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum) const;
+  mlir::Value add(mlir::Value a, mlir::Value b) const;
 };
 
 } // namespace kiln

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
@@ -19,7 +20,13 @@ namespace kiln {
 
 using namespace nn;
 
-std::string findTilingFault(GroupOp group, ConvOp conv) {
+/// Whether elements are multiplied by the target's step for bytes.
+static bool hasBytes(ConvOp conv) {
+  Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType();
+  return input.isUnsignedInteger(8) && weight.isSignlessInteger(8) && conv.getType().getElementType().isSignlessInteger(32);
+}
+
+std::string findTilingFault(GroupOp group, ConvOp conv, bool areBytes) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   Type input = conv.getInput().getType().getElementType(), result = conv.getType().getElementType();
@@ -28,7 +35,9 @@ std::string findTilingFault(GroupOp group, ConvOp conv) {
     stream << "the layout is " << stringifyLayout(conv.getLayout()) << ", expected channels_last";
   else if (llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
-  else if (!llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
+  else if (areBytes && !hasBytes(conv))
+    stream << "it is for ui8 and i8, the input is " << input << " and the result " << result;
+  else if (!areBytes && !llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
     stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
   else if (!weight || !group.isConstantInput(weight.getArgNumber()))
     stream << "the weight is not constant";
@@ -83,9 +92,10 @@ KernelMatch matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
                 planProduct(target, chooseConvTile(ConvShape(conv), target)));
 }
 
+/// A step of several products takes the bytes of its channels side by side, for one column after the other.
 static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape) {
   PackedColumns packed(shape.outPerGroup, c.tile);
-  int64_t depth = shape.taps() * shape.inPerGroup;
+  int64_t depth = shape.taps() * shape.inPerGroup, together = c.instruction ? c.instruction.getDepth() : 1;
   bool grouped = shape.groups > 1;
   unsigned position = 0;
   auto next = [&] { return getAffineDimExpr(position++, k.context()); };
@@ -102,26 +112,33 @@ static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape)
     order.push_back(size);
     source.push_back(next());
   }
-  order.append({shape.inPerGroup, packed.width});
-  source[1] = next();
+  order.append({shape.inPerGroup / together, packed.width});
+  source[1] = next() * together;
   source[0] = out + next();
+  if (c.instruction) {
+    order.push_back(together);
+    source[1] = source[1] + next();
+  }
   unsigned argument = cast<BlockArgument>(ConvOp(shape.op).getWeight()).getArgNumber();
-  k.packConstant(argument, packed.pack(order, AffineMap::get(position, 0, source, k.context()), grouped ? 1 : 0));
+  AffineMap map = AffineMap::get(position, 0, source, k.context());
+  k.packConstant(argument, c.instruction ? kernel::PackAttr::get(k.context(), order, map) : packed.pack(order, map, grouped ? 1 : 0));
   c.rhs = k.buffer(argument);
+  c.evenPanels = bool(c.instruction);
   AffineExpr zero = k.constant(0);
-  c.rhsAt = [zero, grouped, size = packed.stored() * depth](ArrayRef<AffineExpr> batch) { return grouped ? batch.front() * size : zero; };
+  int64_t stored = c.evenPanels ? packed.panels * packed.width : packed.stored();
+  c.rhsAt = [zero, grouped, size = stored * depth](ArrayRef<AffineExpr> batch) { return grouped ? batch.front() * size : zero; };
   c.panelStride = k.constant(depth);
   c.laneStride = k.constant(1);
   c.padded = true;
 }
 
 /// The loops over the kernel's window and the channels: strides in the input and in the packed weight.
-static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShape &shape, int64_t width) {
+static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShape &shape, int64_t width, int64_t together) {
   SmallVector<ReductionLoop> loops;
   ArrayRef<int64_t> dilations = ConvOp(shape.op).getDilations();
   auto input = cast<BlockArgument>(ConvOp(shape.op).getInput());
   int64_t packed = shape.inPerGroup * width;
-  loops.push_back({k.constant(shape.inPerGroup), k.elementStride(input, shape.spatial + 1), k.constant(width)});
+  loops.push_back({k.constant(shape.inPerGroup / together), simplifyDim(k.elementStride(input, shape.spatial + 1) * together), k.constant(width * together)});
   for (unsigned i = shape.spatial; i-- > 0;) {
     loops.insert(loops.begin(), {k.constant(shape.kernel[i]), simplifyDim(k.elementStride(input, i + 1) * dilations[i]), k.constant(packed)});
     packed *= shape.kernel[i];
@@ -134,6 +151,8 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op) {
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
+  if (hasBytes(op))
+    c.instruction = findByteStep(k.target());
   auto input = cast<BlockArgument>(op.getInput());
   c.lhs = k.buffer(input.getArgNumber());
   if (shape.groups > 1)
@@ -154,9 +173,34 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op) {
     return at;
   };
   packWeight(k, c, shape);
-  c.reduction = makeReduction(k, shape, c.tile.columns());
+  c.reduction = makeReduction(k, shape, c.tile.columns(), c.instruction ? c.instruction.getDepth() : 1);
   return c;
 }
+
+//===- Products of bytes ---------------------------------------------------===//
+
+KernelMatch matchConvBytes(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  if (std::string why = findTilingFault(group, conv, /*areBytes=*/true); !why.empty())
+    return refuse(why);
+  kernel::StepAttr step = findByteStep(target);
+  if (!step)
+    return refuse("the target lists no step for ui8, i8 and i32");
+  ConvShape shape(conv);
+  if (shape.inPerGroup % step.getDepth() != 0)
+    return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));
+  auto input = cast<BlockArgument>(conv.getInput());
+  IndexExprs at;
+  for (unsigned i = 0; i < shape.spatial + 2; ++i)
+    at.push_back(getAffineDimExpr(i, conv.getContext()));
+  if (linearCoefficient(getElementOffset(input, at), shape.spatial + 1) != getAffineConstantExpr(1, conv.getContext()))
+    return refuse("the input's channels do not lie side by side");
+  auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
+  PlanNumbers numbers = planByteProduct(target, rows, shape.outPerGroup, std::nullopt);
+  return accept("channels_last convolution of bytes with constant weights: four products for each 32-bit sum by " + step.getFunction(), std::move(numbers));
+}
+
+FailureOr<LaunchInfo> lowerConvBytes(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }
 
 FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }
 

@@ -8,6 +8,17 @@ using namespace mlir;
 
 namespace kiln {
 
+namespace {
+/// Steps whose functions take either side apart, and how many registers take the place of one.
+struct SplitSides {
+  StringLiteral function;
+  int64_t left, right;
+};
+} // namespace
+
+/// Pairs of words: both sides are bytes, and the products of a pair wait to be added.
+static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}};
+
 RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step) : all(target.getRegisters()), stepRows(step.getRows()) {
   auto registers = [&](int64_t elements, Type type) {
     return static_cast<int64_t>(llvm::divideCeil(elements * type.getIntOrFloatBitWidth(), target.getVectorBits()));
@@ -16,6 +27,11 @@ RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step)
   right = registers(step.getLanes() * step.getDepth(), step.getRhs());
   // The elements of a single row are repeated for each lane.
   left = registers((stepRows == 1 ? step.getLanes() : stepRows) * step.getDepth(), step.getLhs());
+  for (const SplitSides &split : splitSides)
+    if (split.function == step.getFunction()) {
+      left *= split.left;
+      right *= split.right;
+    }
 }
 
 int64_t RegisterBudget::rowsOf(int64_t vectors) const {

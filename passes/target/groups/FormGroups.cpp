@@ -52,8 +52,8 @@ public:
 private:
   bool isFree(Operation *op) const { return op && op->getBlock() == &block && !isStructure(op) && !owner.count(op); }
   static bool isStructure(Operation *op) { return isa<ConstantOp, ReshapeOp, GroupOp, ChooseOp, LoopOp>(op) || op->hasTrait<OpTrait::IsTerminator>(); }
-  /// Cheap enough to be computed again by each user.
-  static bool isCheap(Operation *op) { return isPointwise(op) && !isa<ScalarBody, ReshapeOp>(op); }
+  /// Cheap enough to be computed again by each user. Integers take a quarter of the memory of the numbers that they stand for.
+  static bool isCheap(Operation *op) { return isPointwise(op) && (isa<DequantizeOp>(op) || !isa<ScalarBody, ReshapeOp>(op)); }
   bool dependsOn(Operation *op, unsigned group) const;
   void addStrips();
   void addRows(Operation *first, Operation *second, GroupForm form);
@@ -162,6 +162,9 @@ void Grouping::addEpilogue(unsigned group, Operation *last) {
   while (true) {
     llvm::SmallSetVector<Operation *, 4> users(last->user_begin(), last->user_end());
     if (users.size() != 1 || groups[group].size() >= largestGroup || !fitsEpilogue(users.front(), group))
+      return;
+    // Users of several kinds dequantise by themselves.
+    if (isa<DequantizeOp>(users.front()) && !users.front()->hasOneUse())
       return;
     last = users.front();
     take(last, group);

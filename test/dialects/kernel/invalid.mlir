@@ -60,6 +60,22 @@ func.func private @k(%status: memref<1xi32>, %begin: index, %end: index) {
 
 // -----
 
+func.func private @k(%left: vector<4xi8>, %right: vector<8xi8>, %sums: vector<4xi32>) {
+  // expected-error @below {{has 8 elements on the right, expected 4 for each of 4 sums}}
+  %dot = kernel.step "dot_u8s8"(%left, %right, %sums) : vector<4xi8>, vector<8xi8>, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func private @k(%left: vector<4xi8>, %right: vector<16xi8>, %sums: vector<4xi32>) {
+  // expected-error @below {{expects an identifier as function; got 'a::b'}}
+  %dot = kernel.step "a::b"(%left, %right, %sums) : vector<4xi8>, vector<16xi8>, vector<4xi32>
+  return
+}
+
+// -----
+
 func.func private @k(%n: index, %end: index) {
   // expected-error @below {{has 2 values for a buffer of 3}}
   %shape = kernel.numbers %n, %n : memref<3xi64>

@@ -18,6 +18,11 @@ module attributes {kernel.target = #kernel.target<name = "t", triple = "x86_64-u
     // CHECK: kernel.call @scale(%{{.*}}, %{{.*}}, %[[SHAPE]]) reports %{{.*}} : memref<?xf32>, memref<?xf32>, memref<2xi64> to memref<1xi32>
     kernel.call @scale(%x, %y, %shape) reports %status : memref<?xf32>, memref<?xf32>, memref<2xi64> to memref<1xi32>
     %half = arith.constant 0.5 : f32
+    %left = arith.constant dense<1> : vector<4xi8>
+    %right = arith.constant dense<2> : vector<16xi8>
+    %sums = arith.constant dense<3> : vector<4xi32>
+    // CHECK: kernel.step "dot_u8s8"(%{{.*}}, %{{.*}}, %{{.*}}) : vector<4xi8>, vector<16xi8>, vector<4xi32>
+    %dot = kernel.step "dot_u8s8"(%left, %right, %sums) : vector<4xi8>, vector<16xi8>, vector<4xi32>
     // CHECK: kernel.call @note(%{{.*}}, %{{.*}}) : index, f32
     kernel.call @note(%n, %half) : index, f32
     return

@@ -1149,3 +1149,28 @@ func.func @group_form(%x: tensor<2xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @quantized_matmul_type(%x: tensor<2x8xi16>, %w: tensor<8x4xi8>) {
+  // expected-error @below {{the left side has elements of 'i16', expected i8 or ui8}}
+  %0 = nn.quantized_matmul %x, %w zero_points %x, %w : tensor<2x8xi16>, tensor<8x4xi8> -> tensor<2x4xi32>
+  return
+}
+
+// -----
+
+func.func @quantized_matmul_depth(%x: tensor<2x8xi8>, %w: tensor<7x4xi8>) {
+  // expected-error @below {{the left side has 8 columns, but the right side has 7 rows}}
+  %0 = nn.quantized_matmul %x, %w zero_points %x, %w : tensor<2x8xi8>, tensor<7x4xi8> -> tensor<2x4xi32>
+  return
+}
+
+// -----
+
+func.func @quantized_conv_type(%x: tensor<1x2x8xi8>, %w: tensor<3x2x3xf32>) {
+  // expected-error @below {{the weight has elements of 'f32', expected i8 or ui8}}
+  %0 = nn.quantized_conv %x, %w zero_points %x, %w strides [1] dilations [1] pads [1, 1] groups 1 layout channels_first
+    : tensor<1x2x8xi8>, tensor<3x2x3xf32> -> tensor<1x3x8xi32>
+  return
+}

@@ -401,3 +401,17 @@ func.func @pictures(%x: tensor<900xui8>) {
     : tensor<900xui8> -> tensor<16xui8>, tensor<2xi64>, tensor<1xi64>
   return
 }
+
+// CHECK-LABEL: func @quantized
+// CHECK: nn.quantize %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x8xf32>, tensor<2x8xf32> -> tensor<2x8xui8>
+// CHECK: nn.dequantize %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x8xui8>, tensor<2x8xf32> -> tensor<2x8xf32>
+// CHECK: nn.quantized_matmul %{{.*}}, %{{.*}} zero_points %{{.*}}, %{{.*}} : tensor<2x8xui8>, tensor<8x4xi8> -> tensor<2x4xi32>
+// CHECK: nn.quantized_conv %{{.*}}, %{{.*}} zero_points %{{.*}}, %{{.*}} strides [1] dilations [1] pads [1, 1] groups 1 layout channels_first
+func.func @quantized(%x: tensor<2x8xf32>, %z: tensor<2x8xui8>, %w: tensor<8x4xi8>, %i: tensor<1x2x8xi8>, %f: tensor<3x2x3xi8>) {
+  %0 = nn.quantize %x, %x, %z : tensor<2x8xf32>, tensor<2x8xf32> -> tensor<2x8xui8>
+  %1 = nn.dequantize %0, %x, %z : tensor<2x8xui8>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %2 = nn.quantized_matmul %0, %w zero_points %z, %w : tensor<2x8xui8>, tensor<8x4xi8> -> tensor<2x4xi32>
+  %3 = nn.quantized_conv %i, %f zero_points %i, %f strides [1] dilations [1] pads [1, 1] groups 1 layout channels_first
+    : tensor<1x2x8xi8>, tensor<3x2x3xi8> -> tensor<1x3x8xi32>
+  return
+}

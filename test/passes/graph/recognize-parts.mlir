@@ -4,6 +4,7 @@
 // RUN: kiln-opt %s --nn-decompose-composites=decompose=all | FileCheck %s --check-prefix=PARTS
 // PARTS-NOT: = nn.{{softmax|attention|layer_norm|gelu|elu|mish|lp_norm}}
 // nn.composite has none: its body is what a user writes. nn.batch_norm and nn.conv_transpose have no recogniser: constants are folded into the parts of the first, and models do not write the second.
+// nn.quantize, nn.dequantize, nn.quantized_matmul and nn.quantized_conv are operators of the model's, or made by --nn-recognize-quantized.
 
 
 // CHECK-LABEL: func @leaky_relu(

@@ -1,5 +1,6 @@
 // Uses every function of the kernel headers, as scalar and in the widths that kernels use.
 #include "kiln/decimal.h"
+#include "kiln/dot.h"
 #include "kiln/fourier.h"
 #include "kiln/half.h"
 #include "kiln/integer.h"
@@ -51,6 +52,14 @@ void halves(float *f, uint16_t *w) {
   store(f, load_f16<KILN_F>(w) + load_bf16<KILN_F>(w + 32));
   store_f16(w, load<KILN_F>(f));
   store_bf16(w, load<KILN_F>(f));
+}
+
+void dots(const int8_t *bytes, int32_t *sums) {
+  constexpr int count = lanes<KILN_F>;
+  using V = vec<int32_t, count>;
+  auto left = load<vec<int8_t, 4>>(bytes);
+  auto right = load<vec<int8_t, 4 * count>>(bytes + 4);
+  store(sums, dot_u8s8_pairs<count>(left, right, dot_u8s8<count>(left, right, load<V>(sums))));
 }
 
 template <typename T> static void integersOf(T *p, const float *f) {

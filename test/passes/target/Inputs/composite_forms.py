@@ -228,6 +228,21 @@ def add_loss_cases(model):
             model.case(f"SCE logs {where}", "SoftmaxCrossEntropyLoss", inputs[:2], log_softmax(x, 1), dims=dims, at=1, ignore_index=-100)
 
 
+def add_quantized_cases(model):
+    """Integers, so both forms are exact."""
+    x, scale, zero = random.uniform(-40, 40, (3, 21)).astype("f4"), np.float32(0.3), np.array(7)
+    parameters = [model.weight(scale), model.weight(zero, "u1")]
+    model.case("Quantize", "QuantizeLinear", [model.input(x), *parameters], np.clip(np.rint(x / scale) + zero, 0, 255), "u1")
+    q = random.integers(0, 256, (3, 20))
+    model.case("Dequantize", "DequantizeLinear", [model.input(q, "u1"), *parameters], (q - zero).astype("f4") * scale)
+    for kind, low in (("u1", 0), ("i1", -128)):
+        a, w = random.integers(low, low + 256, (3, 20)), random.integers(-128, 128, (20, 7))
+        model.case("Integers", "MatMulInteger", [model.input(a, kind), model.weight(w, "i1"), model.weight(zero, kind)], (a - zero) @ w, "i4")
+        image, filters = random.integers(low, low + 256, (1, 8, 4, 5)), random.integers(-128, 128, (6, 8, 1, 1))
+        exact = np.einsum("nchw,fc->nfhw", image - zero, filters[:, :, 0, 0])
+        model.case("Integers conv", "ConvInteger", [model.input(image, kind), model.weight(filters, "i1"), model.weight(zero, kind)], exact, "i4")
+
+
 OWN = helper.make_function("forms", "Own", ["x", "row"], ["y"], [
     helper.make_node("Constant", [], ["scale"], "scale"), helper.make_node("Mul", ["x", "scale"], ["scaled"], "scaled"),
     helper.make_node("Tanh", ["scaled"], ["bent"], "bent"), helper.make_node("Add", ["bent", "row"], ["y"], "sum")],
@@ -262,6 +277,7 @@ def build():
     add_split_norm_cases(model)
     add_own_cases(model)
     add_loss_cases(model)
+    add_quantized_cases(model)
     x, w = random.standard_normal((1, 3, 5, 4)).astype("f4"), random.standard_normal((3, 4, 2, 2)).astype("f4")
     model.case("ConvTranspose", "ConvTranspose", [model.input(x), model.weight(w)], conv_transpose(x, w), strides=[2, 2])
     return model

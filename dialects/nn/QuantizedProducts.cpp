@@ -1,0 +1,306 @@
+//===- QuantizedProducts.cpp - Products of quantised numbers in bytes ------===//
+//
+//   %r = nn.quantized_matmul %a, %w zero_points %za, %zw : tensor<2x8xui8>, tensor<8x16xi8> -> tensor<2x16xi32>
+//
+// becomes, if %w and %zw are constants and %za is one number,
+//
+//   %p = nn.matmul %a, (%w - %zw) : tensor<2x8xui8>, tensor<8x16xi8> -> tensor<2x16xi32>
+//   %r = nn.add %p, -%za * (sum of the weights of each column)
+//
+// and otherwise the product of (%a - %za) and (%w - %zw), in f32 where that is exact.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/QuantizedProducts.h"
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/Scalar.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+/// From here on a sum of products of bytes may leave 32 bits.
+static constexpr int64_t mostProducts = 65536;
+
+//===- Constants that are broadcast ----------------------------------------===//
+
+std::optional<SmallVector<double>> nn::getNumbersAlong(Value value, unsigned axis) {
+  if (std::optional<double> number = getSplatNumber(value))
+    return SmallVector<double>{*number};
+  auto type = cast<RankedTensorType>(value.getType());
+  if (auto transpose = value.getDefiningOp<TransposeOp>())
+    return getNumbersAlong(transpose.getInput(), transpose.getPermutation()[axis]);
+  if (auto broadcast = value.getDefiningOp<BroadcastToOp>()) {
+    RankedTensorType small = broadcast.getInput().getType();
+    int64_t added = type.getRank() - small.getRank();
+    return static_cast<int64_t>(axis) < added ? std::nullopt : getNumbersAlong(broadcast.getInput(), axis - added);
+  }
+  // A vector that became a row or a column.
+  if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    ElementsAttr constant = getConstant(reshape.getInput());
+    if (!constant || !type.hasStaticShape() || type.getNumElements() != type.getDimSize(axis))
+      return std::nullopt;
+    ConstantData data(constant);
+    return llvm::map_to_vector(llvm::seq<int64_t>(0, data.numElements()), [&](int64_t i) { return data.asDouble(i); });
+  }
+  ElementsAttr constant = getConstant(value);
+  if (!constant || constant.getNumElements() == 0)
+    return std::nullopt;
+  ConstantData data(constant);
+  int64_t inner = ShapedType::getNumElements(type.getShape().drop_front(axis + 1)), size = type.getDimSize(axis);
+  SmallVector<double> numbers;
+  for (int64_t i = 0; i < size; ++i)
+    numbers.push_back(data.asDouble(i * inner));
+  for (int64_t i = 0; i < data.numElements(); ++i)
+    if (data.asDouble(i) != numbers[i / inner % size])
+      return std::nullopt;
+  return numbers;
+}
+
+/// The single number that a value repeats; null when it may have several.
+static Value findRepeated(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<BroadcastToOp, TransposeOp, ReshapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  DimExprs dims = getDims(value.getType());
+  bool isOne = llvm::all_of(dims, [](AffineExpr dim) { return getConstantDim(dim) == 1; });
+  return isOne || value.getDefiningOp<SplatOp>() ? value : Value();
+}
+
+static bool isUniform(Value value) { return getSplatNumber(value) || findRepeated(value); }
+
+static TypedAttr numberAttr(Type element, double number) {
+  if (isa<FloatType>(element))
+    return FloatAttr::get(element, number);
+  return IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), static_cast<uint64_t>(static_cast<int64_t>(number)), false, true));
+}
+
+Value nn::getUniform(OpBuilder &builder, Value value) {
+  auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(value));
+  if (std::optional<double> number = getSplatNumber(value))
+    return SplatOp::create(builder, value.getLoc(), scalar, numberAttr(scalar.getElementType(), *number));
+  Value repeated = findRepeated(value);
+  return !repeated || repeated.getType() == scalar ? repeated : Value(ReshapeOp::create(builder, value.getLoc(), scalar, repeated));
+}
+
+//===- Weights -------------------------------------------------------------===//
+
+namespace {
+/// Constant weights without their zero points, and their sums.
+struct ByteWeights {
+  RankedTensorType type;
+  std::vector<int8_t> values;
+  /// Along `axis`, the result's columns.
+  SmallVector<int64_t> sums;
+};
+} // namespace
+
+/// Nullopt when the weights are not constant or do not fit signed bytes. `axis` counts the columns.
+static std::optional<ByteWeights> readWeights(Value weight, Value zero, unsigned axis) {
+  ElementsAttr constant = getConstant(weight);
+  auto zeros = getNumbersAlong(zero, axis);
+  if (!constant || constant.getNumElements() == 0 || !zeros)
+    return std::nullopt;
+  ConstantData data(constant);
+  auto type = cast<RankedTensorType>(weight.getType());
+  int64_t inner = ShapedType::getNumElements(type.getShape().drop_front(axis + 1)), columns = type.getDimSize(axis);
+  if (data.numElements() / columns >= mostProducts)
+    return std::nullopt;
+  ByteWeights weights{withElementType(type, IntegerType::get(type.getContext(), 8)), std::vector<int8_t>(data.numElements()), SmallVector<int64_t>(columns, 0)};
+  for (int64_t i = 0; i < data.numElements(); ++i) {
+    int64_t column = i / inner % columns, value = data.asInt(i) - static_cast<int64_t>((*zeros)[zeros->size() == 1 ? 0 : column]);
+    if (value < -128 || value > 127)
+      return std::nullopt;
+    weights.values[i] = static_cast<int8_t>(value);
+    weights.sums[column] += value;
+  }
+  return weights;
+}
+
+/// The same with `more` zeros behind each run along dimension `axis`.
+static void padWeights(ByteWeights &weights, unsigned axis, int64_t more) {
+  ArrayRef<int64_t> shape = weights.type.getShape();
+  int64_t inner = ShapedType::getNumElements(shape.drop_front(axis + 1)), run = shape[axis] * inner;
+  std::vector<int8_t> padded;
+  for (size_t i = 0; i < weights.values.size(); i += run) {
+    padded.insert(padded.end(), weights.values.begin() + i, weights.values.begin() + i + run);
+    padded.insert(padded.end(), more * inner, 0);
+  }
+  SmallVector<int64_t> grown(shape);
+  grown[axis] += more;
+  weights.type = RankedTensorType::get(grown, weights.type.getElementType());
+  weights.values = std::move(padded);
+}
+
+/// How many zeros make it a multiple of the bytes that one sum takes.
+static int64_t missing(int64_t size) { return llvm::alignTo(size, bytesPerSum) - size; }
+
+//===- Products of bytes ---------------------------------------------------===//
+
+namespace {
+/// The left side as unsigned bytes, with its zero point as a tensor of rank 0.
+struct ByteOperand {
+  Value value, zero;
+};
+} // namespace
+
+/// Signed bytes counted from -128.
+static Value toUnsigned(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type byte = IntegerType::get(type.getContext(), 8, IntegerType::Unsigned);
+  if (type.getElementType() == byte)
+    return value;
+  Value top = SplatOp::create(builder, loc, type, numberAttr(type.getElementType(), 128));
+  return BitcastOp::create(builder, loc, withElementType(type, byte), XorOp::create(builder, loc, type, value, top));
+}
+
+static ByteOperand readOperand(OpBuilder &builder, Location loc, Value value, Value zero) {
+  return {toUnsigned(builder, loc, value), toUnsigned(builder, loc, getUniform(builder, zero))};
+}
+
+static AffineMap constants(OpBuilder &builder, ArrayRef<int64_t> values) {
+  return AffineMap::get(0, 0, llvm::map_to_vector(values, [&](int64_t v) { return builder.getAffineConstantExpr(v); }), builder.getContext());
+}
+
+/// The operand with a border of its zero point.
+static Value padOperand(OpBuilder &builder, Location loc, const ByteOperand &operand, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+  if (llvm::all_of(low, [](int64_t n) { return n == 0; }) && llvm::all_of(high, [](int64_t n) { return n == 0; }))
+    return operand.value;
+  auto type = cast<RankedTensorType>(operand.value.getType());
+  DimExprs dims = getDims(type);
+  for (size_t i = 0; i < dims.size(); ++i)
+    dims[i] = simplifyDim(dims[i] + (low[i] + high[i]));
+  return PadOp::create(builder, loc, makeTensorType(dims, type.getElementType()), operand.value, operand.zero, constants(builder, low),
+                       constants(builder, high), SmallVector<int64_t>(dims.size(), 0), PadMode::Constant);
+}
+
+/// A constant of i32 with one number for each index of dimension `axis`, in the rank of the result.
+static Value alongAxis(OpBuilder &builder, Location loc, ArrayRef<int32_t> numbers, int64_t rank, unsigned axis) {
+  SmallVector<int64_t> shape(rank - axis, 1);
+  shape[0] = numbers.size();
+  return ConstantOp::create(builder, loc, makeConstantOf<int32_t>(RankedTensorType::get(shape, builder.getI32Type()), numbers));
+}
+
+/// sums - zero * (the weights' sums along `axis` of the result).
+static Value subtractZero(OpBuilder &builder, Location loc, Value product, Value zero, ArrayRef<int64_t> sums, unsigned axis) {
+  auto type = cast<RankedTensorType>(product.getType());
+  auto spread = [&](Value value) { return BroadcastToOp::create(builder, loc, type, value); };
+  std::optional<double> number = getSplatNumber(zero);
+  int64_t factor = number ? -static_cast<int64_t>(*number) : -1;
+  if (factor == 0 || llvm::all_of(sums, [](int64_t sum) { return sum == 0; }))
+    return product;
+  Value addend = alongAxis(builder, loc, llvm::map_to_vector(sums, [&](int64_t sum) { return static_cast<int32_t>(factor * sum); }), type.getRank(), axis);
+  if (!number) {
+    auto small = cast<RankedTensorType>(addend.getType());
+    Value wide = CastOp::create(builder, loc, RankedTensorType::get({}, builder.getI32Type()), zero);
+    addend = MulOp::create(builder, loc, small, addend, BroadcastToOp::create(builder, loc, small, wide));
+  }
+  return AddOp::create(builder, loc, type, product, spread(addend));
+}
+
+static Value makeWeights(OpBuilder &builder, Location loc, const ByteWeights &weights) {
+  return ConstantOp::create(builder, loc, makeConstantOf<int8_t>(weights.type, weights.values));
+}
+
+//===- Products of wider numbers -------------------------------------------===//
+
+/// The fastest type in which sums of so many products of differences of bytes are exact.
+static Type sumType(OpBuilder &builder, AffineExpr products) {
+  auto count = getConstantDim(products);
+  return count && *count * 255 * 255 < 1 << 24 ? Type(builder.getF32Type()) : Type(builder.getI32Type());
+}
+
+/// value - zero in a wider type.
+static Value centre(OpBuilder &builder, Location loc, Value value, Value zero, Type wide) {
+  Type type = withElementType(value.getType(), wide);
+  Value result = CastOp::create(builder, loc, type, value);
+  return getSplatNumber(zero) == 0.0 ? result : Value(SubOp::create(builder, loc, type, result, CastOp::create(builder, loc, type, zero)));
+}
+
+static Value toSum(OpBuilder &builder, Location loc, Type type, Value product) {
+  return product.getType() == type ? product : Value(CastOp::create(builder, loc, type, product));
+}
+
+//===- nn.quantized_matmul -------------------------------------------------===//
+
+bool nn::isByteProduct(QuantizedMatmulOp op) {
+  RankedTensorType rhs = op.getRhs().getType();
+  return rhs.getRank() == 2 && isUniform(op.getLhsZero()) && readWeights(op.getRhs(), op.getRhsZero(), 1);
+}
+
+FailureOr<SmallVector<Value>> QuantizedMatmulOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  auto weights = getRhs().getType().getRank() == 2 && isUniform(getLhsZero()) ? readWeights(getRhs(), getRhsZero(), 1) : std::nullopt;
+  if (!weights) {
+    Type wide = sumType(builder, getDims(getLhs().getType()).back());
+    Value lhs = centre(builder, loc, getLhs(), getLhsZero(), wide), rhs = centre(builder, loc, getRhs(), getRhsZero(), wide);
+    return SmallVector<Value>{toSum(builder, loc, getType(), MatmulOp::create(builder, loc, withElementType(getType(), wide), lhs, rhs))};
+  }
+  ByteOperand operand = readOperand(builder, loc, getLhs(), getLhsZero());
+  SmallVector<int64_t> low(getType().getRank(), 0), high(low);
+  high.back() = missing(weights->type.getDimSize(0));
+  if (high.back())
+    padWeights(*weights, 0, high.back());
+  Value product = MatmulOp::create(builder, loc, getType(), padOperand(builder, loc, operand, low, high), makeWeights(builder, loc, *weights));
+  return SmallVector<Value>{subtractZero(builder, loc, product, operand.zero, weights->sums, getType().getRank() - 1)};
+}
+
+//===- nn.quantized_conv ---------------------------------------------------===//
+
+static bool hasByteGroups(QuantizedConvOp op) { return op.getGroups() == 1 || op.getWeight().getType().getDimSize(1) % bytesPerSum == 0; }
+
+bool nn::isByteProduct(QuantizedConvOp op) {
+  return hasByteGroups(op) && isUniform(op.getInputZero()) && readWeights(op.getWeight(), op.getWeightZero(), 0);
+}
+
+FailureOr<SmallVector<Value>> QuantizedConvOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  auto convolve = [&](Type element, Value input, Value weight, ArrayRef<int64_t> pads) {
+    return ConvOp::create(builder, loc, withElementType(getType(), element), input, weight, getStrides(), getDilations(), pads, getGroups(), getLayout());
+  };
+  auto weights = hasByteGroups(*this) && isUniform(getInputZero()) ? readWeights(getWeight(), getWeightZero(), 0) : std::nullopt;
+  if (!weights) {
+    DimExprs shape = getDims(getWeight().getType());
+    Type wide = sumType(builder, simplifyDim(getNumElements(ArrayRef(shape).drop_front(), getContext())));
+    Value input = centre(builder, loc, getInput(), getInputZero(), wide), weight = centre(builder, loc, getWeight(), getWeightZero(), wide);
+    return SmallVector<Value>{toSum(builder, loc, getType(), convolve(wide, input, weight, getPads()))};
+  }
+  ByteOperand operand = readOperand(builder, loc, getInput(), getInputZero());
+  size_t rank = getType().getRank(), spatial = rank - 2, channels = getLayout() == Layout::ChannelsLast ? rank - 1 : 1;
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  for (size_t i = 0; i < spatial; ++i) {
+    low[i + (channels == 1 ? 2 : 1)] = getPads()[i];
+    high[i + (channels == 1 ? 2 : 1)] = getPads()[spatial + i];
+  }
+  if (int64_t more = missing(weights->type.getDimSize(1))) {
+    high[channels] = more;
+    padWeights(*weights, 1, more);
+  }
+  Value product = convolve(builder.getI32Type(), padOperand(builder, loc, operand, low, high), makeWeights(builder, loc, *weights),
+                           SmallVector<int64_t>(2 * spatial, 0));
+  return SmallVector<Value>{subtractZero(builder, loc, product, operand.zero, weights->sums, channels)};
+}
+
+//===- Numbers -------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> QuantizeOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  Type real = getX().getType();
+  Value scaled = getSplatNumber(getScale()) == 1.0 ? getX() : Value(DivOp::create(builder, loc, real, getX(), getScale()));
+  Value rounded = RoundOp::create(builder, loc, real, scaled);
+  if (getSplatNumber(getZeroPoint()) != 0.0)
+    rounded = AddOp::create(builder, loc, real, rounded, CastOp::create(builder, loc, real, getZeroPoint()));
+  auto low = builder.getF64FloatAttr(lowestOf(getType())), high = builder.getF64FloatAttr(highestOf(getType()));
+  return SmallVector<Value>{CastOp::create(builder, loc, getType(), ClampOp::create(builder, loc, real, rounded, low, high))};
+}
+
+FailureOr<SmallVector<Value>> DequantizeOp::decompose(OpBuilder &builder) {
+  Value centred = centre(builder, getLoc(), getX(), getZeroPoint(), builder.getI32Type());
+  Value number = CastOp::create(builder, getLoc(), getType(), centred);
+  return SmallVector<Value>{MulOp::create(builder, getLoc(), getType(), number, getScale())};
+}
+
+bool QuantizeOp::hasFusedKernel(kernel::TargetAttr) { return true; }
+bool DequantizeOp::hasFusedKernel(kernel::TargetAttr) { return true; }

@@ -1,0 +1,30 @@
+//===- QuantizedProducts.h - Products of quantised numbers in bytes --------===//
+//
+// A sum of (a - za) * (w - zw) is a sum of a * (w - zw), minus za times the sum of the weights of its column. With constant weights w - zw is a constant of
+// signed bytes and the second part an addend for each column, so the product itself is that of unsigned by signed bytes, for which CPUs have instructions.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_DIALECTS_NN_QUANTIZEDPRODUCTS_H
+#define KILN_DIALECTS_NN_QUANTIZEDPRODUCTS_H
+
+#include "dialects/nn/NN.h"
+#include <optional>
+
+namespace kiln::nn {
+
+/// Depths that byte products are written for are multiples of this.
+inline constexpr int64_t bytesPerSum = 4;
+
+/// The constant numbers of a value that differs along one dimension only: one of them if it does not differ at all.
+std::optional<llvm::SmallVector<double>> getNumbersAlong(mlir::Value value, unsigned axis);
+
+/// The number that a value has everywhere, as a tensor of rank 0 that is made from what is broadcast; null when it may differ.
+mlir::Value getUniform(mlir::OpBuilder &builder, mlir::Value value);
+
+/// Whether the product decomposes into one of bytes: constant weights, one zero point on the left, no group of channels that is no multiple of four.
+bool isByteProduct(QuantizedMatmulOp op);
+bool isByteProduct(QuantizedConvOp op);
+
+} // namespace kiln::nn
+
+#endif // KILN_DIALECTS_NN_QUANTIZEDPRODUCTS_H

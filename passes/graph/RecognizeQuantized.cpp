@@ -1,0 +1,333 @@
+//===- RecognizeQuantized.cpp - Products between dequantised numbers -------===//
+//
+//   %a = nn.dequantize %x, %sx, %zx
+//   %b = nn.dequantize %w, %sw, %zw                      (%w, %zw: constants)
+//   %c = nn.conv %a, %b ...
+//   %r = nn.quantize (nn.relu (%c + %bias)), %s, %z
+//
+// becomes (shortened: casts and broadcasts stand between)
+//
+//   %c = nn.quantized_conv %x, %w zero_points %zx, %zw ...
+//   %q = nn.round (nn.relu ((%c + %bias / (%sx * %sw)) * (%sx * %sw / %s)))
+//   %r = nn.clamp (%q + %z)
+//
+// if bytes can be multiplied so (QuantizedProducts.h). Where they cannot, what lies beside a product decomposes here, so that the passes behind see its
+// arithmetic: constant weights fold, and factors go into weights.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/QuantizedProducts.h"
+#include "dialects/nn/Scalar.h"
+#include "passes/Passes.h"
+#include "passes/graph/EvaluateMovement.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+namespace kiln {
+#define GEN_PASS_DEF_RECOGNIZEQUANTIZED
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+//===- Movement between quantised numbers ----------------------------------===//
+
+/// Whether both are one number, the same.
+static bool isSameNumber(Value x, Value y) {
+  std::optional<double> a = getSplatNumber(x), b = getSplatNumber(y);
+  return a && a == b;
+}
+
+/// What picks or moves elements, whatever they are.
+static bool onlyMoves(Operation *op) { return isa<MaxPoolOp, TransposeOp, ReshapeOp, SliceOp, ConcatOp>(op); }
+
+/// quantize(move(dequantize(x))) with the same parameters -> move(x).
+static LogicalResult moveBytes(QuantizeOp op, PatternRewriter &rewriter) {
+  Operation *move = op.getX().getDefiningOp();
+  if (!move || !onlyMoves(move))
+    return rewriter.notifyMatchFailure(op, "expected moved numbers");
+  SmallVector<Value> bytes;
+  for (Value operand : move->getOperands()) {
+    auto from = operand.getDefiningOp<DequantizeOp>();
+    bool fits = from && getElementTypeOrSelf(from.getX()) == op.getType().getElementType() && op.getType().getElementType().isInteger(8);
+    if (!fits || !isSameNumber(from.getScale(), op.getScale()) || !isSameNumber(from.getZeroPoint(), op.getZeroPoint()))
+      return rewriter.notifyMatchFailure(op, "expected operands with the parameters of the result");
+    bytes.push_back(from.getX());
+  }
+  Operation *moved = rewriter.clone(*move);
+  moved->setOperands(bytes);
+  moved->getResult(0).setType(op.getType());
+  rewriter.replaceOp(op, moved);
+  return success();
+}
+
+//===- Products ------------------------------------------------------------===//
+
+namespace {
+/// Dequantised numbers: of a left side with one scale and one zero point, of weights with one for each column.
+struct Dequantized {
+  Value integer, scale, zero;
+};
+} // namespace
+
+/// The dequantisation behind transposes and reshapes; null when there is none.
+static DequantizeOp findDequantize(Value value) {
+  while (isa_and_nonnull<TransposeOp, ReshapeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto op = value.getDefiningOp<DequantizeOp>();
+  return op && getElementTypeOrSelf(op.getX()).isInteger(8) && op.getType().getElementType().isF32() ? op : DequantizeOp();
+}
+
+/// A transpose or reshape of another operand; a constant is moved now, and a number that is the same everywhere stays one.
+static Value cloneOn(OpBuilder &builder, Operation *view, Value operand) {
+  RankedTensorType type = withElementType(view->getResult(0).getType(), getElementTypeOrSelf(operand));
+  if (auto splat = operand.getDefiningOp<SplatOp>())
+    return SplatOp::create(builder, view->getLoc(), type, splat.getValue());
+  Operation *moved = builder.clone(*view);
+  moved->setOperand(0, operand);
+  moved->getResult(0).setType(type);
+  ElementsAttr constant = operand.getDefiningOp<ConstantOp>() ? getConstant(operand) : ElementsAttr();
+  FailureOr<std::vector<char>> bytes = constant ? evaluateMovement(moved, ConstantData(constant)) : FailureOr<std::vector<char>>();
+  if (failed(bytes))
+    return moved->getResult(0);
+  return ConstantOp::create(builder, view->getLoc(), makeConstant(type, std::move(*bytes)));
+}
+
+/// What a value that findDequantize knows dequantises, moved as the value is.
+static Dequantized readDequantized(OpBuilder &builder, Value value) {
+  if (auto op = value.getDefiningOp<DequantizeOp>())
+    return {op.getX(), op.getScale(), op.getZeroPoint()};
+  Operation *view = value.getDefiningOp();
+  Dequantized inner = readDequantized(builder, view->getOperand(0));
+  return {cloneOn(builder, view, inner.integer), cloneOn(builder, view, inner.scale), cloneOn(builder, view, inner.zero)};
+}
+
+/// The product with its scales in place of that of dequantised numbers. `axis` counts the columns of the weights, `resultAxis` those of the result.
+template <typename OpTy, typename Make>
+static LogicalResult raiseProduct(OpTy op, PatternRewriter &rewriter, unsigned axis, unsigned resultAxis, Make make) {
+  DequantizeOp left = findDequantize(op->getOperand(0)), right = findDequantize(op->getOperand(1));
+  std::optional<double> leftScale = left ? getSplatNumber(left.getScale()) : std::nullopt;
+  if (!leftScale || !right || !getConstant(right.getX()))
+    return rewriter.notifyMatchFailure(op, "expected a dequantised operand with one scale and dequantised constant weights");
+  Location loc = op.getLoc();
+  Dequantized lhs = readDequantized(rewriter, op->getOperand(0)), rhs = readDequantized(rewriter, op->getOperand(1));
+  auto rightScales = getNumbersAlong(rhs.scale, axis);
+  if (!rightScales)
+    return rewriter.notifyMatchFailure(op, "expected a constant scale for each column of the weights");
+  auto whole = make(withElementType(op.getType(), rewriter.getI32Type()), lhs, rhs);
+  if (!isByteProduct(whole)) {
+    rewriter.eraseOp(whole);
+    return rewriter.notifyMatchFailure(op, "expected constant weights");
+  }
+  SmallVector<float> factors = llvm::map_to_vector(*rightScales, [&](double scale) { return static_cast<float>(*leftScale) * static_cast<float>(scale); });
+  SmallVector<int64_t> shape(op.getType().getRank() - resultAxis, 1);
+  shape[0] = factors.size();
+  Value scale = ConstantOp::create(rewriter, loc, makeConstantOf<float>(RankedTensorType::get(shape, rewriter.getF32Type()), factors));
+  Value sum = CastOp::create(rewriter, loc, op.getType(), whole->getResult(0));
+  rewriter.replaceOpWithNewOp<MulOp>(op, op.getType(), sum, BroadcastToOp::create(rewriter, loc, op.getType(), scale));
+  return success();
+}
+
+static LogicalResult raiseMatmul(MatmulOp op, PatternRewriter &rewriter) {
+  return raiseProduct(op, rewriter, 1, op.getType().getRank() - 1, [&](RankedTensorType type, const Dequantized &lhs, const Dequantized &rhs) {
+    return QuantizedMatmulOp::create(rewriter, op.getLoc(), type, lhs.integer, rhs.integer, lhs.zero, rhs.zero);
+  });
+}
+
+static LogicalResult raiseConv(ConvOp op, PatternRewriter &rewriter) {
+  unsigned channels = op.getLayout() == Layout::ChannelsLast ? op.getType().getRank() - 1 : 1;
+  return raiseProduct(op, rewriter, 0, channels, [&](RankedTensorType type, const Dequantized &input, const Dequantized &weight) {
+    return QuantizedConvOp::create(rewriter, op.getLoc(), type, input.integer, weight.integer, input.zero, weight.zero, op.getStrides(),
+                                   op.getDilations(), op.getPads(), op.getGroups(), op.getLayout());
+  });
+}
+
+//===- Requantisation ------------------------------------------------------===//
+
+namespace {
+/// sum * factor + bias, clamped, with numbers for each index of `axis`.
+struct ScaledSum {
+  Value sum;
+  unsigned axis;
+  SmallVector<double> factor, bias = {};
+  std::optional<std::pair<double, double>> clamp = std::nullopt;
+};
+} // namespace
+
+/// The dimension along which a product has its columns, from its sums.
+static std::optional<unsigned> columnAxis(Value sum) {
+  Operation *op = sum.getDefiningOp();
+  if (auto conv = dyn_cast_or_null<QuantizedConvOp>(op))
+    return conv.getLayout() == Layout::ChannelsLast ? conv.getType().getRank() - 1 : 1;
+  return isa_and_nonnull<QuantizedMatmulOp>(op) ? std::optional<unsigned>(cast<RankedTensorType>(sum.getType()).getRank() - 1) : std::nullopt;
+}
+
+static std::optional<ScaledSum> readScaledSum(Value value) {
+  if (!value.hasOneUse())
+    return std::nullopt;
+  if (auto mul = value.getDefiningOp<MulOp>()) {
+    auto cast = mul.getX().getDefiningOp<CastOp>();
+    auto axis = cast && cast->hasOneUse() && cast.getX().hasOneUse() ? columnAxis(cast.getX()) : std::nullopt;
+    auto factor = axis ? getNumbersAlong(mul.getY(), *axis) : std::nullopt;
+    return factor ? std::optional(ScaledSum{cast.getX(), *axis, *factor}) : std::nullopt;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<AddOp, ReluOp, ClampOp>(op))
+    return std::nullopt;
+  auto inner = readScaledSum(op->getOperand(0));
+  if (!inner || inner->clamp)
+    return std::nullopt;
+  if (auto clamp = dyn_cast<ClampOp>(op)) {
+    inner->clamp = {clamp.getMin().convertToDouble(), clamp.getMax().convertToDouble()};
+  } else if (isa<ReluOp>(op)) {
+    inner->clamp = {0, INFINITY};
+  } else {
+    auto bias = inner->bias.empty() ? getNumbersAlong(op->getOperand(1), inner->axis) : std::nullopt;
+    if (!bias)
+      return std::nullopt;
+    inner->bias = *bias;
+  }
+  return inner;
+}
+
+static double at(ArrayRef<double> numbers, size_t i) { return numbers[numbers.size() == 1 ? 0 : i]; }
+
+/// The bias in units of the factor, if it is a whole number of them everywhere, as quantisers write it.
+static std::optional<SmallVector<int32_t>> readWholeBias(const ScaledSum &scaled) {
+  SmallVector<int32_t> whole;
+  for (size_t i = 0; i < std::max(scaled.bias.size(), scaled.factor.size()); ++i) {
+    double units = at(scaled.bias, i) / at(scaled.factor, i), nearest = std::nearbyint(units);
+    // The products of two and of one rounded number differ by so much.
+    if (!(std::fabs(units - nearest) <= std::fabs(nearest) * 0x1p-22) || std::fabs(nearest) > 0x1p30)
+      return std::nullopt;
+    whole.push_back(static_cast<int32_t>(nearest));
+  }
+  return whole;
+}
+
+template <typename T> static Value spreadAlong(OpBuilder &builder, Location loc, ArrayRef<T> numbers, Type element, RankedTensorType like, unsigned axis) {
+  SmallVector<int64_t> shape(like.getRank() - axis, 1);
+  shape[0] = numbers.size();
+  Value constant = ConstantOp::create(builder, loc, makeConstantOf<T>(RankedTensorType::get(shape, element), numbers));
+  return BroadcastToOp::create(builder, loc, withElementType(like, element), constant);
+}
+
+static SmallVector<float> divideAll(ArrayRef<double> numbers, double divisor) {
+  return llvm::map_to_vector(numbers, [&](double number) { return static_cast<float>(number / divisor); });
+}
+
+/// The activation of a scaled sum in steps of the result's scale.
+static Value clampScaled(OpBuilder &builder, Value value, const ScaledSum &scaled, double scale, QuantizeOp op) {
+  if (!scaled.clamp)
+    return value;
+  auto [low, high] = *scaled.clamp;
+  if (low == 0 && high == INFINITY) {
+    // A zero point at the lower end of the range does what a Relu does.
+    bool isRange = getSplatNumber(op.getZeroPoint()) == lowestOf(op.getType());
+    return isRange ? value : Value(ReluOp::create(builder, value.getLoc(), value.getType(), value));
+  }
+  return ClampOp::create(builder, value.getLoc(), value.getType(), value, builder.getF64FloatAttr(low / scale), builder.getF64FloatAttr(high / scale));
+}
+
+/// quantize(sum * factor + bias) -> (sum + whole bias) * (factor / scale), rounded: one multiplication for each element.
+static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
+  auto scaled = readScaledSum(op.getX());
+  std::optional<double> scale = getSplatNumber(op.getScale());
+  if (!scaled || !scale || !(*scale > 0) || *scale == 1)
+    return rewriter.notifyMatchFailure(op, "expected a scaled sum and one scale other than 1");
+  Location loc = rewriter.getFusedLoc({op.getX().getLoc(), op.getLoc()});
+  RankedTensorType real = op.getX().getType();
+  Type f32 = real.getElementType();
+  auto whole = scaled->bias.empty() ? std::nullopt : readWholeBias(*scaled);
+  Value sum = scaled->sum;
+  if (whole)
+    sum = AddOp::create(rewriter, loc, sum.getType(), sum, spreadAlong<int32_t>(rewriter, loc, *whole, rewriter.getI32Type(), real, scaled->axis));
+  Value value = CastOp::create(rewriter, loc, real, sum);
+  value = MulOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->factor, *scale), f32, real, scaled->axis));
+  if (!whole && !scaled->bias.empty())
+    value = AddOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->bias, *scale), f32, real, scaled->axis));
+  value = clampScaled(rewriter, value, *scaled, *scale, op);
+  Value one = SplatOp::create(rewriter, loc, real, FloatAttr::get(f32, 1.0));
+  rewriter.replaceOpWithNewOp<QuantizeOp>(op, op.getType(), value, one, op.getZeroPoint());
+  return success();
+}
+
+//===- The pass ------------------------------------------------------------===//
+
+/// Whether a product of real numbers gives the value, through what a factor passes on its way into the weights.
+static bool followsProduct(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<AddOp, SubOp, MulOp, DivOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<MatmulOp, ConvOp>(op);
+}
+
+/// Takes apart all operations of a kind that `wanted` picks.
+template <typename OpTy> static void decompose(ModuleOp module, function_ref<bool(OpTy)> wanted) {
+  SmallVector<OpTy> ops;
+  module.walk([&](OpTy op) {
+    if (wanted(op))
+      ops.push_back(op);
+  });
+  for (OpTy op : ops) {
+    OpBuilder builder(op);
+    FailureOr<SmallVector<Value>> parts = op.decompose(builder);
+    op->replaceAllUsesWith(*parts);
+    op->erase();
+  }
+}
+
+/// Rewrites each operation of a kind once, in order.
+template <typename OpTy> static void rewriteAll(ModuleOp module, LogicalResult (*rewrite)(OpTy, PatternRewriter &)) {
+  SmallVector<OpTy> ops;
+  module.walk([&](OpTy op) { ops.push_back(op); });
+  PatternRewriter rewriter(module.getContext());
+  for (OpTy op : ops) {
+    rewriter.setInsertionPoint(op);
+    (void)rewrite(op, rewriter);
+  }
+}
+
+namespace {
+struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuantizedPass> {
+  using RecognizeQuantizedBase::RecognizeQuantizedBase;
+
+  /// What the passes before this one did could not see the parts.
+  LogicalResult fold() {
+    OpPassManager passes("builtin.module");
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    passes.addPass(createFoldConstants({budget}));
+    passes.addPass(createSimplifyDataMovement());
+    passes.addPass(createFoldConstants({budget}));
+    return runPipeline(passes, getOperation());
+  }
+  void runOnOperation() override {
+    bool isQuantized = getOperation().walk([](Operation *op) {
+      return isa<QuantizeOp, DequantizeOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    }).wasInterrupted();
+    if (!isQuantized)
+      return;
+    if (products) {
+      rewriteAll(getOperation(), moveBytes);
+      rewriteAll(getOperation(), raiseMatmul);
+      rewriteAll(getOperation(), raiseConv);
+    }
+    // Biases are numbers once they are not dequantised any more.
+    decompose<DequantizeOp>(getOperation(), [](DequantizeOp op) { return bool(getConstant(op.getX())); });
+    if (failed(fold()))
+      return signalPassFailure();
+    if (products)
+      rewriteAll(getOperation(), requantize);
+    decompose<QuantizeOp>(getOperation(), [](QuantizeOp op) { return followsProduct(op.getX()); });
+    if (failed(fold()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,85 @@
+// Products between dequantised numbers become products of integers with one rounding, where their weights are constant bytes.
+// RUN: kiln-opt %s --nn-recognize-quantized | FileCheck %s
+// RUN: kiln-opt %s --nn-recognize-quantized=products=false | FileCheck %s --check-prefix=PARTS
+
+// The bias counts in units of both scales, and the factor has the result's.
+// CHECK-LABEL: func @conv(
+// CHECK-DAG: %[[BIAS:.*]] = nn.constant {{.*}}100, 100{{.*}}-200, -200{{.*}} : tensor<1x2x4x4xi32>
+// CHECK-DAG: %[[FACTOR:.*]] = nn.constant {{.*}}0.166666672{{.*}}0.0833333358{{.*}} : tensor<2x1x1xf32>
+// CHECK: %[[SUM:.*]] = nn.quantized_conv %arg0, %{{.*}} zero_points %{{.*}}, %{{.*}} strides [1, 1]
+// CHECK: nn.add %[[SUM]], %[[BIAS]] : tensor<1x2x4x4xi32>
+// CHECK: %[[SPREAD:.*]] = nn.broadcast_to %[[FACTOR]]
+// CHECK: nn.mul %{{.*}}, %[[SPREAD]]
+// CHECK: nn.relu
+// CHECK: nn.quantize
+// CHECK-NEXT: return
+// PARTS-LABEL: func @conv(
+// PARTS-NOT: nn.quantized_conv
+// PARTS: nn.dequantize
+// PARTS: nn.conv %{{.*}} : tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32>
+func.func @conv(%x: tensor<1x4x4x4xui8>) -> tensor<1x2x4x4xui8> {
+  %w = nn.constant dense<3> : tensor<2x4x1x1xi8>
+  %b = nn.constant dense<[100, -200]> : tensor<2xi32>
+  %sx = nn.splat 0.5 : f32 -> tensor<1x4x4x4xf32>
+  %zx = nn.splat 7 : ui8 -> tensor<1x4x4x4xui8>
+  %scales = nn.constant dense<[[[[0.25]]], [[[0.125]]]]> : tensor<2x1x1x1xf32>
+  %sw = nn.broadcast_to %scales : tensor<2x1x1x1xf32> -> tensor<2x4x1x1xf32>
+  %zw = nn.splat 0 : i8 -> tensor<2x4x1x1xi8>
+  %steps = nn.constant dense<[0.125, 0.0625]> : tensor<2xf32>
+  %none = nn.splat 0 : i32 -> tensor<2xi32>
+  %s = nn.splat 0.75 : f32 -> tensor<1x2x4x4xf32>
+  %z = nn.splat 3 : ui8 -> tensor<1x2x4x4xui8>
+  %a = nn.dequantize %x, %sx, %zx : tensor<1x4x4x4xui8>, tensor<1x4x4x4xf32> -> tensor<1x4x4x4xf32>
+  %f = nn.dequantize %w, %sw, %zw : tensor<2x4x1x1xi8>, tensor<2x4x1x1xf32> -> tensor<2x4x1x1xf32>
+  %c = nn.conv %a, %f strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32> -> tensor<1x2x4x4xf32>
+  %d = nn.dequantize %b, %steps, %none : tensor<2xi32>, tensor<2xf32> -> tensor<2xf32>
+  %e = nn.reshape %d : tensor<2xf32> -> tensor<2x1x1xf32>
+  %g = nn.broadcast_to %e : tensor<2x1x1xf32> -> tensor<1x2x4x4xf32>
+  %h = nn.add %c, %g : tensor<1x2x4x4xf32>
+  %i = nn.relu %h : tensor<1x2x4x4xf32>
+  %q = nn.quantize %i, %s, %z : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32> -> tensor<1x2x4x4xui8>
+  return %q : tensor<1x2x4x4xui8>
+}
+
+// Weights that are computed stay real numbers, and a depthwise window has no four bytes side by side.
+// CHECK-LABEL: func @others(
+// CHECK: nn.matmul %{{.*}} : tensor<2x8xf32>, tensor<8x4xf32>
+// CHECK: nn.conv %{{.*}} groups 4
+func.func @others(%x: tensor<2x8xui8>, %w: tensor<8x4xi8>, %i: tensor<1x4x6x6xui8>) -> (tensor<2x4xf32>, tensor<1x4x4x4xf32>) {
+  %sx = nn.splat 0.5 : f32 -> tensor<2x8xf32>
+  %zx = nn.splat 7 : ui8 -> tensor<2x8xui8>
+  %sw = nn.splat 0.5 : f32 -> tensor<8x4xf32>
+  %zw = nn.splat 0 : i8 -> tensor<8x4xi8>
+  %a = nn.dequantize %x, %sx, %zx : tensor<2x8xui8>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %b = nn.dequantize %w, %sw, %zw : tensor<8x4xi8>, tensor<8x4xf32> -> tensor<8x4xf32>
+  %r = nn.matmul %a, %b : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %k = nn.constant dense<3> : tensor<4x1x3x3xi8>
+  %si = nn.splat 0.5 : f32 -> tensor<1x4x6x6xf32>
+  %zi = nn.splat 7 : ui8 -> tensor<1x4x6x6xui8>
+  %sk = nn.splat 0.5 : f32 -> tensor<4x1x3x3xf32>
+  %zk = nn.splat 0 : i8 -> tensor<4x1x3x3xi8>
+  %c = nn.dequantize %i, %si, %zi : tensor<1x4x6x6xui8>, tensor<1x4x6x6xf32> -> tensor<1x4x6x6xf32>
+  %d = nn.dequantize %k, %sk, %zk : tensor<4x1x3x3xi8>, tensor<4x1x3x3xf32> -> tensor<4x1x3x3xf32>
+  %s = nn.conv %c, %d strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 4 layout channels_first
+    : tensor<1x4x6x6xf32>, tensor<4x1x3x3xf32> -> tensor<1x4x4x4xf32>
+  return %r, %s : tensor<2x4xf32>, tensor<1x4x4x4xf32>
+}
+
+// Bytes that are only moved are not computed with, if their parameters stay.
+// CHECK-LABEL: func @moved(
+// CHECK: nn.transpose %arg0 [1, 0] : tensor<2x8xui8> -> tensor<8x2xui8>
+// CHECK: nn.quantize
+// CHECK: return
+func.func @moved(%x: tensor<2x8xui8>) -> (tensor<8x2xui8>, tensor<8x2xui8>) {
+  %sx = nn.splat 0.5 : f32 -> tensor<2x8xf32>
+  %zx = nn.splat 7 : ui8 -> tensor<2x8xui8>
+  %s = nn.splat 0.5 : f32 -> tensor<8x2xf32>
+  %z = nn.splat 7 : ui8 -> tensor<8x2xui8>
+  %other = nn.splat 8 : ui8 -> tensor<8x2xui8>
+  %a = nn.dequantize %x, %sx, %zx : tensor<2x8xui8>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %t = nn.transpose %a [1, 0] : tensor<2x8xf32> -> tensor<8x2xf32>
+  %q = nn.quantize %t, %s, %z : tensor<8x2xf32>, tensor<8x2xf32> -> tensor<8x2xui8>
+  %r = nn.quantize %t, %s, %other : tensor<8x2xf32>, tensor<8x2xf32> -> tensor<8x2xui8>
+  return %q, %r : tensor<8x2xui8>, tensor<8x2xui8>
+}
