@@ -394,6 +394,9 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
       if (all || wanted.contains(result))
         results.insert(result);
   }
+  // What was left over for a user that then computes it by itself; it goes with the other operations that have no users left.
+  if (results.empty())
+    return;
   SmallVector<Location> locations;
   for (Operation *op : ordered)
     if (!isa<BroadcastToOp, SplatOp>(op) || ordered.size() == 1)
