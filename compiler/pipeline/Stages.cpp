@@ -51,6 +51,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   form.strict = options.keepComposites;
   passes.addPass(createDecomposeComposites(form));
   if (!options.plain) {
+    passes.addPass(createWidenRecurrences());
     passes.addPass(createFoldConstants({options.foldBytes}));
     passes.addPass(createPropagateLayout());
     passes.addPass(createFoldConstants({options.foldBytes}));

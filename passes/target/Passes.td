@@ -63,6 +63,13 @@ def WidenOperands : Pass<"nn-widen-operands", "mlir::ModuleOp"> {
   }];
 }
 
+def WidenRecurrences : Pass<"nn-widen-recurrences", "mlir::ModuleOp"> {
+  let summary = "Computes recurrent layers of f16 and bf16 in f32.";
+  let description = [{
+    Casts stand around each layer. Those of weights are folded, so the library holds them as f32.
+  }];
+}
+
 def MaterializePadding : Pass<"nn-materialize-padding", "mlir::ModuleOp"> {
   let summary = "Moves the padding of convolutions into a separate nn.pad.";
 }

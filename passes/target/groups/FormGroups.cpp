@@ -394,7 +394,7 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
       if (all || wanted.contains(result))
         results.insert(result);
   }
-  // All its users compute a dequantised value by themselves.
+  // What was left over for a user that then computes it by itself; it goes with the other operations that have no users left.
   if (results.empty())
     return;
   SmallVector<Location> locations;
