@@ -18,7 +18,7 @@
 // CHECK: const int64_t shape[2] = {rows, 2};
 // CHECK-NEXT: kiln::report(status, scale(in, out, shape, 0.5f));
 // CHECK-NEXT: note(threads, 2.0f, state);
-module attributes {nn.model = "ext", nn.symbols = ["rows"], kernel.nn.symbol_bounds = [array<i64: 1, 64>], kernel.workspace_bytes = 64 : i64} {
+module attributes {nn.model = "ext", nn.symbols = ["rows"], nn.symbol_bounds = [array<i64: 1, 64>], kernel.workspace_bytes = 64 : i64} {
   kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>, f32) -> i32 writes [1]
   kernel.external @note : (index, f32, memref<?xi8>) -> () writes [2]
   func.func private @k(%in: memref<?xf32> {kernel.name = "in"}, %out: memref<?xf32> {kernel.name = "out", kernel.written},
