@@ -13,6 +13,12 @@ static constexpr KernelRow product(llvm::StringLiteral name, RowFit fit, decltyp
   return KernelRow{name, computes<MatmulOp>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
 }
 
+/// The row for products of unsigned bytes only.
+static KernelRow ofBytes(KernelRow row) {
+  row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && getElementTypeOrSelf(anchor->getOperand(0)).isUnsignedInteger(8); };
+  return row;
+}
+
 ArrayRef<KernelRow> getContractionKernels() {
   static const KernelRow rows[] = {
       KernelRow{"product_softmax", computes<MatmulOp, ConvOp>, matchProductSoftmax, lowerProductSoftmax}
@@ -24,7 +30,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
-      product("gemm_bytes", matchGemmBytes, lowerGemmBytes).planning(PlanProduct),
+      ofBytes(product("gemm_bytes", matchGemmBytes, lowerGemmBytes).planning(PlanProduct)),
       product("gemm_dots", matchGemmDots, lowerGemmDots),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanProduct).tunable(),

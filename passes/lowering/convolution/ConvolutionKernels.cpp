@@ -14,6 +14,12 @@ static constexpr KernelRow window(llvm::StringLiteral name, RowFit fit, decltype
   return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
 }
 
+/// The row for convolutions of unsigned bytes only.
+static KernelRow ofBytes(KernelRow row) {
+  row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && getElementTypeOrSelf(anchor->getOperand(0)).isUnsignedInteger(8); };
+  return row;
+}
+
 ArrayRef<KernelRow> getConvolutionKernels() {
   static const KernelRow rows[] = {
       KernelRow{"conv_strips", computes<ConvOp>, matchConvStrips, lowerConvStrips}
@@ -28,7 +34,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .planning(PlanTile | PlanStreams | PlanBlock),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels),
-      window<ConvOp>("conv_bytes", matchConvBytes, lowerConvBytes).planning(PlanProduct),
+      ofBytes(window<ConvOp>("conv_bytes", matchConvBytes, lowerConvBytes).planning(PlanProduct)),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),
