@@ -32,6 +32,18 @@ Value joinHeads(Node &node, Value x) {
   return node.reshape(node.transpose(x, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
 }
 
+Value chooseNumber(Node &node, Value condition, Type element, double then, double otherwise) {
+  DimExprs dims = node.dims(condition);
+  return node.make<SelectOp>(node.type(dims, element), condition, node.splat(dims, element, then), node.splat(dims, element, otherwise));
+}
+
+double defaultScale(Node &node, AffineExpr size) {
+  auto known = nn::getConstantDim(size);
+  if (!known)
+    (void)node.unsupported("a symbolic head size, which the scale depends on", "make the dimension static with --dim, or set attribute 'scale'");
+  return known && *known > 0 ? 1 / std::sqrt(static_cast<double>(*known)) : 1;
+}
+
 Value buildAttention(Node &node, Value query, Value key, Value value, Value bias, double scale, bool causal) {
   if (node.failed())
     return query;
@@ -73,8 +85,7 @@ private:
   Value maskBias();
   Value causalBias();
   Value paddingBias();
-  Value choose(Value condition, double then, double otherwise);
-  Value minusInfinityWhere(Value condition) { return choose(condition, -HUGE_VAL, 0); }
+  Value minusInfinityWhere(Value condition) { return chooseNumber(node, condition, element, -HUGE_VAL, 0); }
   Value zeroWhereHidden(Value x);
   Value parts(double scale, double softcap, bool canHideAll);
   void addBias(Value more) { bias = !bias ? more : more ? node.binary<AddOp>(bias, more) : bias; }
@@ -93,18 +104,13 @@ Value Attention::withPast(Value before, Value now, unsigned output) {
   return all;
 }
 
-Value Attention::choose(Value condition, double then, double otherwise) {
-  DimExprs dims = node.dims(condition);
-  return node.make<SelectOp>(node.type(dims, element), condition, node.splat(dims, element, then), node.splat(dims, element, otherwise));
-}
-
 /// The given mask as something to add; truth values keep. A mask shorter than the keys hides the rest.
 Value Attention::maskBias() {
   Value mask = node.optionalInput(3);
   if (!mask || node.failed())
     return {};
   if (node.elementType(mask).isInteger(1))
-    mask = choose(mask, 0, -HUGE_VAL);
+    mask = chooseNumber(node, mask, element, 0, -HUGE_VAL);
   mask = node.cast(mask, element);
   DimExprs dims = node.dims(mask);
   if (dims.empty() || nn::provablyEqual(dims.back(), keys) || nn::getConstantDim(dims.back()) == 1)
@@ -161,7 +167,7 @@ Value Attention::paddingBias() {
   Type i64 = node.builder().getI64Type();
   AffineExpr one = node.number(1);
   Value length = node.reshape(node.cast(used, i64), {node.dims(used)[0], one, one, one});
-  return choose(node.compare<LessOp>(node.iota({one, one, one, keys}, 3, i64), length), 0, -HUGE_VAL);
+  return chooseNumber(node, node.compare<LessOp>(node.iota({one, one, one, keys}, 3, i64), length), element, 0, -HUGE_VAL);
 }
 
 /// A row that sees nothing weighs nothing, instead of NaN.
@@ -217,10 +223,9 @@ LogicalResult Attention::run() {
     return failure();
   DimExprs q = node.dims(query);
   queries = q[2], keys = node.dims(key)[2];
-  auto size = nn::getConstantDim(q[3]);
-  if (!size && !node.hasAttribute("scale"))
-    return node.unsupported("a symbolic head size, which the scale depends on", "make the dimension static with --dim, or set attribute 'scale'");
-  double scale = node.hasAttribute("scale") || !size || *size == 0 ? node.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(*size));
+  double scale = node.hasAttribute("scale") ? node.getFloat("scale", 1) : defaultScale(node, q[3]);
+  if (node.failed())
+    return failure();
   key = repeatHeads(node, key, q[1]);
   value = repeatHeads(node, value, q[1]);
   addBias(maskBias());

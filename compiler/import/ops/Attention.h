@@ -17,6 +17,12 @@ Value joinHeads(Node &node, Value x);
 /// Repeats each of few key or value heads for its group of `heads` query heads.
 Value repeatHeads(Node &node, Value x, AffineExpr heads);
 
+/// One number where the condition holds and another elsewhere.
+Value chooseNumber(Node &node, Value condition, Type element, double then, double otherwise);
+
+/// 1 / sqrt(size), the scale that attention has by default; an error for a symbolic size.
+double defaultScale(Node &node, AffineExpr size);
+
 /// Attention of query [batch, heads, queries, size], key [batch, heads, keys, size] and value [batch, heads, keys, value size] as one operation.
 /// `bias`, which may be null, is added to the scores and is broadcast to [batch, heads, queries, keys]. With `causal` the last query sees all keys and
 /// each query before it one key fewer.

@@ -194,27 +194,6 @@ static LogicalResult skipNorm(Node &node, bool rms) {
 static LogicalResult skipLayerNorm(Node &node) { return skipNorm(node, /*rms=*/false); }
 static LogicalResult skipSimplifiedLayerNorm(Node &node) { return skipNorm(node, /*rms=*/true); }
 
-/// ONNX Runtime's name for RMSNormalization, in the domain of ONNX.
-static LogicalResult simplifiedLayerNorm(Node &node) {
-  Value x = node.input(0), scale = node.input(1);
-  int64_t axis = node.axis(node.getInt("axis", -1), node.rank(x));
-  double epsilon = node.getFloat("epsilon", 1e-5f);
-  node.ignore("stash_type");
-  if (node.failed())
-    return failure();
-  DimExprs dims = node.dims(x), trailing(dims.begin() + axis, dims.end());
-  scale = node.broadcastTo(scale, trailing);
-  if (node.failed())
-    return failure();
-  (void)node.result(node.make<RmsNormOp>(x.getType(), x, scale, node.builder().getI64IntegerAttr(axis), number(node, epsilon)));
-  if (!node.hasOutput(1))
-    return success(!node.failed());
-  Value wide = node.cast(x, node.wideType(x));
-  Value squares = node.reduce(ReduceKind::Mean, node.binary<MulOp>(wide, wide), llvm::to_vector(llvm::seq<int64_t>(axis, node.rank(x))), /*keep=*/true);
-  Value inverse = node.unary<ReciprocalOp>(node.unary<SqrtOp>(node.binary<AddOp>(squares, epsilon)));
-  return node.result(1, node.cast(inverse, node.builder().getF32Type()));
-}
-
 /// x / rms(x) * scale * silu(gate), where each group of as many columns as `scale` has is a row; all in f32.
 static LogicalResult gatedRmsNorm(Node &node) {
   Value x = node.input(0), scale = node.input(1), gate = node.input(2);
@@ -257,7 +236,7 @@ public:
 private:
   Value lookUp(Value table, Value at, StringRef what);
   Value positions(const DimExprs &ids);
-  LogicalResult countUnmasked(const DimExprs &ids);
+  LogicalResult countUnmasked(Value mask, const DimExprs &ids);
 
   Node &node;
 };
@@ -281,9 +260,8 @@ Value EmbeddingNorm::positions(const DimExprs &ids) {
 }
 
 /// Output 1: how many tokens of each batch entry the mask keeps, or zeros without a mask.
-LogicalResult EmbeddingNorm::countUnmasked(const DimExprs &ids) {
+LogicalResult EmbeddingNorm::countUnmasked(Value mask, const DimExprs &ids) {
   Type i32 = node.builder().getI32Type();
-  Value mask = node.optionalInput(7);
   if (!mask)
     return node.result(1, node.splat({ids[0]}, i32, 0));
   if (!node.expectRank(mask, 2, "the mask"))
@@ -293,7 +271,7 @@ LogicalResult EmbeddingNorm::countUnmasked(const DimExprs &ids) {
 }
 
 LogicalResult EmbeddingNorm::run() {
-  Value words = node.input(0), segments = node.optionalInput(1);
+  Value words = node.input(0), segments = node.optionalInput(1), mask = node.optionalInput(7);
   double epsilon = node.getFloat("epsilon", 1e-12f);
   node.ignore("mask_index_type");
   if (!node.expectRank(words, 2, "input_ids"))
@@ -310,9 +288,7 @@ LogicalResult EmbeddingNorm::run() {
     return node.error("has only one of segment_ids and segment_embedding");
   Value normal = normalize(node, sum, node.input(5), node.input(6), epsilon, /*rms=*/false);
   if (node.hasOutput(1))
-    (void)countUnmasked(ids);
-  else
-    (void)node.hasInput(7);
+    (void)countUnmasked(mask, ids);
   if (node.hasOutput(2))
     (void)node.result(2, sum);
   return node.result(normal);
@@ -336,7 +312,6 @@ ArrayRef<Operator> getContribOperators() {
       {"Gelu", 1, Elements::Float, gelu, INT64_MAX, "com.microsoft"},
       {"GemmFastGelu", 1, Elements::Float, gemmFastGelu, INT64_MAX, "com.microsoft"},
       {"QuickGelu", 1, Elements::Float, quickGelu, INT64_MAX, "com.microsoft"},
-      {"SimplifiedLayerNormalization", 1, Elements::Float, simplifiedLayerNorm},
       {"SkipLayerNormalization", 1, Elements::Float, skipLayerNorm, INT64_MAX, "com.microsoft"},
       {"SkipSimplifiedLayerNormalization", 1, Elements::Float, skipSimplifiedLayerNorm, INT64_MAX, "com.microsoft"},
       {"TransposeMatMul", 1, Elements::Float, fusedMatmul, INT64_MAX, "com.microsoft"},

@@ -106,9 +106,7 @@ void HeadAttention::hide(Value mask, bool starts) {
   Value keep = keepOf(mask, starts);
   if (node.failed())
     return;
-  DimExprs dims = node.dims(keep);
-  Type element = node.elementType(query);
-  add(node.make<SelectOp>(node.type(dims, element), keep, node.splat(dims, element, 0), node.splat(dims, element, hidden)));
+  add(chooseNumber(node, keep, node.elementType(query), 0, hidden));
 }
 
 void HeadAttention::add(Value more) {
@@ -122,12 +120,9 @@ LogicalResult HeadAttention::finish() {
   if (node.failed())
     return failure();
   DimExprs q = node.dims(query);
-  auto size = nn::getConstantDim(q[3]);
-  if (scale == 0 && !size)
-    return node.unsupported("a symbolic head size, which the scale depends on", "make the dimension static with --dim, or set attribute 'scale'");
   if (scale == 0)
-    scale = 1 / std::sqrt(std::max<double>(*size, 1));
-  if (isCausal && !node.unify(node.dims(key)[2], past + q[2], "attribute 'unidirectional' needs a key for each query"))
+    scale = defaultScale(node, q[3]);
+  if (node.failed() || (isCausal && !node.unify(node.dims(key)[2], past + q[2], "attribute 'unidirectional' needs a key for each query")))
     return failure();
   return node.result(joinHeads(node, buildAttention(node, query, key, value, bias, scale, isCausal)));
 }

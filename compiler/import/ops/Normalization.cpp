@@ -177,6 +177,17 @@ static LogicalResult rmsNorm(Node &node) {
   return node.failed() ? failure() : node.result(node.make<RmsNormOp>(x.getType(), x, scale, node.builder().getI64IntegerAttr(axis), epsilon));
 }
 
+/// ONNX Runtime's name for RMSNormalization in the domain of ONNX, with the reciprocal of the root as a second result.
+static LogicalResult simplifiedLayerNorm(Node &node) {
+  if (failed(rmsNorm(node)) || !node.hasOutput(1))
+    return success(!node.failed());
+  Value x = node.input(0), wide = node.cast(x, node.wideType(x));
+  int64_t rank = node.rank(x), axis = node.axis(node.getInt("axis", -1), rank);
+  Value squares = node.reduce(ReduceKind::Mean, node.binary<MulOp>(wide, wide), llvm::to_vector(llvm::seq<int64_t>(axis, rank)), /*keep=*/true);
+  Value inverse = node.unary<ReciprocalOp>(node.unary<SqrtOp>(node.binary<AddOp>(squares, node.getFloat("epsilon", 1e-5f))));
+  return node.result(1, node.cast(inverse, node.builder().getF32Type()));
+}
+
 static LogicalResult lpNorm(Node &node) {
   Value x = node.input(0);
   int64_t p = node.getInt("p", 2), axis = node.axis(node.getInt("axis", -1), node.rank(x));
@@ -224,6 +235,7 @@ ArrayRef<Operator> getNormalizationOperators() {
       {"LpNormalization", 1, Elements::Float, lpNorm},
       {"MeanVarianceNormalization", 9, Elements::Float, meanVarianceNorm},
       {"RMSNormalization", 23, Elements::Float, rmsNorm},
+      {"SimplifiedLayerNormalization", 1, Elements::Float, simplifiedLayerNorm},
   };
   return rows;
 }
