@@ -134,8 +134,9 @@ struct LinearMatmul {
     return areRows && depth && columns && *columns % lanesOf(target, element) == 0 && *depth * *columns * elementBytes(element) <= target.getL2() / 2;
   }
   TileShape chooseTile(kernel::TargetAttr target) const {
-    AffineExpr columns = getDims(MatmulOp(op).getType()).back();
-    return kiln::chooseTile(target, countRows(), getConstantDim(columns), coefficientOf(lhs.offset, dims.rows.back()));
+    RankedTensorType type = MatmulOp(op).getType();
+    AffineExpr columns = getDims(type).back();
+    return kiln::chooseTile(target, type.getElementType(), countRows(), getConstantDim(columns), coefficientOf(lhs.offset, dims.rows.back()));
   }
   Contraction contraction(KernelBuilder &k) const;
 
@@ -210,7 +211,8 @@ FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) { retu
 
 static TileShape chooseGatheredTile(GatherOp gather, MatmulOp product, kernel::TargetAttr target) {
   int64_t depth = gather.getInput().getType().getShape()[1];
-  return chooseTile(target, gather.getType().getNumElements() / depth, product.getType().getShape().back(), depth);
+  RankedTensorType type = product.getType();
+  return chooseTile(target, type.getElementType(), gather.getType().getNumElements() / depth, type.getShape().back(), depth);
 }
 
 KernelMatch matchGemmGathered(GroupOp, Operation *anchor, kernel::TargetAttr target) {

@@ -34,7 +34,7 @@ static constexpr int64_t mostBands = 8;
 /// Lines have pixels enough for any tile.
 static TileShape chooseLineTile(ConvOp conv, kernel::TargetAttr target) {
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
-  return chooseTile(target, std::nullopt, shape[0], shape[1]);
+  return chooseTile(target, conv.getType().getElementType(), std::nullopt, shape[0], shape[1]);
 }
 
 KernelMatch matchConvStrips(GroupOp group, Operation *anchor, kernel::TargetAttr target) {

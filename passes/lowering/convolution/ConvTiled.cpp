@@ -79,7 +79,8 @@ static TileShape chooseConvTile(ConvShape shape, kernel::TargetAttr target) {
   for (unsigned i = 0; i < shape.spatial + 2; ++i)
     at.push_back(getAffineDimExpr(i, context));
   AffineExpr pixel = linearCoefficient(getElementOffset(input, at), shape.spatial);
-  return chooseTile(target, getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), context)), shape.outPerGroup,
+  auto pixels = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), context));
+  return chooseTile(target, shape.op.getType().getElementType(), pixels, shape.outPerGroup,
                     getConstantDim(simplifyDim(pixel * shape.op.getStrides().back())));
 }
 

@@ -61,7 +61,9 @@ static int64_t chooseRows(const RecurrentLayer &layer, int64_t hidden, kernel::T
 
 PlanNumbers planCell(GroupOp group, const RecurrentLayer &layer, kernel::TargetAttr target) {
   int64_t hidden = *getConstantDim(getDim(layer.hidden.getType(), 2));
-  int64_t lanes = getElementTypeOrSelf(layer.recurrence.getType()).isF32() ? target.lanes(32) : 1;
+  // Halves have no step of their own: WidenRecurrences makes them f32 where that is wanted.
+  kernel::StepAttr step = target.getPlainStep(getElementTypeOrSelf(layer.recurrence.getType()));
+  int64_t lanes = step ? step.getLanes() : 1;
   // Narrow layers waste less in narrow vectors.
   while (packsRecurrence(group, layer, lanes) && lanes > 4 && hidden <= lanes / 2)
     lanes /= 2;

@@ -1,5 +1,6 @@
 //===- AttentionPlan.cpp - Blocks of rows and keys of attention ------------===//
 #include "passes/target/choice/AttentionPlan.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/groups/Views.h"
 
@@ -20,9 +21,11 @@ static constexpr int64_t mostElements = 65536;
 
 static int64_t roundUp(int64_t size, int64_t to) { return llvm::divideCeilSigned(size, to) * to; }
 
+static kernel::StepAttr getStep(AttentionOp op, kernel::TargetAttr target) { return target.getPlainStep(computeType(op.getType().getElementType())); }
+
 AttentionShape::AttentionShape(AttentionOp op, kernel::TargetAttr target)
     : depth(*getConstantDim(getDims(op.getQuery().getType()).back())), width(*getConstantDim(getDims(op.getType()).back())),
-      lanes(target.getPlainStep(Float32Type::get(op.getContext())).getLanes()), panelWidth(RegisterBudget::vectorsOfMany * lanes) {
+      lanes(getStep(op, target).getLanes()), panelWidth(RegisterBudget::vectorsOfMany * lanes) {
   DimExprs scores = op.getScoreDims();
   queries = getConstantDim(scores.rbegin()[1]);
   keys = getConstantDim(scores.back());
@@ -62,7 +65,7 @@ PlanNumbers planAttention(AttentionOp op, kernel::TargetAttr target) {
     keys = roundUp(std::max<int64_t>(*shape.keys, 1), shape.panelWidth);
     rows = keys > fewKeys ? fewRows : rows;
   }
-  int64_t height = RegisterBudget(target, target.getPlainStep(Float32Type::get(op.getContext()))).rowsOf(RegisterBudget::vectorsOfMany);
+  int64_t height = RegisterBudget(target, getStep(op, target)).rowsOf(RegisterBudget::vectorsOfMany);
   if (shape.queries) {
     // Rows in equal tasks.
     int64_t tasks = std::max<int64_t>(1, llvm::divideCeil(*shape.queries, rows));

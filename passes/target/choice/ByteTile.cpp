@@ -1,5 +1,6 @@
 //===- ByteTile.cpp - How a product of bytes is computed ------------------===//
 #include "passes/target/choice/ByteTile.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
 
 #include "mlir/IR/Builders.h"
@@ -16,7 +17,7 @@ kernel::StepAttr findByteStep(kernel::TargetAttr target) {
   Type left = b.getIntegerType(8, /*isSigned=*/false), right = b.getI8Type(), sum = b.getI32Type();
   if (kernel::StepAttr step = target.findStep(left, right, sum))
     return step;
-  return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, target.lanes(32)), 4}, "dot_u8s8_pairs");
+  return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, nn::lanesOf(target, sum)), 4}, "dot_u8s8_pairs");
 }
 
 PlanNumbers planByteProduct(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride) {

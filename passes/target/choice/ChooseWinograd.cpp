@@ -54,7 +54,7 @@ static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
   auto height = getConstantDim(dims[1]), width = getConstantDim(dims[2]);
   if (!height || !width || llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
     return std::nullopt;
-  return getExtents(getDims(conv.getInput().getType()), dims);
+  return getExtents(conv.getInput().getType(), conv.getType());
 }
 
 /// The plan that is faster than the direct form, with its tile, 2 or 4; nullopt when that is the fastest.
@@ -93,7 +93,7 @@ SmallVector<kernel::PlanAttr> listForms(GroupOp group, kernel::TargetAttr target
     return {};
   int64_t own = group.getPlan()->getWinograd();
   SmallVector<kernel::PlanAttr> choices;
-  ConvExtents extents = getExtents(getDims(anchor->getOperand(0).getType()), getDims(anchor->getResult(0).getType()));
+  ConvExtents extents = getExtents(anchor->getOperand(0).getType(), anchor->getResult(0).getType());
   for (const ConvForm &form : forms) {
     // Many tiles are no one block.
     if (form.tile != 0 && planWinograd(target, extents, form.tile, form.byColumns()).byColumns != form.byColumns())
@@ -120,7 +120,7 @@ static void makeWinograd(ConvOp conv, kernel::TargetAttr target, const ConvExten
   Value weight = conv.getWeight();
   if (!plan.byColumns) {
     int64_t width = plan.shape.columns(), panels = llvm::divideCeilSigned(extents.out, width);
-    auto type = RankedTensorType::get({(tile + 2) * (tile + 2), panels, extents.in + 1, width}, builder.getF32Type());
+    auto type = RankedTensorType::get({(tile + 2) * (tile + 2), panels, extents.in + 1, width}, extents.element);
     weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
   }
   auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), weight, tile, makePlan(target, plan, tile));

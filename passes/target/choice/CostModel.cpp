@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/CostModel.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/target/choice/RegisterBudget.h"
 
 #include "llvm/ADT/bit.h"
@@ -76,8 +77,9 @@ TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::opti
   return tile;
 }
 
-TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride) {
-  return chooseTile(target, target.getPlainStep(Float32Type::get(target.getContext())), rows, columns, rowStride);
+TileShape chooseTile(kernel::TargetAttr target, Type element, std::optional<int64_t> rows, std::optional<int64_t> columns,
+                     std::optional<int64_t> rowStride) {
+  return chooseTile(target, target.getPlainStep(computeType(element)), rows, columns, rowStride);
 }
 
 PlanNumbers planProduct(kernel::TargetAttr target, TileShape tile) {
@@ -147,9 +149,10 @@ void recordProfileUse(ModuleOp module, StringRef work, bool fits) {
 
 SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr target) {
   SmallVector<kernel::PlanAttr> choices, shaped;
-  if (!getAnchor(group))
+  Operation *anchor = getAnchor(group);
+  if (!anchor)
     return choices;
-  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
+  Type element = computeType(getElementTypeOrSelf(anchor->getResult(0)));
   for (const KernelRow *row : getKernelTable()) {
     KernelMatch match = row->match(group, target);
     if (!match)
@@ -157,7 +160,7 @@ SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr targ
     choices.push_back(row->makePlan(group.getContext(), {}));
     if (!row->isTunable)
       continue;
-    for (auto [rows, vectors] : budget.listTiles())
+    for (auto [rows, vectors] : RegisterBudget(target, target.getPlainStep(element)).listTiles())
       shaped.push_back(row->makePlan(group.getContext(), {{rows, vectors, match.numbers.tile[2]}, {}}, /*measured=*/true));
     if (row->parts & PlanChunk)
       for (int64_t chunk : {target.getL2() / 4, target.getL2()})

@@ -18,8 +18,9 @@ void recordProfileUse(mlir::ModuleOp module, llvm::StringRef work, bool fits);
 /// run time only).
 TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
                      std::optional<int64_t> rowStride);
-/// For f32.
-TileShape chooseTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride);
+/// The same for a product of such elements by the plain step of the type that they are computed in.
+TileShape chooseTile(kernel::TargetAttr target, mlir::Type element, std::optional<int64_t> rows, std::optional<int64_t> columns,
+                     std::optional<int64_t> rowStride);
 
 /// The bytes of a product's right side that stay in the second-level cache while rows go by.
 int64_t chooseChunkBytes(kernel::TargetAttr target);

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/WinogradPlan.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
 
@@ -21,13 +22,13 @@ static constexpr int64_t fewTiles = 64;
 
 static constexpr llvm::StringLiteral columnsKernel = "winograd_columns", tilesKernel = "winograd_tiles";
 
-
-ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<mlir::AffineExpr> output) {
+ConvExtents getExtents(mlir::Type input, mlir::Type output) {
+  nn::DimExprs in = nn::getDims(input), out = nn::getDims(output);
   auto constant = [](mlir::AffineExpr dim) { return nn::getConstantDim(dim).value_or(1); };
-  return {constant(output[0]), constant(output[1]), constant(output[2]), constant(input[3]), constant(output[3])};
+  return {constant(out[0]), constant(out[1]), constant(out[2]), constant(in[3]), constant(out[3]), nn::computeType(mlir::getElementTypeOrSelf(output))};
 }
 
-ConvExtents getExtents(nn::WinogradConvOp conv) { return getExtents(nn::getDims(conv.getInput().getType()), nn::getDims(conv.getType())); }
+ConvExtents getExtents(nn::WinogradConvOp conv) { return getExtents(conv.getInput().getType(), conv.getType()); }
 
 static PlanNumbers toNumbers(kernel::TargetAttr target, const WinogradPlan &plan, int64_t tile) {
   PlanNumbers numbers{toNumbers(plan.shape), {}};
@@ -140,7 +141,7 @@ static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const 
   int64_t tiles = conv.images * llvm::divideCeilSigned(conv.height, tile) * llvm::divideCeilSigned(conv.width, tile);
   if (tiles > fewTiles || conv.in % winogradChain)
     return std::nullopt;
-  TileShape shape = chooseTile(target, std::nullopt, conv.out, conv.in);
+  TileShape shape = chooseTile(target, conv.element, std::nullopt, conv.out, conv.in);
   int64_t parts = llvm::divideCeilSigned(tiles, shape.rows);
   shape.rows = static_cast<unsigned>(llvm::divideCeilSigned(tiles, parts));
   int64_t depth = winogradChain;
@@ -153,7 +154,7 @@ static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const 
 }
 
 static WinogradPlan planTiles(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile) {
-  TileShape shape = chooseTile(target, std::nullopt, conv.out, conv.in);
+  TileShape shape = chooseTile(target, conv.element, std::nullopt, conv.out, conv.in);
   int64_t highest = shape.rows;
   std::optional<WinogradPlan> best;
   for (int64_t rows = std::max<int64_t>(1, highest / 2); rows <= highest; ++rows)
@@ -178,7 +179,7 @@ WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, in
 }
 
 double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
-  int64_t lanes = std::max(1u, target.lanes(32)), out = llvm::divideCeilSigned(conv.out, lanes) * lanes;
+  int64_t lanes = nn::lanesOf(target, conv.element), out = llvm::divideCeilSigned(conv.out, lanes) * lanes;
   double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / lanes;
   int64_t weightBytes = 9 * conv.in * out * 4;
   double weights = weightBytes / getRate(target, weightBytes);

@@ -16,8 +16,11 @@ struct ConvExtents {
   /// Of the result; `images` is an estimate when the batch is known at run time only.
   int64_t images, height, width;
   int64_t in, out;
+  /// In which the transformed elements are computed and kept.
+  mlir::Type element;
 };
-ConvExtents getExtents(llvm::ArrayRef<mlir::AffineExpr> input, llvm::ArrayRef<mlir::AffineExpr> output);
+/// Of the types of its input and result, channels last.
+ConvExtents getExtents(mlir::Type input, mlir::Type output);
 ConvExtents getExtents(nn::WinogradConvOp conv);
 
 /// How the tiles of the result are walked. Tiles go in blocks that fit the second-level cache, each of which meets all transformed filters; with

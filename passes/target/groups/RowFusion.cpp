@@ -78,7 +78,7 @@ Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
   // A task has whole rows: they must stay in the first-level cache from the first tile to the last, the weights in the second-level one while the
   // rows go by, and there must be rows enough for the threads.
   auto rows = getConstantDim(getNumElements(ArrayRef(dims).drop_back(), product->getContext()));
-  TileShape tile = chooseTile(target, rows, columns, std::nullopt);
+  TileShape tile = chooseTile(target, getElementTypeOrSelf(product->getResult(0)), rows, columns, std::nullopt);
   int64_t weightBytes = elementBytes(getElementTypeOrSelf(product->getOperand(1)));
   int64_t rowBytes = *columns * elementBytes(computeType(getElementTypeOrSelf(product->getResult(0))));
   if (*columns * *depth * weightBytes > target.getL2() / 2 || rowBytes * tile.rows > target.getL1())
@@ -118,7 +118,7 @@ Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
   int64_t count = rows.getNumElements() / table.getShape()[1];
   if (!weight || !isReal(product.getRhs()) || !isReal(product.getResult()) || product.getType().getNumElements() == 0)
     return nullptr;
-  TileShape tile = chooseTile(target, count, product.getType().getShape().back(), table.getShape()[1]);
+  TileShape tile = chooseTile(target, product.getType().getElementType(), count, product.getType().getShape().back(), table.getShape()[1]);
   return count <= gatheredBlocks * tile.rows ? product.getOperation() : nullptr;
 }
 

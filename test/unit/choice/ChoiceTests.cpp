@@ -32,6 +32,7 @@ protected:
 
   mlir::MLIRContext context;
   mlir::Builder builder;
+  mlir::Type f32 = builder.getF32Type();
 };
 
 /// Rows and vectors for many rows, 8, 4 and 1, for rows that share a set of the cache, and for one vector of columns.
@@ -57,45 +58,45 @@ TEST_F(Choices, TilesFollowFromTheNumberOfRegisters) {
     kernel::TargetAttr unit = target(registers, bits);
     SCOPED_TRACE(std::to_string(registers) + " registers of " + std::to_string(bits) + " bits");
     unsigned lanes = bits / 32;
-    EXPECT_EQ(shape(chooseTile(unit, 100, 16 * lanes, 100)), tiles.many);
-    EXPECT_EQ(shape(chooseTile(unit, open, open, open)), tiles.many);
-    EXPECT_EQ(shape(chooseTile(unit, 8, 16 * lanes, 100)), tiles.eight);
-    EXPECT_EQ(shape(chooseTile(unit, 3, 16 * lanes, 100)), tiles.four);
-    EXPECT_EQ(shape(chooseTile(unit, 1, 16 * lanes, 100)), tiles.one);
-    EXPECT_EQ(shape(chooseTile(unit, 100, 16 * lanes, 1024)), tiles.inSet);
-    EXPECT_EQ(shape(chooseTile(unit, 100, lanes, 100)), tiles.narrow);
-    EXPECT_EQ(chooseTile(unit, 100, 16 * lanes, 100).lanes, lanes);
+    EXPECT_EQ(shape(chooseTile(unit, f32, 100, 16 * lanes, 100)), tiles.many);
+    EXPECT_EQ(shape(chooseTile(unit, f32, open, open, open)), tiles.many);
+    EXPECT_EQ(shape(chooseTile(unit, f32, 8, 16 * lanes, 100)), tiles.eight);
+    EXPECT_EQ(shape(chooseTile(unit, f32, 3, 16 * lanes, 100)), tiles.four);
+    EXPECT_EQ(shape(chooseTile(unit, f32, 1, 16 * lanes, 100)), tiles.one);
+    EXPECT_EQ(shape(chooseTile(unit, f32, 100, 16 * lanes, 1024)), tiles.inSet);
+    EXPECT_EQ(shape(chooseTile(unit, f32, 100, lanes, 100)), tiles.narrow);
+    EXPECT_EQ(chooseTile(unit, f32, 100, 16 * lanes, 100).lanes, lanes);
   }
 }
 
 TEST_F(Choices, NarrowResultsHaveNarrowVectors) {
-  EXPECT_EQ(chooseTile(target(32, 512), 100, 5, 100).lanes, 8u);
-  EXPECT_EQ(chooseTile(target(32, 512), 100, 5, 100).rows, 28u);
+  EXPECT_EQ(chooseTile(target(32, 512), f32, 100, 5, 100).lanes, 8u);
+  EXPECT_EQ(chooseTile(target(32, 512), f32, 100, 5, 100).rows, 28u);
 }
 
 TEST_F(Choices, MeasuredNumbersDecideTheRest) {
   auto tuning = kernel::TuningAttr::get(&context, {{kernel::Tuned::TallRows, 28}, {kernel::Tuned::Streams, 4}});
   kernel::TargetAttr tall = target(32, 512, tuning), usual = target(32, 512);
-  EXPECT_EQ(shape(chooseTile(tall, 28, 256, 100)), Shape(28, 1));
-  EXPECT_EQ(shape(chooseTile(usual, 28, 256, 100)), Shape(14, 2));
-  EXPECT_EQ(shape(chooseTile(tall, 29, 256, 100)), Shape(14, 2));
+  EXPECT_EQ(shape(chooseTile(tall, f32, 28, 256, 100)), Shape(28, 1));
+  EXPECT_EQ(shape(chooseTile(usual, f32, 28, 256, 100)), Shape(14, 2));
+  EXPECT_EQ(shape(chooseTile(tall, f32, 29, 256, 100)), Shape(14, 2));
   // A right side that exceeds the second-level cache.
-  EXPECT_EQ(shape(chooseTile(tall, 56, 1024, 1000)), Shape(28, 1));
-  EXPECT_EQ(shape(chooseTile(tall, 57, 1024, 1000)), Shape(14, 2));
+  EXPECT_EQ(shape(chooseTile(tall, f32, 56, 1024, 1000)), Shape(28, 1));
+  EXPECT_EQ(shape(chooseTile(tall, f32, 57, 1024, 1000)), Shape(14, 2));
   // Weights that come from memory in each run.
-  EXPECT_EQ(shape(chooseTile(usual, 1, 4096, 4096)), Shape(1, 6));
+  EXPECT_EQ(shape(chooseTile(usual, f32, 1, 4096, 4096)), Shape(1, 6));
   EXPECT_EQ(chooseStreams(tall), 4);
   EXPECT_EQ(chooseStreams(usual), 8);
   EXPECT_EQ(chooseStreams(target(16, 256)), 4);
   EXPECT_EQ(chooseStreams(target(12, 128)), 2);
   auto sets = kernel::TuningAttr::get(&context, {{kernel::Tuned::SetBytes, 16384}, {kernel::Tuned::SetRows, 4}});
-  EXPECT_EQ(shape(chooseTile(target(32, 128, sets), 100, 64, 1024)), Shape(14, 2));
-  EXPECT_EQ(shape(chooseTile(target(32, 128, sets), 100, 64, 4096)), Shape(4, 6));
+  EXPECT_EQ(shape(chooseTile(target(32, 128, sets), f32, 100, 64, 1024)), Shape(14, 2));
+  EXPECT_EQ(shape(chooseTile(target(32, 128, sets), f32, 100, 64, 4096)), Shape(4, 6));
 }
 
 TEST_F(Choices, TilesOfOtherSteps) {
   mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getIntegerType(8), i32 = builder.getI32Type(), bf16 = builder.getBF16Type(),
-             f32 = builder.getF32Type(), f64 = builder.getF64Type();
+             f64 = builder.getF64Type();
   // One register for the sums, the right side and the repeated elements of the left one, as for f32.
   TileShape dots = chooseTile(target(32, 512), step(u8, i8, i32, {1, 16, 4}), 100, 256, 100);
   EXPECT_EQ(shape(dots), Shape(14, 2));
@@ -126,7 +127,7 @@ TEST_F(Choices, TilesWorthMeasuringFillTheRegisters) {
 
 TEST_F(Choices, WinogradSharesItsBlocksAmongTheThreadsOfTheTarget) {
   auto withThreads = [&](int64_t threads) { return target(32, 512, kernel::TuningAttr::get(&context, {{kernel::Tuned::Threads, threads}})); };
-  ConvExtents extents{1, 56, 56, 64, 64};
+  ConvExtents extents{1, 56, 56, 64, 64, f32};
   auto countBlocks = [&](int64_t threads) { return llvm::divideCeil(14 * 14, planWinograd(withThreads(threads), extents, 4, false).blockTiles); };
   EXPECT_LT(countBlocks(1), countBlocks(16));
   EXPECT_EQ(planWinograd(withThreads(2), extents, 4, false).cost, planWinograd(target(32, 512), extents, 4, false).cost);
@@ -135,7 +136,7 @@ TEST_F(Choices, WinogradSharesItsBlocksAmongTheThreadsOfTheTarget) {
 }
 
 TEST_F(Choices, WinogradAsksForTheCostsOfTheTarget) {
-  ConvExtents extents{1, 28, 28, 128, 128};
+  ConvExtents extents{1, 28, 28, 128, 128, f32};
   auto cost = [&](kernel::Tuned number, int64_t value) {
     return planWinograd(target(32, 512, kernel::TuningAttr::get(&context, {{number, value}})), extents, 4, false).cost;
   };
