@@ -25,10 +25,16 @@ public:
   /// Element `i` converted to a wider type, whatever the element type is.
   double asDouble(int64_t i) const;
   int64_t asInt(int64_t i) const;
-  /// Calls visit(asDouble(i)) for the elements [first, first + count), with a fast path for f32, because weights are large.
+  /// Calls visit(asDouble(i)) for the elements [first, first + count), with fast paths for f32 and bytes, because weights are large.
   template <typename Visit> void forEachDouble(int64_t first, int64_t count, Visit visit) const {
     if (element.isF32())
       for (float number : as<float>().slice(first, count))
+        visit(static_cast<double>(number));
+    else if (element.isUnsignedInteger(8))
+      for (uint8_t number : as<uint8_t>().slice(first, count))
+        visit(static_cast<double>(number));
+    else if (element.isSignlessInteger(8))
+      for (int8_t number : as<int8_t>().slice(first, count))
         visit(static_cast<double>(number));
     else
       for (int64_t i = first; i < first + count; ++i)

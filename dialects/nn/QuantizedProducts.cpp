@@ -109,12 +109,21 @@ static std::optional<ByteWeights> readWeights(Value weight, Value zero, unsigned
   if (data.numElements() / columns >= mostProducts)
     return std::nullopt;
   ByteWeights weights{withElementType(type, IntegerType::get(type.getContext(), 8)), std::vector<int8_t>(data.numElements()), SmallVector<int64_t>(columns, 0)};
-  for (int64_t i = 0; i < data.numElements(); ++i) {
-    int64_t column = i / inner % columns, value = data.asInt(i) - static_cast<int64_t>((*zeros)[zeros->size() == 1 ? 0 : column]);
-    if (value < -128 || value > 127)
+  bool isUnsigned = type.getElementType().isUnsignedInteger();
+  const auto *bytes = reinterpret_cast<const int8_t *>(data.bytes().data());
+  for (int64_t start = 0, column = 0; start < data.numElements(); start += inner, column = column + 1 == columns ? 0 : column + 1) {
+    auto zero = static_cast<int32_t>((*zeros)[zeros->size() == 1 ? 0 : column]);
+    int32_t lowest = 0, highest = 0, sum = 0;
+    for (int64_t i = start; i < start + inner; ++i) {
+      int32_t value = (isUnsigned ? static_cast<uint8_t>(bytes[i]) : bytes[i]) - zero;
+      weights.values[i] = static_cast<int8_t>(value);
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+      sum += value;
+    }
+    if (lowest < -128 || highest > 127)
       return std::nullopt;
-    weights.values[i] = static_cast<int8_t>(value);
-    weights.sums[column] += value;
+    weights.sums[column] += sum;
   }
   return weights;
 }

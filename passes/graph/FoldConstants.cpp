@@ -46,7 +46,8 @@ public:
     SmallVector<Operation *> inOrder;
     llvm::DenseSet<Operation *> known;
     root->walk([&](Operation *op) {
-      bool computes = isa<ScalarBody, IndexMap, ReshapeOp>(op) && op->getNumResults() == 1;
+      // What is still to be dequantised is not computed yet, nor are its scales and zero points spread.
+      bool computes = isa<ScalarBody, IndexMap, ReshapeOp>(op) && !isa<DequantizeOp>(op) && op->getNumResults() == 1;
       auto isKnown = [&](Value operand) { return known.contains(operand.getDefiningOp()); };
       if (isa<ConstantOp, SplatOp>(op) || (computes && op->getNumOperands() != 0 && llvm::all_of(op->getOperands(), isKnown)))
         known.insert(op), inOrder.push_back(op);
