@@ -2,6 +2,7 @@
 #include "compiler/target/x86_64/Levels.h"
 #include "compiler/target/ByteStep.h"
 #include "compiler/target/Targets.h"
+#include "dialects/kernel/Tuning.h"
 #include "kiln/cpu.h"
 
 #include "mlir/IR/Builders.h"
