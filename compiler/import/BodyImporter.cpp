@@ -1,9 +1,10 @@
-//===- Graph.cpp - Walks the model's nodes -----------------------------------===//
+//===- BodyImporter.cpp - The nodes of graphs and bodies ---------------------===//
 #include "compiler/import/BodyImporter.h"
-#include "compiler/import/SequenceValues.h"
+#include "compiler/import/ControlFlow.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/SequenceValues.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
@@ -24,117 +25,6 @@ static Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto,
   return NameLoc::get(StringAttr::get(&context, printable(prefix) + name + "(" + printable(proto.op_type()) + ")"));
 }
 
-BodyImporter::BodyImporter(OpBuilder &builder, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes, Calls &calls)
-    : context(*builder.getContext()), builder(builder), options(options), file(file), diagnostics(diagnostics), sizes(sizes), calls(calls) {
-  for (const onnx::FunctionProto &called : file.model().functions())
-    functions[functionKey(called.domain(), called.name(), called.overload())] = &called;
-}
-
-//===- Values --------------------------------------------------------------===//
-
-void BodyImporter::addInitializers(Scope &scope, const onnx::GraphProto &graph) {
-  for (const onnx::TensorProto &tensor : graph.initializer())
-    scope.initializers[tensor.name()] = &tensor;
-  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
-    scope.sparseInitializers[tensor.values().name()] = &tensor;
-  for (const auto *infos : {&graph.value_info(), &graph.output()})
-    for (const onnx::ValueInfoProto &info : *infos)
-      scope.declared[info.name()] = &info.type();
-}
-
-std::optional<Value> BodyImporter::lookup(Scope &scope, StringRef name, std::string &reason) {
-  for (Scope *at = &scope; at; at = at->parent) {
-    if (auto found = at->values.find(name); found != at->values.end())
-      return found->second;
-    const onnx::TensorProto *tensor = at->initializers.lookup(name);
-    const onnx::SparseTensorProto *sparse = at->sparseInitializers.lookup(name);
-    if (!tensor && !sparse)
-      continue;
-    // A constant is placed in the graph around loops, because other nodes may use it as well.
-    OpBuilder::InsertionGuard guard(builder);
-    if (rolling)
-      builder.setInsertionPoint(rolling);
-    if (Value texts = tensor ? makeStrings(*tensor, NameLoc::get(StringAttr::get(&context, printable(name))), reason) : Value(); texts || !reason.empty()) {
-      reason = "initializer '" + printable(name) + "': " + reason;
-      return texts ? std::optional(at->values[name] = texts) : std::nullopt;
-    }
-    ElementsAttr attr = tensor ? readTensor(*tensor, file, options.limits, &context, reason)
-                               : readSparseTensor(*sparse, file, options.limits, &context, reason);
-    if (!attr) {
-      reason = "initializer '" + printable(name) + "': " + reason;
-      return std::nullopt;
-    }
-    Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
-    return at->values[name] = nn::ConstantOp::create(builder, loc, attr);
-  }
-  reason = "'" + printable(name) + "' is not defined before its use: no input, initializer or earlier node has that name";
-  return std::nullopt;
-}
-
-Value BodyImporter::makeStrings(const onnx::TensorProto &tensor, Location loc, std::string &reason) {
-  if (tensor.data_type() != onnx::TensorProto::STRING)
-    return {};
-  bool isEmpty = llvm::is_contained(tensor.dims(), 0), isWrong = tensor.dims_size() > options.limits.rank;
-  int64_t count = isEmpty ? 0 : 1, most = tensor.string_data_size();
-  for (int64_t dim : tensor.dims())
-    isWrong |= dim < 0 || (!isEmpty && (count > most / dim || (count *= dim) < 0));
-  if (isWrong || count != most) {
-    reason = "its dimensions do not fit its " + std::to_string(most) + " strings";
-    return {};
-  }
-  SmallVector<StringRef> texts(tensor.string_data().begin(), tensor.string_data().end());
-  auto type = RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), builder.getIntegerType(128));
-  return nn::StringsOp::create(builder, loc, type, builder.getStrArrayAttr(texts));
-}
-
-int64_t BodyImporter::narrowType(const Scope &scope, StringRef name) {
-  for (const Scope *at = &scope; at; at = at->parent) {
-    const onnx::TensorProto *tensor = at->initializers.lookup(name);
-    int64_t dataType = tensor ? tensor->data_type() : at->narrow.lookup(name);
-    if (isNarrowFloat(dataType) || narrowIntegerBits(dataType) > 0)
-      return dataType;
-  }
-  return 0;
-}
-
-LogicalResult BodyImporter::checkDeclared(Scope &scope, StringRef name, Value value, StringRef where) {
-  const onnx::TypeProto *declared = scope.declared.lookup(name);
-  if (!isa<RankedTensorType>(value.getType()))
-    return success();
-  if (!declared || !declared->has_tensor_type())
-    return success();
-  const auto &tensor = declared->tensor_type();
-  auto type = cast<RankedTensorType>(value.getType());
-  Type element = getStorageType(tensor.elem_type(), &context);
-  bool isCode = isNarrowFloat(tensor.elem_type()) || isNarrowFloat(narrowType(scope, name));
-  if ((element && element != type.getElementType()) || (isCode && tensor.elem_type() != narrowType(scope, name))) {
-    std::string text;
-    llvm::raw_string_ostream(text) << type.getElementType();
-    return diagnostics.error(where + ": '" + printable(name) + "' has element type " + text + ", but the model declares type " +
-                             getDataTypeName(tensor.elem_type()));
-  }
-  bool isExported = options.shapes.empty() && options.bindings.empty() && tensor.has_shape() && tensor.shape().dim_size() == type.getRank();
-  for (int64_t i = 0; isExported && i < type.getRank(); ++i)
-    if (const auto &dim = tensor.shape().dim(i); dim.dim_value() > 0 && type.isDynamicDim(i))
-      (void)sizes.learn(nn::getDim(type, i) - dim.dim_value());
-  // If options change sizes, the declared ones no longer apply.
-  if (!tensor.has_shape() || !options.shapes.empty() || !options.dims.empty() || !options.bindings.empty())
-    return success();
-  bool differs = tensor.shape().dim_size() != type.getRank();
-  for (int64_t i = 0; !differs && i < type.getRank(); ++i) {
-    const auto &dim = tensor.shape().dim(i);
-    differs = dim.has_dim_value() && dim.dim_value() > 0 && type.getDimSize(i) >= 0 && dim.dim_value() != type.getDimSize(i);
-  }
-  if (!differs)
-    return success();
-  std::string have, want;
-  for (AffineExpr dim : nn::getDims(type))
-    have += (have.empty() ? "" : "x") + nn::formatDim(dim);
-  for (const auto &dim : tensor.shape().dim())
-    want += (want.empty() ? "" : "x") + (dim.has_dim_value() ? std::to_string(dim.dim_value()) : std::string("?"));
-  return diagnostics.error(where + ": '" + printable(name) + "' has shape " + have + ", but the model declares shape " + printable(want));
-}
-
 LogicalResult BodyImporter::gatherInputs(Scope &scope, Node &node, bool &isPoisoned) {
   for (const std::string &name : node.proto.input()) {
     if (name.empty()) {
@@ -142,7 +32,7 @@ LogicalResult BodyImporter::gatherInputs(Scope &scope, Node &node, bool &isPoiso
       continue;
     }
     std::string reason;
-    std::optional<Value> value = lookup(scope, name, reason);
+    std::optional<Value> value = values.lookup(scope, name, reason);
     if (!value)
       return node.error("input " + reason);
     isPoisoned |= !*value;
@@ -158,7 +48,7 @@ LogicalResult BodyImporter::bindOutputs(Scope &scope, Node &node, StringRef wher
     if (i < node.outputs.size() && !node.outputs[i] && !node.isUnsupported())
       return diagnostics.error(where + ": output " + Twine(i) + " ('" + printable(name) + "') is not one that the operator has");
     scope.values[name] = node.outputs[i];
-    if (node.outputs[i] && failed(checkDeclared(scope, name, node.outputs[i], where)))
+    if (node.outputs[i] && failed(values.checkDeclared(scope, name, node.outputs[i], where)))
       return failure();
     if (options.exposeNodes && node.outputs[i] && isa<RankedTensorType>(node.outputs[i].getType()) && !sizes.isConditional())
       nodeValues.push_back({scope.prefix + name, cast<NameLoc>(node.loc).getName().str(), node.outputs[i]});
@@ -274,7 +164,7 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
                                " (--limit=operands=NUMBER)");
   StringRef domain = canonicalDomain(proto.domain());
   auto opset = scope.opsets.find(domain);
-  const onnx::FunctionProto *function = functions.lookup(functionKey(domain, proto.op_type(), proto.overload()));
+  const onnx::FunctionProto *function = functions.find(proto);
   Node node(*this, scope, proto, opset == scope.opsets.end() ? 0 : opset->second, nodeLocation(context, proto, index, scope.prefix));
   bool isPoisoned = false;
   LogicalResult converted = gatherInputs(scope, node, isPoisoned);
@@ -292,7 +182,7 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
   if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
     isConversion = llvm::is_contained({Elements::Narrow, Elements::Convertible, Elements::Everything}, row->elements);
   for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
-    if (int64_t narrow = node.inputs[i] ? narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
+    if (int64_t narrow = node.inputs[i] ? NamedValues::narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
       converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
   if (succeeded(converted)) {
     if (function)
@@ -300,7 +190,7 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
     else if (opset == scope.opsets.end())
       converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
     else if (ControlFlow control = findControlFlow(domain, proto.op_type()))
-      converted = (this->*control)(scope, node);
+      converted = control(node);
     else
       converted = convertNode(scope, node, proto, opset->second);
   }
@@ -318,7 +208,8 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
 
 //===- Functions -----------------------------------------------------------===//
 
-llvm::StringMap<const onnx::AttributeProto *> BodyImporter::resolveAttributes(const Scope &scope, const onnx::NodeProto &call) {
+/// The attributes of a call, those of the function around it in the place of references.
+static llvm::StringMap<const onnx::AttributeProto *> resolveAttributes(const Scope &scope, const onnx::NodeProto &call) {
   llvm::StringMap<const onnx::AttributeProto *> attributes;
   for (const auto &attribute : call.attribute()) {
     if (attribute.ref_attr_name().empty())
@@ -342,27 +233,11 @@ static std::string nameFunction(const onnx::FunctionProto &function) {
   return printable((domain.empty() ? "" : domain + ".") + function.name() + (function.overload().empty() ? "" : ":" + function.overload()));
 }
 
-/// A limit for counts, whose sums then do not overflow.
-static constexpr int64_t farTooMany = int64_t(1) << 60;
-
-int64_t BodyImporter::countInlined(const onnx::FunctionProto &function, int64_t depth) {
-  auto [known, isNew] = inlinedNodes.try_emplace(&function, 0);
-  // A recursive function counts once; it is refused for its depth.
-  if (!isNew || depth >= options.limits.depth)
-    return known->second;
-  int64_t count = 0;
-  for (const auto &node : function.node()) {
-    const onnx::FunctionProto *callee = functions.lookup(functionKey(canonicalDomain(node.domain()), node.op_type(), node.overload()));
-    count = std::min(count + 1 + (callee ? countInlined(*callee, depth + 1) : 0), farTooMany);
-  }
-  return inlinedNodes[&function] = count;
-}
-
 LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
   if (scope.depth >= options.limits.depth)
     return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
   // Checked before the body is read, because counting nodes that double with each level one by one would take long.
-  if (countInlined(function, scope.depth) > options.limits.nodes - nodeCount)
+  if (functions.countNodes(function, scope.depth) > options.limits.nodes - nodeCount)
     return node.error(describeTooManyNodes(options.limits.nodes));
   Scope body;
   body.isFunction = true;
@@ -386,7 +261,7 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
     return failure();
   for (int i = 0; i < call.output_size(); ++i) {
     std::string reason;
-    std::optional<Value> value = lookup(body, function.output(i), reason);
+    std::optional<Value> value = values.lookup(body, function.output(i), reason);
     if (!value)
       return node.error("output of function '" + printable(function.name()) + "': " + reason);
     node.outputs[i] = *value;
@@ -394,6 +269,42 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
   }
   calls.setOutputs(node.outputs);
   return success();
+}
+
+//===- Bodies --------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> BodyImporter::importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, ArrayRef<Value> arguments,
+                                                        const Twine &prefix) {
+  if (scope.depth >= options.limits.depth)
+    return node.error("bodies are nested more than " + Twine(options.limits.depth) + " deep");
+  if (static_cast<int>(arguments.size()) != graph.input_size())
+    return node.error("the body has " + Twine(graph.input_size()) + " inputs, expected " + Twine(arguments.size()));
+  Scope body;
+  body.parent = &scope;
+  body.depth = scope.depth + 1;
+  body.opsets = scope.opsets;
+  body.prefix = printable((scope.prefix + prefix).str(), 120);
+  for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments)) {
+    body.values[input.name()] = argument;
+    if (input.type().has_optional_type())
+      body.optionals.insert(input.name());
+  }
+  NamedValues::addInitializers(body, graph);
+  SmallVector<const onnx::NodeProto *> nodes;
+  for (const auto &inner : graph.node())
+    nodes.push_back(&inner);
+  if (failed(importNodes(body, nodes)))
+    return failure();
+  SmallVector<Value> results;
+  for (const auto &output : graph.output()) {
+    std::string reason;
+    std::optional<Value> value = values.lookup(body, output.name(), reason);
+    if (!value)
+      return node.error("output of the body: " + reason);
+    results.push_back(*value);
+    node.unsupportedNode |= !*value;
+  }
+  return results;
 }
 
 } // namespace kiln::import

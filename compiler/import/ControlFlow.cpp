@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
-#include "compiler/import/BodyImporter.h"
+#include "compiler/import/Choices.h"
+#include "compiler/import/Gradient.h"
+#include "compiler/import/RolledLoops.h"
 #include "compiler/import/SequenceValues.h"
+#include "compiler/import/SymbolicSizes.h"
 #include "compiler/import/onnx.pb.h"
 
 #include <cmath>
@@ -20,62 +23,37 @@ static constexpr int64_t mostSteps = 4096;
 /// The most steps of an unrolled loop that may end early at run time: each step is launched under its own condition.
 static constexpr int64_t mostGuardedSteps = 64;
 
-BodyImporter::ControlFlow BodyImporter::findControlFlow(StringRef domain, StringRef name) {
-  if (domain == "ai.onnx.preview" && name == "FlexAttention")
-    return &BodyImporter::buildFlexAttention;
-  if (domain == "ai.onnx.preview.training" && name == "Gradient")
-    return &BodyImporter::differentiate;
-  if (!domain.empty())
-    return nullptr;
-  return name == "If"            ? &BodyImporter::inlineIf
-         : name == "Loop"        ? &BodyImporter::unrollLoop
-         : name == "Scan"        ? &BodyImporter::unrollScan
-         : name == "SequenceMap" ? &BodyImporter::mapSequence
-                                 : nullptr;
-}
-
-FailureOr<SmallVector<Value>> BodyImporter::importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, ArrayRef<Value> arguments,
-                                                        const Twine &prefix) {
-  if (scope.depth >= options.limits.depth)
-    return node.error("bodies are nested more than " + Twine(options.limits.depth) + " deep");
-  if (static_cast<int>(arguments.size()) != graph.input_size())
-    return node.error("the body has " + Twine(graph.input_size()) + " inputs, expected " + Twine(arguments.size()));
-  Scope body;
-  body.parent = &scope;
-  body.depth = scope.depth + 1;
-  body.opsets = scope.opsets;
-  body.prefix = printable((scope.prefix + prefix).str(), 120);
-  for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments)) {
-    body.values[input.name()] = argument;
-    if (input.type().has_optional_type())
-      body.optionals.insert(input.name());
-  }
-  addInitializers(body, graph);
-  SmallVector<const onnx::NodeProto *> nodes;
-  for (const auto &inner : graph.node())
-    nodes.push_back(&inner);
-  if (failed(importNodes(body, nodes)))
-    return failure();
-  SmallVector<Value> results;
-  for (const auto &output : graph.output()) {
-    std::string reason;
-    std::optional<Value> value = lookup(body, output.name(), reason);
-    if (!value)
-      return node.error("output of the body: " + reason);
-    results.push_back(*value);
-    node.unsupportedNode |= !*value;
-  }
-  return results;
-}
-
 std::optional<int64_t> knownScalar(Value value) {
   auto contents = isa<RankedTensorType>(value.getType()) ? getIntegerContents(value) : std::nullopt;
   return contents && contents->size() == 1 ? nn::getConstantDim(contents->front()) : std::nullopt;
 }
 
-LogicalResult BodyImporter::inlineIf(Scope &scope, Node &node) {
-  const onnx::AttributeProto *thenBranch = node.find("then_branch", onnx::AttributeProto::GRAPH, "graph");
-  const onnx::AttributeProto *elseBranch = node.find("else_branch", onnx::AttributeProto::GRAPH, "graph");
+/// Both branches as straight-line code. Operations that only one of them needs run only if it is taken (passes/lowering/entry/Guards.h).
+static LogicalResult chooseBranch(Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
+  Value condition = node.reshape(node.input(0), {});
+  size_t checks = node.sizes().countConstraints();
+  node.sizes().enterConditional();
+  FailureOr<SmallVector<Value>> then = node.importBody(thenBranch, {}, "");
+  FailureOr<SmallVector<Value>> otherwise = failure();
+  if (succeeded(then))
+    otherwise = node.importBody(elseBranch, {}, "");
+  node.sizes().leaveConditional();
+  if (failed(otherwise) || node.isUnsupported())
+    return failure(failed(otherwise));
+  if (node.sizes().countConstraints() != checks) {
+    node.sizes().dropConstraintsSince(checks);
+    return node.unsupported("a branch needs dimensions to be equal that are not known to be, and the condition is known only at run time",
+                            "make the dimensions static with --dim");
+  }
+  SmallVector<Value> joined(then->size());
+  for (size_t i = 0; i < then->size() && !node.failed(); ++i)
+    joined[i] = node.choices().joinValues(node, condition, (*then)[i], (*otherwise)[i], "its branches give different ranks", node.outputName(i));
+  return node.setResults(joined);
+}
+
+static LogicalResult inlineIf(Node &node) {
+  const onnx::GraphProto *thenBranch = node.findBody("then_branch");
+  const onnx::GraphProto *elseBranch = node.findBody("else_branch");
   if (!thenBranch || !elseBranch)
     return node.error("attribute '" + StringRef(thenBranch ? "else_branch" : "then_branch") + "' is missing");
   Value condition = node.input(0);
@@ -87,109 +65,30 @@ LogicalResult BodyImporter::inlineIf(Scope &scope, Node &node) {
   if (type.hasStaticShape() && type.getNumElements() != 1)
     return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
   auto known = knownScalar(condition);
-  for (const onnx::GraphProto *graph : {&thenBranch->g(), &elseBranch->g()})
+  for (const onnx::GraphProto *graph : {thenBranch, elseBranch})
     if (graph->input_size() != 0)
       return node.error("the branch has " + Twine(graph->input_size()) + " inputs, expected none");
-    else if (graph->output_size() != node.proto.output_size())
-      return node.error("the branch has " + Twine(graph->output_size()) + " outputs, the node " + Twine(node.proto.output_size()));
+    else if (graph->output_size() != static_cast<int>(node.numOutputs()))
+      return node.error("the branch has " + Twine(graph->output_size()) + " outputs, the node " + Twine(node.numOutputs()));
   if (!known)
-    return chooseBranch(scope, node, thenBranch->g(), elseBranch->g());
-  const onnx::GraphProto &graph = *known ? thenBranch->g() : elseBranch->g();
-  FailureOr<SmallVector<Value>> results = importBody(scope, node, graph, {}, "");
+    return chooseBranch(node, *thenBranch, *elseBranch);
+  const onnx::GraphProto &graph = *known ? *thenBranch : *elseBranch;
+  FailureOr<SmallVector<Value>> results = node.importBody(graph, {}, "");
   if (succeeded(results))
-    node.outputs.assign(results->begin(), results->end());
-  return failure(failed(results));
+    return node.setResults(*results);
+  return failure();
 }
 
-std::string describeShape(const DimExprs &dims) {
-  std::string text = "[";
-  llvm::raw_string_ostream stream(text);
-  llvm::interleaveComma(dims, stream, [&](AffineExpr dim) { stream << nn::formatDim(dim); });
-  return text + "]";
-}
-
-/// The larger of two numbers.
-static AffineExpr getLarger(AffineExpr a, AffineExpr b) { return provablyAtMost(a, b) ? b : provablyAtMost(b, a) ? a : nn::getBroadcastSize(a, b); }
-
-AffineExpr BodyImporter::computeDim(Node &node, Value number, AffineExpr bound, const Twine &name) {
-  AffineExpr dim = node.computedDim(bound, name);
-  if (node.failed())
-    return node.number(0);
-  nn::ComputedDimOp::create(builder, node.loc, RankedTensorType::get({1}, builder.getI64Type()), number, mlir::cast<AffineSymbolExpr>(dim).getPosition());
-  return dim;
-}
-
-/// A dimension that is one of two numbers. The same condition and numbers always give the same symbol.
-AffineExpr BodyImporter::chooseDim(Node &node, Value condition, AffineExpr then, AffineExpr otherwise, const Twine &name) {
-  if (nn::provablyEqual(then, otherwise) || node.failed())
-    return then;
-  if (AffineExpr known = chosenDims.lookup({condition, then, otherwise}))
-    return known;
-  AffineExpr most = sizes.computed().getUpperBound(then), other = sizes.computed().getUpperBound(otherwise);
-  if (!most || !other) {
-    (void)node.unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
-    return then;
-  }
-  auto type = RankedTensorType::get({}, builder.getI64Type());
-  Value first = materialize(builder, node.loc, type, Number{then}), second = materialize(builder, node.loc, type, Number{otherwise});
-  // A size that a branch computes exists only if the branch is taken.
-  bool isComputed = sizes.computed().isIn(then) || sizes.computed().isIn(otherwise);
-  Value chosen = isComputed ? node.make<nn::ChooseOp>(type, condition, first, second) : node.make<nn::SelectOp>(type, condition, first, second);
-  AffineExpr dim = computeDim(node, chosen, getLarger(most, other), name);
-  chosenDims[{condition, then, otherwise}] = dim;
-  return dim;
-}
-
-Value BodyImporter::joinValues(Node &node, Value condition, Value then, Value otherwise, StringRef what, StringRef name) {
-  static constexpr StringLiteral wayOut = "fix the input that it depends on with --bind input=value";
-  if (auto elements = getElements(then), others = getElements(otherwise); elements && others && elements->size() == others->size()) {
-    for (auto [element, other] : llvm::zip_equal(*elements, *others))
-      if (!(element = joinValues(node, condition, element, other, what, name)))
-        return {};
-    return makeSequence(node.builder(), node.loc, *elements);
-  }
-  if (!isa<RankedTensorType>(then.getType()) || !isa<RankedTensorType>(otherwise.getType())) {
-    (void)node.unsupported("the length of a sequence, or whether an optional has a value, depends on a condition that is known only at run time", wayOut);
-    return {};
-  }
-  if (node.elementType(then) != node.elementType(otherwise)) {
-    (void)node.error("the two values for one output have different element types");
-    return {};
-  }
-  DimExprs dims = node.dims(then), others = node.dims(otherwise);
-  if (dims.size() != others.size()) {
-    (void)node.unsupported(what + ", " + describeShape(dims) + " and " + describeShape(others) + ", and the condition is known only at run time", wayOut);
-    return {};
-  }
-  for (auto [i, dim, other] : llvm::enumerate(dims, others))
-    dim = chooseDim(node, condition, dim, other, name + "_dim" + Twine(i));
-  RankedTensorType type = node.type(dims, node.elementType(then));
-  if (node.failed())
-    return {};
-  return node.make<nn::ChooseOp>(type, condition, node.reshape(then, dims), node.reshape(otherwise, dims));
-}
-
-/// Both branches as straight-line code. Operations that only one of them needs run only if it is taken (passes/lowering/entry/Guards.h).
-LogicalResult BodyImporter::chooseBranch(Scope &scope, Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
-  Value condition = node.reshape(node.input(0), {});
-  size_t checks = sizes.countConstraints();
-  sizes.enterConditional();
-  FailureOr<SmallVector<Value>> then = importBody(scope, node, thenBranch, {}, "");
-  FailureOr<SmallVector<Value>> otherwise = failure();
-  if (succeeded(then))
-    otherwise = importBody(scope, node, elseBranch, {}, "");
-  sizes.leaveConditional();
-  if (failed(otherwise) || node.unsupportedNode)
-    return failure(failed(otherwise));
-  if (sizes.countConstraints() != checks) {
-    sizes.dropConstraintsSince(checks);
-    return node.unsupported("a branch needs dimensions to be equal that are not known to be, and the condition is known only at run time",
-                            "make the dimensions static with --dim");
-  }
-  for (size_t i = 0; i < then->size() && !node.failed(); ++i)
-    node.outputs[i] = joinValues(node, condition, (*then)[i], (*otherwise)[i], "its branches give different ranks", node.outputName(i));
-  return failure(node.failed());
-}
+namespace {
+/// A loop between two of its steps.
+struct LoopState {
+  SmallVector<Value> carried;
+  Value condition;
+  /// Whether the steps so far all happened; null: they do.
+  Value alive;
+  std::vector<SmallVector<Value>> scanned;
+};
+} // namespace
 
 /// The results of the steps, concatenated along a new axis.
 static Value stack(Node &node, ArrayRef<Value> steps, int64_t axis) {
@@ -213,14 +112,14 @@ static SmallVector<Value> stepArguments(Node &node, int64_t step, ArrayRef<Value
 }
 
 /// The scan outputs of a loop without steps: empty tensors, with the shapes that the body gives.
-LogicalResult BodyImporter::collectNothing(Scope &scope, Node &node, const onnx::GraphProto &graph, SmallVectorImpl<Value> &carried) {
-  size_t results = carried.size(), checks = sizes.countConstraints();
-  sizes.enterConditional();
-  FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, stepArguments(node, 0, carried), node.proto.name() + "[0]/");
-  sizes.leaveConditional();
+static LogicalResult collectNothing(Node &node, const onnx::GraphProto &graph, SmallVectorImpl<Value> &carried) {
+  size_t results = carried.size(), checks = node.sizes().countConstraints();
+  node.sizes().enterConditional();
+  FailureOr<SmallVector<Value>> values = node.importBody(graph, stepArguments(node, 0, carried), node.name() + "[0]/");
+  node.sizes().leaveConditional();
   // The step never runs, so its constraints do not apply.
-  sizes.dropConstraintsSince(checks);
-  if (failed(values) || node.unsupportedNode)
+  node.sizes().dropConstraintsSince(checks);
+  if (failed(values) || node.isUnsupported())
     return failure(failed(values));
   for (Value row : ArrayRef(*values).drop_front(1 + results)) {
     if (!isa<RankedTensorType>(row.getType()))
@@ -233,24 +132,24 @@ LogicalResult BodyImporter::collectNothing(Scope &scope, Node &node, const onnx:
 }
 
 /// One step of a loop that may have ended early, in which case the state does not change. `alive` says whether the loop still runs.
-LogicalResult BodyImporter::takeStep(Scope &scope, Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state) {
-  size_t checks = sizes.countConstraints(), results = state.carried.size();
+static LogicalResult takeStep(Node &node, const onnx::GraphProto &graph, int64_t step, LoopState &state) {
+  size_t checks = node.sizes().countConstraints(), results = state.carried.size();
   if (state.alive)
-    sizes.enterConditional();
-  FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, stepArguments(node, step, state.carried), node.proto.name() + "[" + Twine(step) + "]/");
+    node.sizes().enterConditional();
+  FailureOr<SmallVector<Value>> values = node.importBody(graph, stepArguments(node, step, state.carried), node.name() + "[" + Twine(step) + "]/");
   if (state.alive)
-    sizes.leaveConditional();
-  if (failed(values) || node.unsupportedNode)
+    node.sizes().leaveConditional();
+  if (failed(values) || node.isUnsupported())
     return failure(failed(values));
-  if (state.alive && sizes.countConstraints() != checks) {
-    sizes.dropConstraintsSince(checks);
+  if (state.alive && node.sizes().countConstraints() != checks) {
+    node.sizes().dropConstraintsSince(checks);
     return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time",
                             "make the dimensions static with --dim");
   }
   state.condition = values->front();
   for (size_t i = 0; i < results && !node.failed(); ++i) {
     Value next = (*values)[1 + i];
-    state.carried[i] = state.alive ? joinValues(node, state.alive, next, state.carried[i], "a step changes a rank", node.outputName(i)) : next;
+    state.carried[i] = state.alive ? node.choices().joinValues(node, state.alive, next, state.carried[i], "a step changes a rank", node.outputName(i)) : next;
   }
   for (auto [rows, row] : llvm::zip_equal(state.scanned, ArrayRef(*values).drop_front(1 + results))) {
     if (!isa<RankedTensorType>(row.getType()))
@@ -262,27 +161,28 @@ LogicalResult BodyImporter::takeStep(Scope &scope, Node &node, const onnx::Graph
 
 /// Unrolls a Loop while its condition holds, at most as often as the first input says. A condition that is known only at run time becomes that of
 /// each of the steps.
-LogicalResult BodyImporter::unrollLoop(Scope &scope, Node &node) {
-  const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
-  if (!attribute || node.inputs.size() < 2)
+static LogicalResult unrollLoop(Node &node) {
+  const onnx::GraphProto *body = node.findBody("body");
+  if (!body || node.allInputs().size() < 2)
     return node.error("has no body, or less than two inputs");
-  const onnx::GraphProto &graph = attribute->g();
+  const onnx::GraphProto &graph = *body;
   LoopState state;
-  state.carried.assign(node.inputs.begin() + 2, node.inputs.end());
+  state.carried.assign(node.allInputs().begin() + 2, node.allInputs().end());
   size_t results = state.carried.size();
-  if (llvm::is_contained(state.carried, Value()) || graph.output_size() < static_cast<int>(results) + 1 || graph.output_size() - 1 < node.proto.output_size())
+  size_t given = graph.output_size();
+  if (llvm::is_contained(state.carried, Value()) || given < results + 1 || given - 1 < node.numOutputs())
     return node.error("inputs, outputs and those of the body do not fit each other");
-  std::optional<int64_t> most = node.inputs[0] ? knownScalar(node.inputs[0]) : std::optional(std::numeric_limits<int64_t>::max());
-  state.condition = node.inputs[1];
-  size_t checks = sizes.countConstraints();
+  std::optional<int64_t> most = node.allInputs()[0] ? knownScalar(node.allInputs()[0]) : std::optional(std::numeric_limits<int64_t>::max());
+  state.condition = node.allInputs()[1];
+  size_t checks = node.sizes().countConstraints();
   state.scanned.resize(graph.output_size() - 1 - results);
   for (int64_t step = 0;; ++step) {
     auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
     if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
       // The steps so far are discarded.
-      sizes.dropConstraintsSince(checks);
-      return rollLoopNode(scope, node, graph);
+      node.sizes().dropConstraintsSince(checks);
+      return rollLoop(node, graph);
     }
     if (step >= *most || (goesOn && !*goesOn))
       break;
@@ -290,22 +190,20 @@ LogicalResult BodyImporter::unrollLoop(Scope &scope, Node &node) {
       Value condition = node.reshape(state.condition, {});
       state.alive = state.alive ? node.make<nn::ChooseOp>(condition.getType(), state.alive, condition, state.alive) : condition;
     }
-    if (failed(takeStep(scope, node, graph, step, state)))
+    if (failed(takeStep(node, graph, step, state)))
       return failure();
-    if (node.unsupportedNode)
+    if (node.isUnsupported())
       return success();
   }
   SmallVector<Value> all = state.carried;
   if (!state.scanned.empty() && state.scanned.front().empty()) {
-    if (failed(collectNothing(scope, node, graph, all)) || node.unsupportedNode)
-      return failure(!node.unsupportedNode);
+    if (failed(collectNothing(node, graph, all)) || node.isUnsupported())
+      return failure(!node.isUnsupported());
   } else {
     for (const SmallVector<Value> &rows : state.scanned)
       all.push_back(stack(node, rows, 0));
   }
-  all.resize(node.outputs.size());
-  node.outputs = all;
-  return failure(node.failed());
+  return node.setResults(all);
 }
 
 /// One entry of a list attribute for each of `count` values.
@@ -318,22 +216,22 @@ static SmallVector<int64_t> readList(Node &node, StringRef name, size_t count) {
 }
 
 /// One step for each slice of the scanned inputs.
-LogicalResult BodyImporter::unrollScan(Scope &scope, Node &node) {
-  const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
-  int64_t scans = node.requireInt("num_scan_inputs"), inputs = static_cast<int64_t>(node.inputs.size());
-  if (!attribute || node.failed() || node.opset < 9)
+static LogicalResult unrollScan(Node &node) {
+  const onnx::GraphProto *body = node.findBody("body");
+  int64_t scans = node.requireInt("num_scan_inputs"), inputs = static_cast<int64_t>(node.allInputs().size());
+  if (!body || node.failed() || node.opset < 9)
     return node.opset < 9 ? node.unsupported("Scan of opset 8", "convert the model with onnx.version_converter") : node.error("has no body");
-  const onnx::GraphProto &graph = attribute->g();
+  const onnx::GraphProto &graph = *body;
   if (scans < 1 || scans > inputs)
     return node.error("num_scan_inputs is " + Twine(scans) + ", expected 1 to " + Twine(inputs));
   int64_t states = inputs - scans;
-  if (llvm::is_contained(node.inputs, Value()) || graph.output_size() < states || graph.output_size() < node.proto.output_size())
+  if (llvm::is_contained(node.allInputs(), Value()) || graph.output_size() < states || graph.output_size() < static_cast<int>(node.numOutputs()))
     return node.error("inputs, outputs and those of the body do not fit each other");
   size_t rows = graph.output_size() - states;
   ScanAxes scan{readList(node, "scan_input_axes", scans), readList(node, "scan_input_directions", scans), readList(node, "scan_output_axes", rows),
                 readList(node, "scan_output_directions", rows)};
   auto &[axes, backwards, outAxes, outBackwards] = scan;
-  ArrayRef<Value> scanned = ArrayRef(node.inputs).drop_front(states);
+  ArrayRef<Value> scanned = ArrayRef(node.allInputs()).drop_front(states);
   if (!llvm::all_of(scanned, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
     return node.error("a scanned input is a sequence, expected a tensor");
   auto isDirection = [](int64_t direction) { return direction == 0 || direction == 1; };
@@ -344,15 +242,15 @@ LogicalResult BodyImporter::unrollScan(Scope &scope, Node &node) {
     axis = node.axis(axis, node.rank(value));
     if (node.failed())
       return failure();
-    AffineExpr size = sizes.usePinned(node.dims(value)[axis]);
+    AffineExpr size = node.sizes().usePinned(node.dims(value)[axis]);
     if (length && !node.unify(length, size, "scanned inputs have different lengths"))
       return failure();
     length = length && nn::getConstantDim(length) ? length : size;
   }
   auto steps = nn::getConstantDim(length);
   if (!steps || *steps < 1 || *steps > mostSteps)
-    return rollScan(scope, node, graph, scan, length);
-  SmallVector<Value> carried(node.inputs.begin(), node.inputs.begin() + states);
+    return rollScan(node, graph, scan, length);
+  SmallVector<Value> carried(node.allInputs().begin(), node.allInputs().begin() + states);
   std::vector<SmallVector<Value>> collected(outAxes.size());
   for (int64_t step = 0; step < *steps; ++step) {
     SmallVector<Value> arguments = carried;
@@ -361,10 +259,10 @@ LogicalResult BodyImporter::unrollScan(Scope &scope, Node &node) {
       dims.erase(dims.begin() + axes[i]);
       arguments.push_back(node.reshape(node.slice(value, axes[i], node.number(backwards[i] ? *steps - 1 - step : step), node.number(1)), dims));
     }
-    FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, arguments, node.proto.name() + "[" + Twine(step) + "]/");
+    FailureOr<SmallVector<Value>> values = node.importBody(graph, arguments, node.name() + "[" + Twine(step) + "]/");
     if (failed(values))
       return failure();
-    if (node.unsupportedNode)
+    if (node.isUnsupported())
       return success();
     carried.assign(values->begin(), values->begin() + states);
     if (!llvm::all_of(ArrayRef(*values).drop_front(states), [](Value value) { return isa<RankedTensorType>(value.getType()); }))
@@ -375,35 +273,33 @@ LogicalResult BodyImporter::unrollScan(Scope &scope, Node &node) {
   SmallVector<Value> all = carried;
   for (auto [axis, rows] : llvm::zip_equal(outAxes, collected))
     all.push_back(stack(node, rows, node.axis(axis, node.rank(rows.front()) + 1)));
-  all.resize(node.outputs.size());
-  node.outputs = all;
-  return failure(node.failed());
+  return node.setResults(all);
 }
 
 /// One step for each element of the sequences; each result is a sequence of what the steps give.
-LogicalResult BodyImporter::mapSequence(Scope &scope, Node &node) {
-  const onnx::AttributeProto *attribute = node.find("body", onnx::AttributeProto::GRAPH, "graph");
-  if (!attribute || node.inputs.empty() || llvm::is_contained(node.inputs, Value()))
+static LogicalResult mapSequence(Node &node) {
+  const onnx::GraphProto *body = node.findBody("body");
+  if (!body || node.allInputs().empty() || llvm::is_contained(node.allInputs(), Value()))
     return node.error("has no body, or an input is missing");
-  const onnx::GraphProto &graph = attribute->g();
-  auto first = getElements(node.inputs.front());
+  const onnx::GraphProto &graph = *body;
+  auto first = getElements(node.allInputs().front());
   if (!first)
     return node.error("expected a sequence, got a tensor");
-  if (graph.output_size() < node.proto.output_size())
-    return node.error("the body has " + Twine(graph.output_size()) + " outputs, the node " + Twine(node.proto.output_size()));
+  if (graph.output_size() < static_cast<int>(node.numOutputs()))
+    return node.error("the body has " + Twine(graph.output_size()) + " outputs, the node " + Twine(node.numOutputs()));
   std::vector<SmallVector<Value>> collected(graph.output_size());
   for (size_t step = 0; step < first->size(); ++step) {
     SmallVector<Value> arguments;
-    for (Value input : node.inputs) {
+    for (Value input : node.allInputs()) {
       auto list = getElements(input);
       if (list && list->size() != first->size())
         return node.error("its sequences have different lengths: " + Twine(first->size()) + " and " + Twine(list->size()));
       arguments.push_back(list ? (*list)[step] : input);
     }
-    FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, arguments, node.proto.name() + "[" + Twine(step) + "]/");
+    FailureOr<SmallVector<Value>> values = node.importBody(graph, arguments, node.name() + "[" + Twine(step) + "]/");
     if (failed(values))
       return failure();
-    if (node.unsupportedNode)
+    if (node.isUnsupported())
       return success();
     for (auto [list, value] : llvm::zip_equal(collected, *values)) {
       if (!isa<RankedTensorType>(value.getType()))
@@ -411,21 +307,22 @@ LogicalResult BodyImporter::mapSequence(Scope &scope, Node &node) {
       list.push_back(value);
     }
   }
-  for (size_t i = 0; i < node.outputs.size(); ++i)
-    node.outputs[i] = makeSequence(builder, node.loc, collected[i]);
-  return success();
+  SmallVector<Value> sequences;
+  for (size_t i = 0; i < node.numOutputs(); ++i)
+    sequences.push_back(makeSequence(node.builder(), node.loc, collected[i]));
+  return node.setResults(sequences);
 }
 
 /// softmax(scale * Q K^T) V, where bodies may change the scores before the softmax and the probabilities behind it.
-LogicalResult BodyImporter::buildFlexAttention(Scope &scope, Node &node) {
+static LogicalResult buildFlexAttention(Node &node) {
   Value query = node.input(0), key = node.input(1), value = node.input(2);
   // Replaces the value by the result of a body. If the body is not supported, the value stays.
   auto change = [&](StringRef name, Value &what) -> LogicalResult {
-    const onnx::AttributeProto *attribute = node.hasAttribute(name) ? node.find(name, onnx::AttributeProto::GRAPH, "graph") : nullptr;
-    if (!attribute || node.failed())
+    const onnx::GraphProto *body = node.hasAttribute(name) ? node.findBody(name) : nullptr;
+    if (!body || node.failed())
       return failure(node.failed());
-    FailureOr<SmallVector<Value>> changed = importBody(scope, node, attribute->g(), {what}, node.proto.name() + "/");
-    if (failed(changed) || node.unsupportedNode)
+    FailureOr<SmallVector<Value>> changed = node.importBody(*body, {what}, node.name() + "/");
+    if (failed(changed) || node.isUnsupported())
       return failure(failed(changed));
     std::string mismatch = ("the body of '" + name + "' does not yield a value of the type that it takes").str();
     if (changed->size() != 1 || !isa<RankedTensorType>(changed->front().getType()) || node.elementType(changed->front()) != node.elementType(what))
@@ -443,7 +340,7 @@ LogicalResult BodyImporter::buildFlexAttention(Scope &scope, Node &node) {
   if (!heads || !groups || !size || *groups < 1 || *heads % *groups || *size < 1)
     return node.error("query heads must be a static multiple of key and value heads, and their size static");
   // Query heads that share keys become rows of one product.
-  Type element = node.elementType(query), wide = element.isF64() ? element : Type(builder.getF32Type());
+  Type element = node.elementType(query), wide = element.isF64() ? element : Type(node.builder().getF32Type());
   auto grouped = [&](Value x) {
     DimExprs d = node.dims(x);
     return node.reshape(x, {d[0], k[1], node.number(*heads / *groups) * d[2], d[3]});
@@ -454,10 +351,24 @@ LogicalResult BodyImporter::buildFlexAttention(Scope &scope, Node &node) {
   scores = node.binary<nn::MulOp>(scores, scale);
   if (failed(change("score_mod", scores)))
     return failure();
-  Value shares = node.unary<nn::SoftmaxOp>(scores, builder.getI64IntegerAttr(3));
-  if (failed(change("prob_mod", shares)) || node.unsupportedNode)
-    return success(node.unsupportedNode);
+  Value shares = node.unary<nn::SoftmaxOp>(scores, node.builder().getI64IntegerAttr(3));
+  if (failed(change("prob_mod", shares)) || node.isUnsupported())
+    return success(node.isUnsupported());
   return node.result(node.cast(apart(node.matmul(grouped(shares), node.cast(value, wide))), element));
+}
+
+ControlFlow findControlFlow(StringRef domain, StringRef name) {
+  if (domain == "ai.onnx.preview" && name == "FlexAttention")
+    return buildFlexAttention;
+  if (domain == "ai.onnx.preview.training" && name == "Gradient")
+    return differentiate;
+  if (!domain.empty())
+    return nullptr;
+  return name == "If"            ? inlineIf
+         : name == "Loop"        ? unrollLoop
+         : name == "Scan"        ? unrollScan
+         : name == "SequenceMap" ? mapSequence
+                                 : nullptr;
 }
 
 } // namespace kiln::import

@@ -1,17 +1,22 @@
-//===- ControlFlow.h - Values in operators with bodies --------------===//
+//===- ControlFlow.h - Operators with bodies -------------------------------===//
 #ifndef KILN_COMPILER_IMPORT_CONTROLFLOW_H
 #define KILN_COMPILER_IMPORT_CONTROLFLOW_H
 
-#include "dialects/nn/Dims.h"
 #include "mlir/IR/Value.h"
+#include "mlir/Support/LLVM.h"
+#include <optional>
 
 namespace kiln::import {
 
+class Node;
+
+/// Expresses a node whose operator has bodies, or is about other nodes.
+using ControlFlow = mlir::LogicalResult (*)(Node &node);
+/// Null: it is no such operator.
+ControlFlow findControlFlow(llvm::StringRef domain, llvm::StringRef name);
+
 /// The known value of a scalar.
 std::optional<int64_t> knownScalar(mlir::Value value);
-
-/// A shape as printed in messages: [2, s0].
-std::string describeShape(const nn::DimExprs &dims);
 
 } // namespace kiln::import
 

@@ -3,7 +3,9 @@
 //   y = f(x)  and  dy = Gradient<xs = ["x"], y = "y">(x)    ->    backwards over the operations between x and y, each gives its operands their share
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/BodyImporter.h"
+#include "compiler/import/Gradient.h"
+#include "compiler/files/Printable.h"
+#include "compiler/import/Node.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -173,7 +175,7 @@ llvm::DenseMap<Value, Value> Backward::run(Value y) {
   return std::move(shares);
 }
 
-LogicalResult BodyImporter::differentiate(Scope &scope, Node &node) {
+LogicalResult differentiate(Node &node) {
   auto xs = node.findStrings("xs"), zs = node.findStrings("zs");
   std::string y = node.getString("y", ""), reason;
   if (!xs || node.failed() || xs->size() + (zs ? zs->size() : 0) != node.numInputs() || node.numOutputs() > xs->size())
@@ -181,24 +183,25 @@ LogicalResult BodyImporter::differentiate(Scope &scope, Node &node) {
   SmallVector<std::string> names(*xs);
   if (zs)
     names.append(*zs);
-  for (auto [name, input] : llvm::zip_equal(names, node.inputs))
-    if (auto value = lookup(scope, name, reason); !input || !value || *value != input)
+  for (auto [name, input] : llvm::zip_equal(names, node.allInputs()))
+    if (auto value = node.lookup(name, reason); !input || !value || *value != input)
       return node.unsupported("an input that is not the value '" + printable(name) + "' that it is derived by", "give the values that 'xs' and 'zs' name");
-  auto result = lookup(scope, y, reason);
+  auto result = node.lookup(y, reason);
   if (!result || !*result || !isa<RankedTensorType>(result->getType()))
     return node.error("attribute 'y': " + (reason.empty() ? "it is no tensor" : reason));
-  SmallVector<Value> inputs(node.inputs.begin(), node.inputs.begin() + xs->size());
+  SmallVector<Value> inputs(node.allInputs().begin(), node.allInputs().begin() + xs->size());
   SmallVector<Value> floats(inputs);
   floats.push_back(*result);
   for (Value value : floats)
     if (!isa<RankedTensorType>(value.getType()) || !isa<FloatType>(node.elementType(value)))
       return node.error("derivatives need floating-point numbers");
   llvm::DenseMap<Value, Value> shares = Backward(node, inputs).run(*result);
-  for (size_t i = 0; i < node.outputs.size() && !node.failed(); ++i) {
+  SmallVector<Value> results;
+  for (size_t i = 0; i < node.numOutputs() && !node.failed(); ++i) {
     Value share = shares.lookup(inputs[i]);
-    node.outputs[i] = share ? share : node.splatLike(inputs[i], 0);
+    results.push_back(share ? share : node.splatLike(inputs[i], 0));
   }
-  return failure(node.failed());
+  return node.setResults(results);
 }
 
 } // namespace kiln::import

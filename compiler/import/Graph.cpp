@@ -60,7 +60,7 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &node : graph.node())
     nodes.push_back(&node);
-  BodyImporter::addInitializers(scope, graph);
+  NamedValues::addInitializers(scope, graph);
   if (failed(signature.addInputs(scope)))
     return failure();
   sizes.assumeSigns();

@@ -21,6 +21,37 @@ bool Node::hasOutput(unsigned i) const { return i < numOutputs() && !proto.outpu
 
 OpBuilder &Node::builder() { return graph.builder; }
 
+//===- Bodies --------------------------------------------------------------===//
+
+std::string Node::name() const { return proto.name(); }
+
+const onnx::GraphProto *Node::findBody(StringRef name) {
+  const onnx::AttributeProto *attribute = find(name, onnx::AttributeProto::GRAPH, "graph");
+  return attribute ? &attribute->g() : nullptr;
+}
+
+FailureOr<SmallVector<Value>> Node::importBody(const onnx::GraphProto &body, ArrayRef<Value> arguments, const Twine &prefix) {
+  return graph.importBody(scope, *this, body, arguments, prefix);
+}
+
+LogicalResult Node::setResults(ArrayRef<Value> values) {
+  outputs.assign(values.begin(), values.end());
+  outputs.resize(numOutputs());
+  return failure(failed());
+}
+
+std::optional<Value> Node::lookup(StringRef name, std::string &why) { return graph.values.lookup(scope, name, why); }
+
+SymbolicSizes &Node::sizes() { return graph.sizes; }
+
+NamedValues &Node::values() { return graph.values; }
+
+Choices &Node::choices() { return graph.choices; }
+
+size_t Node::countKeptBytes() const { return graph.keptBytes.size(); }
+
+StringRef Node::verifierMessage() const { return graph.verifierMessage; }
+
 //===- Mistakes ------------------------------------------------------------===//
 
 LogicalResult Node::error(const Twine &text) {
@@ -126,7 +157,7 @@ std::optional<SmallVector<std::string>> Node::findStrings(StringRef name) {
   return SmallVector<std::string>(attribute->strings().begin(), attribute->strings().end());
 }
 
-int64_t Node::narrowType(unsigned i) { return hasInput(i) ? graph.narrowType(scope, proto.input(i)) : 0; }
+int64_t Node::narrowType(unsigned i) { return hasInput(i) ? NamedValues::narrowType(scope, proto.input(i)) : 0; }
 
 LogicalResult Node::narrowResult(Value value, int64_t dataType) {
   if (proto.output_size() > 0)
@@ -138,7 +169,7 @@ ElementsAttr Node::findTensor(StringRef name) {
   if (llvm::any_of(proto.attribute(), [&](const Attribute &a) { return a.name() == name && a.type() == Attribute::SPARSE_TENSOR; })) {
     const Attribute *sparse = find(name, Attribute::SPARSE_TENSOR, "sparse tensor");
     std::string why;
-    ElementsAttr value = sparse ? readSparseTensor(sparse->sparse_tensor(), graph.file, graph.options.limits, context(), why) : ElementsAttr();
+    ElementsAttr value = sparse ? graph.values.read(sparse->sparse_tensor(), why) : ElementsAttr();
     if (!value)
       (void)error("attribute '" + name + "': " + why);
     return value;
@@ -147,7 +178,7 @@ ElementsAttr Node::findTensor(StringRef name) {
   if (!attribute)
     return {};
   std::string why;
-  ElementsAttr value = readTensor(attribute->t(), graph.file, graph.options.limits, context(), why);
+  ElementsAttr value = graph.values.read(attribute->t(), why);
   if (value && isNarrowFloat(attribute->t().data_type())) {
     why = "element type " + getDataTypeName(attribute->t().data_type()) + " is not supported";
     value = {};
@@ -160,7 +191,7 @@ ElementsAttr Node::findTensor(StringRef name) {
 Value Node::tensorAttribute(StringRef name) {
   const Attribute *attribute = find(name, Attribute::TENSOR, "tensor");
   std::string why;
-  if (Value texts = attribute ? graph.makeStrings(attribute->t(), loc, why) : Value())
+  if (Value texts = attribute ? graph.values.makeStrings(attribute->t(), loc, why) : Value())
     return texts;
   if (!why.empty())
     (void)error("attribute '" + name + "': " + why);

@@ -12,6 +12,7 @@
 
 namespace kiln::onnx {
 class AttributeProto;
+class GraphProto;
 class NodeProto;
 } // namespace kiln::onnx
 
@@ -23,6 +24,9 @@ using mlir::Value;
 using nn::DimExprs;
 
 class BodyImporter;
+class Choices;
+class NamedValues;
+class SymbolicSizes;
 struct Scope;
 
 /// Which symbolic dimensions a Squeeze without axes takes to be 1, where neither its input nor the declared rank tells.
@@ -99,6 +103,25 @@ public:
   const onnx::AttributeProto *resolve(const onnx::AttributeProto &attribute) const;
   /// Reports an attribute or input that nobody asked for.
   void checkAllAsked();
+  /// @}
+
+  /// @name Bodies: what only operators with bodies ask for (ControlFlow.h)
+  /// @{
+  std::string name() const;
+  llvm::ArrayRef<Value> allInputs() const { return inputs; }
+  const onnx::GraphProto *findBody(llvm::StringRef name);
+  /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.
+  mlir::FailureOr<llvm::SmallVector<Value>> importBody(const onnx::GraphProto &body, llvm::ArrayRef<Value> arguments, const llvm::Twine &prefix);
+  /// All results; those that nobody reads may be missing or too many.
+  mlir::LogicalResult setResults(llvm::ArrayRef<Value> values);
+  /// The value of that name as seen from the node; nullopt when there is none.
+  std::optional<Value> lookup(llvm::StringRef name, std::string &why);
+  SymbolicSizes &sizes();
+  NamedValues &values();
+  Choices &choices();
+  size_t countKeptBytes() const;
+  /// What a verifier said last.
+  llvm::StringRef verifierMessage() const;
   /// @}
 
   /// @name Mistakes

@@ -41,7 +41,7 @@ LogicalResult BodyImporter::checkOperands(Scope &scope, Node &node, const Schema
     if (!fact)
       continue;
     const std::string &name = node.proto.input(i);
-    DataTypes types = listDataTypes(value, narrowType(scope, name));
+    DataTypes types = listDataTypes(value, NamedValues::narrowType(scope, name));
     // An optional with a value is treated as the value.
     bool isOptional = (fact->types & optionalType) && isOptionalName(&scope, name);
     auto what = [&, at = i] { return ("input " + Twine(at) + " (" + fact->name + ")").str(); };

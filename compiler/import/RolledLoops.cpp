@@ -7,11 +7,16 @@
 // A condition that is known only at run time is carried as well, together with the number of steps, to which the results' rows are cut.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/import/RolledLoops.h"
+#include "compiler/import/Choices.h"
 #include "compiler/import/ControlFlow.h"
-#include "compiler/import/BodyImporter.h"
+#include "compiler/import/NamedValues.h"
+#include "compiler/import/SymbolicSizes.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/SaveAndRestore.h"
+#include <functional>
 
 using namespace mlir;
 
@@ -20,6 +25,24 @@ namespace kiln::import {
 /// The number of steps assumed for a loop without a known limit, which no run reaches.
 static constexpr int64_t endlessSteps = int64_t(1) << 40;
 static constexpr StringLiteral bindWayOut = "fix the input that it depends on with --bind";
+
+namespace {
+/// A loop whose number of steps only run time knows: an nn.loop.
+struct RolledLoop {
+  /// The most steps, and the number of the present one.
+  AffineExpr steps, step;
+  /// Whether the model says what the most steps are.
+  bool hasLimit = true;
+  /// Whether the body gives a condition first, and that before the first step; null: it is true.
+  bool isLoop = false;
+  Value condition;
+  SmallVector<Value> carried;
+  /// Where the rows stand that steps give, and whether the first one stands last.
+  SmallVector<int64_t> axes, backwards;
+  /// What the body gets in a step.
+  std::function<SmallVector<Value>(ArrayRef<Value> carried)> makeArguments;
+};
+} // namespace
 
 /// A value of the graph around a loop as its body sees it: an operation without operands is cloned into the body, other values become arguments.
 static Value captureValue(Block &block, Value value, llvm::DenseMap<Value, Value> &inside, SmallVectorImpl<Value> &used) {
@@ -60,12 +83,13 @@ static Value keepType(Node &node, Value next, Value present) {
 }
 
 /// Makes arguments for what a loop carries, the step itself, and what it yields. False: the loop cannot end early.
-FailureOr<bool> BodyImporter::importBlock(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
+static FailureOr<bool> importBlock(Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
+  OpBuilder &builder = node.builder();
   SmallVector<Value> present;
   for (Value value : rolled.carried)
     present.push_back(block.addArgument(value.getType(), node.loc));
-  FailureOr<SmallVector<Value>> values = importBody(scope, node, graph, rolled.makeArguments(present), node.proto.name() + "/");
-  if (failed(values) || node.unsupportedNode)
+  FailureOr<SmallVector<Value>> values = node.importBody(graph, rolled.makeArguments(present), node.name() + "/");
+  if (failed(values) || node.isUnsupported())
     return failure();
   ArrayRef<Value> next = *values;
   Value goesOn = rolled.isLoop ? next.front() : Value();
@@ -93,22 +117,22 @@ FailureOr<bool> BodyImporter::importBlock(Scope &scope, Node &node, const onnx::
 }
 
 /// Makes the body of a loop. Its values are not visible outside.
-FailureOr<bool> BodyImporter::importStep(Scope &scope, Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
-  Operation *around = std::exchange(rolling, rolling ? rolling : loop.getOperation());
-  auto chosenAround = chosenDims;
+static FailureOr<bool> importStep(Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
+  OpBuilder &builder = node.builder();
+  Operation *around = node.values().enterLoop(loop);
+  llvm::SaveAndRestore chosen(node.choices().chosen);
   OpBuilder::InsertionGuard guard(builder);
   Block &block = loop.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(&block);
-  sizes.enterConditional();
-  FailureOr<bool> endsEarly = importBlock(scope, node, graph, rolled, block);
-  sizes.leaveConditional();
-  chosenDims = chosenAround;
-  rolling = around;
+  node.sizes().enterConditional();
+  FailureOr<bool> endsEarly = importBlock(node, graph, rolled, block);
+  node.sizes().leaveConditional();
+  node.values().leaveLoop(around);
   return endsEarly;
 }
 
 /// Refuses a body whose own symbols would have to be known outside of it.
-LogicalResult BodyImporter::checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
+static LogicalResult checkStep(Node &node, Block &block, size_t states, unsigned firstSymbol, size_t checks, bool endsEarly) {
   auto isOwn = [&](AffineExpr expr) {
     bool found = false;
     expr.walk([&](AffineExpr part) {
@@ -121,21 +145,22 @@ LogicalResult BodyImporter::checkStep(Node &node, Block &block, size_t states, u
   for (Value row : block.getTerminator()->getOperands().drop_front(states))
     if (llvm::any_of(node.dims(row), isOwn))
       return node.unsupported("the shape of what a step gives is known only in that step, and the number of steps at run time", wayOut);
-  ArrayRef<AffineExpr> added = sizes.constraintsSince(checks);
+  ArrayRef<AffineExpr> added = node.sizes().constraintsSince(checks);
   if ((endsEarly && !added.empty()) || llvm::any_of(added, isOwn)) {
-    sizes.dropConstraintsSince(checks);
+    node.sizes().dropConstraintsSince(checks);
     return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time", wayOut);
   }
   return success();
 }
 
 /// An nn.loop; its results are what is carried, and behind it the rows. What the body uses of the graph around it becomes operands.
-LogicalResult BodyImporter::rollLoop(Scope &scope, Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
+static LogicalResult makeLoop(Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
+  OpBuilder &builder = node.builder();
   if (!llvm::all_of(rolled.carried, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
     return node.unsupported("a carried value is a sequence, and the number of steps is known only at run time", bindWayOut);
-  size_t checks = sizes.countConstraints(), bytes = keptBytes.size();
+  size_t checks = node.sizes().countConstraints(), bytes = node.countKeptBytes();
   node.requireNotNegative(rolled.steps, "the number of steps is negative");
-  unsigned firstSymbol = sizes.size();
+  unsigned firstSymbol = node.sizes().size();
   rolled.step = node.computedDim(rolled.steps, node.outputName(0) + "_step");
   if (node.failed())
     return failure();
@@ -145,9 +170,9 @@ LogicalResult BodyImporter::rollLoop(Scope &scope, Node &node, const onnx::Graph
     return nn::LoopOp::create(builder, node.loc, types, steps, firstSymbol, endsEarly, carried, used, rolled.axes, rolled.backwards);
   };
   nn::LoopOp draft = make({}, false, {}, {});
-  FailureOr<bool> endsEarly = importStep(scope, node, graph, rolled, draft);
+  FailureOr<bool> endsEarly = importStep(node, graph, rolled, draft);
   if (failed(endsEarly))
-    return failure(node.failed() || !node.unsupportedNode);
+    return failure(node.failed() || !node.isUnsupported());
   Block &block = draft.getBody().front();
   SmallVector<Value> carried = rolled.carried;
   if (*endsEarly) {
@@ -157,13 +182,13 @@ LogicalResult BodyImporter::rollLoop(Scope &scope, Node &node, const onnx::Graph
   }
   if (failed(checkStep(node, block, carried.size(), firstSymbol, checks, *endsEarly)))
     return failure();
-  auto limit = nn::getConstantDim(sizes.computed().getUpperBound(rolled.steps));
+  auto limit = nn::getConstantDim(node.sizes().computed().getUpperBound(rolled.steps));
   bool isLimited = !limit || *limit < endlessSteps;
   if (!*endsEarly && !rolled.hasLimit)
     return node.error("the loop never ends: nothing limits its steps, and its condition always holds");
   if (!isLimited && !rolled.axes.empty())
     return node.unsupported("the number of steps is known only at run time, and each gives a row of a result", bindWayOut);
-  if (keptBytes.size() != bytes)
+  if (node.countKeptBytes() != bytes)
     return node.unsupported("a step makes strings, and the number of steps is known only at run time");
   SmallVector<Type> types(ValueRange(carried).getTypes());
   for (auto [i, row] : llvm::enumerate(block.getTerminator()->getOperands().drop_front(carried.size()))) {
@@ -179,37 +204,39 @@ LogicalResult BodyImporter::rollLoop(Scope &scope, Node &node, const onnx::Graph
   loop.getBody().takeBody(draft.getBody());
   draft.erase();
   if (failed(mlir::verify(loop)))
-    return node.error(verifierMessage);
+    return node.error(node.verifierMessage());
   SmallVector<Value> results(loop.getResults());
   ArrayRef<Value> rows = ArrayRef(results).drop_front(carried.size());
   SmallVector<Value> all(ArrayRef(results).slice(*endsEarly, rolled.carried.size()));
   // Only the rows of the steps that ran.
-  AffineExpr count = *endsEarly && !rows.empty() ? computeDim(node, results[carried.size() - 1], rolled.steps, node.outputName(0) + "_steps") : rolled.steps;
+  AffineExpr count = rolled.steps;
+  if (*endsEarly && !rows.empty())
+    count = node.choices().computeDim(node, results[carried.size() - 1], rolled.steps, node.outputName(0) + "_steps");
   for (auto [row, axis] : llvm::zip_equal(rows, rolled.axes))
     all.push_back(node.slice(row, axis, node.number(0), count));
-  all.resize(node.outputs.size());
-  node.outputs = all;
-  return failure(node.failed());
+  return node.setResults(all);
 }
 
-LogicalResult BodyImporter::rollLoopNode(Scope &scope, Node &node, const onnx::GraphProto &graph) {
+LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph) {
+  Value most = node.allInputs()[0];
   RolledLoop rolled;
   rolled.isLoop = true;
-  rolled.hasLimit = node.inputs[0] != nullptr;
-  rolled.condition = node.inputs[1];
-  rolled.carried.assign(node.inputs.begin() + 2, node.inputs.end());
+  rolled.hasLimit = most != nullptr;
+  rolled.condition = node.allInputs()[1];
+  rolled.carried.assign(node.allInputs().begin() + 2, node.allInputs().end());
   rolled.axes.assign(graph.output_size() - 1 - rolled.carried.size(), 0);
   rolled.backwards = rolled.axes;
-  bool isTensor = node.inputs[0] && isa<RankedTensorType>(node.inputs[0].getType());
-  auto known = isTensor ? getIntegerContents(node.inputs[0]) : std::nullopt;
+  bool isTensor = most && isa<RankedTensorType>(most.getType());
+  auto known = isTensor ? getIntegerContents(most) : std::nullopt;
   if (!rolled.hasLimit)
     rolled.steps = node.number(endlessSteps);
   else if (known && known->size() == 1)
     rolled.steps = known->front();
-  else if (!isTensor || !node.elementType(node.inputs[0]).isSignlessInteger(64))
+  else if (!isTensor || !node.elementType(most).isSignlessInteger(64))
     return node.error("the number of steps is not of type int64");
-  else if (node.unify(nn::getNumElements(node.dims(node.inputs[0]), &context), node.number(1), "the number of steps must be one number: elements"))
-    rolled.steps = computeDim(node, node.reshape(node.inputs[0], {}), node.number(endlessSteps), node.outputName(0) + "_trips");
+  else if (node.unify(nn::getNumElements(node.dims(most), node.context()), node.number(1), "the number of steps must be one number: elements"))
+    rolled.steps = node.choices().computeDim(node, node.reshape(most, {}), node.number(endlessSteps), node.outputName(0) + "_trips");
+  OpBuilder &builder = node.builder();
   rolled.makeArguments = [&](ArrayRef<Value> carried) {
     Value number = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), Number{rolled.step});
     Value holds = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI1Type()), Number{node.number(1)});
@@ -217,12 +244,12 @@ LogicalResult BodyImporter::rollLoopNode(Scope &scope, Node &node, const onnx::G
     llvm::append_range(arguments, carried);
     return arguments;
   };
-  return node.failed() ? failure() : rollLoop(scope, node, graph, rolled);
+  return node.failed() ? failure() : makeLoop(node, graph, rolled);
 }
 
 /// One step for each slice of inputs whose length only run time knows, or is too large to write all steps out.
-LogicalResult BodyImporter::rollScan(Scope &scope, Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
-  ArrayRef<Value> inputs = node.inputs, scanned = inputs.take_back(scan.axes.size());
+LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
+  ArrayRef<Value> inputs = node.allInputs(), scanned = inputs.take_back(scan.axes.size());
   RolledLoop rolled;
   rolled.steps = steps;
   rolled.carried.assign(inputs.begin(), scanned.begin());
@@ -238,7 +265,7 @@ LogicalResult BodyImporter::rollScan(Scope &scope, Node &node, const onnx::Graph
     }
     return arguments;
   };
-  return rollLoop(scope, node, graph, rolled);
+  return makeLoop(node, graph, rolled);
 }
 
 } // namespace kiln::import

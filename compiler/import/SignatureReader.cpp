@@ -178,7 +178,7 @@ LogicalResult SignatureReader::returnOutputs(Scope &scope, BodyImporter &body) {
   llvm::StringSet<> seen;
   for (const onnx::ValueInfoProto &output : graph.output()) {
     std::string reason, where = "output '" + printable(output.name()) + "'";
-    std::optional<Value> value = body.lookup(scope, output.name(), reason);
+    std::optional<Value> value = body.getValues().lookup(scope, output.name(), reason);
     if (!value)
       return diagnostics.error("output " + reason);
     if (!seen.insert(output.name()).second)
@@ -196,7 +196,7 @@ LogicalResult SignatureReader::returnOutputs(Scope &scope, BodyImporter &body) {
       return diagnostics.error(where + " is a tensor, but the model declares type " + kindOf(output.type()));
     if (isOptional)
       sequences.push_back({output.name(), false, true, true, false, static_cast<unsigned>(values.size()), 1});
-    if (failed(body.checkDeclared(scope, output.name(), *value, where)))
+    if (failed(body.getValues().checkDeclared(scope, output.name(), *value, where)))
       return failure();
     values.push_back(*value);
     outputNames.push_back(output.name());

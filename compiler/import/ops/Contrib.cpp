@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Convolution.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
-#include "compiler/import/ops/Window.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -1,4 +1,5 @@
 //===- Convolution.cpp - Conv and ConvTranspose ------------------------------===//
+#include "compiler/import/ops/Convolution.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Window.h"

@@ -3,7 +3,7 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
-#include "compiler/import/ops/Window.h"
+#include "compiler/import/ops/Convolution.h"
 
 #include <cmath>
 

@@ -35,17 +35,6 @@ Value padInput(Node &node, Value input, Window &window, DimExprs &dims, double f
 /// `pads`: the caller calls padInput; without, borders that only run time knows are not supported.
 std::optional<Window> readWindow(Node &node, Value input, std::optional<llvm::SmallVector<int64_t>> kernel, bool pads = false);
 
-/// The zero points of a quantised convolution, each in the shape of what it belongs to.
-struct ZeroPoints {
-  Value input, weight;
-};
-
-/// The convolution of the node's attributes, without a bias; null after an error. With zero points it is one of bytes.
-Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoints> zeros = std::nullopt);
-
-/// Adds a bias [C], which may be null, to [N, C, spatial...].
-Value addChannelBias(Node &node, Value result, Value bias);
-
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_OPS_WINDOW_H

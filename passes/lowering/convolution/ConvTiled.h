@@ -6,6 +6,10 @@
 
 namespace kiln {
 
+/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `areBytes`: a product of
+/// unsigned by signed bytes, with sums of i32.
+std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, bool areBytes = false);
+
 /// The product of a group that conv_tiled can compute.
 Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv);
 
