@@ -20,7 +20,7 @@ std::string makeModelName(StringRef text) {
     name += llvm::isAlnum(c) ? c : '_';
   if (name.empty() || llvm::isDigit(name.front()))
     name = "model_" + name;
-  return name.substr(0, 128);
+  return name.substr(0, longestModelName);
 }
 
 /// Imports the model under these assumptions. `isOpen` is set if it failed only because something is not supported, so that they may be right.

@@ -66,7 +66,9 @@ struct ImportedModel {
 /// `model.onnx: node 'conv_3' (Conv): weight has 3 input channels, but the input has 4`: printable, at most 4 KiB each, never empty.
 mlir::FailureOr<ImportedModel> importModel(mlir::MLIRContext &context, const ImportOptions &options, std::vector<std::string> &errors);
 
-/// Turns a file name or user text into a C identifier, as `ImportOptions::name` needs it.
+/// The most characters of a model's name.
+inline constexpr size_t longestModelName = 128;
+/// Turns a file name into a C identifier of at most so many characters, as `ImportOptions::name` and the IR have it.
 std::string makeModelName(llvm::StringRef text);
 
 } // namespace kiln

@@ -1,6 +1,7 @@
 //===- CompileFlags.cpp - The command-line options of a compile -----===//
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/import/Import.h"
 #include "compiler/run/Tensor.h"
 #include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
@@ -199,15 +200,25 @@ static Error setCache(CompileOptions &options) {
   return Error::success();
 }
 
+/// The name as C and the IR have it, so that the IR can be read back; empty: none is given.
+static Error readName(CompileOptions &options) {
+  std::string identifier = name.empty() ? "" : makeIdentifier(name);
+  if (isSystemHeader(identifier))
+    return makeError("--name=" + name + ": the header would be called " + identifier + ".h, which hides the system's: choose another name");
+  if (identifier.size() > longestModelName)
+    return makeError("--name: has " + std::to_string(identifier.size()) + " characters, the limit is " + std::to_string(longestModelName));
+  options.name = identifier;
+  return Error::success();
+}
+
 Expected<CompileOptions> getCompileOptions() {
   if (crash.getNumOccurrences() && crash.empty())
     abort();
-  if (isSystemHeader(makeIdentifier(name)))
-    return makeError("--name=" + name + ": the header would be called " + makeIdentifier(name) + ".h, which hides the system's: choose another name");
   CompileOptions options;
+  if (Error error = readName(options))
+    return std::move(error);
   options.crashIn = crash;
   options.model = model;
-  options.name = name;
   if (!target.empty())
     options.targets.assign(target.begin(), target.end());
   options.libraries.assign(library.begin(), library.end());

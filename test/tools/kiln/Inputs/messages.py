@@ -66,6 +66,7 @@ CASES = [
     (["verify", "m.onnx", "--atol=nan"], 2, "--atol: expected a number from 0"),
     (["inspect", "other.a"], 1, "other.a: not a library made by Kiln: it has no signature table"),
     (["m.onnx", "-o", "out", "--name", "string"], 2, "--name=string: the header would be called string.h, which hides the system's: choose another name"),
+    (["m.onnx", "-o", "out", "--name", "n" * 129], 2, "--name: has 129 characters, the limit is 128"),
     (["deep.mlir", "-o", "out"], 1, "deep.mlir: brackets or expressions are nested too deep"),
     (["short.mlir", "-o", "out"], 1, "short.mlir: the data of constant 'w' do not have the size that its type says"),
     (["bools.onnx", "-o", "out", "--in-place=y=x"], 1, "--in-place=y=x: output and input differ in shape or element type"),
