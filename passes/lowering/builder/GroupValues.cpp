@@ -1,6 +1,7 @@
 //===- GroupValues.cpp - The values of a group as functions of an index ----===//
 #include "passes/lowering/builder/GroupValues.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +31,7 @@ static bool isOnlyIndex(Value value, llvm::DenseMap<Value, bool> &known) {
 
 /// Lanes that may have an expression each, as the values of a reshape or an iota do.
 static constexpr unsigned mostLaneExpressions = 16;
+static bool hasLaneExpressions(Operation *op) { return isa_and_nonnull<ReshapeOp, IotaOp, DimValuesOp>(op); }
 
 /// One lane count for the whole group: that of its widest elements. Places in other tensors are read one at a time.
 unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
@@ -44,7 +46,17 @@ unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
     lanes = std::min(lanes, lanesOf(target, getElementTypeOrSelf(type)));
   for (Operation &op : group.getBody().front().without_terminator()) {
     llvm::for_each(op.getResults(), add);
-    if (isa<ReshapeOp, IotaOp, DimValuesOp>(op))
+    if (hasLaneExpressions(&op))
+      lanes = std::min(lanes, mostLaneExpressions);
+  }
+  return lanes;
+}
+
+unsigned countLanes(Value value, kernel::TargetAttr target) {
+  unsigned lanes = std::numeric_limits<unsigned>::max();
+  for (Value source : collectSources(value)) {
+    lanes = std::min(lanes, lanesOf(target, getElementTypeOrSelf(source.getType())));
+    if (hasLaneExpressions(source.getDefiningOp()))
       lanes = std::min(lanes, mostLaneExpressions);
   }
   return lanes;

@@ -86,6 +86,8 @@ private:
 
 /// Lanes of a vector of the group's widest elements.
 unsigned countLanes(nn::GroupOp group, kernel::TargetAttr target);
+/// The same for the part of a group's body that a value is computed from.
+unsigned countLanes(mlir::Value value, kernel::TargetAttr target);
 
 } // namespace kiln
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Fourier.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
@@ -27,7 +28,7 @@ FailureOr<LaunchInfo> lowerFourierRows(KernelBuilder &k, Operation *anchor) {
   auto op = cast<FourierOp>(anchor);
   FourierPlan plan = FourierPlan::of(op);
   Type element = op.getType().getElementType();
-  unsigned lanes = std::max(2u, k.target().getVectorBits() / element.getIntOrFloatBitWidth());
+  unsigned lanes = std::max(2u, lanesOf(k.target(), element));
   DimExprs dims = getDims(op.getType());
   AffineExpr rows = getNumElements(ArrayRef(dims).drop_back(2), k.context());
   // Each task has two arrays of points for its lanes; of several blocks they are half as large as the data.

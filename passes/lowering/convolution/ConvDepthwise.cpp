@@ -196,7 +196,7 @@ struct Depthwise {
   }
   /// `lines` lines in blocks as even as can be.
   void blocks(ArrayRef<AffineExpr> out, unsigned lines) const {
-    unsigned across = std::max(1u, k.target().lanes(32));
+    unsigned across = lanesOf(k.target(), element);
     if (channelsInside(lines))
       return forPixels([&](AffineExpr x, unsigned count) {
         k.vectorLoop(outputDims.back(), across, "channel", [&](AffineExpr channel, Lanes lanes) { block(out, x, lines, count, channel, lanes); });

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/contraction/ContractionTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
@@ -98,7 +99,7 @@ private:
 } // namespace
 
 StripsEmitter::StripsEmitter(KernelBuilder &k, ConvOp first)
-    : k(k), expand(first), element(first.getType().getElementType()), input(getDims(first.getInput().getType())), lanes(k.target().lanes(32)) {
+    : k(k), expand(first), element(first.getType().getElementType()), input(getDims(first.getInput().getType())), lanes(lanesOf(k.target(), element)) {
   for (auto conv : k.group().getBody().front().getOps<ConvOp>())
     if (conv != expand)
       (depthwise ? project : depthwise) = conv;

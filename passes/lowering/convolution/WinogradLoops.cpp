@@ -1,5 +1,6 @@
 //===- WinogradLoops.cpp - The parts of Winograd's convolution -------------===//
 #include "passes/lowering/convolution/WinogradLoops.h"
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,7 +34,7 @@ Value LinearForm::sum(function_ref<double(unsigned)> factor, ArrayRef<Value> val
     double by = factor(j);
     if (by == 0 || by == 1)
       continue;
-    Value number = k.number(b.getF32Type(), by, lanes);
+    Value number = k.number(getElementTypeOrSelf(values[j].getType()), by, lanes);
     if (result && by == -1)
       result = subtract(result, value);
     else if (!result || lanes == 1)
@@ -216,7 +217,7 @@ void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr fi
 }
 
 void FilterTransform::forVectors(function_ref<void(AffineExpr, Lanes)> body) const {
-  unsigned lanes = std::min<unsigned>(std::max(1u, k.target().lanes(32)), static_cast<unsigned>(width));
+  unsigned lanes = std::min<unsigned>(lanesOf(k.target(), element), static_cast<unsigned>(width));
   k.vectorLoop(k.constant(width), lanes, "column", body);
 }
 

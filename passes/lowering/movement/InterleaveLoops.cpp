@@ -27,10 +27,10 @@ struct Weave {
 };
 } // namespace
 
-static std::optional<Weave> findWeave(GroupOp group, kernel::TargetAttr target) {
+static std::optional<Weave> findWeave(GroupOp group) {
   Value result = group.getTerminator()->getOperand(0);
   auto isMoved = [](Operation &op) { return isa<IndexMap, YieldOp>(op); };
-  if (group.getNumResults() != 1 || lanesOf(target, getElementTypeOrSelf(result.getType())) < 4 || !llvm::all_of(group.getBody().front(), isMoved))
+  if (group.getNumResults() != 1 || !llvm::all_of(group.getBody().front(), isMoved))
     return std::nullopt;
   auto view = traceLinearView(result);
   SmallVector<unsigned> wide;
@@ -48,7 +48,7 @@ static std::optional<Weave> findWeave(GroupOp group, kernel::TargetAttr target) 
 KernelMatch matchInterleaveLoops(GroupOp group, Operation *, kernel::TargetAttr target) {
   if (unsigned lanes = lanesOf(target, getElementTypeOrSelf(group.getResult(0).getType())); lanes < 4)
     return refuse("a vector has " + Twine(lanes) + " elements, expected at least 4");
-  if (!findWeave(group, target))
+  if (!findWeave(group))
     return refuse("expected views alone that give 2, 4 or 8 rows element by element in turn");
   return accept("a few rows woven into one: vectors of each, interleaved in registers");
 }
@@ -74,7 +74,7 @@ static SmallVector<Value> interleave(KernelBuilder &k, ArrayRef<Value> rows) {
 
 FailureOr<LaunchInfo> lowerInterleaveLoops(KernelBuilder &k, Operation *) {
   Value result = k.group().getTerminator()->getOperand(0);
-  Weave weave = *findWeave(k.group(), k.target());
+  Weave weave = *findWeave(k.group());
   DimExprs dims = getDims(result.getType());
   Type element = getElementTypeOrSelf(result.getType());
   AffineExpr tasks = forEachTask(k, keepDims(k, dims, 0, weave.along), {}, [&](ArrayRef<AffineExpr> task) {

@@ -34,7 +34,7 @@ static Scalar emitExponentials(KernelBuilder &k, SoftmaxOp op, LineIndex at, int
   auto shift = getProvenShift(op);
   AffineExpr extent = k.constant(length);
   // The scan's indices do not run in vectors; this does.
-  unsigned lanes = isComputedInF32(op.getInput()) ? std::max(1u, k.target().lanes(32)) : 1;
+  unsigned lanes = countLanes(op.getInput(), k.target());
   auto compute = [&](AffineExpr j, Lanes lanes) { return k.value(op.getInput(), at(j), lanes); };
   Value maximum = shift ? Value() : k.named(reduceRow(k, ReduceKind::Max, element, extent, lanes, [&](AffineExpr j, Lanes lanes) {
     Value x = compute(j, lanes);

@@ -28,7 +28,7 @@ struct NmsKernel {
   /// Of the whole launch.
   Value limit;
 
-  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, k.builder().getF32Type()); }
+  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, getElementTypeOrSelf(op.getScores().getType())); }
   Scalar score(AffineExpr batch, AffineExpr group, AffineExpr box) const { return scalar(k.value(op.getScores(), {batch, group, box})); }
   std::pair<Scalar, Scalar> side(AffineExpr batch, AffineExpr box, unsigned axis) const;
   Value overlaps(AffineExpr batch, Value x, Value y) const;

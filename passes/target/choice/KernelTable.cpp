@@ -14,6 +14,15 @@ bool isPointwise(Operation *op) {
   return view && view.getIndexMap();
 }
 
+llvm::SetVector<Value> collectSources(Value value) {
+  llvm::SetVector<Value> sources;
+  sources.insert(value);
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (Operation *op = sources[i].getDefiningOp(); op && isPointwise(op))
+      sources.insert(op->operand_begin(), op->operand_end());
+  return sources;
+}
+
 Operation *getAnchor(GroupOp group) {
   for (Operation &op : group.getBody().front().without_terminator())
     if (!isPointwise(&op))

@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
+#include "llvm/ADT/SetVector.h"
 #include <string>
 
 namespace kiln {
@@ -182,6 +183,9 @@ mlir::Operation *getAnchor(nn::GroupOp group);
 
 /// Whether an operation only feeds or follows an anchor: a view, element-wise, or a generator (splat, iota, dim_values).
 bool isPointwise(mlir::Operation *op);
+
+/// The value and all that views and element-wise operations compute it from.
+llvm::SetVector<mlir::Value> collectSources(mlir::Value value);
 
 /// @name What any generated kernel for this anchor alone can do: groups are formed before their kernels are chosen.
 /// @{

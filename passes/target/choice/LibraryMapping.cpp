@@ -18,7 +18,8 @@ static bool isConstant(Value value) {
   return group ? group.isConstantInput(argument.getArgNumber()) : value.getDefiningOp<ConstantOp>() != nullptr;
 }
 
-static bool isF32(Operation *op) {
+/// Whether all elements are of the type that the functions of kiln/onednn.h take.
+static bool hasLibraryElements(Operation *op) {
   auto check = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
   return llvm::all_of(op->getOperandTypes(), check) && llvm::all_of(op->getResultTypes(), check);
 }
@@ -32,7 +33,7 @@ static bool isLastAxis(Operation *op) {
 
 /// Why oneDNN cannot have the operation; empty when it can.
 static std::string findOneDnnFault(Operation *op) {
-  if (!isF32(op))
+  if (!hasLibraryElements(op))
     return "its functions are for f32";
   if (auto conv = dyn_cast<ConvOp>(op)) {
     if (!isConstant(conv.getWeight()))
@@ -110,7 +111,7 @@ static bool isVectorAlong(Value value, unsigned dim) {
 }
 
 bool goesAlong(Operation *anchor, Operation *last, Operation *next) {
-  if (!isa<MatmulOp, ConvOp>(anchor) || !isF32(next))
+  if (!isa<MatmulOp, ConvOp>(anchor) || !hasLibraryElements(next))
     return false;
   if (isa<ReluOp>(next))
     return last == anchor || isa<AddOp>(last);

@@ -35,20 +35,8 @@ static std::optional<int64_t> countDepth(Operation *product) {
   return weight.getRank() == 2 && !isa_and_nonnull<IndexMap>(left) ? std::optional(weight.getShape()[0]) : std::nullopt;
 }
 
-bool isComputedInF32(Value value) {
-  SmallVector<Value> work{value};
-  llvm::SmallDenseSet<Value> seen{value};
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    if (!isReal(next))
-      return false;
-    if (Operation *op = next.getDefiningOp(); op && isPointwise(op))
-      for (Value operand : op->getOperands())
-        if (seen.insert(operand).second)
-          work.push_back(operand);
-  }
-  return true;
-}
+/// Whether the value, and all that views and element-wise operations compute it from, has the elements that tiles are made of.
+static bool isRealThroughout(Value value) { return llvm::all_of(collectSources(value), isReal); }
 
 /// The only user of a product, behind element-wise operations.
 static Operation *followChain(Operation *op) {
@@ -59,7 +47,7 @@ static Operation *followChain(Operation *op) {
     Operation *user = *users.begin();
     if (!isa<ScalarBody>(user))
       return user;
-    if (!isReal(user->getResult(0)) || !llvm::all_of(user->getOperands(), isComputedInF32))
+    if (!isReal(user->getResult(0)) || !llvm::all_of(user->getOperands(), isRealThroughout))
       return nullptr;
     op = user;
   }
@@ -93,7 +81,11 @@ static constexpr int64_t longestRow = 16384;
 Operation *findScanOfSoftmax(Operation *softmax, kernel::TargetAttr) {
   auto op = dyn_cast<SoftmaxOp>(softmax);
   Operation *scan = op && op->hasOneUse() ? *op->user_begin() : nullptr;
-  if (!isa_and_nonnull<ArgReduceOp, TopKOp>(scan) || !getElementTypeOrSelf(op.getType()).isF32())
+  if (!isa_and_nonnull<ArgReduceOp, TopKOp>(scan))
+    return nullptr;
+  // Halves would round where they are stored, so the scan would see other numbers.
+  Type element = getElementTypeOrSelf(op.getType());
+  if (computeType(element) != element)
     return nullptr;
   DimExprs dims = getDims(op.getType());
   uint64_t last = dims.size() - 1;

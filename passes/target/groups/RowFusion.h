@@ -18,9 +18,6 @@ mlir::Operation *findScanOfSoftmax(mlir::Operation *softmax, kernel::TargetAttr 
 /// faster.
 mlir::Operation *findProductOfGather(mlir::Operation *gather, kernel::TargetAttr target);
 
-/// Whether all that a kernel may compute on the way to this value is f32: other types do not run in vectors.
-bool isComputedInF32(mlir::Value value);
-
 } // namespace kiln
 
 #endif // KILN_PASSES_TARGET_GROUPS_ROWFUSION_H

@@ -84,12 +84,15 @@ def add_conv(model, channels, size, out, kernel, stride, log=False):
     model.case(f"conv {channels} {size} {out}{' log' * log}", "LogSoftmax" if log else "Softmax", [value], softmax(logits, 1, log), axis=1)
 
 
-def add_scan(model, shape, op, **attributes):
+def add_scan(model, shape, op, element="f4", **attributes):
     """Few different logits far apart, so that the probabilities have ties and their order is certain."""
     x = random.integers(-6, 6, shape).astype("f8")
     x[0] = 0
     probabilities = softmax(x)
-    value = node(model, "Softmax", [model.input(x)], axis=-1)
+    value = model.input(x, element)
+    if element.startswith("i"):
+        value = node(model, "Cast", [value], to=1)
+    value = node(model, "Softmax", [value], axis=-1)
     if op == "TopK":
         order = np.argsort(-x if attributes["largest"] else x, axis=-1, kind="stable")[..., :5]
         model.case(f"top {shape}", op, [value, model.weight(np.array([5]), "i8")], order, "i8", at=1, **attributes)
@@ -118,6 +121,10 @@ def build():
         add_scan(model, shape, "ArgMax", select_last_index=1)
         add_scan(model, shape, "TopK", largest=1)
         add_scan(model, shape, "TopK", largest=0)
+    # Vectors of the widest elements on the way.
+    for element in ("f8", "i4", "i8", "i1"):
+        add_scan(model, (3, 5, 37), "ArgMax", element)
+    add_scan(model, (4, 100), "TopK", "f8", largest=1)
     return model, products
 
 
