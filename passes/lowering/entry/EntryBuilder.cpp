@@ -1,5 +1,6 @@
 //===- EntryBuilder.cpp - The entry that launches the kernels --------------===//
 #include "passes/lowering/entry/EntryBuilder.h"
+#include "dialects/kernel/Tuning.h"
 #include "passes/lowering/builder/IndexArithmetic.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
@@ -17,9 +18,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// Work below this is not worth waking a second thread: what one core does in about 5 us, for each lane of its vectors and from its own caches.
-static constexpr int64_t parallelFlopsOfLane = 32000;
-static constexpr int64_t parallelBytes = 250000;
 /// What a symbol counts as in estimates.
 static constexpr int64_t typicalSymbol = 64;
 
@@ -356,11 +354,11 @@ Value EntryBuilder::getStatus(Location loc) {
   return status;
 }
 
-/// Whether the tasks may run on several threads.
+/// Whether the tasks may run on several threads: waking a second one is not worth it for what one core does in about 5 us.
 static bool isParallel(const KernelBuilder &builder, const LaunchInfo &info) {
   kernel::TargetAttr target = kernel::getTarget(builder.group());
-  int64_t lanes = target ? std::max(1u, target.lanes(32)) : 1;
-  return (info.byThreads || estimate(info.tasks) > 1) && (estimate(info.flops) >= parallelFlopsOfLane * lanes || estimate(info.bytes) >= parallelBytes);
+  int64_t work = target.tuned(kernel::Tuned::ParallelWork) * target.getVectorBits(), bytes = target.tuned(kernel::Tuned::ParallelBytes);
+  return (info.byThreads || estimate(info.tasks) > 1) && (estimate(info.flops) >= work || estimate(info.bytes) >= bytes);
 }
 
 Value EntryBuilder::countTasks(const KernelBuilder &builder, const LaunchInfo &info) {

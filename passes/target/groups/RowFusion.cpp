@@ -1,5 +1,6 @@
 //===- RowFusion.cpp - Which operations share rows while they are in the cache ===//
 #include "passes/target/groups/RowFusion.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
@@ -11,9 +12,6 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
-
-/// Products that are too small to be shared by threads, in multiplications.
-static constexpr int64_t smallProduct = 1 << 18;
 
 static bool isReal(Value value) { return computesInF32(value.getType()); }
 
@@ -71,7 +69,7 @@ Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
   int64_t rowBytes = *columns * elementBytes(computeType(getElementTypeOrSelf(product->getResult(0))));
   if (*columns * *depth * weightBytes > target.getL2() / 2 || rowBytes * tile.rows > target.getL1())
     return nullptr;
-  bool shared = !rows || *rows > tile.rows, small = rows && *rows * *columns * *depth <= smallProduct;
+  bool shared = !rows || *rows > tile.rows, small = rows && *rows * *columns * *depth <= target.tuned(kernel::Tuned::SharedProduct);
   return shared || small ? softmax : nullptr;
 }
 

@@ -1,5 +1,6 @@
 //===- StripChains.cpp - Which convolutions run line by line together -----===//
 #include "passes/target/groups/StripChains.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
@@ -12,9 +13,6 @@ using namespace nn;
 
 /// Taps of a window that are written out.
 static constexpr int64_t mostTaps = 25;
-/// What lies between convolutions fits a cache of this size in any case.
-static constexpr int64_t smallBytes = 1 << 20;
-
 
 static bool isAll(ArrayRef<int64_t> values, int64_t value) {
   return llvm::all_of(values, [&](int64_t v) { return v == value; });
@@ -79,7 +77,9 @@ std::optional<StripChain> findStripChain(ConvOp expand, kernel::TargetAttr targe
   chain.depthwise = depthwise;
   DimExprs dims = getDims(expand.getType());
   int64_t bytes = *getConstantDim(dims[1]) * *getConstantDim(dims[2]) * *getConstantDim(dims[3]) * elementBytes(expand.getType().getElementType());
-  if (bytes <= std::min(smallBytes, std::max<int64_t>(target.getL2(), smallBytes / 4)))
+  // What is small is never worth it, whatever the cache; what exceeds the cache by far always is.
+  int64_t small = target.tuned(kernel::Tuned::StripBytes);
+  if (bytes <= std::min(small, std::max<int64_t>(target.getL2(), small / 4)))
     return std::nullopt;
   return chain;
 }
