@@ -142,8 +142,8 @@ void attachProfile(mlir::ModuleOp module, ArrayRef<ProfileEntry> entries) {
       continue;
     auto tile = entry.tile.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(entry.tile);
     // The other numbers are the rules'.
-    auto plan = kernel::PlanAttr::get(b.getContext(), entry.kernel, tile, {}, entry.chunk, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, entry.winograd,
-                                      /*measured=*/!entry.tile.empty());
+    auto plan = kernel::PlanAttr::get(b.getContext(), entry.kernel, tile, {}, entry.chunk, 0, 0, 0, 0, 0, 0, 0, 0, 0, {}, {}, 0, false, 0, 0, 0, 0,
+                                      entry.winograd, /*measured=*/!entry.tile.empty());
     // If several entries are for the same work, the last one counts.
     choices.set(entry.work, plan);
   }

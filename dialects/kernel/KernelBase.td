@@ -172,8 +172,14 @@ def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
       of a transposed read, a square of elements. `projection` is that of a second product, behind the first (conv_strips).
     - `chunk` bytes of a product's right side stay in the cache while rows go by.
     - `streams`: the sum of a tile of one row runs as this many sums side by side.
+    - Where one block of rows has the right side of a product for itself, a task takes `piece` bytes of it. One of at most `near` bytes stays in the
+      first-level cache while blocks of rows go by. Others are prefetched: `ahead` elements before their use, into the first- and the second-level cache,
+      and, while from `coming[0]` to `coming[1]` blocks of rows go by, the next chunk, a line every `coming[2]` steps at least. Without the numbers there is
+      no prefetching.
+    - `blocks` blocks of rows (or columns) are a task. They share a panel of the right side, `depth` rows of it at a time, that is packed at run time.
     - `strip` columns of a product go through its softmax together.
     - `lines` lines of `pixels` pixels of a depthwise convolution are computed together. `bands` is the number of parts of an image (conv_strips).
+    - A softmax along rows has each row `in_registers`, or in the cache. One across rows copies `columns` of them at a time into an array.
     - `rows` rows of queries are a task of attention, which looks at `keys` keys at a time.
     - In Winograd's form `winograd` is the side of a tile of the result; `block` tiles go together, `stride` elements apart, and meet the filters of `depth`
       input channels at a time.
@@ -187,6 +193,10 @@ def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
                         DefaultValuedParameter<"int64_t", "0">:$lines, DefaultValuedParameter<"int64_t", "0">:$pixels,
                         DefaultValuedParameter<"int64_t", "0">:$bands, DefaultValuedParameter<"int64_t", "0">:$rows,
                         DefaultValuedParameter<"int64_t", "0">:$keys,
+                        DefaultValuedParameter<"int64_t", "0">:$piece, DefaultValuedParameter<"int64_t", "0">:$near,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$ahead, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$coming,
+                        DefaultValuedParameter<"int64_t", "0">:$blocks, DefaultValuedParameter<"bool", "false">:$in_registers,
+                        DefaultValuedParameter<"int64_t", "0">:$columns,
                         DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "0">:$stride,
                         DefaultValuedParameter<"int64_t", "0">:$depth, DefaultValuedParameter<"int64_t", "0">:$winograd,
                         DefaultValuedParameter<"bool", "false">:$measured);

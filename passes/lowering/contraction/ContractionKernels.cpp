@@ -31,8 +31,8 @@ ArrayRef<KernelRow> getContractionKernels() {
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
       ofBytes(product("gemm_bytes", matchGemmBytes, lowerGemmBytes).planning(PlanProduct)),
-      product("gemm_dots", matchGemmDots, lowerGemmDots),
-      product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams).tunable(),
+      product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),
+      product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanProduct).tunable(),
       product("matmul_loops", "element types or views without a tiled kernel", lowerMatmulLoops),
   };

@@ -73,10 +73,6 @@ LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<Affi
   return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * (2 * countProducts(c))), countMovedBytes(k)};
 }
 
-/// While blocks of rows meet a chunk of the right side, the next chunk (or, behind the last one, what the next kernel will read) comes from memory:
-/// a line every few steps, since more of them at once hold up the loads. Fewer blocks than this take less time than that; with more it makes no difference.
-static constexpr int64_t fewestBlocksToAsk = 4, mostBlocksToAsk = 24, mostStepsPerLine = 8;
-
 namespace {
 /// A piece of a dimension: `count` of it from `start` on.
 using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
@@ -84,7 +80,11 @@ using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelBuilder &k, const Contraction &c)
-      : k(k), c(c), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride, c.padded}, rowDims(mergeRows(k, c)) {
+      : k(k), c(c), plan(*k.group().getPlan()), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride}, rowDims(mergeRows(k, c)) {
+    if (DenseI64ArrayAttr ahead = plan.getAhead(); c.padded && ahead)
+      tiles.ahead = ahead.asArrayRef();
+    if (DenseI64ArrayAttr numbers = plan.getComing())
+      coming = {numbers[0], numbers[1], numbers[2]};
     // Integers do not round.
     if (c.instruction)
       tiles.chainLength = int64_t(1) << 40;
@@ -107,6 +107,12 @@ private:
 
   KernelBuilder &k;
   const Contraction &c;
+  kernel::PlanAttr plan;
+  /// While so many blocks of rows meet a chunk of the right side, the next chunk (or, behind the last one, what the next kernel will read) comes from
+  /// memory: a line every few steps.
+  struct {
+    int64_t fewestBlocks, mostBlocks, mostSteps;
+  } coming = {1, 0, 1};
   TileEmitter tiles;
   SmallVector<RowDim> rowDims;
   /// The dim that blocks cut, and the rows of a unit of it: more than one when whole lines of a small image share a tile.
@@ -173,18 +179,18 @@ void ContractionEmitter::planChunks() {
   int64_t width = c.tile.columns(), bytes = elementBytes(cast<MemRefType>(c.rhs.getType()).getElementType()) * countProducts(c);
   int64_t panelBytes = depth * width * bytes;
   // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
-  int64_t panels = std::max<int64_t>(1, GroupOp(k.group()).getPlan()->getChunk() / panelBytes);
+  int64_t panels = std::max<int64_t>(1, plan.getChunk() / panelBytes);
   if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
-    panels = std::max<int64_t>(1, 32768 / panelBytes);
+    panels = std::max<int64_t>(1, plan.getPiece() / panelBytes);
   if (c.rowEpilogue)
     panels = std::numeric_limits<int32_t>::max();
   if (auto columns = getConstantDim(c.columns)) {
     int64_t all = std::max<int64_t>(1, llvm::divideCeilSigned(*columns, width)), count = llvm::divideCeilSigned(all, panels);
     panels = llvm::divideCeilSigned(all, count);
-    // What stays in the first-level cache for all blocks of rows need not be asked for (2 to 4 % of the time).
-    bool stays = isStatic && c.batch.empty() && depth * *columns * bytes <= k.target().getL1() * 2 / 3;
-    if (stays && getConstantDim(countBlocks()).value_or(fewestBlocksToAsk) >= fewestBlocksToAsk)
-      tiles.prefetch = false;
+    // It must stay for all blocks of rows.
+    bool stays = isStatic && c.batch.empty() && depth * *columns * bytes <= plan.getNear();
+    if (stays && getConstantDim(countBlocks()).value_or(coming.fewestBlocks) >= coming.fewestBlocks)
+      tiles.ahead = {};
   }
   chunkColumns = panels * width;
   chunks = simplifyDim(c.columns.ceilDiv(chunkColumns));
@@ -243,12 +249,12 @@ void ContractionEmitter::storePiece(Value value, ArrayRef<AffineExpr> batch, Arr
 
 std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsBase, Panel panel) const {
   auto blocks = getConstantDim(rowBlocks);
-  if (!c.padded || c.rowEpilogue || !blocks || *blocks < fewestBlocksToAsk || *blocks > mostBlocksToAsk)
+  if (!c.padded || c.rowEpilogue || !blocks || *blocks < coming.fewestBlocks || *blocks > coming.mostBlocks)
     return std::nullopt;
   int64_t depth = 1, steps = 1;
   for (const ReductionLoop &loop : c.reduction)
     depth *= getConstantDim(loop.extent).value_or(1);
-  while (steps < mostStepsPerLine && 2 * steps * panel.vectors <= *blocks)
+  while (steps < coming.mostSteps && 2 * steps * panel.vectors <= *blocks)
     steps *= 2;
   // Each of the first blocks takes as many lines of the panel one chunk further on as it makes steps that ask; the others ask for what they have.
   AffineExpr next = rhsBase + c.panelStride * chunkColumns + rowBlock * (depth / steps * elementsPerLine * countProducts(c));

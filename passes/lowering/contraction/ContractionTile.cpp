@@ -36,16 +36,8 @@ SmallVector<ReductionLoop> mergeReduction(ArrayRef<ReductionLoop> loops) {
   return merged;
 }
 
-namespace {
-/// So many elements ahead of their use, and how near (MLIR's locality: 3 is the first-level cache, 2 the second).
-struct Ahead {
-  int64_t elements;
-  unsigned locality;
-};
-} // namespace
-
-/// 2 KiB are the time of a miss in the first-level cache, in steps of a tile, and 16 KiB that of a miss in the second.
-static constexpr Ahead aheads[] = {{512, 3}, {4096, 2}};
+/// MLIR's name for the first-level cache; that of each further level is one less.
+static constexpr unsigned nearestLocality = 3;
 
 PackedColumns::PackedColumns(int64_t columns, TileShape tile)
     : width(tile.columns()), panels(llvm::divideCeil(columns, width)), tail(llvm::alignTo(columns - (panels - 1) * width, tile.lanes)) {}
@@ -91,9 +83,8 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
     AffineExpr column = lane + v * panel.lanes * depth();
     row.push_back(k.loadBuffer(rhs, rightType, right + column * laneStride, lanes));
     // A few rows are bound by bandwidth: there is no latency to hide.
-    if (prefetch && rowOffsets.size() >= 4)
-      for (const Ahead &ahead : aheads)
-        memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + ahead.elements) * depth()), false, ahead.locality, true);
+    for (auto [level, elements] : llvm::enumerate(rowOffsets.size() >= 4 ? ahead : ArrayRef<int64_t>()))
+      memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
   }
   if (toCome) {
     // Never negative: a shift, not a division that rounds down.

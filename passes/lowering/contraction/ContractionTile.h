@@ -56,8 +56,8 @@ struct TileEmitter {
   llvm::SmallVector<ReductionLoop> reduction;
   /// How far apart neighbouring columns of the right side are.
   mlir::AffineExpr laneStride;
-  /// Whether the right side, which is read from one end to the other, is asked for ahead of its use.
-  bool prefetch = false;
+  /// How many elements ahead of its use the right side, which is read from one end to the other, is asked for: into the first-level cache, the second, ...
+  llvm::ArrayRef<int64_t> ahead = {};
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
   std::optional<LinesToCome> toCome = std::nullopt;

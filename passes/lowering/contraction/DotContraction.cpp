@@ -1,6 +1,6 @@
 //===- DotContraction.cpp - Products whose operands both run along the sum ---===//
 //
-//   result[i, j] = dot(lhs[i, :], rhs[:, j]), four of them at a time
+//   result[i, j] = dot(lhs[i, :], rhs[:, j]), as many at a time as the tile has rows
 //
 // The vectors run along the sum: for one column (or a few rows) there is nothing to share that would pay for packing, and every load is contiguous.
 //
@@ -16,9 +16,6 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
-
-/// Dots that run side by side, and those of a task.
-static constexpr int64_t together = 4, dotsPerTask = 64;
 
 /// Sums of left[i] * right[i] over the depth; one of the two lists may have a single member that all share.
 static SmallVector<Value> emitDots(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> left, ArrayRef<AffineExpr> right) {
@@ -54,7 +51,7 @@ static SmallVector<Value> emitDots(KernelBuilder &k, const Contraction &c, Array
 }
 
 namespace {
-/// One direction of the result is walked in fours, the other is a task's coordinate.
+/// One direction of the result is walked in tiles, the other is a task's coordinate.
 struct DotLoops {
   KernelBuilder &k;
   const Contraction &c;
@@ -79,6 +76,7 @@ struct DotLoops {
       k.storeResults(c.result, value, place);
   }
   LaunchInfo run() const {
+    int64_t together = c.tile.rows, dotsPerTask = together * k.group().getPlan()->getBlocks();
     AffineExpr extent = alongRows ? rowDims.back().extent : c.columns;
     IndexExprs extents(c.batch);
     for (const RowDim &dim : ArrayRef(rowDims).drop_back(alongRows ? 1 : 0))
@@ -91,9 +89,9 @@ struct DotLoops {
         rows.push_back(k.constant(0));
       AffineExpr first = k.index(k.emit(task.back() * dotsPerTask));
       AffineExpr end = k.index(k.minimum(k.emit(first + dotsPerTask), k.emit(extent)));
-      AffineExpr fours = k.index(k.emit(first + (end - first).floorDiv(together) * together));
-      k.loop(first, fours, together, "dot", [&](AffineExpr i) { emit(batch, rows, i, together); });
-      k.loop(fours, end, 1, "dot", [&](AffineExpr i) { emit(batch, rows, i, 1); });
+      AffineExpr whole = k.index(k.emit(first + (end - first).floorDiv(together) * together));
+      k.loop(first, whole, together, "dot", [&](AffineExpr i) { emit(batch, rows, i, together); });
+      k.loop(whole, end, 1, "dot", [&](AffineExpr i) { emit(batch, rows, i, 1); });
     });
     return contractionInfo(k, c, extents);
   }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/MatmulTiled.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
@@ -14,6 +15,7 @@
 #include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/groups/Places.h"
 
 #include "llvm/Support/ScopedPrinter.h"
@@ -23,9 +25,7 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
-
-/// Fewer rows do not pay for packing the right side.
-static constexpr int64_t fewRows = 16;
+using kernel::Tuned;
 
 static bool isReal(Value value) { return computesInF32(value.getType()); }
 
@@ -261,9 +261,11 @@ KernelMatch matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr t
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
-  if (unsigned lanes = lanesOf(target, matmul->op.getType().getElementType()); lanes < 4)
+  unsigned lanes = lanesOf(target, matmul->op.getType().getElementType());
+  if (lanes < 4)
     return refuse("a vector has " + Twine(lanes) + " elements, expected at least 4");
   DimExprs rhs = getDims(matmul->op.getRhs().getType());
+  int64_t fewRows = target.tuned(Tuned::PackedRows);
   bool oneColumn = getConstantDim(rhs.back()) == 1, fewComputed = !matmul->isPackable() && matmul->countRows().value_or(fewRows) < fewRows;
   if (!oneColumn && !fewComputed)
     return refuse("there are " + formatDim(rhs.back()) + " columns, expected one, or fewer than " + Twine(fewRows) + " rows and a computed right side");
@@ -271,12 +273,15 @@ KernelMatch matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr t
   bool isLhsDense = linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) == one;
   if (!isLhsDense || linearCoefficient(matmul->rhs.offset, matmul->rhsRank - 2) != one)
     return refuse(Twine("the ") + (isLhsDense ? "right" : "left") + " side is not contiguous along the sum");
-  return accept(oneColumn ? "f32 product with one column: vectors along the sum" : "f32 product of few rows, both sides contiguous along the sum");
+  PlanNumbers numbers{{target.tuned(Tuned::Dots), 1, lanes}, {}};
+  numbers.blocks = target.tuned(Tuned::DotBlocks);
+  return accept(oneColumn ? "f32 product with one column: vectors along the sum" : "f32 product of few rows, both sides contiguous along the sum",
+                std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
   Contraction c = LinearMatmul::match(k.group(), anchor)->contraction(k);
-  c.tile.lanes = lanesOf(k.target(), c.element);
+  c.tile = getTile(k.group());
   return lowerDotContraction(k, c);
 }
 
@@ -290,11 +295,13 @@ KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
   if (matmul->isReadInPlace(target))
     return refuse("the right side has rows of whole vectors and fits half of the second-level cache of " + Twine(target.getL2()) +
                   " bytes, so it is read in place");
+  int64_t fewRows = target.tuned(Tuned::PackedRows);
   if (int64_t rows = matmul->countRows().value_or(fewRows); rows < fewRows)
     return refuse("there are " + Twine(rows) + " rows, packing pays from " + Twine(fewRows) + " on");
-  // The depth that a panel has is the kernel's own.
-  PlanNumbers numbers = planProduct(target, matmul->chooseTile(target));
-  numbers.chunk = 0;
+  PlanNumbers numbers{toNumbers(matmul->chooseTile(target)), {}};
+  numbers.streams = chooseStreams(target);
+  numbers.depth = target.tuned(Tuned::PackedDepth);
+  numbers.blocks = target.tuned(Tuned::PackedBlocks);
   return accept("f32 product of computed operands: the right side is packed at run time, accumulators in registers", std::move(numbers));
 }
 

@@ -22,11 +22,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// The depth of a panel: with a wide tile it fills the first-level cache.
-static constexpr int64_t deepestPanel = 256;
-/// Blocks of rows that share a panel; enough to make packing cheap.
-static constexpr int64_t blocksPerTask = 16;
-
 namespace {
 class PackedEmitter {
 public:
@@ -65,6 +60,8 @@ private:
   int64_t blockRows;
   AffineExpr extent;
   int64_t width, partLength;
+  /// Of rows; they share a panel.
+  int64_t blocksPerTask;
   bool onePart;
   /// Of the task that is being written: columns from its first one on, the packed panel, the sums of its blocks.
   AffineExpr left;
@@ -75,13 +72,13 @@ private:
 PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c)
     : k(k), c(c), rowDims(mergeRows(k, c)), depth(c.reduction.front().extent), lhsStride(c.reduction.front().lhsStride),
       rhsStride(c.reduction.front().rhsStride), blockRows(c.tile.rows), extent(rowDims.back().extent), width(c.tile.columns()),
-      partLength(deepestPanel), onePart(false) {
+      partLength(k.group().getPlan()->getDepth()), blocksPerTask(k.group().getPlan()->getBlocks()), onePart(false) {
   if (auto count = getConstantDim(extent)) {
     int64_t blocks = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blockRows));
     blockRows = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blocks));
   }
   if (auto length = getConstantDim(depth)) {
-    int64_t parts = std::max<int64_t>(1, llvm::divideCeilSigned(*length, deepestPanel));
+    int64_t parts = std::max<int64_t>(1, llvm::divideCeilSigned(*length, partLength));
     partLength = std::max<int64_t>(1, llvm::divideCeilSigned(*length, parts));
     onePart = parts == 1;
   }

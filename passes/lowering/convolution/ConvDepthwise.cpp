@@ -59,6 +59,11 @@ KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetA
   return accept("depthwise: vectors along the channels, pixels that share inputs side by side", std::move(numbers));
 }
 
+std::string findDepthwiseFault(GroupOp, Operation *anchor, kernel::PlanAttr plan) {
+  bool fits = plan.getLines() == 1 || canPairLines(cast<ConvOp>(anchor));
+  return fits ? "" : "neighbouring lines share no input lines, or their windows are too large for 'lines' of 2";
+}
+
 namespace {
 struct Depthwise {
   KernelBuilder &k;
@@ -235,8 +240,6 @@ struct Depthwise {
 FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
   auto op = cast<ConvOp>(anchor);
   bool pairs = k.group().getPlan()->getLines() == 2;
-  if (pairs && !canPairLines(op))
-    return failure();
   ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
   unsigned spatial = op.getStrides().size(), argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
   IndexExprs source{getAffineDimExpr(spatial, k.context()), k.constant(0)};

@@ -49,6 +49,15 @@ KernelMatch matchConvStrips(GroupOp group, Operation *anchor, kernel::TargetAttr
   return accept("line by line: what lies between the convolutions is larger than the cache and is never stored", std::move(numbers));
 }
 
+std::string findStripsFault(GroupOp group, Operation *, kernel::PlanAttr plan) {
+  auto convolutions = group.getBody().front().getOps<ConvOp>();
+  bool projects = std::distance(convolutions.begin(), convolutions.end()) > 2;
+  if (projects != static_cast<bool>(plan.getProjection()))
+    return projects ? "the third convolution needs a 'projection'" : "there is no third convolution for 'projection'";
+  int64_t lines = *getConstantDim(getDim((*std::next(convolutions.begin())).getType(), 1));
+  return plan.getBands() <= lines ? "" : "an image of " + std::to_string(lines) + " lines has no " + std::to_string(plan.getBands()) + " bands";
+}
+
 //===- Lowering ------------------------------------------------------------===//
 
 namespace {
@@ -290,9 +299,6 @@ LaunchInfo StripsEmitter::run() {
 }
 
 FailureOr<LaunchInfo> lowerConvStrips(KernelBuilder &k, Operation *anchor) {
-  auto convolutions = k.group().getBody().front().getOps<ConvOp>();
-  if ((std::distance(convolutions.begin(), convolutions.end()) > 2) != static_cast<bool>(k.group().getPlan()->getProjection()))
-    return failure();
   return StripsEmitter(k, cast<ConvOp>(anchor)).run();
 }
 

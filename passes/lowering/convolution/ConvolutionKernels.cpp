@@ -1,6 +1,7 @@
 //===- ConvolutionKernels.cpp - Kernels of convolutions and pooling -------===//
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/WinogradPlan.h"
 
 using namespace mlir;
 
@@ -25,15 +26,18 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       KernelRow{"conv_strips", computes<ConvOp>, matchConvStrips, lowerConvStrips}
           .placing(PlaceSupport::Operands)
           .joining(GroupForm::Strips)
-          .planning(PlanTile | PlanStreams | PlanPixels | PlanBands),
+          .planning(PlanTile | PlanStreams | PlanPixels | PlanBands)
+          .refusing(findStripsFault),
       KernelRow{"winograd_columns", computes<WinogradConvOp>, matchWinogradColumns, lowerWinogradColumns}
           .placing(PlaceSupport::Operands)
-          .planning(PlanTile | PlanStreams | PlanBlock | PlanDepth),
+          .planning(PlanTile | PlanStreams | PlanBlock | PlanDepth)
+          .refusing(findWinogradFault),
       KernelRow{"winograd_tiles", computes<WinogradConvOp>, matchWinogradTiles, lowerWinogradTiles}
           .placing(PlaceSupport::Operands)
-          .planning(PlanTile | PlanStreams | PlanBlock),
+          .planning(PlanTile | PlanStreams | PlanBlock | PlanPrefetch)
+          .refusing(findWinogradFault),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
-      window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels),
+      window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels).refusing(findDepthwiseFault),
       ofBytes(window<ConvOp>("conv_bytes", matchConvBytes, lowerConvBytes).planning(PlanProduct)),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),

@@ -62,7 +62,9 @@ TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPl
 void TilesEmitter::multiply(AffineExpr count) const {
   int64_t lanes = plan.shape.lanes, in = loops.in, whole = loops.out / width, rest = loops.out % width;
   SmallVector<ReductionLoop> reduction{{k.constant(in), k.constant(1), k.constant(width)}};
-  TileEmitter emitter{k, loops.scratch.buffer, weight, loops.element, reduction, k.constant(1), /*prefetch=*/true, winogradChain};
+  DenseI64ArrayAttr ahead = k.group().getPlan()->getAhead();
+  TileEmitter emitter{k, loops.scratch.buffer, weight, loops.element, reduction, k.constant(1), ahead ? ahead.asArrayRef() : ArrayRef<int64_t>(),
+                      winogradChain};
   auto emitPanel = [&](AffineExpr place, AffineExpr panel, int64_t vectors) {
     AffineExpr rhs = k.index(k.emit((place * panels + panel) * (rows * width)));
     Panel columns{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};
@@ -108,10 +110,7 @@ LaunchInfo TilesEmitter::run() {
 
 FailureOr<LaunchInfo> lowerWinogradTiles(KernelBuilder &k, Operation *anchor) {
   auto conv = cast<WinogradConvOp>(anchor);
-  FailureOr<WinogradPlan> plan = readPlan(k.group(), conv);
-  if (failed(plan))
-    return failure();
-  return TilesEmitter(k, conv, *plan).run();
+  return TilesEmitter(k, conv, readPlan(k.group(), conv)).run();
 }
 
 } // namespace kiln

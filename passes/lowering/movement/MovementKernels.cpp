@@ -32,7 +32,10 @@ ArrayRef<KernelRow> getMovementKernels() {
       KernelRow{"resize_loops", computes<ResizeOp>, "resampling: taps once a coordinate, vectors over the dimensions behind", lowerResizeLoops}
           .placing(PlaceSupport::Operands),
       KernelRow{"interleave_loops", computesNoAnchor, matchInterleaveLoops, lowerInterleaveLoops},
-      KernelRow{"transpose_tiled", computesNoAnchor, matchTransposeTiled, lowerTransposeTiled}.placing(PlaceSupport::Results).planning(PlanTile),
+      KernelRow{"transpose_tiled", computesNoAnchor, matchTransposeTiled, lowerTransposeTiled}
+          .placing(PlaceSupport::Results)
+          .planning(PlanTile)
+          .refusing(findSquareFault),
       KernelRow{"loops", computesNoAnchor, "element-wise: one loop over the result", lowerElementwiseLoops}
           .placing(PlaceSupport::Operands)
           .overwriting(OverwriteSupport::Sides),

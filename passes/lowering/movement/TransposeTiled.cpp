@@ -83,6 +83,11 @@ KernelMatch matchTransposeTiled(GroupOp group, Operation *, kernel::TargetAttr t
   return accept("reads an operand across: squares transposed in registers", PlanNumbers{{side, 1, side}, {}});
 }
 
+std::string findSquareFault(GroupOp, Operation *, kernel::PlanAttr plan) {
+  ArrayRef<int64_t> tile = plan.getTile().asArrayRef();
+  return tile[0] == tile[2] && tile[1] == 1 ? "" : "a tile is a square of one vector in each row";
+}
+
 namespace {
 /// A task's part of the two dimensions that are swapped.
 struct SwappedLoops {
@@ -134,10 +139,7 @@ FailureOr<LaunchInfo> lowerTransposeTiled(KernelBuilder &k, Operation *) {
   auto read = findTransposedRead(k.group());
   auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
   DimExprs dims = getDims(yielded.front().getType());
-  ArrayRef<int64_t> tile = k.group().getPlan()->getTile().asArrayRef();
-  int64_t side = tile[0];
-  if (tile[2] != side)
-    return failure();
+  int64_t side = k.group().getPlan()->getTile()[0];
   SmallVector<MergedLoop> loops = mergeLoops(k, dims, {}, yielded);
   // Merged loops keep the last of their dimensions: both that are swapped are still there.
   AffineExpr chunkE = k.constant(squaresAlong * side), chunkD = k.constant(squaresAcross * side), extentE, extentD = loops.back().extent;

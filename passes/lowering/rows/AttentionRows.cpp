@@ -126,7 +126,7 @@ AttentionEmitter::AttentionEmitter(KernelBuilder &k, AttentionOp op)
 }
 
 void AttentionEmitter::planSizes() {
-  AttentionShape shape(op, k.target());
+  AttentionShape shape(op, lanes);
   kernel::PlanAttr plan = *k.group().getPlan();
   tileRows = plan.getTile()[0];
   maxRows = plan.getRows();
@@ -540,14 +540,16 @@ KernelMatch matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr ta
   return accept("kept whole: blocks of rows stay in the cache from the scores to the result", planAttention(cast<AttentionOp>(anchor), target));
 }
 
-FailureOr<LaunchInfo> lowerAttentionRows(KernelBuilder &k, Operation *anchor) {
-  auto op = cast<AttentionOp>(anchor);
-  AttentionShape shape(op, k.target());
-  kernel::PlanAttr plan = *k.group().getPlan();
-  bool isPanel = plan.getTile()[1] * plan.getTile()[2] == shape.panelWidth && plan.getKeys() % shape.panelWidth == 0;
-  if (!isPanel || plan.getKeys() > shape.mostKeys(plan.getRows()))
-    return failure();
-  return AttentionEmitter(k, op).run();
+std::string findAttentionFault(GroupOp, Operation *anchor, kernel::PlanAttr plan) {
+  AttentionShape shape(cast<AttentionOp>(anchor), plan.getTile()[2]);
+  int64_t width = plan.getTile()[1] * plan.getTile()[2], keys = plan.getKeys(), most = shape.mostKeys(plan.getRows());
+  if (width != shape.panelWidth)
+    return "a tile has " + std::to_string(width) + " columns, expected " + std::to_string(shape.panelWidth);
+  if (keys % width != 0)
+    return "'keys' is " + std::to_string(keys) + ", expected a multiple of the tile's " + std::to_string(width) + " columns";
+  return keys <= most ? "" : "'keys' is " + std::to_string(keys) + ", the arrays of a task have room for " + std::to_string(most);
 }
+
+FailureOr<LaunchInfo> lowerAttentionRows(KernelBuilder &k, Operation *anchor) { return AttentionEmitter(k, cast<AttentionOp>(anchor)).run(); }
 
 } // namespace kiln

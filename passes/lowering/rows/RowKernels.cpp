@@ -19,11 +19,12 @@ ArrayRef<KernelRow> getRowKernels() {
       KernelRow{"attention_rows", computes<AttentionOp>, matchAttentionRows, lowerAttentionRows}
           .loading(loadsViews)
           .storing(EpilogueSupport::Transposes)
-          .planning(PlanTile | PlanStreams | PlanRows),
+          .planning(PlanTile | PlanStreams | PlanRows)
+          .refusing(findAttentionFault),
       KernelRow{"softmax_scan", computes<SoftmaxOp>, "softmax and the scan of its rows: the probabilities stay in the cache", lowerSoftmaxScan}
           .loading(loadsAll)
           .joining(GroupForm::SoftmaxScan),
-      keptRow<SoftmaxOp, LogSoftmaxOp>("softmax_rows", matchSoftmaxRows, lowerSoftmaxRows),
+      keptRow<SoftmaxOp, LogSoftmaxOp>("softmax_rows", matchSoftmaxRows, lowerSoftmaxRows).planning(PlanSoftmax).refusing(findSoftmaxFault),
       keptRow<LayerNormOp, RmsNormOp>("layer_norm_rows", "kept whole: mean, variance and result of a row that stays in the cache", lowerLayerNormRows),
       KernelRow{"arg_reduce_scan", computes<ArgReduceOp>, "one walk along the axis for each result", lowerArgReduceScan}.loading(loadsAll),
       KernelRow{"cumulative_scan", computes<CumulativeOp>, "one walk along the axis, rows in parallel", lowerCumulativeScan}.loading(loadsAll),

@@ -9,6 +9,7 @@
 // that they would drive each other out of the cache. Else a prologue is computed once: the pass for the maximum leaves its values in the result.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/target/choice/Kernels.h"
@@ -23,11 +24,85 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchSoftmaxRows(GroupOp, Operation *anchor, kernel::TargetAttr) {
-  if (auto proof = getShiftProof(anchor))
-    return accept("kept whole: two passes over a row that stays in the cache; " + proof.getValue());
-  return accept("kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor");
+//===- The plan ------------------------------------------------------------===//
+
+namespace {
+/// The rows of a softmax, as far as its plan depends on them.
+struct SoftmaxShape {
+  /// nullopt: known at run time only.
+  std::optional<int64_t> length, across;
+  /// Whether a row is contiguous.
+  bool alongRow;
+  unsigned lanes;
+
+  SoftmaxShape(GroupOp group, Operation *anchor, kernel::TargetAttr target) : lanes(countLanes(group, target)) {
+    DimExprs dims = getDims(anchor->getResult(0).getType());
+    unsigned axis = cast<AlongAxis>(anchor).getAxis();
+    length = getConstantDim(dims[axis]);
+    across = getConstantDim(simplifyDim(getNumElements(ArrayRef(dims).drop_front(axis + 1), group.getContext())));
+    alongRow = across == 1;
+  }
+};
+} // namespace
+
+/// Elements of the array that columns are copied to, at most: it lies on the stack.
+static constexpr int64_t mostColumnElements = 16384;
+/// Blocks of columns come in multiples of this, so that threads share them evenly; no block has more columns than the other number.
+static constexpr int64_t evenBlocks = 8, mostColumns = 1024;
+/// Vectors of a row in registers: more than any register file has.
+static constexpr int64_t mostPieces = 64;
+
+/// How many columns go side by side: half of the first-level cache is for them, so that wherever the array lies in it, the lines of the input and of the
+/// output have room as well (a full one cost up to a half more time, by the stack's address). 0: a vector of columns is too much.
+static int64_t chooseColumns(const SoftmaxShape &shape, kernel::TargetAttr target) {
+  int64_t column = *shape.length * shape.lanes;
+  if (column > mostColumnElements)
+    return 0;
+  int64_t width = std::min<int64_t>(std::max<int64_t>(1, target.tuned(kernel::Tuned::ColumnElements) / column) * shape.lanes, mostColumns);
+  if (shape.across && *shape.across > width)
+    width = llvm::alignTo(llvm::divideCeil(*shape.across, llvm::alignTo(llvm::divideCeil(*shape.across, width), evenBlocks)), shape.lanes);
+  return width;
 }
+
+static PlanNumbers planSoftmax(const SoftmaxShape &shape, kernel::TargetAttr target) {
+  PlanNumbers numbers;
+  if (shape.length.value_or(0) == 0 || shape.lanes == 1)
+    return numbers;
+  if (shape.alongRow)
+    numbers.inRegisters = countPieces(*shape.length, shape.lanes) <= getHalfOfRegisters(target);
+  else
+    numbers.columns = chooseColumns(shape, target);
+  return numbers;
+}
+
+KernelMatch matchSoftmaxRows(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  PlanNumbers numbers = planSoftmax(SoftmaxShape(group, anchor, target), target);
+  if (auto proof = getShiftProof(anchor))
+    return accept("kept whole: two passes over a row that stays in the cache; " + proof.getValue(), std::move(numbers));
+  return accept("kept whole: three passes over a row that stays in the cache, instead of five kernels over the tensor", std::move(numbers));
+}
+
+std::string findSoftmaxFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  SoftmaxShape shape(group, anchor, kernel::getTarget(group));
+  if (!plan.getInRegisters() && !plan.getColumns())
+    return "";
+  if (shape.length.value_or(0) == 0)
+    return shape.length ? "rows have no elements" : "only run time knows the length of a row";
+  if (plan.getInRegisters() && (!shape.alongRow || plan.getColumns()))
+    return "it is across rows, so no row is in registers";
+  if (int64_t pieces = countPieces(*shape.length, shape.lanes); plan.getInRegisters())
+    return pieces <= mostPieces ? "" : "a row in registers would have " + std::to_string(pieces) + " vectors, expected at most " + std::to_string(mostPieces);
+  int64_t columns = plan.getColumns(), elements = *shape.length * columns;
+  if (shape.alongRow)
+    return "it is along rows, so there are no 'columns'";
+  if (columns % shape.lanes != 0)
+    return "'columns' is " + std::to_string(columns) + ", expected a multiple of the " + std::to_string(shape.lanes) + " lanes of a vector";
+  return elements <= mostColumnElements ? ""
+                                        : "'columns' would have " + std::to_string(elements) + " elements, expected at most " +
+                                              std::to_string(mostColumnElements);
+}
+
+//===- Lowering ------------------------------------------------------------===//
 
 namespace {
 /// One row (or `across.count` rows side by side): loops along it, values as scalars or vectors.
@@ -59,14 +134,6 @@ struct RowWalk {
   Scalar spread(Value value, unsigned lanes) const { return scalar(k.broadcast(value, lanes)); }
 };
 } // namespace
-
-/// Vectors that a row in registers may have; the others hold constants of exp.
-static unsigned mostInRegisters(KernelBuilder &k) { return getHalfOfRegisters(k.target()); }
-/// Elements of the array that columns are copied to: the most for one vector of columns, and half of the first-level cache, so that wherever the
-/// array lies in it the input's and the output's lines have room as well (a full one cost up to a half more time, by the stack's address).
-static constexpr int64_t columnScratch = 16384, usualScratch = 4096;
-/// Blocks of columns come in multiples of this, so that threads share them evenly.
-static constexpr int64_t evenBlocks = 8;
 
 /// A row of halves is kept in f32 on the stack up to here.
 static constexpr int64_t longestWideRow = 16384;
@@ -212,22 +279,19 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
   AffineExpr elements = getNumElements(dims, k.context());
   auto info = [&](ArrayRef<AffineExpr> tasks) { return LaunchInfo{countTasks(k, tasks), elements * 20, elements * 8}; };
   auto length = getConstantDim(shape.length);
-  unsigned lanes = k.vectorLanes();
-  if (!shape.alongRow && length && *length > 0 && lanes > 1 && *length * lanes <= columnScratch) {
-    int64_t width = std::min<int64_t>(std::max<int64_t>(1, usualScratch / (*length * lanes)) * lanes, 1024);
-    if (auto across = getConstantDim(shape.across); across && *across > width)
-      width = llvm::alignTo(llvm::divideCeil(*across, llvm::alignTo(llvm::divideCeil(*across, width), evenBlocks)), lanes);
-    ColumnBlocks blocks{k, shape, anchor, element, *length, width};
+  kernel::PlanAttr plan = *k.group().getPlan();
+  if (plan.getColumns()) {
+    ColumnBlocks blocks{k, shape, anchor, element, *length, plan.getColumns()};
     blocks.emit();
     return info(blocks.extents());
   }
-  bool inRegisters = shape.alongRow && length && lanes > 1 && *length > 0 && countPieces(*length, lanes) <= mostInRegisters(k);
+  bool inRegisters = plan.getInRegisters();
   bool widens = isHalf(element) && shape.alongRow && length.value_or(longestWideRow + 1) <= longestWideRow;
   forEachRow(k, shape, [&](auto at, Lanes across) {
     Value wide = widens && !inRegisters && *length > 0 ? k.array("row", element, *length) : Value();
     if (!inRegisters)
       return emitRow(RowWalk{k, shape, element, accuracyOf(anchor), at, across, wide}, anchor);
-    RegisterRow row{k, anchor, cutRow(k, k.constant(0), *length, lanes)};
+    RegisterRow row{k, anchor, cutRow(k, k.constant(0), *length, k.vectorLanes())};
     for (RowPiece &piece : row.pieces)
       piece.value = k.value(anchor->getOperand(0), at(piece.column), piece.lanes);
     row.finish(at);

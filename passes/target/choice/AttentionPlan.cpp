@@ -21,11 +21,9 @@ static constexpr int64_t mostElements = 65536;
 
 static int64_t roundUp(int64_t size, int64_t to) { return llvm::divideCeilSigned(size, to) * to; }
 
-static kernel::StepAttr getStep(AttentionOp op, kernel::TargetAttr target) { return target.getPlainStep(computeType(op.getType().getElementType())); }
-
-AttentionShape::AttentionShape(AttentionOp op, kernel::TargetAttr target)
+AttentionShape::AttentionShape(AttentionOp op, int64_t lanes)
     : depth(*getConstantDim(getDims(op.getQuery().getType()).back())), width(*getConstantDim(getDims(op.getType()).back())),
-      lanes(getStep(op, target).getLanes()), panelWidth(RegisterBudget::vectorsOfMany * lanes) {
+      lanes(lanes), panelWidth(RegisterBudget::vectorsOfMany * lanes) {
   DimExprs scores = op.getScoreDims();
   queries = getConstantDim(scores.rbegin()[1]);
   keys = getConstantDim(scores.back());
@@ -59,13 +57,14 @@ static int64_t chooseHeight(int64_t highest, int64_t rows) {
 }
 
 PlanNumbers planAttention(AttentionOp op, kernel::TargetAttr target) {
-  AttentionShape shape(op, target);
+  kernel::StepAttr step = target.getPlainStep(computeType(op.getType().getElementType()));
+  AttentionShape shape(op, step.getLanes());
   int64_t keys = fewKeys, rows = shape.depth + shape.width > longRow ? fewRows : manyRows;
   if (shape.keys && *shape.keys <= manyKeys) {
     keys = roundUp(std::max<int64_t>(*shape.keys, 1), shape.panelWidth);
     rows = keys > fewKeys ? fewRows : rows;
   }
-  int64_t height = RegisterBudget(target, getStep(op, target)).rowsOf(RegisterBudget::vectorsOfMany);
+  int64_t height = RegisterBudget(target, step).rowsOf(RegisterBudget::vectorsOfMany);
   if (shape.queries) {
     // Rows in equal tasks.
     int64_t tasks = std::max<int64_t>(1, llvm::divideCeil(*shape.queries, rows));

@@ -9,9 +9,9 @@ namespace kiln {
 /// Rows of the tiles of the last rows of a task.
 inline constexpr int64_t smallAttentionTile = 4;
 
-/// The sizes of attention that do not depend on its plan.
+/// The sizes of attention that depend on nothing of its plan but the lanes of a vector.
 struct AttentionShape {
-  AttentionShape(nn::AttentionOp op, kernel::TargetAttr target);
+  AttentionShape(nn::AttentionOp op, int64_t lanes);
 
   /// Elements of a row of queries and keys, and of values.
   int64_t depth, width;

@@ -87,8 +87,15 @@ PlanNumbers planProduct(kernel::TargetAttr target, TileShape tile) {
   PlanNumbers numbers{toNumbers(tile), {}};
   numbers.chunk = chooseChunkBytes(target);
   numbers.streams = chooseStreams(target);
+  numbers.piece = target.tuned(Tuned::PieceBytes);
+  // What stays in the first-level cache needs no prefetching (2 to 4 % of the time).
+  numbers.near = target.getL1() * 2 / 3;
+  numbers.ahead = choosePrefetches(target);
+  numbers.coming = {target.tuned(Tuned::ComingBlocks), target.tuned(Tuned::MostComingBlocks), target.tuned(Tuned::ComingSteps)};
   return numbers;
 }
+
+SmallVector<int64_t, 3> choosePrefetches(kernel::TargetAttr target) { return {target.tuned(Tuned::NearAhead), target.tuned(Tuned::FarAhead)}; }
 
 int64_t chooseChunkBytes(kernel::TargetAttr target) { return target.getL2() / 4; }
 

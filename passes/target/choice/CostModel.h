@@ -25,6 +25,9 @@ TileShape chooseTile(kernel::TargetAttr target, mlir::Type element, std::optiona
 /// The bytes of a product's right side that stay in the second-level cache while rows go by.
 int64_t chooseChunkBytes(kernel::TargetAttr target);
 
+/// How far ahead of its use a right side is prefetched into the first- and the second-level cache, in elements.
+llvm::SmallVector<int64_t, 3> choosePrefetches(kernel::TargetAttr target);
+
 /// The numbers of a product with that tile.
 PlanNumbers planProduct(kernel::TargetAttr target, TileShape tile);
 

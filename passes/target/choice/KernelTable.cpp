@@ -52,14 +52,16 @@ KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
 kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {
   auto list = [&](ArrayRef<int64_t> tile) { return tile.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(context, tile); };
   return kernel::PlanAttr::get(context, name, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.streams, numbers.strip,
-                               numbers.lines, numbers.pixels, numbers.bands, numbers.rows, numbers.keys, numbers.block, numbers.stride, numbers.depth,
+                               numbers.lines, numbers.pixels, numbers.bands, numbers.rows, numbers.keys, numbers.piece, numbers.near, list(numbers.ahead),
+                               list(numbers.coming), numbers.blocks, numbers.inRegisters, numbers.columns, numbers.block, numbers.stride, numbers.depth,
                                numbers.winograd, measured);
 }
 
 PlanNumbers readNumbers(kernel::PlanAttr plan) {
   auto list = [](DenseI64ArrayAttr tile) { return tile ? SmallVector<int64_t, 3>(tile.asArrayRef()) : SmallVector<int64_t, 3>(); };
   return {list(plan.getTile()), list(plan.getProjection()), plan.getChunk(), plan.getStreams(), plan.getStrip(), plan.getLines(), plan.getPixels(),
-          plan.getBands(), plan.getRows(), plan.getKeys(), plan.getBlock(), plan.getStride(), plan.getDepth(), plan.getWinograd()};
+          plan.getBands(), plan.getRows(), plan.getKeys(), plan.getBlock(), plan.getStride(), plan.getDepth(), plan.getWinograd(), plan.getPiece(),
+          plan.getNear(), plan.getBlocks(), plan.getColumns(), list(plan.getAhead()), list(plan.getComing()), plan.getInRegisters()};
 }
 
 namespace {
@@ -68,6 +70,7 @@ struct PlanPart {
   PlanParts part;
   bool isThere;
   llvm::StringLiteral text;
+  bool mayBeLeftOut = false;
 };
 } // namespace
 
@@ -81,7 +84,10 @@ static SmallVector<PlanPart> listParts(kernel::PlanAttr plan) {
           {PlanLines, plan.getLines() != 0, "lines"},
           {PlanPixels, plan.getPixels() != 0, "pixels"},
           {PlanBands, plan.getBands() != 0, "bands"},
-          {PlanRows, plan.getRows() && plan.getKeys(), "rows and keys"}};
+          {PlanRows, plan.getRows() && plan.getKeys(), "rows and keys"},
+          {PlanBlocks, plan.getBlocks() != 0, "blocks"},
+          {PlanPrefetch, plan.getPiece() || plan.getNear() || plan.getAhead() || plan.getComing(), "numbers for prefetching", /*mayBeLeftOut=*/true},
+          {PlanSoftmax, plan.getInRegisters() || plan.getColumns(), "columns or rows in registers", /*mayBeLeftOut=*/true}};
 }
 
 std::string findPlanFault(GroupOp group) {
@@ -94,10 +100,13 @@ std::string findPlanFault(GroupOp group) {
     return name + "is not known";
   if (!row->concerns(group))
     return name + "is for other groups";
-  for (const PlanPart &number : listParts(*plan))
-    if (bool isNeeded = row->parts & number.part; isNeeded != number.isThere)
+  for (const PlanPart &number : listParts(*plan)) {
+    bool isNeeded = row->parts & number.part;
+    if (isNeeded != number.isThere && !(isNeeded && number.mayBeLeftOut))
       return name + (!isNeeded ? "has no " : number.text.ends_with("s") ? "needs " : "needs a ") + number.text.str();
-  return "";
+  }
+  std::string fault = row->findFault ? row->findFault(group, getAnchor(group), *plan) : "";
+  return fault.empty() ? "" : name + "cannot follow it: " + fault;
 }
 
 void updateTile(GroupOp group, kernel::TargetAttr target) {

@@ -52,6 +52,9 @@ enum class EpilogueSupport {
 struct PlanNumbers {
   llvm::SmallVector<int64_t, 3> tile, projection;
   int64_t chunk = 0, streams = 0, strip = 0, lines = 0, pixels = 0, bands = 0, rows = 0, keys = 0, block = 0, stride = 0, depth = 0, winograd = 0;
+  int64_t piece = 0, near = 0, blocks = 0, columns = 0;
+  llvm::SmallVector<int64_t, 3> ahead = {}, coming = {};
+  bool inRegisters = false;
 };
 
 /// Those of a plan.
@@ -84,7 +87,13 @@ enum PlanParts : unsigned {
   PlanBands = 256,
   /// Of queries, and the keys that they meet at a time.
   PlanRows = 512,
-  PlanProduct = PlanTile | PlanChunk | PlanStreams,
+  /// Blocks of a task.
+  PlanBlocks = 1024,
+  /// How a right side that is read front to back comes from memory; may be left out, then nothing is prefetched.
+  PlanPrefetch = 2048,
+  /// Rows in registers, or a number of columns; one of them, or neither.
+  PlanSoftmax = 4096,
+  PlanProduct = PlanTile | PlanChunk | PlanStreams | PlanPrefetch,
 };
 
 /// Which groups with its anchor a kernel fits: those that a function accepts, or all of them for a reason.
@@ -116,6 +125,8 @@ struct KernelRow {
   nn::GroupForm form = nn::GroupForm::Plain;
   /// PlanParts.
   unsigned parts = NoNumbers;
+  /// What is in the way of a plan with numbers that `fit` has not chosen, for a group that `fit` accepts; empty: nothing. Null: nothing ever is.
+  std::string (*findFault)(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan) = nullptr;
   /// Whether other tiles and chunks than the model's own may be tried.
   bool isTunable = false;
   /// The library whose functions it calls; empty for generated kernels.
@@ -130,6 +141,7 @@ struct KernelRow {
   constexpr KernelRow checking(bool (*checks)(mlir::Operation *)) const { return with(&KernelRow::checksValues, checks); }
   constexpr KernelRow joining(nn::GroupForm anchors) const { return with(&KernelRow::form, anchors); }
   constexpr KernelRow planning(unsigned numbers) const { return with(&KernelRow::parts, numbers); }
+  constexpr KernelRow refusing(decltype(KernelRow::findFault) fault) const { return with(&KernelRow::findFault, fault); }
   constexpr KernelRow tunable() const { return with(&KernelRow::isTunable, true); }
   constexpr KernelRow calling(llvm::StringLiteral name) const { return with(&KernelRow::library, name); }
   /// @}

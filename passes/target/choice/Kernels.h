@@ -65,6 +65,15 @@ KILN_KERNEL(UniqueRows);
 
 #undef KILN_KERNEL
 
+/// @name What is in the way of plans with other numbers (KernelRow::findFault)
+/// @{
+std::string findAttentionFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findDepthwiseFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findSoftmaxFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findStripsFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findSquareFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+/// @}
+
 } // namespace kiln
 
 #endif // KILN_PASSES_TARGET_CHOICE_KERNELS_H

@@ -38,6 +38,9 @@ static PlanNumbers toNumbers(kernel::TargetAttr target, const WinogradPlan &plan
   numbers.stride = plan.inputStride;
   numbers.depth = plan.depth;
   numbers.winograd = tile;
+  // The other order computes its right side on the way.
+  if (!plan.byColumns)
+    numbers.ahead = choosePrefetches(target);
   return numbers;
 }
 
@@ -61,17 +64,25 @@ KernelMatch matchPlanned(nn::WinogradConvOp conv, kernel::TargetAttr target, boo
   return accept(reason, toNumbers(target, plan, conv.getTile()));
 }
 
-mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp conv) {
+WinogradPlan readPlan(nn::GroupOp group, nn::WinogradConvOp conv) {
   kernel::PlanAttr numbers = *group.getPlan();
-  WinogradPlan plan{getTile(group), numbers.getBlock(), numbers.getStride(), conv.hasPlainWeight(), numbers.getDepth()};
-  ConvExtents extents = getExtents(conv);
-  bool isDepth = !plan.byColumns || (plan.depth > 0 && plan.depth % winogradChain == 0 && extents.in % plan.depth == 0);
-  bool isWidth = plan.byColumns || conv.getWeight().getType().getDimSize(3) % plan.shape.lanes == 0;
-  int64_t channels = llvm::divideCeilSigned(extents.in, plan.shape.lanes) * plan.shape.lanes;
-  bool fits = isDepth && isWidth && plan.inputStride >= channels && numbers.getWinograd() == static_cast<int64_t>(conv.getTile());
-  if (!fits)
-    return mlir::failure();
-  return plan;
+  return {getTile(group), numbers.getBlock(), numbers.getStride(), conv.hasPlainWeight(), numbers.getDepth()};
+}
+
+std::string findWinogradFault(nn::GroupOp, mlir::Operation *anchor, kernel::PlanAttr plan) {
+  auto conv = llvm::cast<nn::WinogradConvOp>(anchor);
+  int64_t in = getExtents(conv).in, lanes = plan.getTile()[2], columns = conv.getWeight().getType().getDimSize(3);
+  int64_t channels = llvm::divideCeilSigned(in, lanes) * lanes;
+  if (plan.getWinograd() != static_cast<int64_t>(conv.getTile()))
+    return "the convolution has tiles of " + std::to_string(conv.getTile()) + ", 'winograd' is " + std::to_string(plan.getWinograd());
+  if (plan.getStride() < channels)
+    return "a tile has " + std::to_string(channels) + " channels in vectors, 'stride' is " + std::to_string(plan.getStride());
+  if (conv.hasPlainWeight() && (plan.getDepth() % winogradChain != 0 || in % plan.getDepth() != 0))
+    return "'depth' is " + std::to_string(plan.getDepth()) + ", expected a multiple of " + std::to_string(winogradChain) + " that divides the " +
+           std::to_string(in) + " input channels";
+  if (!conv.hasPlainWeight() && columns % lanes != 0)
+    return "the filters are in panels of " + std::to_string(columns) + " columns, a vector has " + std::to_string(lanes);
+  return "";
 }
 
 /// Bytes that arrive in the time of one vector multiply-add: from the second level, the third, memory.

@@ -47,8 +47,9 @@ WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, in
 kernel::PlanAttr makePlan(kernel::TargetAttr target, const WinogradPlan &plan, int64_t tile);
 /// The plan that the convolution has, if it is for that kind of kernel.
 KernelMatch matchPlanned(nn::WinogradConvOp conv, kernel::TargetAttr target, bool byColumns, const llvm::Twine &reason);
-/// Failure: the numbers do not fit the convolution.
-mlir::FailureOr<WinogradPlan> readPlan(nn::GroupOp group, nn::WinogradConvOp conv);
+WinogradPlan readPlan(nn::GroupOp group, nn::WinogradConvOp conv);
+/// Why its numbers do not fit the convolution, as KernelRow::findFault says it.
+std::string findWinogradFault(nn::GroupOp group, mlir::Operation *conv, kernel::PlanAttr plan);
 /// @}
 
 /// The same measure for the direct form.

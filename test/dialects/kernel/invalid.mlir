@@ -416,3 +416,23 @@ module attributes {test.plan = #kernel.plan<kernel = "k", lines = 1, pixels = 65
 
 // expected-error @below {{expected a 'strip' of whole tiles, got 40}}
 module attributes {test.plan = #kernel.plan<kernel = "k", tile = [6, 2, 8], strip = 40>} {}
+
+// -----
+
+// expected-error @below {{expected two numbers 'ahead' and three numbers 'coming', none of them negative}}
+module attributes {test.plan = #kernel.plan<kernel = "k", ahead = [512]>} {}
+
+// -----
+
+// expected-error @below {{expected two numbers 'ahead' and three numbers 'coming', none of them negative}}
+module attributes {test.plan = #kernel.plan<kernel = "k", coming = [4, -1, 8]>} {}
+
+// -----
+
+// expected-error @below {{expected 'coming' to end in at least one step for each line}}
+module attributes {test.plan = #kernel.plan<kernel = "k", coming = [4, 24, 0]>} {}
+
+// -----
+
+// expected-error @below {{expected no number of a plan to be negative}}
+module attributes {test.plan = #kernel.plan<kernel = "k", blocks = -1>} {}

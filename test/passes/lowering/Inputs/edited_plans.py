@@ -8,19 +8,34 @@ import sys
 import numpy as np
 from contractions import Module, add_convolution, add_product, save_inputs, tensor
 
-# What is edited, and whether a kernel can follow it.
+# What is edited, and "" when the kernel can follow it, or why it cannot. Text behind `>` is of the group's types, which tell two of a kind apart.
 EDITS = [
-    (r'(kernel = "gemm_tiled", tile = \[1, .*?streams = )\d+', r"\g<1>2", True),
-    (r'(kernel = "gemm_tiled", tile = \[1, .*?streams = )\d+', r"\g<1>1", True),
-    (r'(kernel = "conv_depthwise", lines = )\d+, pixels = \d+', r"\g<1>1, pixels = 3", True),
-    (r'(kernel = "conv_depthwise", lines = )\d+, pixels = \d+', r"\g<1>2, pixels = 5", True),
-    (r'(kernel = "product_softmax", tile = \[)\d+, \d+, (\d+)(\].*?strip = )\d+', r"\g<1>3, 2, \g<2>\g<3>64", True),
-    (r'(kernel = "attention_rows", tile = \[)\d+(, .*?rows = )\d+, keys = \d+', r"\g<1>5\g<2>17, keys = 64", True),
-    (r'(kernel = "attention_rows".*?keys = )\d+', r"\g<1>60", False),
-    (r'(kernel = "attention_rows".*?keys = )\d+', r"\g<1>65536", False),
-    (r'(kernel = "lstm_steps", tile = \[)\d+, 1, \d+', r"\g<1>3, 1, 4", True),
-    (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", True),
-    (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", False),
+    (r'(kernel = "gemm_tiled", tile = \[1, .*?streams = )\d+', r"\g<1>2", ""),
+    (r'(kernel = "gemm_tiled", tile = \[1, .*?streams = )\d+', r"\g<1>1", ""),
+    (r'(kernel = "gemm_tiled", tile = \[1, [^>]*?), piece = \d+, near = \d+, ahead = .*?>', r"\g<1>>", ""),
+    (r'(kernel = "gemm_tiled", tile = \[[^1][^>]*?), piece = \d+, near = \d+, ahead = .*?>', r"\g<1>, piece = 64, ahead = [3, 70], coming = [1, 9, 1]>", ""),
+    (r'(kernel = "gemm_packed".*?blocks = )\d+, depth = \d+', r"\g<1>2, depth = 96", ""),
+    (r'(kernel = "gemm_dots", tile = \[)\d+, 1, \d+(\], blocks = )\d+', r"\g<1>3, 1, 4\g<2>2", ""),
+    (r'(kernel = "conv_depthwise", lines = )\d+, pixels = \d+(>.*x20xf32)', r"\g<1>1, pixels = 3\g<2>", ""),
+    (r'(kernel = "conv_depthwise", lines = )\d+, pixels = \d+(>.*x20xf32)', r"\g<1>2, pixels = 5\g<2>", ""),
+    (r'(kernel = "conv_depthwise", lines = )\d+(, pixels = \d+>.*x8xf32)', r"\g<1>2\g<2>", "neighbouring lines share no input lines"),
+    (r'(kernel = "product_softmax", tile = \[)\d+, \d+, (\d+)(\].*?strip = )\d+', r"\g<1>3, 2, \g<2>\g<3>64", ""),
+    (r'(kernel = "softmax_rows")[^>]*(>.*7x60xf32)', r"\g<1>, in_registers = true\g<2>", ""),
+    (r'(kernel = "softmax_rows")[^>]*(>.*7x24xf32)', r"\g<1>\g<2>", ""),
+    (r'(kernel = "softmax_rows")[^>]*(>.*20x43xf32)', r"\g<1>, columns = 16\g<2>", ""),
+    (r'(kernel = "softmax_rows")[^>]*(>.*21x43xf32)', r"\g<1>\g<2>", ""),
+    (r'(kernel = "softmax_rows")[^>]*(>.*20x43xf32)', r"\g<1>, columns = 6\g<2>", "'columns' is 6, expected a multiple of the "),
+    (r'(kernel = "softmax_rows")[^>]*(>.*20x43xf32)', r"\g<1>, columns = 1024\g<2>", "'columns' would have 20480 elements, expected at most 16384"),
+    (r'(kernel = "softmax_rows")[^>]*(>.*20x43xf32)', r"\g<1>, in_registers = true\g<2>", "it is across rows, so no row is in registers"),
+    (r'(kernel = "softmax_rows")[^>]*(>.*7x60xf32)', r"\g<1>, columns = 16\g<2>", "it is along rows, so there are no 'columns'"),
+    (r'(kernel = "softmax_rows")[^>]*(>.*2x600xf32)', r"\g<1>, in_registers = true\g<2>", "vectors, expected at most 64"),
+    (r'(kernel = "attention_rows", tile = \[)\d+(, .*?rows = )\d+, keys = \d+', r"\g<1>5\g<2>17, keys = 64", ""),
+    (r'(kernel = "attention_rows".*?keys = )\d+', r"\g<1>60", "'keys' is 60, expected a multiple of the tile's "),
+    (r'(kernel = "attention_rows".*?keys = )\d+', r"\g<1>65536", "'keys' is 65536, the arrays of a task have room for "),
+    (r'(kernel = "attention_rows", tile = \[\d+, )\d+', r"\g<1>1", " columns, expected "),
+    (r'(kernel = "lstm_steps", tile = \[)\d+, 1, \d+', r"\g<1>3, 1, 4", ""),
+    (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", ""),
+    (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", "a tile is a square of one vector in each row"),
 ]
 
 
@@ -60,7 +75,15 @@ def add_attention(module, rows, keys, depth):
 def build():
     module = Module()
     add_product(module, 1, 40, 700, True)
+    add_product(module, 30, 40, 70, True)
+    add_product(module, 50, 60, 300, False)
+    add_product(module, 90, 1, 70, False)
     add_convolution(module, (1, 12, 15, 20), (20, 1, 3, 3), (1, 1), (1, 1), 20)
+    add_convolution(module, (1, 12, 15, 8), (8, 1, 3, 3), (3, 3), (1, 1), 8)
+    for shape, axis in [((7, 60), 1), ((7, 24), 1), ((2, 600), 1), ((20, 43), 0), ((21, 43), 0)]:
+        rows = module.array(*shape)
+        exact = np.swapaxes(softmax(np.swapaxes(rows, 0, 1).astype(np.float64)), 0, 1) if axis == 0 else softmax(rows.astype(np.float64))
+        module.expected.append((module.op(f"nn.softmax {module.input(rows)} axis {axis} : {tensor(rows)}", None), exact))
     left, right = module.array(30, 40), module.array(40, 200) / np.float32(6)
     exact = softmax(left.astype(np.float64) @ right)
     product = module.op(f"nn.matmul {module.input(left)}, {module.constant(right)} : {tensor(left)}, {tensor(right)}", tensor(exact))
@@ -83,16 +106,16 @@ def main():
         stages = [f"--kiln-set-target=name={target}", "--kiln-graph", "--kiln-target"]
         subprocess.run(["kiln-opt", folder / "model.mlir", *stages, "-o", planned], check=True)
         text, whole = planned.read_text(), planned.read_text()
-        for pattern, number, follows in EDITS:
+        for pattern, number, fault in EDITS:
             edited, count = re.subn(pattern, number, text)
             assert count == 1, (target, pattern, count)
-            if follows:
+            if not fault:
                 whole = re.sub(pattern, number, whole)
                 continue
             (folder / "wrong.mlir").write_text(edited)
             refused = subprocess.run(["kiln", folder / "wrong.mlir", "-o", folder / "wrong"], capture_output=True, text=True)
             kernel = re.search(r'"(\w+)"', pattern)[1]
-            assert refused.returncode and f"kernel '{kernel}' does not lower this group" in refused.stderr, (pattern, refused.stderr)
+            assert refused.returncode and f"kernel '{kernel}' cannot follow it: " in refused.stderr and fault in refused.stderr, (pattern, refused.stderr)
         assert whole != text
         (folder / "edited.mlir").write_text(whole)
         subprocess.run(["kiln", "run", folder / "edited.mlir", "--output-dir", folder / target, *inputs], check=True)

@@ -53,10 +53,10 @@ module {
 // CHECK: module attributes {
 // CHECK-NOT: kernel.profile =
 // CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "matmul_loops">, reason = "profile: measured to be the fastest; {{.*}}"}
-// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144, streams = 4>, reason = "f32 product with constant weights{{.*}}"}
-// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [3, 1, 8], chunk = 4096, streams = 4, measured = true>, reason = "profile: {{.*}}"}
-// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144, streams = 4>, reason = "f32 product with constant weights{{.*}}"}
-// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144, streams = 4>, reason = "f32 product with constant weights{{.*}}"}
+// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144, streams = 4{{[^>]*}}>, reason = "f32 product with constant weights{{.*}}"}
+// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [3, 1, 8], chunk = 4096, streams = 4{{[^>]*}}, measured = true>, reason = "profile: {{.*}}"}
+// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144, streams = 4{{[^>]*}}>, reason = "f32 product with constant weights{{.*}}"}
+// CHECK: nn.group({{.*}}) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [12, 1, 8], chunk = 262144, streams = 4{{[^>]*}}>, reason = "f32 product with constant weights{{.*}}"}
 module attributes {kernel.profile = {"matmul f32[3, 4] f32[4, 6]* -> f32[3, 6] relu" = #kernel.plan<kernel = "matmul_loops">,
                       "matmul f32[4, 4] f32[4, 6]* -> f32[4, 6]" = #kernel.plan<kernel = "matmul_loops", chunk = 4096>,
                       "matmul f32[5, 4] f32[4, 6]* -> f32[5, 6]" = #kernel.plan<kernel = "gemm_tiled", tile = [3, 1, 8], chunk = 4096>,

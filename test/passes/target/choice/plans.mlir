@@ -2,13 +2,15 @@
 // RUN: kiln-opt %s --kiln-set-target=name=generic --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefixes=CHECK,SIXTEEN -DLANES=4
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefixes=CHECK,SIXTEEN -DLANES=8
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefixes=CHECK,MANY -DLANES=16
-// RUN: echo '{"name": "tuned", "base": "generic", "registers": 32, "tuning": {"streams": 2, "depthwise_lines": 2}}' > %t.json
+// RUN: echo '{"name": "tuned", "base": "generic", "registers": 32, "tuning": {"streams": 2, "depthwise_lines": 2, "piece_bytes": 4096, "near_ahead": 64,' > %t.json
+// RUN: echo '"far_ahead": 128, "coming_blocks": 2, "most_coming_blocks": 3, "coming_steps": 5, "packed_rows": 8, "packed_depth": 64, "packed_blocks": 4, "dots": 2,' >> %t.json
+// RUN: echo '"dot_blocks": 3, "column_elements": 512}}' >> %t.json
 // RUN: kiln-opt %s --kiln-set-target=name=%t.json --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefix=TUNED
 
 // CHECK-LABEL: func @product
-// SIXTEEN: plan = #kernel.plan<kernel = "gemm_tiled", tile = [6, 2, [[LANES]]], chunk = {{[0-9]+}}, streams = 4>
-// MANY: plan = #kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = {{[0-9]+}}, streams = 8>
-// TUNED: plan = #kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 4], chunk = {{[0-9]+}}, streams = 2>
+// SIXTEEN: plan = #kernel.plan<kernel = "gemm_tiled", tile = [6, 2, [[LANES]]], chunk = {{[0-9]+}}, streams = 4{{[^>]*}}>
+// MANY: plan = #kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = {{[0-9]+}}, streams = 8, piece = 32768, near = 21845, ahead = [512, 4096], coming = [4, 24, 8]>
+// TUNED: plan = #kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 4], chunk = {{[0-9]+}}, streams = 2, piece = 4096, near = {{[0-9]+}}, ahead = [64, 128], coming = [2, 3, 5]>
 func.func @product(%x: tensor<100x80xf32>) -> tensor<100x96xf32> {
   %w = nn.constant dense<1.0> : tensor<80x96xf32>
   %y = nn.matmul %x, %w : tensor<100x80xf32>, tensor<80x96xf32> -> tensor<100x96xf32>
@@ -27,8 +29,8 @@ func.func @few_rows(%x: tensor<20x80xf32>) -> tensor<20x96xf32> {
 
 // A strip of the product has a quarter of the registers.
 // CHECK-LABEL: func @product_and_softmax
-// SIXTEEN: kernel = "product_softmax", tile = [6, 2, [[LANES]]], chunk = {{[0-9]+}}, streams = 4, strip = {{16|32}}>
-// MANY: kernel = "product_softmax", tile = [14, 2, 16], chunk = {{[0-9]+}}, streams = 8, strip = 128>
+// SIXTEEN: kernel = "product_softmax", tile = [6, 2, [[LANES]]], chunk = {{[0-9]+}}, streams = 4, strip = {{16|32}}{{[^>]*}}>
+// MANY: kernel = "product_softmax", tile = [14, 2, 16], chunk = {{[0-9]+}}, streams = 8, strip = 128{{[^>]*}}>
 func.func @product_and_softmax(%x: tensor<100x80xf32>) -> tensor<100x256xf32> {
   %w = nn.constant dense<1.0> : tensor<80x256xf32>
   %y = nn.matmul %x, %w : tensor<100x80xf32>, tensor<80x256xf32> -> tensor<100x256xf32>
@@ -84,4 +86,38 @@ func.func @transposed(%x: tensor<64x48xf32>) -> tensor<48x64xf32> {
   %t = nn.transpose %x [1, 0] : tensor<64x48xf32> -> tensor<48x64xf32>
   %y = nn.exp %t : tensor<48x64xf32>
   return %y : tensor<48x64xf32>
+}
+
+// A computed right side is packed at run time from a number of rows on that is measured.
+// CHECK-LABEL: func @computed
+// CHECK: kernel = "gemm_packed", {{.*}}blocks = 16, depth = 256>
+// CHECK: kernel = "gemm_dots", tile = [4, 1, [[LANES]]], blocks = 16>
+// CHECK: kernel = "gemm_dots"
+// TUNED-LABEL: func @computed
+// TUNED: kernel = "gemm_packed", {{.*}}blocks = 4, depth = 64>
+// TUNED: kernel = "gemm_packed"
+// TUNED: kernel = "gemm_dots", tile = [2, 1, 4], blocks = 3>
+func.func @computed(%x: tensor<100x80xf32>, %y: tensor<81x80xf32>, %z: tensor<10x80xf32>, %c: tensor<80x1xf32>)
+    -> (tensor<100x81xf32>, tensor<10x81xf32>, tensor<100x1xf32>) {
+  %t = nn.transpose %y [1, 0] : tensor<81x80xf32> -> tensor<80x81xf32>
+  %p = nn.matmul %x, %t : tensor<100x80xf32>, tensor<80x81xf32> -> tensor<100x81xf32>
+  %q = nn.matmul %z, %t : tensor<10x80xf32>, tensor<80x81xf32> -> tensor<10x81xf32>
+  %r = nn.matmul %x, %c : tensor<100x80xf32>, tensor<80x1xf32> -> tensor<100x1xf32>
+  return %p, %q, %r : tensor<100x81xf32>, tensor<10x81xf32>, tensor<100x1xf32>
+}
+
+// A row of a softmax is in registers where it takes half of them at most; columns fit an array.
+// CHECK-LABEL: func @softmax
+// SIXTEEN: kernel = "softmax_rows", in_registers = true>
+// SIXTEEN: kernel = "softmax_rows">
+// MANY: kernel = "softmax_rows", in_registers = true>
+// MANY: kernel = "softmax_rows", in_registers = true>
+// CHECK: kernel = "softmax_rows", columns = {{[0-9]+}}>
+// TUNED-LABEL: func @softmax
+// TUNED: kernel = "softmax_rows", columns = 8>
+func.func @softmax(%x: tensor<10x32xf32>, %y: tensor<10x80xf32>, %z: tensor<40x100xf32>) -> (tensor<10x32xf32>, tensor<10x80xf32>, tensor<40x100xf32>) {
+  %p = nn.softmax %x axis 1 : tensor<10x32xf32>
+  %q = nn.softmax %y axis 1 : tensor<10x80xf32>
+  %r = nn.softmax %z axis 0 : tensor<40x100xf32>
+  return %p, %q, %r : tensor<10x32xf32>, tensor<10x80xf32>, tensor<40x100xf32>
 }
