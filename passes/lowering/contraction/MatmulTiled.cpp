@@ -215,11 +215,17 @@ static TileShape chooseGatheredTile(GatherOp gather, MatmulOp product, kernel::T
   return chooseTile(target, type.getElementType(), gather.getType().getNumElements() / depth, type.getShape().back(), depth);
 }
 
-KernelMatch matchGemmGathered(GroupOp, Operation *anchor, kernel::TargetAttr target) {
+KernelMatch matchGemmGathered(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto gather = cast<GatherOp>(anchor);
   auto product = gather->hasOneUse() ? dyn_cast<MatmulOp>(*gather->user_begin()) : MatmulOp();
   if (!product || product.getLhs() != gather.getResult() || !isa<BlockArgument>(product.getRhs()))
     return refuse("expected a product of what the gather picks with a constant");
+  bool isMatrix = gather.getAxis() == 0 && gather.getInput().getType().hasStaticShape() && gather.getInput().getType().getRank() == 2;
+  auto weight = cast<BlockArgument>(product.getRhs());
+  if (!isMatrix || !isa<BlockArgument>(gather.getInput()) || !gather.getType().hasStaticShape() || product.getRhs().getType().getRank() != 2)
+    return refuse("expected rows of a matrix, and static shapes");
+  if (!group.isConstantInput(weight.getArgNumber()) || !isReal(product.getRhs()) || !isReal(gather.getInput()) || !isReal(product.getResult()))
+    return refuse("it is for f32, f16 and bf16 with a constant right side");
   return accept("f32 product of the rows that a gather picks: few, read where they lie", planProduct(target, chooseGatheredTile(gather, product, target)));
 }
 

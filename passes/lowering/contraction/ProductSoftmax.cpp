@@ -31,10 +31,18 @@ static bool isSoftmax(Operation *op) { return isa_and_nonnull<SoftmaxOp, LogSoft
 /// The second anchor of a group of this form.
 static Operation *getSoftmax(GroupOp group) { return &*llvm::find_if(group.getBody().front(), [](Operation &op) { return isSoftmax(&op); }); }
 
+/// Whether the softmax is along the product's columns, whose number is known.
+static bool isAlongColumns(Operation *softmax, Operation *product) {
+  DimExprs dims = getDims(product->getResult(0).getType());
+  return getDims(softmax->getResult(0).getType()) == dims && cast<AlongAxis>(softmax).getAxis() + 1 == dims.size() && getConstantDim(dims.back());
+}
+
 KernelMatch matchProductSoftmax(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   KernelMatch product = isa<ConvOp>(anchor) ? matchConvTiled(group, anchor, target) : matchGemmTiled(group, anchor, target);
   if (!product)
     return product;
+  if (!isAlongColumns(getSoftmax(group), anchor))
+    return refuse("expected a softmax along the product's columns, and their number known");
   // The tiles of a strip, and exp of it, are in registers at once.
   TileShape tile = toTile(product.numbers.tile);
   product.numbers.strip = std::max<int64_t>(1, getQuarterOfRegisters(target) / tile.vectors) * tile.columns();

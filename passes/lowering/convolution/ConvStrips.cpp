@@ -40,6 +40,10 @@ static TileShape chooseLineTile(ConvOp conv, kernel::TargetAttr target) {
 
 KernelMatch matchConvStrips(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   SmallVector<ConvOp> convolutions(group.getBody().front().getOps<ConvOp>());
+  std::optional<StripChain> chain = findStripChain(convolutions.front(), target);
+  bool isChain = chain && chain->depthwise == convolutions[1] && (convolutions.size() == 2 || isStripProjection(convolutions[2]));
+  if (!isChain || convolutions.size() > 3)
+    return refuse("expected a pointwise and a depthwise convolution, and perhaps another pointwise one, too large for the cache");
   PlanNumbers numbers{toNumbers(chooseLineTile(convolutions.front(), target)), {}};
   numbers.streams = chooseStreams(target);
   numbers.pixels = getQuarterOfRegisters(target);

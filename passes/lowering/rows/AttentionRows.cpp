@@ -537,7 +537,13 @@ LaunchInfo AttentionEmitter::run() {
 }
 
 KernelMatch matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr target) {
-  return accept("kept whole: blocks of rows stay in the cache from the scores to the result", planAttention(cast<AttentionOp>(anchor), target));
+  auto op = cast<AttentionOp>(anchor);
+  if (!op.hasFusedKernel(target))
+    return refuse("expected queries and values of 1 to 256 f32 elements");
+  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
+    if (!traceLinearView(operand))
+      return refuse("queries, keys or values are views that are not linear");
+  return accept("kept whole: blocks of rows stay in the cache from the scores to the result", planAttention(op, target));
 }
 
 std::string findAttentionFault(GroupOp, Operation *anchor, kernel::PlanAttr plan) {

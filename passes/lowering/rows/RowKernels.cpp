@@ -1,6 +1,7 @@
 //===- RowKernels.cpp - Kernels of what works on rows: softmax, normalizations, attention, reductions and scans ---===//
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/groups/RowFusion.h"
 
 using namespace mlir;
 
@@ -14,6 +15,12 @@ static constexpr KernelRow keptRow(llvm::StringLiteral name, RowFit fit, decltyp
   return KernelRow{name, computes<Ops...>, fit, lower}.overwriting(OverwriteSupport::Rows).loading(loadsAll).storing(EpilogueSupport::SameType);
 }
 
+static KernelMatch matchSoftmaxScan(GroupOp, Operation *anchor, kernel::TargetAttr target) {
+  if (!findScanOfSoftmax(anchor, target))
+    return refuse("expected a softmax along the last dimension, whose size is known, and an arg_reduce or top_k along it that alone reads the softmax");
+  return accept("softmax and the scan of its rows: the probabilities stay in the cache");
+}
+
 ArrayRef<KernelRow> getRowKernels() {
   static const KernelRow rows[] = {
       KernelRow{"attention_rows", computes<AttentionOp>, matchAttentionRows, lowerAttentionRows}
@@ -21,7 +28,7 @@ ArrayRef<KernelRow> getRowKernels() {
           .storing(EpilogueSupport::Transposes)
           .planning(PlanTile | PlanStreams | PlanRows)
           .refusing(findAttentionFault),
-      KernelRow{"softmax_scan", computes<SoftmaxOp>, "softmax and the scan of its rows: the probabilities stay in the cache", lowerSoftmaxScan}
+      KernelRow{"softmax_scan", computes<SoftmaxOp>, matchSoftmaxScan, lowerSoftmaxScan}
           .loading(loadsAll)
           .joining(GroupForm::SoftmaxScan),
       keptRow<SoftmaxOp, LogSoftmaxOp>("softmax_rows", matchSoftmaxRows, lowerSoftmaxRows).planning(PlanSoftmax).refusing(findSoftmaxFault),

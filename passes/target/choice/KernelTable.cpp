@@ -38,6 +38,21 @@ bool KernelRow::concerns(GroupOp group) const {
   return form == group.getForm() && (form != GroupForm::Plain || countAnchors(group) <= 1) && computes(getAnchor(group));
 }
 
+/// Which operand of the anchor is computed on the way, though the kernel does not do that, in words; empty: none. FormGroups makes no such groups.
+static std::string findOperandFault(const KernelRow &row, Operation *anchor) {
+  if (!anchor || row.form != GroupForm::Plain || !row.library.empty())
+    return "";
+  for (OpOperand &operand : anchor->getOpOperands()) {
+    PrologueSupport support = row.prologue ? row.prologue(anchor, operand.getOperandNumber()) : PrologueSupport::None;
+    if (support == PrologueSupport::All)
+      continue;
+    for (Value source : collectSources(operand.get()))
+      if (Operation *op = source.getDefiningOp(); op && (support == PrologueSupport::None || !isa<IndexMap>(op)))
+        return ("loads operand " + Twine(operand.getOperandNumber()) + " from a buffer, but the group computes it by " + op->getName().getStringRef()).str();
+  }
+  return "";
+}
+
 KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
   Operation *anchor = getAnchor(group);
   if (form != group.getForm())
@@ -46,6 +61,8 @@ KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
     return refuse("computes one anchor, the group has " + Twine(anchors));
   if (!computes(anchor))
     return refuse("computes " + (anchor ? "no " + anchor->getName().getStringRef().str() : "an anchor, the group has element-wise operations and views only"));
+  if (std::string fault = findOperandFault(*this, anchor); !fault.empty())
+    return refuse(fault);
   return fit.function ? fit.function(group, anchor, target) : accept(fit.reason);
 }
 
@@ -98,8 +115,12 @@ std::string findPlanFault(GroupOp group) {
   std::string name = "kernel '" + plan->getKernel().str() + "' ";
   if (!row)
     return name + "is not known";
-  if (!row->concerns(group))
-    return name + "is for other groups";
+  kernel::TargetAttr target = kernel::getTarget(group);
+  if (!target)
+    return "the module has no target";
+  KernelMatch match = row->match(group, target);
+  if (!match)
+    return name + "does not compute this group: " + match.reason;
   for (const PlanPart &number : listParts(*plan)) {
     bool isNeeded = row->parts & number.part;
     if (isNeeded != number.isThere && !(isNeeded && number.mayBeLeftOut))

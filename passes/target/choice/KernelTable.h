@@ -205,7 +205,7 @@ PrologueSupport getPrologueSupport(mlir::Operation *anchor, unsigned operand);
 EpilogueSupport getEpilogueSupport(mlir::Operation *anchor);
 /// @}
 
-/// What is wrong with the group's plan, a few words; empty when its kernel can follow it.
+/// What is wrong with the group's plan, a few words; empty when its kernel can follow it. What a row's `fit` refuses, a plan cannot ask for.
 std::string findPlanFault(nn::GroupOp group);
 
 /// Chooses the tile again for a group whose inputs have been placed: it depends on how far apart rows lie. One that was measured stays.

@@ -18,13 +18,20 @@ static bool isAll(ArrayRef<int64_t> values, int64_t value) {
   return llvm::all_of(values, [&](int64_t v) { return v == value; });
 }
 
+/// A constant, seen from inside of a group, too.
+static bool isConstant(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
+  return group ? group.isConstantInput(argument.getArgNumber()) : value.getDefiningOp<ConstantOp>() != nullptr;
+}
+
 /// channels_last with static extents, in f32, constant weights, no padding or dilation.
 static bool isPlain(ConvOp conv) {
   auto type = conv.getInput().getType();
   DimExprs dims = getDims(type);
   bool isStatic = dims.size() == 4 && llvm::all_of(llvm::drop_begin(dims), [](AffineExpr dim) { return getConstantDim(dim).value_or(0) > 0; });
   return isStatic && conv.getLayout() == Layout::ChannelsLast && computesInF32(type) && computesInF32(conv.getType()) &&
-         computesInF32(conv.getWeight().getType()) && isAll(conv.getPads(), 0) && isAll(conv.getDilations(), 1) && conv.getWeight().getDefiningOp<ConstantOp>();
+         computesInF32(conv.getWeight().getType()) && isAll(conv.getPads(), 0) && isAll(conv.getDilations(), 1) && isConstant(conv.getWeight());
 }
 
 static bool isPointwiseConv(ConvOp conv) {
