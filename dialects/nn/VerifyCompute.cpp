@@ -2,6 +2,7 @@
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Verify.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -142,7 +143,7 @@ LogicalResult WinogradFilterOp::verify() {
   if (weight.size() != 4 || weight[2] != 3 || weight[3] != 3)
     return emitOpError() << "expected a weight of out x in x 3 x 3, got " << getWeight().getType();
   bool fits = result.size() == 4 && result[0] == (tile + 2) * (tile + 2) && result[2] >= weight[1] && result[3] > 0 &&
-              result[1] == (weight[0] + result[3] - 1) / result[3];
+              result[1] == llvm::divideCeilSigned(weight[0], result[3]);
   return fits ? success() : emitOpError() << "the result " << getType() << " does not hold the filters in panels";
 }
 
@@ -156,7 +157,8 @@ LogicalResult WinogradConvOp::verify() {
     return emitOpError("expected an input, a weight and a result of rank 4");
   auto in = getConstantDim(expected[3]), out = getConstantDim(getDims(getType())[3]);
   bool fits = in && out && (hasPlainWeight() ? weight[0] == *out && weight[1] == *in
-                                             : weight[0] == (tile + 2) * (tile + 2) && weight[2] >= *in && weight[1] == (*out + weight[3] - 1) / weight[3]);
+                                             : weight[0] == (tile + 2) * (tile + 2) && weight[2] >= *in && weight[3] > 0 &&
+                                                   weight[1] == llvm::divideCeilSigned(*out, weight[3]));
   if (!fits)
     return emitOpError() << "the weight " << getWeight().getType() << " does not fit the channels of input and result";
   expected = {expected[0], expected[1] - 2, expected[2] - 2, getDims(getType())[3]};

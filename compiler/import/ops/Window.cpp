@@ -1,6 +1,8 @@
 //===- Window.cpp - The sliding window of convolutions and pools -------------===//
 #include "compiler/import/ops/Window.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 
 namespace kiln::import {
@@ -38,7 +40,9 @@ static void padSame(Node &node, Window &window, ArrayRef<AffineExpr> input, bool
       window.high[i] = nn::simplifyDim(total - window.low[i]);
       continue;
     }
-    int64_t total = size ? ((*size + window.strides[i] - 1) / window.strides[i] - 1) * window.strides[i] + window.reach(i) - *size : window.reach(i) - 1;
+    int64_t total = window.reach(i) - 1;
+    if (size)
+      total = (llvm::divideCeilSigned(*size, window.strides[i]) - 1) * window.strides[i] + window.reach(i) - *size;
     total = std::max<int64_t>(total, 0);
     window.pads[i] = upper ? total / 2 : total - total / 2;
     window.pads[rank + i] = total - window.pads[i];

@@ -107,7 +107,7 @@ void ColumnsEmitter::transformFilters(AffineExpr panel, AffineExpr channel, Affi
 /// The next part's filters arrive from memory while this part's products are computed, some cache lines with each of `product`s loops over channels.
 void ColumnsEmitter::prefetchFilters(AffineExpr panel, AffineExpr part, AffineExpr product) const {
   int64_t products = loops.places * plan.depth / winogradChain, elements = plan.depth * 9 * width;
-  int64_t lines = (elements + products * elementsPerLine - 1) / (products * elementsPerLine);
+  int64_t lines = llvm::divideCeilSigned(elements, products * elementsPerLine);
   AffineExpr first = k.index(k.emit((panel * loops.in + (part + 1) * plan.depth) * (9 * width) + product * (lines * elementsPerLine)));
   for (int64_t line = 0; line < lines; ++line)
     memref::PrefetchOp::create(k.builder(), k.loc(), weight, k.emit(first + line * elementsPerLine), false, 2, true);

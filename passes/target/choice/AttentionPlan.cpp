@@ -19,8 +19,6 @@ static constexpr int64_t longRow = 192;
 /// All arrays of a task together take no more elements than this.
 static constexpr int64_t mostElements = 65536;
 
-static int64_t roundUp(int64_t size, int64_t to) { return llvm::divideCeilSigned(size, to) * to; }
-
 AttentionShape::AttentionShape(AttentionOp op, int64_t lanes)
     : depth(*getConstantDim(getDims(op.getQuery().getType()).back())), width(*getConstantDim(getDims(op.getType()).back())),
       lanes(lanes), panelWidth(RegisterBudget::vectorsOfMany * lanes) {
@@ -31,10 +29,10 @@ AttentionShape::AttentionShape(AttentionOp op, int64_t lanes)
   std::optional<TracedView> value = traceLinearView(op.getValue());
   bool isDense = value && linearCoefficient(value->offset, rank - 1) == getAffineConstantExpr(1, op.getContext());
   packsValues = lanes > 1 && (width % lanes != 0 || !isDense);
-  sumStride = roundUp(width, lanes);
+  sumStride = llvm::alignTo(width, lanes);
 }
 
-int64_t AttentionShape::rowCapacity(int64_t rows) const { return roundUp(rows + smallAttentionTile, std::max(lanes, smallAttentionTile)); }
+int64_t AttentionShape::rowCapacity(int64_t rows) const { return llvm::alignTo(rows + smallAttentionTile, std::max(lanes, smallAttentionTile)); }
 
 int64_t AttentionShape::mostKeys(int64_t rows) const {
   int64_t capacity = rowCapacity(rows), perKey = capacity + (packsValues ? sumStride : 0), others = capacity * (depth + sumStride + 16) + depth * panelWidth;
@@ -61,7 +59,7 @@ PlanNumbers planAttention(AttentionOp op, kernel::TargetAttr target) {
   AttentionShape shape(op, step.getLanes());
   int64_t keys = fewKeys, rows = shape.depth + shape.width > longRow ? fewRows : manyRows;
   if (shape.keys && *shape.keys <= manyKeys) {
-    keys = roundUp(std::max<int64_t>(*shape.keys, 1), shape.panelWidth);
+    keys = llvm::alignTo(std::max<int64_t>(*shape.keys, 1), shape.panelWidth);
     rows = keys > fewKeys ? fewRows : rows;
   }
   int64_t height = RegisterBudget(target, step).rowsOf(RegisterBudget::vectorsOfMany);

@@ -18,6 +18,7 @@
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/WinogradPlan.h"
 #include "passes/target/choice/LibraryMapping.h"
+#include "passes/target/groups/Views.h"
 
 using namespace mlir;
 
@@ -83,10 +84,6 @@ SmallVector<kernel::PlanAttr> listForms(GroupOp group, kernel::TargetAttr target
   const KernelRow *row = findKernelRow(group.getKernel());
   if (!row || !row->library.empty() || group.getForm() != GroupForm::Plain)
     return {};
-  auto isConstant = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && group.isConstantInput(argument.getArgNumber());
-  };
   if (auto conv = dyn_cast_or_null<ConvOp>(anchor); conv && (!isConstant(conv.getWeight()) || !getWinogradExtents(conv)))
     return {};
   if (!isa_and_nonnull<ConvOp, WinogradConvOp>(anchor))

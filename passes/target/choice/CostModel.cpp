@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/CostModel.h"
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/RegisterBudget.h"
+#include "passes/target/groups/Views.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -19,11 +21,9 @@ using namespace nn;
 
 using kernel::Tuned;
 
-static int64_t bytesOf(Type type) { return type.getIntOrFloatBitWidth() / 8; }
-
 /// Whether the right side of a product is larger than a cache: its rows are as many as those of the left side are long.
 static bool exceeds(kernel::StepAttr step, std::optional<int64_t> columns, std::optional<int64_t> depth, int64_t bytes) {
-  return columns && depth && *columns * *depth * bytesOf(step.getRhs()) > bytes;
+  return columns && depth && *columns * *depth * elementBytes(step.getRhs()) > bytes;
 }
 
 /// The vectors of a single row's tile. Weights that stay in no cache from one run to the next come faster in long pieces.
@@ -44,7 +44,7 @@ static unsigned chooseLanes(kernel::StepAttr step, std::optional<int64_t> column
 /// Whether rows of the left side lie in one set of the first-level cache, which holds 8 to 12 lines: a tall tile would read each line of its left side
 /// from the second level once for every element. Nine rows of twelve ways are already slow in one run of two.
 static bool sharesSet(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rowStride) {
-  return rowStride && *rowStride > 0 && *rowStride * bytesOf(step.getLhs()) % target.tuned(Tuned::SetBytes) == 0;
+  return rowStride && *rowStride > 0 && *rowStride * elementBytes(step.getLhs()) % target.tuned(Tuned::SetBytes) == 0;
 }
 
 TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
@@ -107,15 +107,11 @@ TileShape toTile(ArrayRef<int64_t> numbers) {
 
 TileShape getTile(GroupOp group) { return toTile(group.getPlan()->getTile().asArrayRef()); }
 
-/// Whether a value of the group's body is a constant input, seen through views.
-static bool isConstantInput(GroupOp group, Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<IndexMap>(op))
-      return false;
-    value = op->getOperand(0);
-  }
-  auto argument = dyn_cast<BlockArgument>(value);
-  return argument && group.isConstantInput(argument.getArgNumber());
+/// Whether a value of a group's body is a constant input, seen through views.
+static bool isConstantInput(Value value) {
+  while (auto view = value.getDefiningOp<IndexMap>())
+    value = view->getOperand(0);
+  return isa<BlockArgument>(value) && isConstant(value);
 }
 
 std::string describeWork(GroupOp group) {
@@ -132,7 +128,7 @@ std::string describeWork(GroupOp group) {
   os << anchor->getName().stripDialect();
   for (Value operand : anchor->getOperands()) {
     print(operand.getType());
-    os << (isConstantInput(group, operand) ? "*" : "");
+    os << (isConstantInput(operand) ? "*" : "");
   }
   os << " ->";
   for (Type type : anchor->getResultTypes())

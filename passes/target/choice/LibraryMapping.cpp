@@ -3,6 +3,7 @@
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "passes/target/groups/Views.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -10,13 +11,6 @@ using namespace kiln::nn;
 using kiln::kernel::Tuned;
 
 namespace kiln {
-
-/// A constant, seen from inside of a group, too.
-static bool isConstant(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
-  return group ? group.isConstantInput(argument.getArgNumber()) : value.getDefiningOp<ConstantOp>() != nullptr;
-}
 
 /// Whether all elements are of the type that the functions of kiln/onednn.h take.
 static bool hasLibraryElements(Operation *op) {

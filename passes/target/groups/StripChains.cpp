@@ -4,6 +4,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/groups/Views.h"
 
 using namespace mlir;
 
@@ -16,13 +17,6 @@ static constexpr int64_t mostTaps = 25;
 
 static bool isAll(ArrayRef<int64_t> values, int64_t value) {
   return llvm::all_of(values, [&](int64_t v) { return v == value; });
-}
-
-/// A constant, seen from inside of a group, too.
-static bool isConstant(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
-  return group ? group.isConstantInput(argument.getArgNumber()) : value.getDefiningOp<ConstantOp>() != nullptr;
 }
 
 /// channels_last with static extents, in f32, constant weights, no padding or dilation.

@@ -8,6 +8,12 @@ namespace kiln {
 
 using namespace nn;
 
+bool isConstant(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
+  return group ? group.isConstantInput(argument.getArgNumber()) : value.getDefiningOp<ConstantOp>() != nullptr;
+}
+
 AffineExpr linearCoefficient(AffineExpr expr, unsigned dim) {
   AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
   if (auto d = dyn_cast<AffineDimExpr>(expr))

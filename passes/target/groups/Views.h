@@ -26,6 +26,9 @@ std::optional<TracedView> traceViews(mlir::Value tensor, llvm::ArrayRef<mlir::Af
 /// traceViews at (d0, d1, ...), if the offset is linear in all of them.
 std::optional<TracedView> traceLinearView(mlir::Value tensor);
 
+/// Whether a value is a constant, seen from inside of a group, too.
+bool isConstant(mlir::Value value);
+
 /// The value that a buffer is made for: reshapes are other names for it.
 mlir::Value seeThroughReshapes(mlir::Value tensor);
 
