@@ -74,10 +74,7 @@ static SmallVector<Value> makeArguments(KernelBuilder &k, CompositeOp composite,
 }
 
 FailureOr<LaunchInfo> lowerCompositeCall(KernelBuilder &k, Operation *anchor) {
-  auto composite = dyn_cast_or_null<CompositeOp>(anchor);
-  // IR from a file may say what the target does not.
-  if (!composite || !composite.hasFusedKernel(k.target()) || !llvm::all_of(composite.getInputs(), llvm::IsaPred<BlockArgument>))
-    return failure();
+  auto composite = cast<CompositeOp>(anchor);
   kernel::CompositeAttr function = k.target().findComposite(composite.getName());
   SmallVector<Value> arguments = makeArguments(k, composite, function);
   if (failed(declareFunction(k, function.getFunction(), ValueRange(arguments).getTypes(), composite.getNumOperands(), composite.getNumResults())))
