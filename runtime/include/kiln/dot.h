@@ -90,6 +90,18 @@ template <int Lanes, typename Two, typename Words, typename V> KILN_INLINE V dot
   static_assert(lanes<V> == Lanes && lanes<Words> == 2 * Lanes && lanes<Two> == 2, "two words of the right side for each sum");
   using Bits = uint_like<V>;
   Bits a = broadcast<Bits>(bitcast<uint32_t>(left)), b = bitcast<Bits>(right);
+#if defined(__AVX512BF16__) && defined(__AVX512VL__) && defined(__clang__)
+  using Halves = vec<__bf16, 2 * Lanes>;
+  if constexpr (Lanes == 16)
+    return __builtin_ia32_dpbf16ps_512(sum, bitcast<Halves>(a), bitcast<Halves>(b));
+  if constexpr (Lanes == 8)
+    return __builtin_ia32_dpbf16ps_256(sum, bitcast<Halves>(a), bitcast<Halves>(b));
+  if constexpr (Lanes == 4)
+    return __builtin_ia32_dpbf16ps_128(sum, bitcast<Halves>(a), bitcast<Halves>(b));
+#elif defined(__AVX512BF16__) && defined(__AVX512VL__)
+  if constexpr (Lanes == 16)
+    return __builtin_ia32_dpbf16ps_v16sf(sum, bitcast<vec<int16_t, 32>>(a), bitcast<vec<int16_t, 32>>(b));
+#endif
   return sum + bitcast<V>(a << 16u) * bitcast<V>(b << 16u) + bitcast<V>(a & 0xffff0000u) * bitcast<V>(b & 0xffff0000u);
 }
 
