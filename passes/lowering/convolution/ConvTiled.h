@@ -6,12 +6,12 @@
 
 namespace kiln {
 
-/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `areBytes`: a product of
-/// unsigned by signed bytes, with sums of i32.
-std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, bool areBytes = false);
+/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `step`: that of the
+/// target for these types, where it multiplies several elements for each sum.
+std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, kernel::StepAttr step = {});
 
 /// The product of a group that conv_tiled can compute.
-Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv);
+Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv, kernel::StepAttr step = {});
 
 } // namespace kiln
 
