@@ -44,7 +44,7 @@ kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
   bool dots = llvm::is_contained(features, avx512 ? "avx512vnni" : "avxvnni");
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512), makeByteStep(context, bits, dots));
+                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512), makeByteSteps(context, bits, dots));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

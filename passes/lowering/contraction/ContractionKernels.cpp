@@ -1,5 +1,7 @@
 //===- ContractionKernels.cpp - Kernels of matrix products ----------------===//
+#include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/lowering/contraction/BlockProduct.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -30,6 +32,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
+      KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}.placing(PlaceSupport::Sides).planning(PlanTile | PlanChunk),
       ofBytes(product("gemm_bytes", matchGemmBytes, lowerGemmBytes).planning(PlanProduct)),
       product("gemm_dots", matchGemmDots, lowerGemmDots),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams).tunable(),

@@ -272,21 +272,24 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
       offsets.push_back(offset);
       places.push_back(expandRows(k, c, rowDims, at));
     }
+  SmallVector<SmallVector<RowPiece>> pieces(places.size());
+  auto store = [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
+    if (c.rowEpilogue)
+      pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
+    else
+      storePiece(value, batch, places[row], column, offset, lanes);
+  };
+  if (c.tileSums)
+    return tiles.storeSums(c.tileSums(batch, places, column, panel), panel, store);
   AffineExpr lhsBase = c.gatheredRow ? c.gatheredRow(places.front()) : c.lhsAt(batch, places.front());
   for (size_t row = 0; c.gatheredRow && row < places.size(); ++row)
     offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
   AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
   TileEmitter tile = tiles;
   tile.toCome = chooseLinesToCome(rhsBase, panel);
-  SmallVector<SmallVector<RowPiece>> pieces(places.size());
   if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
     tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
-  tile.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
-    if (c.rowEpilogue)
-      pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
-    else
-      storePiece(value, batch, places[row], column, offset, lanes);
-  });
+  tile.emit(lhsBase, offsets, rhsBase, panel, store);
   if (c.rowEpilogue)
     c.rowEpilogue->addTile(column, pieces);
 }
