@@ -1,5 +1,6 @@
 //===- GroupValues.cpp - The values of a group as functions of an index ----===//
 #include "passes/lowering/builder/GroupValues.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/groups/Places.h"
 
@@ -48,6 +49,12 @@ unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
       lanes = std::min(lanes, mostLaneExpressions);
   }
   return lanes;
+}
+
+unsigned GroupValues::resultLanes() const {
+  bool isBf16 = llvm::all_of(groupOp->getResultTypes(), [](Type type) { return getElementTypeOrSelf(type).isBF16(); });
+  bool isWhole = lanesForGroup > 1 && lanesForGroup == lanesOf(targetAttr, getElementTypeOrSelf(groupOp->getResultTypes().front()));
+  return isBf16 && isWhole ? lanesForGroup * targetAttr.tuned(kernel::Tuned::Bf16Vectors) : lanesForGroup;
 }
 
 GroupValues::GroupValues(GroupOp group, KernelLoops &loops, KernelSignature &signature)

@@ -55,6 +55,8 @@ public:
   mlir::AffineExpr linearize(llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// Lanes of a vector of the group's widest elements.
   unsigned vectorLanes() const { return lanesForGroup; }
+  /// Lanes of loops that do little but store results: several vectors, where the target is faster at turning them into the results' type together.
+  unsigned resultLanes() const;
 
 private:
   /// The indices at which values have been visited.

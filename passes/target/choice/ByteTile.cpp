@@ -1,5 +1,6 @@
 //===- ByteTile.cpp - How a product of bytes is computed ------------------===//
 #include "passes/target/choice/ByteTile.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
