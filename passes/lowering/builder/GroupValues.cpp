@@ -221,6 +221,11 @@ Value GroupValues::loadBuffer(Value buffer, Type elementType, AffineExpr offset,
   return fromMemory(b, location, loaded, elementType);
 }
 
+Value GroupValues::loadStored(Value buffer, AffineExpr offset, unsigned lanes) {
+  auto type = VectorType::get(lanes, cast<MemRefType>(buffer.getType()).getElementType());
+  return vector::LoadOp::create(b, location, type, buffer, loops.emit(offset));
+}
+
 void GroupValues::storeBuffer(Value buffer, Type elementType, AffineExpr offset, Value value, Lanes lanes) {
   values.clear();
   Type memory = cast<MemRefType>(buffer.getType()).getElementType();

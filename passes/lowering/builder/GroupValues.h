@@ -38,6 +38,8 @@ public:
   mlir::Value loadResult(unsigned result, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes = {});
 
   mlir::Value loadBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, Lanes lanes = {});
+  /// Neighbouring elements as they lie in memory: halves are not made f32.
+  mlir::Value loadStored(mlir::Value buffer, mlir::AffineExpr offset, unsigned lanes);
   void storeBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, mlir::Value value, Lanes lanes = {});
   /// An array of the kernel's own on the stack, in the compute type of `elementType`, aligned to 64 bytes.
   mlir::Value array(llvm::StringRef name, mlir::Type elementType, int64_t elements);

@@ -2,6 +2,7 @@
 #include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/lowering/contraction/BlockProduct.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -15,9 +16,10 @@ static constexpr KernelRow product(llvm::StringLiteral name, RowFit fit, decltyp
   return KernelRow{name, computes<MatmulOp>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
 }
 
-/// The row for products of unsigned bytes only.
-static KernelRow ofBytes(KernelRow row) {
-  row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && getElementTypeOrSelf(anchor->getOperand(0)).isUnsignedInteger(8); };
+/// A row of products by steps, for left sides of one type only.
+template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
+  KernelRow row = product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct);
+  row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
 }
 
@@ -33,7 +35,8 @@ ArrayRef<KernelRow> getContractionKernels() {
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
       KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}.placing(PlaceSupport::Sides).planning(PlanTile | PlanChunk),
-      ofBytes(product("gemm_bytes", matchGemmBytes, lowerGemmBytes).planning(PlanProduct)),
+      bySteps<isByte>("gemm_bytes"),
+      bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanProduct).tunable(),

@@ -1,4 +1,4 @@
-//===- ByteTile.cpp - How a product of bytes is computed ------------------===//
+//===- ByteTile.cpp - How products of narrow elements are computed --------===//
 #include "passes/target/choice/ByteTile.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
@@ -14,7 +14,7 @@ namespace kiln {
 /// A step has sums in vectors: it is not written for single lanes.
 static constexpr unsigned fewestLanes = 4;
 
-static kernel::StepAttr findStep(kernel::TargetAttr target, bool isLeftSigned, StringRef otherwise) {
+static kernel::StepAttr findStepOfBytes(kernel::TargetAttr target, bool isLeftSigned, StringRef otherwise) {
   Builder b(target.getContext());
   Type left = b.getIntegerType(8, /*isSigned=*/false), right = b.getI8Type(), sum = b.getI32Type();
   if (isLeftSigned)
@@ -24,9 +24,9 @@ static kernel::StepAttr findStep(kernel::TargetAttr target, bool isLeftSigned, S
   return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, nn::lanesOf(target, sum)), 4}, otherwise);
 }
 
-kernel::StepAttr findByteStep(kernel::TargetAttr target) { return findStep(target, false, "dot_u8s8_pairs"); }
+kernel::StepAttr findByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, false, "dot_u8s8_pairs"); }
 
-kernel::StepAttr findSignedByteStep(kernel::TargetAttr target) { return findStep(target, true, "dot_s8u8_pairs"); }
+kernel::StepAttr findSignedByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, true, "dot_s8u8_pairs"); }
 
 PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns) {
   // One row reads long pieces of its weights; others use each unpacked vector as often as there are registers for two sets of sums.
@@ -52,8 +52,32 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
   return numbers;
 }
 
-PlanNumbers planByteProduct(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride) {
-  TileShape tile = chooseTile(target, findByteStep(target), rows, columns, rowStride);
+kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result) {
+  Type sum = nn::computeType(result);
+  if (kernel::StepAttr bytes = findByteStep(target); bytes.takes(lhs, rhs, sum))
+    return bytes;
+  kernel::StepAttr step = target.findStep(lhs, rhs, sum);
+  return step && step.getDepth() > 1 && !step.getFunction().empty() ? step : kernel::StepAttr();
+}
+
+std::string describeStep(kernel::StepAttr step) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << step.getDepth() << " products of " << step.getLhs() << " and " << step.getRhs() << " for each sum, by " << step.getFunction();
+  return text;
+}
+
+std::string describeMissingStep(Type lhs, Type rhs, Type result) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "the target has no step for " << getElementTypeOrSelf(lhs) << " and " << getElementTypeOrSelf(rhs) << " whose sums are "
+         << nn::computeType(getElementTypeOrSelf(result));
+  return text;
+}
+
+PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
+                            std::optional<int64_t> rowStride) {
+  TileShape tile = chooseTile(target, step, rows, columns, rowStride);
   tile.lanes = std::max(tile.lanes, fewestLanes);
   return planProduct(target, tile);
 }
