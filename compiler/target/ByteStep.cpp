@@ -1,4 +1,4 @@
-//===- ByteStep.cpp - The step of products of bytes ------------------------===//
+//===- ByteStep.cpp - The steps of products of bytes ------------------------===//
 #include "compiler/target/ByteStep.h"
 
 #include "mlir/IR/Builders.h"
@@ -7,10 +7,13 @@ using namespace mlir;
 
 namespace kiln {
 
-kernel::StepAttr makeByteStep(MLIRContext *context, int64_t vectorBits, bool isInstruction) {
+SmallVector<kernel::StepAttr, 2> makeByteSteps(MLIRContext *context, int64_t vectorBits, bool isInstruction) {
   Builder b(context);
-  return kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {1, vectorBits / 32, 4},
-                               isInstruction ? "dot_u8s8" : "dot_u8s8_pairs");
+  Type isUnsigned = b.getIntegerType(8, /*isSigned=*/false), isSigned = b.getI8Type();
+  auto step = [&](Type lhs, Type rhs, StringRef function) {
+    return kernel::StepAttr::get(context, lhs, rhs, b.getI32Type(), {1, vectorBits / 32, 4}, function);
+  };
+  return {step(isUnsigned, isSigned, isInstruction ? "dot_u8s8" : "dot_u8s8_pairs"), step(isSigned, isUnsigned, isInstruction ? "dot_s8u8" : "dot_s8u8_pairs")};
 }
 
 } // namespace kiln

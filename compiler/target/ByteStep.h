@@ -1,4 +1,4 @@
-//===- ByteStep.h - The step of products of bytes --------------------------===//
+//===- ByteStep.h - The steps of products of bytes --------------------------===//
 #ifndef KILN_COMPILER_TARGET_BYTESTEP_H
 #define KILN_COMPILER_TARGET_BYTESTEP_H
 
@@ -6,8 +6,9 @@
 
 namespace kiln {
 
-/// Products of unsigned by signed bytes, summed in fours: one instruction, or the multiplication of pairs that every CPU has or can be given.
-kernel::StepAttr makeByteStep(mlir::MLIRContext *context, int64_t vectorBits, bool isInstruction);
+/// Products of unsigned by signed bytes and of signed by unsigned ones, summed in fours: one instruction, or the multiplication of pairs that every CPU has
+/// or can be given.
+llvm::SmallVector<kernel::StepAttr, 2> makeByteSteps(mlir::MLIRContext *context, int64_t vectorBits, bool isInstruction);
 
 } // namespace kiln
 

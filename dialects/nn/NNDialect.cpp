@@ -1,4 +1,5 @@
 //===- NNDialect.cpp - The nn dialect --------------------------------------===//
+#include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/Calls.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -29,6 +30,10 @@ void NNDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/nn/NNCallOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/nn/NNBlockOps.cpp.inc"
       >();
 }
 

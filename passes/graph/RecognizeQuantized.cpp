@@ -20,6 +20,7 @@
 #include "dialects/nn/QuantizedProducts.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
+#include "passes/graph/BlockProducts.h"
 #include "passes/graph/EvaluateMovement.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -317,6 +318,7 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
     if (products) {
       rewriteAll(getOperation(), moveBytes);
       rewriteAll(getOperation(), raiseMatmul);
+      rewriteAll(getOperation(), raiseBlockMatmul);
       rewriteAll(getOperation(), raiseConv);
     }
     // Biases are numbers once they are not dequantised any more.

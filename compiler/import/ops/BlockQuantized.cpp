@@ -7,6 +7,8 @@
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
+#include "dialects/nn/BlockQuantized.h"
+#include "dialects/nn/ConstantData.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -25,9 +27,13 @@ private:
   Value unpack(Value bytes);
   Value zeroPoints();
   Value perWeight(Value ofBlocks);
+  Value expressWeights(Value a, Value bytes, Value scales);
+  std::optional<BlockWeights> readWeights(Value bytes);
+  bool readZeros(BlockWeights &weights);
+  Value keepPacked(Value a, const BlockWeights &weights, Value scales);
 
   Node &node;
-  int64_t depth = 0, columns = 0, bits = 4, block = 0, blocks = 0;
+  int64_t depth = 0, columns = 0, bits = 4, block = 0, blocks = 0, level = 0;
   /// Products are computed in it: f32 for halves.
   Type wide;
 };
@@ -38,8 +44,7 @@ LogicalResult BlockQuantizedMatmul::readAttributes() {
   columns = node.requireInt("N");
   block = node.requireInt("block_size");
   bits = node.getInt("bits", 4);
-  // How far kernels may round A before the product: not at all is always right.
-  node.ignore("accuracy_level");
+  level = node.getInt("accuracy_level", 0);
   if (node.getInt("weight_prepacked", 0) != 0)
     return node.unsupported("weights that are packed for another machine", "export the model with weight_prepacked = 0");
   if (node.failed())
@@ -98,6 +103,98 @@ Value BlockQuantizedMatmul::perWeight(Value ofBlocks) {
   return node.slice(node.reshape(spread, {n, node.number(blocks * block)}), 1, node.number(0), node.number(depth));
 }
 
+//===- Weights that stay packed --------------------------------------------===//
+
+/// `count` numbers of `bits` each, from the lowest bits of the first byte on.
+static std::vector<uint8_t> readNumbers(const uint8_t *bytes, int64_t count, int64_t bits) {
+  std::vector<uint8_t> numbers(count);
+  for (int64_t i = 0; i < count; ++i)
+    numbers[i] = static_cast<uint8_t>(bytes[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1));
+  return numbers;
+}
+
+/// Constant zero points as whole numbers in the range of the weights; false when they are something else.
+bool BlockQuantizedMatmul::readZeros(BlockWeights &weights) {
+  Value given = node.optionalInput(3);
+  if (!given)
+    return true;
+  ElementsAttr constant = getConstant(given);
+  int64_t bytes = llvm::divideCeil(blocks * bits, 8);
+  bool isReal = isa<FloatType>(node.elementType(given));
+  if (!constant || constant.getNumElements() != columns * (isReal ? blocks : bytes))
+    return false;
+  ConstantData data(constant);
+  for (int64_t i = 0; i < data.numElements() && isReal; ++i) {
+    double zero = data.asDouble(i);
+    if (!(zero >= 0 && zero < 1 << bits) || zero != static_cast<int64_t>(zero))
+      return false;
+    weights.zeros.push_back(static_cast<uint8_t>(zero));
+  }
+  for (int64_t n = 0; n < columns && !isReal; ++n)
+    llvm::append_range(weights.zeros, readNumbers(reinterpret_cast<const uint8_t *>(data.bytes().data()) + n * bytes, blocks, bits));
+  weights.simplifyZeros();
+  return true;
+}
+
+/// Weights that a kernel reads as they are; nullopt when they or what belongs to them is computed, in another order or of other widths.
+std::optional<BlockWeights> BlockQuantizedMatmul::readWeights(Value bytes) {
+  ElementsAttr constant = getConstant(bytes);
+  if (node.failed() || !constant || bits == 2 || !wide.isF32() || node.optionalInput(4) || !getConstant(node.input(2)))
+    return std::nullopt;
+  BlockWeights weights{columns, blocks, block, bits, {}, {}};
+  if (!readZeros(weights))
+    return std::nullopt;
+  weights.numbers = readNumbers(reinterpret_cast<const uint8_t *>(ConstantData(constant).bytes().data()), columns * blocks * block, bits);
+  return weights;
+}
+
+/// Levels of accuracy at which A may be rounded to bytes with a scale for each block.
+static constexpr int64_t bytesLevel = 4;
+
+Value BlockQuantizedMatmul::keepPacked(Value a, const BlockWeights &weights, Value scales) {
+  AffineExpr n = node.number(columns), b = node.number(blocks);
+  a = node.cast(a, wide);
+  DimExprs dims = node.dims(a);
+  if (blocks * block != depth) {
+    DimExprs more = dims;
+    dims.back() = node.number(blocks * block);
+    more.back() = node.number(blocks * block - depth);
+    a = node.concat({a, node.splat(more, wide, 0)}, dims.size() - 1);
+  }
+  Value lhsScale, lhsSum;
+  if (level >= bytesLevel) {
+    DimExprs apart = dims, single = dims;
+    apart.back() = single.back() = b;
+    apart.push_back(node.number(block));
+    single.push_back(node.number(1));
+    auto axis = static_cast<int64_t>(dims.size());
+    Value pieces = node.reshape(a, apart);
+    Type byte = node.builder().getI8Type();
+    lhsScale = node.binary<DivOp>(node.reduce(ReduceKind::Max, node.unary<AbsOp>(pieces), {axis}, false), 127.0);
+    Value spread = node.broadcastTo(node.reshape(lhsScale, single), apart);
+    Value rounded = node.make<QuantizeOp>(node.type(apart, byte), pieces, spread, node.splat(apart, byte, 0));
+    lhsSum = node.reduce(ReduceKind::Sum, node.cast(rounded, node.builder().getI32Type()), {axis}, false);
+    a = node.reshape(rounded, dims);
+  }
+  ElementsAttr zeros = weights.makeZeros(node.context());
+  dims.back() = n;
+  Value weight = node.constant(weights.makeWeight(node.context())), zero = zeros ? node.constant(zeros) : Value();
+  ConstantData data(getConstant(scales));
+  auto perBlock = RankedTensorType::get({columns, blocks}, node.elementType(scales));
+  Value scale = node.constant(makeConstant(perBlock, std::vector<char>(data.bytes().begin(), data.bytes().end())));
+  return node.failed() ? a : node.make<BlockQuantizedMatmulOp>(node.type(dims, wide), a, weight, scale, zero, lhsScale, lhsSum,
+                                                               node.builder().getI64IntegerAttr(bits));
+}
+
+/// The product with weights that are made f32.
+Value BlockQuantizedMatmul::expressWeights(Value a, Value bytes, Value scales) {
+  AffineExpr n = node.number(columns);
+  Value numbers = node.slice(unpack(node.reshape(bytes, {n, node.number(blocks * block * bits / 8)})), 1, node.number(0), node.number(depth));
+  Value centred = node.binary<SubOp>(node.cast(numbers, wide), perWeight(zeroPoints()));
+  Value weights = node.binary<MulOp>(centred, perWeight(node.cast(node.reshape(scales, {n, node.number(blocks)}), wide)));
+  return node.failed() ? a : buildMatmul(node, node.cast(a, wide), node.transpose(weights, {1, 0}));
+}
+
 LogicalResult BlockQuantizedMatmul::run() {
   Value a = node.input(0), bytes = node.input(1), scales = node.input(2);
   if (failed(readAttributes()))
@@ -107,12 +204,12 @@ LogicalResult BlockQuantizedMatmul::run() {
   if (!node.unify(nn::getNumElements(node.dims(bytes), node.context()), n * stored, "B does not have the bytes of N rows of K numbers") ||
       !node.unify(nn::getNumElements(node.dims(scales), node.context()), node.number(columns * blocks), "the scales do not fit the blocks"))
     return failure();
-  Value numbers = node.slice(unpack(node.reshape(bytes, {n, stored})), 1, node.number(0), node.number(depth));
-  Value centred = node.binary<SubOp>(node.cast(numbers, wide), perWeight(zeroPoints()));
-  Value weights = node.binary<MulOp>(centred, perWeight(node.cast(node.reshape(scales, {n, node.number(blocks)}), wide)));
+  auto weights = node.rank(a) > 0 ? readWeights(bytes) : std::nullopt;
+  if (weights && !node.unify(node.dims(a).back(), node.number(depth), "A does not have rows of K numbers"))
+    return failure();
+  Value product = weights ? keepPacked(a, *weights, scales) : expressWeights(a, bytes, scales);
   if (node.failed())
     return failure();
-  Value product = buildMatmul(node, node.cast(a, wide), node.transpose(weights, {1, 0}));
   if (Value bias = node.optionalInput(5); bias && !node.failed()) {
     bias = node.cast(alignDims(node, bias, {n}, "the bias does not have N numbers"), wide);
     product = node.failed() ? product : node.binary<AddOp>(product, node.broadcastTo(bias, node.dims(product)));

@@ -15,7 +15,7 @@ kernel::TargetAttr describeGeneric(MLIRContext *context, StringRef name) {
   std::string triple = llvm::sys::getDefaultTargetTriple();
   StringRef cpu = llvm::Triple(triple).getArch() == llvm::Triple::x86_64 ? "x86-64" : "";
   return kernel::TargetAttr::get(context, name, triple, cpu, 128, 16, 32 << 10, 512 << 10, 4 << 20, Builder(context).getStrArrayAttr({}),
-                                 kernel::TuningAttr(), makeByteStep(context, 128, false));
+                                 kernel::TuningAttr(), makeByteSteps(context, 128, false));
 }
 
 } // namespace kiln

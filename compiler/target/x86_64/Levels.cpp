@@ -45,9 +45,9 @@ static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, Arra
 
 /// Dot instructions. vdpbf16ps multiplies twice as many numbers as an FMA in its time on AMD's cores, and half as many on Intel's that have AMX for bf16:
 ///   test/benchmark/kernels --elements bf16 "matmul 1 128 768 768"
-static SmallVector<kernel::StepAttr> listSteps(MLIRContext *context, ArrayRef<StringRef> features, unsigned bits) {
+static SmallVector<kernel::StepAttr, 2> listSteps(MLIRContext *context, ArrayRef<StringRef> features, unsigned bits) {
   auto has = [&](StringRef feature) { return llvm::is_contained(features, feature); };
-  SmallVector<kernel::StepAttr> steps = {makeByteStep(context, bits, has(bits == 512 ? "avx512vnni" : "avxvnni"))};
+  SmallVector<kernel::StepAttr, 2> steps = makeByteSteps(context, bits, has(bits == 512 ? "avx512vnni" : "avxvnni"));
   Builder b(context);
   if (bits == 512 && has("avx512bf16") && !has("amx-bf16"))
     steps.push_back(kernel::StepAttr::get(context, b.getBF16Type(), b.getBF16Type(), b.getF32Type(), {1, 16, 2}, "dot_bf16"));

@@ -1,5 +1,7 @@
 //===- ContractionKernels.cpp - Kernels of matrix products ----------------===//
+#include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/lowering/contraction/BlockProduct.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 
@@ -32,6 +34,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
+      KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}.placing(PlaceSupport::Sides).planning(PlanTile | PlanChunk),
       bySteps<isByte>("gemm_bytes"),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),

@@ -16,6 +16,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -63,6 +64,44 @@ SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
   return rowDims;
 }
 
+/// Whether a value is computed from numbers that are spread, not only loaded.
+static bool isComputed(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
+    value = broadcast.getInput();
+  return isa_and_nonnull<ScalarBody>(value.getDefiningOp());
+}
+
+/// What the epilogue of a product of integers computes for each column, whatever the row: the part of a zero point that only run time knows, say.
+static SmallVector<Value> findColumnValues(KernelBuilder &k, const Contraction &c) {
+  if (!c.instruction || c.rowEpilogue)
+    return {};
+  IndexExprs batch, rows;
+  for (size_t i = 0; i < c.batch.size(); ++i)
+    batch.push_back(k.placeholder());
+  for (size_t i = 0; i < c.rows.size(); ++i)
+    rows.push_back(k.placeholder());
+  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
+  auto dependsOn = [](AffineExpr offset, ArrayRef<AffineExpr> dims) {
+    return llvm::any_of(dims, [&](AffineExpr dim) { return offset.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition()); });
+  };
+  llvm::SetVector<Value> found;
+  llvm::DenseSet<Value> behind{c.result};
+  for (Operation &op : k.group().getBody().front().without_terminator()) {
+    if (llvm::none_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
+      continue;
+    behind.insert(op.result_begin(), op.result_end());
+    for (Value operand : op.getOperands()) {
+      if (behind.contains(operand) || !isComputed(operand))
+        continue;
+      llvm::SetVector<AffineExpr> offsets;
+      k.collectOffsets(operand, at, offsets);
+      if (llvm::none_of(offsets, [&](AffineExpr offset) { return dependsOn(offset, batch) || dependsOn(offset, rows); }))
+        found.insert(operand);
+    }
+  }
+  return found.takeVector();
+}
+
 /// Products that a step adds to each sum.
 static int64_t countProducts(const Contraction &c) { return c.instruction ? c.instruction.getDepth() : 1; }
 
@@ -80,7 +119,8 @@ using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelBuilder &k, const Contraction &c)
-      : k(k), c(c), plan(*k.group().getPlan()), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride}, rowDims(mergeRows(k, c)) {
+      : k(k), c(c), plan(*k.group().getPlan()), tiles{k, c.lhs, c.rhs, c.element, c.reduction, c.laneStride}, rowDims(mergeRows(k, c)),
+        columnValues(findColumnValues(k, c)) {
     if (DenseI64ArrayAttr ahead = plan.getAhead(); c.padded && ahead)
       tiles.ahead = ahead.asArrayRef();
     if (DenseI64ArrayAttr numbers = plan.getComing())
@@ -115,6 +155,8 @@ private:
   } coming = {1, 0, 1};
   TileEmitter tiles;
   SmallVector<RowDim> rowDims;
+  /// Values of the epilogue that a tile computes once for each piece of columns.
+  SmallVector<Value> columnValues;
   /// The dim that blocks cut, and the rows of a unit of it: more than one when whole lines of a small image share a tile.
   unsigned cut = 0;
   int64_t unitRows = 1;
@@ -278,21 +320,37 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
       offsets.push_back(offset);
       places.push_back(expandRows(k, c, rowDims, at));
     }
+  SmallVector<SmallVector<RowPiece>> pieces(places.size());
+  // By the number of columns before the piece.
+  llvm::MapVector<unsigned, SmallVector<Value>> ofColumns;
+  auto store = [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
+    Lanes along{cast<AffineDimExpr>(column).getPosition(), lanes};
+    if (c.rowEpilogue) {
+      pieces[row].push_back({column + offset, along, value});
+      return;
+    }
+    SmallVector<Value> &known = ofColumns[offset];
+    bool isKept = lanes <= k.vectorLanes();
+    if (known.empty() && isKept)
+      for (Value shared : columnValues)
+        known.push_back(k.value(shared, c.resultAt(batch, places[row], column + offset), along));
+    for (auto [shared, computed] : llvm::zip(columnValues, known))
+      k.setValue(shared, computed);
+    storePiece(value, batch, places[row], column, offset, lanes);
+    for (Value shared : columnValues)
+      k.setValue(shared, {});
+  };
+  if (c.tileSums)
+    return tiles.storeSums(c.tileSums(batch, places, column, panel), panel, store);
   AffineExpr lhsBase = c.gatheredRow ? c.gatheredRow(places.front()) : c.lhsAt(batch, places.front());
   for (size_t row = 0; c.gatheredRow && row < places.size(); ++row)
     offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
   AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
   TileEmitter tile = tiles;
   tile.toCome = chooseLinesToCome(rhsBase, panel);
-  SmallVector<SmallVector<RowPiece>> pieces(places.size());
   if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
     tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
-  tile.emit(lhsBase, offsets, rhsBase, panel, [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
-    if (c.rowEpilogue)
-      pieces[row].push_back({column + offset, Lanes{cast<AffineDimExpr>(column).getPosition(), lanes}, value});
-    else
-      storePiece(value, batch, places[row], column, offset, lanes);
-  });
+  tile.emit(lhsBase, offsets, rhsBase, panel, store);
   if (c.rowEpilogue)
     c.rowEpilogue->addTile(column, pieces);
 }

@@ -48,6 +48,10 @@ struct Contraction {
   /// Whether the last panel is as wide as the others, too.
   bool evenPanels = false;
   std::function<IndexExprs(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows, mlir::AffineExpr column)> resultAt;
+  /// The sums of a tile, one vector after the other for each row, where another reduction than that of the loops above gives them; the rows are indices into
+  /// `rows`. Null: the reduction.
+  std::function<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<IndexExprs> rows, mlir::AffineExpr column, Panel panel)>
+      tileSums;
   /// Null: each element is stored as it comes. With one, a task has all columns of its rows, and `rowValues` are what it computes at the result's
   /// index besides the results.
   RowEpilogue *rowEpilogue = nullptr;

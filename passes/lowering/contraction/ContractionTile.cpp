@@ -182,7 +182,11 @@ void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, Affi
     sums.assign(rowOffsets.size() * panel.vectors, k.number(element, 0, panel.lanes));
     sums = nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
   }
-  for (unsigned r = 0; r < rowOffsets.size(); ++r)
+  storeSums(sums, panel, store);
+}
+
+void TileEmitter::storeSums(ValueRange sums, Panel panel, Store store) const {
+  for (unsigned r = 0; r < sums.size() / panel.vectors; ++r)
     for (unsigned v = 0; v < panel.vectors; ++v) {
       unsigned column = v * panel.lanes, left = panel.valid - std::min(panel.valid, column), done = 0;
       Value sum = sums[r * panel.vectors + v];

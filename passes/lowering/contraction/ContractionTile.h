@@ -65,6 +65,8 @@ struct TileEmitter {
   kernel::StepAttr instruction = {};
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
+  /// Gives out the pieces of finished sums, one vector after the other, for each row.
+  void storeSums(mlir::ValueRange sums, Panel panel, Store store) const;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
   void emit(mlir::AffineExpr lhsBase, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsBase, Panel panel, Store store) const;
 

@@ -16,6 +16,17 @@ using namespace nn;
 /// Elements of one task when everything is one loop: long enough to pay for a call, the same for any number of threads.
 static constexpr int64_t chunkElements = 4096;
 
+/// Reads the inputs of one element before the loops of a task that stores bytes: as far as C++ knows, such a store may change any of them.
+static void readNumbersFirst(KernelBuilder &k) {
+  if (!llvm::any_of(k.group().getResultTypes(), [](Type type) { return getElementTypeOrSelf(type).isInteger(8); }))
+    return;
+  for (BlockArgument input : k.group().getBody().getArguments()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    if (type.hasStaticShape() && type.getNumElements() == 1)
+      k.setValue(input, k.value(input, IndexExprs(type.getRank(), k.constant(0))));
+  }
+}
+
 FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
   auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
   DimExprs dims = getDims(yielded.front().getType());
@@ -36,6 +47,8 @@ FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
     k.storeResults(nullptr, nullptr, at, lanes);
   };
   k.taskLoop(outer, [&](ArrayRef<AffineExpr> task) {
+    if (!dims.empty())
+      readNumbersFirst(k);
     if (!chunked) {
       k.vectorLoop(inner, k.vectorLanes(), "i", [&](AffineExpr i, Lanes lanes) {
         IndexExprs coordinates(task);

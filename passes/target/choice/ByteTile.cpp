@@ -1,7 +1,9 @@
 //===- ByteTile.cpp - How products of narrow elements are computed --------===//
 #include "passes/target/choice/ByteTile.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -12,12 +14,42 @@ namespace kiln {
 /// A step has sums in vectors: it is not written for single lanes.
 static constexpr unsigned fewestLanes = 4;
 
-kernel::StepAttr findByteStep(kernel::TargetAttr target) {
+static kernel::StepAttr findStepOfBytes(kernel::TargetAttr target, bool isLeftSigned, StringRef otherwise) {
   Builder b(target.getContext());
   Type left = b.getIntegerType(8, /*isSigned=*/false), right = b.getI8Type(), sum = b.getI32Type();
+  if (isLeftSigned)
+    std::swap(left, right);
   if (kernel::StepAttr step = target.findStep(left, right, sum))
     return step;
-  return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, nn::lanesOf(target, sum)), 4}, "dot_u8s8_pairs");
+  return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, nn::lanesOf(target, sum)), 4}, otherwise);
+}
+
+kernel::StepAttr findByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, false, "dot_u8s8_pairs"); }
+
+kernel::StepAttr findSignedByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, true, "dot_s8u8_pairs"); }
+
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns) {
+  // One row reads long pieces of its weights; others use each unpacked vector as often as there are registers for two sets of sums.
+  constexpr int64_t fewestRows = 6;
+  kernel::StepAttr step = findSignedByteStep(target);
+  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
+  int64_t vectors = RegisterBudget::vectorsOfMany, height = budget.rowsOf(vectors) / 2;
+  if (height < fewestRows) {
+    vectors = 1;
+    height = budget.narrowRows() / 2;
+  }
+  height = std::max<int64_t>(1, height - 1);
+  if (rows == 1) {
+    vectors = target.tuned(kernel::Tuned::RowVectors);
+    height = 1;
+  } else if (rows) {
+    height = std::min(height, std::max<int64_t>(*rows, 1));
+  }
+  unsigned lanes = static_cast<unsigned>(step.getLanes());
+  vectors = std::min(vectors, llvm::divideCeilSigned(columns, static_cast<int64_t>(lanes)));
+  PlanNumbers numbers = planProduct(target, TileShape{static_cast<unsigned>(height), static_cast<unsigned>(vectors), lanes});
+  numbers.streams = 0;
+  return numbers;
 }
 
 kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result) {

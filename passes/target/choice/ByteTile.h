@@ -10,6 +10,13 @@ namespace kiln {
 /// The target's step for unsigned by signed bytes; the one that is written for any CPU when it lists none.
 kernel::StepAttr findByteStep(kernel::TargetAttr target);
 
+/// The same for signed by unsigned bytes.
+kernel::StepAttr findSignedByteStep(kernel::TargetAttr target);
+
+/// The plan for a product with weights in blocks that has so many rows (nullopt: known at run time only) and columns: each block has sums of its own beside
+/// those of the tile.
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns);
+
 /// What the rows of such kernels are for: the type of the left side.
 inline bool isByte(mlir::Type lhs) { return lhs.isUnsignedInteger(8); }
 inline bool isBf16(mlir::Type lhs) { return lhs.isBF16(); }

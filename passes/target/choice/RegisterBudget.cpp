@@ -18,7 +18,7 @@ struct SplitSides {
 } // namespace
 
 /// Pairs of words: both sides are bytes, and the products of a pair wait to be added.
-static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}};
+static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}, {"dot_s8u8_pairs", 3, 2}};
 
 RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step) : all(target.getRegisters()), stepRows(step.getRows()) {
   auto registers = [&](int64_t elements, Type type) {

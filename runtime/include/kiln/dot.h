@@ -1,5 +1,5 @@
-// Steps of targets that add several neighbouring products to each 32-bit sum. Those of bytes, `dot_u8s8` and `dot_u8s8_pairs`, saturate nothing, so both
-// give the same bits on any CPU.
+// Steps of targets that add several neighbouring products to each 32-bit sum. Those of bytes, `dot_u8s8` and `dot_s8u8` and the same in pairs, saturate
+// nothing, so all of them give the same bits on any CPU.
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
@@ -51,15 +51,25 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
 }
 
-// The same by one instruction, where the CPU has it.
-template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8(Four left, Bytes right, V sum) {
+// The same with a signed left and an unsigned right side.
+template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8u8_pairs(Four left, Bytes right, V sum) {
+  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes && lanes<Four> == 4, "four bytes of the right side for each sum");
+  using Words = vec<int16_t, 2 * Lanes>;
+  using Unsigned = vec<uint16_t, 2 * Lanes>;
+  Words a = bitcast<Words>(broadcast<V>(bitcast<int32_t>(left)));
+  Unsigned b = bitcast<Unsigned>(right);
+  Words even = bitcast<Words>(bitcast<Unsigned>(a) << 8u) >> 8;
+  return sum + multiply_pairs<V>(even, bitcast<Words>(b & 0xffu)) + multiply_pairs<V>(a >> 8, bitcast<Words>(b >> 8u));
+}
+
 #if KILN_DOT_BITS
-  V four = broadcast<V>(bitcast<int32_t>(left));
+// One instruction for 4 bytes of each lane: those of `x` count as unsigned, those of `y` as signed.
+template <int Lanes, typename V> KILN_INLINE V multiply_fours(V x, V y, V sum) {
 #if defined(__clang__) && __clang_major__ >= 22
-  vec<uint8_t, 4 * Lanes> a = bitcast<vec<uint8_t, 4 * Lanes>>(four);
-  vec<int8_t, 4 * Lanes> b = right;
+  vec<uint8_t, 4 * Lanes> a = bitcast<vec<uint8_t, 4 * Lanes>>(x);
+  vec<int8_t, 4 * Lanes> b = bitcast<vec<int8_t, 4 * Lanes>>(y);
 #else
-  V a = four, b = bitcast<V>(right);
+  V a = x, b = y;
 #endif
 #if defined(__clang__)
 #if KILN_DOT_BITS == 512
@@ -80,8 +90,24 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
   if constexpr (Lanes == 4)
     return __builtin_ia32_vpdpbusd_v4si(sum, a, b);
 #endif
+}
+#endif
+
+// The sums of both by one instruction, where the CPU has it for so many lanes.
+template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8(Four left, Bytes right, V sum) {
+#if KILN_DOT_BITS
+  if constexpr (Lanes == 4 || Lanes == 8 || Lanes * 32 == KILN_DOT_BITS)
+    return multiply_fours<Lanes>(broadcast<V>(bitcast<int32_t>(left)), bitcast<V>(right), sum);
 #endif
   return dot_u8s8_pairs<Lanes>(left, right, sum);
+}
+
+template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8u8(Four left, Bytes right, V sum) {
+#if KILN_DOT_BITS
+  if constexpr (Lanes == 4 || Lanes == 8 || Lanes * 32 == KILN_DOT_BITS)
+    return multiply_fours<Lanes>(bitcast<V>(right), broadcast<V>(bitcast<int32_t>(left)), sum);
+#endif
+  return dot_s8u8_pairs<Lanes>(left, right, sum);
 }
 
 // sum[i] + left[0] * right[2 i] + left[1] * right[2 i + 1] for words of bf16 and sums of f32: the step `dot_bf16`. Kernels that ask for it promise no

@@ -60,9 +60,14 @@ template <typename V> KILN_INLINE V shift_left(V a, V b) {
   });
 }
 template <typename V> KILN_INLINE V shift_right_unsigned(V a, V b) {
-  return eachLane(a, b, [](lane<V> x, lane<V> y) -> lane<V> {
-    return asUnsigned(y) >= 8 * sizeof(x) ? lane<V>(0) : lane<V>(asUnsigned(x) >> asUnsigned(y));
-  });
+  using U = uint_like<V>;
+  constexpr lane<U> longest = 8 * sizeof(lane<V>) - 1;
+  if constexpr (isScalar<V>) {
+    return asUnsigned(b) > longest ? V(0) : V(asUnsigned(a) >> asUnsigned(b));
+  } else { // without a loop over lanes, which compilers leave as it is where they are told not to unroll
+    U distance = asUnsigned(b);
+    return bitcast<V>(U((asUnsigned(a) >> (distance & longest)) & bitcast<U>(distance <= longest)));
+  }
 }
 template <typename V> KILN_INLINE V shift_right(V a, V b) {
   return eachLane(a, b, [](lane<V> x, lane<V> y) -> lane<V> {

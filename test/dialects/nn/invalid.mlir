@@ -1174,3 +1174,67 @@ func.func @quantized_conv_type(%x: tensor<1x2x8xi8>, %w: tensor<3x2x3xf32>) {
     : tensor<1x2x8xi8>, tensor<3x2x3xf32> -> tensor<1x3x8xi32>
   return
 }
+
+// -----
+
+func.func @block_quantized_bits(%x: tensor<2x64xf32>, %w: tensor<16x2x16xui8>, %s: tensor<16x2xf32>) {
+  // expected-error @below {{expected 4 or 8 bits; got 3}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s bits 3 : tensor<2x64xf32>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantized_rank(%x: tensor<2x64xf32>, %w: tensor<16x32xui8>, %s: tensor<16x2xf32>) {
+  // expected-error @below {{expected a weight of columns, blocks and bytes; got 'tensor<16x32xui8>'}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s bits 4 : tensor<2x64xf32>, tensor<16x32xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantized_type(%x: tensor<2x64xf32>, %w: tensor<16x2x16xi8>, %s: tensor<16x2xf32>) {
+  // expected-error @below {{the weight has elements of 'i8', expected 'ui8'}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s bits 4 : tensor<2x64xf32>, tensor<16x2x16xi8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantized_size(%x: tensor<2x48xf32>, %w: tensor<16x2x12xui8>, %s: tensor<16x2xf32>) {
+  // expected-error @below {{a block has 24 weights, expected a multiple of 16}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s bits 4 : tensor<2x48xf32>, tensor<16x2x12xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantized_rows(%x: tensor<2x60xf32>, %w: tensor<16x2x16xui8>, %s: tensor<16x2xf32>) {
+  // expected-error @below {{expected rows of 64 on the left side; got 'tensor<2x60xf32>'}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s bits 4 : tensor<2x60xf32>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantized_scale(%x: tensor<2x64xf32>, %w: tensor<16x2x16xui8>, %s: tensor<16x2xf64>) {
+  // expected-error @below {{the scale has elements of 'f64', expected f32, f16 or bf16}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s bits 4 : tensor<2x64xf32>, tensor<16x2x16xui8>, tensor<16x2xf64> -> tensor<2x16xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantized_sums(%x: tensor<2x64xf32>, %w: tensor<16x2x16xui8>, %s: tensor<16x2xf32>) {
+  // expected-error @below {{expected a rounded left side to have both scales and sums}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s rounded_by %s : tensor<16x2xf32> bits 4 : tensor<2x64xf32>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantized_lhs(%x: tensor<2x64xi8>, %w: tensor<16x2x16xui8>, %s: tensor<16x2xf32>) {
+  // expected-error @below {{the left side has elements of 'i8', expected 'f32'}}
+  %0 = nn.block_quantized_matmul %x, %w scales %s bits 4 : tensor<2x64xi8>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return
+}

@@ -415,3 +415,14 @@ func.func @quantized(%x: tensor<2x8xf32>, %z: tensor<2x8xui8>, %w: tensor<8x4xi8
     : tensor<1x2x8xi8>, tensor<3x2x3xi8> -> tensor<1x3x8xi32>
   return
 }
+
+// CHECK-LABEL: @block_quantized
+// CHECK: nn.block_quantized_matmul %{{.*}}, %{{.*}} scales %{{.*}} bits 4 : tensor<2x64xf32>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+// CHECK: nn.block_quantized_matmul %{{.*}}, %{{.*}} scales %{{.*}} zero_points %{{.*}} : tensor<16x2xui8> rounded_by %{{.*}} : tensor<2x2xf32> sums %{{.*}} : tensor<2x2xi32> bits 4 : tensor<2x64xi8>
+func.func @block_quantized(%a: tensor<2x64xf32>, %w: tensor<16x2x16xui8>, %s: tensor<16x2xf32>, %z: tensor<16x2xui8>, %b: tensor<2x64xi8>,
+                           %t: tensor<2x2xf32>, %u: tensor<2x2xi32>) -> (tensor<2x16xf32>, tensor<2x16xf32>) {
+  %0 = nn.block_quantized_matmul %a, %w scales %s bits 4 : tensor<2x64xf32>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  %1 = nn.block_quantized_matmul %b, %w scales %s zero_points %z : tensor<16x2xui8> rounded_by %t : tensor<2x2xf32> sums %u : tensor<2x2xi32> bits 4
+    : tensor<2x64xi8>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
+  return %0, %1 : tensor<2x16xf32>, tensor<2x16xf32>
+}

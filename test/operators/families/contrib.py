@@ -452,8 +452,8 @@ def pack(numbers, bits):
 
 @contrib("MatMulNBits", types=["f32", "f32", "f16"], weight=3)
 def matmul_n_bits(g):
-    rows, columns, depth = g.integer(1, 9), g.integer(1, 33), g.integer(1, 90)
-    bits, block = g.pick([4, 4, 2, 8]), g.pick([16, 32, 64])
+    rows, columns, depth = g.integer(1, 17), g.pick([g.integer(1, 33), g.integer(1, 150)]), g.pick([g.integer(1, 90), g.integer(1, 300), 128])
+    bits, block = g.pick([4, 4, 2, 8]), g.pick([16, 32, 64, 128])
     blocks = -(-depth // block)
     a = g.tensor(g.type, (*(g.integer(1, 2),) * g.integer(0, 1), rows, depth), "normal")
     numbers = g.random.integers(0, 2**bits, (columns, blocks * block))
@@ -461,22 +461,29 @@ def matmul_n_bits(g):
     per_block = scales.wide.reshape(columns, blocks)
     inputs = [a, Tensor(pack(numbers, bits).reshape(columns, blocks, -1), "u8", True), scales, None, None, None]
     zero = np.full((columns, blocks), 2 ** (bits - 1), np.longdouble)
-    kind = g.pick(["none", "packed", "numbers"])
+    kind = g.pick(["none", "packed", "whole", "numbers"])
     if kind == "packed":
         points = g.random.integers(0, 2**bits, (columns, blocks))
         inputs[3], zero = Tensor(pack(points, bits).reshape(-1), "u8", True), points
-    elif kind == "numbers":
+    elif kind in ("whole", "numbers"):
         inputs[3] = g.tensor(g.type, (columns, blocks), "normal", True)
+        if kind == "whole":
+            inputs[3].array = g.random.integers(0, 2**bits, (columns, blocks)).astype(inputs[3].array.dtype)
         zero = inputs[3].wide
     at = np.arange(depth) // block
     if g.chance(0.3):
         at = g.random.integers(0, blocks, depth)
         inputs[4] = Tensor(at.astype("i4"), "i32", True)
     weights = (numbers[:, :depth] - zero[:, at]) * per_block[:, at]
+    # How far kernels may round the left side: to a step of the largest number of its block.
+    level = g.pick([None, None, 0, 1, 4])
+    by_block = abs(np.pad(a.wide, ((0, 0),) * (a.wide.ndim - 1) + ((0, blocks * block - depth),))).reshape(*a.wide.shape[:-1], blocks, block)
+    step = by_block.max(-1).repeat(block, -1)[..., :depth] / 127 if level == 4 else 0 * a.wide
+    rounding = 0.51 * step @ abs(weights).T
     exact, magnitude = a.wide @ weights.T, abs(a.wide) @ ((numbers[:, :depth] + abs(zero[:, at])) * abs(per_block[:, at])).T
     if g.chance(0.4):
         inputs[5] = g.tensor(g.type, (columns,), "normal", True)
         exact, magnitude = exact + inputs[5].wide, magnitude + abs(inputs[5].wide)
     while inputs[-1] is None:
         inputs.pop()
-    return g.case(inputs, Expected(exact, g.type, 1, accumulated(g.type, magnitude, depth) * 2), K=depth, N=columns, bits=bits if bits != 4 or g.chance(0.5) else None, block_size=block)
+    return g.case(inputs, Expected(exact, g.type, 1, accumulated(g.type, magnitude, depth) * 2 + rounding), accuracy_level=level, K=depth, N=columns, bits=bits if bits != 4 or g.chance(0.5) else None, block_size=block)
