@@ -39,13 +39,21 @@ template <typename V, typename Words> KILN_INLINE V multiply_pairs(Words x, Word
   return low(a) * low(b) + (a >> 16) * (b >> 16);
 }
 
+// The left side of each sum: four bytes for all of them, or four for each.
+template <typename V, typename Four> KILN_INLINE V spreadFours(Four left) {
+  if constexpr (sizeof(Four) == sizeof(V))
+    return bitcast<V>(left);
+  else
+    return broadcast<V>(bitcast<int32_t>(left));
+}
+
 // sum[i] + left[0] * right[4 i] + ... + left[3] * right[4 i + 3]; the bytes of the left side count as unsigned. The bytes become words, of which an
 // instruction multiplies pairs: bytes 0 and 2, then 1 and 3.
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8_pairs(Four left, Bytes right, V sum) {
-  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes && lanes<Four> == 4, "four bytes of the right side for each sum");
+  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes, "four bytes of the right side for each sum");
   using Words = vec<int16_t, 2 * Lanes>;
   using Unsigned = vec<uint16_t, 2 * Lanes>;
-  Unsigned a = bitcast<Unsigned>(broadcast<V>(bitcast<int32_t>(left)));
+  Unsigned a = bitcast<Unsigned>(spreadFours<V>(left));
   Words b = bitcast<Words>(right);
   Words even = bitcast<Words>(bitcast<Unsigned>(right) << 8u) >> 8, odd = b >> 8;
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
@@ -54,7 +62,7 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 // The same by one instruction, where the CPU has it.
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8(Four left, Bytes right, V sum) {
 #if KILN_DOT_BITS
-  V four = broadcast<V>(bitcast<int32_t>(left));
+  V four = spreadFours<V>(left);
 #if defined(__clang__) && __clang_major__ >= 22
   vec<uint8_t, 4 * Lanes> a = bitcast<vec<uint8_t, 4 * Lanes>>(four);
   vec<int8_t, 4 * Lanes> b = right;
@@ -82,6 +90,41 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 #endif
 #endif
   return dot_u8s8_pairs<Lanes>(left, right, sum);
+}
+
+// Bytes i of four vectors side by side, for the lanes of 32 bits of a part of them. Registers of several times 16 bytes are woven within those 16,
+// so their lanes of 32 bits are dealt out first.
+template <int Bytes> constexpr int dealtLane(int i) {
+  constexpr int parts = Bytes / 16;
+  return parts < 2 ? i : i % 4 * parts + i / 4;
+}
+template <typename V, int... I> KILN_INLINE V dealLanes(V x, Indices<I...>) {
+  using Words = vec<int32_t, sizeof(V) / 4>;
+  Words words = bitcast<Words>(x);
+  return bitcast<V>(Words(__builtin_shufflevector(words, words, dealtLane<sizeof(V)>(I)...)));
+}
+// Elements of two vectors in turn, of the lower or the upper half of each 16 bytes.
+template <bool Upper, typename V, int... I> KILN_INLINE V weaveLanes(V a, V b, Indices<I...>) {
+  constexpr int each = 16 / sizeof(lane<V>);
+  return __builtin_shufflevector(a, b, (I / each * each + Upper * each / 2 + I % each / 2 + I % 2 * lanes<V>)...);
+}
+template <int Part, typename V> KILN_INLINE V weaveQuads(V a, V b, V c, V d) {
+  using Words = vec<int16_t, lanes<V> / 2>;
+  Words low = bitcast<Words>(weaveLanes<(Part >= 2)>(a, b, LaneIndices<V>()));
+  Words high = bitcast<Words>(weaveLanes<(Part >= 2)>(c, d, LaneIndices<V>()));
+  return bitcast<V>(weaveLanes<(Part % 2 == 1)>(low, high, LaneIndices<Words>()));
+}
+template <int Part, typename V, int... I> KILN_INLINE V pickQuads(V a, V b, V c, V d, Indices<I...>) {
+  constexpr int first = Part * (lanes<V> / 4);
+  return V{(I % 4 == 0 ? a : I % 4 == 1 ? b : I % 4 == 2 ? c : d)[first + I / 4]...};
+}
+template <int Part, typename V> KILN_INLINE V dot_quads(V a, V b, V c, V d) {
+  if constexpr (sizeof(V) < 16) {
+    return pickQuads<Part>(a, b, c, d, LaneIndices<V>());
+  } else {
+    using Lanes = typename Count<sizeof(V) / 4>::type;
+    return weaveQuads<Part>(dealLanes(a, Lanes()), dealLanes(b, Lanes()), dealLanes(c, Lanes()), dealLanes(d, Lanes()));
+  }
 }
 
 } // namespace kiln
