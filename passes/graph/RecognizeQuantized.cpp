@@ -36,37 +36,6 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-//===- Movement between quantised numbers ----------------------------------===//
-
-/// Whether both are one number, the same.
-static bool isSameNumber(Value x, Value y) {
-  std::optional<double> a = getSplatNumber(x), b = getSplatNumber(y);
-  return a && a == b;
-}
-
-/// What picks or moves elements, whatever they are.
-static bool onlyMoves(Operation *op) { return isa<MaxPoolOp, TransposeOp, ReshapeOp, SliceOp, ConcatOp>(op); }
-
-/// quantize(move(dequantize(x))) with the same parameters -> move(x).
-static LogicalResult moveBytes(QuantizeOp op, PatternRewriter &rewriter) {
-  Operation *move = op.getX().getDefiningOp();
-  if (!move || !onlyMoves(move))
-    return rewriter.notifyMatchFailure(op, "expected moved numbers");
-  SmallVector<Value> bytes;
-  for (Value operand : move->getOperands()) {
-    auto from = operand.getDefiningOp<DequantizeOp>();
-    bool fits = from && getElementTypeOrSelf(from.getX()) == op.getType().getElementType() && op.getType().getElementType().isInteger(8);
-    if (!fits || !isSameNumber(from.getScale(), op.getScale()) || !isSameNumber(from.getZeroPoint(), op.getZeroPoint()))
-      return rewriter.notifyMatchFailure(op, "expected operands with the parameters of the result");
-    bytes.push_back(from.getX());
-  }
-  Operation *moved = rewriter.clone(*move);
-  moved->setOperands(bytes);
-  moved->getResult(0).setType(op.getType());
-  rewriter.replaceOp(op, moved);
-  return success();
-}
-
 //===- Products ------------------------------------------------------------===//
 
 namespace {
@@ -315,7 +284,6 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
     if (!isQuantized)
       return;
     if (products) {
-      rewriteAll(getOperation(), moveBytes);
       rewriteAll(getOperation(), raiseMatmul);
       rewriteAll(getOperation(), raiseConv);
     }

@@ -34,6 +34,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .planning(PlanTile | PlanStreams | PlanBlock),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels),
+      ofBytes(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels)),
       ofBytes(window<ConvOp>("conv_bytes", matchConvBytes, lowerConvBytes).planning(PlanProduct)),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),

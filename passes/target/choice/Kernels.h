@@ -16,6 +16,7 @@ KILN_KERNEL(ConvBytes);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
+KILN_KERNEL(DepthwiseBytes);
 KILN_KERNEL(GemmBytes);
 KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmGathered);

@@ -1174,3 +1174,19 @@ func.func @quantized_conv_type(%x: tensor<1x2x8xi8>, %w: tensor<3x2x3xf32>) {
     : tensor<1x2x8xi8>, tensor<3x2x3xf32> -> tensor<1x3x8xi32>
   return
 }
+
+// -----
+
+func.func @lookup_type(%x: tensor<4xi16>) {
+  // expected-error @below {{looks up bytes; got 'tensor<4xi16>' and 'tensor<4xi8>'}}
+  %0 = nn.lookup %x in [1, 2] : tensor<4xi16> -> tensor<4xi8>
+  return
+}
+
+// -----
+
+func.func @lookup_table(%x: tensor<4xi8>) {
+  // expected-error @below {{has a table of 2 bytes, expected 256}}
+  %0 = nn.lookup %x in [1, 2] : tensor<4xi8> -> tensor<4xi8>
+  return
+}
