@@ -24,6 +24,7 @@ KILN_KERNEL(GemmPacked);
 KILN_KERNEL(GemmTiled);
 KILN_KERNEL(SoftmaxRows);
 KILN_KERNEL(ProductSoftmax);
+KILN_KERNEL(PadWoven);
 KILN_KERNEL(PoolWindows);
 KILN_KERNEL(OneDnnConv);
 KILN_KERNEL(OneDnnLayerNorm);
