@@ -1,5 +1,6 @@
 //===- ConvolutionKernels.cpp - Kernels of convolutions and pooling -------===//
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -14,10 +15,14 @@ static constexpr KernelRow window(llvm::StringLiteral name, RowFit fit, decltype
   return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
 }
 
-/// The row for convolutions of unsigned bytes only.
-static KernelRow ofBytes(KernelRow row) {
-  row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && getElementTypeOrSelf(anchor->getOperand(0)).isUnsignedInteger(8); };
+/// A row of convolutions for inputs of one type only.
+template <bool (*isFor)(Type)> static KernelRow ofInputs(KernelRow row) {
+  row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
+}
+
+template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
+  return ofInputs<isFor>(window<ConvOp>(name, matchConvSteps, lowerConvSteps).planning(PlanProduct));
 }
 
 ArrayRef<KernelRow> getConvolutionKernels() {
@@ -34,8 +39,9 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .planning(PlanTile | PlanStreams | PlanBlock),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels),
-      ofBytes(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels)),
-      ofBytes(window<ConvOp>("conv_bytes", matchConvBytes, lowerConvBytes).planning(PlanProduct)),
+      ofInputs<isByte>(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels)),
+      bySteps<isByte>("conv_bytes"),
+      bySteps<isBf16>("conv_bf16"),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),

@@ -35,7 +35,11 @@ KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::Target
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
   if (shape[1] != 1 || shape[0] != static_cast<int64_t>(conv.getGroups()))
     return refuse("each group has " + Twine(shape[1]) + " input and " + Twine(shape[0] / conv.getGroups()) + " output channels, expected one of each");
-  if (std::string why = findTilingFault(group, conv, /*areBytes=*/true); !why.empty())
+  Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType(), sum = conv.getType().getElementType();
+  kernel::StepAttr step = findStep(target, input, weight, sum);
+  if (!step || step.getDepth() != parts)
+    return refuse(describeMissingStep(input, weight, sum));
+  if (std::string why = findTilingFault(group, conv, step); !why.empty())
     return refuse(why);
   if (shape.size() != 4)
     return refuse("the convolution has " + Twine(shape.size() - 2) + " spatial dimensions, expected two");
@@ -47,7 +51,7 @@ KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::Target
   PlanNumbers numbers;
   // A pixel has four vectors of sums; as many weights, and what is woven, are beside them.
   numbers.pixels = std::max(1u, getQuarterOfRegisters(target) / 2);
-  return accept("depthwise convolution of bytes: four taps of a channel for each 32-bit sum by " + findByteStep(target).getFunction(), std::move(numbers));
+  return accept("depthwise convolution of bytes: four taps of a channel for each 32-bit sum by " + step.getFunction(), std::move(numbers));
 }
 
 namespace {

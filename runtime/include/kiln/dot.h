@@ -1,5 +1,5 @@
-// Sums of products of bytes, four neighbouring products for each 32-bit sum: the steps `dot_u8s8` and `dot_u8s8_pairs` of targets. Nothing
-// saturates, so both give the same bits on any CPU.
+// Steps of targets that add several neighbouring products to each 32-bit sum. Those of bytes, `dot_u8s8` and `dot_u8s8_pairs`, saturate nothing, so both
+// give the same bits on any CPU.
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
@@ -125,6 +125,15 @@ template <int Part, typename V> KILN_INLINE V dot_quads(V a, V b, V c, V d) {
     using Lanes = typename Count<sizeof(V) / 4>::type;
     return weaveQuads<Part>(dealLanes(a, Lanes()), dealLanes(b, Lanes()), dealLanes(c, Lanes()), dealLanes(d, Lanes()));
   }
+}
+
+// sum[i] + left[0] * right[2 i] + left[1] * right[2 i + 1] for words of bf16 and sums of f32: the step `dot_bf16`. Kernels that ask for it promise no
+// bits: an instruction may take subnormal numbers for zero, and round once where this rounds twice.
+template <int Lanes, typename Two, typename Words, typename V> KILN_INLINE V dot_bf16(Two left, Words right, V sum) {
+  static_assert(lanes<V> == Lanes && lanes<Words> == 2 * Lanes && lanes<Two> == 2, "two words of the right side for each sum");
+  using Bits = uint_like<V>;
+  Bits a = broadcast<Bits>(bitcast<uint32_t>(left)), b = bitcast<Bits>(right);
+  return sum + bitcast<V>(a << 16u) * bitcast<V>(b << 16u) + bitcast<V>(a & 0xffff0000u) * bitcast<V>(b & 0xffff0000u);
 }
 
 } // namespace kiln
