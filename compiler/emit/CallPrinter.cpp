@@ -32,6 +32,19 @@ void FunctionPrinter::printTable(StringRef type, const std::string &name, ArrayR
   line("  " + row + "};");
 }
 
+void FunctionPrinter::printTables(Operation *function) {
+  function->walk([&](kernel::LookupOp lookup) {
+    std::string &name = tables[lookup.getTableAttr()];
+    if (!name.empty())
+      return;
+    name = scope.unique("table");
+    std::vector<std::string> bytes;
+    for (int8_t byte : lookup.getTable())
+      bytes.push_back(std::to_string(static_cast<uint8_t>(byte)));
+    printTable("uint8_t", name, bytes);
+  });
+}
+
 /// Tables are printed before the call; one without entries has no array.
 std::optional<std::vector<std::string>> FunctionPrinter::writeLiteral(Attribute literal, unsigned number) {
   if (auto text = dyn_cast<StringAttr>(literal))

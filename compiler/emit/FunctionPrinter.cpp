@@ -176,6 +176,16 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
     return call("kiln::" + takeName(step.getFunction()) + "<" + lanes + ">",
                 {operand(step.getLhs()).text, operand(step.getRhs()).text, operand(step.getSum()).text});
   }
+  if (auto quantize = dyn_cast<kernel::QuantizeOp>(op))
+    return callOn(quantize.getIsUnsigned() ? "quantize_unsigned" : "quantize", operand.type(quantize.getType()), quantize.getOperands(), operand);
+  if (auto lookup = dyn_cast<kernel::LookupOp>(op))
+    return call("kiln::lookup<" + operand.type(lookup.getType()) + ">", {tables.lookup(lookup.getTableAttr()), operand(lookup.getX()).text});
+  if (auto quads = dyn_cast<kernel::QuadsOp>(op)) {
+    std::vector<std::string> vectors;
+    for (Value vector : quads.getOperands())
+      vectors.push_back(operand(vector).text);
+    return call("kiln::dot_quads<" + std::to_string(quads.getPart()) + ">", vectors);
+  }
   if (isa<arith::ArithDialect>(op->getDialect()))
     return writeArith(op, operand);
   if (isa<math::MathDialect>(op->getDialect()))

@@ -31,6 +31,9 @@ public:
   /// The name that an argument's `kernel.name` or its location suggests, or `fallback`; unique in the function.
   std::string nameOf(mlir::Value value, llvm::StringRef fallback);
 
+  /// Prints the tables in which a function looks up bytes.
+  void printTables(mlir::Operation *function);
+
   /// Prints the operations of a block. Reports each operation that no rule covers.
   llvm::LogicalResult printBlock(mlir::Block &block);
 
@@ -83,6 +86,8 @@ private:
   VectorNames vectors;
   llvm::DenseMap<mlir::Value, std::string> names;
   llvm::DenseMap<mlir::Value, Expression> pending;
+  /// Of bytes, by their attributes.
+  llvm::DenseMap<mlir::Attribute, std::string> tables;
   llvm::DenseSet<mlir::Value> mentioned;
   /// Mutable variables by their values.
   llvm::DenseSet<mlir::Value> variables;

@@ -115,6 +115,7 @@ static FailureOr<FunctionText> printFunction(func::FuncOp function, bool tasks) 
   FunctionPrinter printer;
   for (BlockArgument argument : function.getArguments())
     printer.define(argument, printer.nameOf(argument, parameterFallback(function, argument.getArgNumber(), tasks)));
+  printer.printTables(function);
   if (failed(printer.printBlock(function.getBody().front())))
     return failure();
   std::vector<std::string> parameters;
@@ -151,6 +152,14 @@ FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) 
   result.name = name;
   kernel.walk([&](kernel::RuntimeCallOp call) { result.callees.insert(call.getCallee().str()); });
   kernel.walk([&](kernel::StepOp step) { result.callees.insert("kiln::" + takeName(step.getFunction())); });
+  kernel.walk([&](Operation *op) {
+    if (isa<kernel::QuantizeOp>(op))
+      result.callees.insert("kiln::quantize");
+    else if (isa<kernel::LookupOp>(op))
+      result.callees.insert("kiln::lookup");
+    else if (isa<kernel::QuadsOp>(op))
+      result.callees.insert("kiln::dot_quads");
+  });
   result.declaration = printCall("KILN_KERNEL void " + name, types) + ";\n";
   result.vectorTypes = text->vectorTypes;
   result.definition = heading(kernel) + printCall("void " + name, text->parameters) + " {\n" + text->body + "}\n";

@@ -29,6 +29,8 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createFoldConstants({options.foldBytes}));
   bool splitsAll = llvm::is_contained(options.decompose, "all");
   passes.addPass(createRecognizeQuantized({/*products=*/!options.strict && !splitsAll, options.foldBytes}));
+  if (!options.strict && !splitsAll)
+    passes.addPass(createTabulateBytes());
   if (!options.strict)
     passes.addPass(createFoldScales());
   passes.addPass(createCSEPass());

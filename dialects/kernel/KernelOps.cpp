@@ -75,7 +75,30 @@ LogicalResult StepOp::verify() {
   int64_t depth = getLhs().getType().getNumElements(), lanes = getSum().getType().getNumElements(), have = getRhs().getType().getNumElements();
   if (!isIdentifier(getFunction()))
     return emitOpError("expects an identifier as function; got '") << getFunction() << "'";
-  return have == depth * lanes ? success() : emitOpError("has ") << have << " elements on the right, expected " << depth << " for each of " << lanes << " sums";
+  bool hasOwn = depth == have && have % lanes == 0;
+  if (hasOwn || have == depth * lanes)
+    return success();
+  return emitOpError("has ") << have << " elements on the right, expected " << depth << " for each of " << lanes << " sums";
+}
+
+LogicalResult QuantizeOp::verify() {
+  Type from = getElementTypeOrSelf(getX()), zero = getElementTypeOrSelf(getZero()), to = getElementTypeOrSelf(getType());
+  if (!from.isF32() || !zero.isSignlessInteger(32) || !(to.isSignlessInteger(8) || to.isSignlessInteger(16)))
+    return emitOpError("makes integers of 8 or 16 bits from f32 and a zero point of i32; got ") << from << ", " << zero << " and " << to;
+  auto lanes = [](Type type) { return isa<VectorType>(type) ? cast<VectorType>(type).getNumElements() : 0; };
+  bool isEven = lanes(getX().getType()) == lanes(getType()) && lanes(getZero().getType()) == lanes(getType());
+  return isEven ? success() : emitOpError("expects operands and a result of one shape");
+}
+
+LogicalResult LookupOp::verify() {
+  if (!getElementTypeOrSelf(getType()).isSignlessInteger(8))
+    return emitOpError("looks up bytes; got ") << getType();
+  return getTable().size() == 256 ? success() : emitOpError("has a table of ") << getTable().size() << " bytes, expected 256";
+}
+
+LogicalResult QuadsOp::verify() {
+  int64_t part = getPart(), bytes = getType().getNumElements();
+  return bytes % 4 == 0 && part >= 0 && part < 4 ? success() : emitOpError("expects vectors in four parts; got part ") << part << " of " << bytes << " bytes";
 }
 
 LogicalResult NumbersOp::verify() {

@@ -110,8 +110,8 @@ def Kernel_StridedLoadOp : Kernel_Op<"strided_load", [MemoryEffects<[MemRead]>]>
 def Kernel_StepOp : Kernel_Op<"step", [Pure, AllTypesMatch<["sum", "result"]>]> {
   let summary = "Multiplies and adds by an instruction that the target lists.";
   let description = [{
-    `function` is that of a #kernel.step with one row: `lhs` has `depth` elements and `rhs` has `lanes` times as many. C++ calls
-    `kiln::FUNCTION<lanes>(lhs, rhs, sum)`.
+    `function` is that of a #kernel.step with one row: `lhs` has `depth` elements and `rhs` has `lanes` times as many. If `lhs` has as many as `rhs`, each sum
+    has a left side of its own. C++ calls `kiln::FUNCTION<lanes>(lhs, rhs, sum)`.
     ```mlir
     %r = kernel.step "dot_u8s8"(%a, %b, %sum) : vector<4xi8>, vector<64xi8>, vector<16xi32>
     ```
@@ -120,6 +120,49 @@ def Kernel_StepOp : Kernel_Op<"step", [Pure, AllTypesMatch<["sum", "result"]>]> 
                        VectorOfRankAndType<[1], [AnyType]>:$sum);
   let results = (outs VectorOfRankAndType<[1], [AnyType]>:$result);
   let assemblyFormat = "$function `(` $lhs `,` $rhs `,` $sum `)` attr-dict `:` type($lhs) `,` type($rhs) `,` type($sum)";
+  let hasVerifier = 1;
+}
+
+def Kernel_QuantizeOp : Kernel_Op<"quantize", [Pure]> {
+  let summary = "Real numbers to the nearest integer, halves to the even one, plus a zero point, saturated. NaN gives the lowest integer.";
+  let description = [{
+    Numbers of f32 and zero points of i32 become integers of 8 or 16 bits, which are unsigned if the attribute says so.
+    ```mlir
+    %q = kernel.quantize %x, %zero {is_unsigned} : vector<16xf32>, vector<16xi32> -> vector<16xi8>
+    ```
+  }];
+  let arguments = (ins AnyType:$x, AnyType:$zero, UnitAttr:$is_unsigned);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$x `,` $zero attr-dict `:` type($x) `,` type($zero) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_LookupOp : Kernel_Op<"lookup", [Pure, AllTypesMatch<["x", "result"]>]> {
+  let summary = "Bytes replaced by those of a table.";
+  let description = [{
+    `table` has 256 bytes; a byte counts as an unsigned number.
+    ```mlir
+    %r = kernel.lookup %x in [1, 2, 3, ...] : vector<16xi8>
+    ```
+  }];
+  let arguments = (ins AnyType:$x, DenseI8ArrayAttr:$table);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$x `in` $table attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_QuadsOp : Kernel_Op<"quads", [Pure, AllTypesMatch<["first", "second", "third", "fourth", "result"]>]> {
+  let summary = "Four vectors of bytes woven into one: the four bytes of each of its lanes of 32 bits lie side by side.";
+  let description = [{
+    Result byte 4 i + j is byte i of operand j, counted from the part's beginning: the vectors have four parts.
+    ```mlir
+    %q = kernel.quads %a, %b, %c, %d part 1 : vector<64xi8>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I8]>:$first, VectorOfRankAndType<[1], [I8]>:$second, VectorOfRankAndType<[1], [I8]>:$third,
+                       VectorOfRankAndType<[1], [I8]>:$fourth, I64Attr:$part);
+  let results = (outs VectorOfRankAndType<[1], [I8]>:$result);
+  let assemblyFormat = "$first `,` $second `,` $third `,` $fourth `part` $part attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -18,7 +18,7 @@ class NN_QuantizedElementwise<string mnemonic, string body, string zeroType> : N
 }
 
 def NN_QuantizeOp : NN_QuantizedElementwise<"quantize",
-    [{ castTo(min(max(roundEven(x / scale) + castTo(zeroPoint, x.elementType()), lowestOf(getType())), highestOf(getType())), getType()) }], "result"> {
+    [{ quantizeTo(x / scale, zeroPoint, getType()) }], "result"> {
   let summary = "Real numbers as integers of 8 or 16 bits, to the nearest and halves to even: ONNX QuantizeLinear.";
   let description = [{
     ```mlir
@@ -37,6 +37,20 @@ def NN_DequantizeOp : NN_QuantizedElementwise<"dequantize",
     ```
   }];
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$scale, NN_Tensor:$zero_point);
+}
+
+def NN_LookupOp : NN_Elementwise<"lookup", [{ lookUp(x, getTable(), getType()) }], "Scalar x(builder, loc, args[0], getX().getType());",
+                                 [SameOperandsAndResultShape]> {
+  let summary = "Bytes replaced by those of a table: a chain of element-wise operations that depends on one tensor of bytes.";
+  let description = [{
+    `table` has 256 bytes; a byte of `x` counts as an unsigned number.
+    ```mlir
+    %r = nn.lookup %x in [1, 2, 3, ...] : tensor<2x3xui8> -> tensor<2x3xi8>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$x, DenseI8ArrayAttr:$table);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `in` $table attr-dict `:` type($x) `->` type($result)";
 }
 
 def NN_QuantizedMatmulOp : NN_Op<"quantized_matmul", [

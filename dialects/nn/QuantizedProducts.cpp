@@ -258,7 +258,20 @@ FailureOr<SmallVector<Value>> QuantizedMatmulOp::decompose(OpBuilder &builder) {
 
 //===- nn.quantized_conv ---------------------------------------------------===//
 
-static bool hasByteGroups(QuantizedConvOp op) { return op.getGroups() == 1 || op.getWeight().getType().getDimSize(1) % bytesPerSum == 0; }
+/// The taps of a window that kernels write out.
+static constexpr int64_t mostDepthwiseTaps = 49;
+
+static bool isDepthwise(QuantizedConvOp op) {
+  ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
+  return shape[1] == 1 && shape[0] == static_cast<int64_t>(op.getGroups()) && shape[0] != 1;
+}
+
+static bool hasByteGroups(QuantizedConvOp op) {
+  ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
+  if (isDepthwise(op))
+    return shape.size() == 4 && shape[2] * shape[3] <= mostDepthwiseTaps;
+  return op.getGroups() == 1 || shape[1] % bytesPerSum == 0;
+}
 
 bool nn::isByteProduct(QuantizedConvOp op) {
   return hasByteGroups(op) && isUniform(op.getInputZero()) && readWeights(op.getWeight(), op.getWeightZero(), 0);
@@ -283,7 +296,7 @@ FailureOr<SmallVector<Value>> QuantizedConvOp::decompose(OpBuilder &builder) {
     low[i + (channels == 1 ? 2 : 1)] = getPads()[i];
     high[i + (channels == 1 ? 2 : 1)] = getPads()[spatial + i];
   }
-  if (int64_t more = missing(weights->type.getDimSize(1))) {
+  if (int64_t more = isDepthwise(*this) ? 0 : missing(weights->type.getDimSize(1))) {
     high[channels] = more;
     padWeights(*weights, 1, more);
   }

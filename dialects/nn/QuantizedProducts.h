@@ -21,7 +21,8 @@ std::optional<llvm::SmallVector<double>> getNumbersAlong(mlir::Value value, unsi
 /// The number that a value has everywhere, as a tensor of rank 0 that is made from what is broadcast; null when it may differ.
 mlir::Value getUniform(mlir::OpBuilder &builder, mlir::Value value);
 
-/// Whether the product decomposes into one of bytes: constant weights, one zero point on the left, no group of channels that is no multiple of four.
+/// Whether the product decomposes into one of bytes: constant weights, one zero point on the left, groups of one channel each (in two dimensions, with a
+/// small window) or of a multiple of four.
 bool isByteProduct(QuantizedMatmulOp op);
 bool isByteProduct(QuantizedConvOp op);
 

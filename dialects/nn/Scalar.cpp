@@ -277,6 +277,23 @@ Scalar bitsAs(const Scalar &x, Type type) {
   return result(bits.getType() == form ? bits : arith::ExtFOp::create(x.builder, x.loc, form, bits).getResult());
 }
 
+Scalar quantizeTo(const Scalar &x, const Scalar &zero, Type type) {
+  Type to = getElementTypeOrSelf(type);
+  unsigned width = to.getIntOrFloatBitWidth();
+  if (x.isTensor() || !x.element.isF32() || (width != 8 && width != 16))
+    return castTo(min(max(roundEven(x) + castTo(zero, x.element), lowestOf(to)), highestOf(to)), type);
+  Value wide = castTo(zero, x.builder.getI32Type()).held;
+  auto rounded = kernel::QuantizeOp::create(x.builder, x.loc, withForm(x.held.getType(), to), x.held, wide, to.isUnsignedInteger());
+  return Scalar(x.builder, x.loc, rounded, to);
+}
+
+Scalar lookUp(const Scalar &x, ArrayRef<int8_t> table, Type type) {
+  Type to = getElementTypeOrSelf(type);
+  if (x.isTensor())
+    return Scalar(x.builder, x.loc, LookupOp::create(x.builder, x.loc, withForm(x.held.getType(), to), x.held, table), to);
+  return Scalar(x.builder, x.loc, kernel::LookupOp::create(x.builder, x.loc, x.held.getType(), x.held, table), to);
+}
+
 #define KILN_SCALAR_FUNCTION_OPS(name, mathOp, nnOp)                                                                   \
   Scalar name(const Scalar &x) {                                                                                       \
     if (x.isTensor())                                                                                                  \

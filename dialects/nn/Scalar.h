@@ -83,6 +83,10 @@ public:
   friend Scalar castTo(const Scalar &x, mlir::Type type);
   /// The same bits as another type of the same width.
   friend Scalar bitsAs(const Scalar &x, mlir::Type type);
+  /// To the nearest integer, halves to the even one, plus the zero point, saturated.
+  friend Scalar quantizeTo(const Scalar &x, const Scalar &zero, mlir::Type type);
+  /// Bytes by a table of 256 bytes.
+  friend Scalar lookUp(const Scalar &x, llvm::ArrayRef<int8_t> table, mlir::Type type);
 
 #define KILN_SCALAR_FUNCTION(name) friend Scalar name(const Scalar &x);
 #include "dialects/nn/ScalarFunctions.def"
@@ -113,6 +117,8 @@ inline Scalar max(const Scalar &x, double y) { return max(x, x.like(y)); }
 /// Declared at namespace scope so that the formulas find them by name.
 Scalar castTo(const Scalar &x, mlir::Type type);
 Scalar bitsAs(const Scalar &x, mlir::Type type);
+Scalar quantizeTo(const Scalar &x, const Scalar &zero, mlir::Type type);
+Scalar lookUp(const Scalar &x, llvm::ArrayRef<int8_t> table, mlir::Type type);
 
 } // namespace kiln::nn
 

@@ -22,6 +22,12 @@ LogicalResult verifyElementwise(Operation *op) {
   auto width = [](Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); };
   if (isa<BitcastOp>(op) && width(op->getOperand(0)) != width(op->getResult(0)))
     return op->emitOpError() << "reads " << width(op->getOperand(0)) << " bits as " << width(op->getResult(0));
+  if (auto lookup = dyn_cast<LookupOp>(op)) {
+    if (width(op->getOperand(0)) != 8 || width(op->getResult(0)) != 8)
+      return op->emitOpError() << "looks up bytes; got " << op->getOperand(0).getType() << " and " << op->getResult(0).getType();
+    if (lookup.getTable().size() != 256)
+      return op->emitOpError() << "has a table of " << lookup.getTable().size() << " bytes, expected 256";
+  }
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (failed(verifyDims(op, operand.getType(), dims, "operand " + std::to_string(i))))
       return failure();

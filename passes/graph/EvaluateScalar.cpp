@@ -1,5 +1,6 @@
 //===- EvaluateScalar.cpp - Element-wise operations at compile time --------===//
 #include "passes/graph/EvaluateScalar.h"
+#include "dialects/kernel/Kernel.h"
 #include "dialects/nn/Scalar.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,6 +93,7 @@ private:
   LogicalResult interpret(Operation *op);
   LogicalResult interpretInteger(Operation *op);
   LogicalResult interpretConversion(Operation *op);
+  LogicalResult interpretBytes(Operation *op);
   bool interpretConstant(arith::ConstantOp op);
 
   template <typename Function> LogicalResult numbers(Operation *op, Function function) {
@@ -181,6 +183,29 @@ LogicalResult Interpreter::interpret(Operation *op) {
   return interpretInteger(op);
 }
 
+/// kernel.quantize and kernel.lookup.
+LogicalResult Interpreter::interpretBytes(Operation *op) {
+  Column &result = columns[op->getResult(0)];
+  Type type = op->getResult(0).getType();
+  if (auto lookup = dyn_cast<kernel::LookupOp>(op)) {
+    for (int64_t x : columns[lookup.getX()].integers)
+      result.integers.push_back(lookup.getTable()[x & 0xff]);
+    return success();
+  }
+  auto quantize = dyn_cast<kernel::QuantizeOp>(op);
+  if (!quantize)
+    return failure();
+  unsigned width = type.getIntOrFloatBitWidth();
+  double low = quantize.getIsUnsigned() ? 0 : -std::ldexp(1.0, width - 1), high = low + std::ldexp(1.0, width) - 1;
+  ArrayRef<double> x = columns[quantize.getX()].numbers;
+  ArrayRef<int64_t> zero = columns[quantize.getZero()].integers;
+  for (int64_t i = 0; i < size; ++i) {
+    double rounded = std::nearbyint(x[i]) + static_cast<double>(zero[i]);
+    result.integers.push_back(wrapTo(type, static_cast<int64_t>(rounded > low ? std::fmin(rounded, high) : low)));
+  }
+  return success();
+}
+
 LogicalResult Interpreter::interpretInteger(Operation *op) {
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op) && dividesByZero(op))
     return failure();
@@ -239,7 +264,7 @@ LogicalResult Interpreter::interpretConversion(Operation *op) {
     } else if (isa<arith::ExtUIOp>(op)) {
       result.integers.push_back(wrapTo(to, static_cast<int64_t>(unsignedValue(from, x.integers[i]))));
     } else {
-      return failure();
+      return interpretBytes(op);
     }
   }
   return success();

@@ -170,6 +170,27 @@ static bool isChoiceOfNumbers(Value value) {
   return select && isNumber(select.getX()) && isNumber(select.getY());
 }
 
+/// (product + a) + b with constants of i32 along the columns: product + (a + b). Sums of quantised products have a zero point's addend and a bias.
+static bool joinAddends(AddOp add) {
+  auto inner = add.getX().getDefiningOp<AddOp>();
+  if (!inner || !inner->hasOneUse() || !add.getType().getElementType().isInteger(32) || !isa_and_nonnull<ConvOp, MatmulOp>(inner.getX().getDefiningOp()))
+    return false;
+  auto first = inner.getY().getDefiningOp<BroadcastToOp>(), second = add.getY().getDefiningOp<BroadcastToOp>();
+  if (!first || !second || first.getInput().getType() != second.getInput().getType() || !getConstant(first.getInput()) || !getConstant(second.getInput()))
+    return false;
+  OpBuilder builder(add);
+  auto type = cast<RankedTensorType>(first.getInput().getType());
+  ConstantData a(getConstant(first.getInput())), b(getConstant(second.getInput()));
+  auto sums = llvm::map_to_vector(llvm::seq<int64_t>(0, type.getNumElements()), [&](int64_t i) {
+    return static_cast<int32_t>(static_cast<uint32_t>(a.asInt(i)) + static_cast<uint32_t>(b.asInt(i)));
+  });
+  Value constant = ConstantOp::create(builder, add.getLoc(), makeConstantOf<int32_t>(type, sums));
+  Value addend = BroadcastToOp::create(builder, add.getLoc(), add.getType(), constant);
+  add.getXMutable().assign(inner.getX());
+  add.getYMutable().assign(addend);
+  return true;
+}
+
 /// Selects whose condition is constant, zero added to the values of a mask, and x - x for integers (for floats it may be NaN).
 static bool foldToOperand(Operation *op) {
   if (auto add = dyn_cast<AddOp>(op))
@@ -231,6 +252,8 @@ struct FoldConstantsPass : kiln::impl::FoldConstantsBase<FoldConstantsPass> {
         foldBatchNorm(norm, budget, weights);
       else if (auto iota = dyn_cast<IotaOp>(op))
         foldIota(iota);
+      else if (auto add = dyn_cast<AddOp>(op); add && joinAddends(add))
+        return;
       else if (!foldToOperand(op))
         foldOperation(op, budget, weights);
     });

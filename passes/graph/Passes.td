@@ -60,12 +60,20 @@ def RecognizeQuantized : Pass<"nn-recognize-quantized", "mlir::ModuleOp"> {
   let summary = "Makes products between dequantised numbers products of integers.";
   let description = [{
     A product of dequantised bytes and dequantised constant weights becomes nn.quantized_matmul or nn.quantized_conv with a factor behind it, which
-    goes into the requantisation that follows. Bytes that are only moved between a dequantisation and a quantisation with the same parameters stay
-    bytes. Constants that are still dequantised, and quantisations of what a product of real numbers gives, become their parts, which fold.
-    Without `products` only that is done.
+    goes into the requantisation that follows. Constants that are still dequantised, and quantisations of what a product of real numbers gives, become
+    their parts, which fold. Without `products` only that is done.
   }];
   let options = [Option<"products", "products", "bool", /*default=*/"true", "make products of integers">,
                  Option<"budget", "budget", "int64_t", /*default=*/"64 << 20", "operations whose operands have more bytes than this are not folded">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+}
+
+def TabulateBytes : Pass<"nn-tabulate-bytes", "mlir::ModuleOp"> {
+  let summary = "Makes tables of chains of element-wise operations between bytes.";
+  let description = [{
+    An nn.quantize whose value one tensor of bytes determines, by any element-wise operations, becomes nn.lookup. Its table of 256 bytes has what the
+    formulas of these operations give. Elements that are only moved before an nn.quantize (by nn.concat, nn.max_pool, nn.resize, ...) are moved as bytes.
+  }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 

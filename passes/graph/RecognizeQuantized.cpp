@@ -37,37 +37,6 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-//===- Movement between quantised numbers ----------------------------------===//
-
-/// Whether both are one number, the same.
-static bool isSameNumber(Value x, Value y) {
-  std::optional<double> a = getSplatNumber(x), b = getSplatNumber(y);
-  return a && a == b;
-}
-
-/// What picks or moves elements, whatever they are.
-static bool onlyMoves(Operation *op) { return isa<MaxPoolOp, TransposeOp, ReshapeOp, SliceOp, ConcatOp>(op); }
-
-/// quantize(move(dequantize(x))) with the same parameters -> move(x).
-static LogicalResult moveBytes(QuantizeOp op, PatternRewriter &rewriter) {
-  Operation *move = op.getX().getDefiningOp();
-  if (!move || !onlyMoves(move))
-    return rewriter.notifyMatchFailure(op, "expected moved numbers");
-  SmallVector<Value> bytes;
-  for (Value operand : move->getOperands()) {
-    auto from = operand.getDefiningOp<DequantizeOp>();
-    bool fits = from && getElementTypeOrSelf(from.getX()) == op.getType().getElementType() && op.getType().getElementType().isInteger(8);
-    if (!fits || !isSameNumber(from.getScale(), op.getScale()) || !isSameNumber(from.getZeroPoint(), op.getZeroPoint()))
-      return rewriter.notifyMatchFailure(op, "expected operands with the parameters of the result");
-    bytes.push_back(from.getX());
-  }
-  Operation *moved = rewriter.clone(*move);
-  moved->setOperands(bytes);
-  moved->getResult(0).setType(op.getType());
-  rewriter.replaceOp(op, moved);
-  return success();
-}
-
 //===- Products ------------------------------------------------------------===//
 
 namespace {
@@ -224,16 +193,29 @@ static SmallVector<float> divideAll(ArrayRef<double> numbers, double divisor) {
 }
 
 /// The activation of a scaled sum in steps of the result's scale.
-static Value clampScaled(OpBuilder &builder, Value value, const ScaledSum &scaled, double scale, QuantizeOp op) {
+static Value clampScaled(OpBuilder &builder, Value value, const ScaledSum &scaled, double scale) {
   if (!scaled.clamp)
     return value;
   auto [low, high] = *scaled.clamp;
-  if (low == 0 && high == INFINITY) {
-    // A zero point at the lower end of the range does what a Relu does.
-    bool isRange = getSplatNumber(op.getZeroPoint()) == lowestOf(op.getType());
-    return isRange ? value : Value(ReluOp::create(builder, value.getLoc(), value.getType(), value));
-  }
+  if (low == 0 && high == INFINITY)
+    return ReluOp::create(builder, value.getLoc(), value.getType(), value);
   return ClampOp::create(builder, value.getLoc(), value.getType(), value, builder.getF64FloatAttr(low / scale), builder.getF64FloatAttr(high / scale));
+}
+
+/// quantize(clamp(x)) -> quantize(x), where the bounds lie at the ends of the result's range or beyond: rounding is monotone, so that saturation is the
+/// same clamp.
+static LogicalResult dropClamp(QuantizeOp op, PatternRewriter &rewriter) {
+  std::optional<double> scale = getSplatNumber(op.getScale()), zero = getSplatNumber(op.getZeroPoint());
+  Operation *clamp = op.getX().getDefiningOp();
+  if (!isa_and_nonnull<ReluOp, ClampOp>(clamp) || !scale || !(*scale > 0) || !zero)
+    return rewriter.notifyMatchFailure(op, "expected a clamped value, one scale and one zero point");
+  auto bounded = dyn_cast<ClampOp>(clamp);
+  float divisor = static_cast<float>(*scale), low = bounded ? static_cast<float>(bounded.getMin().convertToDouble()) : 0;
+  float high = bounded ? static_cast<float>(bounded.getMax().convertToDouble()) : INFINITY;
+  if (std::nearbyint(low / divisor) + *zero > lowestOf(op.getType()) || std::nearbyint(high / divisor) + *zero < highestOf(op.getType()))
+    return rewriter.notifyMatchFailure(op, "expected bounds outside of the result's range");
+  rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(clamp->getOperand(0)); });
+  return success();
 }
 
 /// quantize(sum * factor + bias) -> (sum + whole bias) * (factor / scale), rounded: one multiplication for each element.
@@ -253,7 +235,7 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   value = MulOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->factor, *scale), f32, real, scaled->axis));
   if (!whole && !scaled->bias.empty())
     value = AddOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->bias, *scale), f32, real, scaled->axis));
-  value = clampScaled(rewriter, value, *scaled, *scale, op);
+  value = clampScaled(rewriter, value, *scaled, *scale);
   Value one = SplatOp::create(rewriter, loc, real, FloatAttr::get(f32, 1.0));
   rewriter.replaceOpWithNewOp<QuantizeOp>(op, op.getType(), value, one, op.getZeroPoint());
   return success();
@@ -316,7 +298,6 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
     if (!isQuantized)
       return;
     if (products) {
-      rewriteAll(getOperation(), moveBytes);
       rewriteAll(getOperation(), raiseMatmul);
       rewriteAll(getOperation(), raiseBlockMatmul);
       rewriteAll(getOperation(), raiseConv);
@@ -325,8 +306,10 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
     decompose<DequantizeOp>(getOperation(), [](DequantizeOp op) { return bool(getConstant(op.getX())); });
     if (failed(fold()))
       return signalPassFailure();
-    if (products)
+    if (products) {
       rewriteAll(getOperation(), requantize);
+      rewriteAll(getOperation(), dropClamp);
+    }
     decompose<QuantizeOp>(getOperation(), [](QuantizeOp op) { return followsProduct(op.getX()); });
     if (failed(fold()))
       signalPassFailure();

@@ -193,10 +193,11 @@ static LogicalResult requantize(Node &node, Value sum, Value leftScale, Value ri
     return node.error("the zero point has a type that is no 8 or 16 bit integer");
   Type real = node.builder().getF32Type();
   Value factor = node.binary<DivOp>(node.binary<MulOp>(leftScale, rightScale), spread(node, node.cast(scale, real), sum, 1, 0));
-  Value offset = spread(node, node.cast(zeroPoint, real), sum, 1, 0);
+  Value offset = spread(node, zeroPoint, sum, 1, 0);
   if (node.failed())
     return failure();
-  return node.result(toInteger(node, node.binary<MulOp>(node.cast(sum, real), factor), offset, node.elementType(zeroPoint)));
+  Value scaled = node.binary<MulOp>(node.cast(sum, real), factor);
+  return node.result(node.make<QuantizeOp>(node.type(node.dims(sum), node.elementType(zeroPoint)), scaled, node.splatLike(scaled, 1), offset));
 }
 
 static LogicalResult qLinearMatMul(Node &node) {

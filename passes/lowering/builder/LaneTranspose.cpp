@@ -53,4 +53,22 @@ SmallVector<Value> transposeLanes(KernelBuilder &k, ArrayRef<Value> rows) {
   return moveLanes(k, rows, [&](ArrayRef<Value> vectors) { return transposeSquare(k, vectors); });
 }
 
+SmallVector<Value> interleaveRows(KernelBuilder &k, ArrayRef<Value> rows) {
+  if (rows.size() == 1)
+    return {rows.front()};
+  SmallVector<Value> halves[2], woven;
+  for (auto [i, row] : llvm::enumerate(rows))
+    halves[i % 2].push_back(row);
+  SmallVector<Value> even = interleaveRows(k, halves[0]), odd = interleaveRows(k, halves[1]);
+  int64_t lanes = cast<VectorType>(rows.front().getType()).getNumElements();
+  for (auto [a, b] : llvm::zip_equal(even, odd))
+    for (int64_t first : {int64_t(0), lanes / 2}) {
+      SmallVector<int64_t> order;
+      for (int64_t i = first; i < first + lanes / 2; ++i)
+        order.append({i, lanes + i});
+      woven.push_back(vector::ShuffleOp::create(k.builder(), k.loc(), a, b, order));
+    }
+  return woven;
+}
+
 } // namespace kiln

@@ -16,11 +16,14 @@ static constexpr KernelRow window(llvm::StringLiteral name, RowFit fit, decltype
   return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
 }
 
-/// A row of convolutions by steps, for inputs of one type only.
-template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
-  KernelRow row = window<ConvOp>(name, matchConvSteps, lowerConvSteps).planning(PlanProduct);
+/// A row of convolutions for inputs of one type only.
+template <bool (*isFor)(Type)> static KernelRow ofInputs(KernelRow row) {
   row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
+}
+
+template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
+  return ofInputs<isFor>(window<ConvOp>(name, matchConvSteps, lowerConvSteps).planning(PlanProduct));
 }
 
 ArrayRef<KernelRow> getConvolutionKernels() {
@@ -40,6 +43,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .refusing(findWinogradFault),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels).refusing(findDepthwiseFault),
+      ofInputs<isByte>(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels)),
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),

@@ -53,25 +53,6 @@ KernelMatch matchInterleaveLoops(GroupOp group, Operation *, kernel::TargetAttr 
   return accept("a few rows woven into one: vectors of each, interleaved in registers");
 }
 
-/// Row by row in, element by element in turn out.
-static SmallVector<Value> interleave(KernelBuilder &k, ArrayRef<Value> rows) {
-  if (rows.size() == 1)
-    return {rows.front()};
-  SmallVector<Value> halves[2], woven;
-  for (auto [i, row] : llvm::enumerate(rows))
-    halves[i % 2].push_back(row);
-  SmallVector<Value> even = interleave(k, halves[0]), odd = interleave(k, halves[1]);
-  int64_t lanes = cast<VectorType>(rows.front().getType()).getNumElements();
-  for (auto [a, b] : llvm::zip_equal(even, odd))
-    for (int64_t first : {int64_t(0), lanes / 2}) {
-      SmallVector<int64_t> order;
-      for (int64_t i = first; i < first + lanes / 2; ++i)
-        order.append({i, lanes + i});
-      woven.push_back(vector::ShuffleOp::create(k.builder(), k.loc(), a, b, order));
-    }
-  return woven;
-}
-
 FailureOr<LaunchInfo> lowerInterleaveLoops(KernelBuilder &k, Operation *) {
   Value result = k.group().getTerminator()->getOperand(0);
   Weave weave = *findWeave(k.group());
@@ -94,7 +75,7 @@ FailureOr<LaunchInfo> lowerInterleaveLoops(KernelBuilder &k, Operation *) {
         return;
       // A dim that is zero here stands for the lanes.
       AffineExpr lane = k.index(k.emitConstant(0)), start = k.index(k.emit(k.resultOffset(0, at)));
-      auto weaveRows = [&](ArrayRef<Value> vectors) { return interleave(k, vectors); };
+      auto weaveRows = [&](ArrayRef<Value> vectors) { return interleaveRows(k, vectors); };
       for (auto [i, row] : llvm::enumerate(moveLanes(k, rows, weaveRows))) {
         AffineExpr offset = start + static_cast<int64_t>(i * lanes.count) + lane;
         k.storeBuffer(k.resultBuffer(0), element, offset, row, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes.count});

@@ -16,6 +16,7 @@ ArrayRef<KernelRow> getMovementKernels() {
       KernelRow{"concat_copy", computes<ConcatOp>, "concatenation: the operands' runs copied side by side", lowerConcatCopy}
           .placing(PlaceSupport::Operands)
           .loading(loadsAll),
+      KernelRow{"pad_woven", computes<PadOp>, matchPadWoven, lowerPadWoven}.loading(loadsAll),
       KernelRow{"pad_copy", computes<PadOp>, "padding: runs of border and of input, in vectors", lowerPadCopy}
           .placing(PlaceSupport::Operands)
           .loading(loadsAll),

@@ -64,6 +64,7 @@ private:
   }
   void addEpilogue(unsigned group, Operation *last);
   bool fitsEpilogue(Operation *op, unsigned group) const;
+  bool dequantizesOnLoad(Operation *op, unsigned group) const;
   void addPrologue(unsigned group);
   unsigned addGroup(Operation *root) {
     groups.emplace_back();
@@ -153,6 +154,21 @@ bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   return true;
 }
 
+/// Whether users of dequantised numbers, which follow the group, read the bytes and dequantise by themselves: several users, and one that does not
+/// become part of the group itself.
+bool Grouping::dequantizesOnLoad(Operation *op, unsigned group) const {
+  if (!op->hasOneUse())
+    return true;
+  OpOperand &use = *op->use_begin();
+  Operation *user = use.getOwner();
+  if (isStructure(user))
+    return false;
+  if (!isPointwise(user))
+    return getPrologueSupport(user, use.getOperandNumber()) == PrologueSupport::All;
+  auto isMember = [&](Value operand) { return operand == use.get() || !dependsOn(operand.getDefiningOp(), group); };
+  return !isFree(user) || !canFollow(lastAnchor(group), user) || !llvm::all_of(user->getOperands(), isMember);
+}
+
 /// Adds the element-wise operations that follow `last`, a member of the group.
 void Grouping::addEpilogue(unsigned group, Operation *last) {
   Operation *anchor = lastAnchor(group);
@@ -163,8 +179,7 @@ void Grouping::addEpilogue(unsigned group, Operation *last) {
     llvm::SmallSetVector<Operation *, 4> users(last->user_begin(), last->user_end());
     if (users.size() != 1 || groups[group].size() >= largestGroup || !fitsEpilogue(users.front(), group))
       return;
-    // Users of several kinds dequantise by themselves.
-    if (isa<DequantizeOp>(users.front()) && !users.front()->hasOneUse())
+    if (isa<DequantizeOp>(users.front()) && dequantizesOnLoad(users.front(), group))
       return;
     last = users.front();
     take(last, group);

@@ -39,13 +39,21 @@ template <typename V, typename Words> KILN_INLINE V multiply_pairs(Words x, Word
   return low(a) * low(b) + (a >> 16) * (b >> 16);
 }
 
+// The left side of each sum: four bytes for all of them, or four for each.
+template <typename V, typename Four> KILN_INLINE V spreadFours(Four left) {
+  if constexpr (sizeof(Four) == sizeof(V))
+    return bitcast<V>(left);
+  else
+    return broadcast<V>(bitcast<int32_t>(left));
+}
+
 // sum[i] + left[0] * right[4 i] + ... + left[3] * right[4 i + 3]; the bytes of the left side count as unsigned. The bytes become words, of which an
 // instruction multiplies pairs: bytes 0 and 2, then 1 and 3.
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8_pairs(Four left, Bytes right, V sum) {
-  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes && lanes<Four> == 4, "four bytes of the right side for each sum");
+  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes, "four bytes of the right side for each sum");
   using Words = vec<int16_t, 2 * Lanes>;
   using Unsigned = vec<uint16_t, 2 * Lanes>;
-  Unsigned a = bitcast<Unsigned>(broadcast<V>(bitcast<int32_t>(left)));
+  Unsigned a = bitcast<Unsigned>(spreadFours<V>(left));
   Words b = bitcast<Words>(right);
   Words even = bitcast<Words>(bitcast<Unsigned>(right) << 8u) >> 8, odd = b >> 8;
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
@@ -53,10 +61,10 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 
 // The same with a signed left and an unsigned right side.
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8u8_pairs(Four left, Bytes right, V sum) {
-  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes && lanes<Four> == 4, "four bytes of the right side for each sum");
+  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes, "four bytes of the right side for each sum");
   using Words = vec<int16_t, 2 * Lanes>;
   using Unsigned = vec<uint16_t, 2 * Lanes>;
-  Words a = bitcast<Words>(broadcast<V>(bitcast<int32_t>(left)));
+  Words a = bitcast<Words>(spreadFours<V>(left));
   Unsigned b = bitcast<Unsigned>(right);
   Words even = bitcast<Words>(bitcast<Unsigned>(a) << 8u) >> 8;
   return sum + multiply_pairs<V>(even, bitcast<Words>(b & 0xffu)) + multiply_pairs<V>(a >> 8, bitcast<Words>(b >> 8u));
@@ -97,7 +105,7 @@ template <int Lanes, typename V> KILN_INLINE V multiply_fours(V x, V y, V sum) {
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8(Four left, Bytes right, V sum) {
 #if KILN_DOT_BITS
   if constexpr (Lanes == 4 || Lanes == 8 || Lanes * 32 == KILN_DOT_BITS)
-    return multiply_fours<Lanes>(broadcast<V>(bitcast<int32_t>(left)), bitcast<V>(right), sum);
+    return multiply_fours<Lanes>(spreadFours<V>(left), bitcast<V>(right), sum);
 #endif
   return dot_u8s8_pairs<Lanes>(left, right, sum);
 }
@@ -105,9 +113,44 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8u8(Four left, Bytes right, V sum) {
 #if KILN_DOT_BITS
   if constexpr (Lanes == 4 || Lanes == 8 || Lanes * 32 == KILN_DOT_BITS)
-    return multiply_fours<Lanes>(bitcast<V>(right), broadcast<V>(bitcast<int32_t>(left)), sum);
+    return multiply_fours<Lanes>(bitcast<V>(right), spreadFours<V>(left), sum);
 #endif
   return dot_s8u8_pairs<Lanes>(left, right, sum);
+}
+
+// Bytes i of four vectors side by side, for the lanes of 32 bits of a part of them. Registers of several times 16 bytes are woven within those 16,
+// so their lanes of 32 bits are dealt out first.
+template <int Bytes> constexpr int dealtLane(int i) {
+  constexpr int parts = Bytes / 16;
+  return parts < 2 ? i : i % 4 * parts + i / 4;
+}
+template <typename V, int... I> KILN_INLINE V dealLanes(V x, Indices<I...>) {
+  using Words = vec<int32_t, sizeof(V) / 4>;
+  Words words = bitcast<Words>(x);
+  return bitcast<V>(Words(__builtin_shufflevector(words, words, dealtLane<sizeof(V)>(I)...)));
+}
+// Elements of two vectors in turn, of the lower or the upper half of each 16 bytes.
+template <bool Upper, typename V, int... I> KILN_INLINE V weaveLanes(V a, V b, Indices<I...>) {
+  constexpr int each = 16 / sizeof(lane<V>);
+  return __builtin_shufflevector(a, b, (I / each * each + Upper * each / 2 + I % each / 2 + I % 2 * lanes<V>)...);
+}
+template <int Part, typename V> KILN_INLINE V weaveQuads(V a, V b, V c, V d) {
+  using Words = vec<int16_t, lanes<V> / 2>;
+  Words low = bitcast<Words>(weaveLanes<(Part >= 2)>(a, b, LaneIndices<V>()));
+  Words high = bitcast<Words>(weaveLanes<(Part >= 2)>(c, d, LaneIndices<V>()));
+  return bitcast<V>(weaveLanes<(Part % 2 == 1)>(low, high, LaneIndices<Words>()));
+}
+template <int Part, typename V, int... I> KILN_INLINE V pickQuads(V a, V b, V c, V d, Indices<I...>) {
+  constexpr int first = Part * (lanes<V> / 4);
+  return V{(I % 4 == 0 ? a : I % 4 == 1 ? b : I % 4 == 2 ? c : d)[first + I / 4]...};
+}
+template <int Part, typename V> KILN_INLINE V dot_quads(V a, V b, V c, V d) {
+  if constexpr (sizeof(V) < 16) {
+    return pickQuads<Part>(a, b, c, d, LaneIndices<V>());
+  } else {
+    using Lanes = typename Count<sizeof(V) / 4>::type;
+    return weaveQuads<Part>(dealLanes(a, Lanes()), dealLanes(b, Lanes()), dealLanes(c, Lanes()), dealLanes(d, Lanes()));
+  }
 }
 
 // sum[i] + left[0] * right[2 i] + left[1] * right[2 i + 1] for words of bf16 and sums of f32: the step `dot_bf16`. Kernels that ask for it promise no

@@ -68,6 +68,46 @@ func.func private @k(%left: vector<4xi8>, %right: vector<8xi8>, %sums: vector<4x
 
 // -----
 
+func.func private @k(%x: f64, %zero: i32) {
+  // expected-error @below {{makes integers of 8 or 16 bits from f32 and a zero point of i32; got 'f64', 'i32' and 'i8'}}
+  %q = kernel.quantize %x, %zero : f64, i32 -> i8
+  return
+}
+
+// -----
+
+func.func private @k(%x: vector<8xf32>, %zero: i32) {
+  // expected-error @below {{expects operands and a result of one shape}}
+  %q = kernel.quantize %x, %zero : vector<8xf32>, i32 -> vector<8xi8>
+  return
+}
+
+// -----
+
+func.func private @k(%x: i16) {
+  // expected-error @below {{looks up bytes; got 'i16'}}
+  %r = kernel.lookup %x in [1, 2] : i16
+  return
+}
+
+// -----
+
+func.func private @k(%x: i8) {
+  // expected-error @below {{has a table of 2 bytes, expected 256}}
+  %r = kernel.lookup %x in [1, 2] : i8
+  return
+}
+
+// -----
+
+func.func private @k(%x: vector<16xi8>) {
+  // expected-error @below {{expects vectors in four parts; got part 4 of 16 bytes}}
+  %r = kernel.quads %x, %x, %x, %x part 4 : vector<16xi8>
+  return
+}
+
+// -----
+
 func.func private @k(%left: vector<4xi8>, %right: vector<16xi8>, %sums: vector<4xi32>) {
   // expected-error @below {{expects an identifier as function; got 'a::b'}}
   %dot = kernel.step "a::b"(%left, %right, %sums) : vector<4xi8>, vector<16xi8>, vector<4xi32>

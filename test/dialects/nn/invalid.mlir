@@ -1238,3 +1238,19 @@ func.func @block_quantized_lhs(%x: tensor<2x64xi8>, %w: tensor<16x2x16xui8>, %s:
   %0 = nn.block_quantized_matmul %x, %w scales %s bits 4 : tensor<2x64xi8>, tensor<16x2x16xui8>, tensor<16x2xf32> -> tensor<2x16xf32>
   return
 }
+
+// -----
+
+func.func @lookup_type(%x: tensor<4xi16>) {
+  // expected-error @below {{looks up bytes; got 'tensor<4xi16>' and 'tensor<4xi8>'}}
+  %0 = nn.lookup %x in [1, 2] : tensor<4xi16> -> tensor<4xi8>
+  return
+}
+
+// -----
+
+func.func @lookup_table(%x: tensor<4xi8>) {
+  // expected-error @below {{has a table of 2 bytes, expected 256}}
+  %0 = nn.lookup %x in [1, 2] : tensor<4xi8> -> tensor<4xi8>
+  return
+}

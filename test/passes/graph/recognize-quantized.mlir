@@ -42,11 +42,12 @@ func.func @conv(%x: tensor<1x4x4x4xui8>) -> tensor<1x2x4x4xui8> {
   return %q : tensor<1x2x4x4xui8>
 }
 
-// Weights that are computed stay real numbers, and a depthwise window has no four bytes side by side.
+// Weights that are computed stay real numbers, and so do groups of another number of channels than one or a multiple of four.
 // CHECK-LABEL: func @others(
 // CHECK: nn.matmul %{{.*}} : tensor<2x8xf32>, tensor<8x4xf32>
-// CHECK: nn.conv %{{.*}} groups 4
-func.func @others(%x: tensor<2x8xui8>, %w: tensor<8x4xi8>, %i: tensor<1x4x6x6xui8>) -> (tensor<2x4xf32>, tensor<1x4x4x4xf32>) {
+// CHECK: nn.quantized_conv %{{.*}} groups 4
+// CHECK: nn.conv %{{.*}} groups 2
+func.func @others(%x: tensor<2x8xui8>, %w: tensor<8x4xi8>, %i: tensor<1x4x6x6xui8>) -> (tensor<2x4xf32>, tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>) {
   %sx = nn.splat 0.5 : f32 -> tensor<2x8xf32>
   %zx = nn.splat 7 : ui8 -> tensor<2x8xui8>
   %sw = nn.splat 0.5 : f32 -> tensor<8x4xf32>
@@ -63,23 +64,11 @@ func.func @others(%x: tensor<2x8xui8>, %w: tensor<8x4xi8>, %i: tensor<1x4x6x6xui
   %d = nn.dequantize %k, %sk, %zk : tensor<4x1x3x3xi8>, tensor<4x1x3x3xf32> -> tensor<4x1x3x3xf32>
   %s = nn.conv %c, %d strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 4 layout channels_first
     : tensor<1x4x6x6xf32>, tensor<4x1x3x3xf32> -> tensor<1x4x4x4xf32>
-  return %r, %s : tensor<2x4xf32>, tensor<1x4x4x4xf32>
-}
-
-// Bytes that are only moved are not computed with, if their parameters stay.
-// CHECK-LABEL: func @moved(
-// CHECK: nn.transpose %arg0 [1, 0] : tensor<2x8xui8> -> tensor<8x2xui8>
-// CHECK: nn.quantize
-// CHECK: return
-func.func @moved(%x: tensor<2x8xui8>) -> (tensor<8x2xui8>, tensor<8x2xui8>) {
-  %sx = nn.splat 0.5 : f32 -> tensor<2x8xf32>
-  %zx = nn.splat 7 : ui8 -> tensor<2x8xui8>
-  %s = nn.splat 0.5 : f32 -> tensor<8x2xf32>
-  %z = nn.splat 7 : ui8 -> tensor<8x2xui8>
-  %other = nn.splat 8 : ui8 -> tensor<8x2xui8>
-  %a = nn.dequantize %x, %sx, %zx : tensor<2x8xui8>, tensor<2x8xf32> -> tensor<2x8xf32>
-  %t = nn.transpose %a [1, 0] : tensor<2x8xf32> -> tensor<8x2xf32>
-  %q = nn.quantize %t, %s, %z : tensor<8x2xf32>, tensor<8x2xf32> -> tensor<8x2xui8>
-  %r = nn.quantize %t, %s, %other : tensor<8x2xf32>, tensor<8x2xf32> -> tensor<8x2xui8>
-  return %q, %r : tensor<8x2xui8>, tensor<8x2xui8>
+  %p = nn.constant dense<3> : tensor<4x2x3x3xi8>
+  %sp = nn.splat 0.5 : f32 -> tensor<4x2x3x3xf32>
+  %zp = nn.splat 0 : i8 -> tensor<4x2x3x3xi8>
+  %e = nn.dequantize %p, %sp, %zp : tensor<4x2x3x3xi8>, tensor<4x2x3x3xf32> -> tensor<4x2x3x3xf32>
+  %t = nn.conv %c, %e strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 2 layout channels_first
+    : tensor<1x4x6x6xf32>, tensor<4x2x3x3xf32> -> tensor<1x4x4x4xf32>
+  return %r, %s, %t : tensor<2x4xf32>, tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>
 }

@@ -21,7 +21,7 @@ f32 = np.float32
 
 class Forms:
     def __init__(self):
-        self.model, self.recognized = Model(), {"nn.quantized_conv": 0, "nn.quantized_matmul": 0}
+        self.model, self.recognized, self.depthwise = Model(), {"nn.quantized_conv": 0, "nn.quantized_matmul": 0}, 0
 
     def node(self, op, inputs, **attributes):
         name = f"n{len(self.model.nodes)}"
@@ -70,7 +70,8 @@ class Forms:
 
     def conv(self, channels, filters, kernel, size, kind="u1", weight="i1", zero=0, axis=0, stride=1, dilation=1, group=1, bias="whole", relu=True,
              pad=None, exact=False):
-        recognized = group == 1 or channels // group % 4 == 0
+        alone = group == channels == filters
+        recognized = group == 1 or channels // group % 4 == 0 or alone
         exact |= not recognized or bias == "real"
         x, values, scale = self.left((1, channels, size, size + 1), kind, exact)
         w, taps, scales = self.weights((filters, channels // group, kernel, kernel), axis, filters, weight, zero, exact)
@@ -87,6 +88,7 @@ class Forms:
                                for g, part in enumerate(np.split(taps, group))], 1)
         wide = (1, filters, 1, 1)
         self.recognized["nn.quantized_conv"] += recognized
+        self.depthwise += alone
         self.finish(f"conv {channels} {filters} {kernel}", product, sums, units.reshape(wide), steps.reshape(wide), kind, relu, exact)
 
     def product(self, rows, depth, columns, kind="u1", weight="i1", zero=0, per_column=True, transposed=False, flat=False, bias="whole", relu=False):
@@ -117,6 +119,10 @@ def build():
         forms.conv(16, 3, 1, 7, kind)
         forms.conv(16, 16, 3, 6, kind, group=2)
         forms.conv(16, 16, 3, 6, kind, group=16)
+        forms.conv(6, 12, 3, 6, kind, group=2)
+        for channels, kernel, options in ((67, 3, {}), (128, 5, {"stride": 2}), (31, 1, {}), (40, 7, {}), (24, 3, {"dilation": 2}), (104, 3, {"stride": 3}),
+                                          (9, 4, {"pad": 1}), (64, 3, {"bias": None, "axis": None}), (32, 3, {"bias": "real"})):
+            forms.conv(channels, channels, kernel, 11, kind, group=channels, **options)
         forms.conv(12, 100, 1, 1, kind)
         for options in ({}, {"transposed": True}, {"flat": True, "transposed": True}, {"per_column": False}, {"bias": None}, {"bias": "real"}, {"relu": True}, {"weight": "u1", "zero": 127}):
             forms.product(9, 36, 50, kind, **options)
@@ -135,7 +141,9 @@ def main():
         if (found := len(re.findall(rf"= {name} ", text))) != count:
             faults.append(f"{found} of {count} {name}")
     text = kiln(folder / "forms.onnx", "--target", sys.argv[2], "--stop-after=target", "-o", "-")
-    for name, count in zip(("conv_bytes", "gemm_bytes"), forms.recognized.values()):
+    convolutions, products = forms.recognized.values()
+    kernels = {"conv_bytes": convolutions - forms.depthwise, "depthwise_bytes": forms.depthwise, "gemm_bytes": products}
+    for name, count in kernels.items():
         if (found := len(re.findall(rf'kernel = "{name}"', text))) != count:
             faults.append(f"{found} of {count} {name}")
     inputs = model.save_inputs(folder)
