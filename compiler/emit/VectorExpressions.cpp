@@ -72,6 +72,8 @@ static Expression pick(Value first, Value second, ArrayRef<int64_t> positions, O
     return lane(positions[0] < width ? first : second, std::to_string(positions[0] % width), operand);
   if (!isCppVector(first.getType()))
     return {};
+  if (llvm::equal(positions, llvm::seq<int64_t>(0, 2 * width)))
+    return call("kiln::join", {operand(first).text, operand(second).text});
   std::string text = "__builtin_shufflevector(" + operand(first).text + ", " + operand(second).text;
   for (int64_t position : positions)
     text += ", " + std::to_string(position);

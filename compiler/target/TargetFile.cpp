@@ -14,6 +14,7 @@
 #include "compiler/files/InputFile.h"
 #include "dialects/kernel/Libraries.h"
 #include "dialects/kernel/TargetFaults.h"
+#include "dialects/kernel/Tuning.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"

@@ -11,7 +11,10 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "dialects/kernel/Tuning.h"
+namespace kiln::kernel {
+/// The numbers of #kernel.tuning. Tuning.h lists them, for the sources that read one: others need not be compiled again when the list changes.
+enum class Tuned : unsigned;
+} // namespace kiln::kernel
 
 #include "dialects/kernel/KernelDialect.h.inc"
 #include "dialects/kernel/KernelEnums.h.inc"

@@ -35,8 +35,10 @@ std::string findTuningFault(ArrayRef<int64_t> values) {
     if (value < number.least || value > number.most)
       return "'" + number.name.str() + "' must be between " + std::to_string(number.least) + " and " + std::to_string(number.most) + "; got " +
              std::to_string(value);
-  int64_t streams = values[static_cast<unsigned>(Tuned::Streams)];
-  return (streams & (streams - 1)) == 0 ? "" : "'streams' must be a power of two; got " + std::to_string(streams);
+  for (Tuned power : {Tuned::Streams, Tuned::Bf16Vectors})
+    if (int64_t value = values[static_cast<unsigned>(power)]; (value & (value - 1)) != 0)
+      return "'" + getTunedNumbers()[static_cast<unsigned>(power)].name.str() + "' must be a power of two; got " + std::to_string(value);
+  return "";
 }
 
 LogicalResult TuningAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> values) {

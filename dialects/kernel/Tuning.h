@@ -1,4 +1,8 @@
 //===- Tuning.h - Numbers of a target that are measured --------------------===//
+//
+// Only sources include this, because each file that sees the list is compiled again when a number changes.
+//
+//===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_KERNEL_TUNING_H
 #define KILN_DIALECTS_KERNEL_TUNING_H
 

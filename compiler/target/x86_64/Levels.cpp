@@ -2,6 +2,7 @@
 #include "compiler/target/x86_64/Levels.h"
 #include "compiler/target/ByteStep.h"
 #include "compiler/target/Targets.h"
+#include "dialects/kernel/Tuning.h"
 #include "kiln/cpu.h"
 
 #include "mlir/IR/Builders.h"
@@ -32,19 +33,33 @@ std::vector<StringRef> x86Features(StringRef cpu) {
 ///   test/benchmark/models --gate HEAD
 /// which races the two builds on whole models. `kiln tune` tries tiles of single products. The other numbers are the usual ones of dialects/kernel/Tuning.def,
 /// which the same command has shown to hold for all levels.
-static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters) {
+///
+/// With AVX-512 BF16, one instruction turns two vectors of f32 into bf16, and one test finds the results that it flushed to zero:
+///   test/benchmark/kernels --elements bf16 --repetitions 9 "softmax 1536 128 1" "layernorm 128 768"
+static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, ArrayRef<StringRef> features) {
   if (!manyRegisters)
     return {};
-  return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28}, {kernel::Tuned::DepthwiseLines, 2}});
+  int64_t narrowed = llvm::is_contained(features, "avx512bf16") ? 2 : 1;
+  return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28}, {kernel::Tuned::DepthwiseLines, 2}, {kernel::Tuned::Bf16Vectors, narrowed}});
+}
+
+/// Dot instructions. vdpbf16ps multiplies twice as many numbers as an FMA in its time on AMD's cores, and half as many on Intel's that have AMX for bf16:
+///   test/benchmark/kernels --elements bf16 "matmul 1 128 768 768"
+static SmallVector<kernel::StepAttr> listSteps(MLIRContext *context, ArrayRef<StringRef> features, unsigned bits) {
+  auto has = [&](StringRef feature) { return llvm::is_contained(features, feature); };
+  SmallVector<kernel::StepAttr> steps = {makeByteStep(context, bits, has(bits == 512 ? "avx512vnni" : "avxvnni"))};
+  Builder b(context);
+  if (bits == 512 && has("avx512bf16") && !has("amx-bf16"))
+    steps.push_back(kernel::StepAttr::get(context, b.getBF16Type(), b.getBF16Type(), b.getF32Type(), {1, 16, 2}, "dot_bf16"));
+  return steps;
 }
 
 kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef cpu, ArrayRef<StringRef> features, int64_t l1, int64_t l2, int64_t l3) {
   bool avx512 = llvm::is_contained(features, "avx512f") && llvm::is_contained(features, "avx512vl");
   bool avx2 = llvm::is_contained(features, "avx2") && llvm::is_contained(features, "fma");
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
-  bool dots = llvm::is_contained(features, avx512 ? "avx512vnni" : "avxvnni");
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512), makeByteStep(context, bits, dots));
+                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512, features), listSteps(context, features, bits));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

@@ -1,5 +1,6 @@
 //===- GroupValues.cpp - The values of a group as functions of an index ----===//
 #include "passes/lowering/builder/GroupValues.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/groups/Places.h"
 
@@ -48,6 +49,12 @@ unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
       lanes = std::min(lanes, mostLaneExpressions);
   }
   return lanes;
+}
+
+unsigned GroupValues::resultLanes() const {
+  bool isBf16 = llvm::all_of(groupOp->getResultTypes(), [](Type type) { return getElementTypeOrSelf(type).isBF16(); });
+  bool isWhole = lanesForGroup > 1 && lanesForGroup == lanesOf(targetAttr, getElementTypeOrSelf(groupOp->getResultTypes().front()));
+  return isBf16 && isWhole ? lanesForGroup * targetAttr.tuned(kernel::Tuned::Bf16Vectors) : lanesForGroup;
 }
 
 GroupValues::GroupValues(GroupOp group, KernelLoops &loops, KernelSignature &signature)
@@ -212,6 +219,11 @@ Value GroupValues::loadBuffer(Value buffer, Type elementType, AffineExpr offset,
   Value loaded = *stride == 1 ? Value(vector::LoadOp::create(b, location, type, buffer, at))
                               : Value(kernel::StridedLoadOp::create(b, location, type, buffer, at, *stride));
   return fromMemory(b, location, loaded, elementType);
+}
+
+Value GroupValues::loadStored(Value buffer, AffineExpr offset, unsigned lanes) {
+  auto type = VectorType::get(lanes, cast<MemRefType>(buffer.getType()).getElementType());
+  return vector::LoadOp::create(b, location, type, buffer, loops.emit(offset));
 }
 
 void GroupValues::storeBuffer(Value buffer, Type elementType, AffineExpr offset, Value value, Lanes lanes) {

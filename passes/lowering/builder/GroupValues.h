@@ -38,6 +38,8 @@ public:
   mlir::Value loadResult(unsigned result, llvm::ArrayRef<mlir::AffineExpr> at, Lanes lanes = {});
 
   mlir::Value loadBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, Lanes lanes = {});
+  /// Neighbouring elements as they lie in memory: halves are not made f32.
+  mlir::Value loadStored(mlir::Value buffer, mlir::AffineExpr offset, unsigned lanes);
   void storeBuffer(mlir::Value buffer, mlir::Type elementType, mlir::AffineExpr offset, mlir::Value value, Lanes lanes = {});
   /// An array of the kernel's own on the stack, in the compute type of `elementType`, aligned to 64 bytes.
   mlir::Value array(llvm::StringRef name, mlir::Type elementType, int64_t elements);
@@ -55,6 +57,8 @@ public:
   mlir::AffineExpr linearize(llvm::ArrayRef<mlir::AffineExpr> dims, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// Lanes of a vector of the group's widest elements.
   unsigned vectorLanes() const { return lanesForGroup; }
+  /// Lanes of loops that do little but store results: several vectors, where the target is faster at turning them into the results' type together.
+  unsigned resultLanes() const;
 
 private:
   /// The indices at which values have been visited.

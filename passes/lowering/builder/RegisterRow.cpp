@@ -4,6 +4,7 @@
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -75,10 +76,28 @@ void RegisterRow::finish(function_ref<IndexExprs(AffineExpr)> at) {
     piece.value = k.named(shiftedExp(scalar(piece.value), shift.has_value()).value(), "e");
   Scalar total = scalar(k.named(combine(ReduceKind::Sum), "total"));
   Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
-  for (auto [piece, x] : llvm::zip_equal(pieces, shifted)) {
-    Scalar y = isLog ? scalar(x) - spread(last, piece) : scalar(piece.value) * spread(last, piece);
-    k.storeResults(anchor->getResult(0), y.value(), at(piece.column), piece.lanes);
+  for (auto [piece, x] : llvm::zip_equal(pieces, shifted))
+    piece.value = (isLog ? scalar(x) - spread(last, piece) : scalar(piece.value) * spread(last, piece)).value();
+  store(at);
+}
+
+/// Pieces that the target stores together are joined, two and two.
+void RegisterRow::store(function_ref<IndexExprs(AffineExpr)> at) {
+  for (unsigned count = k.vectorLanes(); count < k.resultLanes(); count *= 2) {
+    SmallVector<RowPiece> joined;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      joined.push_back(pieces[i]);
+      if (i + 1 == pieces.size() || pieces[i].lanes.count != count || pieces[i + 1].lanes.count != count)
+        continue;
+      auto positions = llvm::to_vector(llvm::seq<int64_t>(0, 2 * count));
+      joined.back().value = vector::ShuffleOp::create(k.builder(), k.loc(), pieces[i].value, pieces[i + 1].value, positions);
+      joined.back().lanes.count = 2 * count;
+      ++i;
+    }
+    pieces = std::move(joined);
   }
+  for (const RowPiece &piece : pieces)
+    k.storeResults(anchor->getResult(0), piece.value, at(piece.column), piece.lanes);
 }
 
 } // namespace kiln

@@ -34,6 +34,9 @@ struct RegisterRow {
   mlir::Value combine(nn::ReduceKind kind) const;
   /// Takes the pieces for the whole row, and stores what becomes of it. `at` gives the index of a column.
   void finish(llvm::function_ref<IndexExprs(mlir::AffineExpr)> at);
+
+private:
+  void store(llvm::function_ref<IndexExprs(mlir::AffineExpr)> at);
 };
 
 /// x less a shift that has been proven.

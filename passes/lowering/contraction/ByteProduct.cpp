@@ -1,8 +1,8 @@
-//===- ByteProduct.cpp - Matrix products of unsigned by signed bytes -------===//
+//===- ByteProduct.cpp - Matrix products by a step of several products -----===//
 //
-// Sums of i32 by the target's step for bytes. Constant weights are stored in panels
-//   [column / NR, k / 4, column % NR, k % 4], NR = the tile's columns
-// so that a step reads the four bytes of each of its columns side by side.
+// Sums of i32 over bytes or of f32 over bf16, by the target's step for them. Constant weights are stored in panels
+//   [column / NR, k / D, column % NR, k % D], NR = the tile's columns, D = the step's products for each sum
+// so that a step reads the elements of each of its columns side by side.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
@@ -23,9 +23,6 @@ static AffineExpr countRows(MatmulOp op) {
 
 /// What is in the way of such a kernel; empty when nothing is.
 static std::string findFault(GroupOp group, MatmulOp op) {
-  Type lhs = op.getLhs().getType().getElementType(), rhs = op.getRhs().getType().getElementType();
-  if (!lhs.isUnsignedInteger(8) || !rhs.isSignlessInteger(8) || !op.getType().getElementType().isSignlessInteger(32))
-    return "it is for ui8 and i8 with sums of i32";
   auto weight = dyn_cast<BlockArgument>(op.getRhs());
   if (!weight || !group.isConstantInput(weight.getArgNumber()) || op.getRhs().getType().getRank() != 2)
     return "the right side is no constant matrix";
@@ -36,19 +33,25 @@ static std::string findFault(GroupOp group, MatmulOp op) {
   return isDense ? "" : "the left side is computed, or its rows do not lie side by side";
 }
 
-KernelMatch matchGemmBytes(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+static kernel::StepAttr findStep(MatmulOp op, kernel::TargetAttr target) {
+  return kiln::findStep(target, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(), op.getType().getElementType());
+}
+
+KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<MatmulOp>(anchor);
+  kernel::StepAttr step = findStep(op, target);
+  if (!step)
+    return refuse(describeMissingStep(op.getLhs().getType(), op.getRhs().getType(), op.getType()));
   if (std::string why = findFault(group, op); !why.empty())
     return refuse(why);
-  kernel::StepAttr step = findByteStep(target);
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
   if (shape[0] % step.getDepth() != 0 || shape[0] == 0)
     return refuse("a sum has " + Twine(shape[0]) + " products, expected a multiple of " + Twine(step.getDepth()));
-  PlanNumbers numbers = planByteProduct(target, getConstantDim(countRows(op)), shape[1], shape[0]);
-  return accept("product of bytes with constant weights: four products for each 32-bit sum by " + step.getFunction(), std::move(numbers));
+  PlanNumbers numbers = planStepProduct(target, step, getConstantDim(countRows(op)), shape[1], shape[0]);
+  return accept("product with constant weights: " + describeStep(step), std::move(numbers));
 }
 
-FailureOr<LaunchInfo> lowerGemmBytes(KernelBuilder &k, Operation *anchor) {
+FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
   auto op = cast<MatmulOp>(anchor);
   TracedView lhs = *traceLinearView(op.getLhs());
   unsigned weight = cast<BlockArgument>(op.getRhs()).getArgNumber();
@@ -56,7 +59,7 @@ FailureOr<LaunchInfo> lowerGemmBytes(KernelBuilder &k, Operation *anchor) {
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
-  c.instruction = findByteStep(k.target());
+  c.instruction = findStep(op, k.target());
   c.lhs = k.buffer(lhs.argument);
   c.rhs = k.buffer(weight);
   c.rows = getDims(op.getType());

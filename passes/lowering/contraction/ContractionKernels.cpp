@@ -1,5 +1,6 @@
 //===- ContractionKernels.cpp - Kernels of matrix products ----------------===//
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -13,9 +14,10 @@ static constexpr KernelRow product(llvm::StringLiteral name, RowFit fit, decltyp
   return KernelRow{name, computes<MatmulOp>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
 }
 
-/// The row for products of unsigned bytes only.
-static KernelRow ofBytes(KernelRow row) {
-  row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && getElementTypeOrSelf(anchor->getOperand(0)).isUnsignedInteger(8); };
+/// A row of products by steps, for left sides of one type only.
+template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
+  KernelRow row = product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct);
+  row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
 }
 
@@ -30,7 +32,8 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
-      ofBytes(product("gemm_bytes", matchGemmBytes, lowerGemmBytes).planning(PlanProduct)),
+      bySteps<isByte>("gemm_bytes"),
+      bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanProduct).tunable(),

@@ -54,9 +54,9 @@ struct Contraction {
   llvm::SmallVector<mlir::Value, 1> rowValues;
 };
 
-/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `areBytes`: a product of
-/// unsigned by signed bytes, with sums of i32.
-std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, bool areBytes = false);
+/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `step`: that of the
+/// target for these types, where it multiplies several elements for each sum.
+std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, kernel::StepAttr step = {});
 
 /// Writes tasks of (columns that fit the cache) x (a block of rows).
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction);

@@ -85,11 +85,11 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   AffineExpr lane = k.index(k.emitConstant(0));
   Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), panel.lanes};
   Values row, next;
-  Type leftType = instruction ? instruction.getLhs() : element, rightType = instruction ? instruction.getRhs() : element;
   lanes.count *= depth();
   for (unsigned v = 0; v < panel.vectors; ++v) {
     AffineExpr column = lane + v * panel.lanes * depth();
-    row.push_back(k.loadBuffer(rhs, rightType, right + column * laneStride, lanes));
+    AffineExpr at = right + column * laneStride;
+    row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
     // A few rows are bound by bandwidth: there is no latency to hide.
     if (prefetch && rowOffsets.size() >= 4)
       for (const Ahead &ahead : aheads)
@@ -102,7 +102,7 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
     memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * (elementsPerLine * depth())), false, 2, true);
   }
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
-    Value a = instruction ? k.loadBuffer(lhs, leftType, left + offset + lane, Lanes{lanes.dim, static_cast<unsigned>(depth())})
+    Value a = instruction ? k.loadStored(lhs, left + offset + lane, static_cast<unsigned>(depth()))
                           : k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
     for (unsigned v = 0; v < panel.vectors; ++v)
       next.push_back(multiplyAdd(a, row[v], carried[r * panel.vectors + v]));

@@ -9,6 +9,7 @@
 // The weight is stored as [kernel..., channel].
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"

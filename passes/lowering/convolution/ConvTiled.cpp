@@ -20,13 +20,12 @@ namespace kiln {
 
 using namespace nn;
 
-/// Whether elements are multiplied by the target's step for bytes.
-static bool hasBytes(ConvOp conv) {
-  Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType();
-  return input.isUnsignedInteger(8) && weight.isSignlessInteger(8) && conv.getType().getElementType().isSignlessInteger(32);
+/// The target's step for such elements; null when it has none.
+static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
+  return kiln::findStep(target, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(), conv.getType().getElementType());
 }
 
-std::string findTilingFault(GroupOp group, ConvOp conv, bool areBytes) {
+std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   Type input = conv.getInput().getType().getElementType(), result = conv.getType().getElementType();
@@ -35,9 +34,7 @@ std::string findTilingFault(GroupOp group, ConvOp conv, bool areBytes) {
     stream << "the layout is " << stringifyLayout(conv.getLayout()) << ", expected channels_last";
   else if (llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
-  else if (areBytes && !hasBytes(conv))
-    stream << "it is for ui8 and i8, the input is " << input << " and the result " << result;
-  else if (!areBytes && !llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
+  else if (!step && !llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
     stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
   else if (!weight || !group.isConstantInput(weight.getArgNumber()))
     stream << "the weight is not constant";
@@ -147,13 +144,12 @@ static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShap
   return mergeReduction(loops);
 }
 
-Contraction makeTiledConv(KernelBuilder &k, ConvOp op) {
+Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
   ConvShape shape(op);
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
-  if (hasBytes(op))
-    c.instruction = findByteStep(k.target());
+  c.instruction = step;
   auto input = cast<BlockArgument>(op.getInput());
   c.lhs = k.buffer(input.getArgNumber());
   if (shape.groups > 1)
@@ -178,13 +174,15 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op) {
   return c;
 }
 
-//===- Products of bytes ---------------------------------------------------===//
+//===- Steps of several products -------------------------------------------===//
 
-KernelMatch matchConvBytes(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
-  if (std::string why = findTilingFault(group, conv, /*areBytes=*/true); !why.empty())
+  kernel::StepAttr step = findStep(conv, target);
+  if (!step)
+    return refuse(describeMissingStep(conv.getInput().getType(), conv.getWeight().getType(), conv.getType()));
+  if (std::string why = findTilingFault(group, conv, step); !why.empty())
     return refuse(why);
-  kernel::StepAttr step = findByteStep(target);
   ConvShape shape(conv);
   if (shape.inPerGroup % step.getDepth() != 0)
     return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));
@@ -195,11 +193,14 @@ KernelMatch matchConvBytes(GroupOp group, Operation *anchor, kernel::TargetAttr 
   if (linearCoefficient(getElementOffset(input, at), shape.spatial + 1) != getAffineConstantExpr(1, conv.getContext()))
     return refuse("the input's channels do not lie side by side");
   auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
-  PlanNumbers numbers = planByteProduct(target, rows, shape.outPerGroup, std::nullopt);
-  return accept("channels_last convolution of bytes with constant weights: four products for each 32-bit sum by " + step.getFunction(), std::move(numbers));
+  PlanNumbers numbers = planStepProduct(target, step, rows, shape.outPerGroup, std::nullopt);
+  return accept("channels_last convolution with constant weights: " + describeStep(step), std::move(numbers));
 }
 
-FailureOr<LaunchInfo> lowerConvBytes(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }
+FailureOr<LaunchInfo> lowerConvSteps(KernelBuilder &k, Operation *anchor) {
+  auto conv = cast<ConvOp>(anchor);
+  return lowerContraction(k, makeTiledConv(k, conv, findStep(conv, k.target())));
+}
 
 FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }
 

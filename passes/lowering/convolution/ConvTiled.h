@@ -7,7 +7,7 @@
 namespace kiln {
 
 /// The product of a group that conv_tiled can compute.
-Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv);
+Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv, kernel::StepAttr step = {});
 
 } // namespace kiln
 

@@ -1,5 +1,6 @@
 //===- ConvolutionKernels.cpp - Kernels of convolutions and pooling -------===//
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -14,9 +15,10 @@ static constexpr KernelRow window(llvm::StringLiteral name, RowFit fit, decltype
   return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
 }
 
-/// The row for convolutions of unsigned bytes only.
-static KernelRow ofBytes(KernelRow row) {
-  row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && getElementTypeOrSelf(anchor->getOperand(0)).isUnsignedInteger(8); };
+/// A row of convolutions by steps, for inputs of one type only.
+template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
+  KernelRow row = window<ConvOp>(name, matchConvSteps, lowerConvSteps).planning(PlanProduct);
+  row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
 }
 
@@ -34,7 +36,8 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .planning(PlanTile | PlanStreams | PlanBlock),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels),
-      ofBytes(window<ConvOp>("conv_bytes", matchConvBytes, lowerConvBytes).planning(PlanProduct)),
+      bySteps<isByte>("conv_bytes"),
+      bySteps<isBf16>("conv_bf16"),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),

@@ -112,7 +112,7 @@ static void emitRow(const NormRow &row, unsigned axis, double epsilon) {
   k.named(moments.second.value(), centered ? "variance" : "mean_square");
   Scalar inverse = zero.like(1.0) / sqrt(moments.second + epsilon);
   k.named(inverse.value(), "inverse");
-  k.vectorLoop(row.length, k.vectorLanes(), "i", [&](AffineExpr j, Lanes lanes) {
+  k.vectorLoop(row.length, k.resultLanes(), "i", [&](AffineExpr j, Lanes lanes) {
     IndexExprs at = row.at(j);
     Scalar loaded = row.load(j, lanes);
     Scalar x = centered ? loaded - row.spread(moments.first, lanes.count) : loaded;

@@ -1,4 +1,4 @@
-//===- ByteTile.h - How a product of bytes is computed --------------------===//
+//===- ByteTile.h - How products of narrow elements are computed ----------===//
 #ifndef KILN_PASSES_TARGET_CHOICE_BYTETILE_H
 #define KILN_PASSES_TARGET_CHOICE_BYTETILE_H
 
@@ -10,8 +10,22 @@ namespace kiln {
 /// The target's step for unsigned by signed bytes; the one that is written for any CPU when it lists none.
 kernel::StepAttr findByteStep(kernel::TargetAttr target);
 
-/// The plan for a product with so many rows and columns, and as many bytes from row to row of the left side (nullopt: known at run time only).
-PlanNumbers planByteProduct(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns, std::optional<int64_t> rowStride);
+/// What the rows of such kernels are for: the type of the left side.
+inline bool isByte(mlir::Type lhs) { return lhs.isUnsignedInteger(8); }
+inline bool isBf16(mlir::Type lhs) { return lhs.isBF16(); }
+
+/// The step that multiplies several such elements for each sum, which has the type that the result is computed in. Null: the target has none.
+kernel::StepAttr findStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result);
+
+/// What a kernel of products by that step is for, such as "four products of ui8 and i8 for each sum, by dot_u8s8".
+std::string describeStep(kernel::StepAttr step);
+
+/// Why there is none for operands and a result of such types.
+std::string describeMissingStep(mlir::Type lhs, mlir::Type rhs, mlir::Type result);
+
+/// The plan for a product by a step with so many rows and columns, and as many elements from row to row of the left side (nullopt: known at run time only).
+PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
+                            std::optional<int64_t> rowStride);
 
 } // namespace kiln
 

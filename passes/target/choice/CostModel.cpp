@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/CostModel.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/RegisterBudget.h"

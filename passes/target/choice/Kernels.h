@@ -12,11 +12,11 @@ namespace kiln {
 
 KILN_KERNEL(AttentionRows);
 KILN_KERNEL(CompositeCall);
-KILN_KERNEL(ConvBytes);
+KILN_KERNEL(ConvSteps);
 KILN_KERNEL(ConvDepthwise);
 KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
-KILN_KERNEL(GemmBytes);
+KILN_KERNEL(GemmSteps);
 KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmGathered);
 KILN_KERNEL(GemmPacked);

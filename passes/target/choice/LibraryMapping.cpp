@@ -1,6 +1,6 @@
 //===- LibraryMapping.cpp - Which operations go to a library ---------------===//
 #include "passes/target/choice/LibraryMapping.h"
-
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,5 +1,6 @@
 //===- RegisterBudget.cpp - What fits the registers of a target ------------===//
 #include "passes/target/choice/RegisterBudget.h"
+#include "dialects/kernel/Tuning.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/WinogradPlan.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
@@ -180,7 +181,10 @@ WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, in
 
 double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
   int64_t lanes = nn::lanesOf(target, conv.element), out = llvm::divideCeilSigned(conv.out, lanes) * lanes;
-  double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / lanes;
+  // A step of several products takes as long as a plain one: else the target would not list it.
+  kernel::StepAttr step = target.findStep(conv.element, conv.element, nn::computeType(conv.element));
+  int64_t together = step && conv.in % step.getDepth() == 0 ? step.getDepth() : 1;
+  double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / (lanes * together);
   int64_t weightBytes = 9 * conv.in * out * 4;
   double weights = weightBytes / getRate(target, weightBytes);
   double time = products * (static_cast<double>(target.tuned(Tuned::DirectProducts)) / 100), exposed = static_cast<double>(target.tuned(Tuned::Exposed)) / 100;

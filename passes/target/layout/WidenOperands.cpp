@@ -9,9 +9,10 @@
 //
 // A register tile reads its left side element by element, once for each panel of columns; a conversion there would cost more than the product that it
 // feeds. The cast mostly fuses with the producer's store. The right side is read in vectors, which are widened as they are loaded: weights keep their size.
-// So do depthwise convolutions and products of one column, which read both sides in vectors.
+// So do depthwise convolutions and products of one column, which read both sides in vectors. Where the target has a step for halves, it reads them as they are.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Kernel.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Scalar.h"
@@ -35,6 +36,19 @@ static OpOperand *findLeftSide(Operation *op) {
   return conv && !isDepthwise ? &conv.getInputMutable() : nullptr;
 }
 
+/// Whether a step of the target multiplies the elements of both sides as they are: the right side must be constant, to be packed for it, and the products of a
+/// sum must fill steps.
+static bool hasStep(Operation *op) {
+  Value right = op->getOperand(1);
+  auto type = [&](Value value) { return getElementTypeOrSelf(value.getType()); };
+  kernel::TargetAttr target = kernel::getTarget(op);
+  kernel::StepAttr step = target ? target.findStep(type(op->getOperand(0)), type(right), computeType(type(op->getResult(0)))) : kernel::StepAttr();
+  if (!step || step.getFunction().empty() || !right.getDefiningOp<ConstantOp>())
+    return false;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(right.getType()).getShape();
+  return isa<ConvOp>(op) ? shape[1] % step.getDepth() == 0 : shape.size() == 2 && shape[0] % step.getDepth() == 0;
+}
+
 namespace {
 struct WidenOperandsPass : kiln::impl::WidenOperandsBase<WidenOperandsPass> {
   void runOnOperation() override {
@@ -43,7 +57,7 @@ struct WidenOperandsPass : kiln::impl::WidenOperandsBase<WidenOperandsPass> {
     getOperation().walk([&](Operation *op) {
       OpOperand *left = findLeftSide(op);
       auto type = left ? dyn_cast<RankedTensorType>(left->get().getType()) : RankedTensorType();
-      if (!type || !isHalf(type.getElementType()) || left->get().getDefiningOp<ConstantOp>())
+      if (!type || !isHalf(type.getElementType()) || left->get().getDefiningOp<ConstantOp>() || hasStep(op))
         return;
       Value &wide = casts[{left->get(), op->getBlock()}];
       if (!wide) {

@@ -1,5 +1,5 @@
-// Sums of products of bytes, four neighbouring products for each 32-bit sum: the steps `dot_u8s8` and `dot_u8s8_pairs` of targets. Nothing
-// saturates, so both give the same bits on any CPU.
+// Steps of targets that add several neighbouring products to each 32-bit sum. Those of bytes, `dot_u8s8` and `dot_u8s8_pairs`, saturate nothing, so both
+// give the same bits on any CPU.
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
@@ -82,6 +82,27 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 #endif
 #endif
   return dot_u8s8_pairs<Lanes>(left, right, sum);
+}
+
+// sum[i] + left[0] * right[2 i] + left[1] * right[2 i + 1] for words of bf16 and sums of f32: the step `dot_bf16`. Kernels that ask for it promise no
+// bits: an instruction may take subnormal numbers for zero, and round once where this rounds twice.
+template <int Lanes, typename Two, typename Words, typename V> KILN_INLINE V dot_bf16(Two left, Words right, V sum) {
+  static_assert(lanes<V> == Lanes && lanes<Words> == 2 * Lanes && lanes<Two> == 2, "two words of the right side for each sum");
+  using Bits = uint_like<V>;
+  Bits a = broadcast<Bits>(bitcast<uint32_t>(left)), b = bitcast<Bits>(right);
+#if defined(__AVX512BF16__) && defined(__AVX512VL__) && defined(__clang__)
+  using Halves = vec<__bf16, 2 * Lanes>;
+  if constexpr (Lanes == 16)
+    return __builtin_ia32_dpbf16ps_512(sum, bitcast<Halves>(a), bitcast<Halves>(b));
+  if constexpr (Lanes == 8)
+    return __builtin_ia32_dpbf16ps_256(sum, bitcast<Halves>(a), bitcast<Halves>(b));
+  if constexpr (Lanes == 4)
+    return __builtin_ia32_dpbf16ps_128(sum, bitcast<Halves>(a), bitcast<Halves>(b));
+#elif defined(__AVX512BF16__) && defined(__AVX512VL__)
+  if constexpr (Lanes == 16)
+    return __builtin_ia32_dpbf16ps_v16sf(sum, bitcast<vec<int16_t, 32>>(a), bitcast<vec<int16_t, 32>>(b));
+#endif
+  return sum + bitcast<V>(a << 16u) * bitcast<V>(b << 16u) + bitcast<V>(a & 0xffff0000u) * bitcast<V>(b & 0xffff0000u);
 }
 
 } // namespace kiln

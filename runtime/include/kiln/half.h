@@ -19,12 +19,48 @@ template <typename V> KILN_INLINE WordsOf<V> f32_to_bf16_bits(V x) {
   return convert<WordsOf<V>>(select(x == x, rounded, nan));
 }
 
-template <typename V> KILN_INLINE WordsOf<V> f32_to_bf16(V x) {
-#if defined(__AVX512BF16__) && defined(__AVX512DQ__) && defined(__clang__)
-  // The instruction takes subnormal numbers for zero.
+#if defined(__AVX512BF16__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__clang__)
+#define KILN_NATIVE_BF16 1
+// The hardware's conversion, which takes subnormal numbers for zero: one instruction for up to 32 of them.
+template <typename V> KILN_INLINE WordsOf<V> f32_to_bf16_flushed(V x) {
   if constexpr (lanes<V> == 16)
-    if (__builtin_expect(__builtin_ia32_fpclassps512_mask(x, 0x20, -1) == 0, 1))
-      return bitcast<WordsOf<V>>(__builtin_ia32_cvtneps2bf16_512_mask(x, with_lane<V, __bf16>{}, -1));
+    return bitcast<WordsOf<V>>(__builtin_ia32_cvtneps2bf16_512_mask(x, with_lane<V, __bf16>{}, -1));
+  else if constexpr (lanes<V> == 32)
+    return bitcast<WordsOf<V>>(__builtin_ia32_cvtne2ps2bf16_512(high_half(x), low_half(x)));
+  else
+    return join(f32_to_bf16_flushed(low_half(x)), f32_to_bf16_flushed(high_half(x)));
+}
+// Not zero if there are any.
+template <typename V> KILN_INLINE uint32_t any_subnormal(V x) {
+  if constexpr (lanes<V> == 16)
+    return __builtin_ia32_fpclassps512_mask(x, 0x20, -1);
+  else
+    return any_subnormal(low_half(x)) | any_subnormal(high_half(x));
+}
+template <typename W> KILN_INLINE uint32_t any_zero(W words) {
+  if constexpr (lanes<W> > 32) {
+    return any_zero(low_half(words)) | any_zero(high_half(words));
+  } else {
+    __asm__("" : "+v"(words)); // else Clang compares the numbers, as f32
+    int_like<W> magnitudes = bitcast<int_like<W>>(words) & 0x7fff;
+    if constexpr (lanes<W> == 32)
+      return __builtin_ia32_cmpw512_mask(magnitudes, int_like<W>{}, 0, -1);
+    else
+      return __builtin_ia32_cmpw256_mask(magnitudes, int_like<W>{}, 0, -1);
+  }
+}
+#else
+#define KILN_NATIVE_BF16 0
+#endif
+
+template <typename V> KILN_INLINE WordsOf<V> f32_to_bf16(V x) {
+#if KILN_NATIVE_BF16
+  if constexpr (lanes<V> >= 16) {
+    // Zeros are few in most data, and looked for in half as many registers as subnormal numbers.
+    WordsOf<V> words = f32_to_bf16_flushed(x);
+    if (__builtin_expect(any_zero(words) == 0, 1) || any_subnormal(x) == 0)
+      return words;
+  }
 #endif
   return f32_to_bf16_bits(x);
 }

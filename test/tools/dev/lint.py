@@ -21,6 +21,7 @@ CASES = {
     "pass-order": ({"passes/target/groups/A.cpp": '#include "passes/lowering/builder/A.h"\n'},
                    {"passes/lowering/rows/A.cpp": '#include "passes/target/groups/A.h"\n'}),
     "runtime-independence": ({"runtime/src/pool.c": '#include "dialects/nn/A.h"\n'}, {"runtime/src/pool.c": '#include "kiln/abi.h"\n'}),
+    "measured-numbers": ({"passes/target/choice/A.h": '#include "dialects/kernel/Tuning.h"\n'}, {"passes/target/choice/A.cpp": '#include "dialects/kernel/Tuning.h"\n'}),
     "kernel-header-includes": ({"runtime/include/kiln/a.h": "#include <iostream>\n"}, {"runtime/include/kiln/a.h": "#include <stdint.h>\n"}),
     "vague-name": ({"compiler/emit/StringUtils.h": "int a;\n"}, {"compiler/emit/StringTable.h": "int a;\n"}),
     "folder-depth": ({"docs/a/b/c/d/A.md": "a\n"}, {"docs/a/b/c/A.md": "a\n"}),

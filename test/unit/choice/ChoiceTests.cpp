@@ -1,4 +1,5 @@
 //===- ChoiceTests.cpp - What follows from a target's registers and numbers --===//
+#include "dialects/kernel/Tuning.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/choice/WinogradPlan.h"

@@ -47,4 +47,36 @@ TEST_F(Dot, NothingSaturates) {
 #endif
 }
 
+/// Small whole numbers, whose products and sums are exact however they are rounded.
+template <int Lanes> void expectSumsOfBf16() {
+  using V = vec<float, Lanes>;
+  std::mt19937 random(7);
+  auto toBf16 = [](int number) { return uint16_t(bitcast<uint32_t>(float(number)) >> 16); };
+  for (int round = 0; round < 500; ++round) {
+    int left[2], right[2 * Lanes];
+    vec<uint16_t, 2> a{};
+    vec<uint16_t, 2 * Lanes> b{};
+    V sum{};
+    for (int i = 0; i < 2; ++i)
+      a[i] = toBf16(left[i] = int(random() % 255) - 127);
+    for (int i = 0; i < 2 * Lanes; ++i)
+      b[i] = toBf16(right[i] = int(random() % 255) - 127);
+    for (int lane = 0; lane < Lanes; ++lane)
+      sum[lane] = float(lane * 1000 - 3);
+    V got = dot_bf16<Lanes>(a, b, sum);
+    for (int lane = 0; lane < Lanes; ++lane)
+      ASSERT_EQ(got[lane], sum[lane] + float(left[0] * right[2 * lane] + left[1] * right[2 * lane + 1])) << lane;
+  }
+}
+
+TEST_F(Dot, Bf16SumsPairs) {
+  expectSumsOfBf16<4>();
+#if KILN_TEST_LEVEL >= 3
+  expectSumsOfBf16<8>();
+#endif
+#if KILN_TEST_LEVEL >= 4
+  expectSumsOfBf16<16>();
+#endif
+}
+
 } // namespace

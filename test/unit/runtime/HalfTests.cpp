@@ -75,6 +75,28 @@ TEST_F(Half, FloatsRoundToTheNearestBf16) {
   }
 }
 
+// Wide vectors have a conversion of their own, which leaves those with subnormal numbers to the portable one: zeros, subnormal numbers, NaN and infinity
+// beside each other, each in every lane.
+template <typename V> void expectBf16OfEachLane() {
+  const float special[] = {0.0f, -0.0f, 1e-40f, -1e-39f, 0x1.fffffep-127f, 0x1p-126f, NAN, -INFINITY, 3e38f, 3.4e38f, 1.00390625f, 1.01171875f};
+  for (float around : {1.5f, 0.0f, 2e-39f})
+    for (float x : special)
+      for (int lane = 0; lane < lanes<V>; ++lane) {
+        V v = broadcast<V>(around);
+        v[lane] = x;
+        auto words = f32_to_bf16(v);
+        for (int i = 0; i < lanes<V>; ++i)
+          ASSERT_EQ(words[i], f32_to_bf16_bits(v[i])) << v[i] << " in lane " << i << " of " << lanes<V>;
+      }
+}
+
+TEST_F(Half, EachLaneRoundsToTheNearestBf16) {
+  expectBf16OfEachLane<f32x4>();
+  expectBf16OfEachLane<f32x16>();
+  expectBf16OfEachLane<vec<float, 32>>();
+  expectBf16OfEachLane<vec<float, 64>>();
+}
+
 TEST_F(Half, LoadsAndStores) {
   uint16_t words[8], copy[8];
   f32x8 v{0, 1, -2, 3.5f, 65504, -0.0f, 0.25f, 1e-7f};

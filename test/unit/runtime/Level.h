@@ -11,6 +11,10 @@ protected:
   void SetUp() override {
     if (KILN_TEST_LEVEL > 1 && kiln_cpu_level() < KILN_TEST_LEVEL)
       GTEST_SKIP() << "this machine is below x86-64-v" << KILN_TEST_LEVEL;
+#ifdef __AVX512BF16__
+    if (!__builtin_cpu_supports("avx512vnni") || !__builtin_cpu_supports("avx512bf16"))
+      GTEST_SKIP() << "this machine has no instructions for products of bytes and bf16";
+#endif
   }
 };
 

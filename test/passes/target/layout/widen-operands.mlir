@@ -1,4 +1,5 @@
 // RUN: kiln-opt %s --nn-widen-operands | FileCheck %s
+// RUN: kiln-opt %s --kiln-set-target=name=znver4 --nn-widen-operands | FileCheck %s --check-prefix=STEP
 
 // CHECK-LABEL: func @product
 // CHECK: %[[W:.*]] = nn.constant
@@ -41,4 +42,19 @@ func.func @stays(%x: tensor<1x8x8x3xf16>, %w: tensor<3x1x3x3xf16>, %a: tensor<4x
   %s = nn.matmul %a, %b : tensor<4x8xf16>, tensor<8x1xf16> -> tensor<4x1xf16>
   %t = nn.matmul %c, %d : tensor<4x8xf64>, tensor<8x4xf64> -> tensor<4x4xf64>
   return %r, %s, %t : tensor<1x6x6x3xf16>, tensor<4x1xf16>, tensor<4x4xf64>
+}
+
+// The target's step reads bf16 as it is. Seven products do not fill steps of two products.
+// STEP-LABEL: func @steps
+// STEP-NOT: nn.cast
+// STEP: nn.matmul %{{.*}}, %{{.*}} : tensor<4x8xbf16>
+// STEP: nn.cast %{{.*}} : tensor<4x7xbf16> -> tensor<4x7xf32>
+// CHECK-LABEL: func @steps
+// CHECK: nn.cast %{{.*}} : tensor<4x8xbf16> -> tensor<4x8xf32>
+func.func @steps(%x: tensor<4x8xbf16>, %y: tensor<4x7xbf16>) -> (tensor<4x16xbf16>, tensor<4x16xbf16>) {
+  %v = nn.constant dense<1.0> : tensor<8x16xbf16>
+  %w = nn.constant dense<1.0> : tensor<7x16xbf16>
+  %a = nn.matmul %x, %v : tensor<4x8xbf16>, tensor<8x16xbf16> -> tensor<4x16xbf16>
+  %b = nn.matmul %y, %w : tensor<4x7xbf16>, tensor<7x16xbf16> -> tensor<4x16xbf16>
+  return %a, %b : tensor<4x16xbf16>, tensor<4x16xbf16>
 }
