@@ -139,8 +139,18 @@ static Error applyAffine(ModelGraph &model, int index, const Affine &affine) {
   return Error::success();
 }
 
+/// Leaves out the empty tensors that stood for no value before operator set 13. ONNX Runtime's optimiser stumbles over them behind 8-bit values.
+static void dropEmptyInputs(ModelGraph &model) {
+  for (onnx::NodeProto &node : *model.graph().mutable_node())
+    for (int i = 1; i < node.input_size() && node.op_type() == "Resize" && isDefaultDomain(node); ++i)
+      if (const onnx::TensorProto *tensor = model.constant(node.input(i)); tensor && is_contained(tensor->dims(), 0))
+        node.set_input(i, "");
+  model.index();
+}
+
 Error foldIntoWeights(ModelGraph &model) {
   liftConstants(model);
+  dropEmptyInputs(model);
   for (int i = 0; i < model.graph().node_size(); ++i) {
     std::vector<bool> dead(model.graph().node_size());
     const onnx::NodeProto &node = model.node(i);
