@@ -15,18 +15,23 @@ inline llvm::cl::SubCommand runCommand("run", "Compile a model, run it once in t
 inline llvm::cl::SubCommand verifyCommand("verify", "Compare a model's outputs with recorded ones, or two ways to compile it");
 inline llvm::cl::SubCommand benchCommand("bench", "Measure latency, and the speed of each kernel");
 inline llvm::cl::SubCommand tuneCommand("tune", "Measure alternatives of each kernel and write a profile for later compiles");
+inline llvm::cl::SubCommand quantizeCommand("quantize", "Write a model with 8-bit or 4-bit integers, calibrated on samples of its inputs");
 inline llvm::cl::SubCommand inspectCommand("inspect", "Show the signature, operators, sizes and decisions of a model or a library");
 inline llvm::cl::SubCommand completionCommand("completion", "Print the completion script of a shell: bash or zsh");
 
-/// The subcommands that compile a model, and those that run one.
-inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &tuneCommand, &inspectCommand};
-inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand};
+/// The subcommands that compile a model, those whose compile has a result to package, those that run a model, and those that can fill its inputs.
+inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand,      &verifyCommand, &benchCommand,
+                                                   &tuneCommand,    &quantizeCommand, &inspectCommand};
+inline llvm::cl::SubCommandGroup packagingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &tuneCommand, &inspectCommand};
+inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &quantizeCommand};
+inline llvm::cl::SubCommandGroup fillingCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand};
 
 int runCompile();
 int runRun();
 int runVerify();
 int runBench();
 int runTune();
+int runQuantize();
 int runInspect();
 int runCompletion();
 

@@ -66,7 +66,7 @@ static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
 static cl::opt<bool> strict("strict", cl::desc("Report an error instead of splitting a composite for which the target has no fused kernel"),
                             cl::sub(compilingCommands));
 static cl::opt<std::string> weights("weights", cl::desc("Where to put the weights: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
-    cl::sub(compilingCommands));
+    cl::sub(packagingCommands));
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
     cl::desc("Change a limit, here with its default. On the model: rank (32), nodes (400000, after inlining of functions), operands (16384 inputs or outputs "
              "of a node), depth (100, of functions and branches), tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation folded at "

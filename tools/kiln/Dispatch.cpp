@@ -34,6 +34,11 @@ static constexpr Command commands[] = {
      "EXAMPLES:\n\n"
      "  kiln tune model.onnx --dim batch=1 -o model.profile\n"
      "  kiln model.onnx --dim batch=1 --profile model.profile -o out\n"},
+    {&quantizeCommand, runQuantize,
+     "EXAMPLES:\n\n"
+     "  kiln quantize model.onnx --data samples -o model.int8.onnx              8-bit weights and activations\n"
+     "  kiln quantize model.onnx --data samples -o model.int8.onnx --max-error 0.02 --report report.json\n"
+     "  kiln quantize model.onnx --weights int4 --block 32 --data samples -o model.int4.onnx\n"},
     {&inspectCommand, runInspect,
      "EXAMPLES:\n\n"
      "  kiln inspect model.onnx\n"

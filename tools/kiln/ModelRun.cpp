@@ -22,12 +22,12 @@ namespace kiln {
 
 static cl::list<std::string> input("input", cl::desc("Values of an input: a file (.npy, .pb, .png, .ppm; any file for bytes of rank 1), or random[:SEED], "
                                                      "normal[:SD], uniform:LO:HI, randint:LO:HI, arange, zeros, ones, a number"),
-                                   cl::value_desc("NAME=VALUE"), cl::sub(runningCommands));
+                                   cl::value_desc("NAME=VALUE"), cl::sub(fillingCommands));
 static cl::list<std::string> load("load", cl::desc("Shared library with the target's functions for composites"), cl::value_desc("LIBRARY.so"),
                                   cl::sub(runningCommands));
 static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimension of filled inputs, or of one that no input has"),
                                     cl::value_desc("NAME=SIZE"), cl::sub(runningCommands));
-static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(runningCommands));
+static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(fillingCommands));
 static cl::opt<int> threads("threads", cl::desc("Number of threads that run the model; 0 means one per CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
 static cl::opt<std::string> imageLayout("image-layout",
@@ -157,8 +157,7 @@ static Expected<Tensor> readPicture(StringRef bytes, const kiln_tensor_info &inf
   return makeTensor(*image, type, dims, options);
 }
 
-/// Reads a .npy, ONNX .pb or picture file for an input.
-static Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info &info) {
+Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info &info) {
   StringRef path = spec.text;
   if (spec.list && (spec.list->is_sequence || path.ends_with(".pb"))) {
     if (!path.ends_with(".pb"))

@@ -43,6 +43,9 @@ llvm::Expected<Execution> prepareRun(const LoadedModel &model, llvm::ArrayRef<Te
 /// Inputs with a range are filled from it, and given values must be in the range.
 llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, llvm::StringRef fallback, const CompileOptions &options);
 
+/// Reads a .npy, ONNX .pb or picture file for an input.
+llvm::Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info &info);
+
 /// Fails if a value is outside the range that the options promise for its input.
 llvm::Error checkRanges(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs, const CompileOptions &options);
 
