@@ -12,7 +12,7 @@
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
