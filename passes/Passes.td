@@ -57,6 +57,11 @@ def LowerGroups : Pass<"nn-lower-groups", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
+def RoundProducts : Pass<"kernel-round-products", "mlir::ModuleOp"> {
+  let summary = "Rounds products before they are added on the way to integers, so that these are the same on every target.";
+  let dependentDialects = ["kernel::KernelDialect"];
+}
+
 def DropUnusedArguments : Pass<"kernel-drop-unused-arguments", "mlir::ModuleOp"> {
   let summary = "Takes away the sizes that a kernel does not use, from it and from its launches.";
 }

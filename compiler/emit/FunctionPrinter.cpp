@@ -176,6 +176,8 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
     return call("kiln::" + takeName(step.getFunction()) + "<" + lanes + ">",
                 {operand(step.getLhs()).text, operand(step.getRhs()).text, operand(step.getSum()).text});
   }
+  if (auto rounded = dyn_cast<kernel::RoundedOp>(op))
+    return call("kiln::rounded", {operand(rounded.getProduct()).text});
   if (auto quantize = dyn_cast<kernel::QuantizeOp>(op))
     return callOn(quantize.getIsUnsigned() ? "quantize_unsigned" : "quantize", operand.type(quantize.getType()), quantize.getOperands(), operand);
   if (auto lookup = dyn_cast<kernel::LookupOp>(op))

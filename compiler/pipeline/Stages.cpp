@@ -74,6 +74,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
 static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createLowerGroups());
   passes.addPass(createCanonicalizerPass());
+  passes.addPass(createRoundProducts());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
   passes.addPass(createDropUnusedArguments());

@@ -137,6 +137,18 @@ def Kernel_QuantizeOp : Kernel_Op<"quantize", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_RoundedOp : Kernel_Op<"rounded", [Pure, AllTypesMatch<["product", "result"]>]> {
+  let summary = "A product that is rounded before it is added, on targets that multiply and add at once, too.";
+  let description = [{
+    ```mlir
+    %r = kernel.rounded %product : vector<16xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AnyFloat, VectorOfAnyRankOf<[AnyFloat]>]>:$product);
+  let results = (outs AnyTypeOf<[AnyFloat, VectorOfAnyRankOf<[AnyFloat]>]>:$result);
+  let assemblyFormat = "$product attr-dict `:` type($result)";
+}
+
 def Kernel_LookupOp : Kernel_Op<"lookup", [Pure, AllTypesMatch<["x", "result"]>]> {
   let summary = "Bytes replaced by those of a table.";
   let description = [{

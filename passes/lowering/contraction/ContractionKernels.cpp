@@ -34,7 +34,9 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
-      KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}.placing(PlaceSupport::Sides).planning(PlanTile | PlanChunk),
+      KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}
+          .placing(PlaceSupport::Sides)
+          .planning(PlanTile | PlanChunk | PlanPrefetch),
       bySteps<isByte>("gemm_bytes"),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),

@@ -130,13 +130,28 @@ std::string findPlanFault(GroupOp group) {
   return fault.empty() ? "" : name + "cannot follow it: " + fault;
 }
 
-void updateTile(GroupOp group, kernel::TargetAttr target) {
+/// The next row of the table that fits a group whose inputs lie where `row` reads them, but no longer as it needs them.
+static void chooseOtherKernel(GroupOp group, kernel::TargetAttr target, const KernelRow &row) {
+  for (const KernelRow *other : getKernelTable()) {
+    if (other->form != row.form || other->places < row.places || !other->library.empty())
+      continue;
+    if (KernelMatch match = other->match(group, target)) {
+      group.setPlanAttr(other->makePlan(group.getContext(), match.numbers));
+      group.setReason(match.reason);
+      return;
+    }
+  }
+}
+
+void updatePlan(GroupOp group, kernel::TargetAttr target) {
   std::optional<kernel::PlanAttr> plan = group.getPlan();
   const KernelRow *row = plan ? findKernelRow(plan->getKernel()) : nullptr;
-  if (!row || !(row->parts & PlanTile) || plan->getMeasured())
+  if (!row)
     return;
   KernelMatch match = row->match(group, target);
   if (!match)
+    return chooseOtherKernel(group, target, *row);
+  if (!(row->parts & PlanTile) || plan->getMeasured())
     return;
   match.numbers.chunk = plan->getChunk();
   group.setPlanAttr(row->makePlan(group.getContext(), match.numbers));

@@ -208,8 +208,9 @@ EpilogueSupport getEpilogueSupport(mlir::Operation *anchor);
 /// What is wrong with the group's plan, a few words; empty when its kernel can follow it. What a row's `fit` refuses, a plan cannot ask for.
 std::string findPlanFault(nn::GroupOp group);
 
-/// Chooses the tile again for a group whose inputs have been placed: it depends on how far apart rows lie. One that was measured stays.
-void updateTile(nn::GroupOp group, kernel::TargetAttr target);
+/// Plans a group again whose inputs have been placed: its tile depends on how far apart rows lie, unless it was measured, and its kernel may need elements that
+/// are neighbours.
+void updatePlan(nn::GroupOp group, kernel::TargetAttr target);
 
 /// Whether the group's kernel checks input values at run time and so takes a status cell.
 bool checksValues(nn::GroupOp group);

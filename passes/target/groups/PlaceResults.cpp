@@ -284,12 +284,12 @@ static void delayConstants(Block &block) {
   }
 }
 
-/// Tiles for operands that now lie elsewhere.
-static void updateTiles(func::FuncOp function) {
+/// Plans for operands that now lie elsewhere.
+static void updatePlans(func::FuncOp function) {
   kernel::TargetAttr target = kernel::getTarget(function);
   function.walk([&](GroupOp group) {
     if (target && llvm::any_of(llvm::seq<unsigned>(0, group.getInputs().size()), [&](unsigned input) { return getPlace(group, input) != AffineMap(); }))
-      updateTile(group, target);
+      updatePlan(group, target);
   });
 }
 
@@ -303,7 +303,7 @@ struct PlaceResults : impl::PlaceResultsBase<PlaceResults> {
           placeResults(group);
           viewSource(group);
         }
-      updateTiles(function);
+      updatePlans(function);
     }
   }
 };

@@ -13,18 +13,6 @@ namespace kiln {
 // Their functions belong to the translation unit: units for several targets meet in one library.
 namespace {
 
-// A product as it is: -ffp-contract=fast does not see the sum behind it.
-template <typename V> KILN_INLINE V rounded(V product) {
-#if defined(__x86_64__) || defined(__i386__)
-  __asm__("" : "+v"(product));
-#elif defined(__aarch64__)
-  __asm__("" : "+w"(product));
-#else
-  __asm__("" : "+m"(product));
-#endif
-  return product;
-}
-
 template <typename V> struct Complex {
   V re, im;
 };

@@ -209,6 +209,18 @@ template <typename V> KILN_INLINE vec<lane<V>, 2 * lanes<V>> join(V low, V high)
     return joinHalves(low, high, typename Count<2 * lanes<V>>::type());
 }
 
+// A product as it is: -ffp-contract=fast does not see the sum behind it.
+template <typename V> KILN_INLINE V rounded(V product) {
+#if defined(__x86_64__) || defined(__i386__)
+  __asm__("" : "+v"(product));
+#elif defined(__aarch64__)
+  __asm__("" : "+w"(product));
+#else
+  __asm__("" : "+m"(product));
+#endif
+  return product;
+}
+
 // Reductions over the lanes. The order is fixed: lane i meets lane i + n/2, then the lower half goes on in the
 // same way. Four lanes give (v0 + v2) + (v1 + v3) on every CPU.
 template <typename V> KILN_INLINE lane<V> reduce_add(V value) {

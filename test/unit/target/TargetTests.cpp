@@ -3,6 +3,7 @@
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/target/Targets.h"
+#include "dialects/kernel/Tuning.h"
 #include "kiln/cpu.h"
 
 #include "mlir/IR/Builders.h"
@@ -95,7 +96,11 @@ TEST_F(Targets, Znver4IsLevel4WithItsOwnInstructions) {
     EXPECT_FALSE(llvm::is_contained(features, feature)) << feature;
   kernel::TargetAttr target = makeTarget(&context, "znver4");
   EXPECT_EQ(target.getVectorBits(), 512u);
-  EXPECT_EQ(target.getTuning(), makeTarget(&context, "x86-64-v4").getTuning());
+  kernel::TargetAttr level = makeTarget(&context, "x86-64-v4");
+  for (kernel::Tuned number : {kernel::Tuned::TallRows, kernel::Tuned::DepthwiseLines})
+    EXPECT_EQ(target.tuned(number), level.tuned(number));
+  EXPECT_EQ(target.tuned(kernel::Tuned::Bf16Vectors), 2);
+  EXPECT_EQ(level.tuned(kernel::Tuned::Bf16Vectors), 1);
   // A name that every compiler of AVX-512 knows.
   EXPECT_EQ(targetFlags(target).front(), "-march=x86-64-v4");
 }
