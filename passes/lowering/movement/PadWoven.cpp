@@ -6,6 +6,7 @@
 // registers, gives as many vectors of the result.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/target/choice/Kernels.h"
@@ -33,8 +34,8 @@ KernelMatch matchPadWoven(GroupOp group, Operation *anchor, kernel::TargetAttr t
     return refuse("the border is cut off or known at run time only");
   if (isa<BlockArgument>(op.getInput()) || group.getTerminator()->getOperand(0) != op.getResult() || group.getNumResults() != 1)
     return refuse("nothing is computed before the border, or something behind it");
-  if (target.lanes(32) < 4)
-    return refuse("the target has no vectors");
+  if (countLanes(group, target) < 4)
+    return refuse("the target has no vectors for such elements");
   return accept("padding of pixels: a vector of each channel, interleaved in registers");
 }
 
@@ -63,7 +64,7 @@ struct WovenPixels {
     if (getConstantDim(count) == 0)
       return;
     AffineExpr start = placeOf(line, first);
-    unsigned lanes = k.target().getVectorBits() / 8;
+    unsigned lanes = lanesOf(k.target(), op.getType().getElementType());
     k.vectorLoop(simplifyDim(count * channels), lanes, "i", [&](AffineExpr i, Lanes across) { store(start + i, fill(across.count), across.count); });
   }
   void pixels(ArrayRef<AffineExpr> line, const IndexExprs &source) const {

@@ -47,27 +47,24 @@ template <typename V, typename Four> KILN_INLINE V spreadFours(Four left) {
     return broadcast<V>(bitcast<int32_t>(left));
 }
 
-// sum[i] + left[0] * right[4 i] + ... + left[3] * right[4 i + 3]; the bytes of the left side count as unsigned. The bytes become words, of which an
-// instruction multiplies pairs: bytes 0 and 2, then 1 and 3.
-template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8_pairs(Four left, Bytes right, V sum) {
-  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes, "four bytes of the right side for each sum");
-  using Words = vec<int16_t, 2 * Lanes>;
-  using Unsigned = vec<uint16_t, 2 * Lanes>;
-  Unsigned a = bitcast<Unsigned>(spreadFours<V>(left));
-  Words b = bitcast<Words>(right);
-  Words even = bitcast<Words>(bitcast<Unsigned>(right) << 8u) >> 8, odd = b >> 8;
+// The sums of four products for each lane: bytes of `x` count as unsigned, those of `y` as signed. They become words, of which an instruction multiplies
+// pairs: bytes 0 and 2, then 1 and 3.
+template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
+  using Words = vec<int16_t, 2 * lanes<V>>;
+  using Unsigned = uint_like<Words>;
+  Unsigned a = bitcast<Unsigned>(x);
+  Words even = bitcast<Words>(bitcast<Unsigned>(y) << 8u) >> 8, odd = bitcast<Words>(y) >> 8;
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
 }
 
-// The same with a signed left and an unsigned right side.
+// sum[i] + left[0] * right[4 i] + ... + left[3] * right[4 i + 3], one side of which is unsigned, on any CPU.
+template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8_pairs(Four left, Bytes right, V sum) {
+  static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes, "four bytes of the right side for each sum");
+  return multiplyFoursInPairs(spreadFours<V>(left), bitcast<V>(right), sum);
+}
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8u8_pairs(Four left, Bytes right, V sum) {
   static_assert(lanes<V> == Lanes && lanes<Bytes> == 4 * Lanes, "four bytes of the right side for each sum");
-  using Words = vec<int16_t, 2 * Lanes>;
-  using Unsigned = vec<uint16_t, 2 * Lanes>;
-  Words a = bitcast<Words>(spreadFours<V>(left));
-  Unsigned b = bitcast<Unsigned>(right);
-  Words even = bitcast<Words>(bitcast<Unsigned>(a) << 8u) >> 8;
-  return sum + multiply_pairs<V>(even, bitcast<Words>(b & 0xffu)) + multiply_pairs<V>(a >> 8, bitcast<Words>(b >> 8u));
+  return multiplyFoursInPairs(bitcast<V>(right), spreadFours<V>(left), sum);
 }
 
 #if KILN_DOT_BITS
