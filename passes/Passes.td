@@ -62,6 +62,11 @@ def RoundProducts : Pass<"kernel-round-products", "mlir::ModuleOp"> {
   let dependentDialects = ["kernel::KernelDialect"];
 }
 
+def SimplifyQuantized : Pass<"kernel-simplify-quantized", "mlir::ModuleOp"> {
+  let summary = "Divides by constants within kernel.quantize, and leaves out integers that only become real numbers again.";
+  let dependentDialects = ["kernel::KernelDialect"];
+}
+
 def DropUnusedArguments : Pass<"kernel-drop-unused-arguments", "mlir::ModuleOp"> {
   let summary = "Takes away the sizes that a kernel does not use, from it and from its launches.";
 }

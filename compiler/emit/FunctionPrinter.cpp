@@ -164,6 +164,21 @@ Expression FunctionPrinter::writeLoad(Operation *op) {
   return call("kiln::load_strided<" + writeType(load.getType()) + ">", {place, std::to_string(load.getStride())});
 }
 
+/// The C++ type of ui8, si8, ui16 or si16.
+static std::string writeIntegerType(Type type) {
+  Type bits = IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
+  return type.isUnsignedInteger() ? cppUnsignedType(bits) : cppType(bits);
+}
+
+/// kernel.quantize and kernel.quantized_steps: the type is what the function is instantiated for.
+static Expression writeQuantize(StringRef function, const std::string &type, Operation *op, FloatAttr divisor, OperandText operand) {
+  std::vector<std::string> arguments{operand(op->getOperand(0)).text};
+  if (divisor)
+    arguments.push_back(literal(divisor).text);
+  arguments.push_back(operand(op->getOperand(1)).text);
+  return call("kiln::" + function.str() + "<" + type + ">", arguments);
+}
+
 Expression FunctionPrinter::writeExpression(Operation *op) {
   auto take = [&](Value value) { return expression(value); };
   OperandText operand(take, vectors);
@@ -179,7 +194,9 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
   if (auto rounded = dyn_cast<kernel::RoundedOp>(op))
     return call("kiln::rounded", {operand(rounded.getProduct()).text});
   if (auto quantize = dyn_cast<kernel::QuantizeOp>(op))
-    return callOn(quantize.getIsUnsigned() ? "quantize_unsigned" : "quantize", operand.type(quantize.getType()), quantize.getOperands(), operand);
+    return writeQuantize(quantize.getIsUnsigned() ? "quantize_unsigned" : "quantize", operand.type(quantize.getType()), op, quantize.getDivisorAttr(), operand);
+  if (auto steps = dyn_cast<kernel::QuantizedStepsOp>(op))
+    return writeQuantize("quantized_steps", writeIntegerType(steps.getInteger()), op, steps.getDivisorAttr(), operand);
   if (auto lookup = dyn_cast<kernel::LookupOp>(op))
     return call("kiln::lookup<" + operand.type(lookup.getType()) + ">", {tables.lookup(lookup.getTableAttr()), operand(lookup.getX()).text});
   if (auto quads = dyn_cast<kernel::QuadsOp>(op)) {

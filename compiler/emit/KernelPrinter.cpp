@@ -153,7 +153,7 @@ FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) 
   kernel.walk([&](kernel::RuntimeCallOp call) { result.callees.insert(call.getCallee().str()); });
   kernel.walk([&](kernel::StepOp step) { result.callees.insert("kiln::" + takeName(step.getFunction())); });
   kernel.walk([&](Operation *op) {
-    if (isa<kernel::QuantizeOp>(op))
+    if (isa<kernel::QuantizeOp, kernel::QuantizedStepsOp>(op))
       result.callees.insert("kiln::quantize");
     else if (isa<kernel::LookupOp>(op))
       result.callees.insert("kiln::lookup");

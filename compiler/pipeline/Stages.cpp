@@ -75,6 +75,7 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createLowerGroups());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createRoundProducts());
+  passes.addPass(createSimplifyQuantized());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
   passes.addPass(createDropUnusedArguments());

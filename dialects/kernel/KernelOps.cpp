@@ -81,13 +81,28 @@ LogicalResult StepOp::verify() {
   return emitOpError("has ") << have << " elements on the right, expected " << depth << " for each of " << lanes << " sums";
 }
 
+/// What kernel.quantize and kernel.quantized_steps expect alike; `to` is the integer type.
+static LogicalResult verifyQuantized(Operation *op, Type to, bool isInteger, FloatAttr divisor) {
+  Type from = getElementTypeOrSelf(op->getOperand(0)), zero = getElementTypeOrSelf(op->getOperand(1));
+  if (!from.isF32() || !zero.isSignlessInteger(32) || !isInteger)
+    return op->emitOpError("makes integers of 8 or 16 bits from f32 and a zero point of i32; got ") << from << ", " << zero << " and " << to;
+  auto lanes = [](Value value) { return isa<VectorType>(value.getType()) ? cast<VectorType>(value.getType()).getNumElements() : 0; };
+  if (lanes(op->getOperand(0)) != lanes(op->getResult(0)) || lanes(op->getOperand(1)) != lanes(op->getResult(0)))
+    return op->emitOpError("expects operands and a result of one shape");
+  if (divisor && (!divisor.getValue().isNormal() || divisor.getValue().isNegative()))
+    return op->emitOpError("expects a positive normal number as divisor; got ") << divisor;
+  return success();
+}
+
 LogicalResult QuantizeOp::verify() {
-  Type from = getElementTypeOrSelf(getX()), zero = getElementTypeOrSelf(getZero()), to = getElementTypeOrSelf(getType());
-  if (!from.isF32() || !zero.isSignlessInteger(32) || !(to.isSignlessInteger(8) || to.isSignlessInteger(16)))
-    return emitOpError("makes integers of 8 or 16 bits from f32 and a zero point of i32; got ") << from << ", " << zero << " and " << to;
-  auto lanes = [](Type type) { return isa<VectorType>(type) ? cast<VectorType>(type).getNumElements() : 0; };
-  bool isEven = lanes(getX().getType()) == lanes(getType()) && lanes(getZero().getType()) == lanes(getType());
-  return isEven ? success() : emitOpError("expects operands and a result of one shape");
+  Type to = getElementTypeOrSelf(getType());
+  return verifyQuantized(*this, to, to.isSignlessInteger(8) || to.isSignlessInteger(16), getDivisorAttr());
+}
+
+LogicalResult QuantizedStepsOp::verify() {
+  Type to = getInteger();
+  bool isInteger = (to.isSignedInteger() || to.isUnsignedInteger()) && (to.getIntOrFloatBitWidth() == 8 || to.getIntOrFloatBitWidth() == 16);
+  return verifyQuantized(*this, to, isInteger, getDivisorAttr());
 }
 
 LogicalResult LookupOp::verify() {

@@ -126,14 +126,29 @@ def Kernel_StepOp : Kernel_Op<"step", [Pure, AllTypesMatch<["sum", "result"]>]> 
 def Kernel_QuantizeOp : Kernel_Op<"quantize", [Pure]> {
   let summary = "Real numbers to the nearest integer, halves to the even one, plus a zero point, saturated. NaN gives the lowest integer.";
   let description = [{
-    Numbers of f32 and zero points of i32 become integers of 8 or 16 bits, which are unsigned if the attribute says so.
+    Numbers of f32 and zero points of i32 become integers of 8 or 16 bits, which are unsigned if the attribute says so. With `by`, the numbers are divided
+    first and the quotients rounded to f32; the divisor is one for which C++ may multiply instead (`isDividedByProduct`, dialects/kernel/Quotient.h).
     ```mlir
     %q = kernel.quantize %x, %zero {is_unsigned} : vector<16xf32>, vector<16xi32> -> vector<16xi8>
+    %r = kernel.quantize %x by 0.02, %zero : vector<16xf32>, vector<16xi32> -> vector<16xi8>
     ```
   }];
-  let arguments = (ins AnyType:$x, AnyType:$zero, UnitAttr:$is_unsigned);
+  let arguments = (ins AnyType:$x, OptionalAttr<F32Attr>:$divisor, AnyType:$zero, UnitAttr:$is_unsigned);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$x `,` $zero attr-dict `:` type($x) `,` type($zero) `->` type($result)";
+  let assemblyFormat = "$x (`by` $divisor^)? `,` $zero attr-dict `:` type($x) `,` type($zero) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_QuantizedStepsOp : Kernel_Op<"quantized_steps", [Pure, AllTypesMatch<["x", "result"]>]> {
+  let summary = "The integers of kernel.quantize less their zero points, as real numbers: what nn.dequantize multiplies by the scale.";
+  let description = [{
+    ```mlir
+    %s = kernel.quantized_steps %x by 0.02, %zero as ui8 : vector<16xf32>, vector<16xi32>
+    ```
+  }];
+  let arguments = (ins AnyType:$x, OptionalAttr<F32Attr>:$divisor, AnyType:$zero, TypeAttr:$integer);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$x (`by` $divisor^)? `,` $zero `as` $integer attr-dict `:` type($x) `,` type($zero)";
   let hasVerifier = 1;
 }
 

@@ -283,7 +283,7 @@ Scalar quantizeTo(const Scalar &x, const Scalar &zero, Type type) {
   if (x.isTensor() || !x.element.isF32() || (width != 8 && width != 16))
     return castTo(min(max(roundEven(x) + castTo(zero, x.element), lowestOf(to)), highestOf(to)), type);
   Value wide = castTo(zero, x.builder.getI32Type()).held;
-  auto rounded = kernel::QuantizeOp::create(x.builder, x.loc, withForm(x.held.getType(), to), x.held, wide, to.isUnsignedInteger());
+  auto rounded = kernel::QuantizeOp::create(x.builder, x.loc, withForm(x.held.getType(), to), x.held, FloatAttr(), wide, to.isUnsignedInteger());
   return Scalar(x.builder, x.loc, rounded, to);
 }
 

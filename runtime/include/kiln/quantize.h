@@ -3,6 +3,7 @@
 #define KILN_QUANTIZE_H
 
 #include "kiln/integer.h"
+#include "kiln/math/real.h"
 #include "kiln/math/round.h"
 
 namespace kiln {
@@ -26,20 +27,51 @@ template <typename V> KILN_INLINE with_lane<V, int32_t> nearest_integer(V x) {
   return convert<with_lane<V, int32_t>>(roundeven(x));
 }
 
-// The bounds are integers, so that clamping before rounding and after it are the same. NaN gives the lowest integer.
-template <typename T, typename To, typename V, typename Zero> KILN_INLINE To quantizeLanes(V x, Zero zero) {
-  const V offset = convert<V>(zero);
-  const V low = broadcast<V>(float(lowestInt<T>)) - offset, high = broadcast<V>(float(highestInt<T>)) - offset;
+// NaN gives the lower bound.
+template <typename V> KILN_INLINE V clamp(V x, V low, V high) {
   x = select(x > low, x, low);
-  x = select(x < high, x, high);
-  return convert<To>(nearest_integer(x) + zero);
+  return select(x < high, x, high);
 }
+
+// The integers of T that are nearest to numbers, less their zero points. The bounds are integers, so that clamping before rounding and after it are the same.
+template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_t> integerSteps(V x, Zero zero) {
+  const V offset = convert<V>(zero);
+  return nearest_integer(clamp(x, broadcast<V>(float(lowestInt<T>)) - offset, broadcast<V>(float(highestInt<T>)) - offset));
+}
+
+// The same of x / divisor. A division takes as long as ten products or more. The inverse is held in two parts, and the compiler has proved that the nearest
+// integers are those of the quotients (isDividedByProduct). Numbers are clamped first, because infinities cannot be multiplied so.
+template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_t> integerSteps(V x, float divisor, Zero zero) {
+#if defined(__FMA__)
+  const double inverse = 1.0 / double(divisor);
+  const float high = float(inverse), low = float(inverse - double(high));
+  const V offset = convert<V>(zero), scale = broadcast<V>(divisor);
+  x = clamp(x, (broadcast<V>(float(lowestInt<T>)) - offset) * scale, (broadcast<V>(float(highestInt<T>)) - offset) * scale);
+  return nearest_integer(fma(x, broadcast<V>(high), x * broadcast<V>(low)));
+#else
+  return integerSteps<T>(x / broadcast<V>(divisor), zero);
+#endif
+}
+
 template <typename To, typename V, typename Zero> KILN_INLINE To quantize(V x, Zero zero) {
-  return quantizeLanes<lane<To>, To>(x, zero);
+  return convert<To>(integerSteps<lane<To>>(x, zero) + zero);
+}
+template <typename To, typename V, typename Zero> KILN_INLINE To quantize(V x, float divisor, Zero zero) {
+  return convert<To>(integerSteps<lane<To>>(x, divisor, zero) + zero);
 }
 // The same bits as an unsigned integer has.
 template <typename To, typename V, typename Zero> KILN_INLINE To quantize_unsigned(V x, Zero zero) {
-  return quantizeLanes<lane<uint_like<To>>, To>(x, zero);
+  return convert<To>(integerSteps<lane<uint_like<To>>>(x, zero) + zero);
+}
+template <typename To, typename V, typename Zero> KILN_INLINE To quantize_unsigned(V x, float divisor, Zero zero) {
+  return convert<To>(integerSteps<lane<uint_like<To>>>(x, divisor, zero) + zero);
+}
+// What these integers stand for in units of the scale. T is the type of the integers.
+template <typename T, typename V, typename Zero> KILN_INLINE V quantized_steps(V x, Zero zero) {
+  return convert<V>(integerSteps<T>(x, zero));
+}
+template <typename T, typename V, typename Zero> KILN_INLINE V quantized_steps(V x, float divisor, Zero zero) {
+  return convert<V>(integerSteps<T>(x, divisor, zero));
 }
 
 } // namespace kiln

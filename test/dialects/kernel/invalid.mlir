@@ -84,6 +84,22 @@ func.func private @k(%x: vector<8xf32>, %zero: i32) {
 
 // -----
 
+func.func private @k(%x: f32, %zero: i32) {
+  // expected-error @below {{expects a positive normal number as divisor; got -2.000000e+00}}
+  %q = kernel.quantize %x by -2.0, %zero : f32, i32 -> i8
+  return
+}
+
+// -----
+
+func.func private @k(%x: f32, %zero: i32) {
+  // expected-error @below {{makes integers of 8 or 16 bits from f32 and a zero point of i32; got 'f32', 'i32' and 'i8'}}
+  %s = kernel.quantized_steps %x, %zero as i8 : f32, i32
+  return
+}
+
+// -----
+
 func.func private @k(%x: i16) {
   // expected-error @below {{looks up bytes; got 'i16'}}
   %r = kernel.lookup %x in [1, 2] : i16

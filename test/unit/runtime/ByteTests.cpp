@@ -56,6 +56,46 @@ TEST_F(Bytes, QuantizeRoundsAndSaturates) {
   expectNearest<16>();
 }
 
+/// With a divisor: the integers of the quotients, also next to where the nearest integer changes, and for what is no finite number.
+template <int Lanes> void expectQuotients() {
+  using V = vec<float, Lanes>;
+  using Zero = vec<int32_t, Lanes>;
+  std::mt19937 random(11);
+  const float special[] = {INFINITY, -INFINITY, NAN, FLT_MAX, -FLT_MAX, 0.0f, -0.0f, FLT_MIN, 1e-45f};
+  for (int round = 0; round < 40; ++round) {
+    float divisor = std::ldexp(1.0f + float(random() % 8388608) / 8388608, int(random() % 40) - 20);
+    for (int zero : {0, 131}) {
+      for (int first = -270; first < 270; first += Lanes) {
+        alignas(64) float x[Lanes], steps[Lanes];
+        for (int i = 0; i < Lanes; ++i) {
+          x[i] = (float(first + i) + 0.5f) * divisor;
+          for (int away = round % 5; away > 0; --away)
+            x[i] = std::nextafter(x[i], round % 2 ? INFINITY : -INFINITY);
+          if (first < -260)
+            x[i] = special[(round + i) % 9];
+        }
+        alignas(64) uint8_t bytes[Lanes];
+        auto unsignedBytes = quantize_unsigned<vec<int8_t, Lanes>>(load<V>(x), divisor, broadcast<Zero>(zero));
+        __builtin_memcpy(bytes, &unsignedBytes, Lanes);
+        store<V>(steps, quantized_steps<uint8_t>(load<V>(x), divisor, broadcast<Zero>(zero)));
+        for (int i = 0; i < Lanes; ++i) {
+          uint8_t expected = expectQuantized<uint8_t>(x[i] / divisor, zero);
+          ASSERT_EQ(bytes[i], expected) << x[i] << " / " << divisor << " + " << zero;
+          ASSERT_EQ(steps[i], float(expected - zero)) << x[i] << " / " << divisor << " + " << zero;
+          ASSERT_FALSE(std::signbit(steps[i]) && steps[i] == 0) << x[i];
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Bytes, QuantizeDivides) {
+  expectQuotients<1>();
+  expectQuotients<4>();
+  expectQuotients<8>();
+  expectQuotients<16>();
+}
+
 template <int Lanes> void expectLookup() {
   using V = vec<int8_t, Lanes>;
   std::mt19937 random(3);
