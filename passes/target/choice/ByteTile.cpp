@@ -79,7 +79,9 @@ PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, st
                             std::optional<int64_t> rowStride) {
   TileShape tile = chooseTile(target, step, rows, columns, rowStride);
   tile.lanes = std::max(tile.lanes, fewestLanes);
-  return planProduct(target, tile);
+  PlanNumbers numbers = planProduct(target, tile);
+  numbers.streams = target.tuned(kernel::Tuned::StepStreams);
+  return numbers;
 }
 
 } // namespace kiln
