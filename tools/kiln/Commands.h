@@ -35,6 +35,9 @@ int runQuantize();
 int runInspect();
 int runCompletion();
 
+/// Prints the named targets with what they have, which `--target=list` asks for. It needs no model.
+int listTargets(bool asJson);
+
 struct Command {
   llvm::cl::SubCommand *subcommand;
   int (*run)();

@@ -20,7 +20,7 @@ static std::string describeTargetOption() {
   std::string text = "CPU to compile for: ";
   for (const Target &known : getTargets())
     text += known.name.str() + (known.name == "native" ? " (default), " : ", ");
-  return text + "or a .json or .mlir file that describes one. With several, the library chooses at run time";
+  return text + "or a .json or .mlir file that describes one. With several, the library chooses at run time; --target=list shows what each has";
 }
 static const std::string targetOption = describeTargetOption();
 

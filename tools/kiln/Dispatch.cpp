@@ -4,6 +4,8 @@
 #include "tools/kiln/Reporting.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstring>
+
 using namespace llvm;
 
 namespace kiln {
@@ -15,6 +17,7 @@ static constexpr Command commands[] = {
      "  kiln model.onnx -o out --dim batch=1        with a static batch\n"
      "  kiln model.onnx -o out --emit=cpp           C++ sources with their own CMakeLists.txt\n"
      "  kiln model.onnx -o out --target=generic     for any CPU\n"
+     "  kiln --target=list                          the targets, and what they have\n"
      "  kiln model.onnx --stop-after=graph          print the IR after the graph passes\n"
      "  kiln model.onnx -o out --why                print each kernel, why it was chosen, and why not others\n"},
     {&runCommand, runRun,
@@ -58,7 +61,22 @@ static const Command *findCommand(StringRef name) {
 
 static void printVersion(raw_ostream &os) { os << "kiln " KILN_VERSION " (LLVM " LLVM_VERSION_STRING ")\n"; }
 
+/// Whether `--target=list` is among the arguments, for which no model has to be named.
+static bool asksForTargets(ArrayRef<char *> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    StringRef text = StringRef(arguments[i]).ltrim('-');
+    if (text.size() == std::strlen(arguments[i]) || !text.consume_front("target"))
+      continue;
+    if (text == "=list" || (text.empty() && i + 1 < arguments.size() && StringRef(arguments[i + 1]) == "list"))
+      return true;
+  }
+  return false;
+}
+
 int dispatch(int argc, char **argv) {
+  ArrayRef<char *> own(argv + 1, static_cast<size_t>(std::max(argc - 1, 0)));
+  if (asksForTargets(own))
+    return listTargets(llvm::any_of(own, [](char *text) { return StringRef(text) == "--json"; }));
   // Without the name of a subcommand, the arguments are for `compile`; help and version are for the program.
   SmallVector<const char *> arguments(argv, argv + argc);
   StringRef first = argc > 1 ? argv[1] : "";
