@@ -1,9 +1,12 @@
 //===- TargetList.cpp - --target=list --------------------------------------===//
+#include "compiler/files/Printable.h"
 #include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
 
 using namespace llvm;
 
@@ -23,10 +26,10 @@ static std::vector<StringRef> listSteps(kernel::TargetAttr attr) {
 }
 
 static void printTarget(const Target &target, kernel::TargetAttr attr) {
-  outs() << left_justify(target.name, 16) << target.summary << '\n';
+  printLine(outs(), target.name.str() + std::string(16 - std::min<size_t>(target.name.size(), 15), ' ') + target.summary.str());
   auto line = [](StringRef label, const std::string &text) {
     if (!text.empty())
-      outs() << std::string(16, ' ') << label << text << '\n';
+      printLine(outs(), std::string(16, ' ') + label.str() + text);
   };
   auto kilobytes = [](int64_t bytes) { return std::to_string(bytes >> 10) + " KiB"; };
   line("vectors: ", std::to_string(attr.getRegisters()) + " of " + std::to_string(attr.getVectorBits()) + " bits; caches: " + kilobytes(attr.getL1()) + ", " +
