@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
@@ -36,7 +37,7 @@ static std::string findFault(GroupOp group, MatmulOp op) {
 
 static kernel::StepAttr findStep(MatmulOp op, kernel::TargetAttr target) {
   Type lhs = op.getLhs().getType().getElementType(), rhs = op.getRhs().getType().getElementType();
-  return kiln::findStep(target, lhs, rhs, op.getType().getElementType());
+  return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType()), op.getRhs(), 0);
 }
 
 KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
@@ -50,7 +51,7 @@ KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   if (shape[0] % step.getDepth() != 0 || shape[0] == 0)
     return refuse("a sum has " + Twine(shape[0]) + " products, expected a multiple of " + Twine(step.getDepth()));
   PlanNumbers numbers = planStepProduct(target, step, getConstantDim(countRows(op)), shape[1], shape[0]);
-  return accept("product with constant weights: " + describeStep(step), std::move(numbers));
+  return accept("product with constant weights: " + describeStep(step) + describeBounds(step, op.getRhs(), 0), std::move(numbers));
 }
 
 /// The product of such a kernel, whose steps each have `together` products, packed in panels by `pack`.

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
@@ -24,7 +25,7 @@ using namespace nn;
 /// The target's step for such elements; null when it has none.
 static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
   Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType();
-  return kiln::findStep(target, input, weight, conv.getType().getElementType());
+  return chooseBoundedStep(kiln::findStep(target, input, weight, conv.getType().getElementType()), conv.getWeight(), 1);
 }
 
 std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
@@ -238,7 +239,7 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
     return refuse("the input's channels do not lie side by side");
   auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
   PlanNumbers numbers = planStepProduct(target, step, rows, shape.outPerGroup, std::nullopt);
-  return accept("channels_last convolution with constant weights: " + describeStep(step), std::move(numbers));
+  return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), 1), std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerConvSteps(KernelBuilder &k, Operation *anchor) {
