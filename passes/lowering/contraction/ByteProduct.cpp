@@ -55,7 +55,8 @@ KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
 }
 
 /// The product of such a kernel, whose steps each have `together` products, packed in panels by `pack`.
-static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr step, int64_t together, function_ref<kernel::PackAttr(const PackedColumns &)> pack) {
+static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr step, int64_t together,
+                               function_ref<kernel::PackAttr(const PackedColumns &)> pack) {
   TracedView lhs = *traceLinearView(op.getLhs());
   unsigned weight = cast<BlockArgument>(op.getRhs()).getArgNumber();
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
@@ -126,7 +127,8 @@ FailureOr<LaunchInfo> lowerGemmTileSteps(KernelBuilder &k, Operation *anchor) {
   Contraction c = makeProduct(k, op, step, depth, [&](const PackedColumns &packed) {
     AffineExpr column = dim(0) * packed.width + dim(2) * step.getLanes() + dim(4);
     AffineMap map = AffineMap::get(6, 0, {dim(1) * depth + dim(3) * together + dim(5), column}, k.context());
-    return kernel::PackAttr::get(k.context(), {packed.panels, length / depth, packed.width / step.getLanes(), depth / together, step.getLanes(), together}, map);
+    int64_t panels = packed.width / step.getLanes();
+    return kernel::PackAttr::get(k.context(), {packed.panels, length / depth, panels, depth / together, step.getLanes(), together}, map);
   });
   c.depth = depth;
   return lowerContraction(k, c);

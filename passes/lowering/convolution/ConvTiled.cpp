@@ -104,10 +104,11 @@ struct TileRun {
 };
 } // namespace
 
-/// The order of the weight's dimensions behind the panels for such a step, [kernel..., kw / taps, C / channels, column / 16, kw % taps, c / T, column % 16, c % T],
+/// The order of the weight's dimensions behind the panels for such a step,
+///   [kernel..., kw / taps, C / channels, column / 16, kw % taps, c / T, column % 16, c % T],
 /// and what these give for the source: `out` is the first column of the panel. T elements of a sum lie together in a row of a tile.
-static void orderTiles(const TileRun &run, const ConvShape &shape, int64_t width, AffineExpr out, function_ref<AffineExpr()> next, SmallVector<int64_t> &order,
-                       IndexExprs &source) {
+static void orderTiles(const TileRun &run, const ConvShape &shape, int64_t width, AffineExpr out, function_ref<AffineExpr()> next,
+                       SmallVector<int64_t> &order, IndexExprs &source) {
   int64_t together = countTogether(run.step), lanes = run.step.getLanes();
   for (int64_t size : ArrayRef(shape.kernel).drop_back()) {
     order.push_back(size);

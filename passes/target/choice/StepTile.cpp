@@ -40,8 +40,8 @@ std::string findTileFault(kernel::StepAttr step, std::optional<int64_t> rows, in
   if (depth == 0)
     stream << "the elements of a row that lie side by side are no multiple of " << countTogether(step);
   else if (int64_t height = std::min(rows.value_or(step.getRows()), step.getRows()); leastShare * height * depth < step.getRows() * step.getDepth())
-    stream << height << " rows and " << depth << " products at a time fill less than a quarter of a step of " << step.getRows() << " rows and " << step.getDepth()
-           << " products";
+    stream << height << " rows and " << depth << " products at a time fill less than a quarter of a step of " << step.getRows() << " rows and "
+           << step.getDepth() << " products";
   return text;
 }
 

@@ -27,8 +27,8 @@ kernel::StepAttr findTileStep(kernel::TargetAttr target, mlir::Type lhs, mlir::T
 /// Neighbouring elements of a sum that lie side by side in a row of a tile of the right side: those of the bits of a sum.
 int64_t countTogether(kernel::StepAttr step);
 
-/// The products of a step, which may be fewer than it has room for: no step goes beyond the `length` elements of the left side that lie side by side. They are a
-/// multiple of countTogether(step) that divides `length`; if they are more than `unit` elements, which `length` is a multiple of, also a multiple of those.
+/// The products of a step, which may be fewer than it has room for: no step goes beyond the `length` elements of the left side that lie side by side.
+/// They are a multiple of countTogether(step) that divides `length` and either divides `unit`, of which `length` is a multiple, or is a multiple of it.
 /// 0: there is no such number.
 int64_t chooseTileDepth(kernel::StepAttr step, int64_t length, int64_t unit);
 

@@ -178,11 +178,12 @@ KILN_INLINE void prefetch_tile(const void *right, int64_t lines) {
   } while (false)
 #endif
 
-// sums[r, c] += left[r, 0] * right[0, c] + ...: the rows of the tiles begin at elements `first` and `second` of the left side and lie `stride` apart. A row of a
-// tile of the right side has the elements of 16 columns for one of `steps` sums of neighbouring products; the tile of the next 16 columns is behind it.
+// sums[r, c] += left[r, 0] * right[0, c] + ...: the rows of the tiles begin at elements `first` and `second` of the left side and lie `stride` apart. A
+// row of a tile of the right side has the elements of 16 columns for one of `steps` sums of neighbouring products; the tile of the next 16 columns is
+// behind it.
 template <typename L, typename R>
-KILN_INLINE void tile_u8s8(int32_t *sums, const L *left, int64_t first, int64_t second, int64_t stride, const R *right, int64_t at, int64_t rows, int64_t others,
-                           int64_t panels, int64_t steps) {
+KILN_INLINE void tile_u8s8(int32_t *sums, const L *left, int64_t first, int64_t second, int64_t stride, const R *right, int64_t at, int64_t rows,
+                           int64_t others, int64_t panels, int64_t steps) {
   right += at;
 #if KILN_TILES
   KILN_TILE_STEP("tdpbusd");
@@ -192,8 +193,8 @@ KILN_INLINE void tile_u8s8(int32_t *sums, const L *left, int64_t first, int64_t 
 }
 
 template <typename L, typename R>
-KILN_INLINE void tile_bf16(float *sums, const L *left, int64_t first, int64_t second, int64_t stride, const R *right, int64_t at, int64_t rows, int64_t others,
-                           int64_t panels, int64_t steps) {
+KILN_INLINE void tile_bf16(float *sums, const L *left, int64_t first, int64_t second, int64_t stride, const R *right, int64_t at, int64_t rows,
+                           int64_t others, int64_t panels, int64_t steps) {
   right += at;
 #if KILN_TILES
   KILN_TILE_STEP("tdpbf16ps");
