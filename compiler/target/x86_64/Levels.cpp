@@ -43,11 +43,24 @@ static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, Arra
   return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28}, {kernel::Tuned::DepthwiseLines, 2}, {kernel::Tuned::Bf16Vectors, narrowed}});
 }
 
+/// Instructions on tiles, of 16 rows of 64 bytes by 16 columns.
+static void listTileSteps(MLIRContext *context, ArrayRef<StringRef> features, SmallVectorImpl<kernel::StepAttr> &steps) {
+  // All of them or none: kiln/tiles.h is compiled for all.
+  for (StringRef feature : {"amx-tile", "amx-int8", "amx-bf16"})
+    if (!llvm::is_contained(features, feature))
+      return;
+  Builder b(context);
+  steps.push_back(kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {16, 16, 64}, "tile_u8s8"));
+  steps.push_back(kernel::StepAttr::get(context, b.getBF16Type(), b.getBF16Type(), b.getF32Type(), {16, 16, 32}, "tile_bf16"));
+}
+
 /// Dot instructions. vdpbf16ps multiplies twice as many numbers as an FMA in its time on AMD's cores, and half as many on Intel's that have AMX for bf16:
 ///   test/benchmark/kernels --elements bf16 "matmul 1 128 768 768"
 static SmallVector<kernel::StepAttr, 2> listSteps(MLIRContext *context, ArrayRef<StringRef> features, unsigned bits) {
   auto has = [&](StringRef feature) { return llvm::is_contained(features, feature); };
-  SmallVector<kernel::StepAttr, 2> steps = makeByteSteps(context, bits, has(bits == 512 ? "avx512vnni" : "avxvnni"));
+  SmallVector<kernel::StepAttr, 2> steps;
+  listTileSteps(context, features, steps);
+  steps.append(makeByteSteps(context, bits, has(bits == 512 ? "avx512vnni" : "avxvnni")));
   Builder b(context);
   if (bits == 512 && has("avx512bf16") && !has("amx-bf16"))
     steps.push_back(kernel::StepAttr::get(context, b.getBF16Type(), b.getBF16Type(), b.getF32Type(), {1, 16, 2}, "dot_bf16"));

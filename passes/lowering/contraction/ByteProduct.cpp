@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/StepTile.h"
 
 using namespace mlir;
 
@@ -34,7 +36,8 @@ static std::string findFault(GroupOp group, MatmulOp op) {
 }
 
 static kernel::StepAttr findStep(MatmulOp op, kernel::TargetAttr target) {
-  return kiln::findStep(target, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(), op.getType().getElementType());
+  Type lhs = op.getLhs().getType().getElementType(), rhs = op.getRhs().getType().getElementType();
+  return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType()), op.getRhs(), 0);
 }
 
 KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
@@ -48,29 +51,27 @@ KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   if (shape[0] % step.getDepth() != 0 || shape[0] == 0)
     return refuse("a sum has " + Twine(shape[0]) + " products, expected a multiple of " + Twine(step.getDepth()));
   PlanNumbers numbers = planStepProduct(target, step, getConstantDim(countRows(op)), shape[1], shape[0]);
-  return accept("product with constant weights: " + describeStep(step), std::move(numbers));
+  return accept("product with constant weights: " + describeStep(step) + describeBounds(step, op.getRhs(), 0), std::move(numbers));
 }
 
-FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
-  auto op = cast<MatmulOp>(anchor);
+/// The product of such a kernel, whose steps each have `together` products, packed in panels by `pack`.
+static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr step, int64_t together,
+                               function_ref<kernel::PackAttr(const PackedColumns &)> pack) {
   TracedView lhs = *traceLinearView(op.getLhs());
   unsigned weight = cast<BlockArgument>(op.getRhs()).getArgNumber();
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
-  c.instruction = findStep(op, k.target());
+  c.instruction = step;
   c.lhs = k.buffer(lhs.argument);
   c.rhs = k.buffer(weight);
   c.rows = getDims(op.getType());
   c.columns = c.rows.pop_back_val();
   c.tile = getTile(k.group());
   PackedColumns packed(shape[1], c.tile);
-  int64_t together = c.instruction.getDepth(), steps = shape[0] / together;
-  auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
-  AffineMap map = AffineMap::get(4, 0, {dim(1) * together + dim(3), dim(0) * packed.width + dim(2)}, k.context());
-  k.packConstant(weight, kernel::PackAttr::get(k.context(), {packed.panels, steps, packed.width, together}, map));
-  c.reduction = {{k.constant(steps), k.constant(together), k.constant(packed.width * together)}};
+  k.packConstant(weight, pack(packed));
+  c.reduction = {{k.constant(shape[0] / together), k.constant(together), k.constant(packed.width * together)}};
   c.panelStride = k.constant(shape[0]);
   c.laneStride = k.constant(1);
   c.padded = c.evenPanels = true;
@@ -86,6 +87,50 @@ FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
     at.push_back(column);
     return at;
   };
+  return c;
+}
+
+FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<MatmulOp>(anchor);
+  kernel::StepAttr step = findStep(op, k.target());
+  int64_t together = step.getDepth(), depth = op.getRhs().getType().getShape()[0];
+  auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
+  return lowerContraction(k, makeProduct(k, op, step, together, [&](const PackedColumns &packed) {
+    AffineMap map = AffineMap::get(4, 0, {dim(1) * together + dim(3), dim(0) * packed.width + dim(2)}, k.context());
+    return kernel::PackAttr::get(k.context(), {packed.panels, depth / together, packed.width, together}, map);
+  }));
+}
+
+//===- Steps of several rows -----------------------------------------------===//
+
+KernelMatch matchGemmTileSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto op = cast<MatmulOp>(anchor);
+  kernel::StepAttr step = findTileStep(target, op.getLhs().getType(), op.getRhs().getType(), op.getType());
+  if (!step)
+    return refuse(describeMissingTileStep(op.getLhs().getType(), op.getRhs().getType()));
+  if (std::string why = findFault(group, op); !why.empty())
+    return refuse(why);
+  ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
+  std::optional<int64_t> rows = getConstantDim(countRows(op));
+  int64_t depth = shape[0] ? chooseTileDepth(step, shape[0], shape[0]) : 0;
+  if (std::string why = findTileFault(step, rows, depth); !why.empty())
+    return refuse(why);
+  return accept("product with constant weights: " + describeTileStep(step, depth), planTileProduct(target, step, rows, shape[1], depth));
+}
+
+/// Weights are stored as [column / NR, k / D, column % NR / 16, k % D / T, column % 16, k % T]: T elements of a sum lie together in a row of a tile.
+FailureOr<LaunchInfo> lowerGemmTileSteps(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<MatmulOp>(anchor);
+  kernel::StepAttr step = findTileStep(k.target(), op.getLhs().getType(), op.getRhs().getType(), op.getType());
+  int64_t depth = k.group().getPlan()->getDepth(), together = countTogether(step), length = op.getRhs().getType().getShape()[0];
+  auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
+  Contraction c = makeProduct(k, op, step, depth, [&](const PackedColumns &packed) {
+    AffineExpr column = dim(0) * packed.width + dim(2) * step.getLanes() + dim(4);
+    AffineMap map = AffineMap::get(6, 0, {dim(1) * depth + dim(3) * together + dim(5), column}, k.context());
+    int64_t panels = packed.width / step.getLanes();
+    return kernel::PackAttr::get(k.context(), {packed.panels, length / depth, panels, depth / together, step.getLanes(), together}, map);
+  });
+  c.depth = depth;
   return lowerContraction(k, c);
 }
 

@@ -4,6 +4,7 @@
 #include "passes/lowering/contraction/BlockProduct.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/StepTile.h"
 
 using namespace mlir;
 
@@ -16,11 +17,14 @@ static constexpr KernelRow product(llvm::StringLiteral name, RowFit fit, decltyp
   return KernelRow{name, computes<MatmulOp>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
 }
 
-/// A row of products by steps, for left sides of one type only.
-template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
-  KernelRow row = product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct);
+/// A row for left sides of one type only.
+template <bool (*isFor)(Type)> static KernelRow ofLeftSides(KernelRow row) {
   row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
+}
+
+template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
+  return ofLeftSides<isFor>(product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct));
 }
 
 ArrayRef<KernelRow> getContractionKernels() {
@@ -37,6 +41,7 @@ ArrayRef<KernelRow> getContractionKernels() {
       KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanChunk | PlanPrefetch),
+      ofLeftSides<isByteOrBf16>(product("gemm_tile_steps", matchGemmTileSteps, lowerGemmTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
       bySteps<isByte>("gemm_bytes"),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),

@@ -11,7 +11,9 @@
 #include "dialects/nn/ConstantData.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/contraction/TileSteps.h"
 #include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -103,7 +105,7 @@ static SmallVector<Value> findColumnValues(KernelBuilder &k, const Contraction &
 }
 
 /// Products that a step adds to each sum.
-static int64_t countProducts(const Contraction &c) { return c.instruction ? c.instruction.getDepth() : 1; }
+static int64_t countProducts(const Contraction &c) { return c.depth ? c.depth : c.instruction ? c.instruction.getDepth() : 1; }
 
 LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> tasks) {
   AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
@@ -143,7 +145,15 @@ private:
   void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
+  void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
+  void emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start, AffineExpr first,
+                       AffineExpr second) const;
+  void storeTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, ArrayRef<AffineExpr> counts,
+                  function_ref<IndexExprs(int64_t tile, AffineExpr row)> place) const;
   void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
+
+  /// Whether the sums of several rows are a step's.
+  bool isTiled() const { return c.instruction && c.instruction.getRows() > 1; }
 
   KernelBuilder &k;
   const Contraction &c;
@@ -172,6 +182,9 @@ void ContractionEmitter::planBlocks() {
   cut = rowDims.size() - 1;
   auto width = getConstantDim(rowDims.back().extent);
   int64_t lines = width ? c.tile.rows / *width : 0;
+  // The rows of a tile lie evenly, so each tile has a line.
+  if (isTiled())
+    lines = width && *width <= c.instruction.getRows() ? std::min(lines, tilesAtOnce) : 0;
   if (lines >= 2 && cut > 0 && getConstantDim(rowDims[cut - 1].extent)) {
     --cut;
     unitRows = *width;
@@ -375,6 +388,71 @@ void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk,
     c.rowEpilogue->finish();
 }
 
+//===- Steps of several rows -----------------------------------------------===//
+
+/// The pieces of a panel's valid columns: vectors, then smaller powers of two, then single columns.
+static void forPieces(Panel panel, function_ref<void(unsigned column, unsigned lanes)> body) {
+  for (unsigned column = 0, lanes = panel.lanes; column < panel.valid; column += lanes) {
+    while (lanes > panel.valid - column)
+      lanes = lanes > 4 ? lanes / 2 : 1;
+    body(column, lanes);
+  }
+}
+
+void ContractionEmitter::storeTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, ArrayRef<AffineExpr> counts,
+                                    function_ref<IndexExprs(int64_t tile, AffineExpr row)> place) const {
+  forPieces(panel, [&](unsigned offset, unsigned lanes) {
+    Lanes along{cast<AffineDimExpr>(column).getPosition(), lanes};
+    SmallVector<Value> known;
+    if (lanes <= k.vectorLanes())
+      for (Value shared : columnValues)
+        known.push_back(k.value(shared, c.resultAt(batch, place(0, k.constant(0)), column + offset), along));
+    for (auto [tile, count] : llvm::enumerate(counts))
+      k.loop(k.constant(0), count, 1, "row", [&, tile = static_cast<int64_t>(tile)](AffineExpr row) {
+        Value sum = steps.load(tile, row, offset, lanes);
+        for (auto [shared, computed] : llvm::zip(columnValues, known))
+          k.setValue(shared, computed);
+        storePiece(sum, batch, place(tile, row), column, offset, lanes);
+        for (Value shared : columnValues)
+          k.setValue(shared, {});
+      });
+  });
+}
+
+void ContractionEmitter::emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start,
+                                         AffineExpr first, AffineExpr second) const {
+  start = k.index(k.emit(start));
+  bool hasLines = cut + 1 < rowDims.size();
+  auto place = [&](int64_t tile, AffineExpr row) {
+    IndexExprs at(rows);
+    at[cut] = hasLines ? start + tile : start + first * tile + row;
+    if (hasLines)
+      at.back() = row;
+    return expandRows(k, c, rowDims, at);
+  };
+  steps.begin(first, second);
+  forPanels(chunk, [&](AffineExpr column, Panel panel) {
+    AffineExpr rhs = c.rhsAt(batch) + column * c.panelStride, zero = k.constant(0);
+    steps.sum(c.lhsAt(batch, place(0, zero)), c.lhsAt(batch, place(1, zero)), rowDims.back().lhsStride, rhs, panel.vectors);
+    storeTiles(steps, batch, column, panel, second == zero ? ArrayRef(first) : ArrayRef({first, second}), place);
+  });
+  steps.end();
+}
+
+void ContractionEmitter::emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const {
+  TileSteps steps(k, c);
+  if (getConstantDim(rowDims[cut].extent))
+    return forBlock(block, [&](AffineExpr start, unsigned count) {
+      // One line a tile, or as many rows in either tile.
+      int64_t all = count * unitRows, first = unitRows > 1 ? unitRows : all <= c.instruction.getRows() ? all : llvm::divideCeilSigned(all, tilesAtOnce);
+      emitRowsOfTiles(steps, batch, chunk, rows, start, k.constant(first), k.constant(all - first));
+    });
+  AffineExpr start = block * blockUnits, left = k.index(k.emit(rowDims[cut].extent - start));
+  AffineExpr first = k.index(k.minimum(k.emitConstant(c.instruction.getRows()), k.emit(left)));
+  AffineExpr second = k.index(k.minimum(k.emitConstant(blockUnits - std::min<int64_t>(blockUnits, c.instruction.getRows())), k.emit(left - first)));
+  emitRowsOfTiles(steps, batch, chunk, rows, start, first, second);
+}
+
 LaunchInfo ContractionEmitter::run() {
   planBlocks();
   planChunks();
@@ -392,6 +470,8 @@ LaunchInfo ContractionEmitter::run() {
     for (auto [extent, at] : llvm::zip_equal(rowExtents, task.take_back(rowExtents.size())))
       rowBlock = rowBlock * extent + at;
     rows.resize(rowDims.size(), k.constant(0));
+    if (isTiled())
+      return emitTileSteps(batch, task[c.batch.size()], rows, task.back());
     forBlock(task.back(), [&](AffineExpr start, unsigned count) { emitBlock(batch, task[c.batch.size()], rows, start, count); });
   });
   return contractionInfo(k, c, extents);

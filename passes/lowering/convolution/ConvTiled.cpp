@@ -9,9 +9,11 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/Places.h"
 
 using namespace mlir;
@@ -22,7 +24,8 @@ using namespace nn;
 
 /// The target's step for such elements; null when it has none.
 static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
-  return kiln::findStep(target, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(), conv.getType().getElementType());
+  Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType();
+  return chooseBoundedStep(kiln::findStep(target, input, weight, conv.getType().getElementType()), conv.getWeight(), 1);
 }
 
 std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
@@ -90,6 +93,36 @@ KernelMatch matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
                 planProduct(target, chooseConvTile(ConvShape(conv), target)));
 }
 
+namespace {
+/// A step of several rows: its channels, of one or several neighbouring taps.
+struct TileRun {
+  kernel::StepAttr step;
+  int64_t taps, channels;
+
+  TileRun(kernel::StepAttr step, const ConvShape &shape, int64_t depth)
+      : step(step), taps(std::max<int64_t>(1, depth / shape.inPerGroup)), channels(std::min(depth, shape.inPerGroup)) {}
+};
+} // namespace
+
+/// The order of the weight's dimensions behind the panels for such a step,
+///   [kernel..., kw / taps, C / channels, column / 16, kw % taps, c / T, column % 16, c % T],
+/// and what these give for the source: `out` is the first column of the panel. T elements of a sum lie together in a row of a tile.
+static void orderTiles(const TileRun &run, const ConvShape &shape, int64_t width, AffineExpr out, function_ref<AffineExpr()> next,
+                       SmallVector<int64_t> &order, IndexExprs &source) {
+  int64_t together = countTogether(run.step), lanes = run.step.getLanes();
+  for (int64_t size : ArrayRef(shape.kernel).drop_back()) {
+    order.push_back(size);
+    source.push_back(next());
+  }
+  order.append({shape.kernel.back() / run.taps, shape.inPerGroup / run.channels, width / lanes, run.taps, run.channels / together, lanes, together});
+  AffineExpr tap = next() * run.taps, channel = next() * run.channels;
+  out = out + next() * lanes;
+  source.push_back(tap + next());
+  channel = channel + next() * together;
+  source[0] = out + next();
+  source[1] = channel + next();
+}
+
 /// A step of several products takes the bytes of its channels side by side, for one column after the other.
 static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape) {
   PackedColumns packed(shape.outPerGroup, c.tile);
@@ -106,16 +139,20 @@ static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape)
   order.push_back(packed.panels);
   out = out + next() * packed.width;
   IndexExprs source(2);
-  for (int64_t size : shape.kernel) {
-    order.push_back(size);
-    source.push_back(next());
-  }
-  order.append({shape.inPerGroup / together, packed.width});
-  source[1] = next() * together;
-  source[0] = out + next();
-  if (c.instruction) {
-    order.push_back(together);
-    source[1] = source[1] + next();
+  if (c.depth) {
+    orderTiles(TileRun(c.instruction, shape, c.depth), shape, packed.width, out, next, order, source);
+  } else {
+    for (int64_t size : shape.kernel) {
+      order.push_back(size);
+      source.push_back(next());
+    }
+    order.append({shape.inPerGroup / together, packed.width});
+    source[1] = next() * together;
+    source[0] = out + next();
+    if (c.instruction) {
+      order.push_back(together);
+      source[1] = source[1] + next();
+    }
   }
   unsigned argument = cast<BlockArgument>(ConvOp(shape.op).getWeight()).getArgNumber();
   AffineMap map = AffineMap::get(position, 0, source, k.context());
@@ -131,21 +168,24 @@ static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape)
 }
 
 /// The loops over the kernel's window and the channels: strides in the input and in the packed weight.
+/// A step has `together` channels, or all channels of several neighbouring taps.
 static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShape &shape, int64_t width, int64_t together) {
   SmallVector<ReductionLoop> loops;
   ArrayRef<int64_t> dilations = ConvOp(shape.op).getDilations();
   auto input = cast<BlockArgument>(ConvOp(shape.op).getInput());
-  int64_t packed = shape.inPerGroup * width;
-  loops.push_back({k.constant(shape.inPerGroup / together), simplifyDim(k.elementStride(input, shape.spatial + 1) * together), k.constant(width * together)});
-  for (unsigned i = shape.spatial; i-- > 0;) {
-    loops.insert(loops.begin(), {k.constant(shape.kernel[i]), simplifyDim(k.elementStride(input, i + 1) * dilations[i]), k.constant(packed)});
-    packed *= shape.kernel[i];
+  int64_t taps = std::max<int64_t>(1, together / shape.inPerGroup), channels = std::min(together, shape.inPerGroup), packed = shape.inPerGroup * taps * width;
+  loops.push_back({k.constant(shape.inPerGroup / channels), simplifyDim(k.elementStride(input, shape.spatial + 1) * channels), k.constant(width * channels)});
+  for (unsigned i = shape.spatial; i-- > 0; taps = 1) {
+    int64_t size = shape.kernel[i] / taps;
+    loops.insert(loops.begin(), {k.constant(size), simplifyDim(k.elementStride(input, i + 1) * dilations[i] * taps), k.constant(packed)});
+    packed *= size;
   }
   return mergeReduction(loops);
 }
 
 Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
   ConvShape shape(op);
+  bool isTiled = step && step.getRows() > 1;
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
@@ -169,12 +209,22 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
     at.push_back(batch.empty() ? column : batch.front() * shape.outPerGroup + column);
     return at;
   };
+  c.depth = isTiled ? k.group().getPlan()->getDepth() : 0;
   packWeight(k, c, shape);
-  c.reduction = makeReduction(k, shape, c.tile.columns(), c.instruction ? c.instruction.getDepth() : 1);
+  c.reduction = makeReduction(k, shape, c.tile.columns(), c.depth ? c.depth : step ? step.getDepth() : 1);
   return c;
 }
 
 //===- Steps of several products -------------------------------------------===//
+
+static bool hasDenseChannels(ConvOp conv) {
+  auto input = cast<BlockArgument>(conv.getInput());
+  IndexExprs at;
+  unsigned channels = static_cast<unsigned>(conv.getStrides().size()) + 1;
+  for (unsigned i = 0; i <= channels; ++i)
+    at.push_back(getAffineDimExpr(i, conv.getContext()));
+  return linearCoefficient(getElementOffset(input, at), channels) == getAffineConstantExpr(1, conv.getContext());
+}
 
 KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
@@ -186,20 +236,51 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   ConvShape shape(conv);
   if (shape.inPerGroup % step.getDepth() != 0)
     return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));
-  auto input = cast<BlockArgument>(conv.getInput());
-  IndexExprs at;
-  for (unsigned i = 0; i < shape.spatial + 2; ++i)
-    at.push_back(getAffineDimExpr(i, conv.getContext()));
-  if (linearCoefficient(getElementOffset(input, at), shape.spatial + 1) != getAffineConstantExpr(1, conv.getContext()))
+  if (!hasDenseChannels(conv))
     return refuse("the input's channels do not lie side by side");
   auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
   PlanNumbers numbers = planStepProduct(target, step, rows, shape.outPerGroup, std::nullopt);
-  return accept("channels_last convolution with constant weights: " + describeStep(step), std::move(numbers));
+  return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), 1), std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerConvSteps(KernelBuilder &k, Operation *anchor) {
   auto conv = cast<ConvOp>(anchor);
   return lowerContraction(k, makeTiledConv(k, conv, findStep(conv, k.target())));
+}
+
+/// The elements of the input from a place of the window to the next one, if a constant says so.
+static std::optional<int64_t> elementsPerTap(const ConvShape &shape) {
+  ConvOp conv = shape.op;
+  IndexExprs at;
+  for (unsigned i = 0; i < shape.spatial + 2; ++i)
+    at.push_back(getAffineDimExpr(i, conv.getContext()));
+  auto pixel = linearCoefficient(getElementOffset(cast<BlockArgument>(conv.getInput()), at), shape.spatial);
+  return pixel ? getConstantDim(simplifyDim(pixel * conv.getDilations().back())) : std::nullopt;
+}
+
+KernelMatch matchConvTileSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  kernel::StepAttr step = findTileStep(target, conv.getInput().getType(), conv.getWeight().getType(), conv.getType());
+  if (!step)
+    return refuse(describeMissingTileStep(conv.getInput().getType(), conv.getWeight().getType()));
+  if (std::string why = findTilingFault(group, conv, step); !why.empty())
+    return refuse(why);
+  if (!hasDenseChannels(conv))
+    return refuse("the input's channels do not lie side by side");
+  ConvShape shape(conv);
+  // Where the taps of a line lie side by side, a step may have several of them.
+  bool joins = elementsPerTap(shape) == shape.inPerGroup;
+  int64_t depth = chooseTileDepth(step, shape.inPerGroup * (joins ? shape.kernel.back() : 1), shape.inPerGroup);
+  auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
+  if (std::string why = findTileFault(step, rows, depth); !why.empty())
+    return refuse(why);
+  return accept("channels_last convolution with constant weights: " + describeTileStep(step, depth),
+                planTileProduct(target, step, rows, shape.outPerGroup, depth));
+}
+
+FailureOr<LaunchInfo> lowerConvTileSteps(KernelBuilder &k, Operation *anchor) {
+  auto conv = cast<ConvOp>(anchor);
+  return lowerContraction(k, makeTiledConv(k, conv, findTileStep(k.target(), conv.getInput().getType(), conv.getWeight().getType(), conv.getType())));
 }
 
 FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }

@@ -2,6 +2,7 @@
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
+#include "passes/target/choice/StepTile.h"
 #include "passes/target/choice/WinogradPlan.h"
 
 using namespace mlir;
@@ -44,6 +45,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels).refusing(findDepthwiseFault),
       ofInputs<isByte>(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels)),
+      ofInputs<isByteOrBf16>(window<ConvOp>("conv_tile_steps", matchConvTileSteps, lowerConvTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),

@@ -13,6 +13,7 @@
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
+#include "passes/target/choice/StepTile.h"
 
 namespace kiln {
 
@@ -26,7 +27,8 @@ static constexpr llvm::StringLiteral columnsKernel = "winograd_columns", tilesKe
 ConvExtents getExtents(mlir::Type input, mlir::Type output) {
   nn::DimExprs in = nn::getDims(input), out = nn::getDims(output);
   auto constant = [](mlir::AffineExpr dim) { return nn::getConstantDim(dim).value_or(1); };
-  return {constant(out[0]), constant(out[1]), constant(out[2]), constant(in[3]), constant(out[3]), nn::computeType(mlir::getElementTypeOrSelf(output))};
+  return {constant(out[0]), constant(out[1]), constant(out[2]), constant(in[3]), constant(out[3]), nn::computeType(mlir::getElementTypeOrSelf(output)),
+          mlir::getElementTypeOrSelf(input)};
 }
 
 ConvExtents getExtents(nn::WinogradConvOp conv) { return getExtents(conv.getInput().getType(), conv.getType()); }
@@ -193,8 +195,13 @@ WinogradPlan planWinograd(kernel::TargetAttr target, const ConvExtents &conv, in
 double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
   int64_t lanes = nn::lanesOf(target, conv.element), out = llvm::divideCeilSigned(conv.out, lanes) * lanes;
   // A step of several products takes as long as a plain one: else the target would not list it.
-  kernel::StepAttr step = target.findStep(conv.element, conv.element, nn::computeType(conv.element));
+  mlir::Type stored = conv.stored ? conv.stored : conv.element;
+  kernel::StepAttr step = target.findStep(stored, stored, conv.element);
   int64_t together = step && conv.in % step.getDepth() == 0 ? step.getDepth() : 1;
+  // The units of steps of several rows multiply that many times as many elements as those of vectors.
+  kernel::StepAttr tiles = findTileStep(target, stored, stored, conv.element);
+  if (tiles && findTileFault(tiles, conv.images * conv.height * conv.width, chooseTileDepth(tiles, conv.in, conv.in)).empty())
+    together = tiles.getRows();
   double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / (lanes * together);
   int64_t weightBytes = 9 * conv.in * out * 4;
   double weights = weightBytes / getRate(target, weightBytes);

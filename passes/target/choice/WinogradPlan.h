@@ -18,6 +18,8 @@ struct ConvExtents {
   int64_t in, out;
   /// In which the transformed elements are computed and kept.
   mlir::Type element;
+  /// Of the input as it is stored: what a step of the direct form multiplies. Null: `element`.
+  mlir::Type stored = {};
 };
 /// Of the types of its input and result, channels last.
 ConvExtents getExtents(mlir::Type input, mlir::Type output);

@@ -17,6 +17,7 @@
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
+#include "passes/target/choice/StepTile.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -36,12 +37,28 @@ static OpOperand *findLeftSide(Operation *op) {
   return conv && !isDepthwise ? &conv.getInputMutable() : nullptr;
 }
 
+/// Whether a step of several rows does.
+static bool hasTileStep(Operation *op, kernel::TargetAttr target) {
+  Value right = op->getOperand(1);
+  kernel::StepAttr step = findTileStep(target, op->getOperand(0).getType(), right.getType(), op->getResult(0).getType());
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(right.getType()).getShape();
+  if (!step || !right.getDefiningOp<ConstantOp>() || (isa<MatmulOp>(op) && shape.size() != 2))
+    return false;
+  // Rows of a product, pixels of a convolution: those of the result without its columns.
+  int64_t length = isa<ConvOp>(op) ? shape[1] : shape[0], columns = isa<ConvOp>(op) ? shape[0] : shape[1];
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  std::optional<int64_t> rows = type.hasStaticShape() && columns ? std::optional<int64_t>(type.getNumElements() / columns) : std::nullopt;
+  return findTileFault(step, rows, chooseTileDepth(step, length, length)).empty();
+}
+
 /// Whether a step of the target multiplies the elements of both sides as they are: the right side must be constant, to be packed for it, and the products of a
 /// sum must fill steps.
 static bool hasStep(Operation *op) {
   Value right = op->getOperand(1);
   auto type = [&](Value value) { return getElementTypeOrSelf(value.getType()); };
   kernel::TargetAttr target = kernel::getTarget(op);
+  if (target && hasTileStep(op, target))
+    return true;
   kernel::StepAttr step = target ? target.findStep(type(op->getOperand(0)), type(right), computeType(type(op->getResult(0)))) : kernel::StepAttr();
   if (!step || step.getFunction().empty() || !right.getDefiningOp<ConstantOp>())
     return false;

@@ -37,6 +37,14 @@ static inline int32_t find_target(const target_row *rows, int32_t count, cpu::se
   return first;
 }
 
+// The same, where `ask` says whether the operating system gives the process the registers for tiles: it is asked only for a target that needs them. If it
+// refuses, the CPU counts as one without them.
+template <typename Ask>
+static inline int32_t find_granted_target(const target_row *rows, int32_t count, cpu::set have, const char *named, Ask ask) {
+  const int32_t found = find_target(rows, count, have, named);
+  return found < 0 || !(rows[found].needs & cpu::tiles) || ask() ? found : find_target(rows, count, have & ~cpu::tiles, named);
+}
+
 // The target that the environment names.
 static inline const char *named_target() {
   return kiln_secure_getenv ? kiln_secure_getenv("KILN_TARGET") : kiln_getenv ? kiln_getenv("KILN_TARGET") : nullptr;
@@ -51,13 +59,13 @@ static inline int32_t keep_target(int32_t found, int32_t *kept) {
 // The row for this CPU and the environment variable KILN_TARGET, found once in a process. `*kept` is 0 before that.
 static inline int32_t choose_target(const target_row *rows, int32_t count, int32_t *kept) {
   const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  return known != 0 ? known - 2 : keep_target(find_target(rows, count, cpu::read(), named_target()), kept);
+  return known != 0 ? known - 2 : keep_target(find_granted_target(rows, count, cpu::read(), named_target(), cpu::ask_for_tiles), kept);
 }
 
 // The same where there is nothing to choose from: 0 when this CPU can run the only target, else -1.
 static inline int32_t check_target(const target_row &row, int32_t *kept) {
   const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  return known != 0 ? known - 2 : keep_target(find_target(&row, 1, cpu::read(), nullptr), kept);
+  return known != 0 ? known - 2 : keep_target(find_granted_target(&row, 1, cpu::read(), nullptr, cpu::ask_for_tiles), kept);
 }
 
 } // namespace kiln

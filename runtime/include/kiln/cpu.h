@@ -62,6 +62,9 @@ using set = uint64_t;
 // The set of some features.
 template <typename... F> constexpr set with(F... features) { return ((set(1) << features) | ... | set(0)); }
 
+// Those whose registers Linux gives only to a process that asks for them.
+constexpr set tiles = with(amx_tile, amx_bf16, amx_int8);
+
 #if defined(__x86_64__)
 
 // What CPUID answers, and the registers that the operating system keeps for a thread.
@@ -131,9 +134,23 @@ static inline set read() {
   return have;
 }
 
+// Asks for them, for all threads of the process and for good; whether it has them now. Signal handlers that run on a stack of their own need more of it from
+// then on, so a program asks only where it will use them. The call is arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA).
+static inline bool ask_for_tiles() {
+#if defined(__linux__)
+  constexpr int64_t call = 158, request = 0x1023, tile_data = 18;
+  int64_t result;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(call), "D"(request), "S"(tile_data) : "rcx", "r11", "memory");
+  return result == 0;
+#else
+  return false;
+#endif
+}
+
 #else
 
 static inline set read() { return 0; }
+static inline bool ask_for_tiles() { return false; }
 
 #endif
 

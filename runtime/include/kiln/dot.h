@@ -67,6 +67,42 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
   return multiplyFoursInPairs(bitcast<V>(right), spreadFours<V>(left), sum);
 }
 
+// x[2 i] * y[2 i] + x[2 i + 1] * y[2 i + 1] for each lane i of V: bytes of `x` count as unsigned, those of `y` as signed, and sums beyond 16 bits saturate.
+#if defined(__SSSE3__)
+#define KILN_BYTE_PAIRS 1
+template <typename V> KILN_INLINE auto multiplyBytePairs(V x, V y) {
+  using Bytes = vec<char, 4 * lanes<V>>;
+  [[maybe_unused]] Bytes a = bitcast<Bytes>(x), b = bitcast<Bytes>(y);
+#if defined(__AVX512BW__) && defined(__clang__)
+  if constexpr (lanes<V> == 16)
+    return bitcast<vec<int16_t, 32>>(__builtin_ia32_pmaddubsw512(a, b));
+#elif defined(__AVX512BW__)
+  if constexpr (lanes<V> == 16)
+    return bitcast<vec<int16_t, 32>>(__builtin_ia32_pmaddubsw512_mask(a, b, vec<int16_t, 32>{}, -1));
+#endif
+#if defined(__AVX2__)
+  if constexpr (lanes<V> == 8)
+    return bitcast<vec<int16_t, 16>>(__builtin_ia32_pmaddubsw256(a, b));
+#endif
+  if constexpr (lanes<V> == 4)
+    return bitcast<vec<int16_t, 8>>(__builtin_ia32_pmaddubsw128(a, b));
+  else if constexpr (lanes<V> > 4)
+    return join(multiplyBytePairs(low_half(x), low_half(y)), multiplyBytePairs(high_half(x), high_half(y)));
+}
+#else
+#define KILN_BYTE_PAIRS 0
+#endif
+
+// dot_u8s8_pairs for right sides of which it is known that no sum of two products, right[2 i] and right[2 i + 1] by any bytes, goes beyond 16 bits.
+template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8_bounded(Four left, Bytes right, V sum) {
+#if KILN_BYTE_PAIRS
+  using Words = vec<int16_t, 2 * Lanes>;
+  return sum + multiply_pairs<V>(multiplyBytePairs(spreadFours<V>(left), bitcast<V>(right)), broadcast<Words>(int16_t(1)));
+#else
+  return dot_u8s8_pairs<Lanes>(left, right, sum);
+#endif
+}
+
 #if KILN_DOT_BITS
 // One instruction for 4 bytes of each lane: those of `x` count as unsigned, those of `y` as signed.
 template <int Lanes, typename V> KILN_INLINE V multiply_fours(V x, V y, V sum) {

@@ -1,7 +1,9 @@
 //===- ChoiceTests.cpp - What follows from a target's registers and numbers --===//
 #include "dialects/kernel/Tuning.h"
+#include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
+#include "passes/target/choice/StepTile.h"
 #include "passes/target/choice/WinogradPlan.h"
 
 #include "mlir/IR/Builders.h"
@@ -114,6 +116,66 @@ TEST_F(Choices, TilesOfOtherSteps) {
   RegisterBudget matrix(target(32, 128), step(i8, i8, i32, {2, 2, 8}));
   EXPECT_EQ(matrix.vectorsOf(8), 6);
   EXPECT_EQ(matrix.rowsOf(2), 28);
+}
+
+TEST_F(Choices, StepsOfSeveralRows) {
+  mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getI8Type(), i32 = builder.getI32Type(), bf16 = builder.getBF16Type();
+  auto make = [&](mlir::Type lhs, mlir::Type rhs, mlir::Type sum, llvm::ArrayRef<int64_t> shape, llvm::StringRef function) {
+    return kernel::StepAttr::get(&context, lhs, rhs, sum, shape, function);
+  };
+  kernel::StepAttr bytes = make(u8, i8, i32, {16, 16, 64}, "tile_u8s8"), halves = make(bf16, bf16, f32, {16, 16, 32}, "tile_bf16");
+  kernel::StepAttr dots = make(u8, i8, i32, {1, 16, 4}, "dot_u8s8"), other = make(i8, i8, i32, {2, 2, 8}, "step");
+  auto unit = kernel::TargetAttr::get(&context, "t", "", "", 512, 32, 48 << 10, 2 << 20, 64 << 20, builder.getStrArrayAttr({}), {}, {bytes, halves, dots, other});
+  EXPECT_EQ(findTileStep(unit, u8, i8, i32), bytes);
+  EXPECT_EQ(findTileStep(unit, bf16, bf16, bf16), halves);
+  EXPECT_FALSE(findTileStep(unit, f32, f32, f32));
+  // The headers have no function for other shapes.
+  EXPECT_FALSE(findTileStep(unit, i8, i8, i32));
+  EXPECT_FALSE(findTileStep(target(32, 512), u8, i8, i32));
+  auto depth = [&](int64_t length, int64_t unit) { return chooseTileDepth(bytes, length, unit); };
+  EXPECT_EQ(depth(256, 256), 64);
+  EXPECT_EQ(depth(96, 96), 48);
+  EXPECT_EQ(depth(268, 268), 4);
+  EXPECT_EQ(depth(66, 66), 0);
+  EXPECT_EQ(depth(7 * 4, 4), 28);
+  EXPECT_EQ(depth(5 * 20, 20), 20);
+  EXPECT_EQ(depth(3 * 96, 96), 48);
+  EXPECT_EQ(chooseTileDepth(halves, 96, 96), 32);
+  EXPECT_EQ(findTileFault(bytes, 16, 64), "");
+  EXPECT_EQ(findTileFault(bytes, open, 16), "");
+  EXPECT_EQ(findTileFault(bytes, 4, 64), "");
+  EXPECT_NE(findTileFault(bytes, 3, 64), "");
+  EXPECT_NE(findTileFault(bytes, 100, 12), "");
+  EXPECT_EQ(planTileProduct(unit, bytes, 100, 40, 64).tile, (llvm::SmallVector<int64_t, 3>{32, 2, 16}));
+  EXPECT_EQ(planTileProduct(unit, bytes, 20, 16, 64).tile, (llvm::SmallVector<int64_t, 3>{20, 1, 16}));
+}
+
+TEST_F(Choices, DirectConvolutionsCountTheStepForStoredElements) {
+  mlir::Type bf16 = builder.getBF16Type();
+  auto halves = kernel::StepAttr::get(&context, bf16, bf16, f32, {1, 16, 2}, "dot_bf16");
+  auto tiles = kernel::StepAttr::get(&context, bf16, bf16, f32, {16, 16, 32}, "tile_bf16");
+  auto with = [&](llvm::ArrayRef<kernel::StepAttr> steps) {
+    return kernel::TargetAttr::get(&context, "t", "", "", 512, 32, 48 << 10, 2 << 20, 64 << 20, builder.getStrArrayAttr({}), {}, steps);
+  };
+  ConvExtents wide{1, 56, 56, 64, 64, f32, f32}, narrow{1, 56, 56, 64, 64, f32, bf16};
+  double plain = estimateDirect(with({}), narrow);
+  EXPECT_EQ(estimateDirect(with(halves), wide), plain);
+  EXPECT_LT(estimateDirect(with(halves), narrow), 0.6 * plain);
+  EXPECT_LT(estimateDirect(with(tiles), narrow), 0.2 * plain);
+}
+
+TEST_F(Choices, PairsOfWeightsAreSafeUpTo16Bits) {
+  auto count = [&](llvm::ArrayRef<int8_t> values, llvm::ArrayRef<int64_t> shape, unsigned dimension) {
+    PairCount pairs = countSafePairs(mlir::DenseIntElementsAttr::get(mlir::RankedTensorType::get(shape, builder.getI8Type()), values), dimension);
+    return std::make_pair(pairs.safe, pairs.all);
+  };
+  using Pair = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(count({127, 1, -128, 0, 64, 64, 127, -128}, {4, 2}, 1), Pair(4, 4));
+  EXPECT_EQ(count({127, 2, -128, -1, 65, 64, -64, -65}, {4, 2}, 1), Pair(0, 4));
+  // Pairs along another dimension: (127, -1), (2, -128).
+  EXPECT_EQ(count({127, 2, -1, -128}, {2, 2}, 0), Pair(2, 2));
+  EXPECT_EQ(count({127, 2, -1, -128}, {2, 2}, 1), Pair(0, 2));
+  EXPECT_EQ(count({100, 3, 100, 3, 5, 5, 5, 5}, {1, 4, 2}, 1), Pair(3, 4));
 }
 
 TEST_F(Choices, TilesWorthMeasuringFillTheRegisters) {

@@ -25,6 +25,28 @@ TEST(Choice, ANameDecides) {
     EXPECT_EQ(kiln::find_target(rows, 3, have, meantForAnother), 1) << meantForAnother;
 }
 
+TEST(Choice, TilesAreAskedForWhereATargetNeedsThem) {
+  namespace cpu = kiln::cpu;
+  const kiln::target_row mine[3] = {{"tiles", cpu::with(cpu::avx2, cpu::amx_tile, cpu::amx_int8)}, {"vectors", cpu::with(cpu::avx2)}, {"other", 0}};
+  const cpu::set all = ~cpu::set(0);
+  int asked = 0;
+  const auto find = [&](int32_t first, int32_t count, cpu::set have, const char *named, bool grants) {
+    return kiln::find_granted_target(mine + first, count, have, named, [&] { return ++asked, grants; });
+  };
+  EXPECT_EQ(find(0, 3, all, nullptr, true), 0);
+  EXPECT_EQ(find(0, 3, all, nullptr, false), 1);
+  EXPECT_EQ(find(0, 1, all, nullptr, false), -1);
+  EXPECT_EQ(find(0, 3, all, "tiles", false), -1);
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(find(1, 2, all, nullptr, true), 0);
+  EXPECT_EQ(find(0, 3, all, "vectors", true), 1);
+  EXPECT_EQ(find(0, 3, cpu::with(cpu::avx2), nullptr, true), 1);
+  EXPECT_EQ(find(0, 3, 0, nullptr, true), 2);
+  EXPECT_EQ(asked, 4);
+  if (!(cpu::read() & cpu::with(cpu::amx_tile)))
+    EXPECT_FALSE(cpu::ask_for_tiles());
+}
+
 TEST(Choice, OnceInAProcess) {
   const kiln::target_row mine[2] = {{"first", 0}, {"second", 0}};
   unsetenv("KILN_TARGET");

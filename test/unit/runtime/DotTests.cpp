@@ -53,6 +53,47 @@ TEST_F(Dot, NothingSaturates) {
 #endif
 }
 
+/// The form for bounded weights, with pairs at the bounds and activations of all sizes.
+template <int Lanes> void expectBoundedSums() {
+  using V = vec<int32_t, Lanes>;
+  constexpr int8_t pairs[][2] = {{127, 1}, {1, 127}, {64, 64}, {-128, 0}, {0, -128}, {-64, -64}, {-127, -1}, {127, -128}, {-128, 127}, {7, -3}};
+  std::mt19937 random(8);
+  for (int round = 0; round < 500; ++round) {
+    int8_t left[4], right[4 * Lanes];
+    int32_t sums[Lanes], got[Lanes], pairwise[Lanes];
+    for (int8_t &byte : left)
+      byte = round < 50 ? -1 : int8_t(random());
+    for (int i = 0; i < 2 * Lanes; ++i) {
+      const int8_t *pair = pairs[random() % 10];
+      right[2 * i] = pair[0];
+      right[2 * i + 1] = pair[1];
+    }
+    for (int32_t &sum : sums)
+      sum = int32_t(random() % 2000001) - 1000000;
+    auto a = load<vec<int8_t, 4>>(left);
+    auto b = load<vec<int8_t, 4 * Lanes>>(right);
+    store<V>(got, dot_u8s8_bounded<Lanes>(a, b, load<V>(sums)));
+    store<V>(pairwise, dot_u8s8_pairs<Lanes>(a, b, load<V>(sums)));
+    for (int lane = 0; lane < Lanes; ++lane) {
+      int32_t expected = sums[lane];
+      for (int i = 0; i < 4; ++i)
+        expected += int32_t(uint8_t(left[i])) * right[4 * lane + i];
+      ASSERT_EQ(got[lane], expected) << lane;
+      ASSERT_EQ(pairwise[lane], expected) << lane;
+    }
+  }
+}
+
+TEST_F(Dot, BoundedWeightsDoNotSaturate) {
+  expectBoundedSums<4>();
+#if KILN_TEST_LEVEL >= 3
+  expectBoundedSums<8>();
+#endif
+#if KILN_TEST_LEVEL >= 4
+  expectBoundedSums<16>();
+#endif
+}
+
 /// Small whole numbers, whose products and sums are exact however they are rounded.
 template <int Lanes> void expectSumsOfBf16() {
   using V = vec<float, Lanes>;

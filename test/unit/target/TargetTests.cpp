@@ -47,7 +47,7 @@ TEST_F(Targets, EveryNameHasADescription) {
     EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
     EXPECT_FALSE(attr.getTriple().empty());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids", "znver4"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "znver4"}));
 }
 
 TEST_F(Targets, LevelsOfTheTableAreTheCompilers) {
@@ -84,6 +84,22 @@ TEST_F(Targets, ImpliedFeaturesAreListed) {
   std::vector<std::string> rapids = featuresOf("sapphirerapids");
   for (const char *feature : {"sse3", "avx", "avx512f", "avx512vnni", "avx512fp16", "amx-tile", "amx-int8"})
     EXPECT_TRUE(llvm::is_contained(rapids, feature)) << feature;
+}
+
+TEST_F(Targets, AlderLakeMultipliesBytesInVectorsOf256Bits) {
+  std::vector<std::string> features = featuresOf("alderlake");
+  for (const std::string &feature : featuresOf("x86-64-v3"))
+    EXPECT_TRUE(llvm::is_contained(features, feature)) << feature;
+  EXPECT_TRUE(llvm::is_contained(features, "avxvnni"));
+  EXPECT_FALSE(llvm::is_contained(features, "avx512f"));
+  kernel::TargetAttr target = makeTarget(&context, "alderlake");
+  EXPECT_EQ(target.getVectorBits(), 256u);
+  EXPECT_EQ(target.getRegisters(), 16u);
+  mlir::Builder b(&context);
+  kernel::StepAttr step = target.findStep(b.getIntegerType(8, false), b.getI8Type(), b.getI32Type());
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step.getFunction(), "dot_u8s8");
+  EXPECT_EQ(step.getShape(), (llvm::ArrayRef<int64_t>{1, 8, 4}));
 }
 
 TEST_F(Targets, Znver4IsLevel4WithItsOwnInstructions) {
@@ -182,7 +198,7 @@ TEST_F(Targets, WrongNamesAreErrors) {
   EXPECT_FALSE(makeTarget(&context, "vax"));
   EXPECT_FALSE(makeTarget(&context, ""));
   EXPECT_FALSE(makeTarget(&context, "X86-64-V3"));
-  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, sapphirerapids, znver4");
+  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, alderlake, sapphirerapids, znver4");
   EXPECT_EQ(errorOf({"generic", "x86-64-v2", "generic"}), "target 'generic' is named twice");
   EXPECT_EQ(errorOf({}), "no target is named");
 }

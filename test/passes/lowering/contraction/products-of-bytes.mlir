@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func private @gemm_bytes
 // CHECK-SAME: kernel.algorithm = "gemm_bytes 12x32"
 // CHECK: %[[A:.*]] = vector.load %{{.*}} : memref<?xi8>, vector<4xi8>
-// CHECK: kernel.step "dot_u8s8_pairs"(%[[A]], %{{.*}}, %{{.*}}) : vector<4xi8>, vector<64xi8>, vector<16xi32>
+// CHECK: kernel.step "dot_u8s8_bounded"(%[[A]], %{{.*}}, %{{.*}}) : vector<4xi8>, vector<64xi8>, vector<16xi32>
 // VNNI-LABEL: func.func private @gemm_bytes
 // VNNI-SAME: kernel.algorithm = "gemm_bytes 14x32"
 // VNNI: kernel.step "dot_u8s8"(%{{.*}}, %{{.*}}, %{{.*}}) : vector<4xi8>, vector<64xi8>, vector<16xi32>
@@ -16,7 +16,7 @@
 // CHECK-LABEL: func.func private @pad_copy_2
 // CHECK: arith.xori
 // CHECK-LABEL: func.func private @conv_bytes
-// CHECK: kernel.step "dot_u8s8_pairs"
+// CHECK: kernel.step "dot_u8s8_bounded"
 module attributes {nn.model = "m"} {
   func.func @main(%a: tensor<29x10xui8> {nn.name = "a"}, %x: tensor<1x16x7x7xi8> {nn.name = "x"})
       -> (tensor<29x33xi32> {nn.name = "y"}, tensor<1x12x7x7xi32> {nn.name = "z"}) {

@@ -1,6 +1,8 @@
 // RUN: kiln-opt %s --nn-widen-operands | FileCheck %s
 // RUN: kiln-opt %s --kiln-set-target=name=znver4 --nn-widen-operands | FileCheck %s --check-prefix=STEP
 
+// RUN: kiln-opt %s --kiln-set-target=name=sapphirerapids --nn-widen-operands | FileCheck %s --check-prefix=TILES
+
 // CHECK-LABEL: func @product
 // CHECK: %[[W:.*]] = nn.constant
 // CHECK: %[[X:.*]] = nn.cast %{{.*}} : tensor<4x8xf16> -> tensor<4x8xf32>
@@ -57,4 +59,22 @@ func.func @steps(%x: tensor<4x8xbf16>, %y: tensor<4x7xbf16>) -> (tensor<4x16xbf1
   %a = nn.matmul %x, %v : tensor<4x8xbf16>, tensor<8x16xbf16> -> tensor<4x16xbf16>
   %b = nn.matmul %y, %w : tensor<4x7xbf16>, tensor<7x16xbf16> -> tensor<4x16xbf16>
   return %a, %b : tensor<4x16xbf16>, tensor<4x16xbf16>
+}
+
+// Steps of several rows read bf16 as it is, where rows and products fill them.
+// CHECK-LABEL: func @tiles
+// TILES-LABEL: func @tiles
+// TILES: nn.cast %{{.*}} : tensor<2x64xbf16> -> tensor<2x64xf32>
+// TILES-NOT: nn.cast
+// TILES: nn.matmul %{{.*}}, %{{.*}} : tensor<40x64xbf16>
+// TILES: nn.conv
+// TILES-SAME: : tensor<1x8x8x32xbf16>
+func.func @tiles(%x: tensor<2x64xbf16>, %y: tensor<40x64xbf16>, %z: tensor<1x8x8x32xbf16>) -> (tensor<2x16xbf16>, tensor<40x16xbf16>, tensor<1x6x6x16xbf16>) {
+  %v = nn.constant dense<1.0> : tensor<64x16xbf16>
+  %w = nn.constant dense<1.0> : tensor<16x32x3x3xbf16>
+  %a = nn.matmul %x, %v : tensor<2x64xbf16>, tensor<64x16xbf16> -> tensor<2x16xbf16>
+  %b = nn.matmul %y, %v : tensor<40x64xbf16>, tensor<64x16xbf16> -> tensor<40x16xbf16>
+  %c = nn.conv %z, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
+    : tensor<1x8x8x32xbf16>, tensor<16x32x3x3xbf16> -> tensor<1x6x6x16xbf16>
+  return %a, %b, %c : tensor<2x16xbf16>, tensor<40x16xbf16>, tensor<1x6x6x16xbf16>
 }

@@ -1,0 +1,62 @@
+//===- BoundedWeights.cpp - Products of bytes whose sums of two fit 16 bits ===//
+#include "passes/target/choice/BoundedWeights.h"
+#include "dialects/nn/ConstantData.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+/// The step for any weights, and its form for safe ones.
+static constexpr StringLiteral anyWeights = "dot_u8s8_pairs", safeWeights = "dot_u8s8_bounded";
+
+PairCount countSafePairs(ElementsAttr weights, unsigned dimension) {
+  ConstantData data(weights);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(weights.getType()).getShape();
+  int64_t length = shape[dimension], inner = 1, outer = 1;
+  for (auto [i, size] : llvm::enumerate(shape))
+    (i < dimension ? outer : i > dimension ? inner : length) *= i == dimension ? 1 : size;
+  // 128 * 255 is below 2^15, 129 * 255 is not.
+  constexpr int most = 128;
+  ArrayRef<int8_t> bytes = data.as<int8_t>();
+  PairCount count{0, outer * (length / 2) * inner};
+  for (int64_t line = 0; line < outer; ++line)
+    for (int64_t k = 0; k + 1 < length; k += 2) {
+      ArrayRef<int8_t> first = bytes.slice((line * length + k) * inner, inner), second = bytes.slice((line * length + k + 1) * inner, inner);
+      for (auto [w, v] : llvm::zip_equal(first, second))
+        count.safe += std::max<int>(w, 0) + std::max<int>(v, 0) <= most && std::min<int>(w, 0) + std::min<int>(v, 0) >= -most;
+    }
+  return count;
+}
+
+/// The constant behind a group's input.
+static ElementsAttr findWeights(Value weights) {
+  auto argument = dyn_cast<BlockArgument>(weights);
+  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
+  return group && group.isConstantInput(argument.getArgNumber()) ? getConstant(group.getInputs()[argument.getArgNumber()]) : ElementsAttr();
+}
+
+kernel::StepAttr chooseBoundedStep(kernel::StepAttr step, Value weights, unsigned dimension) {
+  ElementsAttr constant = step && step.getFunction() == anyWeights ? findWeights(weights) : ElementsAttr();
+  if (!constant)
+    return step;
+  PairCount count = countSafePairs(constant, dimension);
+  return count.safe < count.all ? step : kernel::StepAttr::get(step.getContext(), step.getLhs(), step.getRhs(), step.getSum(), step.getShape(), safeWeights);
+}
+
+std::string describeBounds(kernel::StepAttr step, Value weights, unsigned dimension) {
+  if (step.getFunction() == safeWeights)
+    return ", as any two of them fit 16 bits";
+  ElementsAttr constant = step.getFunction() == anyWeights ? findWeights(weights) : ElementsAttr();
+  if (!constant)
+    return "";
+  // Never 100 %, which would be another step.
+  PairCount count = countSafePairs(constant, dimension);
+  double share = std::min(99.9, 100.0 * static_cast<double>(count.safe) / static_cast<double>(count.all));
+  return llvm::formatv(", as {0:F1} % of the pairs of weights give sums of two that fit 16 bits, not all", share).str();
+}
+
+} // namespace kiln
