@@ -13,9 +13,6 @@
 
 namespace kiln::nn {
 
-/// Of an argument or result of @main: what its integers stand for.
-inline constexpr llvm::StringLiteral quantizationAttrName = "nn.quantization";
-
 /// Integer q stands for the number (q - zero point) * scale.
 struct TensorQuantization {
   /// The dimension whose indices have scales of their own; -1: there is one scale for the tensor.
