@@ -2,6 +2,7 @@
 #include "compiler/Decisions.h"
 #include "compiler/files/Printable.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/composites/CompositeForms.h"
@@ -96,6 +97,91 @@ std::vector<Decision> collectDecisions(const Compilation &compilation) {
   for (const TargetModule &target : compilation.targets)
     collectDecisions(*target.module, compilation.targets.size() > 1 ? target.label() : "", decisions);
   return decisions;
+}
+
+//===- Plain loops ---------------------------------------------------------===//
+
+/// Fewer operations than this take less time in plain loops than it takes to read about them: about a tenth of a millisecond.
+static constexpr int64_t leastFallbackFlops = 200000;
+/// What a symbol counts as in estimates.
+static constexpr int64_t typicalSymbol = 64;
+
+/// The operations of a launch; those at typical dimensions, and false, if they depend on dimensions.
+static std::pair<int64_t, bool> countFlops(kernel::LaunchOp launch) {
+  if (auto flops = launch.getFlops())
+    return {static_cast<int64_t>(*flops), true};
+  std::optional<AffineMap> work = kernel::getWork(launch);
+  if (!work)
+    return {0, true};
+  SmallVector<AffineExpr> typical(work->getNumSymbols(), getAffineConstantExpr(typicalSymbol, launch.getContext()));
+  auto number = dyn_cast<AffineConstantExpr>(work->getResult(0).replaceSymbols(typical));
+  return {number ? number.getValue() : 0, false};
+}
+
+std::vector<LoopFallback> findLoopFallbacks(const Compilation &compilation) {
+  std::vector<LoopFallback> fallbacks;
+  for (const TargetModule &target : compilation.targets) {
+    if (!target.sizes.empty())
+      continue;
+    ModuleOp module = *target.module;
+    SymbolTable symbols(module);
+    int64_t all = 0;
+    bool isStatic = true;
+    std::vector<std::pair<int64_t, LoopFallback>> found;
+    module.walk([&](kernel::LaunchOp launch) {
+      auto [flops, isKnown] = countFlops(launch);
+      all += flops;
+      isStatic &= isKnown;
+      auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+      std::string algorithm = kernel ? joinText(kernel->getAttr(kernel::algorithmAttrName)) : "";
+      if (flops < leastFallbackFlops || !(StringRef(algorithm).starts_with("matmul_loops") || StringRef(algorithm).starts_with("conv_loops")))
+        return;
+      auto refusals = readRefusals(kernel->getAttr(kernel::refusalsAttrName));
+      if (!refusals.empty())
+        found.push_back({flops, {compilation.targets.size() > 1 ? target.label() : "", joinText(launch->getAttr(kernel::nodesAttrName)), algorithm,
+                                 refusals.front().first, refusals.front().second, isKnown ? flops : -1, -1}});
+    });
+    llvm::stable_sort(found, [](const auto &a, const auto &b) { return a.first > b.first; });
+    for (auto &[flops, fallback] : found) {
+      fallback.allFlops = isStatic ? all : -1;
+      fallbacks.push_back(std::move(fallback));
+    }
+  }
+  return fallbacks;
+}
+
+std::string describeFallbacks(ArrayRef<LoopFallback> fallbacks) {
+  constexpr size_t mostNamed = 3;
+  std::string text;
+  for (const LoopFallback &fallback : fallbacks.take_front(mostNamed)) {
+    text += (text.empty() ? "" : "; ") + (fallback.target.empty() ? "" : "[" + fallback.target + "] ");
+    text += fallback.nodes + " (" + fallback.refused + ": " + fallback.reason;
+    if (fallback.flops >= 0)
+      text += "; " + llvm::to_string(llvm::format("%.3g", static_cast<double>(fallback.flops))) + " operations";
+    if (fallback.flops >= 0 && fallback.allFlops > 0)
+      text += ", " + llvm::to_string(llvm::format("%.0f", 100.0 * static_cast<double>(fallback.flops) / static_cast<double>(fallback.allFlops))) +
+              " % of the model's";
+    text += ")";
+  }
+  if (fallbacks.size() > mostNamed)
+    text += "; and " + std::to_string(fallbacks.size() - mostNamed) + " more";
+  return text.empty() ? "" : "computed in plain loops, which are slow: " + text;
+}
+
+llvm::json::Array fallbacksToJson(ArrayRef<LoopFallback> fallbacks) {
+  llvm::json::Array array;
+  for (const LoopFallback &fallback : fallbacks) {
+    llvm::json::Object object{{"nodes", jsonText(fallback.nodes)}, {"algorithm", jsonText(fallback.algorithm)},
+                              {"refused", jsonText(fallback.refused)}, {"reason", jsonText(fallback.reason)}};
+    if (fallback.flops >= 0)
+      object["flops"] = fallback.flops;
+    if (fallback.allFlops >= 0)
+      object["model_flops"] = fallback.allFlops;
+    if (!fallback.target.empty())
+      object["target"] = fallback.target;
+    array.push_back(std::move(object));
+  }
+  return array;
 }
 
 std::string toLine(const Decision &decision) {

@@ -32,6 +32,23 @@ Decision describeGroup(nn::GroupOp group);
 /// Groups after the target stage, kernels after the kernel stage, in order, target by target; nothing before.
 std::vector<Decision> collectDecisions(const Compilation &compilation);
 
+/// A product or convolution of some size that only the general loops compute.
+struct LoopFallback {
+  std::string target, nodes, algorithm;
+  /// The best kernel that is written for such work, and why it does not compute this.
+  std::string refused, reason;
+  /// Its operations in a run, and those of all kernels; -1 if they depend on dimensions.
+  int64_t flops = -1, allFlops = -1;
+};
+
+/// After the kernel stage, those that take more operations than loops are right for, the largest first.
+std::vector<LoopFallback> findLoopFallbacks(const Compilation &compilation);
+
+/// One warning for all of them, with the names of a few; empty if there are none.
+std::string describeFallbacks(llvm::ArrayRef<LoopFallback> fallbacks);
+
+llvm::json::Array fallbacksToJson(llvm::ArrayRef<LoopFallback> fallbacks);
+
 /// Memory use of a compiled model. Values are -1 if their stage has not run or if they depend on dimensions.
 struct MemoryUse {
   /// Transposes that move data at run time, at the graph's inputs and outputs or inside.

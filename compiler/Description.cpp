@@ -10,7 +10,7 @@ namespace kiln {
 static std::vector<Description::Tensor> describeTensors(const Signature &signature, bool isOutput) {
   std::vector<Description::Tensor> result;
   for (auto [i, tensor] : enumerate(isOutput ? signature.outputs : signature.inputs))
-    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput)});
+    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput), tensor.quantization});
   // Sequences without tensors have entries, too.
   for (const nn::SequenceInfo &sequence : signature.sequences)
     if (sequence.isOutput == isOutput && sequence.count <= 0)
@@ -46,6 +46,14 @@ Description describe(const Compilation &compilation, const Signature &signature)
 
 //===- JSON ----------------------------------------------------------------===//
 
+/// The numbers as they are written in C; JSON has neither infinity nor NaN, null stands for both.
+static json::Array numbers(ArrayRef<float> values) {
+  json::Array list;
+  for (float value : values)
+    list.push_back(std::isfinite(value) ? json::Value(std::strtod(numberText(value).c_str(), nullptr)) : json::Value(nullptr));
+  return list;
+}
+
 static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
   json::Array list;
   for (const Description::Tensor &tensor : tensors) {
@@ -56,6 +64,12 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
                                  std::isfinite(tensor.range->second) ? json::Value(tensor.range->second) : json::Value(nullptr)};
     if (!tensor.element.empty())
       row["element"] = jsonText(tensor.element);
+    if (tensor.quantization) {
+      json::Object quantization{{"scales", numbers(tensor.quantization->scales)}, {"zero_points", json::Array(tensor.quantization->zeroPoints)}};
+      if (tensor.quantization->axis >= 0)
+        quantization["axis"] = tensor.quantization->axis;
+      row["quantization"] = std::move(quantization);
+    }
     list.push_back(std::move(row));
   }
   return list;
@@ -101,11 +115,25 @@ static void forEachRow(const json::Object &object, StringRef key, function_ref<v
 
 static std::string getText(const json::Object &object, StringRef key) { return object.getString(key).value_or("").str(); }
 
+static std::optional<nn::TensorQuantization> readQuantization(const json::Object &row) {
+  const json::Object *fields = row.getObject("quantization");
+  const json::Array *scales = fields ? fields->getArray("scales") : nullptr, *zeros = fields ? fields->getArray("zero_points") : nullptr;
+  if (!scales || !zeros || scales->empty() || scales->size() != zeros->size())
+    return std::nullopt;
+  nn::TensorQuantization result{fields->getInteger("axis").value_or(-1), {}, {}};
+  for (auto [scale, zero] : zip_equal(*scales, *zeros)) {
+    result.scales.push_back(float(scale.getAsNumber().value_or(NAN)));
+    result.zeroPoints.push_back(zero.getAsInteger().value_or(0));
+  }
+  return result;
+}
+
 static std::vector<Description::Tensor> readTensors(const json::Object &object, StringRef key) {
   std::vector<Description::Tensor> tensors;
   forEachRow(object, key, [&](const json::Object &row) {
     tensors.push_back({getText(row, "name"), getText(row, "type")});
     tensors.back().element = getText(row, "element");
+    tensors.back().quantization = readQuantization(row);
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (const json::Array *range = row.getArray("range"); range && range->size() == 2)
       tensors.back().range = {(*range)[0].getAsNumber().value_or(-infinity), (*range)[1].getAsNumber().value_or(infinity)};

@@ -14,6 +14,8 @@ struct Description {
     std::optional<std::pair<double, double>> range = std::nullopt;
     /// The sequence and the index if it is an element of one.
     std::string element = "";
+    /// What its integers stand for.
+    std::optional<nn::TensorQuantization> quantization = std::nullopt;
   };
   struct Dimension {
     std::string name;

@@ -24,6 +24,8 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
       named += ", " + makeCommentText(element);
     if (tensor.range)
       named += llvm::formatv(", values in [{0}, {1}]", tensor.range->first, tensor.range->second);
+    if (tensor.quantization)
+      named += ", " + quantizationText(*tensor.quantization);
     for (auto [i, input] : llvm::enumerate(tensor.inPlaceOf))
       named += (i ? " or inputs->" : ", may be inputs->") + signature.inputs[input].field;
     text += "  " + type + " /* " + makeCommentText(shapeText(tensor, signature)) + named + " */\n";
@@ -162,6 +164,19 @@ static std::string printFunctions(const Signature &signature) {
   return text + "/* The signature as data. */\n" + api.substr(0, api.size() - 1) + " extern const kiln_model_info " + name + "_info;\n";
 }
 
+/// Macros of the tensors that have one scale.
+static std::string printQuantization(const Signature &signature) {
+  std::string text;
+  for (auto *tensors : {&signature.inputs, &signature.outputs})
+    for (const SignatureTensor &tensor : *tensors)
+      if (tensor.quantization && tensor.quantization->axis < 0) {
+        std::string macro = signature.macro + "_" + makeMacroName(tensor.field);
+        text += "#define " + macro + "_SCALE " + floatLiteral(tensor.quantization->scales.front()) + "\n#define " + macro + "_ZERO_POINT (" +
+                std::to_string(tensor.quantization->zeroPoints.front()) + ")\n";
+      }
+  return text.empty() ? "" : "/* Quantised tensors: integer q stands for the number (q - zero point) * scale. */\n" + text + "\n";
+}
+
 std::string printHeader(const Signature &signature) {
   std::string guard = signature.macro + "_KILN_MODEL_H", api = signature.macro + "_API";
   std::string target = signature.target.empty() ? "" : " for " + makeCommentText(signature.target);
@@ -170,7 +185,7 @@ std::string printHeader(const Signature &signature) {
   text += embeddedFile("kiln/abi.h").str() + "\n";
   text += "#if defined(__GNUC__) || defined(__clang__)\n#define " + api + " __attribute__((visibility(\"default\")))\n#else\n#define " + api + "\n#endif\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += printSizes(signature) + printDims(signature) + printStruct(signature.inputs, "inputs", true, signature) +
+  text += printSizes(signature) + printDims(signature) + printQuantization(signature) + printStruct(signature.inputs, "inputs", true, signature) +
           printStruct(signature.outputs, "outputs", false, signature) + printFunctions(signature);
   text += "\n#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n" + printWrapper(signature);
   return text + "\n#endif /* " + guard + " */\n";

@@ -67,6 +67,28 @@ static std::string printSequences(const Signature &signature) {
   return rows.empty() ? "" : "const kiln_sequence_info sequence_table[] = {\n" + rows + "};\n";
 }
 
+/// What the integers of inputs or outputs stand for; empty if nothing is known of any.
+static std::string printQuantization(const std::vector<SignatureTensor> &tensors, const std::string &name) {
+  std::string arrays, rows;
+  bool isAny = false;
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    if (!tensor.quantization) {
+      rows += "    {nullptr, nullptr, 0, -1},\n";
+      continue;
+    }
+    isAny = true;
+    std::vector<std::string> scales, zeros;
+    for (float scale : tensor.quantization->scales)
+      scales.push_back(floatLiteral(scale));
+    for (int64_t zero : tensor.quantization->zeroPoints)
+      zeros.push_back(std::to_string(zero));
+    std::string id = name + std::to_string(i);
+    arrays += array("float ", id + "_scales", scales) + array("int32_t ", id + "_zero_points", zeros);
+    rows += "    {" + id + "_scales, " + id + "_zero_points, " + std::to_string(scales.size()) + ", " + std::to_string(tensor.quantization->axis) + "},\n";
+  }
+  return isAny ? arrays + "const kiln_quantization_info " + name + "_quantization_table[] = {\n" + rows + "};\n" : "";
+}
+
 std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string text = printTensors(signature.inputs, "input", signature) + printTensors(signature.outputs, "output", signature);
   if (signature.hasDims()) {
@@ -75,7 +97,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
       text += "    {" + makeStringLiteral(symbol.onnxName) + ", " + std::to_string(symbol.min) + ", " + std::to_string(symbol.max) + "},\n";
     text += "};\n";
   }
-  text += printBounds(signature) + printSequences(signature);
+  std::string inputQuantization = printQuantization(signature.inputs, "input"), outputQuantization = printQuantization(signature.outputs, "output");
+  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization;
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
@@ -98,7 +121,9 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"symbol_bounds", table(!signature.isDataSized(), "symbol_bounds")},
                                                              {"num_computed", std::to_string(signature.computedSymbols().size())},
                                                              {"num_sequences", std::to_string(signature.sequences.size())},
-                                                             {"sequences", table(signature.sequences.empty(), "sequence_table")}};
+                                                             {"sequences", table(signature.sequences.empty(), "sequence_table")},
+                                                             {"input_quantization", table(inputQuantization.empty(), "input_quantization_table")},
+                                                             {"output_quantization", table(outputQuantization.empty(), "output_quantization_table")}};
   text += "constexpr kiln_model_info description = {\n";
   for (auto &[field, value] : fields)
     text += "    /*" + field + "*/ " + value + ",\n";

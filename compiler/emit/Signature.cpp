@@ -7,6 +7,8 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
 #include "llvm/ADT/StringExtras.h"
+#include <charconv>
+#include <cmath>
 #include <set>
 
 using namespace mlir;
@@ -25,6 +27,7 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
     tensors.push_back({name.str(), fields.unique(makeIdentifier(name)), tensor, nn::getDims(tensor)});
     if (auto range = entry.getAs<DenseF64ArrayAttr>("range"); range && range.size() == 2)
       tensors.back().range = {range[0], range[1]};
+    tensors.back().quantization = nn::readQuantization(entry.get("quantization"));
   }
   return tensors;
 }
@@ -237,6 +240,24 @@ std::string elementName(Type type) {
     return "string";
   StringRef kind = isa<FloatType>(type) ? "f" : type.isUnsignedInteger() ? "u" : "i";
   return kind.str() + std::to_string(type.getIntOrFloatBitWidth());
+}
+
+std::string numberText(float number) {
+  char buffer[32];
+  return std::string(buffer, std::to_chars(buffer, buffer + sizeof(buffer), number).ptr);
+}
+
+std::string floatLiteral(float number) {
+  if (!std::isfinite(number))
+    return std::isnan(number) ? "__builtin_nanf(\"\")" : number < 0 ? "-__builtin_inff()" : "__builtin_inff()";
+  std::string text = numberText(number);
+  return text + (StringRef(text).find_first_of(".e") == StringRef::npos ? ".0f" : "f");
+}
+
+std::string quantizationText(const nn::TensorQuantization &quantization) {
+  if (quantization.axis >= 0)
+    return std::to_string(quantization.scales.size()) + " scales along axis " + std::to_string(quantization.axis);
+  return "scale " + numberText(quantization.scales.front()) + ", zero point " + std::to_string(quantization.zeroPoints.front());
 }
 
 std::string elementEnumerator(Type type) { return "KILN_ELEMENT_" + StringRef(elementName(type)).upper(); }

@@ -6,6 +6,7 @@
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
 #include "dialects/nn/SymbolBounds.h"
+#include "dialects/nn/TensorQuantization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
@@ -24,6 +25,8 @@ struct SignatureTensor {
   nn::DimExprs dims;
   /// The range of the values that the user promised.
   std::optional<std::pair<double, double>> range = std::nullopt;
+  /// What its integers stand for, if constants of the model say it.
+  std::optional<nn::TensorQuantization> quantization = std::nullopt;
   /// The inputs whose buffer the output may be.
   std::vector<unsigned> inPlaceOf = {};
   /// The upper bound of its number of elements, if it has a computed dimension; otherwise null.
@@ -129,6 +132,11 @@ std::string elementName(mlir::Type elementType);
 std::string elementEnumerator(mlir::Type elementType);
 /// f32[1,3,batch].
 std::string shapeText(const SignatureTensor &tensor, const Signature &signature);
+/// "scale 0.5, zero point 3", "256 scales along axis 1".
+std::string quantizationText(const nn::TensorQuantization &quantization);
+/// The shortest text that reads back as the same f32, and that text as a constant of C.
+std::string numberText(float number);
+std::string floatLiteral(float number);
 /// A dimension as C text, with `prefix` before the names of the symbols.
 std::string dimText(mlir::AffineExpr expr, const Signature &signature, llvm::StringRef prefix);
 

@@ -74,6 +74,7 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
   if (body.hasUnsupported() || failed(checkSqueezed(sizes, diagnostics)))
     return failure();
   makeComposites(function, calls);
+  signature.noteQuantization();
   std::string name = options.name.empty() ? makeModelName(options.path) : options.name;
   (*result.module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
   sizes.record(*result.module);

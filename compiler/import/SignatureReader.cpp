@@ -4,6 +4,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/TensorQuantization.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -207,6 +208,27 @@ LogicalResult SignatureReader::returnOutputs(Scope &scope, BodyImporter &body) {
     return success();
   returnValues(values, body);
   return success();
+}
+
+void SignatureReader::noteQuantization() {
+  auto *terminator = function.getBody().front().getTerminator();
+  for (BlockArgument argument : function.getArguments()) {
+    std::optional<nn::TensorQuantization> common;
+    bool isCommon = true;
+    for (OpOperand &use : argument.getUses()) {
+      if (use.getOwner() == terminator)
+        continue;
+      auto own = isa<nn::DequantizeOp>(use.getOwner()) && use.getOperandNumber() == 0 ? nn::describeQuantization(use.getOwner()) : std::nullopt;
+      isCommon = isCommon && own && (!common || *own == *common);
+      common = own;
+    }
+    if (isCommon && common)
+      function.setArgAttr(argument.getArgNumber(), nn::quantizationAttrName, common->toAttribute(&context));
+  }
+  for (unsigned i = 0; i < outputNames.size(); ++i)
+    if (auto quantize = terminator->getOperand(i).getDefiningOp<nn::QuantizeOp>())
+      if (auto own = nn::describeQuantization(quantize))
+        function.setResultAttr(i, nn::quantizationAttrName, own->toAttribute(&context));
 }
 
 void SignatureReader::returnValues(ArrayRef<Value> outputs, BodyImporter &body) {

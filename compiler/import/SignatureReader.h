@@ -30,6 +30,8 @@ public:
   mlir::LogicalResult addInputs(Scope &scope);
   /// Returns the outputs and what a compile exposes besides; nothing if a node was not supported.
   mlir::LogicalResult returnOutputs(Scope &scope, BodyImporter &body);
+  /// Notes what the integers of inputs and outputs stand for, where all users of an input dequantise it alike, or an output is quantised, with constants.
+  void noteQuantization();
   /// The results of @main that are the model's outputs.
   unsigned numOutputs() const { return outputNames.size(); }
   /// Which arguments and results are elements of sequences and optionals.

@@ -86,4 +86,56 @@ Comparison compare(const Tensor &actual, const Tensor &expected, double rtol, do
   return result;
 }
 
+/// The elements behind the axis' index, and the size of the axis; 1 and 1 without an axis.
+static std::pair<int64_t, int64_t> locateAxis(const Tensor &tensor, int64_t axis) {
+  int64_t inner = 1, size = 1;
+  if (axis < 0 || axis >= int64_t(tensor.getDims().size()))
+    return {inner, size};
+  for (size_t i = size_t(axis) + 1; i < tensor.getDims().size(); ++i)
+    inner *= tensor.getDims()[i];
+  return {inner, tensor.getDims()[size_t(axis)]};
+}
+
+Comparison compareInSteps(const Tensor &actual, const Tensor &expected, double rtol, double atol, const StepBounds &bounds) {
+  Comparison result = compare(actual, expected, rtol, atol);
+  bool isReal = isFloat(expected.getType());
+  if (actual.getType() != expected.getType() || actual.getDims() != expected.getDims() || bounds.scales.empty())
+    return result;
+  auto [inner, size] = locateAxis(expected, bounds.axis);
+  if (bounds.scales.size() != 1 && int64_t(bounds.scales.size()) != size)
+    return result;
+  double squares = 0;
+  for (int64_t i = 0; i < result.elements; ++i) {
+    double got = actual.getValue(i), want = expected.getValue(i), off = std::fabs(got - want);
+    if (got == want || (std::isnan(got) && std::isnan(want)))
+      continue;
+    if (!std::isfinite(off))
+      return result; // compare() has said what is to be said
+    double scale = isReal ? std::fabs(double(bounds.scales[bounds.scales.size() == 1 ? 0 : size_t(i / inner % size)])) : 1, steps = off / scale;
+    if (isReal && off <= atol + rtol * std::fabs(want))
+      continue;
+    // Dequantised numbers differ by whole steps; anything else is an error of another kind.
+    if (std::fabs(steps - std::nearbyint(steps)) > 0.01 * steps)
+      return result;
+    result.maxSteps = std::max(result.maxSteps, steps);
+    squares += steps * steps;
+    ++result.stepped;
+  }
+  result.inSteps = true;
+  result.rmsSteps = std::sqrt(squares / double(std::max<int64_t>(result.elements, 1)));
+  int64_t allowed = std::max<int64_t>(1, int64_t(bounds.share * double(result.elements)));
+  // A step of floats is one up to rounding.
+  bool isClose = result.maxSteps <= bounds.most * (1 + 1e-3), areFew = result.stepped <= allowed, isQuiet = result.rmsSteps <= bounds.rms;
+  result.reason.clear();
+  result.wrong = 0;
+  if (isClose && areFew && isQuiet)
+    return result;
+  result.wrong = result.stepped;
+  result.reason = std::to_string(result.stepped) + " of " + std::to_string(result.elements) + " values differ by " + formatNumber(result.maxSteps) +
+                  " steps or less, rms " + formatNumber(result.rmsSteps) + "; allowed are ";
+  result.reason += std::isfinite(bounds.rms) ? "an rms of " + formatNumber(bounds.rms)
+                                             : formatNumber(bounds.most) + " in " + std::to_string(allowed) + " values";
+  return result;
+}
+
 } // namespace kiln

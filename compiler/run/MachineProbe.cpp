@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <functional>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace kiln {
 
@@ -80,6 +83,116 @@ void spinFma(unsigned vectorBits, int64_t steps) {
   spin128(steps);
 }
 
+//===- Steps of several products -------------------------------------------===//
+
+#if defined(__x86_64__)
+namespace {
+/// What one instruction, or a few, add to each lane. Bytes in pairs: the words of the right side are there already, as in a tile of many rows.
+struct Fours512 {
+  __attribute__((target("avx512f,avx512vnni"))) static __m512i add(__m512i sum, __m512i x, __m512i y, __m512i) { return _mm512_dpbusd_epi32(sum, x, y); }
+};
+struct Fours256 {
+  __attribute__((target("avx2,avx512f,avx512vl,avx512vnni"))) static __m256i add(__m256i sum, __m256i x, __m256i y, __m256i) {
+    return _mm256_dpbusd_epi32(sum, x, y);
+  }
+};
+struct Pairs512 {
+  __attribute__((target("avx512f,avx512bw"))) static __m512i add(__m512i sum, __m512i x, __m512i y, __m512i z) {
+    return _mm512_add_epi32(_mm512_add_epi32(sum, _mm512_madd_epi16(x, y)), _mm512_madd_epi16(x, z));
+  }
+};
+struct Pairs256 {
+  __attribute__((target("avx2"))) static __m256i add(__m256i sum, __m256i x, __m256i y, __m256i z) {
+    return _mm256_add_epi32(_mm256_add_epi32(sum, _mm256_madd_epi16(x, y)), _mm256_madd_epi16(x, z));
+  }
+};
+struct Pairs128 {
+  static __m128i add(__m128i sum, __m128i x, __m128i y, __m128i z) { return _mm_add_epi32(_mm_add_epi32(sum, _mm_madd_epi16(x, y)), _mm_madd_epi16(x, z)); }
+};
+} // namespace
+
+/// The loop is a macro: a function with an instruction of its own cannot be inlined into a template without it.
+#define KILN_SPIN(name, features, vector, part)                                                                        \
+  __attribute__((target(features))) static void name(int64_t steps) {                                                  \
+    vector sums[chains] = {}, left[chains] = {}, y{}, z{};                                                             \
+    for (int64_t i = 0; i < chains; ++i)                                                                               \
+      left[i][0] = sums[i][0] = i + int64_t(factor);                                                                   \
+    for (; steps > 0; --steps) {                                                                                       \
+      _Pragma("GCC unroll 12") for (int64_t i = 0; i < chains; ++i)                                                    \
+        sums[i] = part::add(sums[i], left[i], y, z);                                                                   \
+      __asm__ volatile("" : "+x"(y), "+x"(z)); /* else the products would be computed once */                          \
+    }                                                                                                                  \
+    vector sum = sums[0];                                                                                              \
+    for (int64_t i = 1; i < chains; ++i)                                                                               \
+      sum += sums[i];                                                                                                  \
+    sink = float(sum[0]);                                                                                              \
+  }
+KILN_SPIN(spinFours512, "avx512f,avx512vnni", __m512i, Fours512)
+KILN_SPIN(spinFours256, "avx2,avx512f,avx512vl,avx512vnni", __m256i, Fours256)
+KILN_SPIN(spinPairs512, "avx512f,avx512bw", __m512i, Pairs512)
+KILN_SPIN(spinPairs256, "avx2", __m256i, Pairs256)
+KILN_SPIN(spinPairs128, "sse2", __m128i, Pairs128)
+#undef KILN_SPIN
+
+__attribute__((target("avx512f,avx512bf16"))) static void spinBrain512(int64_t steps) {
+  __m512 sums[chains];
+  for (int64_t i = 0; i < chains; ++i)
+    sums[i] = _mm512_set1_ps(float(i));
+  __m512 ones = _mm512_set1_ps(factor);
+  for (; steps > 0; --steps) {
+    __m512bh x = _mm512_cvtne2ps_pbh(ones, ones);
+    __asm__ volatile("" : "+x"(ones));
+#pragma GCC unroll 12
+    for (int64_t i = 0; i < chains; ++i)
+      sums[i] = _mm512_dpbf16_ps(sums[i], x, x);
+  }
+  __m512 sum = sums[0];
+  for (int64_t i = 1; i < chains; ++i)
+    sum = sum + sums[i];
+  sink = sum[0];
+}
+#endif
+
+namespace {
+/// A loop for a step: the operations of a vector instruction's bit, and whether the CPU can run it.
+struct DotLoop {
+  void (*run)(int64_t steps) = nullptr;
+  int64_t bits = 0, operationsPerLane = 0;
+};
+} // namespace
+
+static DotLoop findLoop(const std::string &function, unsigned vectorBits) {
+#if defined(__x86_64__)
+  bool isFours = function == "dot_u8s8" || function == "dot_s8u8", isPairs = function == "dot_u8s8_pairs" || function == "dot_s8u8_pairs";
+  bool hasVnni = __builtin_cpu_supports("avx512vnni");
+  if (isFours && hasVnni && vectorBits >= 512)
+    return {spinFours512, 512, 8};
+  if (isFours && hasVnni && vectorBits >= 256 && __builtin_cpu_supports("avx512vl"))
+    return {spinFours256, 256, 8};
+  if (isPairs && vectorBits >= 512 && __builtin_cpu_supports("avx512bw"))
+    return {spinPairs512, 512, 8};
+  if (isPairs && vectorBits >= 256 && __builtin_cpu_supports("avx2"))
+    return {spinPairs256, 256, 8};
+  if (isPairs && vectorBits < 256)
+    return {spinPairs128, 128, 8};
+  if (function == "dot_bf16" && vectorBits >= 512 && __builtin_cpu_supports("avx512bf16"))
+    return {spinBrain512, 512, 4};
+#else
+  (void)function, (void)vectorBits;
+#endif
+  return {};
+}
+
+int64_t getDotStep(const std::string &function, unsigned vectorBits) {
+  DotLoop loop = findLoop(function, vectorBits);
+  return loop.run ? chains * loop.bits / 32 * loop.operationsPerLane : 0;
+}
+
+void spinDots(const std::string &function, unsigned vectorBits, int64_t steps) {
+  if (DotLoop loop = findLoop(function, vectorBits); loop.run)
+    loop.run(steps);
+}
+
 static void readMemory(unsigned vectorBits, const char *data, int64_t bytes) {
 #if defined(__x86_64__)
   if (unsigned width = chooseWidth(vectorBits); width > 128)
@@ -121,7 +234,7 @@ ProbeSize chooseProbe(int64_t threads, int64_t cpus, int64_t memoryBytes) {
   return {threads, std::max(each / probeStep, int64_t(1)) * probeStep};
 }
 
-Machine probeMachine(const kiln_context &context, unsigned vectorBits) {
+Machine probeMachine(const kiln_context &context, unsigned vectorBits, const ProbedSteps &dots) {
   Machine machine;
   int64_t page = getSystemSize(_SC_PAGESIZE, 4096);
   ProbeSize size = chooseProbe(context.parallel_for ? context.num_threads : 1, getSystemSize(_SC_NPROCESSORS_ONLN, 1),
@@ -130,6 +243,11 @@ Machine probeMachine(const kiln_context &context, unsigned vectorBits) {
   constexpr int64_t steps = 200000;
   double seconds = measure(context, threads, [&](int64_t) { spinFma(vectorBits, steps); });
   machine.peak = double(threads * steps * getFmaStep(vectorBits)) / seconds;
+  for (auto [function, peak] : {std::pair(&dots.bytes, &machine.bytePeak), std::pair(&dots.brain, &machine.brainPeak)})
+    if (int64_t each = getDotStep(*function, vectorBits)) {
+      double time = measure(context, threads, [&, name = function](int64_t) { spinDots(*name, vectorBits, steps); });
+      *peak = double(threads * steps * each) / time;
+    }
   int64_t l1 = getSystemSize(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = getSystemSize(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   // The last cache is shared with others, on a virtual machine with its neighbours: this much of it can be counted on.
   int64_t l3 = std::min<int64_t>(getSystemSize(_SC_LEVEL3_CACHE_SIZE, 8 << 20), 16 << 20) / threads;
@@ -153,8 +271,8 @@ Machine probeMachine(const kiln_context &context, unsigned vectorBits) {
   return machine;
 }
 
-double getRoofline(const Machine &machine, double flops, double bytes) {
-  double seconds = flops / machine.peak;
+double getRoofline(const Machine &machine, double peak, double flops, double bytes) {
+  double seconds = peak > 0 ? flops / peak : 0;
   for (const MemoryLevel &level : machine.levels)
     if (bytes <= double(level.bytes))
       return std::max(seconds, bytes / level.bandwidth);

@@ -3,6 +3,7 @@
 #define KILN_COMPILER_RUN_MACHINEPROBE_H
 
 #include "kiln/abi.h"
+#include <string>
 #include <vector>
 
 namespace kiln {
@@ -19,6 +20,8 @@ struct MemoryLevel {
 struct Machine {
   /// f32 operations per second of all threads together. A multiply-add counts as two.
   double peak = 0;
+  /// The same for kernels that multiply bytes, and bf16, by the target's steps for them; 0: not measured.
+  double bytePeak = 0, brainPeak = 0;
   /// The nearest first. The last one has unlimited capacity.
   std::vector<MemoryLevel> levels;
 };
@@ -38,11 +41,24 @@ struct ProbeSize {
 /// is enough memory.
 ProbeSize chooseProbe(int64_t threads, int64_t cpus, int64_t memoryBytes);
 
-/// Measures for about a tenth of a second, with the context's threads but at most one per CPU.
-Machine probeMachine(const kiln_context &context, unsigned vectorBits);
+/// The functions of runtime/include/kiln/dot.h that a target's kernels multiply bytes and bf16 by; empty: none.
+struct ProbedSteps {
+  std::string bytes, brain;
+};
 
-/// The least possible seconds for this many operations and bytes: at the peak, or at the bandwidth of the nearest level that holds the bytes.
-double getRoofline(const Machine &machine, double flops, double bytes);
+/// Operations that `spinDots` does in one step for this function: a multiplication and an addition are two. 0 if it has no loop for the function, or the
+/// CPU lacks the instruction.
+int64_t getDotStep(const std::string &function, unsigned vectorBits);
+
+/// Runs `steps` steps of independent sums of products by the instructions of that function.
+void spinDots(const std::string &function, unsigned vectorBits, int64_t steps);
+
+/// Measures for about a tenth of a second, with the context's threads but at most one per CPU.
+Machine probeMachine(const kiln_context &context, unsigned vectorBits, const ProbedSteps &steps = {});
+
+/// The least possible seconds for this many operations and bytes: at that peak (0: not known), or at the bandwidth of the nearest level that holds the
+/// bytes.
+double getRoofline(const Machine &machine, double peak, double flops, double bytes);
 
 } // namespace kiln
 

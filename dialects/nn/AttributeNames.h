@@ -46,6 +46,8 @@ inline constexpr llvm::StringLiteral nameAttrName = "nn.name";
 inline constexpr llvm::StringLiteral nodeAttrName = "nn.node";
 /// Of an argument: the lowest and highest value that the caller promises.
 inline constexpr llvm::StringLiteral rangeAttrName = "nn.range";
+/// Of an argument or a result: what its integers stand for (TensorQuantization.h).
+inline constexpr llvm::StringLiteral quantizationAttrName = "nn.quantization";
 /// @}
 
 /// @name Of operations

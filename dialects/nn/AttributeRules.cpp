@@ -2,6 +2,7 @@
 #include "dialects/kernel/AttributeRules.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Sequences.h"
+#include "dialects/nn/TensorQuantization.h"
 
 using namespace mlir;
 
@@ -46,6 +47,9 @@ static bool areSequences(Operation *, Attribute value) {
   return list && llvm::all_of(list, [](Attribute entry) { return readSequence(entry).has_value(); });
 }
 
+static bool isQuantization(Operation *, Attribute value) { return readQuantization(value).has_value(); }
+
+static constexpr llvm::StringLiteral quantization = "a dictionary with axis, scales and as many zero_points";
 static constexpr llvm::StringLiteral sizes = "an affine map of symbols";
 
 static constexpr kernel::AttributeRule operationRules[] = {
@@ -67,11 +71,13 @@ static constexpr kernel::AttributeRule operationRules[] = {
 static constexpr kernel::AttributeRule argumentRules[] = {
     {nameAttrName, "func.func", "a string", isKind<StringAttr>},
     {rangeAttrName, "func.func", "two numbers (f64), the lower one first", isRange},
+    {quantizationAttrName, "func.func", quantization, isQuantization},
 };
 
 static constexpr kernel::AttributeRule resultRules[] = {
     {nameAttrName, "func.func", "a string", isKind<StringAttr>},
     {nodeAttrName, "func.func", "a string", isKind<StringAttr>},
+    {quantizationAttrName, "func.func", quantization, isQuantization},
 };
 
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) { return kernel::verifyByRules(operationRules, op, attr); }

@@ -1,4 +1,5 @@
 //===- VerifyStructure.cpp - Verifiers of structure and data movement ------===//
+#include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Verify.h"
@@ -38,7 +39,7 @@ static bool hasForm(GroupOp group) {
   case GroupForm::SoftmaxScan:
     return hasCount<SoftmaxOp>(group, 1, 1) && hasCount<ArgReduceOp, TopKOp>(group, 1, 1);
   case GroupForm::GatheredProduct:
-    return hasCount<GatherOp>(group, 1, 1) && hasCount<MatmulOp>(group, 1, 1);
+    return hasCount<GatherOp>(group, 1, 1) && hasCount<MatmulOp, BlockQuantizedMatmulOp>(group, 1, 1);
   }
   return false;
 }

@@ -18,21 +18,10 @@ namespace kiln {
 
 using namespace nn;
 
-namespace {
-/// Numbers of a matrix [K, N], or [N, K], that repeat along K.
-struct PerBlock {
-  /// How often each repeats.
-  int64_t block;
-  /// [blocks, N], whatever the order of the matrix.
-  SmallVector<double> numbers;
-};
-} // namespace
-
-/// Numbers that import spread over the blocks of a dimension; nullopt when a value is something else.
-static std::optional<PerBlock> readPerBlock(Value value, unsigned axis) {
+std::optional<PerBlock> readPerBlock(Value value, unsigned axis, GatherOp like) {
   auto joined = value.getDefiningOp<ReshapeOp>();
   auto repeated = joined ? joined.getInput().getDefiningOp<BroadcastToOp>() : BroadcastToOp();
-  if (!repeated || repeated.getType().getRank() != 3 || joined.getType().getRank() != 2 || !repeated.getType().hasStaticShape())
+  if (!repeated || repeated.getType().getRank() != 3 || joined.getType().getRank() != 2)
     return std::nullopt;
   Value small = repeated.getInput();
   ArrayRef<int64_t> shape = repeated.getType().getShape();
@@ -42,12 +31,20 @@ static std::optional<PerBlock> readPerBlock(Value value, unsigned axis) {
     return std::nullopt;
   if (auto reshape = small.getDefiningOp<ReshapeOp>())
     small = reshape.getInput();
+  if (like) {
+    auto gather = small.getDefiningOp<GatherOp>();
+    if (!gather || gather.getIndices() != like.getIndices() || gather.getAxis() != like.getAxis() || gather.getType().getRank() != 2)
+      return std::nullopt;
+    small = gather.getInput();
+  }
+  if (shape[axis] == ShapedType::kDynamic || shape[axis + 1] == ShapedType::kDynamic)
+    return std::nullopt;
   ElementsAttr constant = getConstant(small);
   if (!constant)
     return std::nullopt;
   ConstantData data(constant);
   PerBlock result{shape[axis + 1], {}};
-  int64_t blocks = shape[axis], columns = shape[axis == 0 ? 2 : 0];
+  int64_t blocks = shape[axis], columns = data.numElements() / blocks;
   for (int64_t b = 0; b < blocks; ++b)
     for (int64_t n = 0; n < columns; ++n)
       result.numbers.push_back(data.asDouble(axis == 0 ? b * columns + n : n * blocks + b));
@@ -77,35 +74,89 @@ static BlockWeights readNumbers(ElementsAttr constant, unsigned axis, int64_t bl
   return weights;
 }
 
-LogicalResult raiseBlockMatmul(MatmulOp op, PatternRewriter &rewriter) {
+namespace {
+/// What is dequantised on the right side of a product, and the dimension of the sum in it.
+struct RightSide {
+  DequantizeOp dequantize;
+  unsigned axis;
+};
+/// Weights in blocks with their scales [columns, blocks].
+struct ScaledBlocks {
+  BlockWeights weights;
+  SmallVector<float> factors;
+};
+} // namespace
+
+static RightSide findRightSide(MatmulOp op) {
   Value right = op.getRhs();
   unsigned axis = 0;
   if (auto transpose = right.getDefiningOp<TransposeOp>(); transpose && transpose.getType().getRank() == 2) {
     axis = transpose.getPermutation()[0] == 1;
     right = transpose.getInput();
   }
-  auto dequantize = right.getDefiningOp<DequantizeOp>();
-  ElementsAttr constant = dequantize ? getConstant(dequantize.getX()) : ElementsAttr();
+  return {right.getDefiningOp<DequantizeOp>(), axis};
+}
+
+/// The blocks of a constant matrix, dequantised by `side`; with a gather, the numbers of which are picked from it. On failure, the op's rewriter is told.
+static FailureOr<ScaledBlocks> readBlocks(MatmulOp op, RightSide side, ElementsAttr constant, GatherOp gather, PatternRewriter &rewriter) {
+  DequantizeOp dequantize = side.dequantize;
+  unsigned axis = side.axis;
   auto type = constant ? cast<RankedTensorType>(constant.getType()) : RankedTensorType();
   if (!type || type.getRank() != 2 || !type.getElementType().isInteger(8) || !op.getType().getElementType().isF32() || type.getNumElements() == 0)
     return rewriter.notifyMatchFailure(op, "expected a right side of dequantised constant bytes");
-  auto scales = readPerBlock(dequantize.getScale(), axis), zeros = readPerBlock(dequantize.getZeroPoint(), axis);
+  auto scales = readPerBlock(dequantize.getScale(), axis, gather), zeros = readPerBlock(dequantize.getZeroPoint(), axis, gather);
   if (!scales || scales->block % weightsPerBlock != 0 || type.getDimSize(axis) % scales->block != 0)
     return rewriter.notifyMatchFailure(op, "expected constant scales for blocks of a multiple of 16 weights");
   if (auto number = getSplatNumber(dequantize.getZeroPoint()))
     zeros = PerBlock{scales->block, SmallVector<double>(scales->numbers.size(), *number)};
-  if (!zeros || zeros->block != scales->block)
+  if (!zeros || zeros->block != scales->block || static_cast<int64_t>(scales->numbers.size()) * scales->block != type.getNumElements())
     return rewriter.notifyMatchFailure(op, "expected constant zero points for the same blocks");
-  BlockWeights weights = readNumbers(constant, axis, scales->block, zeros->numbers);
-  SmallVector<float> factors;
-  for (int64_t n = 0; n < weights.columns; ++n)
-    for (int64_t b = 0; b < weights.blocks; ++b)
-      factors.push_back(static_cast<float>(scales->numbers[b * weights.columns + n]));
-  auto make = [&](ElementsAttr value) -> Value { return value ? Value(ConstantOp::create(rewriter, op.getLoc(), value)) : Value(); };
+  ScaledBlocks result{readNumbers(constant, axis, scales->block, zeros->numbers), {}};
+  for (int64_t n = 0; n < result.weights.columns; ++n)
+    for (int64_t b = 0; b < result.weights.blocks; ++b)
+      result.factors.push_back(static_cast<float>(scales->numbers[b * result.weights.columns + n]));
+  return result;
+}
+
+/// The product with these weights, or with the columns of them that are picked.
+static void replaceByBlocks(MatmulOp op, const ScaledBlocks &blocks, GatherOp gather, PatternRewriter &rewriter) {
+  const BlockWeights &weights = blocks.weights;
+  auto make = [&](ElementsAttr value) -> Value {
+    if (!value)
+      return {};
+    Value constant = ConstantOp::create(rewriter, op.getLoc(), value);
+    if (!gather)
+      return constant;
+    auto type = cast<RankedTensorType>(constant.getType());
+    DimExprs dims = getDims(type);
+    dims.front() = getDims(op.getType()).back();
+    return GatherOp::create(rewriter, gather.getLoc(), makeTensorType(dims, type.getElementType()), constant, gather.getIndices(),
+                            rewriter.getI64IntegerAttr(0));
+  };
   auto perBlock = RankedTensorType::get({weights.columns, weights.blocks}, rewriter.getF32Type());
-  Value scale = make(makeConstantOf<float>(perBlock, factors)), zero = make(weights.makeZeros(op.getContext()));
+  Value scale = make(makeConstantOf<float>(perBlock, blocks.factors)), zero = make(weights.makeZeros(op.getContext()));
   rewriter.replaceOpWithNewOp<BlockQuantizedMatmulOp>(op, op.getType(), op.getLhs(), make(weights.makeWeight(op.getContext())), scale, zero, Value(), Value(),
                                                       rewriter.getI64IntegerAttr(weights.bits));
+}
+
+LogicalResult raiseBlockMatmul(MatmulOp op, PatternRewriter &rewriter) {
+  RightSide side = findRightSide(op);
+  auto blocks = readBlocks(op, side, side.dequantize ? getConstant(side.dequantize.getX()) : ElementsAttr(), {}, rewriter);
+  if (failed(blocks))
+    return failure();
+  replaceByBlocks(op, *blocks, {}, rewriter);
+  return success();
+}
+
+LogicalResult raiseBlockShortlist(MatmulOp op, PatternRewriter &rewriter) {
+  RightSide side = findRightSide(op);
+  auto gather = side.dequantize ? side.dequantize.getX().getDefiningOp<GatherOp>() : GatherOp();
+  if (!gather || gather.getIndices().getType().getRank() != 1 || gather.getAxis() == side.axis || op.getType().getRank() < 2)
+    return rewriter.notifyMatchFailure(op, "expected a right side whose columns a gather picks");
+  auto blocks = readBlocks(op, side, getConstant(gather.getInput()), gather, rewriter);
+  if (failed(blocks))
+    return failure();
+  replaceByBlocks(op, *blocks, gather, rewriter);
   return success();
 }
 

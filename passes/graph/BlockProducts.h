@@ -7,8 +7,23 @@
 
 namespace kiln {
 
+/// Numbers of a matrix [K, N], or [N, K], that repeat along K.
+struct PerBlock {
+  /// How often each repeats.
+  int64_t block;
+  /// [blocks, N], whatever the order of the matrix.
+  llvm::SmallVector<double> numbers;
+};
+
+/// Constant numbers that import spread over the blocks of dimension `axis` of a matrix; nullopt when a value is something else. With a gather, they must be
+/// picked as it picks from its matrix; the numbers are then those that are picked from.
+std::optional<PerBlock> readPerBlock(mlir::Value value, unsigned axis, nn::GatherOp like = {});
+
 /// matmul(x, dequantize(constant, scales of blocks along the sum)) -> nn.block_quantized_matmul: the weights stay as small as they are in the file.
 llvm::LogicalResult raiseBlockMatmul(nn::MatmulOp op, mlir::PatternRewriter &rewriter);
+
+/// The same for columns that a gather picks, matmul(x, dequantize(gather(constant))): the gather then picks packed columns.
+llvm::LogicalResult raiseBlockShortlist(nn::MatmulOp op, mlir::PatternRewriter &rewriter);
 
 } // namespace kiln
 

@@ -29,11 +29,21 @@ static std::string getText(func::FuncOp main, unsigned result, StringRef attr) {
   return text ? text.str() : "";
 }
 
+/// That of the value, or of what is only moved or reshaped to it and has one scale.
+static std::optional<nn::TensorQuantization> findQuantization(Value value) {
+  bool isMoved = false;
+  for (; isa_and_nonnull<nn::ReshapeOp, nn::TransposeOp>(value.getDefiningOp()); isMoved = true)
+    value = value.getDefiningOp()->getOperand(0);
+  auto found = nn::describeQuantization(value.getDefiningOp());
+  return found && isMoved && found->axis >= 0 ? std::nullopt : found;
+}
+
 std::vector<ObservableValue> listValues(ModuleOp module, unsigned outputs) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   std::vector<ObservableValue> values;
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    values.push_back({getText(main, i, nn::nameAttrName), getText(main, i, nn::nodeAttrName), i < outputs});
+    values.push_back({getText(main, i, nn::nameAttrName), getText(main, i, nn::nodeAttrName), i < outputs,
+                      findQuantization(main.getBody().front().getTerminator()->getOperand(i))});
   return values;
 }
 

@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_GRAPH_OBSERVEVALUES_H
 #define KILN_PASSES_GRAPH_OBSERVEVALUES_H
 
+#include "dialects/nn/TensorQuantization.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ struct ObservableValue {
   /// "conv_3(Conv)".
   std::string node;
   bool isOutput;
+  /// The steps in which its numbers differ, if it is quantised, or dequantised, with constants.
+  std::optional<nn::TensorQuantization> quantization = std::nullopt;
 };
 
 /// The values of the results of @main, in order. `outputs` is the number of the model's own.

@@ -22,6 +22,7 @@
 #include "passes/Passes.h"
 #include "passes/graph/BlockProducts.h"
 #include "passes/graph/EvaluateMovement.h"
+#include "passes/graph/Shortlists.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
@@ -298,8 +299,10 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
     if (!isQuantized)
       return;
     if (products) {
+      rewriteAll(getOperation(), gatherIntegers);
       rewriteAll(getOperation(), raiseMatmul);
       rewriteAll(getOperation(), raiseBlockMatmul);
+      rewriteAll(getOperation(), raiseBlockShortlist);
       rewriteAll(getOperation(), raiseConv);
     }
     // Biases are numbers once they are not dequantised any more.

@@ -26,9 +26,15 @@ struct Latency {
   size_t runs = 0;
 };
 
+/// What a kernel multiplies, and so which peak its operations are measured against.
+enum class Operands { Real, Bytes, Brain };
+
 struct KernelSpeed {
   std::string name, nodes;
+  Operands operands = Operands::Real;
   double milliseconds = 0, gflops = 0, gbps = 0;
+  /// Its operations as a part of the measured peak for what it multiplies; 0 if that is not known.
+  double share = 0;
   /// The least time that the machine allows, as a part of the time taken.
   double roofline = 0;
   /// Launches in a run, which conditions and loops decide, and what one of them does.
@@ -36,6 +42,16 @@ struct KernelSpeed {
 };
 
 } // namespace
+
+/// By the kernel's algorithm, "gemm_bytes 6x2x16".
+static Operands findOperands(StringRef algorithm) {
+  StringRef kernel = algorithm.split(' ').first;
+  return kernel.ends_with("_bytes") ? Operands::Bytes : kernel.ends_with("_bf16") ? Operands::Brain : Operands::Real;
+}
+
+static double getPeak(const Machine &machine, Operands operands) {
+  return operands == Operands::Bytes ? machine.bytePeak : operands == Operands::Brain ? machine.brainPeak : machine.peak;
+}
 
 static Latency measure(const Execution &execution, const kiln_context &context) {
   std::vector<double> times;
@@ -65,8 +81,11 @@ static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, ki
     if (kiln_profiler_entry(profiler, i, &entry) || entry.calls == 0)
       continue;
     double total = std::max<double>(1, double(entry.total_ns)), calls = double(entry.calls);
-    double least = getRoofline(machine, double(entry.flops) / calls, double(entry.bytes) / calls) * calls * 1e9;
-    speeds.push_back({entry.name, entry.nodes, total * 1e-6 / calls, double(entry.flops) / total, double(entry.bytes) / total, least / total,
+    Operands operands = findOperands(entry.algorithm);
+    double peak = getPeak(machine, operands), rate = double(entry.flops) / total;
+    double least = getRoofline(machine, peak, double(entry.flops) / calls, double(entry.bytes) / calls) * calls * 1e9;
+    double share = peak > 0 ? rate * 1e9 / peak : 0;
+    speeds.push_back({entry.name, entry.nodes, operands, total * 1e-6 / calls, rate, double(entry.bytes) / total, share, least / total,
                       calls / double(runs), double(entry.flops) / calls, double(entry.bytes) / calls});
   }
   kiln_profiler_destroy(profiler);
@@ -111,11 +130,17 @@ static void printTable(const Latency &latency, int32_t threads, const Machine &m
   if (verbosity() == 0)
     return;
   outs() << format("measured here: %.0f GFLOP/s;", machine.peak * 1e-9);
+  if (machine.bytePeak > 0)
+    outs() << format(" %.0f Gop/s of bytes;", machine.bytePeak * 1e-9);
+  if (machine.brainPeak > 0)
+    outs() << format(" %.0f GFLOP/s of bf16;", machine.brainPeak * 1e-9);
   for (const MemoryLevel &level : machine.levels)
     outs() << " " << printable(level.name) << format(" %.0f", level.bandwidth * 1e-9);
-  outs() << " GB/s\n" << format("%10s %10s %10s %9s  kernel\n", "ms", "GFLOP/s", "GB/s", "roofline");
+  outs() << " GB/s\n" << format("%10s %10s        %6s %10s %9s  kernel\n", "ms", "speed", "peak", "GB/s", "roofline");
   for (const KernelSpeed *kernel : kernels) {
-    outs() << format("%10.4f %10.2f %10.2f %7.0f %%  ", kernel->milliseconds, kernel->gflops, kernel->gbps, kernel->roofline * 100);
+    const char *unit = kernel->operands == Operands::Bytes ? "Gop/s  " : "GFLOP/s";
+    outs() << format("%10.4f %10.2f %s %4.0f %% %10.2f %7.0f %%  ", kernel->milliseconds, kernel->gflops, unit, kernel->share * 100, kernel->gbps,
+                     kernel->roofline * 100);
     printLine(outs(), kernel->name + ": " + kernel->nodes);
   }
 }
@@ -125,10 +150,15 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
   json::Array list, levels;
   for (const MemoryLevel &level : machine.levels)
     levels.push_back(json::Object{{"name", level.name}, {"gbps", level.bandwidth * 1e-9}});
-  for (const KernelSpeed &kernel : kernels)
-    list.push_back(json::Object{
-        {"name", jsonText(kernel.name)}, {"nodes", jsonText(kernel.nodes)}, {"ms", kernel.milliseconds}, {"gflops", kernel.gflops}, {"gbps", kernel.gbps},
-        {"roofline", kernel.roofline}, {"calls", kernel.calls}, {"flops", kernel.flops}, {"bytes", kernel.bytes}});
+  for (const KernelSpeed &kernel : kernels) {
+    json::Object row{{"name", jsonText(kernel.name)}, {"nodes", jsonText(kernel.nodes)}, {"ms", kernel.milliseconds}, {"gbps", kernel.gbps},
+                     {"roofline", kernel.roofline}, {"calls", kernel.calls}, {"flops", kernel.flops}, {"bytes", kernel.bytes}};
+    row["operands"] = kernel.operands == Operands::Bytes ? "bytes" : kernel.operands == Operands::Brain ? "bf16" : "real";
+    row[kernel.operands == Operands::Bytes ? "gops" : "gflops"] = kernel.gflops;
+    if (kernel.share > 0)
+      row["peak_share"] = kernel.share;
+    list.push_back(std::move(row));
+  }
   const kiln_model_info &info = model.loaded->getInfo();
   return json::Object{{"median_ms", latency.median},
           {"min_ms", latency.min},
@@ -142,6 +172,8 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"workspace_bytes", int64_t(execution.getWorkspaceSize())},
           {"rss_peak_bytes", peakBytes},
           {"peak_gflops", machine.peak * 1e-9},
+          {"peak_byte_gops", machine.bytePeak * 1e-9},
+          {"peak_bf16_gflops", machine.brainPeak * 1e-9},
           {"bandwidth", std::move(levels)},
           {"kernels", std::move(list)}};
 }
@@ -174,7 +206,7 @@ int runBench() {
   Latency latency = measure(*execution, context);
   int64_t peakBytes = memory.getPeak();
   auto bits = model.vectorBits.find(model.loaded->getTarget());
-  Machine machine = probeMachine(context, bits == model.vectorBits.end() ? 128 : bits->second);
+  Machine machine = probeMachine(context, bits == model.vectorBits.end() ? 128 : bits->second, model.steps[model.loaded->getTarget()]);
   size_t profiled = std::clamp<size_t>(latency.runs / 4, 1, 200);
   Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled, machine);
   if (!kernels)

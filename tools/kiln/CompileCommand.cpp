@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 
@@ -123,6 +124,7 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
                {"workspace_bytes", use.workspaceBytes},
                {"workspace_lower_bound", use.workspaceLowerBound},
                {"composites", compositesToJson(compilation)},
+               {"plain_loops", fallbacksToJson(findLoopFallbacks(compilation))},
                {"kernels", decisionsToJson(collectDecisions(compilation))}});
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
@@ -171,6 +173,8 @@ int runCompile() {
   Compilation compilation;
   if (int status = compileOrReport(*options, compilation))
     return status;
+  if (std::string slow = describeFallbacks(findLoopFallbacks(compilation)); !slow.empty() && verbosity() > 0)
+    printLine(WithColor::warning(errs()), slow);
   if (options->explain && why.empty())
     printDecisions(compilation);
   else if (options->explain && !printDecisionsFor(compilation, why))

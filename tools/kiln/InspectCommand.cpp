@@ -19,7 +19,8 @@ namespace kiln {
 static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) {
   for (const Description::Tensor &tensor : tensors) {
     std::string range = tensor.range ? formatv(" in [{0}, {1}]", tensor.range->first, tensor.range->second).str() : "";
-    printLine(outs(), kind + tensor.name + ": " + tensor.type + (tensor.element.empty() ? "" : ", ") + tensor.element + range);
+    std::string quantization = tensor.quantization ? ", " + quantizationText(*tensor.quantization) : "";
+    printLine(outs(), kind + tensor.name + ": " + tensor.type + (tensor.element.empty() ? "" : ", ") + tensor.element + range + quantization);
   }
 }
 

@@ -53,6 +53,12 @@ public:
 
   /// Rows that lie in the section behind the place.
   uint64_t countRows(Place place, uint64_t bytes) const { return object.readRest(place).size() / bytes; }
+  /// Counts bytes that are about to be read; false if more was asked for than any library has.
+  bool take(uint64_t bytes) {
+    bool isThere = bytes <= left;
+    left = isThere ? left - bytes : 0;
+    return isThere;
+  }
   /// Whether more was asked for than any library has.
   bool isSpent() const { return left == 0; }
 
@@ -82,6 +88,30 @@ std::vector<Description::Tensor> readTensors(TableReader &reader, Place table, u
     tensors.push_back({reader.readString(row, offsetof(kiln_tensor_info, name)), formatSignature(ElementType(*type), shape)});
   }
   return tensors;
+}
+
+/// Adds what the rows of kiln_quantization_info behind the pointer at `field` say of the tensors.
+void readQuantization(TableReader &reader, Place table, uint64_t field, std::vector<Description::Tensor> &tensors) {
+  std::optional<Place> rows = reader.follow(table, field);
+  uint64_t count = rows ? std::min<uint64_t>(tensors.size(), reader.countRows(*rows, sizeof(kiln_quantization_info))) : 0;
+  for (uint64_t i = 0; i < count && !reader.isSpent(); ++i) {
+    Place row = advance(*rows, i * sizeof(kiln_quantization_info));
+    std::optional<Place> scales = reader.follow(row, offsetof(kiln_quantization_info, scales));
+    std::optional<Place> zeros = reader.follow(row, offsetof(kiln_quantization_info, zero_points));
+    uint64_t length = reader.readInteger(row, offsetof(kiln_quantization_info, count), 4).value_or(0);
+    if (!scales || !zeros || length == 0 || !reader.take(length * 8))
+      continue;
+    nn::TensorQuantization quantization{int32_t(reader.readInteger(row, offsetof(kiln_quantization_info, axis), 4).value_or(uint64_t(-1))), {}, {}};
+    for (uint64_t at = 0; at < length; ++at) {
+      std::optional<uint64_t> scale = reader.readInteger(*scales, at * 4, 4), zero = reader.readInteger(*zeros, at * 4, 4);
+      if (!scale || !zero)
+        break;
+      quantization.scales.push_back(bit_cast<float>(uint32_t(*scale)));
+      quantization.zeroPoints.push_back(int32_t(uint32_t(*zero)));
+    }
+    if (quantization.scales.size() == length)
+      tensors[i].quantization = std::move(quantization);
+  }
 }
 
 void readSymbols(TableReader &reader, Place table, bool hasBounds, Description &library) {
@@ -117,7 +147,11 @@ std::optional<Description> readTable(ObjectTables &object, StringRef symbol, Pla
   library.target = reader.readString(table, offsetof(kiln_model_info, target));
   library.inputs = readTensors(reader, table, offsetof(kiln_model_info, inputs), integer(offsetof(kiln_model_info, num_inputs), 4).value_or(0));
   library.outputs = readTensors(reader, table, offsetof(kiln_model_info, outputs), integer(offsetof(kiln_model_info, num_outputs), 4).value_or(0));
-  readSymbols(reader, table, /*hasBounds=*/*size >= sizeof(kiln_model_info), library);
+  readSymbols(reader, table, /*hasBounds=*/*size >= offsetof(kiln_model_info, input_quantization), library);
+  if (*size >= sizeof(kiln_model_info)) {
+    readQuantization(reader, table, offsetof(kiln_model_info, input_quantization), library.inputs);
+    readQuantization(reader, table, offsetof(kiln_model_info, output_quantization), library.outputs);
+  }
   library.workspaceBytes = int64_t(integer(offsetof(kiln_model_info, workspace_size), 8).value_or(uint64_t(-1)));
   library.weightsBytes = int64_t(integer(offsetof(kiln_model_info, weights_size), 8).value_or(0));
   return reader.isSpent() ? std::nullopt : std::optional(std::move(library));

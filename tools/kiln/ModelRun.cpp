@@ -1,5 +1,7 @@
 //===- ModelRun.cpp - A model compiled, loaded and given its inputs --------===//
 #include "tools/kiln/ModelRun.h"
+#include "dialects/kernel/Kernel.h"
+#include "passes/target/choice/ByteTile.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/run/DimText.h"
 #include "compiler/run/Fill.h"
@@ -43,6 +45,12 @@ static cl::list<double> imageStd("image-std",
     cl::CommaSeparated, cl::desc("Standard deviation to divide by after that; one value, or one per channel"), cl::value_desc("S,..."),
                                  cl::sub(runningCommands));
 
+static ProbedSteps listSteps(kernel::TargetAttr target) {
+  mlir::Builder b(target.getContext());
+  kernel::StepAttr brain = target.findStep(b.getBF16Type(), b.getBF16Type(), b.getF32Type());
+  return {findByteStep(target).getFunction().str(), brain ? brain.getFunction().str() : ""};
+}
+
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
@@ -58,8 +66,10 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     name = compilation.name;
     libraries = compilation.libraries;
     for (const TargetModule &target : compilation.targets)
-      if (kernel::TargetAttr attribute = kernel::getTarget(*target.module))
+      if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
         model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
+        model.steps[attribute.getName().str()] = listSteps(attribute);
+      }
     // Nothing refers to the compilation afterwards: it goes before the linker makes its copy of the weights.
     for (const OutputFile &object : compilation.objects)
       objects.push_back(object.stream ? object.toBuffer() : MemoryBuffer::getMemBufferCopy(object.contents, object.path));

@@ -4,6 +4,7 @@
 
 #include "compiler/Compile.h"
 #include "compiler/run/LoadedModel.h"
+#include "compiler/run/MachineProbe.h"
 #include "kiln/images.h"
 #include "kiln/runtime.h"
 #include <map>
@@ -17,6 +18,8 @@ struct RunnableModel {
   size_t libraryBytes = 0;
   /// The vector bits of its target, by the target's name.
   std::map<std::string, unsigned> vectorBits;
+  /// The functions by which its kernels multiply bytes and bf16, by the target's name.
+  std::map<std::string, ProbedSteps> steps;
 };
 
 /// Compiles and loads the model. Reports errors and returns the exit status.

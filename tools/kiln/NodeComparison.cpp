@@ -79,7 +79,7 @@ private:
 
 } // namespace
 
-int NodeComparer::listAll() {
+static int listObservable(const CompileOptions &options, std::vector<ObservableValue> &values) {
   CompileOptions import = options;
   import.stopAfter = "import";
   import.observation.everything = true;
@@ -88,6 +88,22 @@ int NodeComparer::listAll() {
   if (int status = compileOrReport(import, compilation))
     return status;
   values = listValues(*compilation.targets.front().module, compilation.outputs);
+  return Done;
+}
+
+int listQuantized(const CompileOptions &options, std::map<std::string, nn::TensorQuantization> &quantized) {
+  std::vector<ObservableValue> values;
+  if (int status = listObservable(options, values))
+    return status;
+  for (const ObservableValue &value : values)
+    if (value.quantization)
+      quantized.emplace(value.name, *value.quantization);
+  return Done;
+}
+
+int NodeComparer::listAll() {
+  if (int status = listObservable(options, values))
+    return status;
   return listKernels(options, "", kernels);
 }
 
@@ -171,12 +187,23 @@ int NodeComparer::runReference(const CompileOptions &shown, const LoadedModel &m
   return Done;
 }
 
+Comparison compareQuantized(const Tensor &got, const Tensor &want, double rtol, double atol, const nn::TensorQuantization *quantization,
+                            StepBounds bounds) {
+  // Wider integers are as exact as any others.
+  bool isStepped = is_contained({KILN_ELEMENT_I8, KILN_ELEMENT_U8, KILN_ELEMENT_F32}, want.getType());
+  if (!quantization || !isStepped)
+    return compare(got, want, rtol, atol);
+  bounds.scales = quantization->scales;
+  bounds.axis = quantization->axis;
+  return compareInSteps(got, want, rtol, atol, bounds);
+}
+
 /// Bounds for one kernel's error: a few units in the last place an operation, and as many of the largest value where sums cancel.
-static Comparison compareValues(const Tensor &got, const Tensor &want, const NodeRequest &request) {
+static Comparison compareValues(const Tensor &got, const Tensor &want, const ObservableValue &value, const NodeRequest &request) {
   bool half = want.getType() == KILN_ELEMENT_F16, brain = want.getType() == KILN_ELEMENT_BF16;
   double rtol = request.rtol >= 0 ? request.rtol : brain ? 5e-2 : half ? 1e-2 : 1e-3;
   double atol = request.atol >= 0 ? request.atol : getLargest(want) * rtol * 1e-2;
-  return compare(got, want, rtol, atol);
+  return compareQuantized(got, want, rtol, atol, value.quantization ? &*value.quantization : nullptr, request.steps);
 }
 
 int NodeComparer::compareAt(const std::set<std::string> &names, StringRef fault, MakeInputs makeInputs, std::vector<Tensor> &inputs,
@@ -204,7 +231,7 @@ int NodeComparer::compareAt(const std::set<std::string> &names, StringRef fault,
   KernelsByNode byNode = findKernels(shownKernels);
   for (auto [info, got, want] : zip_equal(model.loaded->getOutputs(), execution->getOutputs(), expected->getOutputs())) {
     auto value = find_if(values, [&, name = info.name](const ObservableValue &value) { return value.name == name; });
-    NodeVerdict verdict{*value, "", {}, compareValues(got, want, request)};
+    NodeVerdict verdict{*value, "", {}, compareValues(got, want, *value, request)};
     if (auto kernel = byNode.find(value->node); kernel != byNode.end()) {
       verdict.algorithm = kernel->second->algorithm;
       verdict.kernelNodes = kernel->second->nodes;

@@ -5,6 +5,7 @@
 #include "compiler/run/Compare.h"
 #include "passes/graph/ObserveValues.h"
 #include "tools/kiln/ModelRun.h"
+#include <map>
 #include <set>
 
 namespace kiln {
@@ -24,6 +25,8 @@ struct NodeRequest {
   bool everyNode = false;
   /// Relative and absolute error bounds. Negative: defaults by element type, with the absolute one relative to the tensor's largest value.
   double rtol = -1, atol = -1;
+  /// How much a quantised value may differ in steps.
+  StepBounds steps = {};
   /// A value to falsify; after a `+`, only in the library's kernels.
   std::string fault;
 };
@@ -38,6 +41,12 @@ struct NodeReport {
   RunnableModel model;
   std::optional<Execution> execution;
 };
+
+/// What the compile's values stand for, by their names: those that are quantised, or dequantised, with constants. Reports errors and returns the exit status.
+int listQuantized(const CompileOptions &options, std::map<std::string, nn::TensorQuantization> &quantized);
+
+/// compareInSteps() for a value that is quantised, else compare().
+Comparison compareQuantized(const Tensor &got, const Tensor &want, double rtol, double atol, const nn::TensorQuantization *quantization, StepBounds bounds);
 
 /// Makes the inputs for a loaded model.
 using MakeInputs = llvm::function_ref<llvm::Expected<std::vector<Tensor>>(const LoadedModel &)>;

@@ -34,6 +34,9 @@ static cl::opt<double> atol("atol", cl::desc("Absolute error bound (default: 1e-
 static cl::opt<std::string> nodes("nodes", cl::desc("What to compare with the reference: kernels (their results), all (every node, with a kernel "
                                                     "for each), none, or auto (default): kernels, but with --data only if an output differs"),
                                   cl::value_desc("WHICH"), cl::init("auto"), cl::sub(verifyCommand));
+static cl::opt<double> steps("steps", cl::desc("Steps by which a value of a quantised tensor may differ (default: 1 in one of 10,000 values, by kernel; "
+                                               "for whole models a root mean square of 0.5)"),
+                             cl::value_desc("N"), cl::init(-1), cl::sub(verifyCommand));
 static cl::opt<std::string> wrongValue("debug-wrong", cl::desc("Change a value, to test that it is found"), cl::Hidden, cl::sub(verifyCommand));
 
 namespace {
@@ -45,6 +48,17 @@ struct Verdict {
 };
 
 } // namespace
+
+using Quantized = std::map<std::string, nn::TensorQuantization>;
+
+/// What a whole model's quantised outputs may differ by: a sum that is added in another order changes some roundings, each of which moves numbers behind it by
+/// about what rounding itself does. With --steps, no element may differ by more.
+static Comparison compareOutput(const Tensor &got, const Tensor &want, StringRef name, double otherwise, const Quantized &quantized) {
+  constexpr double infinity = std::numeric_limits<double>::infinity(), quiet = 0.5;
+  StepBounds bounds{{}, -1, steps < 0 ? infinity : double(steps), 1, steps < 0 ? quiet : infinity};
+  auto found = quantized.find(name.str());
+  return compareQuantized(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? otherwise : atol, found == quantized.end() ? nullptr : &found->second, bounds);
+}
 
 /// The tensors of all inputs or outputs, one file for each input or output of the ONNX model.
 static Expected<std::vector<Tensor>> readTensors(StringRef folder, const LoadedModel &model, bool isOutput) {
@@ -99,7 +113,7 @@ static Expected<std::vector<std::string>> findSets(StringRef folder) {
 
 /// Runs the library on each data set. Keeps the inputs of the first that goes wrong.
 static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &options, const kiln_context &context, std::vector<Verdict> &verdicts,
-                               std::vector<Tensor> &wrongInputs) {
+                               const Quantized &quantized, std::vector<Tensor> &wrongInputs) {
   Expected<std::vector<std::string>> sets = findSets(data);
   if (!sets)
     return sets.takeError();
@@ -120,7 +134,7 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
     for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), *expected)) {
       if (want.getType() == KILN_ELEMENT_UNDEFINED)
         continue;
-      verdicts.push_back({sys::path::filename(set).str(), info.name, compare(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? 1e-7 : atol)});
+      verdicts.push_back({sys::path::filename(set).str(), info.name, compareOutput(got, want, info.name, 1e-7, quantized)});
       wrong |= !verdicts.back().comparison.agrees();
     }
     if (wrongInputs.empty() && (wrong || nodes != "auto"))
@@ -131,13 +145,13 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
 
 /// The library itself against the form whose kernels were compared.
 static Error verifyLibrary(const LoadedModel &model, const NodeReport &nodes, ArrayRef<Tensor> inputs, const kiln_context &context,
-                           std::vector<Verdict> &verdicts) {
+                           const Quantized &quantized, std::vector<Verdict> &verdicts) {
   Expected<Execution> execution = prepareRun(model, inputs);
   Error error = execution ? execution->run(&context) : execution.takeError();
   if (error)
     return error;
   for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), nodes.execution->getOutputs().take_front(model.getOutputs().size())))
-    verdicts.push_back({"library", info.name, compare(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? 1e-5 : atol)});
+    verdicts.push_back({"library", info.name, compareOutput(got, want, info.name, 1e-5, quantized)});
   return Error::success();
 }
 
@@ -148,16 +162,24 @@ static std::string formatErrors(const Comparison &comparison) {
   raw_string_ostream os(text);
   os << format(": %lld values, relative error %.3g, %.3g ulp, absolute %.3g (%.3g of the largest value)", (long long)comparison.elements,
                comparison.maxRelative, comparison.maxUlp, comparison.maxAbsolute, comparison.scaledError);
+  if (comparison.inSteps)
+    os << format("; %.3g steps, %lld values off, rms %.3g", comparison.maxSteps, (long long)comparison.stepped, comparison.rmsSteps);
   if (!comparison.agrees())
     os << "; " << comparison.reason;
   return text;
 }
 
 static json::Object toJson(const Comparison &comparison) {
-  return json::Object{{"agrees", comparison.agrees()},        {"reason", comparison.reason},
-                      {"elements", comparison.elements},      {"wrong", comparison.wrong},
-                      {"max_absolute", comparison.maxAbsolute}, {"max_relative", comparison.maxRelative},
-                      {"max_ulp", comparison.maxUlp},         {"scaled_error", comparison.scaledError}};
+  json::Object row{{"agrees", comparison.agrees()},        {"reason", comparison.reason},
+                   {"elements", comparison.elements},      {"wrong", comparison.wrong},
+                   {"max_absolute", comparison.maxAbsolute}, {"max_relative", comparison.maxRelative},
+                   {"max_ulp", comparison.maxUlp},         {"scaled_error", comparison.scaledError}};
+  if (comparison.inSteps) {
+    row["max_steps"] = comparison.maxSteps;
+    row["stepped"] = comparison.stepped;
+    row["rms_steps"] = comparison.rmsSteps;
+  }
+  return row;
 }
 
 static json::Array printNodes(ArrayRef<NodeVerdict> verdicts, StringRef indent) {
@@ -254,7 +276,7 @@ int runVerify() {
     return report(options.takeError(), WrongUsage);
   if (!is_contained({"auto", "kernels", "all", "none"}, StringRef(nodes)))
     return report(makeError("--nodes=" + nodes + ": expected auto, kernels, all or none"), WrongUsage);
-  for (const cl::opt<double> *bound : {&rtol, &atol})
+  for (const cl::opt<double> *bound : {&rtol, &atol, &steps})
     if (bound->getNumOccurrences() && !(*bound >= 0))
       return report(makeError("--" + bound->ArgStr + ": expected a number from 0"), WrongUsage);
   if (data.empty() && nodes == "none")
@@ -267,8 +289,11 @@ int runVerify() {
     return report(pool.takeError(), AtFault);
   std::vector<Verdict> verdicts;
   std::vector<Tensor> inputs;
+  Quantized quantized;
+  if (int status = listQuantized(*options, quantized))
+    return status;
   if (!data.empty())
-    if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, inputs))
+    if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, quantized, inputs))
       return report(std::move(error), AtFault);
   bool isWrong = !all_of(verdicts, [](const Verdict &verdict) { return verdict.comparison.agrees(); });
   if (nodes == "none" || (nodes == "auto" && !data.empty() && !isWrong))
@@ -280,11 +305,13 @@ int runVerify() {
     return makeInputs(model, *specs, "random", *options);
   };
   NodeReport found;
-  NodeRequest request{nodes == "all", rtol, atol, wrongValue};
+  NodeRequest request{nodes == "all", rtol, atol, {}, wrongValue};
+  if (steps >= 0)
+    request.steps.most = steps, request.steps.share = 1;
   if (int status = compareNodes(*options, request, makeGivenInputs, (*pool)->context, inputs, found))
     return status;
   if (data.empty() && wrongValue.empty())
-    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, verdicts))
+    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, quantized, verdicts))
       return report(std::move(error), AtFault);
   return printReport(verdicts, &found);
 }

@@ -58,8 +58,8 @@ LogicalResult BlockQuantizedMatmul::readAttributes() {
   return success();
 }
 
-/// Bytes [rows, count] as the numbers in them, [rows, count * 8 / bits].
-Value BlockQuantizedMatmul::unpack(Value bytes) {
+/// Bytes as the numbers in them: 8 / bits of each, along the last dimension.
+static Value unpackBytes(Node &node, Value bytes, int64_t bits) {
   if (bits == 8 || node.failed())
     return bytes;
   DimExprs dims = node.dims(bytes), single = dims, all = dims;
@@ -72,6 +72,8 @@ Value BlockQuantizedMatmul::unpack(Value bytes) {
   }
   return node.reshape(node.concat(parts, dims.size()), all);
 }
+
+Value BlockQuantizedMatmul::unpack(Value bytes) { return unpackBytes(node, bytes, bits); }
 
 /// [N, blocks]: given as numbers, or packed as the weights are, or the middle of the range.
 Value BlockQuantizedMatmul::zeroPoints() {
@@ -219,8 +221,129 @@ LogicalResult BlockQuantizedMatmul::run() {
 
 static LogicalResult matmulNBits(Node &node) { return BlockQuantizedMatmul(node).run(); }
 
+//===- Rows of quantised tables --------------------------------------------===//
+
+namespace {
+/// GatherBlockQuantized: slices of a quantised table. What is picked is dequantised, not the table.
+class GatherBlockQuantized {
+public:
+  explicit GatherBlockQuantized(Node &node) : node(node) {}
+  LogicalResult run();
+
+private:
+  LogicalResult readAttributes(Value data);
+  LogicalResult checkParameter(Value parameter, bool isPacked, StringRef what);
+  Value pick(Value parameter, Value indices);
+  Value perNumber(Value ofBlocks);
+
+  Node &node;
+  int64_t gatherAxis = 0, blockAxis = 0, block = 0, bits = 4;
+  /// Whether bytes hold several numbers each.
+  bool isPacked = false;
+  /// Of the table in numbers, and of the result.
+  DimExprs table, picked;
+  /// Of the blocks, in the result.
+  int64_t resultAxis = 0;
+};
+} // namespace
+
+LogicalResult GatherBlockQuantized::readAttributes(Value data) {
+  gatherAxis = node.axis(node.getInt("gather_axis", 0), node.rank(data), "gather_axis");
+  blockAxis = node.axis(node.getInt("quantize_axis", 1), node.rank(data), "quantize_axis");
+  block = node.getInt("block_size", 128);
+  bits = node.getInt("bits", 4);
+  if (node.failed())
+    return failure();
+  if (bits != 4 && bits != 8)
+    return node.error("attribute 'bits' is " + Twine(bits) + ", expected 4 or 8");
+  if (block < 16 || !llvm::isPowerOf2_64(block))
+    return node.error("attribute 'block_size' is " + Twine(block) + ", expected a power of two of at least 16");
+  table = node.dims(data);
+  bool areBytes = node.narrowType(0) == 0;
+  if (!areBytes && bits != 4)
+    return node.error("attribute 'bits' is " + Twine(bits) + ", but data has numbers of 4 bits");
+  isPacked = areBytes && bits == 4;
+  if (isPacked)
+    table.back() = nn::simplifyDim(table.back() * 2);
+  if (areBytes && (gatherAxis != 0 || blockAxis != node.rank(data) - 1))
+    return node.error("data of uint8 needs gather_axis 0 and the last dimension as quantize_axis; got " + Twine(gatherAxis) + " and " + Twine(blockAxis));
+  if (isPacked && gatherAxis == blockAxis)
+    return node.unsupported("packed data of one dimension", "use int4 or uint4");
+  return success();
+}
+
+/// Scales and zero points have a number for each block; zero points of packed data are packed, too.
+LogicalResult GatherBlockQuantized::checkParameter(Value parameter, bool packed, StringRef what) {
+  DimExprs own = node.dims(parameter);
+  if (!node.expectRank(parameter, static_cast<int64_t>(table.size()), what))
+    return failure();
+  for (auto [i, dim] : llvm::enumerate(table)) {
+    AffineExpr wanted = static_cast<int64_t>(i) == blockAxis ? dim.ceilDiv(block) : dim;
+    if (static_cast<int64_t>(i) == blockAxis && packed)
+      wanted = wanted.ceilDiv(2);
+    if (!node.unify(own[i], nn::simplifyDim(wanted), what + Twine(" do not have a number for each block: dimension ") + Twine(i)))
+      return failure();
+  }
+  return success();
+}
+
+/// What belongs to the indices, of scales or zero points. Along the dimension of the blocks, an index is in block index / size.
+Value GatherBlockQuantized::pick(Value parameter, Value indices) {
+  if (gatherAxis != blockAxis || node.failed())
+    return buildGather(node, parameter, indices, gatherAxis);
+  Value wide = node.cast(indices, node.builder().getI64Type());
+  Contents size = {{table[gatherAxis]}};
+  Value extent = materialize(node.builder(), node.loc, RankedTensorType::get({}, node.builder().getI64Type()), size);
+  Value isNegative = node.compare<LessOp>(wide, node.splatLike(wide, 0));
+  Value fromFront = node.make<SelectOp>(wide.getType(), isNegative, node.binary<AddOp>(wide, node.broadcastTo(extent, node.dims(wide))), wide);
+  return buildGather(node, parameter, node.binary<DivOp>(fromFront, static_cast<double>(block)), gatherAxis);
+}
+
+/// One number for each of those that are picked.
+Value GatherBlockQuantized::perNumber(Value ofBlocks) {
+  if (gatherAxis == blockAxis || node.failed())
+    return ofBlocks;
+  DimExprs own = node.dims(ofBlocks), apart = own, repeated = own, joined = own;
+  apart.insert(apart.begin() + resultAxis + 1, node.number(1));
+  repeated.insert(repeated.begin() + resultAxis + 1, node.number(block));
+  joined[resultAxis] = nn::simplifyDim(own[resultAxis] * block);
+  Value whole = node.reshape(node.broadcastTo(node.reshape(ofBlocks, apart), repeated), joined);
+  return node.slice(whole, resultAxis, node.number(0), picked[resultAxis]);
+}
+
+LogicalResult GatherBlockQuantized::run() {
+  Value data = node.input(0), indices = node.input(1), scales = node.input(2), zeros = node.optionalInput(3);
+  if (node.failed() || failed(readAttributes(data)) || failed(checkParameter(scales, false, "the scales")) ||
+      (zeros && failed(checkParameter(zeros, isPacked, "the zero points"))))
+    return failure();
+  Value numbers = buildGather(node, data, indices, gatherAxis);
+  if (isPacked)
+    numbers = unpackBytes(node, numbers, bits);
+  if (node.failed())
+    return failure();
+  picked = node.dims(numbers);
+  resultAxis = blockAxis > gatherAxis ? blockAxis + node.rank(indices) - 1 : blockAxis;
+  Type real = node.builder().getF32Type();
+  Value scale = perNumber(node.cast(pick(scales, indices), real)), zero;
+  if (zeros) {
+    zero = pick(zeros, indices);
+    if (isPacked && !node.failed())
+      zero = node.slice(unpackBytes(node, zero, bits), resultAxis, node.number(0), nn::simplifyDim(table[blockAxis].ceilDiv(block)));
+    zero = perNumber(zero);
+  } else {
+    zero = node.splatLike(numbers, node.narrowType(0) == 0 ? 1 << (bits - 1) : 0);
+  }
+  if (node.failed())
+    return failure();
+  Value result = node.make<DequantizeOp>(node.type(picked, real), numbers, scale, zero);
+  return node.failed() ? failure() : node.result(node.cast(result, node.elementType(scales)));
+}
+
+static LogicalResult gatherBlockQuantized(Node &node) { return GatherBlockQuantized(node).run(); }
+
 ArrayRef<Operator> getBlockQuantizedOperators() {
   static const Operator rows[] = {
+      {"GatherBlockQuantized", 1, Elements::Narrow, gatherBlockQuantized, INT64_MAX, "com.microsoft"},
       {"MatMulNBits", 1, Elements::Float, matmulNBits, INT64_MAX, "com.microsoft"},
   };
   return rows;

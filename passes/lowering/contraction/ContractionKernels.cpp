@@ -2,6 +2,7 @@
 #include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/lowering/contraction/BlockProduct.h"
+#include "passes/lowering/contraction/Shortlist.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/StepTile.h"
@@ -38,10 +39,18 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanProduct),
+      KernelRow{"gemm_shortlist", computes<GatherOp>, matchGemmShortlist, lowerGemmShortlist}
+          .placing(PlaceSupport::Results)
+          .checking(always)
+          .joining(GroupForm::GatheredProduct)
+          .planning(PlanTile | PlanBlocks),
       KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanChunk | PlanPrefetch),
       ofLeftSides<isByteOrBf16>(product("gemm_tile_steps", matchGemmTileSteps, lowerGemmTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
+      KernelRow{"block_dots", computes<BlockQuantizedMatmulOp>, matchBlockDots, lowerBlockDots}
+          .placing(PlaceSupport::Sides)
+          .planning(PlanTile | PlanBlocks),
       bySteps<isByte>("gemm_bytes"),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),

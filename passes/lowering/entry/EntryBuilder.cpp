@@ -5,6 +5,7 @@
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
+#include "dialects/nn/TensorQuantization.h"
 #include "passes/target/groups/Places.h"
 #include "passes/target/groups/Views.h"
 
@@ -44,6 +45,8 @@ static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b
     entry.append("type", TypeAttr::get(type));
     if (Attribute range = results ? Attribute() : main.getArgAttr(i, nn::rangeAttrName))
       entry.append("range", range);
+    if (Attribute quantization = results ? main.getResultAttr(i, nn::quantizationAttrName) : main.getArgAttr(i, nn::quantizationAttrName))
+      entry.append("quantization", quantization);
     list.push_back(entry.getDictionary(b.getContext()));
   }
   return b.getArrayAttr(list);

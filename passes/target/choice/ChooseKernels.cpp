@@ -60,6 +60,16 @@ static FailureOr<std::string> explainLibraries(Operation *anchor, kernel::Target
   return "; not " + answer->library.str() + ": " + why;
 }
 
+/// Writes down what keeps the best special kernel from a product or convolution that the general loops compute.
+static void noteFallback(nn::GroupOp group, const KernelRow &chosen, kernel::TargetAttr target) {
+  if (chosen.fit.function || !isa<nn::MatmulOp, nn::ConvOp>(getAnchor(group)))
+    return;
+  for (const KernelRow *row : getKernelTable())
+    if (row->library.empty() && row->name != chosen.name && row->concerns(group))
+      if (KernelMatch match = row->match(group, target); !match)
+        return group.setRefusalsAttr(ArrayAttr::get(group.getContext(), kernel::RefusalAttr::get(group.getContext(), row->name, match.reason)));
+}
+
 static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, bool plainest, bool strict) {
   Operation *anchor = getAnchor(group);
   SmallVector<const KernelRow *> rows(getKernelTable());
@@ -76,6 +86,8 @@ static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, 
     if (failed(libraries))
       return failure();
     group.setReason(plainest ? "the least special kernel was asked for" : match.reason + *libraries);
+    if (!plainest && anchor)
+      noteFallback(group, *row, target);
     return success();
   }
   InFlightDiagnostic error = kernel::emitRefusal(group) << "no kernel of target '" << target.getName() << "' computes ";

@@ -57,6 +57,7 @@ private:
   bool dependsOn(Operation *op, unsigned group) const;
   void addStrips();
   void addRows(Operation *first, Operation *second, GroupForm form);
+  void addShortlist(Operation *gather, Operation *product);
   void addRowFusions();
   Operation *lastAnchor(unsigned group) const {
     auto anchors = llvm::make_filter_range(groups[group], [](Operation *op) { return !isPointwise(op); });
@@ -229,6 +230,22 @@ void Grouping::addRows(Operation *first, Operation *second, GroupForm form) {
   addEpilogue(group, second);
 }
 
+/// A gather and the product of what it picks, with what lies between them. Each value on the way has one use, so that nothing else depends on it.
+void Grouping::addShortlist(Operation *gather, Operation *product) {
+  SmallVector<Operation *> chain;
+  for (Operation *op = gather; op != product; op = *op->user_begin())
+    chain.push_back(op);
+  chain.push_back(product);
+  if (!llvm::all_of(chain, [&](Operation *op) { return isFree(op) && !mapped.contains(op); }))
+    return;
+  unsigned group = addGroup(gather);
+  for (Operation *op : ArrayRef(chain).drop_front())
+    take(op, group);
+  forms[group] = GroupForm::GatheredProduct;
+  roots[group] = product;
+  addEpilogue(group, product);
+}
+
 void Grouping::addRowFusions() {
   kernel::TargetAttr target = kernel::getTarget(block.getParentOp());
   using Find = Operation *(*)(Operation *, kernel::TargetAttr);
@@ -239,6 +256,9 @@ void Grouping::addRowFusions() {
     for (Operation &op : block)
       if (Operation *second = fuse && isFree(&op) ? find(&op, target) : nullptr; second && !mapped.contains(&op) && !mapped.contains(second))
         addRows(&op, second, form);
+  for (Operation &op : block)
+    if (Operation *product = fuse && isFree(&op) ? findProductOfColumns(&op, target) : nullptr)
+      addShortlist(&op, product);
 }
 
 void Grouping::addPrologue(unsigned group) {
@@ -256,6 +276,9 @@ void Grouping::addPrologue(unsigned group) {
       if (!producer || producer->getBlock() != &block || isStructure(producer) || !isPointwise(producer))
         continue;
       PrologueSupport support = limited ? PrologueSupport::Views : PrologueSupport::All;
+      // What the rows of a product are computed from would be computed for each column.
+      if (operand.getOperandNumber() == 0 && !isPointwise(member) && member != anchor && forms.lookup_or(group, GroupForm::Plain) == GroupForm::GatheredProduct)
+        support = PrologueSupport::Views;
       if (isMapped)
         support = member == anchor && !isa<MatmulOp>(anchor) ? PrologueSupport::None : PrologueSupport::Views;
       else if (member == anchor)

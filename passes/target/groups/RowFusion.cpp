@@ -1,6 +1,7 @@
 //===- RowFusion.cpp - Which operations share rows while they are in the cache ===//
 #include "passes/target/groups/RowFusion.h"
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
@@ -110,6 +111,34 @@ Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
     return nullptr;
   TileShape tile = chooseTile(target, product.getType().getElementType(), count, product.getType().getShape().back(), table.getShape()[1]);
   return count <= gatheredBlocks * tile.rows ? product.getOperation() : nullptr;
+}
+
+/// With more rows than this, a copy of the columns and a product in tiles of registers are faster than one in vectors along the sum.
+static constexpr int64_t shortlistRows = 16;
+
+Operation *findProductOfColumns(Operation *op, kernel::TargetAttr target) {
+  auto gather = dyn_cast<GatherOp>(op);
+  if (!gather || !target || !gather.getInput().getDefiningOp<ConstantOp>() || gather.getIndices().getType().getRank() != 1)
+    return nullptr;
+  while (true) {
+    if (!op->hasOneUse())
+      return nullptr;
+    OpOperand &use = *op->use_begin();
+    Operation *user = use.getOwner();
+    if (auto blocks = dyn_cast<BlockQuantizedMatmulOp>(user))
+      return use.getOperandNumber() == 1 && op == gather && gather.getAxis() == 0 && !blocks.getLhsScale() ? user : nullptr;
+    if (auto product = dyn_cast<MatmulOp>(user)) {
+      DimExprs dims = getDims(product.getType());
+      auto rows = getConstantDim(simplifyDim(getNumElements(ArrayRef(dims).drop_back(), op->getContext())));
+      bool isMatrix = use.getOperandNumber() == 1 && product.getRhs().getType().getRank() == 2 && gather.getInput().getType().getRank() == 2;
+      bool isDeep = getConstantDim(getDims(product.getLhs().getType()).back()).value_or(0) > 0;
+      return isMatrix && isDeep && isReal(product.getLhs()) && isReal(product.getResult()) && rows.value_or(1) <= shortlistRows ? user : nullptr;
+    }
+    bool isOnTheWay = isa<TransposeOp>(user) || (isa<ScalarBody>(user) && isReal(user->getResult(0)));
+    if (!isOnTheWay)
+      return nullptr;
+    op = user;
+  }
 }
 
 } // namespace kiln

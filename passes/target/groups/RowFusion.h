@@ -18,6 +18,10 @@ mlir::Operation *findScanOfSoftmax(mlir::Operation *softmax, kernel::TargetAttr 
 /// faster.
 mlir::Operation *findProductOfGather(mlir::Operation *gather, kernel::TargetAttr target);
 
+/// The product with few rows whose right side this gather picks from a constant table, behind element-wise operations and transposes; null when there is
+/// none, or when a copy of the columns is faster.
+mlir::Operation *findProductOfColumns(mlir::Operation *gather, kernel::TargetAttr target);
+
 } // namespace kiln
 
 #endif // KILN_PASSES_TARGET_GROUPS_ROWFUSION_H

@@ -200,6 +200,15 @@ typedef struct kiln_sequence_info {
   uint8_t reserved[4]; /* 0 */
 } kiln_sequence_info;
 
+/* How an input or output of integers is quantised: integer q stands for the number (q - zero_point) * scale. Known where the model only
+ * dequantises an input, or quantises an output, with constants. kiln/convert.h of the runtime has functions for the conversion. */
+typedef struct kiln_quantization_info {
+  const float *scales;
+  const int32_t *zero_points; /* as many */
+  int32_t count;              /* 0: not quantised, or not known, and the pointers are NULL; 1: one scale for the tensor; else one for each index of `axis` */
+  int32_t axis;               /* -1 where there is one scale for the tensor */
+} kiln_quantization_info;
+
 /* The signature of a model: constant data with static lifetime, for use in any thread. */
 typedef struct kiln_model_info {
   uint32_t abi_version;
@@ -223,6 +232,9 @@ typedef struct kiln_model_info {
   int32_t num_computed;             /* the last symbols, which a run writes to NAME_dims */
   int32_t num_sequences;
   const kiln_sequence_info *sequences; /* inputs in their order, then outputs; NULL if there are none */
+  /* For models whose inputs or outputs are quantised numbers: */
+  const kiln_quantization_info *input_quantization;  /* one for each input; NULL if none is known to be quantised */
+  const kiln_quantization_info *output_quantization; /* the same for outputs */
 } kiln_model_info;
 
 /* Layouts on 32- and 64-bit targets differ only in the width of pointers. */
@@ -235,7 +247,8 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_string) == 16, "kiln_strin
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_symbol_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 56 + 9 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 56 + 11 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

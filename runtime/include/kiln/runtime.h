@@ -7,6 +7,7 @@
 #define KILN_RUNTIME_H
 
 #include "kiln/abi.h"
+#include "kiln/convert.h"
 
 #ifdef __cplusplus
 extern "C" {

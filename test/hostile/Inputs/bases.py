@@ -117,6 +117,7 @@ BASES = {
     "com.microsoft.FusedMatMulActivation": [(1, [M, f(3, 4)], {"activation": "Relu"})],
     "com.microsoft.GatedAdd": [(1, [M, M, f(2, 1)], {})],
     "com.microsoft.GatedRMSNorm": [(1, [M, f(3), M], {})],
+    "com.microsoft.GatherBlockQuantized": [(1, [np.zeros((3, 8), np.uint8), np.zeros(2, np.int64), f(3, 1)], {"block_size": 16})],
     "com.microsoft.GatherND": [(1, [M, np.zeros((2, 1), np.int64)], {})],
     "com.microsoft.GridSample": [(1, [IMAGE, f(1, 2, 2, 2)], {})],
     "com.microsoft.GemmFastGelu": [(1, [M, f(3, 4)], {})],

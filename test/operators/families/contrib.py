@@ -450,6 +450,24 @@ def pack(numbers, bits):
     return (padded << (np.arange(per) * bits)).sum(-1).astype("u1")
 
 
+@contrib("GatherBlockQuantized", types=["u8"], weight=2)
+def gather_block_quantized(g):
+    real, bits, block = g.pick(["f32", "f32", "f16"]), g.pick([4, 8]), g.pick([16, 32, 64])
+    rows, depth, inner = g.integer(1, 20), 2 * g.integer(1, 90), g.pick([(), (), (g.integer(1, 3),)])
+    shape, blocks = (rows, *inner, depth), -(-depth // block)
+    numbers = g.random.integers(0, 2**bits, shape)
+    scales = g.tensor(real, (rows, *inner, blocks), "small", True)
+    indices = g.random.integers(-rows, rows, [g.integer(1, 4) for _ in range(g.integer(0, 2))])
+    flat = lambda array: pack(array.reshape(-1, array.shape[-1]), bits).reshape(*array.shape[:-1], -1)
+    inputs, zero = [Tensor(flat(numbers), "u8", True), Tensor(np.asarray(indices, "i8"), "i64"), scales], np.full((rows, *inner, blocks), 2 ** (bits - 1))
+    if g.chance(0.5):
+        zero = g.random.integers(0, 2**bits, zero.shape)
+        inputs.append(Tensor(flat(zero), "u8", True))
+    at = np.arange(depth) // block
+    table = (numbers - zero[..., at]) * scales.wide[..., at]
+    return g.case(inputs, Expected(table[indices], real, 2), block_size=block, quantize_axis=len(shape) - 1, bits=bits if bits != 4 or g.chance(0.5) else None)
+
+
 @contrib("MatMulNBits", types=["f32", "f32", "f16"], weight=3)
 def matmul_n_bits(g):
     rows, columns, depth = g.integer(1, 17), g.pick([g.integer(1, 33), g.integer(1, 150)]), g.pick([g.integer(1, 90), g.integer(1, 300), 128])
