@@ -4,13 +4,14 @@
 //   %w = nn.dequantize %q, %s, %z                                                    (%q: a constant [K, N])
 //   %r = nn.matmul %x, %w
 //
-// becomes nn.block_quantized_matmul of %x. Weights that fit four bits take four.
+// becomes nn.block_quantized_matmul of %x. Weights that fit four bits take four. Where each column has one scale, it is one block.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph/BlockProducts.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/QuantizedProducts.h"
 
 using namespace mlir;
 
@@ -18,18 +19,20 @@ namespace kiln {
 
 using namespace nn;
 
-namespace {
-/// Numbers of a matrix [K, N], or [N, K], that repeat along K.
-struct PerBlock {
-  /// How often each repeats.
-  int64_t block;
-  /// [blocks, N], whatever the order of the matrix.
-  SmallVector<double> numbers;
-};
-} // namespace
+/// The same numbers along the whole of a dimension: a block is all of it.
+static std::optional<PerBlock> readPerColumn(Value value, unsigned axis) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto numbers = type.getRank() == 2 && type.hasStaticShape() ? getNumbersAlong(value, 1 - axis) : std::nullopt;
+  if (!numbers)
+    return std::nullopt;
+  if (numbers->size() == 1)
+    numbers->assign(type.getDimSize(1 - axis), numbers->front());
+  return PerBlock{type.getDimSize(axis), std::move(*numbers)};
+}
 
-/// Numbers that import spread over the blocks of a dimension; nullopt when a value is something else.
-static std::optional<PerBlock> readPerBlock(Value value, unsigned axis) {
+std::optional<PerBlock> readPerBlock(Value value, unsigned axis) {
+  if (auto perColumn = readPerColumn(value, axis))
+    return perColumn;
   auto joined = value.getDefiningOp<ReshapeOp>();
   auto repeated = joined ? joined.getInput().getDefiningOp<BroadcastToOp>() : BroadcastToOp();
   if (!repeated || repeated.getType().getRank() != 3 || joined.getType().getRank() != 2 || !repeated.getType().hasStaticShape())
@@ -91,9 +94,13 @@ LogicalResult raiseBlockMatmul(MatmulOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "expected a right side of dequantised constant bytes");
   auto scales = readPerBlock(dequantize.getScale(), axis), zeros = readPerBlock(dequantize.getZeroPoint(), axis);
   if (!scales || scales->block % weightsPerBlock != 0 || type.getDimSize(axis) % scales->block != 0)
-    return rewriter.notifyMatchFailure(op, "expected constant scales for blocks of a multiple of 16 weights");
-  if (auto number = getSplatNumber(dequantize.getZeroPoint()))
-    zeros = PerBlock{scales->block, SmallVector<double>(scales->numbers.size(), *number)};
+    return rewriter.notifyMatchFailure(op, "expected constant scales for columns or blocks of a multiple of 16 weights");
+  if (zeros && zeros->block == type.getDimSize(axis) && scales->block != zeros->block) {
+    SmallVector<double> repeated;
+    for (size_t i = 0; i < scales->numbers.size(); i += zeros->numbers.size())
+      llvm::append_range(repeated, zeros->numbers);
+    zeros = PerBlock{scales->block, std::move(repeated)};
+  }
   if (!zeros || zeros->block != scales->block)
     return rewriter.notifyMatchFailure(op, "expected constant zero points for the same blocks");
   BlockWeights weights = readNumbers(constant, axis, scales->block, zeros->numbers);

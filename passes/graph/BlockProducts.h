@@ -4,10 +4,23 @@
 
 #include "dialects/nn/NN.h"
 #include "mlir/IR/PatternMatch.h"
+#include <optional>
 
 namespace kiln {
 
-/// matmul(x, dequantize(constant, scales of blocks along the sum)) -> nn.block_quantized_matmul: the weights stay as small as they are in the file.
+/// Numbers of a matrix [K, N], or [N, K], that repeat along K.
+struct PerBlock {
+  /// How often each repeats.
+  int64_t block;
+  /// [blocks, N], whatever the order of the matrix.
+  llvm::SmallVector<double> numbers;
+};
+
+/// Numbers that import spread over the blocks of a matrix' dimension `axis`, or that are the same along all of it; nullopt when a value is something else.
+std::optional<PerBlock> readPerBlock(mlir::Value value, unsigned axis);
+
+/// matmul(x, dequantize(constant, scales of columns, or of blocks along the sum)) -> nn.block_quantized_matmul: the weights stay as small as they
+/// are in the file.
 llvm::LogicalResult raiseBlockMatmul(nn::MatmulOp op, mlir::PatternRewriter &rewriter);
 
 } // namespace kiln

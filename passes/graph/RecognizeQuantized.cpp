@@ -22,6 +22,7 @@
 #include "passes/Passes.h"
 #include "passes/graph/BlockProducts.h"
 #include "passes/graph/EvaluateMovement.h"
+#include "passes/graph/GatheredRows.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
@@ -46,27 +47,57 @@ struct Dequantized {
 };
 } // namespace
 
-/// The dequantisation behind transposes and reshapes; null when there is none.
-static DequantizeOp findDequantize(Value value) {
-  while (isa_and_nonnull<TransposeOp, ReshapeOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  auto op = value.getDefiningOp<DequantizeOp>();
-  return op && getElementTypeOrSelf(op.getX()).isInteger(8) && op.getType().getElementType().isF32() ? op : DequantizeOp();
+/// Whether an operation only moves numbers, between which a border may have zeros.
+static bool movesNumbers(Operation *op) {
+  if (auto pad = dyn_cast_or_null<PadOp>(op))
+    return pad.getMode() == PadMode::Constant && getSplatNumber(pad.getValue()) == 0.0;
+  return isa_and_nonnull<TransposeOp, ReshapeOp, SliceOp>(op);
 }
 
-/// A transpose or reshape of another operand; a constant is moved now, and a number that is the same everywhere stays one.
+/// The dequantisation behind what only moves numbers; null when there is none. A border has the zero point, of which there is one then.
+static DequantizeOp findDequantize(Value value) {
+  bool isPadded = false;
+  for (; movesNumbers(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+    isPadded |= isa<PadOp>(value.getDefiningOp());
+  auto op = value.getDefiningOp<DequantizeOp>();
+  bool isUniform = !isPadded || (op && getSplatNumber(op.getScale()) && getSplatNumber(op.getZeroPoint()));
+  return op && isUniform && getElementTypeOrSelf(op.getX()).isInteger(8) && op.getType().getElementType().isF32() ? op : DequantizeOp();
+}
+
+/// What moves a constant does it now.
+static Value evaluateNow(OpBuilder &builder, Operation *move) {
+  auto type = cast<RankedTensorType>(move->getResult(0).getType());
+  ElementsAttr constant = move->getOperand(0).getDefiningOp<ConstantOp>() ? getConstant(move->getOperand(0)) : ElementsAttr();
+  FailureOr<std::vector<char>> bytes = constant && type.hasStaticShape() ? evaluateMovement(move, ConstantData(constant)) : FailureOr<std::vector<char>>();
+  return failed(bytes) ? Value() : ConstantOp::create(builder, move->getLoc(), makeConstant(type, std::move(*bytes))).getResult();
+}
+
+/// What moves another operand; a constant is moved now, and a number that is the same everywhere stays one.
 static Value cloneOn(OpBuilder &builder, Operation *view, Value operand) {
   RankedTensorType type = withElementType(view->getResult(0).getType(), getElementTypeOrSelf(operand));
   if (auto splat = operand.getDefiningOp<SplatOp>())
     return SplatOp::create(builder, view->getLoc(), type, splat.getValue());
+  // Numbers of columns are found again behind slices only where they stand.
+  if (auto broadcast = operand.getDefiningOp<BroadcastToOp>(); broadcast && !isa<TransposeOp>(view))
+    if (Value spread = evaluateNow(builder, broadcast))
+      operand = spread;
   Operation *moved = builder.clone(*view);
   moved->setOperand(0, operand);
   moved->getResult(0).setType(type);
-  ElementsAttr constant = operand.getDefiningOp<ConstantOp>() ? getConstant(operand) : ElementsAttr();
-  FailureOr<std::vector<char>> bytes = constant ? evaluateMovement(moved, ConstantData(constant)) : FailureOr<std::vector<char>>();
-  if (failed(bytes))
-    return moved->getResult(0);
-  return ConstantOp::create(builder, view->getLoc(), makeConstant(type, std::move(*bytes)));
+  Value now = evaluateNow(builder, moved);
+  return now ? now : moved->getResult(0);
+}
+
+/// A padding of quantised numbers, whose border is the zero point.
+static Dequantized padQuantized(OpBuilder &builder, PadOp pad, const Dequantized &inner) {
+  auto splat = [&](Value number) {
+    RankedTensorType type = withElementType(pad.getType(), getElementTypeOrSelf(number));
+    return BroadcastToOp::create(builder, pad.getLoc(), type, getUniform(builder, number));
+  };
+  RankedTensorType type = withElementType(pad.getType(), getElementTypeOrSelf(inner.integer));
+  Value integer = PadOp::create(builder, pad.getLoc(), type, inner.integer, getUniform(builder, inner.zero), pad.getLow(), pad.getHigh(), pad.getInterior(),
+                                PadMode::Constant);
+  return {integer, splat(inner.scale), splat(inner.zero)};
 }
 
 /// What a value that findDequantize knows dequantises, moved as the value is.
@@ -75,6 +106,8 @@ static Dequantized readDequantized(OpBuilder &builder, Value value) {
     return {op.getX(), op.getScale(), op.getZeroPoint()};
   Operation *view = value.getDefiningOp();
   Dequantized inner = readDequantized(builder, view->getOperand(0));
+  if (auto pad = dyn_cast<PadOp>(view))
+    return padQuantized(builder, pad, inner);
   return {cloneOn(builder, view, inner.integer), cloneOn(builder, view, inner.scale), cloneOn(builder, view, inner.zero)};
 }
 
@@ -104,7 +137,36 @@ static LogicalResult raiseProduct(OpTy op, PatternRewriter &rewriter, unsigned a
   return success();
 }
 
+/// Whether a product is the first one of an attention in real numbers, which is one kernel: a softmax of it goes into another product as it is.
+static bool beginsAttention(MatmulOp op) {
+  Operation *user = op;
+  while (user->hasOneUse() && !isa<SoftmaxOp, QuantizeOp>(user) && (user == op || isa<ScalarBody, ReshapeOp, TransposeOp>(user)))
+    user = *user->user_begin();
+  return isa<SoftmaxOp>(user) && llvm::any_of(user->getUsers(), [](Operation *next) { return isa<MatmulOp>(next); });
+}
+
+/// The product of two computed sides with one scale each.
+static LogicalResult raiseComputed(MatmulOp op, PatternRewriter &rewriter) {
+  DequantizeOp left = findDequantize(op.getLhs()), right = findDequantize(op.getRhs());
+  std::optional<double> leftScale = left ? getSplatNumber(left.getScale()) : std::nullopt, rightScale = right ? getSplatNumber(right.getScale()) : std::nullopt;
+  if (!leftScale || !rightScale || getConstant(right.getX()) || beginsAttention(op))
+    return rewriter.notifyMatchFailure(op, "expected two dequantised operands with one scale each, and no attention in real numbers");
+  Location loc = op.getLoc();
+  Dequantized lhs = readDequantized(rewriter, op.getLhs()), rhs = readDequantized(rewriter, op.getRhs());
+  auto whole = QuantizedMatmulOp::create(rewriter, loc, withElementType(op.getType(), rewriter.getI32Type()), lhs.integer, rhs.integer, lhs.zero, rhs.zero);
+  if (!isByteProduct(whole)) {
+    rewriter.eraseOp(whole);
+    return rewriter.notifyMatchFailure(op, "expected one zero point for each side");
+  }
+  float factor = static_cast<float>(*leftScale) * static_cast<float>(*rightScale);
+  Value sum = CastOp::create(rewriter, loc, op.getType(), whole);
+  rewriter.replaceOpWithNewOp<MulOp>(op, op.getType(), sum, SplatOp::create(rewriter, loc, op.getType(), rewriter.getF32FloatAttr(factor)));
+  return success();
+}
+
 static LogicalResult raiseMatmul(MatmulOp op, PatternRewriter &rewriter) {
+  if (succeeded(raiseComputed(op, rewriter)))
+    return success();
   return raiseProduct(op, rewriter, 1, op.getType().getRank() - 1, [&](RankedTensorType type, const Dequantized &lhs, const Dequantized &rhs) {
     return QuantizedMatmulOp::create(rewriter, op.getLoc(), type, lhs.integer, rhs.integer, lhs.zero, rhs.zero);
   });
@@ -116,6 +178,18 @@ static LogicalResult raiseConv(ConvOp op, PatternRewriter &rewriter) {
     return QuantizedConvOp::create(rewriter, op.getLoc(), type, input.integer, weight.integer, input.zero, weight.zero, op.getStrides(),
                                    op.getDilations(), op.getPads(), op.getGroups(), op.getLayout());
   });
+}
+
+/// Takes a transposed convolution of dequantised numbers apart, so that the convolution inside is one of them.
+static LogicalResult splitConvTranspose(ConvTransposeOp op, PatternRewriter &rewriter) {
+  DequantizeOp left = findDequantize(op.getInput()), right = findDequantize(op.getWeight());
+  if (!left || !right || !getConstant(right.getX()) || !getSplatNumber(left.getScale()))
+    return rewriter.notifyMatchFailure(op, "expected a dequantised operand with one scale and dequantised constant weights");
+  FailureOr<SmallVector<Value>> parts = op.decompose(rewriter);
+  if (failed(parts))
+    return failure();
+  rewriter.replaceOp(op, *parts);
+  return success();
 }
 
 //===- Requantisation ------------------------------------------------------===//
@@ -300,6 +374,8 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
     if (products) {
       rewriteAll(getOperation(), raiseMatmul);
       rewriteAll(getOperation(), raiseBlockMatmul);
+      rewriteAll(getOperation(), raiseGather);
+      rewriteAll(getOperation(), splitConvTranspose);
       rewriteAll(getOperation(), raiseConv);
     }
     // Biases are numbers once they are not dequantised any more.

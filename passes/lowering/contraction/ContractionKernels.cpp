@@ -16,11 +16,14 @@ static constexpr KernelRow product(llvm::StringLiteral name, RowFit fit, decltyp
   return KernelRow{name, computes<MatmulOp>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsViews);
 }
 
-/// A row of products by steps, for left sides of one type only.
-template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
-  KernelRow row = product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct);
+/// A row of products for left sides of one type only.
+template <bool (*isFor)(Type)> static KernelRow ofLeft(KernelRow row) {
   row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
+}
+
+template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
+  return ofLeft<isFor>(product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct));
 }
 
 ArrayRef<KernelRow> getContractionKernels() {
@@ -38,6 +41,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanChunk | PlanPrefetch),
       bySteps<isByte>("gemm_bytes"),
+      ofLeft<isByte>(product("gemm_packed_bytes", matchGemmPackedBytes, lowerGemmPackedBytes).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks)),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks).tunable(),
