@@ -19,6 +19,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace kiln;
@@ -400,6 +401,24 @@ Value ByteInput::make(int64_t more) {
   return reshapeTo(builder, op.getLoc(), padded, merged);
 }
 
+/// Groups whose channels are no multiple of four, as fewer groups that have one: the weights of a group's other members are zeros. A tile has as many more
+/// columns, and no channel is added to the input. Returns how many became one.
+static int64_t mergeGroups(ByteWeights &weights, int64_t groups) {
+  ArrayRef<int64_t> shape = weights.type.getShape();
+  int64_t inside = shape[1], together = bytesPerSum / std::gcd(inside, bytesPerSum);
+  if (groups == 1 || together == 1 || groups % together != 0)
+    return 1;
+  int64_t filters = shape[0] / groups, part = ShapedType::getNumElements(shape.drop_front(1));
+  std::vector<int8_t> merged(weights.values.size() * together, 0);
+  for (int64_t i = 0; i < shape[0]; ++i)
+    std::copy_n(weights.values.begin() + i * part, part, merged.begin() + (i * together + i / filters % together) * part);
+  SmallVector<int64_t> grown(shape);
+  grown[1] *= together;
+  weights.type = RankedTensorType::get(grown, weights.type.getElementType());
+  weights.values = std::move(merged);
+  return together;
+}
+
 FailureOr<SmallVector<Value>> QuantizedConvOp::decompose(OpBuilder &builder) {
   Location loc = getLoc();
   auto convolve = [&](Type element, Value input, Value weight, ArrayRef<int64_t> pads, int64_t groups) {
@@ -414,11 +433,12 @@ FailureOr<SmallVector<Value>> QuantizedConvOp::decompose(OpBuilder &builder) {
   }
   ByteInput input(builder, *this);
   bool alone = isDepthwise(*this);
+  int64_t groups = alone ? weights->type.getDimSize(0) : static_cast<int64_t>(getGroups()) / mergeGroups(*weights, getGroups());
   int64_t more = alone ? 0 : missing(weights->type.getDimSize(1));
   if (more)
     padWeights(*weights, 1, more);
   Value product = convolve(builder.getI32Type(), input.make(more), makeWeights(builder, loc, *weights), SmallVector<int64_t>(2 * getStrides().size(), 0),
-                           alone ? weights->type.getDimSize(0) : getGroups());
+                           groups);
   return SmallVector<Value>{subtractZero(builder, loc, product, input.zero(), weights->sums, input.channelAxis())};
 }
 

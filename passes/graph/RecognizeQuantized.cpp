@@ -72,15 +72,27 @@ static Value evaluateNow(OpBuilder &builder, Operation *move) {
   return failed(bytes) ? Value() : ConstantOp::create(builder, move->getLoc(), makeConstant(type, std::move(*bytes))).getResult();
 }
 
+/// A constant that is spread, and then perhaps transposed, as a constant of its own; null for anything else.
+static Value spreadNow(OpBuilder &builder, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<BroadcastToOp, TransposeOp>(op))
+    return {};
+  Value inner = isa<TransposeOp>(op) ? spreadNow(builder, op->getOperand(0)) : Value();
+  if (!inner)
+    return evaluateNow(builder, op);
+  Operation *moved = builder.clone(*op);
+  moved->setOperand(0, inner);
+  return evaluateNow(builder, moved);
+}
+
 /// What moves another operand; a constant is moved now, and a number that is the same everywhere stays one.
 static Value cloneOn(OpBuilder &builder, Operation *view, Value operand) {
   RankedTensorType type = withElementType(view->getResult(0).getType(), getElementTypeOrSelf(operand));
   if (auto splat = operand.getDefiningOp<SplatOp>())
     return SplatOp::create(builder, view->getLoc(), type, splat.getValue());
-  // Numbers of columns are found again behind slices only where they stand.
-  if (auto broadcast = operand.getDefiningOp<BroadcastToOp>(); broadcast && !isa<TransposeOp>(view))
-    if (Value spread = evaluateNow(builder, broadcast))
-      operand = spread;
+  // Numbers of columns are found again behind slices and reshapes only where they stand.
+  if (Value spread = isa<TransposeOp>(view) ? Value() : spreadNow(builder, operand))
+    operand = spread;
   Operation *moved = builder.clone(*view);
   moved->setOperand(0, operand);
   moved->getResult(0).setType(type);
