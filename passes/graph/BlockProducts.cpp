@@ -12,6 +12,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/QuantizedProducts.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -93,6 +94,8 @@ LogicalResult raiseBlockMatmul(MatmulOp op, PatternRewriter &rewriter) {
   if (!type || type.getRank() != 2 || !type.getElementType().isInteger(8) || !op.getType().getElementType().isF32() || type.getNumElements() == 0)
     return rewriter.notifyMatchFailure(op, "expected a right side of dequantised constant bytes");
   auto scales = readPerBlock(dequantize.getScale(), axis), zeros = readPerBlock(dequantize.getZeroPoint(), axis);
+  if (scales && !llvm::all_of(scales->numbers, [](double scale) { return std::isfinite(scale); }))
+    return rewriter.notifyMatchFailure(op, "expected finite scales");
   if (!scales || scales->block % weightsPerBlock != 0 || type.getDimSize(axis) % scales->block != 0)
     return rewriter.notifyMatchFailure(op, "expected constant scales for columns or blocks of a multiple of 16 weights");
   if (zeros && zeros->block == type.getDimSize(axis) && scales->block != zeros->block) {

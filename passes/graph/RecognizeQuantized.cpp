@@ -123,6 +123,9 @@ static Dequantized readDequantized(OpBuilder &builder, Value value) {
   return {cloneOn(builder, view, inner.integer), cloneOn(builder, view, inner.scale), cloneOn(builder, view, inner.zero)};
 }
 
+/// Whether sums may be multiplied by the factor in place of what they are summed from: it neither overflows nor loses bits.
+static bool isUsable(float factor) { return std::isnormal(factor); }
+
 /// The product with its scales in place of that of dequantised numbers. `axis` counts the columns of the weights, `resultAxis` those of the result.
 template <typename OpTy, typename Make>
 static LogicalResult raiseProduct(OpTy op, PatternRewriter &rewriter, unsigned axis, unsigned resultAxis, Make make) {
@@ -135,12 +138,14 @@ static LogicalResult raiseProduct(OpTy op, PatternRewriter &rewriter, unsigned a
   auto rightScales = getNumbersAlong(rhs.scale, axis);
   if (!rightScales)
     return rewriter.notifyMatchFailure(op, "expected a constant scale for each column of the weights");
+  SmallVector<float> factors = llvm::map_to_vector(*rightScales, [&](double scale) { return static_cast<float>(*leftScale) * static_cast<float>(scale); });
+  if (!llvm::all_of(factors, isUsable))
+    return rewriter.notifyMatchFailure(op, "expected scales whose products are normal numbers");
   auto whole = make(withElementType(op.getType(), rewriter.getI32Type()), lhs, rhs);
   if (!isByteProduct(whole)) {
     rewriter.eraseOp(whole);
     return rewriter.notifyMatchFailure(op, "expected constant weights");
   }
-  SmallVector<float> factors = llvm::map_to_vector(*rightScales, [&](double scale) { return static_cast<float>(*leftScale) * static_cast<float>(scale); });
   SmallVector<int64_t> shape(op.getType().getRank() - resultAxis, 1);
   shape[0] = factors.size();
   Value scale = ConstantOp::create(rewriter, loc, makeConstantOf<float>(RankedTensorType::get(shape, rewriter.getF32Type()), factors));
@@ -164,13 +169,15 @@ static LogicalResult raiseComputed(MatmulOp op, PatternRewriter &rewriter) {
   if (!leftScale || !rightScale || getConstant(right.getX()) || beginsAttention(op))
     return rewriter.notifyMatchFailure(op, "expected two dequantised operands with one scale each, and no attention in real numbers");
   Location loc = op.getLoc();
+  float factor = static_cast<float>(*leftScale) * static_cast<float>(*rightScale);
+  if (!isUsable(factor))
+    return rewriter.notifyMatchFailure(op, "expected scales whose product is a normal number");
   Dequantized lhs = readDequantized(rewriter, op.getLhs()), rhs = readDequantized(rewriter, op.getRhs());
   auto whole = QuantizedMatmulOp::create(rewriter, loc, withElementType(op.getType(), rewriter.getI32Type()), lhs.integer, rhs.integer, lhs.zero, rhs.zero);
   if (!isByteProduct(whole)) {
     rewriter.eraseOp(whole);
     return rewriter.notifyMatchFailure(op, "expected one zero point for each side");
   }
-  float factor = static_cast<float>(*leftScale) * static_cast<float>(*rightScale);
   Value sum = CastOp::create(rewriter, loc, op.getType(), whole);
   rewriter.replaceOpWithNewOp<MulOp>(op, op.getType(), sum, SplatOp::create(rewriter, loc, op.getType(), rewriter.getF32FloatAttr(factor)));
   return success();
@@ -310,6 +317,10 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   std::optional<double> scale = getSplatNumber(op.getScale());
   if (!scaled || !scale || !(*scale > 0) || *scale == 1)
     return rewriter.notifyMatchFailure(op, "expected a scaled sum and one scale other than 1");
+  SmallVector<float> factors = divideAll(scaled->factor, *scale), biases = divideAll(scaled->bias, *scale);
+  bool isRepresented = llvm::all_of(factors, isUsable) && llvm::all_of(biases, [](float bias) { return std::isfinite(bias); });
+  if (!isRepresented)
+    return rewriter.notifyMatchFailure(op, "expected factors that are normal numbers in units of the scale");
   Location loc = rewriter.getFusedLoc({op.getX().getLoc(), op.getLoc()});
   RankedTensorType real = op.getX().getType();
   Type f32 = real.getElementType();
@@ -318,9 +329,9 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   if (whole)
     sum = AddOp::create(rewriter, loc, sum.getType(), sum, spreadAlong<int32_t>(rewriter, loc, *whole, rewriter.getI32Type(), real, scaled->axis));
   Value value = CastOp::create(rewriter, loc, real, sum);
-  value = MulOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->factor, *scale), f32, real, scaled->axis));
+  value = MulOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, factors, f32, real, scaled->axis));
   if (!whole && !scaled->bias.empty())
-    value = AddOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->bias, *scale), f32, real, scaled->axis));
+    value = AddOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, biases, f32, real, scaled->axis));
   value = clampScaled(rewriter, value, *scaled, *scale);
   Value one = SplatOp::create(rewriter, loc, real, FloatAttr::get(f32, 1.0));
   rewriter.replaceOpWithNewOp<QuantizeOp>(op, op.getType(), value, one, op.getZeroPoint());

@@ -37,7 +37,7 @@ class Old:
         names = [f"n{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(op, inputs, names, f"node{len(self.nodes)}", **attributes))
         values = random.integers(-7, 8, (last, 3)).astype("f4")
-        values[0] = 7
+        values[::8] = 7  # of each block
         product = f"y{len(self.outputs)}"
         self.nodes.append(helper.make_node("MatMul", [names[used], self.weight(values)], [product], product))
         self.outputs.append(helper.make_tensor_value_info(product, f32, None))
@@ -52,6 +52,7 @@ def build(opset):
     if opset <= 9:
         m.case("Slice", [m.input(4, 6)], 4, starts=[1], ends=[5], axes=[1])
         m.case("TopK", [m.input(3, 8)], 5, outputs=2, k=5, axis=1)
+    if opset == 9:
         m.case("Upsample", [m.input(1, 2, 3, 4), m.weight(np.array([1, 1, 2, 3], "f4"))], 12, mode="nearest")
     if opset <= 8:
         weights = [m.weight(np.abs(random.standard_normal(3)).astype("f4")) for _ in range(4)]
@@ -60,7 +61,7 @@ def build(opset):
         m.case("Scatter", [m.input(3, 4), m.weight(np.array([[0, 2]], "i8")), m.weight(np.array([[5, 6]], "f4"))], 4, axis=1)
     if opset == 10:
         m.case("Resize", [m.input(1, 2, 3, 4), m.weight(np.array([1, 1, 2, 3], "f4"))], 12, mode="linear")
-        m.case("RoiAlign", [m.input(1, 2, 6, 6, least=0.0), m.weight(np.array([[0, 0, 5, 5]], "f4")), m.weight(np.array([0], "i8"))], 2, output_height=2, output_width=2)
+        m.case("RoiAlign", [m.input(1, 2, 6, 6, least=0.0), m.weight(np.array([[0, 0, 5, 5]], "f4")), m.weight(np.array([0], "i8"))], 2, output_height=2, output_width=2, sampling_ratio=2)
     if opset <= 10:
         m.case("Clip", [m.input(2, 5)], 5, min=-0.5, max=1.0)
         m.case("Clip", [m.input(2, 5)], 5, max=1.0)
@@ -111,7 +112,6 @@ def check_numbers(folder):
         if (done := quantize(old, new)).returncode:
             sys.exit(f"operator set {opset}: {done.stderr}")
         raised = onnx.load(str(new))
-        onnx.checker.check_model(raised)
         assert raised.opset_import[0].version == 21, raised.opset_import
         assert sum(node.op_type == "DequantizeLinear" for node in raised.graph.node) == len(model.outputs)
         for value, before, after in zip(model.outputs, outputs(model, old, folder / f"o{opset}"), outputs(model, new, folder / f"n{opset}")):
