@@ -64,8 +64,10 @@ void QuadPacker::weave(AffineExpr column, int64_t count) {
 void QuadPacker::transpose(AffineExpr column, AffineExpr valid) {
   auto [lane, across] = bytes(lanes * together);
   SmallVector<AffineExpr> columns;
-  for (int64_t i = 0; i < lanes; ++i)
-    columns.push_back(k.index(k.emit(source(k.constant(0), column + (rows.isWhole ? k.constant(i) : k.index(k.minimum(k.emitConstant(i), k.emit(valid - 1))))))));
+  for (int64_t i = 0; i < lanes; ++i) {
+    AffineExpr own = rows.isWhole ? k.constant(i) : k.index(k.minimum(k.emitConstant(i), k.emit(valid - 1)));
+    columns.push_back(k.index(k.emit(source(k.constant(0), column + own))));
+  }
   auto words = VectorType::get(lanes, k.builder().getI32Type()), all = VectorType::get(lanes * together, byte());
   AffineExpr whole = simplifyDim(rows.length.floorDiv(lanes * together) * (lanes * together));
   if (!getConstantDim(whole))
@@ -74,8 +76,10 @@ void QuadPacker::transpose(AffineExpr column, AffineExpr valid) {
     SmallVector<Value> loaded;
     for (AffineExpr start : columns)
       loaded.push_back(vector::BitCastOp::create(k.builder(), k.loc(), words, k.loadBuffer(rows.buffer, byte(), start + row + lane, across)));
-    for (auto [i, quads] : llvm::enumerate(transposeLanes(k, loaded)))
-      k.storeBuffer(panel, byte(), at(row + static_cast<int64_t>(i) * together, column) + lane, vector::BitCastOp::create(k.builder(), k.loc(), all, quads), across);
+    for (auto [i, quads] : llvm::enumerate(transposeLanes(k, loaded))) {
+      Value stored = vector::BitCastOp::create(k.builder(), k.loc(), all, quads);
+      k.storeBuffer(panel, byte(), at(row + static_cast<int64_t>(i) * together, column) + lane, stored, across);
+    }
   });
   if (whole == rows.length)
     return;

@@ -213,7 +213,8 @@ FailureOr<LaunchInfo> lowerDepthwiseBytes(KernelBuilder &k, Operation *anchor) {
                       getDims(op.getType()), shape.size() == 5 ? shape[2] : 1, shape.size() == 3 ? 1 : shape[shape.size() - 2], shape.back(), shape[0],
                       static_cast<int64_t>(llvm::alignTo(shape[0], fewestBytes))};
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
-  // [kernel column, plane, set, channel, kernel row % 4]; rows behind the last one of a plane are zeros. A window without rows has them in the dimension of size one.
+  // [kernel column, plane, set, channel, kernel row % 4]; rows behind the last one of a plane are zeros. A window without rows has them in the dimension of
+  // size one.
   AffineExpr row = dim(2) * static_cast<int64_t>(parts) + dim(4);
   IndexExprs source{dim(3), k.constant(0)};
   if (shape.size() == 3)

@@ -105,3 +105,28 @@ func.func @real(%q: tensor<2x8xui8>, %k: tensor<8x2xi8>, %v: tensor<2x8xi8>, %i:
     : tensor<1x4x9x9xf32>, tensor<4x1x8x8xf32> -> tensor<1x4x2x2xf32>
   return %r, %t : tensor<2x8xf32>, tensor<1x4x2x2xf32>
 }
+
+// A clamp that saturation repeats is dropped; one with a bound inside of the range is not, nor is one in front of several scales.
+// CHECK-LABEL: func @clamps(
+// CHECK: %[[RELU:.*]] = nn.relu %arg0
+// CHECK: nn.quantize %arg0, {{.*}} -> tensor<2x4xui8>
+// CHECK: nn.quantize %arg0, {{.*}} -> tensor<2x4xi8>
+// CHECK: %[[CLAMP:.*]] = nn.clamp %arg0
+// CHECK: nn.quantize %[[CLAMP]]
+// CHECK: nn.quantize %[[RELU]]
+// CHECK: nn.quantize %[[RELU]]
+func.func @clamps(%x: tensor<2x4xf32>, %each: tensor<2x4xf32>) -> (tensor<2x4xui8>, tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4xui8>, tensor<2x4xui8>) {
+  %s = nn.splat 0.5 : f32 -> tensor<2x4xf32>
+  %zero = nn.splat 0 : ui8 -> tensor<2x4xui8>
+  %three = nn.splat 3 : ui8 -> tensor<2x4xui8>
+  %least = nn.splat -128 : i8 -> tensor<2x4xi8>
+  %relu = nn.relu %x : tensor<2x4xf32>
+  %a = nn.quantize %relu, %s, %zero : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xui8>
+  %wide = nn.clamp %x {min = 0.0, max = 127.5} : tensor<2x4xf32>
+  %b = nn.quantize %wide, %s, %least : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xi8>
+  %narrow = nn.clamp %x {min = 0.0, max = 127.0} : tensor<2x4xf32>
+  %c = nn.quantize %narrow, %s, %least : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xi8>
+  %d = nn.quantize %relu, %s, %three : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xui8>
+  %e = nn.quantize %relu, %each, %zero : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xui8>
+  return %a, %b, %c, %d, %e : tensor<2x4xui8>, tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4xui8>, tensor<2x4xui8>
+}
