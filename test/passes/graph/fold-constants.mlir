@@ -116,8 +116,8 @@ func.func @weights(%x: tensor<4x64xf32>, %i: tensor<2xi64>) -> (tensor<4x16xf32>
 
 // A zero point's addend and a bias behind a product of integers become one; sums that wrap around stay what they are.
 // CHECK-LABEL: func @addends
-// CHECK: %[[BOTH:.*]] = nn.constant dense<[11, -2147483648, 33]> : tensor<3xi32>
 // CHECK: %[[P:.*]] = nn.matmul %arg0, %arg1
+// CHECK: %[[BOTH:.*]] = nn.constant dense<[11, -2147483648, 33]> : tensor<3xi32>
 // CHECK: %[[SPREAD:.*]] = nn.broadcast_to %[[BOTH]]
 // CHECK: %[[SUM:.*]] = nn.add %[[P]], %[[SPREAD]]
 // CHECK: return %[[SUM]]
