@@ -7,13 +7,19 @@
 //   %p = nn.matmul %a, (%w - %zw) : tensor<2x8xui8>, tensor<8x16xi8> -> tensor<2x16xi32>
 //   %r = nn.add %p, -%za * (sum of the weights of each column)
 //
-// and otherwise the product of (%a - %za) and (%w - %zw), in f32 where that is exact.
+// Sides that are both computed, with one zero point each, are multiplied as they are. With %v = %w counted from the middle of its range,
+//
+//   %p = nn.matmul %a, %v : tensor<2x8xui8>, tensor<8x16xi8> -> tensor<2x16xi32>
+//   %r = %p - %za * (sum of each column of %v) - %zv * (sum of each row of %a - %za)
+//
+// Otherwise it is the product of (%a - %za) and (%w - %zw), in f32 where that is exact.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/QuantizedProducts.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace kiln;
@@ -155,15 +161,20 @@ struct ByteOperand {
 };
 } // namespace
 
-/// Signed bytes counted from -128.
-static Value toUnsigned(OpBuilder &builder, Location loc, Value value) {
+/// Bytes of the other signedness with another beginning: -128 is 0.
+static Value toSignedness(OpBuilder &builder, Location loc, Value value, Type byte) {
   auto type = cast<RankedTensorType>(value.getType());
-  Type byte = IntegerType::get(type.getContext(), 8, IntegerType::Unsigned);
   if (type.getElementType() == byte)
     return value;
   Value top = SplatOp::create(builder, loc, type, numberAttr(type.getElementType(), 128));
   return BitcastOp::create(builder, loc, withElementType(type, byte), XorOp::create(builder, loc, type, value, top));
 }
+
+static Value toUnsigned(OpBuilder &builder, Location loc, Value value) {
+  return toSignedness(builder, loc, value, builder.getIntegerType(8, /*isSigned=*/false));
+}
+
+static Value toSigned(OpBuilder &builder, Location loc, Value value) { return toSignedness(builder, loc, value, builder.getI8Type()); }
 
 static ByteOperand readOperand(OpBuilder &builder, Location loc, Value value, Value zero) {
   return {toUnsigned(builder, loc, value), toUnsigned(builder, loc, getUniform(builder, zero))};
@@ -213,6 +224,45 @@ static Value makeWeights(OpBuilder &builder, Location loc, const ByteWeights &we
   return ConstantOp::create(builder, loc, makeConstantOf<int8_t>(weights.type, weights.values));
 }
 
+//===- Products of computed bytes ------------------------------------------===//
+
+static Value toWide(OpBuilder &builder, Location loc, Value value) {
+  return CastOp::create(builder, loc, withElementType(value.getType(), builder.getI32Type()), value);
+}
+
+/// The sums along a dimension, which stays with size one.
+static Value sumAlong(OpBuilder &builder, Location loc, Value wide, unsigned dimension) {
+  DimExprs dims = getDims(wide.getType());
+  dims[dimension] = builder.getAffineConstantExpr(1);
+  return ReduceOp::create(builder, loc, makeTensorType(dims, builder.getI32Type()), ReduceKind::Sum, wide, ArrayRef<int64_t>{dimension});
+}
+
+/// sum - zero * part, with both spread to the shape of the sum.
+static Value subtractScaled(OpBuilder &builder, Location loc, Value sum, Value zero, Value part) {
+  Type type = part.getType();
+  Value scaled = MulOp::create(builder, loc, type, part, BroadcastToOp::create(builder, loc, type, toWide(builder, loc, zero)));
+  return SubOp::create(builder, loc, sum.getType(), sum, BroadcastToOp::create(builder, loc, sum.getType(), scaled));
+}
+
+static Value multiplyComputed(OpBuilder &builder, QuantizedMatmulOp op) {
+  Location loc = op.getLoc();
+  Value lhs = toUnsigned(builder, loc, op.getLhs()), rhs = toSigned(builder, loc, op.getRhs());
+  auto isAt = [](Value zero, bool isMiddle) { return getSplatNumber(zero) == (isMiddle ? 128.0 : 0.0); };
+  bool isUnsigned = op.getRhs().getType().getElementType().isUnsignedInteger();
+  bool isLhsZero = lhs == op.getLhs() ? isAt(op.getLhsZero(), false) : getSplatNumber(op.getLhsZero()) == -128.0;
+  Value lhsZero = toUnsigned(builder, loc, getUniform(builder, op.getLhsZero())), rhsZero = toSigned(builder, loc, getUniform(builder, op.getRhsZero()));
+  unsigned lhsRank = op.getLhs().getType().getRank(), rhsRank = op.getRhs().getType().getRank();
+  Value sum = MatmulOp::create(builder, loc, op.getType(), lhs, rhs);
+  if (!isLhsZero)
+    sum = subtractScaled(builder, loc, sum, lhsZero, sumAlong(builder, loc, toWide(builder, loc, rhs), rhsRank - 2));
+  if (isAt(op.getRhsZero(), isUnsigned))
+    return sum;
+  Value wide = toWide(builder, loc, lhs);
+  if (!isLhsZero)
+    wide = SubOp::create(builder, loc, wide.getType(), wide, BroadcastToOp::create(builder, loc, wide.getType(), toWide(builder, loc, lhsZero)));
+  return subtractScaled(builder, loc, sum, rhsZero, sumAlong(builder, loc, wide, lhsRank - 1));
+}
+
 //===- Products of wider numbers -------------------------------------------===//
 
 /// The fastest type in which sums of so many products of differences of bytes are exact.
@@ -234,13 +284,22 @@ static Value toSum(OpBuilder &builder, Location loc, Type type, Value product) {
 
 //===- nn.quantized_matmul -------------------------------------------------===//
 
+/// Whether both sides are computed bytes with one zero point each.
+static bool isComputed(QuantizedMatmulOp op) {
+  auto depth = getConstantDim(getDims(op.getLhs().getType()).back());
+  return !getConstant(op.getRhs()) && op.getLhs().getType().getRank() >= 2 && isUniform(op.getLhsZero()) && isUniform(op.getRhsZero()) &&
+         (!depth || *depth < mostProducts);
+}
+
 bool nn::isByteProduct(QuantizedMatmulOp op) {
   RankedTensorType rhs = op.getRhs().getType();
-  return rhs.getRank() == 2 && isUniform(op.getLhsZero()) && readWeights(op.getRhs(), op.getRhsZero(), 1);
+  return isComputed(op) || (rhs.getRank() == 2 && isUniform(op.getLhsZero()) && readWeights(op.getRhs(), op.getRhsZero(), 1));
 }
 
 FailureOr<SmallVector<Value>> QuantizedMatmulOp::decompose(OpBuilder &builder) {
   Location loc = getLoc();
+  if (isComputed(*this))
+    return SmallVector<Value>{multiplyComputed(builder, *this)};
   auto weights = getRhs().getType().getRank() == 2 && isUniform(getLhsZero()) ? readWeights(getRhs(), getRhsZero(), 1) : std::nullopt;
   if (!weights) {
     Type wide = sumType(builder, getDims(getLhs().getType()).back());
@@ -261,48 +320,126 @@ FailureOr<SmallVector<Value>> QuantizedMatmulOp::decompose(OpBuilder &builder) {
 /// The taps of a window that kernels write out.
 static constexpr int64_t mostDepthwiseTaps = 49;
 
-static bool isDepthwise(QuantizedConvOp op) {
-  ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
-  return shape[1] == 1 && shape[0] == static_cast<int64_t>(op.getGroups()) && shape[0] != 1;
-}
+/// Whether each group has one input channel: then every channel of the result has a window of its own.
+static bool isDepthwise(QuantizedConvOp op) { return op.getWeight().getType().getShape()[1] == 1 && op.getGroups() != 1; }
 
-static bool hasByteGroups(QuantizedConvOp op) {
+static bool hasByteWindows(QuantizedConvOp op) {
   ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
-  if (isDepthwise(op))
-    return shape.size() == 4 && shape[2] * shape[3] <= mostDepthwiseTaps;
-  return op.getGroups() == 1 || shape[1] % bytesPerSum == 0;
+  return !isDepthwise(op) || ShapedType::getNumElements(shape.drop_front(2)) <= mostDepthwiseTaps;
 }
 
 bool nn::isByteProduct(QuantizedConvOp op) {
-  return hasByteGroups(op) && isUniform(op.getInputZero()) && readWeights(op.getWeight(), op.getWeightZero(), 0);
+  return hasByteWindows(op) && isUniform(op.getInputZero()) && readWeights(op.getWeight(), op.getWeightZero(), 0);
+}
+
+namespace {
+/// The input of a convolution of bytes: what its kernels need of channels and borders.
+class ByteInput {
+public:
+  ByteInput(OpBuilder &builder, QuantizedConvOp op)
+      : builder(builder), op(op), operand(readOperand(builder, op.getLoc(), op.getInput(), op.getInputZero())), spatial(op.getStrides().size()),
+        channels(op.getLayout() == Layout::ChannelsLast ? spatial + 1 : 1) {}
+  /// With `more` channels of zeros for each group.
+  Value make(int64_t more);
+  Value zero() const { return operand.zero; }
+  size_t channelAxis() const { return channels; }
+
+private:
+  Value repeatChannels(Value value, int64_t times);
+  /// The value with its border and `more` channels along dimension `channelDim`; the groups may be a dimension before it.
+  Value pad(Value value, size_t channelDim, int64_t more);
+
+  OpBuilder &builder;
+  QuantizedConvOp op;
+  ByteOperand operand;
+  size_t spatial, channels;
+};
+} // namespace
+
+static Value reshapeTo(OpBuilder &builder, Location loc, Value value, const DimExprs &dims) {
+  return ReshapeOp::create(builder, loc, makeTensorType(dims, getElementTypeOrSelf(value)), value);
+}
+
+/// Each channel `times` times side by side.
+Value ByteInput::repeatChannels(Value value, int64_t times) {
+  DimExprs dims = getDims(value.getType()), single = dims, spread, merged = dims;
+  AffineExpr count = builder.getAffineConstantExpr(times);
+  single.insert(single.begin() + channels + 1, builder.getAffineConstantExpr(1));
+  spread = single;
+  spread[channels + 1] = count;
+  merged[channels] = simplifyDim(dims[channels] * times);
+  value = reshapeTo(builder, op.getLoc(), value, single);
+  value = BroadcastToOp::create(builder, op.getLoc(), makeTensorType(spread, getElementTypeOrSelf(value)), value);
+  return reshapeTo(builder, op.getLoc(), value, merged);
+}
+
+Value ByteInput::pad(Value value, size_t channelDim, int64_t more) {
+  size_t rank = cast<RankedTensorType>(value.getType()).getRank(), first = channels == 1 ? channelDim + 1 : 1;
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  for (size_t i = 0; i < spatial; ++i) {
+    low[first + i] = op.getPads()[i];
+    high[first + i] = op.getPads()[spatial + i];
+  }
+  high[channelDim] = more;
+  return padOperand(builder, op.getLoc(), {value, operand.zero}, low, high);
+}
+
+Value ByteInput::make(int64_t more) {
+  auto groups = static_cast<int64_t>(op.getGroups());
+  ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
+  if (isDepthwise(op))
+    return pad(weight[0] == groups ? operand.value : repeatChannels(operand.value, weight[0] / groups), channels, 0);
+  if (more == 0 || groups == 1)
+    return pad(operand.value, channels, more);
+  DimExprs split = getDims(operand.value.getType());
+  split[channels] = builder.getAffineConstantExpr(weight[1]);
+  split.insert(split.begin() + channels, builder.getAffineConstantExpr(groups));
+  Value padded = pad(reshapeTo(builder, op.getLoc(), operand.value, split), channels + 1, more);
+  DimExprs merged = getDims(padded.getType());
+  merged.erase(merged.begin() + channels);
+  merged[channels] = builder.getAffineConstantExpr(groups * (weight[1] + more));
+  return reshapeTo(builder, op.getLoc(), padded, merged);
+}
+
+/// Groups whose channels are no multiple of four, as fewer groups that have one: the weights of a group's other members are zeros. A tile has as many more
+/// columns, and no channel is added to the input. Returns how many became one.
+static int64_t mergeGroups(ByteWeights &weights, int64_t groups) {
+  ArrayRef<int64_t> shape = weights.type.getShape();
+  int64_t inside = shape[1], together = bytesPerSum / std::gcd(inside, bytesPerSum);
+  if (groups == 1 || together == 1 || groups % together != 0)
+    return 1;
+  int64_t filters = shape[0] / groups, part = ShapedType::getNumElements(shape.drop_front(1));
+  std::vector<int8_t> merged(weights.values.size() * together, 0);
+  for (int64_t i = 0; i < shape[0]; ++i)
+    std::copy_n(weights.values.begin() + i * part, part, merged.begin() + (i * together + i / filters % together) * part);
+  SmallVector<int64_t> grown(shape);
+  grown[1] *= together;
+  weights.type = RankedTensorType::get(grown, weights.type.getElementType());
+  weights.values = std::move(merged);
+  return together;
 }
 
 FailureOr<SmallVector<Value>> QuantizedConvOp::decompose(OpBuilder &builder) {
   Location loc = getLoc();
-  auto convolve = [&](Type element, Value input, Value weight, ArrayRef<int64_t> pads) {
-    return ConvOp::create(builder, loc, withElementType(getType(), element), input, weight, getStrides(), getDilations(), pads, getGroups(), getLayout());
+  auto convolve = [&](Type element, Value input, Value weight, ArrayRef<int64_t> pads, int64_t groups) {
+    return ConvOp::create(builder, loc, withElementType(getType(), element), input, weight, getStrides(), getDilations(), pads, groups, getLayout());
   };
-  auto weights = hasByteGroups(*this) && isUniform(getInputZero()) ? readWeights(getWeight(), getWeightZero(), 0) : std::nullopt;
+  auto weights = hasByteWindows(*this) && isUniform(getInputZero()) ? readWeights(getWeight(), getWeightZero(), 0) : std::nullopt;
   if (!weights) {
     DimExprs shape = getDims(getWeight().getType());
     Type wide = sumType(builder, simplifyDim(getNumElements(ArrayRef(shape).drop_front(), getContext())));
     Value input = centre(builder, loc, getInput(), getInputZero(), wide), weight = centre(builder, loc, getWeight(), getWeightZero(), wide);
-    return SmallVector<Value>{toSum(builder, loc, getType(), convolve(wide, input, weight, getPads()))};
+    return SmallVector<Value>{toSum(builder, loc, getType(), convolve(wide, input, weight, getPads(), getGroups()))};
   }
-  ByteOperand operand = readOperand(builder, loc, getInput(), getInputZero());
-  size_t rank = getType().getRank(), spatial = rank - 2, channels = getLayout() == Layout::ChannelsLast ? rank - 1 : 1;
-  SmallVector<int64_t> low(rank, 0), high(rank, 0);
-  for (size_t i = 0; i < spatial; ++i) {
-    low[i + (channels == 1 ? 2 : 1)] = getPads()[i];
-    high[i + (channels == 1 ? 2 : 1)] = getPads()[spatial + i];
-  }
-  if (int64_t more = isDepthwise(*this) ? 0 : missing(weights->type.getDimSize(1))) {
-    high[channels] = more;
+  ByteInput input(builder, *this);
+  bool alone = isDepthwise(*this);
+  int64_t groups = alone ? weights->type.getDimSize(0) : static_cast<int64_t>(getGroups()) / mergeGroups(*weights, getGroups());
+  int64_t more = alone ? 0 : missing(weights->type.getDimSize(1));
+  if (more)
     padWeights(*weights, 1, more);
-  }
-  Value product = convolve(builder.getI32Type(), padOperand(builder, loc, operand, low, high), makeWeights(builder, loc, *weights),
-                           SmallVector<int64_t>(2 * spatial, 0));
-  return SmallVector<Value>{subtractZero(builder, loc, product, operand.zero, weights->sums, channels)};
+  Value product = convolve(builder.getI32Type(), input.make(more), makeWeights(builder, loc, *weights), SmallVector<int64_t>(2 * getStrides().size(), 0),
+                           groups);
+  return SmallVector<Value>{subtractZero(builder, loc, product, input.zero(), weights->sums, input.channelAxis())};
 }
 
 //===- Numbers -------------------------------------------------------------===//

@@ -2,6 +2,7 @@
 //
 // A sum of (a - za) * (w - zw) is a sum of a * (w - zw), minus za times the sum of the weights of its column. With constant weights w - zw is a constant of
 // signed bytes and the second part an addend for each column, so the product itself is that of unsigned by signed bytes, for which CPUs have instructions.
+// A right side that is computed is counted from the middle of its range, and addends for each column and each row are computed, too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_NN_QUANTIZEDPRODUCTS_H
@@ -21,8 +22,8 @@ std::optional<llvm::SmallVector<double>> getNumbersAlong(mlir::Value value, unsi
 /// The number that a value has everywhere, as a tensor of rank 0 that is made from what is broadcast; null when it may differ.
 mlir::Value getUniform(mlir::OpBuilder &builder, mlir::Value value);
 
-/// Whether the product decomposes into one of bytes: constant weights, one zero point on the left, groups of one channel each (in two dimensions, with a
-/// small window) or of a multiple of four.
+/// Whether the product decomposes into one of bytes: constant weights and one zero point on the left, or computed sides of a matrix product with one zero
+/// point each. Convolutions whose groups have one channel each need a small window.
 bool isByteProduct(QuantizedMatmulOp op);
 bool isByteProduct(QuantizedConvOp op);
 

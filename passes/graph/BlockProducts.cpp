@@ -4,13 +4,15 @@
 //   %w = nn.dequantize %q, %s, %z                                                    (%q: a constant [K, N])
 //   %r = nn.matmul %x, %w
 //
-// becomes nn.block_quantized_matmul of %x. Weights that fit four bits take four.
+// becomes nn.block_quantized_matmul of %x. Weights that fit four bits take four. Where each column has one scale, it is one block.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph/BlockProducts.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/QuantizedProducts.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -18,7 +20,20 @@ namespace kiln {
 
 using namespace nn;
 
+/// The same numbers along the whole of a dimension: a block is all of it.
+static std::optional<PerBlock> readPerColumn(Value value, unsigned axis) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto numbers = type.getRank() == 2 && type.hasStaticShape() ? getNumbersAlong(value, 1 - axis) : std::nullopt;
+  if (!numbers)
+    return std::nullopt;
+  if (numbers->size() == 1)
+    numbers->assign(type.getDimSize(1 - axis), numbers->front());
+  return PerBlock{type.getDimSize(axis), std::move(*numbers)};
+}
+
 std::optional<PerBlock> readPerBlock(Value value, unsigned axis, GatherOp like) {
+  if (auto perColumn = like ? std::nullopt : readPerColumn(value, axis))
+    return perColumn;
   auto joined = value.getDefiningOp<ReshapeOp>();
   auto repeated = joined ? joined.getInput().getDefiningOp<BroadcastToOp>() : BroadcastToOp();
   if (!repeated || repeated.getType().getRank() != 3 || joined.getType().getRank() != 2)
@@ -51,6 +66,8 @@ std::optional<PerBlock> readPerBlock(Value value, unsigned axis, GatherOp like) 
   return result;
 }
 
+bool fitsFourBits(bool isUnsigned, int64_t number) { return isUnsigned ? number >= 0 && number < 16 : number >= -8 && number < 8; }
+
 /// The weights as whole numbers from 0 on. `axis` is the one of the sum in the constant [K, N] or [N, K].
 static BlockWeights readNumbers(ElementsAttr constant, unsigned axis, int64_t block, ArrayRef<double> zeros) {
   auto type = cast<RankedTensorType>(constant.getType());
@@ -59,9 +76,8 @@ static BlockWeights readNumbers(ElementsAttr constant, unsigned axis, int64_t bl
   ConstantData data(constant);
   auto values = data.as<int8_t>();
   auto at = [&](int64_t i) { return isUnsigned ? static_cast<int64_t>(static_cast<uint8_t>(values[i])) : static_cast<int64_t>(values[i]); };
-  auto fits = [&](int64_t value) { return isUnsigned ? value < 16 : value >= -8 && value < 8; };
-  bool isNarrow = llvm::all_of(llvm::seq<int64_t>(0, data.numElements()), [&](int64_t i) { return fits(at(i)); }) &&
-                  llvm::all_of(zeros, [&](double zero) { return fits(static_cast<int64_t>(zero)); });
+  bool isNarrow = llvm::all_of(llvm::seq<int64_t>(0, data.numElements()), [&](int64_t i) { return fitsFourBits(isUnsigned, at(i)); }) &&
+                  llvm::all_of(zeros, [&](double zero) { return fitsFourBits(isUnsigned, static_cast<int64_t>(zero)); });
   int64_t bits = isNarrow ? 4 : 8, offset = isUnsigned ? 0 : int64_t(1) << (bits - 1);
   BlockWeights weights{columns, blocks, block, bits, std::vector<uint8_t>(depth * columns), std::vector<uint8_t>(blocks * columns)};
   for (int64_t n = 0; n < columns; ++n) {
@@ -105,10 +121,18 @@ static FailureOr<ScaledBlocks> readBlocks(MatmulOp op, RightSide side, ElementsA
   if (!type || type.getRank() != 2 || !type.getElementType().isInteger(8) || !op.getType().getElementType().isF32() || type.getNumElements() == 0)
     return rewriter.notifyMatchFailure(op, "expected a right side of dequantised constant bytes");
   auto scales = readPerBlock(dequantize.getScale(), axis, gather), zeros = readPerBlock(dequantize.getZeroPoint(), axis, gather);
+  if (scales && !llvm::all_of(scales->numbers, [](double scale) { return std::isfinite(scale); }))
+    return rewriter.notifyMatchFailure(op, "expected finite scales");
   if (!scales || scales->block % weightsPerBlock != 0 || type.getDimSize(axis) % scales->block != 0)
-    return rewriter.notifyMatchFailure(op, "expected constant scales for blocks of a multiple of 16 weights");
-  if (auto number = getSplatNumber(dequantize.getZeroPoint()))
+    return rewriter.notifyMatchFailure(op, "expected constant scales for columns or blocks of a multiple of 16 weights");
+  if (auto number = getSplatNumber(dequantize.getZeroPoint())) {
     zeros = PerBlock{scales->block, SmallVector<double>(scales->numbers.size(), *number)};
+  } else if (zeros && zeros->block == type.getDimSize(axis) && scales->block != zeros->block) {
+    SmallVector<double> repeated;
+    for (size_t i = 0; i < scales->numbers.size(); i += zeros->numbers.size())
+      llvm::append_range(repeated, zeros->numbers);
+    zeros = PerBlock{scales->block, std::move(repeated)};
+  }
   if (!zeros || zeros->block != scales->block || static_cast<int64_t>(scales->numbers.size()) * scales->block != type.getNumElements())
     return rewriter.notifyMatchFailure(op, "expected constant zero points for the same blocks");
   ScaledBlocks result{readNumbers(constant, axis, scales->block, zeros->numbers), {}};

@@ -47,27 +47,69 @@ struct Dequantized {
 };
 } // namespace
 
-/// The dequantisation behind transposes and reshapes; null when there is none.
-static DequantizeOp findDequantize(Value value) {
-  while (isa_and_nonnull<TransposeOp, ReshapeOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  auto op = value.getDefiningOp<DequantizeOp>();
-  return op && getElementTypeOrSelf(op.getX()).isInteger(8) && op.getType().getElementType().isF32() ? op : DequantizeOp();
+/// Whether an operation only moves numbers, between which a border may have zeros.
+static bool movesNumbers(Operation *op) {
+  if (auto pad = dyn_cast_or_null<PadOp>(op))
+    return pad.getMode() == PadMode::Constant && getSplatNumber(pad.getValue()) == 0.0;
+  return isa_and_nonnull<TransposeOp, ReshapeOp, SliceOp>(op);
 }
 
-/// A transpose or reshape of another operand; a constant is moved now, and a number that is the same everywhere stays one.
+/// The dequantisation behind what only moves numbers; null when there is none. A border has the zero point, of which there is one then.
+static DequantizeOp findDequantize(Value value) {
+  bool isPadded = false;
+  for (; movesNumbers(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+    isPadded |= isa<PadOp>(value.getDefiningOp());
+  auto op = value.getDefiningOp<DequantizeOp>();
+  bool isUniform = !isPadded || (op && getSplatNumber(op.getScale()) && getSplatNumber(op.getZeroPoint()));
+  return op && isUniform && getElementTypeOrSelf(op.getX()).isInteger(8) && op.getType().getElementType().isF32() ? op : DequantizeOp();
+}
+
+/// What moves a constant does it now.
+static Value evaluateNow(OpBuilder &builder, Operation *move) {
+  auto type = cast<RankedTensorType>(move->getResult(0).getType());
+  ElementsAttr constant = move->getOperand(0).getDefiningOp<ConstantOp>() ? getConstant(move->getOperand(0)) : ElementsAttr();
+  FailureOr<std::vector<char>> bytes = constant && type.hasStaticShape() ? evaluateMovement(move, ConstantData(constant)) : FailureOr<std::vector<char>>();
+  return failed(bytes) ? Value() : ConstantOp::create(builder, move->getLoc(), makeConstant(type, std::move(*bytes))).getResult();
+}
+
+/// A constant that is spread, and then perhaps transposed, as a constant of its own; null for anything else.
+static Value spreadNow(OpBuilder &builder, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<BroadcastToOp, TransposeOp>(op))
+    return {};
+  Value inner = isa<TransposeOp>(op) ? spreadNow(builder, op->getOperand(0)) : Value();
+  if (!inner)
+    return evaluateNow(builder, op);
+  Operation *moved = builder.clone(*op);
+  moved->setOperand(0, inner);
+  return evaluateNow(builder, moved);
+}
+
+/// What moves another operand; a constant is moved now, and a number that is the same everywhere stays one.
 static Value cloneOn(OpBuilder &builder, Operation *view, Value operand) {
   RankedTensorType type = withElementType(view->getResult(0).getType(), getElementTypeOrSelf(operand));
   if (auto splat = operand.getDefiningOp<SplatOp>())
     return SplatOp::create(builder, view->getLoc(), type, splat.getValue());
+  // Numbers of columns are found again behind slices and reshapes only where they stand.
+  if (Value spread = isa<TransposeOp>(view) ? Value() : spreadNow(builder, operand))
+    operand = spread;
   Operation *moved = builder.clone(*view);
   moved->setOperand(0, operand);
   moved->getResult(0).setType(type);
-  ElementsAttr constant = operand.getDefiningOp<ConstantOp>() ? getConstant(operand) : ElementsAttr();
-  FailureOr<std::vector<char>> bytes = constant ? evaluateMovement(moved, ConstantData(constant)) : FailureOr<std::vector<char>>();
-  if (failed(bytes))
-    return moved->getResult(0);
-  return ConstantOp::create(builder, view->getLoc(), makeConstant(type, std::move(*bytes)));
+  Value now = evaluateNow(builder, moved);
+  return now ? now : moved->getResult(0);
+}
+
+/// A padding of quantised numbers, whose border is the zero point.
+static Dequantized padQuantized(OpBuilder &builder, PadOp pad, const Dequantized &inner) {
+  auto splat = [&](Value number) {
+    RankedTensorType type = withElementType(pad.getType(), getElementTypeOrSelf(number));
+    return BroadcastToOp::create(builder, pad.getLoc(), type, getUniform(builder, number));
+  };
+  RankedTensorType type = withElementType(pad.getType(), getElementTypeOrSelf(inner.integer));
+  Value integer = PadOp::create(builder, pad.getLoc(), type, inner.integer, getUniform(builder, inner.zero), pad.getLow(), pad.getHigh(), pad.getInterior(),
+                                PadMode::Constant);
+  return {integer, splat(inner.scale), splat(inner.zero)};
 }
 
 /// What a value that findDequantize knows dequantises, moved as the value is.
@@ -76,8 +118,13 @@ static Dequantized readDequantized(OpBuilder &builder, Value value) {
     return {op.getX(), op.getScale(), op.getZeroPoint()};
   Operation *view = value.getDefiningOp();
   Dequantized inner = readDequantized(builder, view->getOperand(0));
+  if (auto pad = dyn_cast<PadOp>(view))
+    return padQuantized(builder, pad, inner);
   return {cloneOn(builder, view, inner.integer), cloneOn(builder, view, inner.scale), cloneOn(builder, view, inner.zero)};
 }
+
+/// Whether sums may be multiplied by the factor in place of what they are summed from: it neither overflows nor loses bits.
+static bool isUsable(float factor) { return std::isnormal(factor); }
 
 /// The product with its scales in place of that of dequantised numbers. `axis` counts the columns of the weights, `resultAxis` those of the result.
 template <typename OpTy, typename Make>
@@ -91,12 +138,14 @@ static LogicalResult raiseProduct(OpTy op, PatternRewriter &rewriter, unsigned a
   auto rightScales = getNumbersAlong(rhs.scale, axis);
   if (!rightScales)
     return rewriter.notifyMatchFailure(op, "expected a constant scale for each column of the weights");
+  SmallVector<float> factors = llvm::map_to_vector(*rightScales, [&](double scale) { return static_cast<float>(*leftScale) * static_cast<float>(scale); });
+  if (!llvm::all_of(factors, isUsable))
+    return rewriter.notifyMatchFailure(op, "expected scales whose products are normal numbers");
   auto whole = make(withElementType(op.getType(), rewriter.getI32Type()), lhs, rhs);
   if (!isByteProduct(whole)) {
     rewriter.eraseOp(whole);
     return rewriter.notifyMatchFailure(op, "expected constant weights");
   }
-  SmallVector<float> factors = llvm::map_to_vector(*rightScales, [&](double scale) { return static_cast<float>(*leftScale) * static_cast<float>(scale); });
   SmallVector<int64_t> shape(op.getType().getRank() - resultAxis, 1);
   shape[0] = factors.size();
   Value scale = ConstantOp::create(rewriter, loc, makeConstantOf<float>(RankedTensorType::get(shape, rewriter.getF32Type()), factors));
@@ -105,7 +154,38 @@ static LogicalResult raiseProduct(OpTy op, PatternRewriter &rewriter, unsigned a
   return success();
 }
 
+/// Whether a product is the first one of an attention in real numbers, which is one kernel: a softmax of it goes into another product as it is.
+static bool beginsAttention(MatmulOp op) {
+  Operation *user = op;
+  while (user->hasOneUse() && !isa<SoftmaxOp, QuantizeOp>(user) && (user == op || isa<ScalarBody, ReshapeOp, TransposeOp>(user)))
+    user = *user->user_begin();
+  return isa<SoftmaxOp>(user) && llvm::any_of(user->getUsers(), [](Operation *next) { return isa<MatmulOp>(next); });
+}
+
+/// The product of two computed sides with one scale each.
+static LogicalResult raiseComputed(MatmulOp op, PatternRewriter &rewriter) {
+  DequantizeOp left = findDequantize(op.getLhs()), right = findDequantize(op.getRhs());
+  std::optional<double> leftScale = left ? getSplatNumber(left.getScale()) : std::nullopt, rightScale = right ? getSplatNumber(right.getScale()) : std::nullopt;
+  if (!leftScale || !rightScale || getConstant(right.getX()) || beginsAttention(op))
+    return rewriter.notifyMatchFailure(op, "expected two dequantised operands with one scale each, and no attention in real numbers");
+  Location loc = op.getLoc();
+  float factor = static_cast<float>(*leftScale) * static_cast<float>(*rightScale);
+  if (!isUsable(factor))
+    return rewriter.notifyMatchFailure(op, "expected scales whose product is a normal number");
+  Dequantized lhs = readDequantized(rewriter, op.getLhs()), rhs = readDequantized(rewriter, op.getRhs());
+  auto whole = QuantizedMatmulOp::create(rewriter, loc, withElementType(op.getType(), rewriter.getI32Type()), lhs.integer, rhs.integer, lhs.zero, rhs.zero);
+  if (!isByteProduct(whole)) {
+    rewriter.eraseOp(whole);
+    return rewriter.notifyMatchFailure(op, "expected one zero point for each side");
+  }
+  Value sum = CastOp::create(rewriter, loc, op.getType(), whole);
+  rewriter.replaceOpWithNewOp<MulOp>(op, op.getType(), sum, SplatOp::create(rewriter, loc, op.getType(), rewriter.getF32FloatAttr(factor)));
+  return success();
+}
+
 static LogicalResult raiseMatmul(MatmulOp op, PatternRewriter &rewriter) {
+  if (succeeded(raiseComputed(op, rewriter)))
+    return success();
   return raiseProduct(op, rewriter, 1, op.getType().getRank() - 1, [&](RankedTensorType type, const Dequantized &lhs, const Dequantized &rhs) {
     return QuantizedMatmulOp::create(rewriter, op.getLoc(), type, lhs.integer, rhs.integer, lhs.zero, rhs.zero);
   });
@@ -117,6 +197,18 @@ static LogicalResult raiseConv(ConvOp op, PatternRewriter &rewriter) {
     return QuantizedConvOp::create(rewriter, op.getLoc(), type, input.integer, weight.integer, input.zero, weight.zero, op.getStrides(),
                                    op.getDilations(), op.getPads(), op.getGroups(), op.getLayout());
   });
+}
+
+/// Takes a transposed convolution of dequantised numbers apart, so that the convolution inside is one of them.
+static LogicalResult splitConvTranspose(ConvTransposeOp op, PatternRewriter &rewriter) {
+  DequantizeOp left = findDequantize(op.getInput()), right = findDequantize(op.getWeight());
+  if (!left || !right || !getConstant(right.getX()) || !getSplatNumber(left.getScale()))
+    return rewriter.notifyMatchFailure(op, "expected a dequantised operand with one scale and dequantised constant weights");
+  FailureOr<SmallVector<Value>> parts = op.decompose(rewriter);
+  if (failed(parts))
+    return failure();
+  rewriter.replaceOp(op, *parts);
+  return success();
 }
 
 //===- Requantisation ------------------------------------------------------===//
@@ -225,6 +317,10 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   std::optional<double> scale = getSplatNumber(op.getScale());
   if (!scaled || !scale || !(*scale > 0) || *scale == 1)
     return rewriter.notifyMatchFailure(op, "expected a scaled sum and one scale other than 1");
+  SmallVector<float> factors = divideAll(scaled->factor, *scale), biases = divideAll(scaled->bias, *scale);
+  bool isRepresented = llvm::all_of(factors, isUsable) && llvm::all_of(biases, [](float bias) { return std::isfinite(bias); });
+  if (!isRepresented)
+    return rewriter.notifyMatchFailure(op, "expected factors that are normal numbers in units of the scale");
   Location loc = rewriter.getFusedLoc({op.getX().getLoc(), op.getLoc()});
   RankedTensorType real = op.getX().getType();
   Type f32 = real.getElementType();
@@ -233,9 +329,9 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   if (whole)
     sum = AddOp::create(rewriter, loc, sum.getType(), sum, spreadAlong<int32_t>(rewriter, loc, *whole, rewriter.getI32Type(), real, scaled->axis));
   Value value = CastOp::create(rewriter, loc, real, sum);
-  value = MulOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->factor, *scale), f32, real, scaled->axis));
+  value = MulOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, factors, f32, real, scaled->axis));
   if (!whole && !scaled->bias.empty())
-    value = AddOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, divideAll(scaled->bias, *scale), f32, real, scaled->axis));
+    value = AddOp::create(rewriter, loc, real, value, spreadAlong<float>(rewriter, loc, biases, f32, real, scaled->axis));
   value = clampScaled(rewriter, value, *scaled, *scale);
   Value one = SplatOp::create(rewriter, loc, real, FloatAttr::get(f32, 1.0));
   rewriter.replaceOpWithNewOp<QuantizeOp>(op, op.getType(), value, one, op.getZeroPoint());
@@ -303,6 +399,7 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
       rewriteAll(getOperation(), raiseMatmul);
       rewriteAll(getOperation(), raiseBlockMatmul);
       rewriteAll(getOperation(), raiseBlockShortlist);
+      rewriteAll(getOperation(), splitConvTranspose);
       rewriteAll(getOperation(), raiseConv);
     }
     // Biases are numbers once they are not dequantised any more.

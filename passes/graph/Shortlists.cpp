@@ -8,6 +8,8 @@
 //   %g = nn.gather %q, %i
 //   %r = nn.dequantize %g, %s', %z'         (what belongs to the indices is gathered, too)
 //
+// Rows of numbers that fit four bits are stored in four, as tables of embeddings are: the first half of a row in the low halves of its bytes.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/graph/Shortlists.h"
 #include "dialects/nn/ConstantData.h"
@@ -81,6 +83,43 @@ static Value gatherParameter(OpBuilder &b, GatherOp op, Value parameter) {
   return ReshapeOp::create(b, loc, type, BroadcastToOp::create(b, loc, makeTensorType(spread, element), apart));
 }
 
+/// Whether a product takes what is picked as its columns, from where they lie.
+static bool isShortlist(GatherOp op) {
+  auto isProduct = [](Operation *user) { return isa<MatmulOp>(user); };
+  return llvm::any_of(op->getUsers(), [&](Operation *user) { return isProduct(user) || (isa<TransposeOp>(user) && llvm::any_of(user->getUsers(), isProduct)); });
+}
+
+/// Rows of a constant table, from a table with two numbers in a byte; null when they do not fit.
+static Value gatherNibbles(OpBuilder &b, GatherOp op, ElementsAttr table) {
+  auto type = cast<RankedTensorType>(table.getType());
+  bool isUnsigned = type.getElementType().isUnsignedInteger();
+  ConstantData data(table);
+  auto numbers = llvm::map_to_vector(llvm::seq<int64_t>(0, data.numElements()), [&](int64_t i) { return static_cast<int64_t>(data.asDouble(i)); });
+  if (op.getAxis() != 0 || type.getRank() != 2 || type.getDimSize(1) % 2 != 0 || isShortlist(op) ||
+      !llvm::all_of(numbers, [&](int64_t number) { return fitsFourBits(isUnsigned, number); }))
+    return {};
+  int64_t half = type.getDimSize(1) / 2, offset = isUnsigned ? 0 : 8;
+  Type byte = b.getIntegerType(8, /*isSigned=*/false);
+  Location loc = op.getLoc();
+  std::vector<uint8_t> packed(numbers.size() / 2);
+  for (size_t i = 0; i < packed.size(); ++i) {
+    size_t low = i / half * 2 * half + i % half;
+    packed[i] = static_cast<uint8_t>((numbers[low] + offset) | (numbers[low + half] + offset) << 4);
+  }
+  auto bytes = RankedTensorType::get({type.getDimSize(0), half}, byte);
+  DimExprs dims = getDims(op.getType());
+  dims.back() = b.getAffineConstantExpr(half);
+  RankedTensorType narrow = makeTensorType(dims, byte), whole = withElementType(op.getType(), byte);
+  Value rows = GatherOp::create(b, loc, narrow, ConstantOp::create(b, loc, makeConstantOf<uint8_t>(bytes, packed)), op.getIndices(), op.getAxisAttr());
+  auto splat = [&](RankedTensorType as, int64_t number) { return SplatOp::create(b, loc, as, b.getIntegerAttr(as.getElementType(), number)); };
+  Value low = AndOp::create(b, loc, narrow, rows, splat(narrow, 15)), high = ShiftRightOp::create(b, loc, narrow, rows, splat(narrow, 4));
+  Value joined = ConcatOp::create(b, loc, whole, ValueRange{low, high}, static_cast<int64_t>(dims.size()) - 1);
+  if (isUnsigned)
+    return joined;
+  RankedTensorType own = withElementType(op.getType(), type.getElementType());
+  return SubOp::create(b, loc, own, CastOp::create(b, loc, own, joined), splat(own, offset));
+}
+
 LogicalResult gatherIntegers(GatherOp op, PatternRewriter &rewriter) {
   auto dequantize = op.getInput().getDefiningOp<DequantizeOp>();
   if (!dequantize || !getConstant(dequantize.getX()) || getConstant(op.getIndices()))
@@ -90,8 +129,10 @@ LogicalResult gatherIntegers(GatherOp op, PatternRewriter &rewriter) {
   Value scale = gatherParameter(rewriter, op, dequantize.getScale()), zero = scale ? gatherParameter(rewriter, op, dequantize.getZeroPoint()) : Value();
   if (!zero)
     return rewriter.notifyMatchFailure(op, "expected constant scales and zero points, of the whole, of one axis or of blocks");
-  Value picked = GatherOp::create(rewriter, op.getLoc(), withElementType(op.getType(), getElementTypeOrSelf(dequantize.getX())), dequantize.getX(),
-                                  op.getIndices(), op.getAxisAttr());
+  Value picked = gatherNibbles(rewriter, op, getConstant(dequantize.getX()));
+  if (!picked)
+    picked = GatherOp::create(rewriter, op.getLoc(), withElementType(op.getType(), getElementTypeOrSelf(dequantize.getX())), dequantize.getX(),
+                              op.getIndices(), op.getAxisAttr());
   rewriter.replaceOpWithNewOp<DequantizeOp>(op, op.getType(), picked, scale, zero);
   return success();
 }

@@ -52,6 +52,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanBlocks),
       bySteps<isByte>("gemm_bytes"),
+      ofLeftSides<isByte>(product("gemm_packed_bytes", matchGemmPackedBytes, lowerGemmPackedBytes).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks)),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks).tunable(),

@@ -9,10 +9,12 @@
 #include "passes/lowering/contraction/MatmulTiled.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/QuantizedProducts.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/contraction/DotContraction.h"
 #include "passes/lowering/contraction/PackedContraction.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
@@ -90,7 +92,7 @@ static bool isLinearIndex(const TracedView &view, unsigned rank) {
 }
 
 namespace {
-/// A product in f32 with operands that are linear views of buffers.
+/// A product in f32, or by a step of several products, with operands that are linear views of buffers.
 struct LinearMatmul {
   MatmulOp op;
   TracedView lhs, rhs;
@@ -99,10 +101,10 @@ struct LinearMatmul {
   bool constantRhs;
 
   /// Nullopt when the kernels for such products cannot have it; `why` says what is in the way.
-  static std::optional<LinearMatmul> match(GroupOp group, Operation *anchor, std::string *why = nullptr) {
+  static std::optional<LinearMatmul> match(GroupOp group, Operation *anchor, std::string *why = nullptr, kernel::StepAttr step = {}) {
     auto op = cast<MatmulOp>(anchor);
     auto lhs = traceLinearView(op.getLhs()), rhs = traceLinearView(op.getRhs());
-    if (std::string fault = findFault(op, lhs.has_value(), rhs.has_value()); !fault.empty()) {
+    if (std::string fault = findFault(op, lhs.has_value(), rhs.has_value(), step); !fault.empty()) {
       if (why)
         *why = fault;
       return std::nullopt;
@@ -141,9 +143,9 @@ struct LinearMatmul {
   Contraction contraction(KernelBuilder &k) const;
 
 private:
-  static std::string findFault(MatmulOp op, bool isLhsLinear, bool isRhsLinear) {
+  static std::string findFault(MatmulOp op, bool isLhsLinear, bool isRhsLinear, kernel::StepAttr step) {
     for (auto [side, value] : {std::pair("left side", op.getLhs()), std::pair("right side", op.getRhs()), std::pair("result", op.getResult())})
-      if (!isReal(value))
+      if (!step && !isReal(value))
         return "it is for f32, f16 and bf16, the " + std::string(side) + " is " + llvm::to_string(getElementTypeOrSelf(value.getType()));
     // Tiles of nothing have no size.
     if (llvm::is_contained(op.getType().getShape(), 0))
@@ -314,6 +316,39 @@ KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
 FailureOr<LaunchInfo> lowerGemmPacked(KernelBuilder &k, Operation *anchor) {
   Contraction c = LinearMatmul::match(k.group(), anchor)->contraction(k);
   c.tile = getTile(k.group());
+  return lowerPackedContraction(k, c);
+}
+
+//===- Bytes on both sides -------------------------------------------------===//
+
+static kernel::StepAttr findByteStep(MatmulOp op, kernel::TargetAttr target) {
+  return findStep(target, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(), op.getType().getElementType());
+}
+
+KernelMatch matchGemmPackedBytes(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto op = cast<MatmulOp>(anchor);
+  kernel::StepAttr step = findByteStep(op, target);
+  if (!step || step.getDepth() != bytesPerSum)
+    return refuse(describeMissingStep(op.getLhs().getType(), op.getRhs().getType(), op.getType()));
+  std::string why;
+  auto matmul = LinearMatmul::match(group, anchor, &why, step);
+  if (!matmul)
+    return refuse(why);
+  if (linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) != getAffineConstantExpr(1, group.getContext()))
+    return refuse("the left side's rows do not lie side by side");
+  auto rowStride = coefficientOf(matmul->lhs.offset, matmul->dims.rows.back());
+  PlanNumbers numbers{planStepProduct(target, step, matmul->countRows(), getConstantDim(getDims(op.getType()).back()), rowStride).tile, {}};
+  numbers.streams = chooseStreams(target);
+  numbers.depth = target.tuned(Tuned::PackedDepth);
+  numbers.blocks = target.tuned(Tuned::PackedBlocks);
+  return accept("product of computed bytes, the right side packed at run time: " + describeStep(step), std::move(numbers));
+}
+
+FailureOr<LaunchInfo> lowerGemmPackedBytes(KernelBuilder &k, Operation *anchor) {
+  kernel::StepAttr step = findByteStep(cast<MatmulOp>(anchor), k.target());
+  Contraction c = LinearMatmul::match(k.group(), anchor, nullptr, step)->contraction(k);
+  c.tile = getTile(k.group());
+  c.instruction = step;
   return lowerPackedContraction(k, c);
 }
 

@@ -9,9 +9,13 @@
 // The panel and the sums lie in arrays of the kernel, so that any stride of the right side costs one pass over it, a tile never meets a tail of
 // the columns, and the epilogue is a loop. The last block of rows overlaps the one before it; it stores only rows that are its own.
 //
+// A step of several products takes as many elements of a column side by side (PanelPacking.h). What the depth leaves over is a part of its own, for which
+// the left side's elements are copied beside zeros.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/contraction/PanelPacking.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,6 +36,9 @@ private:
   using Task = ArrayRef<AffineExpr>;
   void emitTask(Task batch, IndexExprs rows, AffineExpr column, AffineExpr chunk);
   void emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last, AffineExpr start, AffineExpr length);
+  void emitRest(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last);
+  void copyRest(AffineExpr from, unsigned count);
+  TileEmitter makeTiles(AffineExpr steps, AffineExpr stride) const;
   void pack(AffineExpr from, AffineExpr length);
   void packLanes(AffineExpr from, AffineExpr to, AffineExpr length);
   void packSquares(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
@@ -51,11 +58,21 @@ private:
     body(lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes()});
   }
   unsigned lanes() const { return c.tile.lanes; }
+  /// Elements as they lie in a buffer.
+  static Type storedType(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
+  Value add(Value x, Value y) const {
+    if (isa<FloatType>(c.element))
+      return arith::AddFOp::create(k.builder(), k.loc(), x, y);
+    return arith::AddIOp::create(k.builder(), k.loc(), x, y);
+  }
 
   KernelBuilder &k;
   const Contraction &c;
   SmallVector<RowDim> rowDims;
   AffineExpr depth, lhsStride, rhsStride;
+  /// Products that a step adds to each sum, the part of the depth that has whole steps, and what it leaves over.
+  int64_t together;
+  AffineExpr whole, over;
   /// Rows of a block, and of the dimension that blocks cut.
   int64_t blockRows;
   AffineExpr extent;
@@ -66,21 +83,24 @@ private:
   /// Of the task that is being written: columns from its first one on, the packed panel, the sums of its blocks.
   AffineExpr left;
   Value panel, sums;
+  /// Elements of the left side beside zeros, while the rest of the depth is multiplied.
+  Value rest;
 };
 } // namespace
 
 PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c)
     : k(k), c(c), rowDims(mergeRows(k, c)), depth(c.reduction.front().extent), lhsStride(c.reduction.front().lhsStride),
-      rhsStride(c.reduction.front().rhsStride), blockRows(c.tile.rows), extent(rowDims.back().extent), width(c.tile.columns()),
-      partLength(k.group().getPlan()->getDepth()), blocksPerTask(k.group().getPlan()->getBlocks()), onePart(false) {
+      rhsStride(c.reduction.front().rhsStride), together(c.instruction ? c.instruction.getDepth() : 1),
+      whole(simplifyDim(depth.floorDiv(together) * together)), over(simplifyDim(depth - whole)), blockRows(c.tile.rows), extent(rowDims.back().extent),
+      width(c.tile.columns()), partLength(k.group().getPlan()->getDepth() * together), blocksPerTask(k.group().getPlan()->getBlocks()), onePart(false) {
   if (auto count = getConstantDim(extent)) {
     int64_t blocks = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blockRows));
     blockRows = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blocks));
   }
-  if (auto length = getConstantDim(depth)) {
+  if (auto length = getConstantDim(whole)) {
     int64_t parts = std::max<int64_t>(1, llvm::divideCeilSigned(*length, partLength));
-    partLength = std::max<int64_t>(1, llvm::divideCeilSigned(*length, parts));
-    onePart = parts == 1;
+    partLength = std::max<int64_t>(together, llvm::alignTo(llvm::divideCeilSigned(*length, parts), together));
+    onePart = parts == 1 && getConstantDim(over) == 0;
   }
 }
 
@@ -148,6 +168,8 @@ void PackedEmitter::packElements(AffineExpr from, AffineExpr to, AffineExpr vali
 }
 
 void PackedEmitter::pack(AffineExpr from, AffineExpr length) {
+  if (c.instruction)
+    return packQuads(k, {c.rhs, from, rhsStride, c.laneStride, length, !rest, left, tailOf(width) == 0}, panel, c.tile);
   AffineExpr one = k.constant(1), side = k.constant(lanes());
   bool squares = rhsStride == one && lanes() > 1, copies = c.laneStride == one && lanes() > 1, hasTail = tailOf(lanes()) != 0;
   k.loop(k.constant(0), k.constant(width), lanes(), "lane", [&](AffineExpr v) {
@@ -168,19 +190,35 @@ void PackedEmitter::pack(AffineExpr from, AffineExpr length) {
   });
 }
 
+/// The last elements of rows of the left side, beside zeros.
+void PackedEmitter::copyRest(AffineExpr from, unsigned count) {
+  Type stored = storedType(c.lhs);
+  k.loop(k.constant(0), k.constant(count), 1, "row", [&](AffineExpr row) {
+    for (int64_t i = 0; i < together; ++i)
+      k.storeBuffer(rest, stored, row * together + i, k.number(stored, 0));
+    k.loop(k.constant(0), over, 1, "k", [&](AffineExpr i) {
+      k.storeBuffer(rest, stored, row * together + i, k.loadBuffer(c.lhs, stored, from + row * rowDims.back().lhsStride + i * lhsStride));
+    });
+  });
+}
+
 void PackedEmitter::emitTile(Task batch, IndexExprs rows, AffineExpr row, unsigned count, AffineExpr slot, AffineExpr start,
                              const TileEmitter &tiles) {
   SmallVector<AffineExpr> offsets;
   for (int64_t r = 0; r < count; ++r)
-    offsets.push_back(rowDims.back().lhsStride * r);
+    offsets.push_back(rest ? k.constant(r * together) : rowDims.back().lhsStride * r);
   rows.back() = row;
   AffineExpr lhs = c.lhsAt(batch, expandRows(k, c, rowDims, rows)) + start * lhsStride;
+  if (rest) {
+    copyRest(k.index(k.emit(lhs)), count);
+    lhs = k.constant(0);
+  }
   auto emit = [&](unsigned vectors) {
     tiles.emit(lhs, offsets, k.constant(0), Panel{vectors, lanes(), vectors * lanes()}, [&](unsigned r, unsigned column, Value value, unsigned) {
       forLanes([&](AffineExpr lane, Lanes across) {
         AffineExpr at = slot + (static_cast<int64_t>(r) * width + column) + lane;
         if (!onePart)
-          value = arith::AddFOp::create(k.builder(), k.loc(), k.loadBuffer(sums, c.element, at, across), value);
+          value = add(k.loadBuffer(sums, c.element, at, across), value);
         k.storeBuffer(sums, c.element, at, value, across);
       });
     });
@@ -217,7 +255,7 @@ void PackedEmitter::emitEpilogue(Task batch, IndexExprs rows, AffineExpr column,
     k.loop(own, count, 1, "row", [&](AffineExpr row) {
       rows.back() = start + row;
       IndexExprs all = expandRows(k, c, rowDims, rows);
-      k.vectorLoop(valid, k.vectorLanes(), "i", [&](AffineExpr i, Lanes across) {
+      k.vectorLoop(valid, c.instruction ? k.resultLanes() : k.vectorLanes(), "i", [&](AffineExpr i, Lanes across) {
         Value value = k.loadBuffer(sums, c.element, slot + row * width + i, across);
         k.storeResults(c.result, value, c.resultAt(batch, all, column + i), across);
       });
@@ -236,10 +274,20 @@ void PackedEmitter::emitEpilogue(Task batch, IndexExprs rows, AffineExpr column,
   k.branch(compare(arith::CmpIPredicate::slt), [&] { storeRows(k.constant(*tail)); });
 }
 
+/// The tiles of a part with so many steps, each so many elements of the left side behind the one before it.
+TileEmitter PackedEmitter::makeTiles(AffineExpr steps, AffineExpr stride) const {
+  TileEmitter tiles{k, rest ? rest : c.lhs, panel, c.element, {{steps, stride, k.constant(width * together)}}, k.constant(1)};
+  if (c.instruction) {
+    tiles.instruction = c.instruction;
+    tiles.chainLength = int64_t(1) << 40; // Integers do not round.
+  }
+  return tiles;
+}
+
 void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last, AffineExpr start,
                              AffineExpr length) {
   pack(k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + start * rhsStride)), length);
-  TileEmitter tiles{k, c.lhs, panel, c.element, {{length, lhsStride, k.constant(width)}}, k.constant(1)};
+  TileEmitter tiles = makeTiles(simplifyDim(length.floorDiv(together)), lhsStride * together);
   k.loop(first, last, 1, "block", [&](AffineExpr block) {
     AffineExpr slot = onePart ? k.constant(0) : k.index(k.emit((block - first) * (blockRows * width)));
     emitTiles(batch, IndexExprs(rows), block, slot, start, tiles);
@@ -248,10 +296,21 @@ void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr c
   });
 }
 
+/// One step for what the depth leaves over.
+void PackedEmitter::emitRest(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last) {
+  rest = k.array("rest", storedType(c.lhs), blockRows * together);
+  pack(k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + whole * rhsStride)), over);
+  TileEmitter tiles = makeTiles(k.constant(1), k.constant(together));
+  k.loop(first, last, 1, "block", [&](AffineExpr block) {
+    emitTiles(batch, IndexExprs(rows), block, k.index(k.emit((block - first) * (blockRows * width))), whole, tiles);
+  });
+  rest = {};
+}
+
 void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, AffineExpr chunk) {
   int64_t slotSize = blockRows * width, slots = onePart ? 1 : blocksPerTask;
   left = k.index(k.emit(c.columns - column));
-  panel = k.array("panel", c.element, partLength * width);
+  panel = k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
   sums = k.array("sums", c.element, slots * slotSize);
   AffineExpr first = k.index(k.emit(chunk * blocksPerTask));
   AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
@@ -260,10 +319,14 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
   k.loop(k.constant(0), k.constant(slots * slotSize), lanes(), "i", [&](AffineExpr i) {
     k.storeBuffer(sums, c.element, i, k.number(c.element, 0, lanes()), Lanes{cast<AffineDimExpr>(i).getPosition(), lanes()});
   });
-  k.loop(k.constant(0), depth, partLength, "part", [&](AffineExpr start) {
-    AffineExpr length = k.index(k.minimum(k.emitConstant(partLength), k.emit(depth - start)));
+  k.loop(k.constant(0), whole, partLength, "part", [&](AffineExpr start) {
+    AffineExpr length = k.index(k.minimum(k.emitConstant(partLength), k.emit(whole - start)));
     emitPart(batch, rows, column, first, last, start, length);
   });
+  if (getConstantDim(over) != 0) {
+    Value some = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::sgt, k.emit(over), k.emitConstant(0));
+    k.branch(some, [&] { emitRest(batch, rows, column, first, last); });
+  }
   k.loop(first, last, 1, "block", [&](AffineExpr block) {
     emitEpilogue(batch, rows, column, block, k.index(k.emit((block - first) * slotSize)));
   });

@@ -4,8 +4,9 @@
 //     for each column of input pixels under the block: load its rows; weave four of them, so that a lane of 32 bits has four taps of one channel;
 //       every pixel whose window has the column adds the dot products of these lanes
 //
-// A window of three rows has a fourth one of zeros, and one of five rows has two sets of four. The weight is stored as
-// [kernel column, set of four kernel rows, channel, kernel row % 4]. Half of the time is what follows the sums, so the idle quarter of the dot products
+// A window of three rows has a fourth one of zeros, and one of five rows has two sets of four. Windows of three dimensions are planes of such windows, and
+// those of one dimension have a single row. The weight is stored as
+// [kernel column, plane, set of four kernel rows, channel, kernel row % 4]. Half of the time is what follows the sums, so the idle quarter of the dot products
 // costs little.
 //
 //===----------------------------------------------------------------------===//
@@ -41,12 +42,10 @@ KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::Target
     return refuse(describeMissingStep(input, weight, sum));
   if (std::string why = findTilingFault(group, conv, step); !why.empty())
     return refuse(why);
-  if (shape.size() != 4)
-    return refuse("the convolution has " + Twine(shape.size() - 2) + " spatial dimensions, expected two");
   IndexExprs at;
-  for (unsigned i = 0; i < 4; ++i)
+  for (unsigned i = 0; i < shape.size(); ++i)
     at.push_back(getAffineDimExpr(i, conv.getContext()));
-  if (linearCoefficient(getElementOffset(cast<BlockArgument>(conv.getInput()), at), 3) != getAffineConstantExpr(1, conv.getContext()))
+  if (linearCoefficient(getElementOffset(cast<BlockArgument>(conv.getInput()), at), shape.size() - 1) != getAffineConstantExpr(1, conv.getContext()))
     return refuse("the input's channels do not lie side by side");
   PlanNumbers numbers;
   // A pixel has four vectors of sums; as many weights, and what is woven, are beside them.
@@ -69,7 +68,7 @@ struct DepthwiseBytes {
   Value input, weight;
   kernel::StepAttr step;
   DimExprs output;
-  int64_t rows, columns, channels, stored;
+  int64_t planes, rows, columns, channels, stored;
 
   int64_t sets() const { return llvm::divideCeilSigned(rows, parts); }
   Type byte() const { return IntegerType::get(k.context(), 8); }
@@ -80,7 +79,7 @@ struct DepthwiseBytes {
   Value pick(Value a, Value b, ArrayRef<int64_t> lanes) const { return vector::ShuffleOp::create(k.builder(), k.loc(), a, b, lanes); }
 
   Value loadBytes(AffineExpr offset, const ChannelBlock &block) const;
-  Value loadPixel(ArrayRef<AffineExpr> line, AffineExpr x, int64_t row, const ChannelBlock &block) const;
+  Value loadPixel(ArrayRef<AffineExpr> line, AffineExpr x, int64_t plane, int64_t row, const ChannelBlock &block) const;
   Value loadWeight(int64_t column, int64_t set, unsigned part, const ChannelBlock &block) const;
   void addColumn(ArrayRef<AffineExpr> line, AffineExpr x, int64_t place, int64_t set, const ChannelBlock &block, MutableArrayRef<Value> sums) const;
   void storePart(Value sum, IndexExprs at, unsigned part, const ChannelBlock &block) const;
@@ -113,16 +112,20 @@ Value DepthwiseBytes::loadBytes(AffineExpr offset, const ChannelBlock &block) co
   return all;
 }
 
-Value DepthwiseBytes::loadPixel(ArrayRef<AffineExpr> line, AffineExpr x, int64_t row, const ChannelBlock &block) const {
+Value DepthwiseBytes::loadPixel(ArrayRef<AffineExpr> line, AffineExpr x, int64_t plane, int64_t row, const ChannelBlock &block) const {
   if (row >= rows)
     return zeros(block.bytes);
-  AffineExpr y = line[1] * op.getStrides()[0] + row * op.getDilations()[0];
-  return loadBytes(k.elementOffset(cast<BlockArgument>(op.getInput()), {line[0], y, x, block.first}), block);
+  IndexExprs at(line);
+  SmallVector<int64_t, 2> window{plane, row};
+  for (size_t i = 1; i < line.size(); ++i)
+    at[i] = line[i] * op.getStrides()[i - 1] + window[window.size() - line.size() + i] * op.getDilations()[i - 1];
+  at.append({x, block.first});
+  return loadBytes(k.elementOffset(cast<BlockArgument>(op.getInput()), at), block);
 }
 
 Value DepthwiseBytes::loadWeight(int64_t column, int64_t set, unsigned part, const ChannelBlock &block) const {
   // The weights of a channel are four bytes.
-  AffineExpr at = k.constant((column * sets() + set) * stored * parts + part * block.bytes) + block.first * static_cast<int64_t>(parts);
+  AffineExpr at = k.constant((column * planes * sets() + set) * stored * parts + part * block.bytes) + block.first * static_cast<int64_t>(parts);
   AffineExpr lane = k.index(k.emitConstant(0));
   return k.loadBuffer(weight, byte(), k.index(k.emit(at)) + lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), block.bytes});
 }
@@ -130,7 +133,7 @@ Value DepthwiseBytes::loadWeight(int64_t column, int64_t set, unsigned part, con
 /// What the pixels' windows have of one column of input pixels, `place` columns behind the first one.
 void DepthwiseBytes::addColumn(ArrayRef<AffineExpr> line, AffineExpr x, int64_t place, int64_t set, const ChannelBlock &block,
                                MutableArrayRef<Value> sums) const {
-  int64_t stride = op.getStrides()[1], dilation = op.getDilations()[1];
+  int64_t stride = op.getStrides().back(), dilation = op.getDilations().back();
   SmallVector<std::pair<size_t, int64_t>> taps;
   for (size_t pixel = 0; pixel < sums.size() / parts; ++pixel)
     if (int64_t apart = place - static_cast<int64_t>(pixel) * stride; apart >= 0 && apart % dilation == 0 && apart / dilation < columns)
@@ -139,7 +142,7 @@ void DepthwiseBytes::addColumn(ArrayRef<AffineExpr> line, AffineExpr x, int64_t 
     return;
   SmallVector<Value> pixels;
   for (int64_t row = 0; row < parts; ++row)
-    pixels.push_back(loadPixel(line, x * stride + place, set * parts + row, block));
+    pixels.push_back(loadPixel(line, x * stride + place, set / sets(), set % sets() * parts + row, block));
   for (unsigned part = 0; part < parts; ++part) {
     Value quads = kernel::QuadsOp::create(k.builder(), k.loc(), pixels[0].getType(), pixels[0], pixels[1], pixels[2], pixels[3], part);
     for (auto [pixel, column] : taps) {
@@ -164,23 +167,27 @@ void DepthwiseBytes::storePart(Value sum, IndexExprs at, unsigned part, const Ch
 
 void DepthwiseBytes::pixels(ArrayRef<AffineExpr> line, AffineExpr x, unsigned count, const ChannelBlock &block) const {
   SmallVector<Value> sums(count * parts, k.number(k.builder().getI32Type(), 0, block.bytes / parts));
-  int64_t reach = (count - 1) * op.getStrides()[1] + (columns - 1) * op.getDilations()[1];
-  for (int64_t set = 0; set < sets(); ++set)
+  int64_t reach = (count - 1) * op.getStrides().back() + (columns - 1) * op.getDilations().back();
+  for (int64_t set = 0; set < planes * sets(); ++set)
     for (int64_t place = 0; place <= reach; ++place)
       addColumn(line, x, place, set, block, sums);
-  for (auto [i, sum] : llvm::enumerate(sums))
-    storePart(sum, {line[0], line[1], x + static_cast<int64_t>(i / parts), block.first}, i % parts, block);
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    IndexExprs at(line);
+    at.append({x + static_cast<int64_t>(i / parts), block.first});
+    storePart(sum, at, i % parts, block);
+  }
 }
 
 /// body(x, count) for blocks of a line, which are as even as can be.
 void DepthwiseBytes::forPixels(function_ref<void(AffineExpr x, unsigned count)> body) const {
   int64_t most = k.group().getPlan()->getPixels();
-  if (auto size = getConstantDim(output[2]))
+  AffineExpr extent = output[output.size() - 2];
+  if (auto size = getConstantDim(extent))
     return forEvenPieces(k, *size, most, body);
   auto run = [&](AffineExpr from, AffineExpr to, unsigned count) { k.loop(from, to, count, "x", [&](AffineExpr x) { body(x, count); }); };
-  AffineExpr covered = output[2].floorDiv(most) * most;
+  AffineExpr covered = extent.floorDiv(most) * most;
   run(k.constant(0), covered, most);
-  run(covered, output[2], 1);
+  run(covered, extent, 1);
 }
 
 void DepthwiseBytes::line(ArrayRef<AffineExpr> line) const {
@@ -203,14 +210,26 @@ FailureOr<LaunchInfo> lowerDepthwiseBytes(KernelBuilder &k, Operation *anchor) {
   ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
   unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
   DepthwiseBytes conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), findByteStep(k.target()),
-                      getDims(op.getType()), shape[2], shape[3], shape[0], static_cast<int64_t>(llvm::alignTo(shape[0], fewestBytes))};
+                      getDims(op.getType()), shape.size() == 5 ? shape[2] : 1, shape.size() == 3 ? 1 : shape[shape.size() - 2], shape.back(), shape[0],
+                      static_cast<int64_t>(llvm::alignTo(shape[0], fewestBytes))};
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
-  IndexExprs source{dim(2), k.constant(0), dim(1) * static_cast<int64_t>(parts) + dim(3), dim(0)};
-  k.packConstant(argument, kernel::PackAttr::get(k.context(), {conv.columns, conv.sets(), conv.stored, parts}, AffineMap::get(4, 0, source, k.context())));
-  IndexExprs lines(ArrayRef(conv.output).take_front(2));
+  // [kernel column, plane, set, channel, kernel row % 4]; rows behind the last one of a plane are zeros. A window without rows has them in the dimension of
+  // size one.
+  AffineExpr row = dim(2) * static_cast<int64_t>(parts) + dim(4);
+  IndexExprs source{dim(3), k.constant(0)};
+  if (shape.size() == 3)
+    source[1] = row;
+  if (shape.size() == 5)
+    source.push_back(dim(1));
+  if (shape.size() >= 4)
+    source.push_back(row);
+  source.push_back(dim(0));
+  k.packConstant(argument, kernel::PackAttr::get(k.context(), {conv.columns, conv.planes, conv.sets(), conv.stored, parts},
+                                                 AffineMap::get(5, 0, source, k.context())));
+  IndexExprs lines(ArrayRef(conv.output).drop_back(2));
   k.taskLoop(lines, [&](ArrayRef<AffineExpr> task) { conv.line(task); });
   AffineExpr elements = getNumElements(conv.output, k.context());
-  return LaunchInfo{countTasks(k, lines), simplifyDim(elements * (2 * conv.rows * conv.columns)), countMovedBytes(k)};
+  return LaunchInfo{countTasks(k, lines), simplifyDim(elements * (2 * conv.planes * conv.rows * conv.columns)), countMovedBytes(k)};
 }
 
 } // namespace kiln

@@ -22,6 +22,7 @@ KILN_KERNEL(GemmSteps);
 KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmGathered);
 KILN_KERNEL(GemmPacked);
+KILN_KERNEL(GemmPackedBytes);
 KILN_KERNEL(GemmTiled);
 KILN_KERNEL(GemmTileSteps);
 KILN_KERNEL(SoftmaxRows);

@@ -111,3 +111,38 @@ func.func @weights(%x: tensor<4x64xf32>, %i: tensor<2xi64>) -> (tensor<4x16xf32>
   %rows = nn.gather %real, %i axis 0 : tensor<64x64xf32>, tensor<2xi64> -> tensor<2x64xf32>
   return %product, %rows : tensor<4x16xf32>, tensor<2x64xf32>
 }
+
+// -----
+
+// A zero point's addend and a bias behind a product of integers become one; sums that wrap around stay what they are.
+// CHECK-LABEL: func @addends
+// CHECK: %[[P:.*]] = nn.matmul %arg0, %arg1
+// CHECK: %[[BOTH:.*]] = nn.constant dense<[11, -2147483648, 33]> : tensor<3xi32>
+// CHECK: %[[SPREAD:.*]] = nn.broadcast_to %[[BOTH]]
+// CHECK: %[[SUM:.*]] = nn.add %[[P]], %[[SPREAD]]
+// CHECK: return %[[SUM]]
+func.func @addends(%x: tensor<1000x4xui8>, %w: tensor<4x3xi8>) -> tensor<1000x3xi32> {
+  %a = nn.constant dense<[1, 2147483647, 3]> : tensor<3xi32>
+  %b = nn.constant dense<[10, 1, 30]> : tensor<3xi32>
+  %p = nn.matmul %x, %w : tensor<1000x4xui8>, tensor<4x3xi8> -> tensor<1000x3xi32>
+  %sa = nn.broadcast_to %a : tensor<3xi32> -> tensor<1000x3xi32>
+  %sb = nn.broadcast_to %b : tensor<3xi32> -> tensor<1000x3xi32>
+  %s = nn.add %p, %sa : tensor<1000x3xi32>
+  %r = nn.add %s, %sb : tensor<1000x3xi32>
+  return %r : tensor<1000x3xi32>
+}
+
+// -----
+
+// The first sum has another user: both stay.
+// CHECK-LABEL: func @used_addend
+// CHECK: nn.add
+// CHECK: nn.add
+func.func @used_addend(%x: tensor<1000x4xui8>, %w: tensor<4x3xi8>) -> (tensor<1000x3xi32>, tensor<1000x3xi32>) {
+  %a = nn.constant dense<[1, 2, 3]> : tensor<3xi32>
+  %p = nn.matmul %x, %w : tensor<1000x4xui8>, tensor<4x3xi8> -> tensor<1000x3xi32>
+  %sa = nn.broadcast_to %a : tensor<3xi32> -> tensor<1000x3xi32>
+  %s = nn.add %p, %sa : tensor<1000x3xi32>
+  %r = nn.add %s, %sa : tensor<1000x3xi32>
+  return %s, %r : tensor<1000x3xi32>, tensor<1000x3xi32>
+}

@@ -42,11 +42,11 @@ func.func @conv(%x: tensor<1x4x4x4xui8>) -> tensor<1x2x4x4xui8> {
   return %q : tensor<1x2x4x4xui8>
 }
 
-// Weights that are computed stay real numbers, and so do groups of another number of channels than one or a multiple of four.
+// Both sides of a product may be computed, and groups may have any number of channels.
 // CHECK-LABEL: func @others(
-// CHECK: nn.matmul %{{.*}} : tensor<2x8xf32>, tensor<8x4xf32>
+// CHECK: nn.quantized_matmul %{{.*}} : tensor<2x8xui8>, tensor<8x4xi8>
 // CHECK: nn.quantized_conv %{{.*}} groups 4
-// CHECK: nn.conv %{{.*}} groups 2
+// CHECK: nn.quantized_conv %{{.*}} groups 2
 func.func @others(%x: tensor<2x8xui8>, %w: tensor<8x4xi8>, %i: tensor<1x4x6x6xui8>) -> (tensor<2x4xf32>, tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>) {
   %sx = nn.splat 0.5 : f32 -> tensor<2x8xf32>
   %zx = nn.splat 7 : ui8 -> tensor<2x8xui8>
@@ -71,4 +71,62 @@ func.func @others(%x: tensor<2x8xui8>, %w: tensor<8x4xi8>, %i: tensor<1x4x6x6xui
   %t = nn.conv %c, %e strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 2 layout channels_first
     : tensor<1x4x6x6xf32>, tensor<4x2x3x3xf32> -> tensor<1x4x4x4xf32>
   return %r, %s, %t : tensor<2x4xf32>, tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>
+}
+
+// An attention whose weights are real numbers stays whole, and channels of their own with large windows stay real.
+// CHECK-LABEL: func @real(
+// CHECK: nn.matmul %{{.*}} : tensor<2x8xf32>, tensor<8x2xf32>
+// CHECK: nn.softmax
+// CHECK: nn.matmul %{{.*}} : tensor<2x2xf32>, tensor<2x8xf32>
+// CHECK: nn.conv %{{.*}} groups 4
+func.func @real(%q: tensor<2x8xui8>, %k: tensor<8x2xi8>, %v: tensor<2x8xi8>, %i: tensor<1x4x9x9xui8>) -> (tensor<2x8xf32>, tensor<1x4x2x2xf32>) {
+  %sq = nn.splat 0.5 : f32 -> tensor<2x8xf32>
+  %zq = nn.splat 7 : ui8 -> tensor<2x8xui8>
+  %sk = nn.splat 0.5 : f32 -> tensor<8x2xf32>
+  %zk = nn.splat 0 : i8 -> tensor<8x2xi8>
+  %sv = nn.splat 0.5 : f32 -> tensor<2x8xf32>
+  %zv = nn.splat 0 : i8 -> tensor<2x8xi8>
+  %a = nn.dequantize %q, %sq, %zq : tensor<2x8xui8>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %b = nn.dequantize %k, %sk, %zk : tensor<8x2xi8>, tensor<8x2xf32> -> tensor<8x2xf32>
+  %c = nn.dequantize %v, %sv, %zv : tensor<2x8xi8>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %p = nn.matmul %a, %b : tensor<2x8xf32>, tensor<8x2xf32> -> tensor<2x2xf32>
+  %half = nn.splat 0.5 : f32 -> tensor<2x2xf32>
+  %scaled = nn.mul %p, %half : tensor<2x2xf32>
+  %s = nn.softmax %scaled axis 1 : tensor<2x2xf32>
+  %r = nn.matmul %s, %c : tensor<2x2xf32>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %w = nn.constant dense<3> : tensor<4x1x8x8xi8>
+  %si = nn.splat 0.5 : f32 -> tensor<1x4x9x9xf32>
+  %zi = nn.splat 7 : ui8 -> tensor<1x4x9x9xui8>
+  %sw = nn.splat 0.5 : f32 -> tensor<4x1x8x8xf32>
+  %zw = nn.splat 0 : i8 -> tensor<4x1x8x8xi8>
+  %d = nn.dequantize %i, %si, %zi : tensor<1x4x9x9xui8>, tensor<1x4x9x9xf32> -> tensor<1x4x9x9xf32>
+  %e = nn.dequantize %w, %sw, %zw : tensor<4x1x8x8xi8>, tensor<4x1x8x8xf32> -> tensor<4x1x8x8xf32>
+  %t = nn.conv %d, %e strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 4 layout channels_first
+    : tensor<1x4x9x9xf32>, tensor<4x1x8x8xf32> -> tensor<1x4x2x2xf32>
+  return %r, %t : tensor<2x8xf32>, tensor<1x4x2x2xf32>
+}
+
+// A clamp that saturation repeats is dropped; one with a bound inside of the range is not, nor is one in front of several scales.
+// CHECK-LABEL: func @clamps(
+// CHECK: %[[RELU:.*]] = nn.relu %arg0
+// CHECK: nn.quantize %arg0, {{.*}} -> tensor<2x4xui8>
+// CHECK: nn.quantize %arg0, {{.*}} -> tensor<2x4xi8>
+// CHECK: %[[CLAMP:.*]] = nn.clamp %arg0
+// CHECK: nn.quantize %[[CLAMP]]
+// CHECK: nn.quantize %[[RELU]]
+// CHECK: nn.quantize %[[RELU]]
+func.func @clamps(%x: tensor<2x4xf32>, %each: tensor<2x4xf32>) -> (tensor<2x4xui8>, tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4xui8>, tensor<2x4xui8>) {
+  %s = nn.splat 0.5 : f32 -> tensor<2x4xf32>
+  %zero = nn.splat 0 : ui8 -> tensor<2x4xui8>
+  %three = nn.splat 3 : ui8 -> tensor<2x4xui8>
+  %least = nn.splat -128 : i8 -> tensor<2x4xi8>
+  %relu = nn.relu %x : tensor<2x4xf32>
+  %a = nn.quantize %relu, %s, %zero : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xui8>
+  %wide = nn.clamp %x {min = 0.0, max = 127.5} : tensor<2x4xf32>
+  %b = nn.quantize %wide, %s, %least : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xi8>
+  %narrow = nn.clamp %x {min = 0.0, max = 127.0} : tensor<2x4xf32>
+  %c = nn.quantize %narrow, %s, %least : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xi8>
+  %d = nn.quantize %relu, %s, %three : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xui8>
+  %e = nn.quantize %relu, %each, %zero : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xui8>
+  return %a, %b, %c, %d, %e : tensor<2x4xui8>, tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4xui8>, tensor<2x4xui8>
 }

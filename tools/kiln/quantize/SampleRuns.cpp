@@ -21,6 +21,19 @@ static Error checkFinite(const SampleCase &sample, const LoadedModel &model, Arr
   return Error::success();
 }
 
+Error SampleRuns::noteSizes(ArrayRef<Tensor> inputs) {
+  const kiln_model_info &info = reference.loaded->getInfo();
+  Expected<std::vector<int64_t>> dims = reference.loaded->inferDims(inputs);
+  if (!dims)
+    return dims.takeError();
+  for (int i = 0; i < info.num_symbols - info.num_computed; ++i) {
+    auto [known, isNew] = sizes.try_emplace(info.symbols[i].name, (*dims)[size_t(i)]);
+    if (!isNew && known->second != (*dims)[size_t(i)])
+      known->second = std::nullopt;
+  }
+  return Error::success();
+}
+
 int SampleRuns::prepare(StringRef folder, size_t mostMeasured) {
   if (int status = loadOrReport(options, reference))
     return status;
@@ -31,6 +44,8 @@ int SampleRuns::prepare(StringRef folder, size_t mostMeasured) {
   for (const SampleCase &sample : cases) {
     Expected<std::vector<Tensor>> inputs = readCase(sample, *reference.loaded);
     Error error = inputs ? checkFinite(sample, *reference.loaded, *inputs) : inputs.takeError();
+    if (!error && (error = noteSizes(*inputs)))
+      error = makeError(sample.name + ": " + toString(std::move(error)));
     if (error)
       return report(std::move(error), AtFault);
   }
@@ -60,6 +75,9 @@ int SampleRuns::compile(quantize::ModelGraph &model, StringRef name, ArrayRef<st
   CompileOptions form = options;
   form.model = *folder + "/" + name.str() + ".onnx";
   form.name = ("kiln_quantize_" + name).str();
+  for (const auto &[dimension, size] : sizes)
+    if (size)
+      form.dims.try_emplace(dimension, *size);
   form.observation.values.assign(values.begin(), values.end());
   std::error_code error;
   raw_fd_ostream os(form.model, error);

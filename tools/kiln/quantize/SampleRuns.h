@@ -5,6 +5,8 @@
 #include "compiler/quantize/ModelGraph.h"
 #include "compiler/quantize/Quality.h"
 #include "tools/kiln/quantize/Cases.h"
+#include <map>
+#include <optional>
 
 namespace kiln {
 
@@ -30,6 +32,8 @@ public:
   llvm::Expected<quantize::QualityMeter> measure(const LoadedModel &model, llvm::ArrayRef<Tensor> more) const;
 
 private:
+  /// Notes the dynamic dimensions that a sample has.
+  llvm::Error noteSizes(llvm::ArrayRef<Tensor> inputs);
   /// The places of the measured samples, evenly spread.
   size_t getMeasuredCase(size_t i) const { return i * cases.size() / exact.size(); }
 
@@ -37,6 +41,8 @@ private:
   const kiln_context &context;
   RunnableModel reference;
   std::vector<SampleCase> cases;
+  /// The dynamic dimensions, and their sizes where all samples agree: forms are compiled for these sizes, which takes much less time.
+  std::map<std::string, std::optional<int64_t>> sizes;
   /// The f32 model's outputs for each measured sample.
   std::vector<std::vector<Tensor>> exact;
 };

@@ -19,6 +19,17 @@ LIMITS = {"u1": (0, 255), "i1": (-128, 127)}
 f32 = np.float32
 
 
+def convolve(padded, taps, stride, dilation, group):
+    """Of integers, in any number of dimensions."""
+    spatial, inside = padded.ndim - 2, padded.shape[1] // group
+    reach = [(size - 1) * dilation + 1 for size in taps.shape[2:]]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, reach, tuple(range(2, 2 + spatial)))
+    windows = windows[(slice(None), slice(None), *[slice(None, None, stride)] * spatial, *[slice(None, None, dilation)] * spatial)]
+    places, window = "xyz"[:spatial], "ijk"[:spatial]
+    return np.concatenate([np.einsum(f"nc{places}{window},fc{window}->nf{places}", windows[:, g * inside:(g + 1) * inside], part)
+                           for g, part in enumerate(np.split(taps, group))], 1)
+
+
 class Forms:
     def __init__(self):
         self.model, self.recognized, self.depthwise = Model(), {"nn.quantized_conv": 0, "nn.quantized_matmul": 0}, 0
@@ -69,27 +80,40 @@ class Forms:
         self.model.case(label, "QuantizeLinear", [product, self.model.weight(scale), self.model.weight(np.array(zero), kind)], expected, kind)
 
     def conv(self, channels, filters, kernel, size, kind="u1", weight="i1", zero=0, axis=0, stride=1, dilation=1, group=1, bias="whole", relu=True,
-             pad=None, exact=False):
-        alone = group == channels == filters
-        recognized = group == 1 or channels // group % 4 == 0 or alone
-        exact |= not recognized or bias == "real"
-        x, values, scale = self.left((1, channels, size, size + 1), kind, exact)
-        w, taps, scales = self.weights((filters, channels // group, kernel, kernel), axis, filters, weight, zero, exact)
+             pad=None, exact=False, spatial=2):
+        alone = group == channels and group != 1
+        exact |= bias == "real"
+        x, values, scale = self.left((1, channels, *[size] * (spatial - 1), size + 1), kind, exact)
+        w, taps, scales = self.weights((filters, channels // group, *[kernel] * spatial), axis, filters, weight, zero, exact)
         pad = kernel // 2 * dilation if pad is None else pad
         steps = (scale * scales).astype("f4")
         operand, units = self.bias(bias, steps, filters)
-        options = {"strides": [stride] * 2, "dilations": [dilation] * 2, "pads": [pad] * 4, "group": group}
+        options = {"strides": [stride] * spatial, "dilations": [dilation] * spatial, "pads": [pad] * 2 * spatial, "group": group}
         product = self.node("Conv", [x, w, *operand], **options)
-        padded = np.pad(values, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-        reach = (kernel - 1) * dilation + 1
-        windows = np.lib.stride_tricks.sliding_window_view(padded, (reach, reach), (2, 3))[:, :, ::stride, ::stride, ::dilation, ::dilation]
-        inside = channels // group
-        sums = np.concatenate([np.einsum("nchwij,fcij->nfhw", windows[:, g * inside:(g + 1) * inside], part)
-                               for g, part in enumerate(np.split(taps, group))], 1)
-        wide = (1, filters, 1, 1)
-        self.recognized["nn.quantized_conv"] += recognized
+        sums = convolve(np.pad(values, ((0, 0), (0, 0), *[(pad, pad)] * spatial)), taps, stride, dilation, group)
+        wide = (1, filters, *[1] * spatial)
+        self.recognized["nn.quantized_conv"] += 1
         self.depthwise += alone
         self.finish(f"conv {channels} {filters} {kernel}", product, sums, units.reshape(wide), steps.reshape(wide), kind, relu, exact)
+
+    def transposed(self, channels, filters, kernel, size, kind="u1", stride=2, group=1, axis=1, weight="i1", zero=0, spatial=2):
+        """ConvTranspose: its weight has the columns along the second dimension."""
+        x, values, scale = self.left((1, channels, *[size] * spatial), kind, False)
+        w, taps, scales = self.weights((channels, filters // group, *[kernel] * spatial), axis if group == 1 else None, filters, weight, zero, False)
+        pad = (kernel - 1) // 2 if kernel > stride else 0
+        steps = (scale * scales).astype("f4")
+        operand, units = self.bias("whole", steps, filters)
+        product = self.node("ConvTranspose", [x, w, *operand], strides=[stride] * spatial, pads=[pad] * 2 * spatial, group=group)
+        spread = np.zeros((1, channels, *[(size - 1) * stride + 1] * spatial), values.dtype)
+        spread[(slice(None), slice(None), *[slice(None, None, stride)] * spatial)] = values
+        around = kernel - 1 - pad
+        turned = np.concatenate([np.swapaxes(part, 0, 1) for part in np.split(np.flip(taps, tuple(range(2, 2 + spatial))), group)])
+        sums = convolve(np.pad(spread, ((0, 0), (0, 0), *[(around, around)] * spatial)), turned, 1, 1, group)
+        wide = (1, filters, *[1] * spatial)
+        self.recognized["nn.quantized_conv"] += 1
+        self.depthwise += group == channels and group != 1
+        # Where kernels do not overlap, the bias follows the movement of results.
+        self.finish(f"transposed {channels} {filters} {kernel}", product, sums, units.reshape(wide), steps.reshape(wide), kind, False, False)
 
     def product(self, rows, depth, columns, kind="u1", weight="i1", zero=0, per_column=True, transposed=False, flat=False, bias="whole", relu=False):
         exact = bias == "real"
@@ -124,6 +148,18 @@ def build():
                                           (9, 4, {"pad": 1}), (64, 3, {"bias": None, "axis": None}), (32, 3, {"bias": "real"})):
             forms.conv(channels, channels, kernel, 11, kind, group=channels, **options)
         forms.conv(12, 100, 1, 1, kind)
+        # Groups of few channels, several results for each channel, and other numbers of dimensions.
+        for channels, filters, group, kernel, options in ((6, 9, 3, 3, {}), (10, 10, 2, 1, {}), (14, 28, 7, 3, {"dilation": 2}), (8, 16, 8, 3, {}), (20, 60, 20, 5, {"stride": 2}),
+                                                          (33, 66, 33, 3, {"dilation": 2, "axis": None})):
+            forms.conv(channels, filters, kernel, 8, kind, group=group, **options)
+        for channels, filters, group, kernel, options in ((67, 67, 67, 5, {}), (32, 32, 32, 3, {"stride": 2}), (16, 48, 16, 9, {"dilation": 2}), (6, 10, 1, 3, {}),
+                                                          (12, 8, 4, 3, {"bias": None})):
+            forms.conv(channels, filters, kernel, 21, kind, group=group, spatial=1, **options)
+        for channels, filters, group, kernel, options in ((20, 20, 20, 3, {}), (18, 18, 18, 3, {"stride": 2, "dilation": 2}), (5, 10, 5, 2, {}), (3, 8, 1, 3, {}), (6, 6, 2, 3, {})):
+            forms.conv(channels, filters, kernel, 6, kind, group=group, spatial=3, **options)
+        for channels, filters, kernel, options in ((8, 12, 3, {}), (5, 7, 4, {}), (6, 8, 3, {"group": 2}), (16, 16, 3, {"group": 16}), (8, 6, 5, {"stride": 3, "spatial": 1}),
+                                                   (4, 4, 3, {"spatial": 3}), (9, 5, 3, {"weight": "u1", "zero": 128, "stride": 1})):
+            forms.transposed(channels, filters, kernel, 5, kind, **options)
         for options in ({}, {"transposed": True}, {"flat": True, "transposed": True}, {"per_column": False}, {"bias": None}, {"bias": "real"}, {"relu": True}, {"weight": "u1", "zero": 127}):
             forms.product(9, 36, 50, kind, **options)
         for rows, depth, columns in ((1, 200, 33), (1, 9, 1), (3, 10, 100), (40, 64, 7), (2, 1024, 16)):

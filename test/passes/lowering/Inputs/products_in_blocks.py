@@ -54,6 +54,41 @@ def dequantized(model, rows, columns, depth, block, bits, has_zeros, is_transpos
     model.case(f"dq {rows} {columns} {depth}", "MatMul", [model.input(x), name + "t" * is_transposed], x.astype("f4").astype("f8") @ weights.T)
 
 
+def dequantize(model, numbers, kind, scales, zeros, **attributes):
+    name = f"d{len(model.nodes)}"
+    model.nodes.append(helper.make_node("DequantizeLinear", [model.weight(numbers, kind), model.weight(scales), model.weight(zeros, kind)], [name], **attributes))
+    return name
+
+
+def per_column(model, rows, columns, depth, bits, is_signed, has_zeros, is_transposed, apart=True):
+    """MatMul and Gemm of real numbers with weights that have a scale for each column, or one for all."""
+    offset = 2 ** (bits - 1) if is_signed else 0
+    numbers = random.integers(0, 2**bits, (depth, columns)) - offset
+    size = columns if apart else ()
+    scales = random.uniform(0.01, 0.02, size).astype("f4")
+    zeros = random.integers(0, 2**bits, size) - offset if has_zeros else np.full(size, 2 ** (bits - 1) - offset)
+    x, weights = random.standard_normal((rows, depth)), (numbers - zeros) * scales.astype("f8")
+    name = dequantize(model, numbers.T if is_transposed else numbers, "i1" if is_signed else "u1", scales, zeros, axis=0 if is_transposed else 1)
+    bias = random.standard_normal(columns)
+    operands = [model.input(x), name] + [model.weight(bias)] * is_transposed
+    exact = x.astype("f4").astype("f8") @ weights + (bias.astype("f4") if is_transposed else 0)
+    model.case(f"column {rows} {columns} {depth}", "Gemm" if is_transposed else "MatMul", operands, exact, **({"transB": 1} if is_transposed else {}))
+
+
+def gathered(model, words, width, bits, is_signed, of):
+    """Rows of a table with scales and zero points for all of it, for rows, columns or blocks of 16."""
+    offset = 2 ** (bits - 1) if is_signed else 0
+    shape = {"all": (), "rows": (words,), "columns": (width,), "blocks": (words, width // 16)}[of]
+    numbers = random.integers(0, 2**bits, (words, width)) - offset
+    scales, zeros = random.uniform(0.01, 0.02, shape).astype("f4"), random.integers(0, 2**bits, shape) - offset
+    spread = {"all": lambda a: a, "rows": lambda a: a[:, None], "columns": lambda a: a, "blocks": lambda a: a.repeat(16, 1)}[of]
+    attributes = {"all": {}, "rows": {"axis": 0}, "columns": {"axis": 1}, "blocks": {"axis": 1, "block_size": 16}}[of]
+    table = dequantize(model, numbers, "i1" if is_signed else "u1", scales, zeros, **attributes)
+    indices = random.integers(-words, words, (2, 3))
+    exact = ((numbers - spread(zeros)).astype("f4") * spread(scales))[indices]
+    model.case(f"rows {words} {of}", "Gather", [table, model.input(indices, "i8")], exact, axis=0)
+
+
 def main():
     folder, faults = pathlib.Path(sys.argv[1]), []
     model = Model()
@@ -63,6 +98,14 @@ def main():
                 n_bits(model, rows, columns, depth, block, bits, has_zeros, level)
             if depth % block == 0:
                 dequantized(model, rows, columns, depth, block, bits, has_zeros, rows == 13)
+    for rows, columns, depth in ((1, 70, 96), (9, 33, 160), (40, 20, 48)):
+        for bits, is_signed, has_zeros, is_transposed, apart in ((8, True, False, False, True), (8, False, True, True, True), (4, True, True, False, True),
+                                                                 (8, True, False, True, False)):
+            per_column(model, rows, columns, depth, bits, is_signed, has_zeros, is_transposed, apart)
+    for of in ("all", "rows", "columns", "blocks"):
+        for bits, is_signed in ((8, True), (8, False), (4, True), (4, False)):
+            gathered(model, 50, 64, bits, is_signed, of)
+    gathered(model, 7, 9, 4, True, "rows")
     for rows in (1, 6, 29):
         for level in (0, 4):
             n_bits(model, rows, 70, 64, 32, 4, True, level, [f"rows{rows}", 64])
