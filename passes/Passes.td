@@ -18,8 +18,9 @@ def VerifyGraph : Pass<"nn-verify-graph", "mlir::ModuleOp"> {
 def ChooseWinograd : Pass<"nn-choose-winograd", "mlir::ModuleOp"> {
   let summary = "Makes 3x3 convolutions Winograd's where the cost model says that is faster; transforms their weights.";
   let description = [{
-    Takes channels_last convolutions of stride 1 without padding, with constant f32 weights and static extents. The choice between the direct
-    form, F(2x2) and F(4x4) follows passes/target/choice/WinogradPlan.h; `tile` forces one of the latter.
+    Takes channels_last convolutions of stride 1 without padding, with constant f32 weights. Lines and pixels that only run time knows are
+    estimated, and have the kernel for any number of tiles. The choice between the direct form, F(2x2) and F(4x4) follows
+    passes/target/choice/WinogradPlan.h; `tile` forces one of the latter.
   }];
   let options = [Option<"tile", "tile", "int64_t", "0", "2 or 4: that tile for every convolution that can have it; 0: what is fastest">];
 }

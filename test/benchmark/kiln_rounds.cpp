@@ -1,9 +1,10 @@
 //===- kiln_rounds.cpp - Latency of a compiled model, on request -------------===//
 //
-//   kiln_rounds LIBRARY.so NAME THREADS INPUT=FILE.npy...
+//   kiln_rounds LIBRARY.so NAME THREADS INPUT=FILE.npy... OUTPUT=FILE.npy...
 //
-// Runs the model that was compiled under NAME, with static dimensions, as a program would that loads it: see Rounds.h. Says behind the time to the
-// first result how long it takes to have all pages of the library, which are mostly weights, mapped.
+// Runs the model that was compiled under NAME as a program would that loads it: see Rounds.h. Says behind the time to the first result how long it
+// takes to have all pages of the library, which are mostly weights, mapped. The sizes of dynamic dimensions are those of the inputs; an output that
+// depends on them has the size of its file.
 //
 //===----------------------------------------------------------------------===//
 #include "test/benchmark/LoadedLibrary.h"
@@ -52,16 +53,30 @@ static double measurePageInApart(const char *path) {
   return milliseconds;
 }
 
-static const void *findInput(const std::vector<Input> &given, const kiln_tensor_info &info) {
+/// The file of a tensor whose dimensions fit; `role` is for messages.
+static const Input &findTensor(const std::vector<Input> &given, const kiln_tensor_info &info, const char *role) {
   for (const Input &input : given)
-    if (input.name == info.name && input.bytes == size_t(info.byte_size))
-      return input.data.get();
-  fail(std::string("no values of the right size for input ") + info.name);
+    if (input.name == info.name && (info.byte_size < 0 ? input.dims.size() == size_t(info.rank) : input.bytes == size_t(info.byte_size)))
+      return input;
+  fail(std::string("no values of the right size for ") + role + " " + info.name);
+}
+
+/// The symbols that are dimensions of inputs, by themselves.
+static std::vector<int64_t> readSymbols(const kiln_model_info &info, const std::vector<Input> &given) {
+  std::vector<int64_t> sizes(size_t(info.num_symbols), -1);
+  for (int i = 0; i < info.num_inputs; ++i)
+    for (int axis = 0; info.inputs[i].dim_symbols && axis < info.inputs[i].rank; ++axis)
+      if (int symbol = info.inputs[i].dim_symbols[axis]; info.inputs[i].dims[axis] < 0 && symbol >= 0)
+        sizes[symbol] = findTensor(given, info.inputs[i], "input").dims[axis];
+  for (int symbol = 0; symbol < info.num_symbols; ++symbol)
+    if (sizes[symbol] < 0)
+      fail(std::string("no input has the dimension ") + info.symbols[symbol].name);
+  return sizes;
 }
 
 int main(int argc, char **argv) {
   if (argc < 4)
-    fail("usage: kiln_rounds LIBRARY.so NAME THREADS INPUT=FILE.npy...");
+    fail("usage: kiln_rounds LIBRARY.so NAME THREADS INPUT=FILE.npy... OUTPUT=FILE.npy...");
   std::vector<Input> given;
   for (int i = 4; i < argc; ++i)
     given.push_back(readInput(argv[i]));
@@ -76,21 +91,26 @@ int main(int argc, char **argv) {
     kiln_pool_context(pool, &context);
   }
   std::string error;
-  kiln::LoadedLibrary model = kiln::loadLibrary(argv[1], argv[2], error);
-  if (!model.run)
+  kiln::LoadedLibrary model = kiln::loadLibrary(argv[1], argv[2], error, /*sizes=*/true);
+  if (!model.run && !model.runSized)
     fail(error);
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
   std::vector<Buffer> buffers;
   for (int i = 0; i < model.info->num_inputs; ++i)
-    inputs.push_back(findInput(given, model.info->inputs[i]));
-  for (int i = 0; i < model.info->num_outputs; ++i)
-    outputs.push_back(buffers.emplace_back(allocate(model.info->outputs[i].byte_size)).get());
+    inputs.push_back(findTensor(given, model.info->inputs[i], "input").data.get());
+  for (int i = 0; i < model.info->num_outputs; ++i) {
+    const kiln_tensor_info &info = model.info->outputs[i];
+    outputs.push_back(buffers.emplace_back(allocate(info.byte_size < 0 ? findTensor(given, info, "output").bytes : size_t(info.byte_size))).get());
+  }
+  std::vector<int64_t> sizes = readSymbols(*model.info, given);
   void *workspace;
-  if (kiln_workspace_create(size_t(model.info->workspace_size), &workspace))
+  if (kiln_workspace_create(model.runSized ? model.workspaceSize(sizes.data()) : size_t(model.info->workspace_size), &workspace))
     fail("out of memory");
   auto run = [&] {
-    if (kiln_status status = model.run(inputs.data(), outputs.data(), workspace, &context))
+    kiln_status status = model.runSized ? model.runSized(sizes.data(), inputs.data(), outputs.data(), workspace, &context)
+                                        : model.run(inputs.data(), outputs.data(), workspace, &context);
+    if (status)
       fail(kiln_status_string(status));
   };
   return answerRequests(start, run, pageIn);

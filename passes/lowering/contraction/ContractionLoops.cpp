@@ -4,7 +4,8 @@
 //     for each panel of the chunk: one tile
 //
 // A chunk of the right side stays in the second-level cache while the blocks of rows go by. Rows are cut evenly into blocks of at most the
-// tile's height, so that no block is much smaller than the others; a count known at run time only is cut into whole tiles, fours and ones.
+// tile's height, so that no block is much smaller than the others; a count known at run time only is cut into whole tiles and fours, the last of which
+// repeats its last row without storing it. A single row goes by itself.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
@@ -115,8 +116,8 @@ LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<Affi
 }
 
 namespace {
-/// A piece of a dimension: `count` of it from `start` on.
-using BlockBody = function_ref<void(AffineExpr start, unsigned count)>;
+/// A piece of a dimension: `count` of it from `start` on, of which only those before `end` exist; null: all do.
+using BlockBody = function_ref<void(AffineExpr start, unsigned count, AffineExpr end)>;
 
 class ContractionEmitter {
 public:
@@ -141,8 +142,8 @@ private:
   void forBlock(AffineExpr block, BlockBody body) const;
   void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body) const;
   void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
-  void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const;
-  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const;
+  void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count, AffineExpr end) const;
+  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel, AffineExpr end) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
@@ -196,7 +197,8 @@ void ContractionEmitter::planBlocks() {
 
 AffineExpr ContractionEmitter::countBlocks() const { return simplifyDim(rowDims[cut].extent.ceilDiv(blockUnits)); }
 
-void ContractionEmitter::forBlock(AffineExpr block, BlockBody body) const {
+void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
+  auto body = [&](AffineExpr start, unsigned count) { emit(start, count, AffineExpr()); };
   AffineExpr extent = rowDims[cut].extent;
   if (auto size = getConstantDim(extent)) {
     int64_t blocks = *getConstantDim(countBlocks()), big = llvm::divideCeilSigned(*size, blocks), bigBlocks = *size - blocks * (big - 1);
@@ -218,7 +220,14 @@ void ContractionEmitter::forBlock(AffineExpr block, BlockBody body) const {
     k.loop(k.index(k.emit(whole)), fours, 4, "row", [&](AffineExpr row) { body(start + row, 4); });
   // A whole tile leaves nothing, whatever its size is modulo four.
   AffineExpr ones = blockUnits > 4 ? k.index(arith::MaxSIOp::create(k.builder(), k.loc(), k.emit(whole), k.emit(fours))) : k.index(k.emit(whole));
-  k.loop(ones, left, 1, "row", [&](AffineExpr row) { body(start + row, 1); });
+  bool repeats = blockUnits > 4 && !c.rowEpilogue && !c.tileSums && !c.gatheredRow;
+  if (!repeats)
+    return k.loop(ones, left, 1, "row", [&](AffineExpr row) { body(start + row, 1); });
+  auto isLeft = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(left - ones), k.emitConstant(1));
+  };
+  k.branch(isLeft(arith::CmpIPredicate::eq), [&] { body(start + ones, 1); });
+  k.branch(isLeft(arith::CmpIPredicate::sgt), [&] { emit(start + ones, 4, extent); });
 }
 
 void ContractionEmitter::planChunks() {
@@ -318,14 +327,19 @@ std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsB
   return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps};
 }
 
-void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel) const {
+void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel,
+                                  AffineExpr end) const {
+  // At least two units exist.
+  auto unitOf = [&](int64_t unit) {
+    return !end || unit < 2 ? k.constant(unit) : k.index(k.minimum(k.emitConstant(unit), k.emit(end - rows[cut] - 1)));
+  };
   SmallVector<AffineExpr> offsets;
   SmallVector<IndexExprs> places;
   for (int64_t unit = 0; unit < count; ++unit)
     for (int64_t row = 0; row < unitRows; ++row) {
       IndexExprs at(rows);
       at[cut] = at[cut] + unit;
-      AffineExpr offset = rowDims[cut].lhsStride * unit;
+      AffineExpr offset = rowDims[cut].lhsStride * unitOf(unit);
       if (cut + 1 < rowDims.size()) {
         at.back() = k.constant(row);
         offset = offset + rowDims.back().lhsStride * row;
@@ -347,11 +361,17 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
     if (known.empty() && isKept)
       for (Value shared : columnValues)
         known.push_back(k.value(shared, c.resultAt(batch, places[row], column + offset), along));
-    for (auto [shared, computed] : llvm::zip(columnValues, known))
-      k.setValue(shared, computed);
-    storePiece(value, batch, places[row], column, offset, lanes);
-    for (Value shared : columnValues)
-      k.setValue(shared, {});
+    auto put = [&] {
+      for (auto [shared, computed] : llvm::zip(columnValues, known))
+        k.setValue(shared, computed);
+      storePiece(value, batch, places[row], column, offset, lanes);
+      for (Value shared : columnValues)
+        k.setValue(shared, {});
+    };
+    if (int64_t unit = row / unitRows; end && unit >= 2)
+      k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::slt, k.emit(rows[cut] + unit), k.emit(end)), put);
+    else
+      put();
   };
   if (c.tileSums)
     return tiles.storeSums(c.tileSums(batch, places, column, panel), panel, store);
@@ -379,11 +399,12 @@ RowEpilogue::RowIndex ContractionEmitter::indexOfRows(ArrayRef<AffineExpr> batch
   };
 }
 
-void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count) const {
+void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count,
+                                   AffineExpr end) const {
   rows[cut] = k.index(k.emit(start));
   if (c.rowEpilogue)
     c.rowEpilogue->begin(count * unitRows, indexOfRows(batch, rows));
-  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel); });
+  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end); });
   if (c.rowEpilogue)
     c.rowEpilogue->finish();
 }
@@ -472,7 +493,7 @@ LaunchInfo ContractionEmitter::run() {
     rows.resize(rowDims.size(), k.constant(0));
     if (isTiled())
       return emitTileSteps(batch, task[c.batch.size()], rows, task.back());
-    forBlock(task.back(), [&](AffineExpr start, unsigned count) { emitBlock(batch, task[c.batch.size()], rows, start, count); });
+    forBlock(task.back(), [&](AffineExpr start, unsigned count, AffineExpr end) { emitBlock(batch, task[c.batch.size()], rows, start, count, end); });
   });
   return contractionInfo(k, c, extents);
 }

@@ -33,6 +33,9 @@ KernelMatch matchWinogradColumns(GroupOp group, Operation *anchor, kernel::Targe
     return refuse("the filters are already transformed: there are many tiles");
   if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the input is a view, or the filters are not constant");
+  DimExprs dims = getDims(conv.getType());
+  if (!llvm::all_of(dims, [](AffineExpr dim) { return getConstantDim(dim).has_value(); }))
+    return refuse("only run time knows how many tiles there are");
   return matchPlanned(conv, target, /*byColumns=*/true, describeWinograd(conv) + "; few tiles: filters are transformed on the way");
 }
 

@@ -186,10 +186,22 @@ void WinogradLoops::multiplyTile(const TileEmitter &emitter, AffineExpr place, A
   });
 }
 
-void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> pixels, AffineExpr channel, Lanes lanes) const {
+/// Whether all pixels of a tile exist, or not all do.
+Value WinogradLoops::isInside(const Place &place, bool yes) const {
+  auto compare = [&](AffineExpr end, AffineExpr extent) -> Value {
+    auto predicate = yes ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sgt;
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(end), k.emit(extent));
+  };
+  Value down = compare(place.down * tile + tile, output[1]), across = compare(place.across * tile + tile, output[2]);
+  if (yes)
+    return arith::AndIOp::create(k.builder(), k.loc(), down, across);
+  return arith::OrIOp::create(k.builder(), k.loc(), down, across);
+}
+
+void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> pixels, AffineExpr channel, Lanes lanes, bool isInside) const {
   // The first line and pixel of a tile always exist.
   auto guard = [&](bool needed, AffineExpr at, AffineExpr extent, function_ref<void()> body) {
-    if (!needed)
+    if (!needed || isInside)
       return body();
     k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::slt, k.emit(at), k.emit(extent)), body);
   };
@@ -205,15 +217,23 @@ void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> p
 
 void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr first, AffineExpr extent, bool relative, unsigned lanes) const {
   Place place = placeOf(number);
-  k.vectorLoop(extent, lanes, "channel", [&](AffineExpr channel, Lanes across) {
-    auto load = [&](int64_t y, int64_t x) {
-      AffineExpr at = (slot + (y * side + x) * scratch.slots) * scratch.productStride;
-      return k.loadBuffer(scratch.buffer, element, scratch.product + at + channel + (relative ? k.constant(0) : first), across);
-    };
-    LinearForm(k, across.count).applyTwice(matrices.inverse, load, [&](int64_t y, ArrayRef<Value> row) {
-      storePixels(place, y, row, first + channel, across);
+  auto store = [&](bool isInside) {
+    k.vectorLoop(extent, lanes, "channel", [&](AffineExpr channel, Lanes across) {
+      auto load = [&](int64_t y, int64_t x) {
+        AffineExpr at = (slot + (y * side + x) * scratch.slots) * scratch.productStride;
+        return k.loadBuffer(scratch.buffer, element, scratch.product + at + channel + (relative ? k.constant(0) : first), across);
+      };
+      LinearForm(k, across.count).applyTwice(matrices.inverse, load, [&](int64_t y, ArrayRef<Value> row) {
+        storePixels(place, y, row, first + channel, across, isInside);
+      });
     });
-  });
+  };
+  auto isOpen = [&](AffineExpr dim) { return !getConstantDim(dim) && !isWhole(dim); };
+  if (!isOpen(output[1]) && !isOpen(output[2]))
+    return store(false);
+  // Most tiles lie inside and ask for no pixel whether it exists.
+  k.branch(isInside(place, true), [&] { store(true); });
+  k.branch(isInside(place, false), [&] { store(false); });
 }
 
 void FilterTransform::forVectors(function_ref<void(AffineExpr, Lanes)> body) const {

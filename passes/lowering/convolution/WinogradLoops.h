@@ -76,8 +76,10 @@ private:
   };
   Place placeOf(mlir::AffineExpr number) const;
   IndexExprs clamped(mlir::AffineExpr first, mlir::AffineExpr extent, bool fits) const;
-  void storePixels(const Place &place, int64_t y, llvm::ArrayRef<mlir::Value> pixels, mlir::AffineExpr channel, Lanes lanes) const;
-  bool isWhole(mlir::AffineExpr extent) const { return *nn::getConstantDim(extent) % tile == 0; }
+  void storePixels(const Place &place, int64_t y, llvm::ArrayRef<mlir::Value> pixels, mlir::AffineExpr channel, Lanes lanes, bool isInside) const;
+  mlir::Value isInside(const Place &place, bool yes) const;
+  /// Whether tiles cover it exactly, whatever the symbols are.
+  bool isWhole(mlir::AffineExpr extent) const { return nn::getConstantDim(nn::simplifyDim(extent % tile)) == 0; }
 
   KernelBuilder &k;
   mutable nn::WinogradConvOp op;

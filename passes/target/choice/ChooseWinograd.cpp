@@ -42,7 +42,13 @@ struct ConvForm {
 static constexpr ConvForm forms[] = {
     {"conv_tiled", 0}, {"winograd_tiles", 2}, {"winograd_tiles", 4}, {"winograd_columns", 2}, {"winograd_columns", 4}};
 
-/// nullopt when Winograd's form does not apply. A batch known at run time only counts as one image.
+/// Whether only run time knows how many lines or pixels the result has.
+static bool hasOpenSides(Type result) {
+  DimExprs dims = getDims(result);
+  return !getConstantDim(dims[1]) || !getConstantDim(dims[2]);
+}
+
+/// nullopt when Winograd's form does not apply. What only run time knows is estimated.
 static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
   auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
   RankedTensorType type = conv.getType(), weight = conv.getWeight().getType();
@@ -51,23 +57,31 @@ static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
     return std::nullopt;
   if (!computesInF32(type) || !computesInF32(conv.getInput().getType()) || !computesInF32(weight))
     return std::nullopt;
-  DimExprs dims = getDims(type);
-  auto height = getConstantDim(dims[1]), width = getConstantDim(dims[2]);
-  if (!height || !width || llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
+  if (llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
     return std::nullopt;
   return getExtents(conv.getInput().getType(), conv.getType());
 }
 
-/// The plan that is faster than the direct form, with its tile, 2 or 4; nullopt when that is the fastest.
-static std::optional<std::pair<int64_t, WinogradPlan>> choosePlan(kernel::TargetAttr target, const ConvExtents &extents) {
-  std::optional<std::pair<int64_t, WinogradPlan>> best;
+using TiledPlan = std::pair<int64_t, WinogradPlan>;
+
+/// The plan that is faster than the direct form, with its tile, 2 or 4; nullopt when that is the fastest. `byColumns`: of that kind only.
+static std::optional<TiledPlan> choosePlan(kernel::TargetAttr target, const ConvExtents &extents, std::optional<bool> byColumns = std::nullopt) {
+  std::optional<TiledPlan> best;
   double cost = estimateDirect(target, extents);
   for (int64_t tile : {2, 4})
-    if (WinogradPlan plan = planWinograd(target, extents, tile); plan.cost < cost) {
+    if (WinogradPlan plan = planWinograd(target, extents, tile, byColumns); plan.cost < cost) {
       best = {tile, plan};
       cost = plan.cost;
     }
   return best;
+}
+
+/// The same where only run time knows the sides: in blocks of tiles, whose number may be any, and only if it would pay for small images, too.
+static std::optional<TiledPlan> chooseOpenPlan(kernel::TargetAttr target, ConvOp conv, const ConvExtents &extents) {
+  ConvExtents small = getExtents(conv.getInput().getType(), conv.getType(), smallSide);
+  std::optional<TiledPlan> plan = choosePlan(target, extents, /*byColumns=*/false);
+  bool pays = plan && planWinograd(target, small, plan->first, /*byColumns=*/false).cost < estimateDirect(target, small);
+  return pays ? plan : std::nullopt;
 }
 
 static std::string printShape(Type type) {
@@ -92,7 +106,9 @@ SmallVector<kernel::PlanAttr> listForms(GroupOp group, kernel::TargetAttr target
   SmallVector<kernel::PlanAttr> choices;
   ConvExtents extents = getExtents(anchor->getOperand(0).getType(), anchor->getResult(0).getType());
   for (const ConvForm &form : forms) {
-    // Many tiles are no one block.
+    // Many tiles are no one block, and as many as only run time knows.
+    if (form.byColumns() && hasOpenSides(anchor->getResult(0).getType()))
+      continue;
     if (form.tile != 0 && planWinograd(target, extents, form.tile, form.byColumns()).byColumns != form.byColumns())
       continue;
     PlanNumbers numbers;
@@ -142,17 +158,17 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
         recordProfileUse(getOperation(), describeForms(conv.getInput().getType(), conv.getType()), /*fits=*/true);
       if (!extents)
         continue;
-      bool openBatch = !getConstantDim(getDims(conv.getType())[0]);
+      bool openBatch = !getConstantDim(getDims(conv.getType())[0]), openSides = hasOpenSides(conv.getType());
       int64_t size = tile ? tile : measured ? measured->tile : 0;
       std::optional<std::pair<int64_t, WinogradPlan>> plan;
       if (size)
         plan = {size, planWinograd(target, *extents, size, measured ? std::optional(measured->byColumns()) : std::nullopt)};
       else if (!measured)
-        plan = choosePlan(target, *extents);
+        plan = openSides ? chooseOpenPlan(target, conv, *extents) : choosePlan(target, *extents);
       if (!plan)
         continue;
       // Few tiles of one image may be many of a larger batch.
-      if (openBatch && !measured && plan->second.byColumns)
+      if ((openSides || (openBatch && !measured)) && plan->second.byColumns)
         plan->second = planWinograd(target, *extents, plan->first, /*byColumns=*/false);
       makeWinograd(conv, target, *extents, plan->second, plan->first);
     }

@@ -24,10 +24,16 @@ static constexpr int64_t fewTiles = 64;
 
 static constexpr llvm::StringLiteral columnsKernel = "winograd_columns", tilesKernel = "winograd_tiles";
 
-ConvExtents getExtents(mlir::Type input, mlir::Type output) {
+/// A dimension with this number in place of all symbols; at least 1.
+static int64_t estimate(mlir::AffineExpr dim, int64_t symbol) {
+  mlir::SmallVector<mlir::AffineExpr> values(nn::countSymbols(dim), mlir::getAffineConstantExpr(symbol, dim.getContext()));
+  return std::max<int64_t>(1, nn::getConstantDim(nn::simplifyDim(dim.replaceSymbols(values))).value_or(1));
+}
+
+ConvExtents getExtents(mlir::Type input, mlir::Type output, int64_t side) {
   nn::DimExprs in = nn::getDims(input), out = nn::getDims(output);
   auto constant = [](mlir::AffineExpr dim) { return nn::getConstantDim(dim).value_or(1); };
-  return {constant(out[0]), constant(out[1]), constant(out[2]), constant(in[3]), constant(out[3]), nn::computeType(mlir::getElementTypeOrSelf(output)),
+  return {constant(out[0]), estimate(out[1], side), estimate(out[2], side), constant(in[3]), constant(out[3]), nn::computeType(mlir::getElementTypeOrSelf(output)),
           mlir::getElementTypeOrSelf(input)};
 }
 

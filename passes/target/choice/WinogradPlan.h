@@ -11,9 +11,13 @@ namespace kiln {
 /// The products cancel in the inverse transform, so their rounding errors count more than those of a direct sum: shorter chains.
 inline constexpr int64_t winogradChain = 16;
 
+/// What the sides of images count as where only run time knows them, and the least for which a form should be no slower than the direct one: assumptions
+/// about the images that models are given, not measured numbers.
+inline constexpr int64_t typicalSide = 640, smallSide = 160;
+
 /// A 3x3 convolution of stride 1.
 struct ConvExtents {
-  /// Of the result; `images` is an estimate when the batch is known at run time only.
+  /// Of the result; estimates of what is known at run time only.
   int64_t images, height, width;
   int64_t in, out;
   /// In which the transformed elements are computed and kept.
@@ -21,8 +25,9 @@ struct ConvExtents {
   /// Of the input as it is stored: what a step of the direct form multiplies. Null: `element`.
   mlir::Type stored = {};
 };
-/// Of the types of its input and result, channels last.
-ConvExtents getExtents(mlir::Type input, mlir::Type output);
+/// Of the types of its input and result, channels last. A batch that is known at run time only counts as one image; lines and pixels count as those of an
+/// image with sides of `side`.
+ConvExtents getExtents(mlir::Type input, mlir::Type output, int64_t side = typicalSide);
 ConvExtents getExtents(nn::WinogradConvOp conv);
 
 /// How the tiles of the result are walked. Tiles go in blocks that fit the second-level cache, each of which meets all transformed filters; with

@@ -42,12 +42,32 @@ def model(cases, name):
     return feeds, want
 
 
-def run(target, feeds, expected=0):
+def add_refused():
+    """Products of gathered rows that no kernel reads where they lie: along another axis, for two users, with a computed right side, of a table of any size."""
+    value = lambda name, dims, kind=TensorProto.FLOAT: helper.make_tensor_value_info(name, kind, dims)
+    random = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+    weights = {"ta": random(24, 9), "wa": random(2, 32), "tb": random(9, 24), "wb": random(24, 32), "tc": random(9, 24), "wd": random(24, 32)}
+    feeds = {"ia": np.array([3, -1]), "ib": np.array([0, -9]), "ic": np.array([8, 1]), "id": np.array([2, -2]), "xc": random(24, 32), "td": random(5, 24)}
+    gather = lambda case, axis=0: helper.make_node("Gather", [f"t{case}", f"i{case}"], [f"g{case}"], axis=axis)
+    right = {"a": "wa", "b": "wb", "c": "xc", "d": "wd"}
+    nodes = [node for case in "abcd" for node in (gather(case, int(case == "a")), helper.make_node("MatMul", [f"g{case}", right[case]], [f"y{case}"]))]
+    nodes.append(helper.make_node("Neg", ["gb"], ["yn"]))
+    dims = {"xc": [24, 32], "td": ["rows", 24]}
+    inputs = [value(name, dims.get(name, array.shape), TensorProto.INT64 if name[0] == "i" else TensorProto.FLOAT) for name, array in feeds.items()]
+    outputs = [value(name, None) for name in ("ya", "yb", "yc", "yd", "yn")]
+    graph = helper.make_graph(nodes, "refused", inputs, outputs, [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "refused.onnx")
+    all_ = {**weights, **feeds}
+    want = {f"y{case}": np.take(all_[f"t{case}"], all_[f"i{case}"], axis=int(case == "a")).astype(np.float64) @ all_[right[case]] for case in "abcd"}
+    return feeds, {**want, "yn": -all_["tb"][all_["ib"]]}
+
+
+def run(target, feeds, expected=0, model="gathered"):
     arguments = []
     for name, value in feeds.items():
         np.save(folder / f"{name}.npy", value)
         arguments += ["--input", f"{name}={folder / name}.npy"]
-    done = subprocess.run(["kiln", "run", folder / "gathered.onnx", f"--target={target}", "--output-dir", folder / "out-run", *arguments],
+    done = subprocess.run(["kiln", "run", folder / f"{model}.onnx", f"--target={target}", "--output-dir", folder / "out-run", *arguments],
                           capture_output=True, text=True)
     assert done.returncode == expected, done.stderr
     return done.stderr
@@ -64,4 +84,10 @@ for target in targets:
         text = run(target, feeds | {"i5": np.full((6,), fault, np.int32)}, 1)
         assert "an index in the input data is out of bounds" in text, text
 model([((200,), 30, 64, 512)], "many")
+feeds, want = add_refused()
+for target in targets:
+    run(target, feeds, model="refused")
+    for name, exact in want.items():
+        error = np.abs(np.load(folder / "out-run" / f"{name}.npy") - exact).max() / np.abs(exact).max()
+        assert error < 2e-6, (target, name, error)
 print(f"{len(CASES)} products on {len(targets)} targets: right, faults found")

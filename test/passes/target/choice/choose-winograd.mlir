@@ -65,3 +65,37 @@ module {
     return %r, %s : tensor<1x28x28x64xf32>, tensor<1x56x56x64xf32>
   }
 }
+
+// -----
+
+// Lines and pixels that only run time knows count as those of an image: Winograd's form if that would pay for small images, too, in blocks of any number of tiles.
+// CHECK-LABEL: func @open
+// CHECK: nn.winograd_conv {{.*}} tile 4 {plan = #kernel.plan<kernel = "winograd_tiles",
+// FORCED-LABEL: func @open
+// FORCED: nn.winograd_conv {{.*}} tile 2 {plan = #kernel.plan<kernel = "winograd_tiles",
+#in = #nn.dims<()[s0, s1] -> (1, s0 + 2, s1 + 2, 64)>
+#out = #nn.dims<()[s0, s1] -> (1, s0, s1, 64)>
+module attributes {nn.symbols = ["h", "w"]} {
+  func.func @open(%x: tensor<1x?x?x64xf32, #in>) -> tensor<1x?x?x64xf32, #out> {
+    %w = nn.constant dense<1.0> : tensor<64x64x3x3xf32>
+    %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
+      : tensor<1x?x?x64xf32, #in>, tensor<64x64x3x3xf32> -> tensor<1x?x?x64xf32, #out>
+    return %r : tensor<1x?x?x64xf32, #out>
+  }
+}
+
+// -----
+
+// A thirty-second of a small image has few tiles, for which transforming the filters takes longer than it saves.
+// CHECK-LABEL: func @deep
+// CHECK-NOT: nn.winograd_conv
+#in = #nn.dims<()[s0] -> (1, s0 floordiv 32 + 2, s0 floordiv 32 + 2, 256)>
+#out = #nn.dims<()[s0] -> (1, s0 floordiv 32, s0 floordiv 32, 256)>
+module attributes {nn.symbols = ["h"]} {
+  func.func @deep(%x: tensor<1x?x?x256xf32, #in>) -> tensor<1x?x?x256xf32, #out> {
+    %w = nn.constant dense<1.0> : tensor<256x256x3x3xf32>
+    %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
+      : tensor<1x?x?x256xf32, #in>, tensor<256x256x3x3xf32> -> tensor<1x?x?x256xf32, #out>
+    return %r : tensor<1x?x?x256xf32, #out>
+  }
+}
