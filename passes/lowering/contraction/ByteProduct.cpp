@@ -112,7 +112,7 @@ KernelMatch matchGemmTileSteps(GroupOp group, Operation *anchor, kernel::TargetA
     return refuse(why);
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
   std::optional<int64_t> rows = getConstantDim(countRows(op));
-  int64_t depth = shape[0] ? chooseTileDepth(step, shape[0], shape[0]) : 0;
+  int64_t depth = chooseTileDepth(step, shape[0], shape[0]);
   if (std::string why = findTileFault(step, rows, depth); !why.empty())
     return refuse(why);
   return accept("product with constant weights: " + describeTileStep(step, depth), planTileProduct(target, step, rows, shape[1], depth));

@@ -173,7 +173,10 @@ static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShap
   SmallVector<ReductionLoop> loops;
   ArrayRef<int64_t> dilations = ConvOp(shape.op).getDilations();
   auto input = cast<BlockArgument>(ConvOp(shape.op).getInput());
-  int64_t taps = std::max<int64_t>(1, together / shape.inPerGroup), channels = std::min(together, shape.inPerGroup), packed = shape.inPerGroup * taps * width;
+  // Sums may be of nothing.
+  int64_t taps = shape.inPerGroup ? std::max<int64_t>(1, together / shape.inPerGroup) : 1, channels = together / taps;
+  channels = shape.inPerGroup ? std::min(channels, shape.inPerGroup) : channels;
+  int64_t packed = shape.inPerGroup * taps * width;
   loops.push_back({k.constant(shape.inPerGroup / channels), simplifyDim(k.elementStride(input, shape.spatial + 1) * channels), k.constant(width * channels)});
   for (unsigned i = shape.spatial; i-- > 0; taps = 1) {
     int64_t size = shape.kernel[i] / taps;

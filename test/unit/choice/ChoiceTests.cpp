@@ -137,6 +137,7 @@ TEST_F(Choices, StepsOfSeveralRows) {
   EXPECT_EQ(depth(96, 96), 48);
   EXPECT_EQ(depth(268, 268), 4);
   EXPECT_EQ(depth(66, 66), 0);
+  EXPECT_EQ(depth(0, 0), 0);
   EXPECT_EQ(depth(7 * 4, 4), 28);
   EXPECT_EQ(depth(5 * 20, 20), 20);
   EXPECT_EQ(depth(3 * 96, 96), 48);
