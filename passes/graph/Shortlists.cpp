@@ -86,7 +86,9 @@ static Value gatherParameter(OpBuilder &b, GatherOp op, Value parameter) {
 /// Whether a product takes what is picked as its columns, from where they lie.
 static bool isShortlist(GatherOp op) {
   auto isProduct = [](Operation *user) { return isa<MatmulOp>(user); };
-  return llvm::any_of(op->getUsers(), [&](Operation *user) { return isProduct(user) || (isa<TransposeOp>(user) && llvm::any_of(user->getUsers(), isProduct)); });
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    return isProduct(user) || (isa<TransposeOp>(user) && llvm::any_of(user->getUsers(), isProduct));
+  });
 }
 
 /// Rows of a constant table, from a table with two numbers in a byte; null when they do not fit.

@@ -463,7 +463,7 @@ void ContractionEmitter::emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> 
 void ContractionEmitter::emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const {
   TileSteps steps(k, c);
   if (getConstantDim(rowDims[cut].extent))
-    return forBlock(block, [&](AffineExpr start, unsigned count) {
+    return forBlock(block, [&](AffineExpr start, unsigned count, AffineExpr) {
       // One line a tile, or as many rows in either tile.
       int64_t all = count * unitRows, first = unitRows > 1 ? unitRows : all <= c.instruction.getRows() ? all : llvm::divideCeilSigned(all, tilesAtOnce);
       emitRowsOfTiles(steps, batch, chunk, rows, start, k.constant(first), k.constant(all - first));

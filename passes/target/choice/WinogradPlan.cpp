@@ -33,7 +33,8 @@ static int64_t estimate(mlir::AffineExpr dim, int64_t symbol) {
 ConvExtents getExtents(mlir::Type input, mlir::Type output, int64_t side) {
   nn::DimExprs in = nn::getDims(input), out = nn::getDims(output);
   auto constant = [](mlir::AffineExpr dim) { return nn::getConstantDim(dim).value_or(1); };
-  return {constant(out[0]), estimate(out[1], side), estimate(out[2], side), constant(in[3]), constant(out[3]), nn::computeType(mlir::getElementTypeOrSelf(output)),
+  return {constant(out[0]), estimate(out[1], side), estimate(out[2], side),
+          constant(in[3]),  constant(out[3]),       nn::computeType(mlir::getElementTypeOrSelf(output)),
           mlir::getElementTypeOrSelf(input)};
 }
 
