@@ -51,6 +51,12 @@ KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   return accept("product with constant weights: " + describeStep(step), std::move(numbers));
 }
 
+std::string findGemmStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto op = cast<MatmulOp>(anchor);
+  return findStepFault(kernel::getTarget(group), plan, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(),
+                       op.getType().getElementType(), op.getRhs().getType().getShape()[0]);
+}
+
 FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
   auto op = cast<MatmulOp>(anchor);
   TracedView lhs = *traceLinearView(op.getLhs());
@@ -59,7 +65,7 @@ FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
-  c.instruction = findStep(op, k.target());
+  c.instruction = getStep(k.group());
   c.lhs = k.buffer(lhs.argument);
   c.rhs = k.buffer(weight);
   c.rows = getDims(op.getType());

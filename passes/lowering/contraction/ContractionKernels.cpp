@@ -18,7 +18,7 @@ static constexpr KernelRow product(llvm::StringLiteral name, RowFit fit, decltyp
 
 /// A row of products by steps, for left sides of one type only.
 template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
-  KernelRow row = product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct);
+  KernelRow row = product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct).refusing(findGemmStepFault);
   row.computes = [](Operation *anchor) { return isa_and_nonnull<MatmulOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
   return row;
 }
@@ -36,7 +36,8 @@ ArrayRef<KernelRow> getContractionKernels() {
           .planning(PlanProduct),
       KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}
           .placing(PlaceSupport::Sides)
-          .planning(PlanTile | PlanChunk | PlanPrefetch),
+          .planning(PlanTile | PlanChunk | PlanPrefetch)
+          .refusing(findBlockStepFault),
       bySteps<isByte>("gemm_bytes"),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),

@@ -197,9 +197,15 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   return accept("channels_last convolution with constant weights: " + describeStep(step), std::move(numbers));
 }
 
+std::string findConvStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto conv = cast<ConvOp>(anchor);
+  return findStepFault(kernel::getTarget(group), plan, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(),
+                       conv.getType().getElementType(), conv.getWeight().getType().getShape()[1]);
+}
+
 FailureOr<LaunchInfo> lowerConvSteps(KernelBuilder &k, Operation *anchor) {
   auto conv = cast<ConvOp>(anchor);
-  return lowerContraction(k, makeTiledConv(k, conv, findStep(conv, k.target())));
+  return lowerContraction(k, makeTiledConv(k, conv, getStep(k.group())));
 }
 
 FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }

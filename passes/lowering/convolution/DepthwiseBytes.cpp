@@ -51,7 +51,18 @@ KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::Target
   PlanNumbers numbers;
   // A pixel has four vectors of sums; as many weights, and what is woven, are beside them.
   numbers.pixels = std::max(1u, getQuarterOfRegisters(target) / 2);
+  numbers.step = step.getFunction().str();
   return accept("depthwise convolution of bytes: four taps of a channel for each 32-bit sum by " + step.getFunction(), std::move(numbers));
+}
+
+std::string findDepthwiseBytesFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto conv = cast<ConvOp>(anchor);
+  Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType(), sum = conv.getType().getElementType();
+  kernel::TargetAttr target = kernel::getTarget(group);
+  if (std::string fault = findStepFault(target, plan, input, weight, sum, parts); !fault.empty())
+    return fault;
+  int64_t depth = findStep(target, plan.getStep(), input, weight, sum).getDepth();
+  return depth == parts ? "" : "a step has " + std::to_string(depth) + " products, expected " + std::to_string(parts);
 }
 
 namespace {
@@ -202,7 +213,7 @@ FailureOr<LaunchInfo> lowerDepthwiseBytes(KernelBuilder &k, Operation *anchor) {
   auto op = cast<ConvOp>(anchor);
   ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
   unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
-  DepthwiseBytes conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), findByteStep(k.target()),
+  DepthwiseBytes conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), getStep(k.group()),
                       getDims(op.getType()), shape[2], shape[3], shape[0], static_cast<int64_t>(llvm::alignTo(shape[0], fewestBytes))};
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
   IndexExprs source{dim(2), k.constant(0), dim(1) * static_cast<int64_t>(parts) + dim(3), dim(0)};
