@@ -50,6 +50,10 @@ static Error parsePlan(const json::Object &plan, ProfileEntry &entry) {
   entry.winograd = plan.get("winograd") ? plan.getInteger("winograd").value_or(-1) : 0;
   if (entry.winograd != 0 && entry.winograd != 2 && entry.winograd != 4)
     return fail("expected \"winograd\" to be 2 or 4");
+  std::optional<StringRef> step = plan.getString("step");
+  if (plan.get("step") && (!step || step->empty()))
+    return fail("expected \"step\" to be the name of a function");
+  entry.step = step.value_or("").str();
   return parseTile(plan, entry);
 }
 
@@ -80,6 +84,7 @@ ProfileEntry makeEntry(const std::string &target, const std::string &work, kerne
     entry.tile.assign(tile.asArrayRef().begin(), tile.asArrayRef().end());
   entry.chunk = plan.getChunk();
   entry.winograd = plan.getWinograd();
+  entry.step = plan.getStep().str();
   return entry;
 }
 
@@ -125,6 +130,8 @@ std::string printProfile(std::vector<ProfileEntry> entries) {
       plan["chunk"] = entry.chunk;
     if (entry.winograd)
       plan["winograd"] = entry.winograd;
+    if (!entry.step.empty())
+      plan["step"] = entry.step;
     json::Object object{{"target", entry.target}, {"work", entry.work}, {"plan", std::move(plan)}};
     object["us"] = entry.microseconds;
     object["default_us"] = entry.defaultMicroseconds;
@@ -140,10 +147,11 @@ void attachProfile(mlir::ModuleOp module, ArrayRef<ProfileEntry> entries) {
   for (const ProfileEntry &entry : entries) {
     if (entry.target != target)
       continue;
-    auto tile = entry.tile.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(entry.tile);
     // The other numbers are the rules'.
-    auto plan = kernel::PlanAttr::get(b.getContext(), entry.kernel, tile, {}, entry.chunk, 0, 0, 0, 0, 0, 0, 0, 0, 0, {}, {}, 0, false, 0, 0, 0, 0,
-                                      entry.winograd, /*measured=*/!entry.tile.empty());
+    PlanNumbers numbers{SmallVector<int64_t, 3>(entry.tile.begin(), entry.tile.end()), {}, entry.chunk};
+    numbers.winograd = entry.winograd;
+    numbers.step = entry.step;
+    auto plan = makePlan(b.getContext(), entry.kernel, numbers, /*measured=*/!entry.tile.empty());
     // If several entries are for the same work, the last one counts.
     choices.set(entry.work, plan);
   }

@@ -20,6 +20,8 @@ struct ProfileEntry {
   std::string kernel;
   std::vector<int64_t> tile = {};
   int64_t chunk = 0, winograd = 0;
+  /// The function of a step; empty: as the cost model says.
+  std::string step = {};
   /// For readers: the measured microseconds of this choice and of the cost model's.
   double microseconds = 0, defaultMicroseconds = 0;
 };

@@ -170,17 +170,21 @@ def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
     that it works with, and no others:
     - `tile` is the register tile of a product: rows, vectors, and the elements of a vector. Of a recurrent layer it is rows of the batch by a vector of units;
       of a transposed read, a square of elements. `projection` is that of a second product, behind the first (conv_strips).
+    - `step` is the inline function that multiplies and adds: that of one of the target's steps for the group's types, or of the step that is written for
+      any CPU. Without it, the kernel computes `a * b + c` on vectors.
     - `chunk` bytes of a product's right side stay in the cache while rows go by.
-    - `streams`: the sum of a tile of one row runs as this many sums side by side.
+    - `streams`: the sum of a tile of one row runs as this many sums side by side, those of a recurrent layer's tile as enough to make this many.
     - Where one block of rows has the right side of a product for itself, a task takes `piece` bytes of it. One of at most `near` bytes stays in the
       first-level cache while blocks of rows go by. Others are prefetched: `ahead` elements before their use, into the first- and the second-level cache,
       and, while from `coming[0]` to `coming[1]` blocks of rows go by, the next chunk, a line every `coming[2]` steps at least. Without the numbers there is
       no prefetching.
-    - `blocks` blocks of rows (or columns) are a task. They share a panel of the right side, `depth` rows of it at a time, that is packed at run time.
+    - `blocks` blocks of rows (or columns) are a task. They share a panel of the right side, `depth` rows of it at a time, that is packed at run time. Of
+      Winograd's filters it is input channels; of a transposed read, `squares` are a task's squares along both dimensions.
     - `strip` columns of a product go through its softmax together.
-    - `lines` lines of `pixels` pixels of a depthwise convolution are computed together. `bands` is the number of parts of an image (conv_strips).
+    - `lines` lines of `pixels` pixels of a depthwise convolution are computed together, all channels of a block of pixels before the
+      next block where they run `inside`. `bands` is the number of parts of an image (conv_strips), or the most parts that the tiles of Winograd's form go in.
     - A softmax along rows has each row `in_registers`, or in the cache. One across rows copies `columns` of them at a time into an array.
-    - `rows` rows of queries are a task of attention, which looks at `keys` keys at a time.
+    - `rows` rows of queries are a task of attention, which looks at `keys` keys at a time. Fewer rows than `dots` read the keys where they lie.
     - In Winograd's form `winograd` is the side of a tile of the result; `block` tiles go together, `stride` elements apart, and meet the filters of `depth`
       input channels at a time.
     - `measured` says that the tile is from a profile and not from the cost model.
@@ -199,6 +203,8 @@ def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
                         DefaultValuedParameter<"int64_t", "0">:$columns,
                         DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "0">:$stride,
                         DefaultValuedParameter<"int64_t", "0">:$depth, DefaultValuedParameter<"int64_t", "0">:$winograd,
+                        DefaultValuedParameter<"bool", "false">:$inside, DefaultValuedParameter<"int64_t", "0">:$dots,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$squares, StringRefParameter<"", [{""}]>:$step,
                         DefaultValuedParameter<"bool", "false">:$measured);
   let genVerifyDecl = 1;
   let assemblyFormat = "`<` struct(params) `>`";

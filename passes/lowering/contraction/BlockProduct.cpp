@@ -39,9 +39,17 @@ KernelMatch matchGemmBlocks(GroupOp group, Operation *anchor, kernel::TargetAttr
   for (Value value : {Value(op.getWeight()), Value(op.getScale()), Value(op.getZeroPoint())})
     if (value && (!isa<BlockArgument>(value) || !group.isConstantInput(argumentOf(value))))
       return refuse("the weights, their scales or zero points are not constant");
-  PlanNumbers numbers = planBlockProduct(target, countRows(op), op.countColumns());
-  std::string how = op.getLhsScale() ? ("by " + findSignedByteStep(target).getFunction() + " with a left side of bytes").str() : "made f32 in registers";
+  PlanNumbers numbers = planBlockProduct(target, countRows(op), op.countColumns(), static_cast<bool>(op.getLhsScale()));
+  std::string how = op.getLhsScale() ? "by " + numbers.step + " with a left side of bytes" : "made f32 in registers";
   return accept("product with " + Twine(op.getBits()) + "-bit weights in blocks of " + Twine(op.getBlock()) + ", " + how, std::move(numbers));
+}
+
+std::string findBlockStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  if (!cast<BlockQuantizedMatmulOp>(anchor).getLhsScale())
+    return "";
+  kernel::StepAttr step = findSignedByteStep(kernel::getTarget(group));
+  // Numbers of 4 and 8 bits are multiplied as unsigned bytes, four at a time.
+  return findStepFault(kernel::getTarget(group), plan, step.getLhs(), step.getRhs(), step.getSum(), 4);
 }
 
 namespace {
@@ -195,7 +203,7 @@ SmallVector<Value> BlockEmitter::addBytes(const Tile &tile, AffineExpr at, Value
       parts.push_back(part);
     }
   }
-  StringRef function = findSignedByteStep(k.target()).getFunction();
+  StringRef function = k.group().getPlan()->getStep();
   auto bytesType = VectorType::get(4 * lanes, k.builder().getI8Type());
   parts = k.loop(k.constant(0), k.constant(groups), 1, "group", parts, [&](AffineExpr group, ValueRange carried) {
     Values next(carried), words = loadWords(tile, at, group);

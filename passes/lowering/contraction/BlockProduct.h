@@ -7,6 +7,7 @@
 namespace kiln {
 
 KernelMatch matchGemmBlocks(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+std::string findBlockStepFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 mlir::FailureOr<LaunchInfo> lowerGemmBlocks(KernelBuilder &builder, mlir::Operation *anchor);
 
 } // namespace kiln

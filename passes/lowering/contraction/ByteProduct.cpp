@@ -54,6 +54,13 @@ KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   return accept("product with constant weights: " + describeStep(step) + describeBounds(step, op.getRhs(), 0), std::move(numbers));
 }
 
+std::string findGemmStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto op = cast<MatmulOp>(anchor);
+  std::string fault = findStepFault(kernel::getTarget(group), plan, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(),
+                                    op.getType().getElementType(), op.getRhs().getType().getShape()[0]);
+  return fault.empty() ? findBoundsFault(plan, op.getRhs(), 0) : fault;
+}
+
 /// The product of such a kernel, whose steps each have `together` products, packed in panels by `pack`.
 static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr step, int64_t together,
                                function_ref<kernel::PackAttr(const PackedColumns &)> pack) {
@@ -92,7 +99,7 @@ static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr s
 
 FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
   auto op = cast<MatmulOp>(anchor);
-  kernel::StepAttr step = findStep(op, k.target());
+  kernel::StepAttr step = getStep(k.group());
   int64_t together = step.getDepth(), depth = op.getRhs().getType().getShape()[0];
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
   return lowerContraction(k, makeProduct(k, op, step, together, [&](const PackedColumns &packed) {
@@ -121,7 +128,7 @@ KernelMatch matchGemmTileSteps(GroupOp group, Operation *anchor, kernel::TargetA
 /// Weights are stored as [column / NR, k / D, column % NR / 16, k % D / T, column % 16, k % T]: T elements of a sum lie together in a row of a tile.
 FailureOr<LaunchInfo> lowerGemmTileSteps(KernelBuilder &k, Operation *anchor) {
   auto op = cast<MatmulOp>(anchor);
-  kernel::StepAttr step = findTileStep(k.target(), op.getLhs().getType(), op.getRhs().getType(), op.getType());
+  kernel::StepAttr step = getTileStep(k.group());
   int64_t depth = k.group().getPlan()->getDepth(), together = countTogether(step), length = op.getRhs().getType().getShape()[0];
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
   Contraction c = makeProduct(k, op, step, depth, [&](const PackedColumns &packed) {

@@ -25,7 +25,7 @@ template <bool (*isFor)(Type)> static KernelRow ofLeftSides(KernelRow row) {
 }
 
 template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
-  return ofLeftSides<isFor>(product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct));
+  return ofLeftSides<isFor>(product(name, matchGemmSteps, lowerGemmSteps).planning(PlanProduct).refusing(findGemmStepFault));
 }
 
 ArrayRef<KernelRow> getContractionKernels() {
@@ -46,13 +46,16 @@ ArrayRef<KernelRow> getContractionKernels() {
           .planning(PlanTile | PlanBlocks),
       KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}
           .placing(PlaceSupport::Sides)
-          .planning(PlanTile | PlanChunk | PlanPrefetch),
+          .planning(PlanTile | PlanChunk | PlanPrefetch)
+          .refusing(findBlockStepFault),
       ofLeftSides<isByteOrBf16>(product("gemm_tile_steps", matchGemmTileSteps, lowerGemmTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
       KernelRow{"block_dots", computes<BlockQuantizedMatmulOp>, matchBlockDots, lowerBlockDots}
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanBlocks),
       bySteps<isByte>("gemm_bytes"),
-      ofLeftSides<isByte>(product("gemm_packed_bytes", matchGemmPackedBytes, lowerGemmPackedBytes).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks)),
+      ofLeftSides<isByte>(product("gemm_packed_bytes", matchGemmPackedBytes, lowerGemmPackedBytes)
+                              .planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks)
+                              .refusing(findPackedBytesFault)),
       bySteps<isBf16>("gemm_bf16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks).tunable(),

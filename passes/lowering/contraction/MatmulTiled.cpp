@@ -341,11 +341,18 @@ KernelMatch matchGemmPackedBytes(GroupOp group, Operation *anchor, kernel::Targe
   numbers.streams = chooseStreams(target);
   numbers.depth = target.tuned(Tuned::PackedDepth);
   numbers.blocks = target.tuned(Tuned::PackedBlocks);
+  numbers.step = step.getFunction().str();
   return accept("product of computed bytes, the right side packed at run time: " + describeStep(step), std::move(numbers));
 }
 
+std::string findPackedBytesFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto op = cast<MatmulOp>(anchor);
+  return findStepFaultOf(kernel::getTarget(group), plan, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(),
+                         op.getType().getElementType(), bytesPerSum);
+}
+
 FailureOr<LaunchInfo> lowerGemmPackedBytes(KernelBuilder &k, Operation *anchor) {
-  kernel::StepAttr step = findByteStep(cast<MatmulOp>(anchor), k.target());
+  kernel::StepAttr step = getStep(k.group());
   Contraction c = LinearMatmul::match(k.group(), anchor, nullptr, step)->contraction(k);
   c.tile = getTile(k.group());
   c.instruction = step;

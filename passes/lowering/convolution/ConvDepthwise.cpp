@@ -27,12 +27,10 @@ namespace kiln {
 
 using namespace nn;
 
-/// Taps of one line of the window that are written out; longer lines run in a loop.
+/// Taps of one line of the window that are written out, for the size of the code; longer lines run in a loop.
 static constexpr int64_t maxUnrolledTaps = 8;
-/// Taps of a window that are written out for two lines of pixels at once.
+/// Taps of a window that are written out for two lines of pixels at once, for the size of the code.
 static constexpr int64_t maxPairedTaps = 49;
-/// A weight up to here stays in the first-level cache beside the pixels of single lines, all channels of which pass between two uses of it.
-static constexpr int64_t maxInnerWeightBytes = 8 << 10;
 
 /// Whether some input line lies under two neighbouring lines of the result, and their window is small enough to be written out for both.
 static bool canPairLines(ConvOp conv) {
@@ -42,6 +40,12 @@ static bool canPairLines(ConvOp conv) {
   ArrayRef<int64_t> window = conv.getWeight().getType().getShape().drop_front(2);
   int64_t stride = conv.getStrides()[spatial - 2], dilation = conv.getDilations()[spatial - 2], taps = window[spatial - 2];
   return taps * window[spatial - 1] <= maxPairedTaps && stride % dilation == 0 && stride < taps * dilation;
+}
+
+/// Whether a weight stays in the first-level cache beside the pixels of single lines, all channels of which pass between two uses of it.
+static bool isInnerWeight(ConvOp conv, kernel::TargetAttr target) {
+  RankedTensorType weight = conv.getWeight().getType();
+  return weight.getNumElements() * elementBytes(weight.getElementType()) <= target.tuned(kernel::Tuned::InnerWeightBytes);
 }
 
 KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
@@ -56,6 +60,7 @@ KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetA
   numbers.lines = canPairLines(conv) ? target.tuned(kernel::Tuned::DepthwiseLines) : 1;
   // Of both lines they are half of the registers; the inputs under them and a weight have the others.
   numbers.pixels = getQuarterOfRegisters(target);
+  numbers.inside = isInnerWeight(conv, target);
   return accept("depthwise: vectors along the channels, pixels that share inputs side by side", std::move(numbers));
 }
 
@@ -96,13 +101,6 @@ struct Depthwise {
     if (isa<VectorType>(a.getType()))
       return vector::FMAOp::create(k.builder(), k.loc(), a, b, sum);
     return arith::AddFOp::create(k.builder(), k.loc(), arith::MulFOp::create(k.builder(), k.loc(), a, b), sum);
-  }
-  /// Whether the channels run inside the pixels.
-  bool channelsInside(unsigned lines) const {
-    int64_t bytes = elementBytes(op.getWeight().getType().getElementType());
-    for (int64_t size : window)
-      bytes *= size;
-    return lines == 2 || getConstantDim(outputDims.back()).value_or(maxInnerWeightBytes) * bytes <= maxInnerWeightBytes;
   }
   /// Whether what follows the sums of two lines runs over them once they are stored: an exponential function or the like, written out for each sum,
   /// would drive the sums from the registers. Not where it reads another tensor, in whose place the result may lie, nor where storing would round.
@@ -202,7 +200,7 @@ struct Depthwise {
   /// `lines` lines in blocks as even as can be.
   void blocks(ArrayRef<AffineExpr> out, unsigned lines) const {
     unsigned across = lanesOf(k.target(), element);
-    if (channelsInside(lines))
+    if (lines == 2 || k.group().getPlan()->getInside())
       return forPixels([&](AffineExpr x, unsigned count) {
         k.vectorLoop(outputDims.back(), across, "channel", [&](AffineExpr channel, Lanes lanes) { block(out, x, lines, count, channel, lanes); });
       });

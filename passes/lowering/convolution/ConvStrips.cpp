@@ -10,6 +10,7 @@
 // cache. A thread that goes on with the next band keeps the ring; one that begins there computes the lines above it again.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/contraction/ContractionTile.h"
@@ -29,9 +30,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// Bands of an image that threads can share; each needs a ring.
-static constexpr int64_t mostBands = 8;
-
 /// Lines have pixels enough for any tile.
 static TileShape chooseLineTile(ConvOp conv, kernel::TargetAttr target) {
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
@@ -47,7 +45,7 @@ KernelMatch matchConvStrips(GroupOp group, Operation *anchor, kernel::TargetAttr
   PlanNumbers numbers{toNumbers(chooseLineTile(convolutions.front(), target)), {}};
   numbers.streams = chooseStreams(target);
   numbers.pixels = getQuarterOfRegisters(target);
-  numbers.bands = std::min(mostBands, *getConstantDim(getDim(convolutions[1].getType(), 1)));
+  numbers.bands = std::min(target.tuned(kernel::Tuned::Shares), *getConstantDim(getDim(convolutions[1].getType(), 1)));
   if (convolutions.size() > 2)
     numbers.projection = toNumbers(chooseLineTile(convolutions.back(), target));
   return accept("line by line: what lies between the convolutions is larger than the cache and is never stored", std::move(numbers));

@@ -246,9 +246,16 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), 1), std::move(numbers));
 }
 
+std::string findConvStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto conv = cast<ConvOp>(anchor);
+  std::string fault = findStepFault(kernel::getTarget(group), plan, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(),
+                                    conv.getType().getElementType(), conv.getWeight().getType().getShape()[1]);
+  return fault.empty() ? findBoundsFault(plan, conv.getWeight(), 1) : fault;
+}
+
 FailureOr<LaunchInfo> lowerConvSteps(KernelBuilder &k, Operation *anchor) {
   auto conv = cast<ConvOp>(anchor);
-  return lowerContraction(k, makeTiledConv(k, conv, findStep(conv, k.target())));
+  return lowerContraction(k, makeTiledConv(k, conv, getStep(k.group())));
 }
 
 /// The elements of the input from a place of the window to the next one, if a constant says so.
@@ -283,7 +290,7 @@ KernelMatch matchConvTileSteps(GroupOp group, Operation *anchor, kernel::TargetA
 
 FailureOr<LaunchInfo> lowerConvTileSteps(KernelBuilder &k, Operation *anchor) {
   auto conv = cast<ConvOp>(anchor);
-  return lowerContraction(k, makeTiledConv(k, conv, findTileStep(k.target(), conv.getInput().getType(), conv.getWeight().getType(), conv.getType())));
+  return lowerContraction(k, makeTiledConv(k, conv, getTileStep(k.group())));
 }
 
 FailureOr<LaunchInfo> lowerConvTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledConv(k, cast<ConvOp>(anchor))); }

@@ -24,7 +24,7 @@ template <bool (*isFor)(Type)> static KernelRow ofInputs(KernelRow row) {
 }
 
 template <bool (*isFor)(Type)> static KernelRow bySteps(llvm::StringLiteral name) {
-  return ofInputs<isFor>(window<ConvOp>(name, matchConvSteps, lowerConvSteps).planning(PlanProduct));
+  return ofInputs<isFor>(window<ConvOp>(name, matchConvSteps, lowerConvSteps).planning(PlanProduct).refusing(findConvStepFault));
 }
 
 ArrayRef<KernelRow> getConvolutionKernels() {
@@ -36,15 +36,15 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .refusing(findStripsFault),
       KernelRow{"winograd_columns", computes<WinogradConvOp>, matchWinogradColumns, lowerWinogradColumns}
           .placing(PlaceSupport::Operands)
-          .planning(PlanTile | PlanStreams | PlanBlock | PlanDepth)
+          .planning(PlanTile | PlanStreams | PlanBlock | PlanDepth | PlanBands)
           .refusing(findWinogradFault),
       KernelRow{"winograd_tiles", computes<WinogradConvOp>, matchWinogradTiles, lowerWinogradTiles}
           .placing(PlaceSupport::Operands)
-          .planning(PlanTile | PlanStreams | PlanBlock | PlanPrefetch)
+          .planning(PlanTile | PlanStreams | PlanBlock | PlanPrefetch | PlanBands)
           .refusing(findWinogradFault),
-      KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters},
-      window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels).refusing(findDepthwiseFault),
-      ofInputs<isByte>(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels)),
+      KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters}.planning(PlanBlocks),
+      window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels | PlanInside).refusing(findDepthwiseFault),
+      ofInputs<isByte>(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels).refusing(findDepthwiseBytesFault)),
       ofInputs<isByteOrBf16>(window<ConvOp>("conv_tile_steps", matchConvTileSteps, lowerConvTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),

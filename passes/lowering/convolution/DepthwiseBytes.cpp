@@ -50,7 +50,14 @@ KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::Target
   PlanNumbers numbers;
   // A pixel has four vectors of sums; as many weights, and what is woven, are beside them.
   numbers.pixels = std::max(1u, getQuarterOfRegisters(target) / 2);
+  numbers.step = step.getFunction().str();
   return accept("depthwise convolution of bytes: four taps of a channel for each 32-bit sum by " + step.getFunction(), std::move(numbers));
+}
+
+std::string findDepthwiseBytesFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto conv = cast<ConvOp>(anchor);
+  return findStepFaultOf(kernel::getTarget(group), plan, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(),
+                         conv.getType().getElementType(), parts);
 }
 
 namespace {
@@ -209,7 +216,7 @@ FailureOr<LaunchInfo> lowerDepthwiseBytes(KernelBuilder &k, Operation *anchor) {
   auto op = cast<ConvOp>(anchor);
   ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
   unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
-  DepthwiseBytes conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), findByteStep(k.target()),
+  DepthwiseBytes conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), getStep(k.group()),
                       getDims(op.getType()), shape.size() == 5 ? shape[2] : 1, shape.size() == 3 ? 1 : shape[shape.size() - 2], shape.back(), shape[0],
                       static_cast<int64_t>(llvm::alignTo(shape[0], fewestBytes))};
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };

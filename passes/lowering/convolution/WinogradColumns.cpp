@@ -149,7 +149,7 @@ void ColumnsEmitter::emitPanel(AffineExpr panel, int64_t columns) const {
 
 LaunchInfo ColumnsEmitter::run() {
   int64_t panels = llvm::divideCeilSigned(loops.out, width), rest = loops.out % width;
-  AffineExpr tasks = k.constant(std::min(mostWinogradTasks, panels));
+  AffineExpr tasks = k.constant(std::min(k.group().getPlan()->getBands(), panels));
   auto compare = [&](AffineExpr panel, arith::CmpIPredicate predicate) -> Value {
     return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(panel), k.emitConstant(panels - 1));
   };

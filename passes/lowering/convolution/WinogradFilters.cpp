@@ -5,6 +5,7 @@
 // Vectors run across the output channels.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Tuning.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/convolution/WinogradLoops.h"
@@ -17,20 +18,20 @@ namespace kiln {
 
 using namespace nn;
 
-/// Input channels of a task.
-static constexpr int64_t channelsPerTask = 16;
-
-KernelMatch matchWinogradFilters(GroupOp group, Operation *anchor, kernel::TargetAttr) {
+KernelMatch matchWinogradFilters(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto weight = dyn_cast<BlockArgument>(cast<WinogradFilterOp>(anchor).getWeight());
   if (!weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the filters are not constant");
-  return accept("the transformed filters would enlarge the library fourfold and cost a run next to nothing");
+  PlanNumbers numbers;
+  numbers.blocks = target.tuned(kernel::Tuned::FilterChannels);
+  return accept("the transformed filters would enlarge the library fourfold and cost a run next to nothing", std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerWinogradFilters(KernelBuilder &k, Operation *anchor) {
   auto op = cast<WinogradFilterOp>(anchor);
   ArrayRef<int64_t> shape = op.getType().getShape();
   ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
+  int64_t channelsPerTask = k.group().getPlan()->getBlocks();
   int64_t panels = shape[1], rows = shape[2], width = shape[3], out = weight[0], in = weight[1];
   unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
   k.packConstant(argument, packFilters(k.context(), out, in, width));

@@ -8,9 +8,6 @@
 
 namespace kiln {
 
-/// Parts of the work that threads can share; each has a scratch of its own.
-inline constexpr int64_t mostWinogradTasks = 8;
-
 /// body(i) for the items of one task, when `items` are shared evenly among `tasks`.
 void forShare(KernelBuilder &k, mlir::AffineExpr task, mlir::AffineExpr items, mlir::AffineExpr tasks, llvm::StringRef name,
               llvm::function_ref<void(mlir::AffineExpr)> body);

@@ -99,9 +99,9 @@ void TilesEmitter::emitBlock(AffineExpr first) const {
 }
 
 LaunchInfo TilesEmitter::run() {
-  AffineExpr blocks = simplifyDim(loops.tiles.ceilDiv(plan.blockTiles)), tasks = k.constant(mostWinogradTasks);
+  AffineExpr blocks = simplifyDim(loops.tiles.ceilDiv(plan.blockTiles)), tasks = k.constant(k.group().getPlan()->getBands());
   if (auto count = getConstantDim(blocks))
-    tasks = k.constant(std::min(mostWinogradTasks, *count));
+    tasks = k.constant(std::min(k.group().getPlan()->getBands(), *count));
   k.taskLoop({tasks}, [&](ArrayRef<AffineExpr> task) {
     forShare(k, task.front(), blocks, tasks, "block", [&](AffineExpr block) { emitBlock(k.index(k.emit(block * plan.blockTiles))); });
   });

@@ -35,7 +35,7 @@ ArrayRef<KernelRow> getMovementKernels() {
       KernelRow{"interleave_loops", computesNoAnchor, matchInterleaveLoops, lowerInterleaveLoops},
       KernelRow{"transpose_tiled", computesNoAnchor, matchTransposeTiled, lowerTransposeTiled}
           .placing(PlaceSupport::Results)
-          .planning(PlanTile)
+          .planning(PlanTile | PlanSquares)
           .refusing(findSquareFault),
       KernelRow{"loops", computesNoAnchor, "element-wise: one loop over the result", lowerElementwiseLoops}
           .placing(PlaceSupport::Operands)

@@ -5,6 +5,7 @@
 // runs over squares of lanes: rows of x are read along e, transposed in registers, and f runs along d, so that every access is contiguous.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Tuning.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
@@ -80,7 +81,9 @@ KernelMatch matchTransposeTiled(GroupOp group, Operation *, kernel::TargetAttr t
   unsigned side = llvm::bit_floor(chooseSide(group, *read, target));
   if (side < 4)
     return refuse("the squares would have " + Twine(side) + " elements a side, expected at least 4");
-  return accept("reads an operand across: squares transposed in registers", PlanNumbers{{side, 1, side}, {}});
+  PlanNumbers numbers{{side, 1, side}, {}};
+  numbers.squares = {target.tuned(kernel::Tuned::SquaresAlong), target.tuned(kernel::Tuned::SquaresAcross)};
+  return accept("reads an operand across: squares transposed in registers", std::move(numbers));
 }
 
 std::string findSquareFault(GroupOp, Operation *, kernel::PlanAttr plan) {
@@ -132,17 +135,15 @@ struct SwappedLoops {
 };
 } // namespace
 
-/// Squares of a task: some neighbours share the pages that the rows lie in.
-static constexpr int64_t squaresAlong = 4, squaresAcross = 16;
-
 FailureOr<LaunchInfo> lowerTransposeTiled(KernelBuilder &k, Operation *) {
   auto read = findTransposedRead(k.group());
   auto yielded = llvm::to_vector(k.group().getTerminator()->getOperands());
   DimExprs dims = getDims(yielded.front().getType());
   int64_t side = k.group().getPlan()->getTile()[0];
+  ArrayRef<int64_t> squares = k.group().getPlan()->getSquares().asArrayRef();
   SmallVector<MergedLoop> loops = mergeLoops(k, dims, {}, yielded);
   // Merged loops keep the last of their dimensions: both that are swapped are still there.
-  AffineExpr chunkE = k.constant(squaresAlong * side), chunkD = k.constant(squaresAcross * side), extentE, extentD = loops.back().extent;
+  AffineExpr chunkE = k.constant(squares[0] * side), chunkD = k.constant(squares[1] * side), extentE, extentD = loops.back().extent;
   IndexExprs extents;
   for (const MergedLoop &loop : ArrayRef(loops).drop_back()) {
     if (loop.dim == read->along)

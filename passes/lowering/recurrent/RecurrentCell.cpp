@@ -21,8 +21,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// Sums that run side by side: enough to hide the latency of a multiply-add.
-static constexpr int64_t wantedSums = 8;
 /// Elements of one state of a tile: it stays in the first-level cache and on the stack.
 static constexpr int64_t largestScratch = 4096;
 
@@ -67,7 +65,9 @@ PlanNumbers planCell(GroupOp group, const RecurrentLayer &layer, kernel::TargetA
   // Narrow layers waste less in narrow vectors.
   while (packsRecurrence(group, layer, lanes) && lanes > 4 && hidden <= lanes / 2)
     lanes /= 2;
-  return PlanNumbers{{chooseRows(layer, hidden, target), 1, lanes}, {}};
+  PlanNumbers numbers{{chooseRows(layer, hidden, target), 1, lanes}, {}};
+  numbers.streams = RegisterBudget::fewestSums;
+  return numbers;
 }
 
 void RecurrentCell::packRecurrence() {
@@ -166,7 +166,7 @@ Value RecurrentCell::weight(const RowTile &tile, AffineExpr j, AffineExpr i, int
 /// Products of all rows of the tile, row by row.
 SmallVector<Value> RecurrentCell::products(const RowTile &tile, AffineExpr j, Lanes at, ArrayRef<int64_t> wanted, State state) const {
   int64_t sums = tile.rows.size() * wanted.size();
-  int64_t chains = std::clamp<int64_t>(wantedSums / sums, 1, hidden), whole = hidden / chains * chains;
+  int64_t chains = std::clamp<int64_t>(k.group().getPlan()->getStreams() / sums, 1, hidden), whole = hidden / chains * chains;
   auto add = [&](AffineExpr i, MutableArrayRef<Value> carried) {
     SmallVector<Value> weights = llvm::map_to_vector(wanted, [&](int64_t gate) { return weight(tile, j, i, gate, at); });
     for (unsigned row = 0; row < tile.rows.size(); ++row) {

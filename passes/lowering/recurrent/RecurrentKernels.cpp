@@ -32,9 +32,9 @@ static KernelMatch matchSteps(GroupOp group, Operation *anchor, kernel::TargetAt
 
 ArrayRef<KernelRow> getRecurrentKernels() {
   static const KernelRow rows[] = {
-      KernelRow{"lstm_steps", computes<LstmOp>, matchSteps<LstmOp>, lowerLstmSteps}.loading(loadsStates).planning(PlanTile),
-      KernelRow{"gru_steps", computes<GruOp>, matchSteps<GruOp>, lowerGruSteps}.loading(loadsStates).planning(PlanTile),
-      KernelRow{"rnn_steps", computes<RnnOp>, matchSteps<RnnOp>, lowerRnnSteps}.loading(loadsStates).planning(PlanTile),
+      KernelRow{"lstm_steps", computes<LstmOp>, matchSteps<LstmOp>, lowerLstmSteps}.loading(loadsStates).planning(PlanTile | PlanStreams),
+      KernelRow{"gru_steps", computes<GruOp>, matchSteps<GruOp>, lowerGruSteps}.loading(loadsStates).planning(PlanTile | PlanStreams),
+      KernelRow{"rnn_steps", computes<RnnOp>, matchSteps<RnnOp>, lowerRnnSteps}.loading(loadsStates).planning(PlanTile | PlanStreams),
   };
   return rows;
 }

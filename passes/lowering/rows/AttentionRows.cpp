@@ -28,9 +28,6 @@ namespace kiln {
 
 using namespace nn;
 
-/// Below this, rows read the keys where they are: packing pays only when several tiles share it.
-static constexpr int64_t rowsOfDots = 8;
-
 namespace {
 /// An operand as matrices: one for each place in the batch.
 struct Matrices {
@@ -110,6 +107,8 @@ private:
   unsigned lanes;
 
   int64_t tileRows, panelWidth, maxRows, maxKeys, rowCapacity, scoreStride, sumStride;
+  /// Fewer rows read the keys where they lie: packing pays only when several tiles share it.
+  int64_t rowsOfDots;
   bool oneBlock, packsValues, allowsDots;
   /// Of the task that is being written.
   AffineExpr firstRow, rows, paddedRows;
@@ -138,7 +137,8 @@ void AttentionEmitter::planSizes() {
   oneBlock = shape.keys && *shape.keys <= maxKeys;
   // Rows a power of two apart would meet in one set of the first-level cache.
   scoreStride = maxKeys + 16;
-  allowsDots = lanes >= 4 && key.columnStride == k.constant(1) && depth % lanes == 0;
+  rowsOfDots = plan.getDots();
+  allowsDots = rowsOfDots > 0 && lanes >= 4 && key.columnStride == k.constant(1) && depth % lanes == 0;
 }
 
 void AttentionEmitter::forTiles(function_ref<void(AffineExpr, unsigned)> body) {

@@ -20,7 +20,7 @@ namespace kiln {
 
 using namespace nn;
 
-/// Rows of more elements could lose too many digits in one pass.
+/// Rows of more elements could lose too many digits in one pass (see above).
 static constexpr int64_t longestOnePass = 4096;
 /// A row of halves and its factors are kept in f32 on the stack up to here.
 static constexpr int64_t longestWideRow = 4096;

@@ -47,9 +47,7 @@ struct SoftmaxShape {
 
 /// Elements of the array that columns are copied to, at most: it lies on the stack.
 static constexpr int64_t mostColumnElements = 16384;
-/// Blocks of columns come in multiples of this, so that threads share them evenly; no block has more columns than the other number.
-static constexpr int64_t evenBlocks = 8, mostColumns = 1024;
-/// Vectors of a row in registers: more than any register file has.
+/// Vectors of a row in registers: more than any register file has. All of them are written out.
 static constexpr int64_t mostPieces = 64;
 
 /// How many columns go side by side: half of the first-level cache is for them, so that wherever the array lies in it, the lines of the input and of the
@@ -58,7 +56,10 @@ static int64_t chooseColumns(const SoftmaxShape &shape, kernel::TargetAttr targe
   int64_t column = *shape.length * shape.lanes;
   if (column > mostColumnElements)
     return 0;
+  int64_t mostColumns = llvm::alignDown(target.tuned(kernel::Tuned::MostColumns), shape.lanes);
   int64_t width = std::min<int64_t>(std::max<int64_t>(1, target.tuned(kernel::Tuned::ColumnElements) / column) * shape.lanes, mostColumns);
+  // Threads share the blocks evenly.
+  int64_t evenBlocks = target.tuned(kernel::Tuned::Shares);
   if (shape.across && *shape.across > width)
     width = llvm::alignTo(llvm::divideCeil(*shape.across, llvm::alignTo(llvm::divideCeil(*shape.across, width), evenBlocks)), shape.lanes);
   return width;

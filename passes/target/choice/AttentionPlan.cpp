@@ -1,5 +1,6 @@
 //===- AttentionPlan.cpp - Blocks of rows and keys of attention ------------===//
 #include "passes/target/choice/AttentionPlan.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/groups/Views.h"
@@ -12,11 +13,9 @@ namespace kiln {
 
 using namespace nn;
 
-/// Keys of a block, and rows of a task: more rows share the packing of a panel, more keys rescale less often.
-static constexpr int64_t fewKeys = 256, manyKeys = 512, manyRows = 128, fewRows = 64;
-/// Longer rows of queries and values leave room for fewer of them.
-static constexpr int64_t longRow = 192;
-/// All arrays of a task together take no more elements than this.
+using kernel::Tuned;
+
+/// All arrays of a task together take no more elements than this: they lie on the stack.
 static constexpr int64_t mostElements = 65536;
 
 AttentionShape::AttentionShape(AttentionOp op, int64_t lanes)
@@ -57,8 +56,10 @@ static int64_t chooseHeight(int64_t highest, int64_t rows) {
 PlanNumbers planAttention(AttentionOp op, kernel::TargetAttr target) {
   kernel::StepAttr step = target.getPlainStep(computeType(op.getType().getElementType()));
   AttentionShape shape(op, step.getLanes());
-  int64_t keys = fewKeys, rows = shape.depth + shape.width > longRow ? fewRows : manyRows;
-  if (shape.keys && *shape.keys <= manyKeys) {
+  int64_t fewKeys = llvm::alignTo(target.tuned(Tuned::AttentionKeys), shape.panelWidth), fewRows = target.tuned(Tuned::AttentionFewRows);
+  bool isLong = shape.depth + shape.width > target.tuned(Tuned::AttentionLongRow);
+  int64_t keys = fewKeys, rows = isLong ? fewRows : target.tuned(Tuned::AttentionRows);
+  if (shape.keys && *shape.keys <= target.tuned(Tuned::AttentionMostKeys)) {
     keys = llvm::alignTo(std::max<int64_t>(*shape.keys, 1), shape.panelWidth);
     rows = keys > fewKeys ? fewRows : rows;
   }
@@ -74,6 +75,7 @@ PlanNumbers planAttention(AttentionOp op, kernel::TargetAttr target) {
   PlanNumbers numbers{{height, RegisterBudget::vectorsOfMany, shape.lanes}, {}};
   numbers.rows = rows;
   numbers.keys = keys;
+  numbers.dots = target.tuned(Tuned::AttentionDots);
   numbers.streams = chooseStreams(target);
   return numbers;
 }

@@ -39,12 +39,28 @@ static ElementsAttr findWeights(Value weights) {
   return group && group.isConstantInput(argument.getArgNumber()) ? getConstant(group.getInputs()[argument.getArgNumber()]) : ElementsAttr();
 }
 
+kernel::StepAttr getBoundedForm(kernel::StepAttr step) {
+  if (step.getFunction() != anyWeights)
+    return {};
+  return kernel::StepAttr::get(step.getContext(), step.getLhs(), step.getRhs(), step.getSum(), step.getShape(), safeWeights);
+}
+
+/// Whether all pairs of constant weights are safe.
+static bool areSafe(Value weights, unsigned dimension) {
+  ElementsAttr constant = findWeights(weights);
+  PairCount count = constant ? countSafePairs(constant, dimension) : PairCount{0, 1};
+  return count.safe == count.all;
+}
+
 kernel::StepAttr chooseBoundedStep(kernel::StepAttr step, Value weights, unsigned dimension) {
-  ElementsAttr constant = step && step.getFunction() == anyWeights ? findWeights(weights) : ElementsAttr();
-  if (!constant)
-    return step;
-  PairCount count = countSafePairs(constant, dimension);
-  return count.safe < count.all ? step : kernel::StepAttr::get(step.getContext(), step.getLhs(), step.getRhs(), step.getSum(), step.getShape(), safeWeights);
+  kernel::StepAttr bounded = step ? getBoundedForm(step) : kernel::StepAttr();
+  return bounded && areSafe(weights, dimension) ? bounded : step;
+}
+
+std::string findBoundsFault(kernel::PlanAttr plan, Value weights, unsigned dimension) {
+  if (plan.getStep() != safeWeights || areSafe(weights, dimension))
+    return "";
+  return (safeWeights + " is for weights any two of which fit 16 bits with every activation").str();
 }
 
 std::string describeBounds(kernel::StepAttr step, Value weights, unsigned dimension) {

@@ -19,9 +19,15 @@ struct PairCount {
 };
 PairCount countSafePairs(mlir::ElementsAttr weights, unsigned dimension);
 
+/// The form of a step for safe weights; null: it has none.
+kernel::StepAttr getBoundedForm(kernel::StepAttr step);
+
 /// The step that takes the place of `step` if all pairs of the constant weights along that dimension are safe; otherwise, and for steps that have no such form,
 /// `step`.
 kernel::StepAttr chooseBoundedStep(kernel::StepAttr step, mlir::Value weights, unsigned dimension);
+
+/// Why the step of a plan is not for these weights; empty when it is.
+std::string findBoundsFault(kernel::PlanAttr plan, mlir::Value weights, unsigned dimension);
 
 /// What the proof says, to be added to the reason for a kernel by `step`; empty for steps that need none.
 std::string describeBounds(kernel::StepAttr step, mlir::Value weights, unsigned dimension);

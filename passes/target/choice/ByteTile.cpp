@@ -2,6 +2,7 @@
 #include "passes/target/choice/ByteTile.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
 
@@ -14,27 +15,31 @@ namespace kiln {
 /// A step has sums in vectors: it is not written for single lanes.
 static constexpr unsigned fewestLanes = 4;
 
-static kernel::StepAttr findStepOfBytes(kernel::TargetAttr target, bool isLeftSigned, StringRef otherwise) {
+/// The step that is written for any CPU, of unsigned by signed bytes or of signed by unsigned ones.
+static kernel::StepAttr makePortableStep(kernel::TargetAttr target, bool isLeftSigned) {
   Builder b(target.getContext());
   Type left = b.getIntegerType(8, /*isSigned=*/false), right = b.getI8Type(), sum = b.getI32Type();
   if (isLeftSigned)
     std::swap(left, right);
-  if (kernel::StepAttr step = target.findStep(left, right, sum))
-    return step;
-  return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, nn::lanesOf(target, sum)), 4}, otherwise);
+  return kernel::StepAttr::get(target.getContext(), left, right, sum, {1, std::max(fewestLanes, nn::lanesOf(target, sum)), 4},
+                               isLeftSigned ? "dot_s8u8_pairs" : "dot_u8s8_pairs");
 }
 
-kernel::StepAttr findByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, false, "dot_u8s8_pairs"); }
+static kernel::StepAttr findStepOfBytes(kernel::TargetAttr target, bool isLeftSigned) {
+  kernel::StepAttr portable = makePortableStep(target, isLeftSigned), step = target.findStep(portable.getLhs(), portable.getRhs(), portable.getSum());
+  return step ? step : portable;
+}
 
-kernel::StepAttr findSignedByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, true, "dot_s8u8_pairs"); }
+kernel::StepAttr findByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, false); }
 
-PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns) {
+kernel::StepAttr findSignedByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, true); }
+
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, bool ofBytes) {
   // One row reads long pieces of its weights; others use each unpacked vector as often as there are registers for two sets of sums.
-  constexpr int64_t fewestRows = 6;
   kernel::StepAttr step = findSignedByteStep(target);
   RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
   int64_t vectors = RegisterBudget::vectorsOfMany, height = budget.rowsOf(vectors) / 2;
-  if (height < fewestRows) {
+  if (height < target.tuned(kernel::Tuned::BlockRows)) {
     vectors = 1;
     height = budget.narrowRows() / 2;
   }
@@ -49,6 +54,8 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
   vectors = std::min(vectors, llvm::divideCeilSigned(columns, static_cast<int64_t>(lanes)));
   PlanNumbers numbers = planProduct(target, TileShape{static_cast<unsigned>(height), static_cast<unsigned>(vectors), lanes});
   numbers.streams = 0;
+  if (ofBytes)
+    numbers.step = step.getFunction().str();
   return numbers;
 }
 
@@ -58,6 +65,42 @@ kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type re
     return bytes;
   kernel::StepAttr step = target.findStep(lhs, rhs, sum);
   return step && step.getDepth() > 1 && !step.getFunction().empty() ? step : kernel::StepAttr();
+}
+
+kernel::StepAttr findStep(kernel::TargetAttr target, StringRef function, Type lhs, Type rhs, Type result) {
+  SmallVector<kernel::StepAttr> steps(target.getSteps());
+  steps.append({makePortableStep(target, false), makePortableStep(target, true)});
+  for (kernel::StepAttr step : steps) {
+    if (function.empty() || step.getRows() != 1 || !step.takes(lhs, rhs, nn::computeType(result)))
+      continue;
+    for (kernel::StepAttr form : {step, getBoundedForm(step)})
+      if (form && form.getFunction() == function)
+        return form;
+  }
+  return {};
+}
+
+kernel::StepAttr getStep(nn::GroupOp group) {
+  Operation *anchor = getAnchor(group);
+  auto type = [](Value value) { return getElementTypeOrSelf(value); };
+  return findStep(kernel::getTarget(group), group.getPlan()->getStep(), type(anchor->getOperand(0)), type(anchor->getOperand(1)),
+                  type(anchor->getResult(0)));
+}
+
+std::string findStepFault(kernel::TargetAttr target, kernel::PlanAttr plan, Type lhs, Type rhs, Type result, int64_t products) {
+  kernel::StepAttr step = findStep(target, plan.getStep(), lhs, rhs, result);
+  if (!step)
+    return describeMissingStep(lhs, rhs, result) + " and whose function is '" + plan.getStep().str() + "'";
+  if (products % step.getDepth() == 0)
+    return "";
+  return ("a sum has " + Twine(products) + " products, a step of " + step.getFunction() + " has " + Twine(step.getDepth())).str();
+}
+
+std::string findStepFaultOf(kernel::TargetAttr target, kernel::PlanAttr plan, Type lhs, Type rhs, Type result, int64_t depth) {
+  if (std::string fault = findStepFault(target, plan, lhs, rhs, result, depth); !fault.empty())
+    return fault;
+  int64_t products = findStep(target, plan.getStep(), lhs, rhs, result).getDepth();
+  return products == depth ? "" : "a step has " + std::to_string(products) + " products, expected " + std::to_string(depth);
 }
 
 std::string describeStep(kernel::StepAttr step) {
@@ -81,6 +124,7 @@ PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, st
   tile.lanes = std::max(tile.lanes, fewestLanes);
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);
+  numbers.step = step.getFunction().str();
   return numbers;
 }
 

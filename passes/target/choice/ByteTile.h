@@ -14,8 +14,8 @@ kernel::StepAttr findByteStep(kernel::TargetAttr target);
 kernel::StepAttr findSignedByteStep(kernel::TargetAttr target);
 
 /// The plan for a product with weights in blocks that has so many rows (nullopt: known at run time only) and columns: each block has sums of its own beside
-/// those of the tile.
-PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns);
+/// those of the tile. A left side of bytes is multiplied by a step.
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, bool ofBytes);
 
 /// What the rows of such kernels are for: the type of the left side.
 inline bool isByte(mlir::Type lhs) { return lhs.isUnsignedInteger(8); }
@@ -23,6 +23,18 @@ inline bool isBf16(mlir::Type lhs) { return lhs.isBF16(); }
 
 /// The step that multiplies several such elements for each sum, which has the type that the result is computed in. Null: the target has none.
 kernel::StepAttr findStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result);
+
+/// The step of that name for such elements: one of the target's, or the one that is written for any CPU. Null: there is none.
+kernel::StepAttr findStep(kernel::TargetAttr target, llvm::StringRef function, mlir::Type lhs, mlir::Type rhs, mlir::Type result);
+
+/// That of the plan of a group whose anchor multiplies its first two operands; null when the plan has none that they know.
+kernel::StepAttr getStep(nn::GroupOp group);
+
+/// Why the step of a plan does not multiply these elements; empty when it does. Its sums have `products` products, which must come in whole steps.
+std::string findStepFault(kernel::TargetAttr target, kernel::PlanAttr plan, mlir::Type lhs, mlir::Type rhs, mlir::Type result, int64_t products);
+
+/// The same for a kernel whose steps have so many products for each sum.
+std::string findStepFaultOf(kernel::TargetAttr target, kernel::PlanAttr plan, mlir::Type lhs, mlir::Type rhs, mlir::Type result, int64_t depth);
 
 /// What a kernel of products by that step is for, such as "four products of ui8 and i8 for each sum, by dot_u8s8".
 std::string describeStep(kernel::StepAttr step);

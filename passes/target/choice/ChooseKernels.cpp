@@ -28,6 +28,8 @@ static bool applyMeasured(const KernelRow &row, kernel::PlanAttr measured, PlanN
   if (measured.getChunk() && !(row.isTunable && numbers.chunk))
     return false;
   numbers.chunk = measured.getChunk() ? measured.getChunk() : numbers.chunk;
+  if (!measured.getStep().empty())
+    numbers.step = measured.getStep().str();
   return true;
 }
 
@@ -40,10 +42,14 @@ static bool chooseMeasured(nn::GroupOp group, kernel::TargetAttr target, Diction
   const KernelRow *row = findKernelRow(measured.getKernel());
   KernelMatch match = row ? row->match(group, target) : refuse("");
   bool fits = match && applyMeasured(*row, measured, match.numbers);
+  if (fits) {
+    // Another target's step may be none here.
+    group.setPlanAttr(row->makePlan(group.getContext(), match.numbers, /*measured=*/static_cast<bool>(measured.getTile())));
+    fits = findPlanFault(group).empty();
+  }
   recordProfileUse(group->getParentOfType<ModuleOp>(), work, fits);
   if (!fits)
     return false;
-  group.setPlanAttr(row->makePlan(group.getContext(), match.numbers, /*measured=*/static_cast<bool>(measured.getTile())));
   group.setReason("profile: measured to be the fastest; " + match.reason);
   return true;
 }

@@ -50,7 +50,7 @@ static bool sharesSet(kernel::TargetAttr target, kernel::StepAttr step, std::opt
 TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
                      std::optional<int64_t> rowStride) {
   // Heights of tiles for few rows: what is left of the registers makes them wide.
-  constexpr int64_t fewestRows = 4, fewRows = 8;
+  int64_t fewestRows = target.tuned(Tuned::FewestRows), fewRows = target.tuned(Tuned::FewRows);
   RegisterBudget budget(target, step);
   unsigned lanes = chooseLanes(step, columns);
   auto shape = [&](int64_t height, int64_t width) { return TileShape{static_cast<unsigned>(height), static_cast<unsigned>(width), lanes}; };
@@ -161,7 +161,9 @@ SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr targ
     KernelMatch match = row->match(group, target);
     if (!match)
       continue;
-    choices.push_back(row->makePlan(group.getContext(), {}));
+    PlanNumbers numbers;
+    numbers.step = match.numbers.step;
+    choices.push_back(row->makePlan(group.getContext(), numbers));
     if (!row->isTunable)
       continue;
     for (auto [rows, vectors] : RegisterBudget(target, target.getPlainStep(element)).listTiles())

@@ -66,19 +66,24 @@ KernelMatch KernelRow::match(GroupOp group, kernel::TargetAttr target) const {
   return fit.function ? fit.function(group, anchor, target) : accept(fit.reason);
 }
 
-kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {
+kernel::PlanAttr makePlan(MLIRContext *context, StringRef kernel, const PlanNumbers &numbers, bool measured) {
   auto list = [&](ArrayRef<int64_t> tile) { return tile.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(context, tile); };
-  return kernel::PlanAttr::get(context, name, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.streams, numbers.strip,
+  return kernel::PlanAttr::get(context, kernel, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.streams, numbers.strip,
                                numbers.lines, numbers.pixels, numbers.bands, numbers.rows, numbers.keys, numbers.piece, numbers.near, list(numbers.ahead),
                                list(numbers.coming), numbers.blocks, numbers.inRegisters, numbers.columns, numbers.block, numbers.stride, numbers.depth,
-                               numbers.winograd, measured);
+                               numbers.winograd, numbers.inside, numbers.dots, list(numbers.squares), numbers.step, measured);
+}
+
+kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {
+  return kiln::makePlan(context, name, numbers, measured);
 }
 
 PlanNumbers readNumbers(kernel::PlanAttr plan) {
   auto list = [](DenseI64ArrayAttr tile) { return tile ? SmallVector<int64_t, 3>(tile.asArrayRef()) : SmallVector<int64_t, 3>(); };
   return {list(plan.getTile()), list(plan.getProjection()), plan.getChunk(), plan.getStreams(), plan.getStrip(), plan.getLines(), plan.getPixels(),
           plan.getBands(), plan.getRows(), plan.getKeys(), plan.getBlock(), plan.getStride(), plan.getDepth(), plan.getWinograd(), plan.getPiece(),
-          plan.getNear(), plan.getBlocks(), plan.getColumns(), list(plan.getAhead()), list(plan.getComing()), plan.getInRegisters()};
+          plan.getNear(), plan.getBlocks(), plan.getColumns(), list(plan.getAhead()), list(plan.getComing()), plan.getInRegisters(), plan.getInside(),
+          plan.getDots(), list(plan.getSquares()), plan.getStep().str()};
 }
 
 namespace {
@@ -102,6 +107,9 @@ static SmallVector<PlanPart> listParts(kernel::PlanAttr plan) {
           {PlanPixels, plan.getPixels() != 0, "pixels"},
           {PlanBands, plan.getBands() != 0, "bands"},
           {PlanRows, plan.getRows() && plan.getKeys(), "rows and keys"},
+          {PlanSquares, static_cast<bool>(plan.getSquares()), "squares"},
+          {PlanInside, plan.getInside(), "channels inside of pixels", /*mayBeLeftOut=*/true},
+          {PlanRows, plan.getDots() != 0, "rows of dot products", /*mayBeLeftOut=*/true},
           {PlanBlocks, plan.getBlocks() != 0, "blocks"},
           {PlanPrefetch, plan.getPiece() || plan.getNear() || plan.getAhead() || plan.getComing(), "numbers for prefetching", /*mayBeLeftOut=*/true},
           {PlanSoftmax, plan.getInRegisters() || plan.getColumns(), "columns or rows in registers", /*mayBeLeftOut=*/true}};
@@ -126,6 +134,9 @@ std::string findPlanFault(GroupOp group) {
     if (isNeeded != number.isThere && !(isNeeded && number.mayBeLeftOut))
       return name + (!isNeeded ? "has no " : number.text.ends_with("s") ? "needs " : "needs a ") + number.text.str();
   }
+  // A group whose kernel has a step by what `fit` says needs one, and no other group has one.
+  if (bool isNeeded = !match.numbers.step.empty(); isNeeded == plan->getStep().empty())
+    return name + (isNeeded ? "needs a step" : "has no step");
   std::string fault = row->findFault ? row->findFault(group, getAnchor(group), *plan) : "";
   return fault.empty() ? "" : name + "cannot follow it: " + fault;
 }
@@ -154,6 +165,7 @@ void updatePlan(GroupOp group, kernel::TargetAttr target) {
   if (!(row->parts & PlanTile) || plan->getMeasured())
     return;
   match.numbers.chunk = plan->getChunk();
+  match.numbers.step = plan->getStep().str();
   group.setPlanAttr(row->makePlan(group.getContext(), match.numbers));
 }
 

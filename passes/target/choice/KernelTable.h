@@ -54,11 +54,16 @@ struct PlanNumbers {
   int64_t chunk = 0, streams = 0, strip = 0, lines = 0, pixels = 0, bands = 0, rows = 0, keys = 0, block = 0, stride = 0, depth = 0, winograd = 0;
   int64_t piece = 0, near = 0, blocks = 0, columns = 0;
   llvm::SmallVector<int64_t, 3> ahead = {}, coming = {};
-  bool inRegisters = false;
+  bool inRegisters = false, inside = false;
+  int64_t dots = 0;
+  llvm::SmallVector<int64_t, 3> squares = {};
+  std::string step = {};
 };
 
 /// Those of a plan.
 PlanNumbers readNumbers(kernel::PlanAttr plan);
+/// The plan of these numbers for the kernel of that name.
+kernel::PlanAttr makePlan(mlir::MLIRContext *context, llvm::StringRef kernel, const PlanNumbers &numbers, bool measured = false);
 
 /// What a kernel says of a group: with which numbers it would compute it and why that is good, or what is in the way.
 struct KernelMatch {
@@ -85,7 +90,7 @@ enum PlanParts : unsigned {
   PlanLines = 64,
   PlanPixels = 128,
   PlanBands = 256,
-  /// Of queries, and the keys that they meet at a time.
+  /// Of queries, the keys that they meet at a time, and from how many rows on.
   PlanRows = 512,
   /// Blocks of a task.
   PlanBlocks = 1024,
@@ -93,6 +98,9 @@ enum PlanParts : unsigned {
   PlanPrefetch = 2048,
   /// Rows in registers, or a number of columns; one of them, or neither.
   PlanSoftmax = 4096,
+  PlanSquares = 8192,
+  /// Of a depthwise convolution.
+  PlanInside = 16384,
   PlanProduct = PlanTile | PlanChunk | PlanStreams | PlanPrefetch,
 };
 

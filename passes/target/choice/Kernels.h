@@ -72,6 +72,10 @@ KILN_KERNEL(UniqueRows);
 
 /// @name What is in the way of plans with other numbers (KernelRow::findFault)
 /// @{
+std::string findGemmStepFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findConvStepFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findPackedBytesFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findDepthwiseBytesFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findAttentionFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findDepthwiseFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findSoftmaxFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);

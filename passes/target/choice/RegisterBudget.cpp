@@ -45,9 +45,6 @@ int64_t RegisterBudget::vectorsOf(int64_t rows) const {
   return std::max<int64_t>(1, (all - left) / (steps * sums + right));
 }
 
-/// Fewer sums than this leave the units waiting: two multiplications begin in each cycle and take four or five.
-static constexpr int64_t fewestSums = 8;
-
 SmallVector<std::pair<int64_t, int64_t>> RegisterBudget::listTiles() const {
   constexpr int64_t fewestRows = 4;
   SmallVector<std::pair<int64_t, int64_t>> tiles;

@@ -24,6 +24,8 @@ public:
   /// The tile for many rows is this wide: the narrowest one, and so the highest, whose loads (a row of vectors, and an element for each row) are fewer than
   /// its multiplications. High tiles read the right side least often.
   static constexpr int64_t vectorsOfMany = 2;
+  /// Fewer sums than this leave the units waiting: two multiplications begin in each cycle and take four or five.
+  static constexpr int64_t fewestSums = 8;
   /// Rows of a tile of one vector with as many sums as that one.
   int64_t narrowRows() const { return vectorsOfMany * rowsOf(vectorsOfMany); }
 

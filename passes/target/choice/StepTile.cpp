@@ -22,6 +22,12 @@ kernel::StepAttr findTileStep(kernel::TargetAttr target, Type lhs, Type rhs, Typ
   return {};
 }
 
+kernel::StepAttr getTileStep(nn::GroupOp group) {
+  Operation *anchor = nn::getAnchor(group);
+  kernel::StepAttr step = findTileStep(kernel::getTarget(group), anchor->getOperand(0).getType(), anchor->getOperand(1).getType(), anchor->getResult(0).getType());
+  return step && step.getFunction() == group.getPlan()->getStep() ? step : kernel::StepAttr();
+}
+
 int64_t countTogether(kernel::StepAttr step) { return step.getSum().getIntOrFloatBitWidth() / step.getRhs().getIntOrFloatBitWidth(); }
 
 int64_t chooseTileDepth(kernel::StepAttr step, int64_t length, int64_t unit) {
@@ -57,6 +63,7 @@ PlanNumbers planTileProduct(kernel::TargetAttr target, kernel::StepAttr step, st
   numbers.ahead = {};
   numbers.coming = {};
   numbers.depth = depth;
+  numbers.step = step.getFunction().str();
   return numbers;
 }
 
@@ -66,7 +73,7 @@ std::string findTilePlanFault(nn::GroupOp group, Operation *, kernel::PlanAttr p
   if (plan.getDepth() != match.numbers.depth || tile.drop_front() != chosen.drop_front() || tile[0] > chosen[0])
     return "expected depth " + std::to_string(match.numbers.depth) + " and a tile of up to " + std::to_string(chosen[0]) + " rows and " +
            std::to_string(chosen[1]) + " vectors of " + std::to_string(chosen[2]);
-  return "";
+  return plan.getStep() == match.numbers.step ? "" : "expected the step " + match.numbers.step;
 }
 
 std::string describeMissingTileStep(Type lhs, Type rhs) {

@@ -24,6 +24,9 @@ inline bool isByteOrBf16(mlir::Type lhs) { return lhs.isUnsignedInteger(8) || lh
 /// The target's step of several rows for such elements and the type that the result is computed in; null: it has none.
 kernel::StepAttr findTileStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result);
 
+/// That of the plan of a group whose anchor multiplies its first two operands.
+kernel::StepAttr getTileStep(nn::GroupOp group);
+
 /// Neighbouring elements of a sum that lie side by side in a row of a tile of the right side: those of the bits of a sum.
 int64_t countTogether(kernel::StepAttr step);
 

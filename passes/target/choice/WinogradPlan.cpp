@@ -19,9 +19,6 @@ namespace kiln {
 
 using kernel::Tuned;
 
-/// Tiles that go in one block when the filters are transformed on the way.
-static constexpr int64_t fewTiles = 64;
-
 static constexpr llvm::StringLiteral columnsKernel = "winograd_columns", tilesKernel = "winograd_tiles";
 
 /// A dimension with this number in place of all symbols; at least 1.
@@ -47,6 +44,7 @@ static PlanNumbers toNumbers(kernel::TargetAttr target, const WinogradPlan &plan
   numbers.stride = plan.inputStride;
   numbers.depth = plan.depth;
   numbers.winograd = tile;
+  numbers.bands = target.tuned(Tuned::Shares);
   // The other order computes its right side on the way.
   if (!plan.byColumns)
     numbers.ahead = choosePrefetches(target);
@@ -160,7 +158,7 @@ static double costOf(kernel::TargetAttr target, const ConvExtents &conv, int64_t
 
 static std::optional<WinogradPlan> planColumns(kernel::TargetAttr target, const ConvExtents &conv, int64_t tile) {
   int64_t tiles = conv.images * llvm::divideCeilSigned(conv.height, tile) * llvm::divideCeilSigned(conv.width, tile);
-  if (tiles > fewTiles || conv.in % winogradChain)
+  if (tiles > target.tuned(Tuned::WinogradBlock) || conv.in % winogradChain)
     return std::nullopt;
   TileShape shape = chooseTile(target, conv.element, std::nullopt, conv.out, conv.in);
   int64_t parts = llvm::divideCeilSigned(tiles, shape.rows);
@@ -179,7 +177,7 @@ static WinogradPlan planTiles(kernel::TargetAttr target, const ConvExtents &conv
   int64_t highest = shape.rows;
   std::optional<WinogradPlan> best;
   for (int64_t rows = std::max<int64_t>(1, highest / 2); rows <= highest; ++rows)
-    for (int64_t blockTiles = rows; blockTiles <= std::max<int64_t>(64, rows); blockTiles += rows) {
+    for (int64_t blockTiles = rows; blockTiles <= std::max(target.tuned(Tuned::WinogradBlock), rows); blockTiles += rows) {
       shape.rows = static_cast<unsigned>(rows);
       WinogradPlan plan{shape, blockTiles, padChannels(conv.in, shape.lanes), false, 0, 0};
       plan.cost = costOf(target, conv, tile, plan);

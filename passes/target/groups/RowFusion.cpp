@@ -74,7 +74,7 @@ Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
   return shared || small ? softmax : nullptr;
 }
 
-/// The array lies on the stack.
+/// Elements of a row, whose array lies on the stack.
 static constexpr int64_t longestRow = 16384;
 
 Operation *findScanOfSoftmax(Operation *softmax, kernel::TargetAttr) {
@@ -93,9 +93,6 @@ Operation *findScanOfSoftmax(Operation *softmax, kernel::TargetAttr) {
   return sameAxis && length && *length > 0 && *length <= longestRow ? scan : nullptr;
 }
 
-/// More blocks of rows than this read the rows so often that a copy in one piece is as good.
-static constexpr int64_t gatheredBlocks = 1;
-
 Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
   auto gather = dyn_cast<GatherOp>(op);
   if (!gather || gather.getAxis() != 0 || !gather.getResult().hasOneUse() || !isReal(gather.getInput()) || gather.getInput().getType().getRank() != 2)
@@ -110,7 +107,8 @@ Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
   if (!weight || !isReal(product.getRhs()) || !isReal(product.getResult()) || product.getType().getNumElements() == 0)
     return nullptr;
   TileShape tile = chooseTile(target, product.getType().getElementType(), count, product.getType().getShape().back(), table.getShape()[1]);
-  return count <= gatheredBlocks * tile.rows ? product.getOperation() : nullptr;
+  // More blocks of rows read the rows so often that a copy in one piece is as good.
+  return count <= target.tuned(kernel::Tuned::GatheredBlocks) * tile.rows ? product.getOperation() : nullptr;
 }
 
 /// With more rows than this, a copy of the columns and a product in tiles of registers are faster than one in vectors along the sum.

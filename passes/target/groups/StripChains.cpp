@@ -12,7 +12,7 @@ namespace kiln {
 
 using namespace nn;
 
-/// Taps of a window that are written out.
+/// Taps of a window that are written out, for the size of the code.
 static constexpr int64_t mostTaps = 25;
 
 static bool isAll(ArrayRef<int64_t> values, int64_t value) {

@@ -492,3 +492,18 @@ module attributes {test.plan = #kernel.plan<kernel = "k", coming = [4, 24, 0]>} 
 
 // expected-error @below {{expected no number of a plan to be negative}}
 module attributes {test.plan = #kernel.plan<kernel = "k", blocks = -1>} {}
+
+// -----
+
+// expected-error @below {{expected two positive numbers 'squares', got [4]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", squares = [4]>} {}
+
+// -----
+
+// expected-error @below {{expected two positive numbers 'squares', got [4, 0]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", squares = [4, 0]>} {}
+
+// -----
+
+// expected-error @below {{expected no number of a plan to be negative}}
+module attributes {test.plan = #kernel.plan<kernel = "k", dots = -1>} {}

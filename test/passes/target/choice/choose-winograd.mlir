@@ -7,7 +7,7 @@
 // RUN: sed -E '/nn.group/s/stride = 64, winograd/stride = 48, winograd/; /nn.group/s/depth = [0-9]+/depth = 24/' %t.mlir > %t.wrong.mlir
 // RUN: not kiln-opt %t.wrong.mlir --split-input-file --nn-verify-target 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: sed -E '/nn.group/s/winograd = 4>/winograd = 2>/' %t.mlir > %t.other.mlir && not kiln-opt %t.other.mlir --split-input-file --nn-verify-target 2>&1 | FileCheck %s --check-prefix=OTHER
-// RUN: sed -E '/nn.group/s/tile = \[14, 2, 16\](.*"winograd_tiles|, streams = 8, ahead)/tile = [14, 2, 64]\1/' %t.mlir > %t.wide.mlir
+// RUN: sed -E '/nn.group/s/tile = \[14, 2, 16\](.*"winograd_tiles|, streams = 8, bands = 8, ahead)/tile = [14, 2, 64]\1/' %t.mlir > %t.wide.mlir
 // RUN: not kiln-opt %t.wide.mlir --split-input-file --nn-verify-target 2>&1 | FileCheck %s --check-prefix=WIDE
 // WRONG: kernel 'winograd_tiles' cannot follow it: a tile has 64 channels in vectors, 'stride' is 48
 // WRONG: kernel 'winograd_columns' cannot follow it: 'depth' is 24, expected a multiple of 16 that divides the 256 input channels
@@ -17,9 +17,9 @@
 // Many tiles: the filters are transformed once, each block of tiles meets all of them.
 // CHECK-LABEL: func @large
 // CHECK: %[[U:.*]] = nn.winograd_filter %{{.*}} tile 4 : tensor<64x64x3x3xf32> -> tensor<36x2x65x32xf32>
-// CHECK: nn.winograd_conv %{{.*}}, %[[U]] tile 4 {plan = #kernel.plan<kernel = "winograd_tiles", tile = [14, 2, 16], streams = 8, ahead = [512, 4096], block = 56, stride = 64, winograd = 4>}
+// CHECK: nn.winograd_conv %{{.*}}, %[[U]] tile 4 {plan = #kernel.plan<kernel = "winograd_tiles", tile = [14, 2, 16], streams = 8, bands = 8, ahead = [512, 4096], block = 56, stride = 64, winograd = 4>}
 // GROUP-LABEL: func @large
-// GROUP: nn.group({{.*}}) {plan = #kernel.plan<kernel = "winograd_filters">
+// GROUP: nn.group({{.*}}) {plan = #kernel.plan<kernel = "winograd_filters", blocks = 16>
 // GROUP: nn.group({{.*}}) {plan = [[PLAN:#kernel.plan<kernel = "winograd_tiles".*>]], reason =
 // GROUP: nn.winograd_conv {{.*}} {plan = [[PLAN]]}
 // FORCED-LABEL: func @large

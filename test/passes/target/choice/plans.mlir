@@ -4,7 +4,8 @@
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v4 --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefixes=CHECK,MANY -DLANES=16
 // RUN: echo '{"name": "tuned", "base": "generic", "registers": 32, "tuning": {"streams": 2, "depthwise_lines": 2, "piece_bytes": 4096, "near_ahead": 64,' > %t.json
 // RUN: echo '"far_ahead": 128, "coming_blocks": 2, "most_coming_blocks": 3, "coming_steps": 5, "packed_rows": 8, "packed_depth": 64, "packed_blocks": 4, "dots": 2,' >> %t.json
-// RUN: echo '"dot_blocks": 3, "column_elements": 512}}' >> %t.json
+// RUN: echo '"dot_blocks": 3, "column_elements": 512, "inner_weight_bytes": 1000, "attention_keys": 64, "attention_most_keys": 90, "attention_rows": 40, "attention_dots": 3,' >> %t.json
+// RUN: echo '"squares_along": 2, "squares_across": 5}}' >> %t.json
 // RUN: kiln-opt %s --kiln-set-target=name=%t.json --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefix=TUNED
 
 // CHECK-LABEL: func @product
@@ -39,8 +40,8 @@ func.func @product_and_softmax(%x: tensor<100x80xf32>) -> tensor<100x256xf32> {
 }
 
 // CHECK-LABEL: func @depthwise
-// SIXTEEN: plan = #kernel.plan<kernel = "conv_depthwise", lines = 1, pixels = 4>
-// MANY: plan = #kernel.plan<kernel = "conv_depthwise", lines = 2, pixels = 8>
+// SIXTEEN: plan = #kernel.plan<kernel = "conv_depthwise", lines = 1, pixels = 4, inside = true>
+// MANY: plan = #kernel.plan<kernel = "conv_depthwise", lines = 2, pixels = 8, inside = true>
 // TUNED: plan = #kernel.plan<kernel = "conv_depthwise", lines = 2, pixels = 8>
 func.func @depthwise(%x: tensor<1x30x30x32xf32>) -> tensor<1x28x28x32xf32> {
   %w = nn.constant dense<1.0> : tensor<32x1x3x3xf32>
@@ -61,8 +62,8 @@ func.func @apart(%x: tensor<1x30x30x32xf32>) -> tensor<1x10x10x32xf32> {
 
 // Ten rows of the batch: as even tiles as half of the registers allow for four gates.
 // CHECK-LABEL: func @recurrent
-// SIXTEEN: plan = #kernel.plan<kernel = "lstm_steps", tile = [2, 1, [[LANES]]]>
-// MANY: plan = #kernel.plan<kernel = "lstm_steps", tile = [4, 1, 16]>
+// SIXTEEN: plan = #kernel.plan<kernel = "lstm_steps", tile = [2, 1, [[LANES]]], streams = 8>
+// MANY: plan = #kernel.plan<kernel = "lstm_steps", tile = [4, 1, 16], streams = 8>
 func.func @recurrent(%g: tensor<5x10x256xf32>, %h: tensor<1x10x64xf32>) -> tensor<5x1x10x64xf32> {
   %r = nn.constant dense<1.0> : tensor<1x64x256xf32>
   %y, %a, %b = nn.lstm gates(%g) recurrence(%r) hidden(%h) cell(%h) activations ["Sigmoid", "Tanh", "Tanh"]
@@ -72,8 +73,10 @@ func.func @recurrent(%g: tensor<5x10x256xf32>, %h: tensor<1x10x64xf32>) -> tenso
 
 // The height of the tile divides the rows of a task as well as it can.
 // CHECK-LABEL: func @attention
-// SIXTEEN: plan = #kernel.plan<kernel = "attention_rows", tile = [6, 2, [[LANES]]], streams = 4, rows = 96, keys = 96>
-// MANY: plan = #kernel.plan<kernel = "attention_rows", tile = [12, 2, 16], streams = 8, rows = 96, keys = 96>
+// SIXTEEN: plan = #kernel.plan<kernel = "attention_rows", tile = [6, 2, [[LANES]]], streams = 4, rows = 96, keys = 96, dots = 8>
+// MANY: plan = #kernel.plan<kernel = "attention_rows", tile = [12, 2, 16], streams = 8, rows = 96, keys = 96, dots = 8>
+// TUNED-LABEL: func @attention
+// TUNED: kernel = "attention_rows", {{.*}}rows = 32, keys = 64, dots = 3>
 func.func @attention(%x: tensor<2x96x64xf32>) -> tensor<2x96x64xf32> {
   %y = nn.attention query(%x) key(%x) value(%x) scale 0.125 : (tensor<2x96x64xf32>, tensor<2x96x64xf32>, tensor<2x96x64xf32>) -> tensor<2x96x64xf32>
   return %y : tensor<2x96x64xf32>
@@ -81,7 +84,9 @@ func.func @attention(%x: tensor<2x96x64xf32>) -> tensor<2x96x64xf32> {
 
 // CHECK-LABEL: func @transposed
 // SIXTEEN: kernel = "transpose_tiled", tile = {{.}}[[LANES]], 1, [[LANES]]{{.}}
-// MANY: kernel = "transpose_tiled", tile = [16, 1, 16]
+// MANY: kernel = "transpose_tiled", tile = [16, 1, 16], squares = [4, 16]>
+// TUNED-LABEL: func @transposed
+// TUNED: kernel = "transpose_tiled", {{.*}}squares = [2, 5]>
 func.func @transposed(%x: tensor<64x48xf32>) -> tensor<48x64xf32> {
   %t = nn.transpose %x [1, 0] : tensor<64x48xf32> -> tensor<48x64xf32>
   %y = nn.exp %t : tensor<48x64xf32>
