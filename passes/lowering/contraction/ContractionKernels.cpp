@@ -39,6 +39,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .planning(PlanTile | PlanChunk | PlanPrefetch),
       bySteps<isByte>("gemm_bytes"),
       bySteps<isBf16>("gemm_bf16"),
+      bySteps<isF16>("gemm_f16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanProduct).tunable(),
