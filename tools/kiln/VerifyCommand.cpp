@@ -26,7 +26,8 @@ namespace kiln {
 static cl::opt<std::string> data("data",
     cl::desc("Folder with input_N.pb and output_N.pb, or with several such folders (test_data_set_N)"), cl::value_desc("DIR"),
                                  cl::sub(verifyCommand));
-static cl::opt<double> rtol("rtol", cl::desc("Relative error bound (default: 0.001; between nodes 0.01 for f16 and 0.05 for bf16)"), cl::value_desc("R"),
+static cl::opt<double> rtol("rtol", cl::desc("Relative error bound (default: 0.001; between nodes 0.01 for f16 and 0.05 for bf16; "
+                                             "more where --compute or --weights-type rounds)"), cl::value_desc("R"),
                             cl::init(-1), cl::sub(verifyCommand));
 static cl::opt<double> atol("atol", cl::desc("Absolute error bound (default: 1e-7 against files; between nodes a hundredth of the relative bound, "
                                              "times the tensor's largest value)"),
@@ -72,6 +73,14 @@ static Expected<std::vector<Tensor>> readTensors(StringRef folder, const LoadedM
     tensors.push_back(std::move(*tensor));
   }
   return tensors;
+}
+
+/// Whole outputs, in which the errors of many products add up, may be off by so many times the bound of one.
+static constexpr double roundedProducts = 8;
+
+static Comparison compareOutput(const Tensor &got, const Tensor &want, double smallest, const CompileOptions &options) {
+  double rounding = roundedProducts * getRoundingBound(options);
+  return compare(got, want, rtol < 0 ? 1e-3 + rounding : rtol, atol < 0 ? std::max(smallest, rounding * getLargest(want)) : atol);
 }
 
 /// The folder itself, or the test_data_set_N in it by number.
@@ -120,7 +129,7 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
     for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), *expected)) {
       if (want.getType() == KILN_ELEMENT_UNDEFINED)
         continue;
-      verdicts.push_back({sys::path::filename(set).str(), info.name, compare(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? 1e-7 : atol)});
+      verdicts.push_back({sys::path::filename(set).str(), info.name, compareOutput(got, want, 1e-7, options)});
       wrong |= !verdicts.back().comparison.agrees();
     }
     if (wrongInputs.empty() && (wrong || nodes != "auto"))
@@ -130,14 +139,14 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
 }
 
 /// The library itself against the form whose kernels were compared.
-static Error verifyLibrary(const LoadedModel &model, const NodeReport &nodes, ArrayRef<Tensor> inputs, const kiln_context &context,
-                           std::vector<Verdict> &verdicts) {
+static Error verifyLibrary(const LoadedModel &model, const CompileOptions &options, const NodeReport &nodes, ArrayRef<Tensor> inputs,
+                           const kiln_context &context, std::vector<Verdict> &verdicts) {
   Expected<Execution> execution = prepareRun(model, inputs);
   Error error = execution ? execution->run(&context) : execution.takeError();
   if (error)
     return error;
   for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), nodes.execution->getOutputs().take_front(model.getOutputs().size())))
-    verdicts.push_back({"library", info.name, compare(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? 1e-5 : atol)});
+    verdicts.push_back({"library", info.name, compareOutput(got, want, 1e-5, options)});
   return Error::success();
 }
 
@@ -284,7 +293,7 @@ int runVerify() {
   if (int status = compareNodes(*options, request, makeGivenInputs, (*pool)->context, inputs, found))
     return status;
   if (data.empty() && wrongValue.empty())
-    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, verdicts))
+    if (Error error = verifyLibrary(*model.loaded, *options, found, inputs, (*pool)->context, verdicts))
       return report(std::move(error), AtFault);
   return printReport(verdicts, &found);
 }

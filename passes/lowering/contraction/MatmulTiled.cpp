@@ -13,6 +13,7 @@
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/contraction/DotContraction.h"
 #include "passes/lowering/contraction/PackedContraction.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
@@ -143,7 +144,7 @@ struct LinearMatmul {
 private:
   static std::string findFault(MatmulOp op, bool isLhsLinear, bool isRhsLinear) {
     for (auto [side, value] : {std::pair("left side", op.getLhs()), std::pair("right side", op.getRhs()), std::pair("result", op.getResult())})
-      if (!isReal(value))
+      if (!isReal(value) && !(value == op.getRhs() && isWeightElement(op.getRhs().getType().getElementType())))
         return "it is for f32, f16 and bf16, the " + std::string(side) + " is " + llvm::to_string(getElementTypeOrSelf(value.getType()));
     // Tiles of nothing have no size.
     if (llvm::is_contained(op.getType().getShape(), 0))

@@ -12,8 +12,10 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/ChooseWinograd.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Rounding.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/WinogradPlan.h"
@@ -43,13 +45,16 @@ static constexpr ConvForm forms[] = {
     {"conv_tiled", 0}, {"winograd_tiles", 2}, {"winograd_tiles", 4}, {"winograd_columns", 2}, {"winograd_columns", 4}};
 
 /// nullopt when Winograd's form does not apply. A batch known at run time only counts as one image.
-static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
+static std::optional<ConvExtents> getWinogradExtents(ConvOp conv, bool mayPad = false) {
   auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
   RankedTensorType type = conv.getType(), weight = conv.getWeight().getType();
-  if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !isAll(conv.getPads(), 0) ||
+  if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !(mayPad || isAll(conv.getPads(), 0)) ||
       !isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.getShape().drop_front(2), 3))
     return std::nullopt;
-  if (!computesInF32(type) || !computesInF32(conv.getInput().getType()) || !computesInF32(weight))
+  if (!computesInF32(type) || !computesInF32(conv.getInput().getType()) || !isWeightElement(weight.getElementType()))
+    return std::nullopt;
+  // Factors that were rounded for a step.
+  if (conv.getInput().getType().getElementType() != type.getElementType() && isHalf(conv.getInput().getType().getElementType()))
     return std::nullopt;
   DimExprs dims = getDims(type);
   auto height = getConstantDim(dims[1]), width = getConstantDim(dims[2]);
@@ -68,6 +73,15 @@ static std::optional<std::pair<int64_t, WinogradPlan>> choosePlan(kernel::Target
       cost = plan.cost;
     }
   return best;
+}
+
+bool isWinogradFaster(ConvOp conv, kernel::TargetAttr target, Type factor) {
+  std::optional<ConvExtents> extents = getWinogradExtents(conv, /*mayPad=*/true);
+  std::optional<std::pair<int64_t, WinogradPlan>> plan = extents ? choosePlan(target, *extents) : std::nullopt;
+  if (!plan)
+    return false;
+  extents->element = factor;
+  return plan->second.cost < estimateDirect(target, *extents);
 }
 
 static std::string printShape(Type type) {
@@ -121,6 +135,8 @@ static void makeWinograd(ConvOp conv, kernel::TargetAttr target, const ConvExten
     weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
   }
   auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), weight, tile, makePlan(target, plan, tile));
+  if (StringRef rounding = getRounding(conv); !rounding.empty())
+    setRounding(result, rounding);
   conv.replaceAllUsesWith(result.getOperation());
   conv.erase();
 }
