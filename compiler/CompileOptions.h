@@ -59,6 +59,12 @@ struct CompileOptions {
   Accuracy accuracy = Accuracy::Default;
   /// The accuracy of exp in the nn operations of one name, which overrides `accuracy`: OP=exact, OP=ulp4, OP=half.
   std::vector<std::string> opAccuracy;
+  /// The type that factors of f32 products and convolutions are rounded to: bf16, f16 or bf16x2; empty or f32: none.
+  std::string compute;
+  /// The same for one ONNX node, which overrides it: NODE=TYPE.
+  std::vector<std::string> opCompute;
+  /// The type in which constant f32 weights are stored: f16, bf16, int8 or int4; empty or f32: as they are.
+  std::string weightsType;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
   /// Report an error for a composite that must be split because the target has no kernel for it.

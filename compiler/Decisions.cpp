@@ -4,6 +4,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Rounding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/composites/CompositeForms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -274,10 +275,19 @@ bool printDecisionsFor(const Compilation &compilation, StringRef node) {
   return found;
 }
 
+/// The totals of what is rounded on request; warnings have said where that is nothing.
+static void printRounding(const Compilation &compilation) {
+  for (const TargetModule &target : compilation.targets)
+    for (const std::string &line : nn::listRounding(*target.module))
+      if (!StringRef(line).starts_with("no "))
+        printLine(llvm::errs(), (compilation.targets.size() > 1 ? "[" + target.label() + "] " : "") + line);
+}
+
 void printDecisions(const Compilation &compilation) {
   printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
     printDecision(decision);
+  printRounding(compilation);
   printInPlace(*compilation.targets.front().module);
   MemoryUse use = describeMemory(compilation);
   if (use.layoutConversions >= 0)

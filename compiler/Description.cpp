@@ -27,6 +27,7 @@ Description describe(const Compilation &compilation, const Signature &signature)
       result.needs[target] = features;
   if (auto accuracy = (*compilation.targets.front().module)->getAttrOfType<mlir::StringAttr>(nn::accuracyAttrName))
     result.accuracy = accuracy.str();
+  result.rounding = signature.rounding;
   result.inputs = describeTensors(signature, false);
   result.outputs = describeTensors(signature, true);
   for (const SignatureSymbol &symbol : signature.symbols) {
@@ -95,6 +96,7 @@ json::Object toJson(const Description &description) {
                       {"target", jsonText(description.target)},
                       {"needs", std::move(needs)},
                       {"accuracy", description.accuracy},
+                      {"rounding", json::Array(map_range(description.rounding, jsonText))},
                       {"inputs", toJson(description.inputs)},
                       {"outputs", toJson(description.outputs)},
                       {"dimensions", std::move(dimensions)},
@@ -157,6 +159,9 @@ std::optional<Description> descriptionFromJson(StringRef text) {
     for (auto &[target, features] : *needs)
       result.needs[target.str()] = features.getAsString().value_or("").str();
   result.accuracy = getText(*object, "accuracy");
+  if (const json::Array *lines = object->getArray("rounding"))
+    for (const json::Value &line : *lines)
+      result.rounding.push_back(line.getAsString().value_or("").str());
   result.inputs = readTensors(*object, "inputs");
   result.outputs = readTensors(*object, "outputs");
   forEachRow(*object, "dimensions", [&](const json::Object &row) {

@@ -26,6 +26,8 @@ struct Description {
     std::vector<int64_t> special = {};
   };
   std::string name, target, accuracy = "default";
+  /// What is rounded because the user asked for it, in sentences with the bounds.
+  std::vector<std::string> rounding;
   /// The CPU features that each target needs, "avx avx2 fma". Targets without requirements are omitted.
   std::map<std::string, std::string> needs;
   std::vector<Tensor> inputs, outputs;

@@ -1,5 +1,6 @@
 //===- Signature.cpp - What a program sees of a model ----------------------===//
 #include "compiler/emit/Signature.h"
+#include "dialects/nn/Rounding.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/Identifiers.h"
 
@@ -125,6 +126,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   for (int64_t i = 0; pairs && i + 1 < pairs.size(); i += 2)
     if (pairs[i + 1] < static_cast<int64_t>(signature.outputs.size()))
       signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
+  signature.rounding = nn::listRounding(module);
   signature.sequences = nn::getSequences(module);
   signature.symbols = readSymbols(module);
   if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(nn::specialSizesAttrName))
@@ -173,11 +175,23 @@ std::string Signature::describeElement(size_t tensor, bool isOutput) const {
   return "";
 }
 
+/// The sentences of all targets and versions. What becomes of weights is the same for all targets.
+static std::vector<std::string> mergeRounding(ArrayRef<Signature> targets) {
+  bool several = llvm::any_of(targets, [&](const Signature &target) { return target.target != targets.front().target; });
+  std::vector<std::string> lines;
+  for (const Signature &target : targets)
+    for (const std::string &line : target.rounding)
+      if (std::string text = several && !StringRef(line).starts_with("weights") ? target.target + ": " + line : line; !llvm::is_contained(lines, text))
+        lines.push_back(text);
+  return lines;
+}
+
 Signature mergeSignatures(ArrayRef<Signature> targets) {
   Signature whole = targets.front();
   if (targets.size() == 1)
     return whole;
   whole.variant.clear();
+  whole.rounding = mergeRounding(targets);
   for (const Signature &target : targets.drop_front()) {
     if (!target.special.empty() && target.variant == targets.front().variant)
       whole.versions.push_back(target.special);

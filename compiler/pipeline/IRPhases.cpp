@@ -7,6 +7,7 @@
 #include "compiler/pipeline/Stages.h"
 #include "compiler/pipeline/Versions.h"
 #include "compiler/target/Targets.h"
+#include "dialects/nn/Rounding.h"
 #include "passes/Passes.h"
 #include "passes/graph/SpecializeSizes.h"
 
@@ -45,6 +46,11 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   if (accuracy && accuracy == "fast")
     pipeline.accuracy.push_back("fast");
   llvm::append_range(pipeline.accuracy, options.opAccuracy);
+  if (!options.compute.empty() && options.compute != "f32")
+    pipeline.factors.push_back(options.compute);
+  llvm::append_range(pipeline.factors, options.opCompute);
+  if (options.weightsType != "f32")
+    pipeline.weightsType = options.weightsType;
   stage.build(passes, pipeline);
   if (options.keepReproducer)
     keepReproducer(passes, reproducer);
@@ -82,6 +88,12 @@ static bool checkStagesDone(const CompileOptions &options, unsigned done, std::v
                        : !options.libraries.empty()  ? "--library: "
                        : !options.specialize.empty() ? "--specialize: "
                                                      : nullptr;
+  if (!option && (!options.compute.empty() || !options.opCompute.empty()))
+    option = options.compute.empty() ? "--op-compute: " : "--compute: ";
+  if (!options.weightsType.empty() && done > 0 && !options.plain) {
+    errors.push_back("--weights-type: " + options.model + " has its weights in their form already");
+    return false;
+  }
   if (done > 1 && option)
     errors.push_back(option + options.model + " has its kernels chosen already");
   return errors.empty();
@@ -114,6 +126,18 @@ static void judgeProfile(const CompileOptions &options, ArrayRef<ProfileEntry> e
   if (use.used == use.entries || options.plain)
     return;
   (use.used ? result.notes : result.warnings).push_back("--profile: " + options.profile + ": " + use.describe());
+}
+
+/// Warns of what was asked to be rounded, and nowhere could be.
+static void reportRounding(const CompileOptions &options, Compilation &result) {
+  if (options.plain)
+    return;
+  bool several = result.targets.size() > 1;
+  for (const TargetModule &target : result.targets)
+    for (const std::string &line : nn::listRounding(*target.module))
+      if (std::string warning = (several ? target.label() + ": " : "") + line;
+          StringRef(line).starts_with("no ") && !llvm::is_contained(result.warnings, warning))
+        result.warnings.push_back(warning);
 }
 
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
@@ -155,8 +179,10 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
     for (TargetModule &target : result.targets)
       if (CompileStatus status = runStage(next, *target.module, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
-    if (next.name == "target")
+    if (next.name == "target") {
       judgeProfile(options, profile, result);
+      reportRounding(options, result);
+    }
     stage = next.name.str();
   }
   if (splits)

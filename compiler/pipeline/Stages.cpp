@@ -37,6 +37,8 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createRecognizeComposites());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  if (!options.weightsType.empty())
+    passes.addPass(createStoreWeights({options.weightsType}));
   passes.addPass(createVerifyGraph());
 }
 
@@ -58,6 +60,12 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     passes.addPass(createPropagateLayout());
     passes.addPass(createFoldConstants({options.foldBytes}));
     passes.addPass(createCSEPass());
+    if (!options.factors.empty()) {
+      RoundFactorsOptions factors;
+      factors.types.assign(options.factors.begin(), options.factors.end());
+      factors.strict = options.strict;
+      passes.addPass(createRoundFactors(factors));
+    }
     passes.addPass(createWidenOperands());
     passes.addPass(createMaterializePadding());
     if (!options.strict)

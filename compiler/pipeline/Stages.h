@@ -31,6 +31,10 @@ struct PipelineOptions {
   std::string explainNode;
   /// The accuracy of exp: `fast`, or OP=exact, OP=ulp4, OP=half. Empty: that of the operations.
   std::vector<std::string> accuracy;
+  /// The types of factors: TYPE, NODE=TYPE. Empty: those of the model.
+  std::vector<std::string> factors;
+  /// The type of stored weights; empty: that of the model.
+  std::string weightsType;
 };
 
 /// A stage that works on IR. `--stop-after`, the pipelines of kiln-opt, and the crash reproducer read this table.

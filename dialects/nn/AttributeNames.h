@@ -54,6 +54,8 @@ inline constexpr llvm::StringLiteral quantizationAttrName = "nn.quantization";
 /// @{
 /// Of a composite that is kept whole, and of the parts of one that is not: the decision and the reason.
 inline constexpr llvm::StringLiteral formAttrName = "nn.form";
+/// Of the module: lines that say what is rounded on request. Of products, convolutions and weights: what became of them, or why nothing did (Rounding.h).
+inline constexpr llvm::StringLiteral roundingAttrName = "nn.rounding";
 /// The range of the results, for tests and inspection.
 inline constexpr llvm::StringLiteral valueRangeAttrName = "nn.value_range";
 /// @}

@@ -1,6 +1,7 @@
 //===- AttributeRules.cpp - What the attributes of the dialect may be ------===//
 #include "dialects/kernel/AttributeRules.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/Rounding.h"
 #include "dialects/nn/Sequences.h"
 #include "dialects/nn/TensorQuantization.h"
 
@@ -50,6 +51,9 @@ static bool areSequences(Operation *, Attribute value) {
 static bool isQuantization(Operation *, Attribute value) { return readQuantization(value).has_value(); }
 
 static constexpr llvm::StringLiteral quantization = "a dictionary with axis, scales and as many zero_points";
+/// Lines of a module, or a text of one operation.
+static bool isRounding(Operation *op, Attribute value) { return isa<ModuleOp>(op) ? isListOf<StringAttr>(op, value) : isa<StringAttr>(value); }
+
 static constexpr llvm::StringLiteral sizes = "an affine map of symbols";
 
 static constexpr kernel::AttributeRule operationRules[] = {
@@ -64,6 +68,7 @@ static constexpr kernel::AttributeRule operationRules[] = {
     {sequencesAttrName, "builtin.module", "a list of dictionaries with name, kind, first and count", areSequences},
     {accuracyAttrName, "builtin.module", "\"strict\" or \"fast\"", isAccuracy},
     {transposesAttrName, "builtin.module", "a number that is not negative (i64)", isCount},
+    {roundingAttrName, "", "a string, or lines of the module", isRounding},
     {formAttrName, "", "a string", isKind<StringAttr>},
     {valueRangeAttrName, "", "a string", isKind<StringAttr>},
 };

@@ -31,8 +31,25 @@ static bool sameBody(func::FuncOp a, func::FuncOp b) {
          OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
+/// Where a reason begins to speak of the kernel's weights: each that is stored in fewer bits has an error of its own, or stays f32 for a reason of its own.
+static size_t findWeightNote(StringRef reason) { return std::min(reason.find("weights stored as "), reason.find("weights stay f32: ")); }
+
+/// Adds what the reason of a kernel that another one replaces says of its weights to that one's.
+static void mergeWeightNotes(func::FuncOp kept, func::FuncOp dropped) {
+  auto reason = kept->getAttrOfType<StringAttr>(kernel::reasonAttrName), other = dropped->getAttrOfType<StringAttr>(kernel::reasonAttrName);
+  size_t at = other ? findWeightNote(other.getValue()) : StringRef::npos;
+  auto nodes = dropped->getAttrOfType<ArrayAttr>(kernel::nodesAttrName);
+  if (!reason || !nodes || at == StringRef::npos)
+    return;
+  std::string text = reason.str() + ";";
+  for (auto node : nodes.getAsRange<StringAttr>())
+    text += " " + node.str();
+  kept->setAttr(kernel::reasonAttrName, StringAttr::get(kept.getContext(), text + ": " + other.getValue().substr(at)));
+}
+
 /// Adds the nodes and shapes of a kernel that another one replaces to that one's heading.
 static void mergeHeading(func::FuncOp kept, func::FuncOp dropped) {
+  mergeWeightNotes(kept, dropped);
   llvm::SetVector<Attribute> nodes;
   for (func::FuncOp kernel : {kept, dropped})
     if (auto list = kernel->getAttrOfType<ArrayAttr>(kernel::nodesAttrName))

@@ -55,6 +55,17 @@ def PropagateLayout : Pass<"nn-propagate-layout", "mlir::ModuleOp"> {
   }];
 }
 
+def RoundFactors : Pass<"nn-round-factors", "mlir::ModuleOp"> {
+  let summary = "Rounds both factors of f32 products and convolutions to a narrower type where a step of the target multiplies such numbers faster.";
+  let description = [{
+    TYPE (`bf16`, `f16`, `bf16x2` or `f32`) is for all, NODE=TYPE for those of one ONNX node. Constant weights are rounded, others get an nn.cast. With
+    `bf16x2`, each factor is the sum of two numbers of bf16, and the product of the sums takes three products. `nn.rounding` says what was done, with the bound,
+    or why it was not. Sums are f32.
+  }];
+  let options = [ListOption<"types", "types", "std::string", "TYPE, or NODE=TYPE">,
+                 Option<"strict", "strict", "bool", "false", "there will be no Winograd's convolutions, which some are compared with">];
+}
+
 def WidenOperands : Pass<"nn-widen-operands", "mlir::ModuleOp"> {
   let summary = "Casts the left side of products and convolutions of f16 and bf16 to f32.";
   let description = [{

@@ -60,6 +60,17 @@ static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How far results may diff
 static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
     cl::desc("Accuracy of the exp in operations of one name: exact, ulp4 or half, as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
     cl::sub(compilingCommands));
+static cl::opt<std::string> compute("compute",
+    cl::desc("Round both factors of f32 products and convolutions to bf16, f16 or bf16x2 (two terms of bf16), with sums of f32, where the target has an "
+             "instruction that makes it faster; recorded in the library"),
+    cl::value_desc("TYPE"), cl::sub(compilingCommands));
+static cl::list<std::string> opCompute("op-compute", cl::CommaSeparated,
+    cl::desc("The same for the products and convolutions of one ONNX node, which overrides --compute; f32 leaves them as they are"),
+    cl::value_desc("NODE=TYPE,..."), cl::sub(compilingCommands));
+static cl::opt<std::string> weightsType("weights-type",
+    cl::desc("Store constant f32 weights of products, convolutions and embeddings as f16, bf16, int8 (a scale for each channel) or int4 (products: a scale "
+             "for each block of 32); what computes with them stays f32"),
+    cl::value_desc("TYPE"), cl::sub(compilingCommands));
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
@@ -174,6 +185,24 @@ static Error parseLimit(StringRef text, Limits &limits) {
   return Error::success();
 }
 
+static bool isComputeType(StringRef text) { return is_contained({"f32", "bf16", "f16", "bf16x2"}, text); }
+
+static Error setRounding(CompileOptions &options) {
+  if (compute.getNumOccurrences() && !isComputeType(compute))
+    return wrong("compute", compute, "bf16, f16, bf16x2 or f32");
+  for (StringRef text : opCompute)
+    if (auto [node, type] = text.rsplit('='); node.empty() || !text.contains('=') || !isComputeType(type))
+      return wrong("op-compute", text, "NODE=TYPE, where TYPE is bf16, f16, bf16x2 or f32");
+  if (weightsType.getNumOccurrences() && !is_contained({"f32", "f16", "bf16", "int8", "int4"}, StringRef(weightsType)))
+    return wrong("weights-type", weightsType, "f16, bf16, int8, int4 or f32");
+  options.accuracy = accuracy;
+  options.opAccuracy.assign(opAccuracy.begin(), opAccuracy.end());
+  options.compute = compute;
+  options.opCompute.assign(opCompute.begin(), opCompute.end());
+  options.weightsType = weightsType;
+  return Error::success();
+}
+
 /// $KILN_CACHE_DIR, or the user's folder for caches; empty when there is none.
 static std::string findCacheFolder() {
   if (std::optional<std::string> folder = sys::Process::GetEnv("KILN_CACHE_DIR"))
@@ -225,8 +254,8 @@ Expected<CompileOptions> getCompileOptions() {
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;
-  options.accuracy = accuracy;
-  options.opAccuracy.assign(opAccuracy.begin(), opAccuracy.end());
+  if (Error error = setRounding(options))
+    return std::move(error);
   options.cxx = cxx;
   options.profile = profile;
   options.jobs = jobs;

@@ -29,6 +29,8 @@ static void printDescription(const Description &description) {
     return printJson(toJson(description));
   std::string accuracy = description.accuracy == "default" ? "" : ", accuracy " + description.accuracy;
   printLine(outs(), "model      " + description.name + " for " + description.target + accuracy);
+  for (const std::string &line : description.rounding)
+    printLine(outs(), "rounding   " + line);
   for (auto &[target, features] : description.needs)
     printLine(outs(), "cpu        " + target + " needs " + features);
   printTensors("input      ", description.inputs);

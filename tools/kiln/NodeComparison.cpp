@@ -6,6 +6,7 @@
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <map>
 
@@ -198,11 +199,25 @@ Comparison compareQuantized(const Tensor &got, const Tensor &want, double rtol, 
   return compareInSteps(got, want, rtol, atol, bounds);
 }
 
-/// Bounds for one kernel's error: a few units in the last place an operation, and as many of the largest value where sums cancel.
-static Comparison compareValues(const Tensor &got, const Tensor &want, const ObservableValue &value, const NodeRequest &request) {
+/// Of both factors, in units of the product: half an ulp each, and the product of the low terms that two terms leave out.
+static double boundOfFactors(StringRef type) {
+  return StringSwitch<double>(type).Case("bf16", 0x1p-7).Case("f16", 0x1p-10).Case("bf16x2", 0x1p-15).Default(0);
+}
+
+double getRoundingBound(const CompileOptions &options) {
+  double factors = boundOfFactors(options.compute);
+  for (StringRef request : options.opCompute)
+    factors = std::max(factors, boundOfFactors(request.rsplit('=').second));
+  // Half a step of 254 for int8; for int4, the largest number of a block may have no counterpart on its other side: a step of 8.
+  return factors + StringSwitch<double>(options.weightsType).Case("f16", 0x1p-11).Cases({"bf16", "int8"}, 0x1p-8).Case("int4", 0x1p-3).Default(0);
+}
+
+/// Bounds for one kernel's error: a few units in the last place an operation, and as many of the largest value where sums cancel; besides, what is rounded on
+/// request.
+static Comparison compareValues(const Tensor &got, const Tensor &want, const ObservableValue &value, const NodeRequest &request, double rounding) {
   bool half = want.getType() == KILN_ELEMENT_F16, brain = want.getType() == KILN_ELEMENT_BF16;
-  double rtol = request.rtol >= 0 ? request.rtol : brain ? 5e-2 : half ? 1e-2 : 1e-3;
-  double atol = request.atol >= 0 ? request.atol : getLargest(want) * rtol * 1e-2;
+  double rtol = request.rtol >= 0 ? request.rtol : (brain ? 5e-2 : half ? 1e-2 : 1e-3) + rounding;
+  double atol = request.atol >= 0 ? request.atol : getLargest(want) * std::max(rtol * 1e-2, rounding);
   return compareQuantized(got, want, rtol, atol, value.quantization ? &*value.quantization : nullptr, request.steps);
 }
 
@@ -231,7 +246,7 @@ int NodeComparer::compareAt(const std::set<std::string> &names, StringRef fault,
   KernelsByNode byNode = findKernels(shownKernels);
   for (auto [info, got, want] : zip_equal(model.loaded->getOutputs(), execution->getOutputs(), expected->getOutputs())) {
     auto value = find_if(values, [&, name = info.name](const ObservableValue &value) { return value.name == name; });
-    NodeVerdict verdict{*value, "", {}, compareValues(got, want, *value, request)};
+    NodeVerdict verdict{*value, "", {}, compareValues(got, want, *value, request, getRoundingBound(options))};
     if (auto kernel = byNode.find(value->node); kernel != byNode.end()) {
       verdict.algorithm = kernel->second->algorithm;
       verdict.kernelNodes = kernel->second->nodes;

@@ -26,7 +26,8 @@ namespace kiln {
 static cl::opt<std::string> data("data",
     cl::desc("Folder with input_N.pb and output_N.pb, or with several such folders (test_data_set_N)"), cl::value_desc("DIR"),
                                  cl::sub(verifyCommand));
-static cl::opt<double> rtol("rtol", cl::desc("Relative error bound (default: 0.001; between nodes 0.01 for f16 and 0.05 for bf16)"), cl::value_desc("R"),
+static cl::opt<double> rtol("rtol", cl::desc("Relative error bound (default: 0.001; between nodes 0.01 for f16 and 0.05 for bf16; "
+                                             "more where --compute or --weights-type rounds)"), cl::value_desc("R"),
                             cl::init(-1), cl::sub(verifyCommand));
 static cl::opt<double> atol("atol", cl::desc("Absolute error bound (default: 1e-7 against files; between nodes a hundredth of the relative bound, "
                                              "times the tensor's largest value)"),
@@ -51,13 +52,26 @@ struct Verdict {
 
 using Quantized = std::map<std::string, nn::TensorQuantization>;
 
+namespace {
+/// What the outputs of a model are compared by: the scales of those that are quantised, and the bound of what is rounded on request.
+struct Expectations {
+  Quantized quantized;
+  double rounding = 0;
+};
+} // namespace
+
+/// Whole outputs, in which the errors of many products add up, may be off by so many times the bound of one.
+static constexpr double roundedProducts = 8;
+
 /// What a whole model's quantised outputs may differ by: a sum that is added in another order changes some roundings, each of which moves numbers behind it by
-/// about what rounding itself does. With --steps, no element may differ by more.
-static Comparison compareOutput(const Tensor &got, const Tensor &want, StringRef name, double otherwise, const Quantized &quantized) {
+/// about what rounding itself does. With --steps, no element may differ by more. Others may be off by `smallest` near zero, and by what is rounded on request.
+static Comparison compareOutput(const Tensor &got, const Tensor &want, StringRef name, double smallest, const Expectations &expectations) {
   constexpr double infinity = std::numeric_limits<double>::infinity(), quiet = 0.5;
   StepBounds bounds{{}, -1, steps < 0 ? infinity : double(steps), 1, steps < 0 ? quiet : infinity};
-  auto found = quantized.find(name.str());
-  return compareQuantized(got, want, rtol < 0 ? 1e-3 : rtol, atol < 0 ? otherwise : atol, found == quantized.end() ? nullptr : &found->second, bounds);
+  auto found = expectations.quantized.find(name.str());
+  double rounding = roundedProducts * expectations.rounding;
+  return compareQuantized(got, want, rtol < 0 ? 1e-3 + rounding : rtol, atol < 0 ? std::max(smallest, rounding * getLargest(want)) : atol,
+                          found == expectations.quantized.end() ? nullptr : &found->second, bounds);
 }
 
 /// The tensors of all inputs or outputs, one file for each input or output of the ONNX model.
@@ -113,7 +127,7 @@ static Expected<std::vector<std::string>> findSets(StringRef folder) {
 
 /// Runs the library on each data set. Keeps the inputs of the first that goes wrong.
 static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &options, const kiln_context &context, std::vector<Verdict> &verdicts,
-                               const Quantized &quantized, std::vector<Tensor> &wrongInputs) {
+                               const Expectations &expectations, std::vector<Tensor> &wrongInputs) {
   Expected<std::vector<std::string>> sets = findSets(data);
   if (!sets)
     return sets.takeError();
@@ -134,7 +148,7 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
     for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), *expected)) {
       if (want.getType() == KILN_ELEMENT_UNDEFINED)
         continue;
-      verdicts.push_back({sys::path::filename(set).str(), info.name, compareOutput(got, want, info.name, 1e-7, quantized)});
+      verdicts.push_back({sys::path::filename(set).str(), info.name, compareOutput(got, want, info.name, 1e-7, expectations)});
       wrong |= !verdicts.back().comparison.agrees();
     }
     if (wrongInputs.empty() && (wrong || nodes != "auto"))
@@ -145,13 +159,13 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
 
 /// The library itself against the form whose kernels were compared.
 static Error verifyLibrary(const LoadedModel &model, const NodeReport &nodes, ArrayRef<Tensor> inputs, const kiln_context &context,
-                           const Quantized &quantized, std::vector<Verdict> &verdicts) {
+                           const Expectations &expectations, std::vector<Verdict> &verdicts) {
   Expected<Execution> execution = prepareRun(model, inputs);
   Error error = execution ? execution->run(&context) : execution.takeError();
   if (error)
     return error;
   for (auto [info, got, want] : zip_equal(model.getOutputs(), execution->getOutputs(), nodes.execution->getOutputs().take_front(model.getOutputs().size())))
-    verdicts.push_back({"library", info.name, compareOutput(got, want, info.name, 1e-5, quantized)});
+    verdicts.push_back({"library", info.name, compareOutput(got, want, info.name, 1e-5, expectations)});
   return Error::success();
 }
 
@@ -289,11 +303,11 @@ int runVerify() {
     return report(pool.takeError(), AtFault);
   std::vector<Verdict> verdicts;
   std::vector<Tensor> inputs;
-  Quantized quantized;
-  if (int status = listQuantized(*options, quantized))
+  Expectations expectations{{}, getRoundingBound(*options)};
+  if (int status = listQuantized(*options, expectations.quantized))
     return status;
   if (!data.empty())
-    if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, quantized, inputs))
+    if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, expectations, inputs))
       return report(std::move(error), AtFault);
   bool isWrong = !all_of(verdicts, [](const Verdict &verdict) { return verdict.comparison.agrees(); });
   if (nodes == "none" || (nodes == "auto" && !data.empty() && !isWrong))
@@ -311,7 +325,7 @@ int runVerify() {
   if (int status = compareNodes(*options, request, makeGivenInputs, (*pool)->context, inputs, found))
     return status;
   if (data.empty() && wrongValue.empty())
-    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, quantized, verdicts))
+    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, expectations, verdicts))
       return report(std::move(error), AtFault);
   return printReport(verdicts, &found);
 }

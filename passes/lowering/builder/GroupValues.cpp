@@ -177,7 +177,7 @@ Value GroupValues::eachLane(Lanes lanes, ArrayRef<AffineExpr> exprs, function_re
   return vector::FromElementsOp::create(b, location, type, elements);
 }
 
-/// From the form in memory to the form kernels compute in: bool from a byte, f16 and bf16 to f32.
+/// From the form in memory to the form kernels compute in: bool from a byte, f16 and bf16 to f32, and so weights of bytes.
 static Value fromMemory(OpBuilder &b, Location loc, Value loaded, Type elementType) {
   Type compute = computeType(elementType);
   auto formed = [&](Type type) {
@@ -188,6 +188,8 @@ static Value fromMemory(OpBuilder &b, Location loc, Value loaded, Type elementTy
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(loaded.getType()));
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, loaded, zero);
   }
+  if (isa<FloatType>(compute) && getElementTypeOrSelf(loaded.getType()).isInteger(8))
+    return arith::SIToFPOp::create(b, loc, formed(compute), loaded);
   return getElementTypeOrSelf(loaded.getType()) == compute ? loaded : Value(arith::ExtFOp::create(b, loc, formed(compute), loaded));
 }
 

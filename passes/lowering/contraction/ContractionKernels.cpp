@@ -57,6 +57,7 @@ ArrayRef<KernelRow> getContractionKernels() {
                               .planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks)
                               .refusing(findPackedBytesFault)),
       bySteps<isBf16>("gemm_bf16"),
+      bySteps<isF16>("gemm_f16"),
       product("gemm_dots", matchGemmDots, lowerGemmDots).planning(PlanTile | PlanBlocks),
       product("gemm_packed", matchGemmPacked, lowerGemmPacked).planning(PlanTile | PlanStreams | PlanDepth | PlanBlocks).tunable(),
       product("gemm_tiled", matchGemmTiled, lowerGemmTiled).planning(PlanProduct).tunable(),

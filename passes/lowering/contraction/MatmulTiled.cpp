@@ -145,7 +145,7 @@ struct LinearMatmul {
 private:
   static std::string findFault(MatmulOp op, bool isLhsLinear, bool isRhsLinear, kernel::StepAttr step) {
     for (auto [side, value] : {std::pair("left side", op.getLhs()), std::pair("right side", op.getRhs()), std::pair("result", op.getResult())})
-      if (!step && !isReal(value))
+      if (!step && !isReal(value) && !(value == op.getRhs() && isWeightElement(op.getRhs().getType().getElementType())))
         return "it is for f32, f16 and bf16, the " + std::string(side) + " is " + llvm::to_string(getElementTypeOrSelf(value.getType()));
     // Tiles of nothing have no size.
     if (llvm::is_contained(op.getType().getShape(), 0))

@@ -32,12 +32,13 @@ std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   Type input = conv.getInput().getType().getElementType(), result = conv.getType().getElementType();
+  bool isReal = computesInF32(input) && computesInF32(result) && isWeightElement(conv.getWeight().getType().getElementType());
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
   if (conv.getLayout() != Layout::ChannelsLast)
     stream << "the layout is " << stringifyLayout(conv.getLayout()) << ", expected channels_last";
   else if (llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
-  else if (!step && !llvm::all_of(ArrayRef<Type>{result, input, conv.getWeight().getType()}, computesInF32))
+  else if (!step && !isReal)
     stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
   else if (!weight || !group.isConstantInput(weight.getArgNumber()))
     stream << "the weight is not constant";

@@ -48,6 +48,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       ofInputs<isByteOrBf16>(window<ConvOp>("conv_tile_steps", matchConvTileSteps, lowerConvTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),
+      bySteps<isF16>("conv_f16"),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),

@@ -59,6 +59,8 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
   return numbers;
 }
 
+bool isWeightElement(Type element) { return nn::computesInF32(element) || element.isSignlessInteger(8); }
+
 kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result) {
   Type sum = nn::computeType(result);
   if (kernel::StepAttr bytes = findByteStep(target); bytes.takes(lhs, rhs, sum))

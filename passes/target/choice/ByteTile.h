@@ -20,6 +20,10 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
 /// What the rows of such kernels are for: the type of the left side.
 inline bool isByte(mlir::Type lhs) { return lhs.isUnsignedInteger(8); }
 inline bool isBf16(mlir::Type lhs) { return lhs.isBF16(); }
+inline bool isF16(mlir::Type lhs) { return lhs.isF16(); }
+
+/// Whether kernels that compute in f32 take constant weights of such elements, which they widen as they load them.
+bool isWeightElement(mlir::Type element);
 
 /// The step that multiplies several such elements for each sum, which has the type that the result is computed in. Null: the target has none.
 kernel::StepAttr findStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result);

@@ -7,10 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/Rounding.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/LibraryMapping.h"
+
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -100,6 +104,19 @@ static LogicalResult chooseKernel(nn::GroupOp group, kernel::TargetAttr target, 
   return anchor ? error << anchor->getName() << " of type " << anchor->getResult(0).getType() : error << "this group";
 }
 
+/// Adds what was rounded on request, or was not: products, and the constants that the group reads.
+static void explainRounding(nn::GroupOp group) {
+  llvm::SmallSetVector<StringRef, 4> texts;
+  for (Operation &op : group.getBody().front())
+    texts.insert(nn::getRounding(&op));
+  for (Value input : group.getInputs())
+    if (Operation *constant = input.getDefiningOp())
+      texts.insert(nn::getRounding(constant));
+  texts.remove("");
+  if (!texts.empty())
+    group.setReason((group.getReason().value_or("") + "; " + llvm::join(texts, "; ")).str());
+}
+
 /// Writes down why rows do not compute the group: those before its own that are written for such groups, or all but its own.
 static void explainRefusals(nn::GroupOp group, kernel::TargetAttr target, bool all) {
   SmallVector<Attribute> refusals;
@@ -145,6 +162,7 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
     auto profile = plainest ? DictionaryAttr() : getOperation()->getAttrOfType<DictionaryAttr>(kernel::profileAttrName);
     getOperation().walk([&](nn::GroupOp group) {
       ok &= chooseMeasured(group, target, profile) || succeeded(chooseKernel(group, target, plainest, strict));
+      explainRounding(group);
       bool all = !explainNode.empty() && computesNode(group, explainNode);
       if (group.getPlan() && (explain || all))
         explainRefusals(group, target, all);

@@ -12,8 +12,10 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/ChooseWinograd.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Rounding.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/WinogradPlan.h"
@@ -49,13 +51,16 @@ static bool hasOpenSides(Type result) {
 }
 
 /// nullopt when Winograd's form does not apply. What only run time knows is estimated.
-static std::optional<ConvExtents> getWinogradExtents(ConvOp conv) {
+static std::optional<ConvExtents> getWinogradExtents(ConvOp conv, bool mayPad = false) {
   auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
   RankedTensorType type = conv.getType(), weight = conv.getWeight().getType();
-  if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !isAll(conv.getPads(), 0) ||
+  if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !(mayPad || isAll(conv.getPads(), 0)) ||
       !isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.getShape().drop_front(2), 3))
     return std::nullopt;
-  if (!computesInF32(type) || !computesInF32(conv.getInput().getType()) || !computesInF32(weight))
+  if (!computesInF32(type) || !computesInF32(conv.getInput().getType()) || !isWeightElement(weight.getElementType()))
+    return std::nullopt;
+  // Factors that were rounded for a step.
+  if (conv.getInput().getType().getElementType() != type.getElementType() && isHalf(conv.getInput().getType().getElementType()))
     return std::nullopt;
   if (llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
     return std::nullopt;
@@ -82,6 +87,15 @@ static std::optional<TiledPlan> chooseOpenPlan(kernel::TargetAttr target, ConvOp
   std::optional<TiledPlan> plan = choosePlan(target, extents, /*byColumns=*/false);
   bool pays = plan && planWinograd(target, small, plan->first, /*byColumns=*/false).cost < estimateDirect(target, small);
   return pays ? plan : std::nullopt;
+}
+
+bool isWinogradFaster(ConvOp conv, kernel::TargetAttr target, Type factor) {
+  std::optional<ConvExtents> extents = getWinogradExtents(conv, /*mayPad=*/true);
+  std::optional<TiledPlan> plan = extents ? choosePlan(target, *extents) : std::nullopt;
+  if (!plan)
+    return false;
+  extents->stored = factor;
+  return plan->second.cost < estimateDirect(target, *extents);
 }
 
 static std::string printShape(Type type) {
@@ -137,6 +151,8 @@ static void makeWinograd(ConvOp conv, kernel::TargetAttr target, const ConvExten
     weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
   }
   auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), weight, tile, makePlan(target, plan, tile));
+  if (StringRef rounding = getRounding(conv); !rounding.empty())
+    setRounding(result, rounding);
   conv.replaceAllUsesWith(result.getOperation());
   conv.erase();
 }

@@ -5,6 +5,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
 
@@ -21,7 +22,7 @@ static std::optional<int64_t> countDepth(Operation *product) {
   if (!isReal(product->getResult(0)) || !isReal(product->getOperand(0)) || !product->getOperand(1).getDefiningOp<ConstantOp>())
     return std::nullopt;
   auto weight = cast<RankedTensorType>(product->getOperand(1).getType());
-  if (!isReal(product->getOperand(1)) || weight.getNumElements() == 0)
+  if (!isWeightElement(weight.getElementType()) || weight.getNumElements() == 0)
     return std::nullopt;
   if (auto conv = dyn_cast<ConvOp>(product)) {
     bool isPadded = llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; });

@@ -4,6 +4,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/groups/Views.h"
 
 using namespace mlir;
@@ -25,7 +26,8 @@ static bool isPlain(ConvOp conv) {
   DimExprs dims = getDims(type);
   bool isStatic = dims.size() == 4 && llvm::all_of(llvm::drop_begin(dims), [](AffineExpr dim) { return getConstantDim(dim).value_or(0) > 0; });
   return isStatic && conv.getLayout() == Layout::ChannelsLast && computesInF32(type) && computesInF32(conv.getType()) &&
-         computesInF32(conv.getWeight().getType()) && isAll(conv.getPads(), 0) && isAll(conv.getDilations(), 1) && isConstant(conv.getWeight());
+         isWeightElement(conv.getWeight().getType().getElementType()) &&
+         isAll(conv.getPads(), 0) && isAll(conv.getDilations(), 1) && isConstant(conv.getWeight());
 }
 
 static bool isPointwiseConv(ConvOp conv) {

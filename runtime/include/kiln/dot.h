@@ -3,6 +3,7 @@
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
+#include "kiln/half.h"
 #include "kiln/vector.h"
 
 namespace kiln {
@@ -186,6 +187,29 @@ template <int Part, typename V> KILN_INLINE V dot_quads(V a, V b, V c, V d) {
   }
 }
 
+// Word `Position` of each lane's.
+template <int Position, typename V, typename Words, int... I> KILN_INLINE with_lane<V, uint16_t> everyWord(Words words, Indices<I...>) {
+  constexpr int each = lanes<Words> / lanes<V>;
+  return with_lane<V, uint16_t>{words[each * I + Position]...};
+}
+
+// sum[i] + left[0] * right[n i] + ... + left[n - 1] * right[n i + n - 1], one product after the other, for n words that `toFloats` makes f32.
+template <int Position, typename Some, typename Words, typename V, typename ToFloats>
+KILN_INLINE V dot_words(Some left, Words right, V sum, ToFloats toFloats) {
+  if constexpr (Position == lanes<Some>) {
+    return sum;
+  } else {
+    V product = broadcast<V>(toFloats(uint16_t(left[Position]))) * toFloats(everyWord<Position, V>(right, LaneIndices<V>()));
+    return dot_words<Position + 1>(left, right, V(sum + product), toFloats);
+  }
+}
+
+// The same for words of f16: the step `dot_f16`, for any number of them.
+template <int Lanes, typename Some, typename Words, typename V> KILN_INLINE V dot_f16(Some left, Words right, V sum) {
+  static_assert(lanes<V> == Lanes && lanes<Words> == lanes<Some> * Lanes, "as many words of the right side for each sum as of the left");
+  return dot_words<0>(left, right, sum, [](auto words) { return f16_to_f32(words); });
+}
+
 // sum[i] + left[0] * right[2 i] + left[1] * right[2 i + 1] for words of bf16 and sums of f32: the step `dot_bf16`. Kernels that ask for it promise no
 // bits: an instruction may take subnormal numbers for zero, and round once where this rounds twice.
 template <int Lanes, typename Two, typename Words, typename V> KILN_INLINE V dot_bf16(Two left, Words right, V sum) {
@@ -205,6 +229,12 @@ template <int Lanes, typename Two, typename Words, typename V> KILN_INLINE V dot
     return __builtin_ia32_dpbf16ps_v16sf(sum, bitcast<vec<int16_t, 32>>(a), bitcast<vec<int16_t, 32>>(b));
 #endif
   return sum + bitcast<V>(a << 16u) * bitcast<V>(b << 16u) + bitcast<V>(a & 0xffff0000u) * bitcast<V>(b & 0xffff0000u);
+}
+
+// Four words of bf16 for each sum: the step `dot_bf16_fours`, of targets that multiply so many in the time of one product of f32.
+template <int Lanes, typename Four, typename Words, typename V> KILN_INLINE V dot_bf16_fours(Four left, Words right, V sum) {
+  static_assert(lanes<V> == Lanes && lanes<Words> == 4 * Lanes && lanes<Four> == 4, "four words of the right side for each sum");
+  return dot_words<0>(left, right, sum, [](auto words) { return bf16_to_f32(words); });
 }
 
 } // namespace kiln

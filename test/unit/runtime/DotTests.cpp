@@ -126,4 +126,35 @@ TEST_F(Dot, Bf16SumsPairs) {
 #endif
 }
 
+/// Steps of any number of words, against the same sum in their order; `make` makes a word of a whole number.
+template <int Lanes, int Words, typename Step, typename Make> void expectSumsOfWords(Step step, Make make) {
+  using V = vec<float, Lanes>;
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    int left[Words], right[Words * Lanes];
+    vec<uint16_t, Words> a{};
+    vec<uint16_t, Words * Lanes> b{};
+    for (int i = 0; i < Words; ++i)
+      a[i] = make(left[i] = int(random() % 255) - 127);
+    for (int i = 0; i < Words * Lanes; ++i)
+      b[i] = make(right[i] = int(random() % 255) - 127);
+    V got = step(a, b, V{} + 5.0f);
+    for (int lane = 0; lane < Lanes; ++lane) {
+      int expected = 5;
+      for (int i = 0; i < Words; ++i)
+        expected += left[i] * right[Words * lane + i];
+      ASSERT_EQ(got[lane], float(expected)) << lane;
+    }
+  }
+}
+
+TEST_F(Dot, StepsOfSeveralWords) {
+  auto toF16 = [](int number) { return f32_to_f16(float(number)); };
+  auto toBf16 = [](int number) { return f32_to_bf16(float(number)); };
+  expectSumsOfWords<4, 2>([](auto a, auto b, auto sum) { return dot_f16<4>(a, b, sum); }, toF16);
+  expectSumsOfWords<8, 4>([](auto a, auto b, auto sum) { return dot_f16<8>(a, b, sum); }, toF16);
+  expectSumsOfWords<4, 4>([](auto a, auto b, auto sum) { return dot_bf16_fours<4>(a, b, sum); }, toBf16);
+  expectSumsOfWords<16, 4>([](auto a, auto b, auto sum) { return dot_bf16_fours<16>(a, b, sum); }, toBf16);
+}
+
 } // namespace
