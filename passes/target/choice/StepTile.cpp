@@ -23,7 +23,7 @@ kernel::StepAttr findTileStep(kernel::TargetAttr target, Type lhs, Type rhs, Typ
 }
 
 kernel::StepAttr getTileStep(nn::GroupOp group) {
-  Operation *anchor = nn::getAnchor(group);
+  Operation *anchor = getAnchor(group);
   Type lhs = anchor->getOperand(0).getType(), rhs = anchor->getOperand(1).getType();
   kernel::StepAttr step = findTileStep(kernel::getTarget(group), lhs, rhs, anchor->getResult(0).getType());
   return step && step.getFunction() == group.getPlan()->getStep() ? step : kernel::StepAttr();

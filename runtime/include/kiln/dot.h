@@ -193,21 +193,28 @@ template <int Position, typename V, typename Words, int... I> KILN_INLINE with_l
   return with_lane<V, uint16_t>{words[each * I + Position]...};
 }
 
-// sum[i] + left[0] * right[n i] + ... + left[n - 1] * right[n i + n - 1], one product after the other, for n words that `toFloats` makes f32.
-template <int Position, typename Some, typename Words, typename V, typename ToFloats>
-KILN_INLINE V dot_words(Some left, Words right, V sum, ToFloats toFloats) {
+// What words stand for.
+struct F16Words {
+  template <typename W> static KILN_INLINE FloatsOf<W> toFloats(W words) { return f16_to_f32(words); }
+};
+struct Bf16Words {
+  template <typename W> static KILN_INLINE FloatsOf<W> toFloats(W words) { return bf16_to_f32(words); }
+};
+
+// sum[i] + left[0] * right[n i] + ... + left[n - 1] * right[n i + n - 1], one product after the other, for n words of a format.
+template <typename Format, int Position, typename Some, typename Words, typename V> KILN_INLINE V dot_words(Some left, Words right, V sum) {
   if constexpr (Position == lanes<Some>) {
     return sum;
   } else {
-    V product = broadcast<V>(toFloats(uint16_t(left[Position]))) * toFloats(everyWord<Position, V>(right, LaneIndices<V>()));
-    return dot_words<Position + 1>(left, right, V(sum + product), toFloats);
+    V product = broadcast<V>(Format::toFloats(uint16_t(left[Position]))) * Format::toFloats(everyWord<Position, V>(right, LaneIndices<V>()));
+    return dot_words<Format, Position + 1>(left, right, V(sum + product));
   }
 }
 
 // The same for words of f16: the step `dot_f16`, for any number of them.
 template <int Lanes, typename Some, typename Words, typename V> KILN_INLINE V dot_f16(Some left, Words right, V sum) {
   static_assert(lanes<V> == Lanes && lanes<Words> == lanes<Some> * Lanes, "as many words of the right side for each sum as of the left");
-  return dot_words<0>(left, right, sum, [](auto words) { return f16_to_f32(words); });
+  return dot_words<F16Words, 0>(left, right, sum);
 }
 
 // sum[i] + left[0] * right[2 i] + left[1] * right[2 i + 1] for words of bf16 and sums of f32: the step `dot_bf16`. Kernels that ask for it promise no
@@ -234,7 +241,7 @@ template <int Lanes, typename Two, typename Words, typename V> KILN_INLINE V dot
 // Four words of bf16 for each sum: the step `dot_bf16_fours`, of targets that multiply so many in the time of one product of f32.
 template <int Lanes, typename Four, typename Words, typename V> KILN_INLINE V dot_bf16_fours(Four left, Words right, V sum) {
   static_assert(lanes<V> == Lanes && lanes<Words> == 4 * Lanes && lanes<Four> == 4, "four words of the right side for each sum");
-  return dot_words<0>(left, right, sum, [](auto words) { return bf16_to_f32(words); });
+  return dot_words<Bf16Words, 0>(left, right, sum);
 }
 
 } // namespace kiln

@@ -1,5 +1,5 @@
 // The step of a kernel is in its plan: the target's best one for the types, another one that a profile has measured, or the one that is written for any CPU.
-// RUN: kiln-opt %s --kiln-set-target=name=sapphirerapids --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefixes=CHECK,VNNI
+// RUN: kiln-opt %s --kiln-set-target=name=znver4 --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefixes=CHECK,VNNI
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-form-groups --nn-choose-kernels | FileCheck %s --check-prefixes=CHECK,ANY
 // Plans that were edited, and why their kernels do not follow them.
 // RUN: kiln-opt %s --kiln-set-target=name=sapphirerapids --nn-form-groups --nn-choose-kernels > %t.mlir && kiln-opt %t.mlir --nn-verify-target

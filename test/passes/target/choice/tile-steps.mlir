@@ -8,11 +8,11 @@
 // RUN: sed 's/tile = .32, 2, 16./tile = [20, 2, 16]/' %t.mlir > %t.low.mlir && kiln-opt %t.low.mlir --nn-verify-target | FileCheck %s --check-prefix=LOW
 // LOW: tile = [20, 2, 16]
 
-// Half of the rows of a sum fill a step; the steps of one row take three rows, and what is no multiple of four falls to the loops.
+// Half of the rows of a sum fill a step; the steps of one row take three rows, and what is no multiple of four is packed at run time.
 // CHECK-LABEL: func @main
-// CHECK: #kernel.plan<kernel = "gemm_tile_steps", tile = [32, 2, 16], chunk = 524288, {{.*}}depth = 48>
+// CHECK: #kernel.plan<kernel = "gemm_tile_steps", tile = [32, 2, 16], chunk = 524288, {{.*}}depth = 48, step = "tile_u8s8">
 // CHECK: #kernel.plan<kernel = "gemm_bytes"
-// CHECK: #kernel.plan<kernel = "matmul_loops"
+// CHECK: #kernel.plan<kernel = "gemm_packed_bytes"
 func.func @main(%a: tensor<40x96xui8>, %b: tensor<3x96xui8>, %c: tensor<40x97xui8>) -> (tensor<40x64xi32>, tensor<3x64xi32>, tensor<40x64xi32>) {
   %w = nn.constant dense<3> : tensor<96x64xi8>
   %v = nn.constant dense<3> : tensor<97x64xi8>

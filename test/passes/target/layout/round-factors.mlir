@@ -19,12 +19,11 @@ func.func @product(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
   return %r : tensor<4x16xf32>
 }
 
-// A value is rounded once, before it is reshaped, and weights are turned at compile time.
+// A value that two products read is rounded once, and weights are turned at compile time.
 // CHECK-LABEL: func @shared
-// CHECK: nn.relu
-// CHECK-NEXT: nn.cast
+// CHECK: nn.reshape
+// CHECK-NEXT: nn.cast %{{.*}} : tensor<4x8xf32> -> tensor<4x8xbf16>
 // CHECK-NOT: nn.cast
-// CHECK: nn.reshape %{{.*}} : tensor<2x2x8xbf16> -> tensor<4x8xbf16>
 // CHECK-NOT: nn.transpose
 // CHECK: return
 func.func @shared(%x: tensor<2x2x8xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
