@@ -28,18 +28,21 @@ namespace kiln {
 using namespace nn;
 using kernel::Tuned;
 
-/// The product whose right side the gather gives, behind element-wise operations and transposes.
+/// The product whose columns the gather picks, behind element-wise operations and transposes.
 static Operation *findProduct(GatherOp gather) {
   Operation *op = gather;
+  int64_t axis = gather.getAxis();
   while (true) {
     if (!op->hasOneUse())
       return nullptr;
     OpOperand &use = *op->use_begin();
     Operation *user = use.getOwner();
     if (isa<MatmulOp, BlockQuantizedMatmulOp>(user))
-      return use.getOperandNumber() == 1 ? user : nullptr;
+      return use.getOperandNumber() == 1 && (axis == 1 || !isa<MatmulOp>(user)) ? user : nullptr;
     if (!isa<ScalarBody, TransposeOp>(user))
       return nullptr;
+    if (auto transpose = dyn_cast<TransposeOp>(user))
+      axis = llvm::find(transpose.getPermutation(), axis) - transpose.getPermutation().begin();
     op = user;
   }
 }
@@ -63,7 +66,7 @@ KernelMatch matchGemmShortlist(GroupOp group, Operation *anchor, kernel::TargetA
   auto gather = cast<GatherOp>(anchor);
   Operation *product = findProduct(gather);
   if (!product)
-    return refuse("expected a product whose right side the gather gives");
+    return refuse("expected a product whose columns the gather picks");
   RankedTensorType table = gather.getInput().getType();
   auto blocks = dyn_cast<BlockQuantizedMatmulOp>(product);
   if (!isa<BlockArgument>(gather.getInput()) || !table.hasStaticShape() || gather.getIndices().getType().getRank() != 1)

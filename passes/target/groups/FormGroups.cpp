@@ -261,6 +261,20 @@ void Grouping::addRowFusions() {
       addShortlist(&op, product);
 }
 
+/// What the kernel of an anchor loads from buffers, where it does not compute its operands: others in the group do not compute it either.
+static llvm::SmallPtrSet<Operation *, 4> findLoaded(Operation *anchor) {
+  llvm::SmallPtrSet<Operation *, 4> loaded;
+  for (OpOperand &operand : anchor->getOpOperands()) {
+    PrologueSupport support = getPrologueSupport(anchor, operand.getOperandNumber());
+    Operation *source = operand.get().getDefiningOp();
+    while (source && support == PrologueSupport::Views && isa<IndexMap>(source))
+      source = source->getOperand(0).getDefiningOp();
+    if (source && support != PrologueSupport::All)
+      loaded.insert(source);
+  }
+  return loaded;
+}
+
 void Grouping::addPrologue(unsigned group) {
   Operation *anchor = isPointwise(groups[group].front()) ? nullptr : groups[group].front();
   bool isMapped = anchor && mapped.contains(anchor);
@@ -268,6 +282,9 @@ void Grouping::addPrologue(unsigned group) {
   if (fuse)
     work.append(groups[group].begin(), groups[group].end());
   llvm::SmallPtrSet<Operation *, 8> underViews;
+  llvm::SmallPtrSet<Operation *, 4> loaded;
+  if (anchor && !isMapped)
+    loaded = findLoaded(anchor);
   while (!work.empty() && groups[group].size() < largestGroup) {
     Operation *member = work.pop_back_val();
     bool limited = underViews.contains(member);
@@ -283,7 +300,7 @@ void Grouping::addPrologue(unsigned group) {
         support = member == anchor && !isa<MatmulOp>(anchor) ? PrologueSupport::None : PrologueSupport::Views;
       else if (member == anchor)
         support = getPrologueSupport(anchor, operand.getOperandNumber());
-      if (support == PrologueSupport::None || groups[group].contains(producer))
+      if (support == PrologueSupport::None || groups[group].contains(producer) || loaded.contains(producer))
         continue;
       bool isView = isa<IndexMap>(producer);
       if (support == PrologueSupport::Views && !isView)

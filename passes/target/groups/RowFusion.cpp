@@ -119,6 +119,8 @@ Operation *findProductOfColumns(Operation *op, kernel::TargetAttr target) {
   auto gather = dyn_cast<GatherOp>(op);
   if (!gather || !target || !gather.getInput().getDefiningOp<ConstantOp>() || gather.getIndices().getType().getRank() != 1)
     return nullptr;
+  // Where the picked dimension is.
+  int64_t axis = gather.getAxis();
   while (true) {
     if (!op->hasOneUse())
       return nullptr;
@@ -129,13 +131,15 @@ Operation *findProductOfColumns(Operation *op, kernel::TargetAttr target) {
     if (auto product = dyn_cast<MatmulOp>(user)) {
       DimExprs dims = getDims(product.getType());
       auto rows = getConstantDim(simplifyDim(getNumElements(ArrayRef(dims).drop_back(), op->getContext())));
-      bool isMatrix = use.getOperandNumber() == 1 && product.getRhs().getType().getRank() == 2 && gather.getInput().getType().getRank() == 2;
+      bool isMatrix = use.getOperandNumber() == 1 && axis == 1 && product.getRhs().getType().getRank() == 2 && gather.getInput().getType().getRank() == 2;
       bool isDeep = getConstantDim(getDims(product.getLhs().getType()).back()).value_or(0) > 0;
       return isMatrix && isDeep && isReal(product.getLhs()) && isReal(product.getResult()) && rows.value_or(1) <= shortlistRows ? user : nullptr;
     }
     bool isOnTheWay = isa<TransposeOp>(user) || (isa<ScalarBody>(user) && isReal(user->getResult(0)));
     if (!isOnTheWay)
       return nullptr;
+    if (auto transpose = dyn_cast<TransposeOp>(user))
+      axis = llvm::find(transpose.getPermutation(), axis) - transpose.getPermutation().begin();
     op = user;
   }
 }

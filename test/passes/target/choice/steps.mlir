@@ -18,7 +18,7 @@ module attributes {kernel.profile = {
   "matmul ui8[29, 20] i8[20, 33]* -> i32[29, 33]" = #kernel.plan<kernel = "gemm_bytes", step = "dot_of_another_cpu">}} {
   // CHECK-LABEL: func @own
   // VNNI: kernel = "gemm_bytes", {{.*}}, step = "dot_u8s8">, reason = "product with constant weights: 4 products of ui8 and i8 for each sum, by dot_u8s8"
-  // ANY: kernel = "gemm_bytes", {{.*}}, step = "dot_u8s8_pairs">, reason = "product with constant weights: 4 products of ui8 and i8 for each sum, by dot_u8s8_pairs"
+  // ANY: kernel = "gemm_bytes", {{.*}}, step = "dot_u8s8_bounded">, reason = "product with constant weights: 4 products of ui8 and i8 for each sum, by dot_u8s8_bounded
   func.func @own(%x: tensor<29x12xui8>) -> tensor<29x33xi32> {
     %w = nn.constant dense<3> : tensor<12x33xi8>
     %y = nn.matmul %x, %w : tensor<29x12xui8>, tensor<12x33xi8> -> tensor<29x33xi32>
@@ -34,7 +34,7 @@ module attributes {kernel.profile = {
   // What a profile has of a step that the target does not know is passed over.
   // CHECK-LABEL: func @foreign
   // VNNI: step = "dot_u8s8">, reason = "product with constant weights
-  // ANY: step = "dot_u8s8_pairs">, reason = "product with constant weights
+  // ANY: step = "dot_u8s8_bounded">, reason = "product with constant weights
   func.func @foreign(%x: tensor<29x20xui8>) -> tensor<29x33xi32> {
     %w = nn.constant dense<3> : tensor<20x33xi8>
     %y = nn.matmul %x, %w : tensor<29x20xui8>, tensor<20x33xi8> -> tensor<29x33xi32>
