@@ -14,6 +14,9 @@
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/include/kiln/math/bounds.h"
 
+#include <functional>
+#include <map>
+
 using namespace mlir;
 
 namespace kiln {
@@ -128,7 +131,8 @@ std::vector<LoopFallback> findLoopFallbacks(const Compilation &compilation) {
     SymbolTable symbols(module);
     int64_t all = 0;
     bool isStatic = true;
-    std::vector<std::pair<int64_t, LoopFallback>> found;
+    // The largest first; of equal ones, in the order of their launches.
+    std::multimap<int64_t, LoopFallback, std::greater<>> found;
     module.walk([&](kernel::LaunchOp launch) {
       auto [flops, isKnown] = countFlops(launch);
       all += flops;
@@ -139,10 +143,9 @@ std::vector<LoopFallback> findLoopFallbacks(const Compilation &compilation) {
         return;
       auto refusals = readRefusals(kernel->getAttr(kernel::refusalsAttrName));
       if (!refusals.empty())
-        found.push_back({flops, {compilation.targets.size() > 1 ? target.label() : "", joinText(launch->getAttr(kernel::nodesAttrName)), algorithm,
-                                 refusals.front().first, refusals.front().second, isKnown ? flops : -1, -1}});
+        found.insert({flops, {compilation.targets.size() > 1 ? target.label() : "", joinText(launch->getAttr(kernel::nodesAttrName)), algorithm,
+                              refusals.front().first, refusals.front().second, isKnown ? flops : -1, -1}});
     });
-    llvm::stable_sort(found, [](const auto &a, const auto &b) { return a.first > b.first; });
     for (auto &[flops, fallback] : found) {
       fallback.allFlops = isStatic ? all : -1;
       fallbacks.push_back(std::move(fallback));
