@@ -17,6 +17,7 @@
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/CostModel.h"
+#include "passes/target/groups/RowFusion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -27,25 +28,6 @@ namespace kiln {
 
 using namespace nn;
 using kernel::Tuned;
-
-/// The product whose columns the gather picks, behind element-wise operations and transposes.
-static Operation *findProduct(GatherOp gather) {
-  Operation *op = gather;
-  int64_t axis = gather.getAxis();
-  while (true) {
-    if (!op->hasOneUse())
-      return nullptr;
-    OpOperand &use = *op->use_begin();
-    Operation *user = use.getOwner();
-    if (isa<MatmulOp, BlockQuantizedMatmulOp>(user))
-      return use.getOperandNumber() == 1 && (axis == 1 || !isa<MatmulOp>(user)) ? user : nullptr;
-    if (!isa<ScalarBody, TransposeOp>(user))
-      return nullptr;
-    if (auto transpose = dyn_cast<TransposeOp>(user))
-      axis = llvm::find(transpose.getPermutation(), axis) - transpose.getPermutation().begin();
-    op = user;
-  }
-}
 
 /// The axis of the table that the sum runs along.
 static unsigned depthAxis(GatherOp gather) { return gather.getAxis() == 0 ? 1 : 0; }
@@ -64,7 +46,7 @@ static PlanNumbers planDots(Operation *product, kernel::TargetAttr target) {
 
 KernelMatch matchGemmShortlist(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto gather = cast<GatherOp>(anchor);
-  Operation *product = findProduct(gather);
+  Operation *product = findPickedProduct(gather);
   if (!product)
     return refuse("expected a product whose columns the gather picks");
   RankedTensorType table = gather.getInput().getType();
@@ -278,7 +260,7 @@ LaunchInfo ShortlistEmitter::run() {
 
 FailureOr<LaunchInfo> lowerGemmShortlist(KernelBuilder &k, Operation *anchor) {
   auto gather = cast<GatherOp>(anchor);
-  return ShortlistEmitter(k, gather, findProduct(gather)).run();
+  return ShortlistEmitter(k, gather, findPickedProduct(gather)).run();
 }
 
 FailureOr<LaunchInfo> lowerBlockDots(KernelBuilder &k, Operation *anchor) { return ShortlistEmitter(k, {}, anchor).run(); }

@@ -112,13 +112,8 @@ Operation *findProductOfGather(Operation *op, kernel::TargetAttr target) {
   return count <= target.tuned(kernel::Tuned::GatheredBlocks) * tile.rows ? product.getOperation() : nullptr;
 }
 
-/// With more rows than this, a copy of the columns and a product in tiles of registers are faster than one in vectors along the sum.
-static constexpr int64_t shortlistRows = 16;
-
-Operation *findProductOfColumns(Operation *op, kernel::TargetAttr target) {
-  auto gather = dyn_cast<GatherOp>(op);
-  if (!gather || !target || !gather.getInput().getDefiningOp<ConstantOp>() || gather.getIndices().getType().getRank() != 1)
-    return nullptr;
+Operation *findPickedProduct(GatherOp gather) {
+  Operation *op = gather;
   // Where the picked dimension is.
   int64_t axis = gather.getAxis();
   while (true) {
@@ -126,22 +121,35 @@ Operation *findProductOfColumns(Operation *op, kernel::TargetAttr target) {
       return nullptr;
     OpOperand &use = *op->use_begin();
     Operation *user = use.getOwner();
-    if (auto blocks = dyn_cast<BlockQuantizedMatmulOp>(user))
-      return use.getOperandNumber() == 1 && op == gather && gather.getAxis() == 0 && !blocks.getLhsScale() ? user : nullptr;
-    if (auto product = dyn_cast<MatmulOp>(user)) {
-      DimExprs dims = getDims(product.getType());
-      auto rows = getConstantDim(simplifyDim(getNumElements(ArrayRef(dims).drop_back(), op->getContext())));
-      bool isMatrix = use.getOperandNumber() == 1 && axis == 1 && product.getRhs().getType().getRank() == 2 && gather.getInput().getType().getRank() == 2;
-      bool isDeep = getConstantDim(getDims(product.getLhs().getType()).back()).value_or(0) > 0;
-      return isMatrix && isDeep && isReal(product.getLhs()) && isReal(product.getResult()) && rows.value_or(1) <= shortlistRows ? user : nullptr;
-    }
-    bool isOnTheWay = isa<TransposeOp>(user) || (isa<ScalarBody>(user) && isReal(user->getResult(0)));
-    if (!isOnTheWay)
-      return nullptr;
+    if (isa<BlockQuantizedMatmulOp>(user))
+      return use.getOperandNumber() == 1 && op == gather && axis == 0 ? user : nullptr;
+    if (isa<MatmulOp>(user))
+      return use.getOperandNumber() == 1 && axis == 1 ? user : nullptr;
     if (auto transpose = dyn_cast<TransposeOp>(user))
       axis = llvm::find(transpose.getPermutation(), axis) - transpose.getPermutation().begin();
+    else if (!isa<ScalarBody>(user) || !isReal(user->getResult(0)))
+      return nullptr;
     op = user;
   }
+}
+
+/// With more rows than this, a copy of the columns and a product in tiles of registers are faster than one in vectors along the sum.
+static constexpr int64_t shortlistRows = 16;
+
+Operation *findProductOfColumns(Operation *op, kernel::TargetAttr target) {
+  auto gather = dyn_cast<GatherOp>(op);
+  if (!gather || !target || !gather.getInput().getDefiningOp<ConstantOp>() || gather.getIndices().getType().getRank() != 1)
+    return nullptr;
+  Operation *picked = findPickedProduct(gather);
+  if (auto blocks = dyn_cast_or_null<BlockQuantizedMatmulOp>(picked))
+    return blocks.getLhsScale() ? nullptr : picked;
+  auto product = dyn_cast_or_null<MatmulOp>(picked);
+  if (!product || product.getRhs().getType().getRank() != 2 || gather.getInput().getType().getRank() != 2)
+    return nullptr;
+  DimExprs dims = getDims(product.getType());
+  auto rows = getConstantDim(simplifyDim(getNumElements(ArrayRef(dims).drop_back(), op->getContext())));
+  bool isDeep = getConstantDim(getDims(product.getLhs().getType()).back()).value_or(0) > 0;
+  return isDeep && isReal(product.getLhs()) && isReal(product.getResult()) && rows.value_or(1) <= shortlistRows ? picked : nullptr;
 }
 
 } // namespace kiln

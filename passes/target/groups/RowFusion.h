@@ -3,6 +3,7 @@
 #define KILN_PASSES_TARGET_GROUPS_ROWFUSION_H
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
 #include "mlir/IR/Operation.h"
 
 namespace kiln {
@@ -17,6 +18,9 @@ mlir::Operation *findScanOfSoftmax(mlir::Operation *softmax, kernel::TargetAttr 
 /// The product with constant weights that reads the rows which this gather picks where they lie; null when there is none, or when a copy of them is
 /// faster.
 mlir::Operation *findProductOfGather(mlir::Operation *gather, kernel::TargetAttr target);
+
+/// The product whose columns this gather picks, behind element-wise operations and transposes; null when there is none.
+mlir::Operation *findPickedProduct(nn::GatherOp gather);
 
 /// The product with few rows whose right side this gather picks from a constant table, behind element-wise operations and transposes; null when there is
 /// none, or when a copy of the columns is faster.
