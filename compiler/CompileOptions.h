@@ -65,6 +65,8 @@ struct CompileOptions {
   std::vector<std::string> opCompute;
   /// The type in which constant f32 weights are stored: f16, bf16, int8 or int4; empty or f32: as they are.
   std::string weightsType;
+  /// Kernels take subnormal numbers for zero.
+  bool flushSubnormals = false;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
   /// Report an error for a composite that must be split because the target has no kernel for it.

@@ -2,6 +2,7 @@
 #include "compiler/Promises.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/Rounding.h"
 #include "dialects/nn/SymbolBounds.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -75,6 +76,10 @@ static bool recordBounds(const CompileOptions &options, ModuleOp module, std::ve
 bool recordPromises(const CompileOptions &options, ModuleOp module, std::vector<std::string> &errors) {
   if (options.accuracy != Accuracy::Default)
     module->setAttr(nn::accuracyAttrName, StringAttr::get(module.getContext(), options.accuracy == Accuracy::Strict ? "strict" : "fast"));
+  if (options.flushSubnormals && !module->hasAttr(nn::flushSubnormalsAttrName)) {
+    module->setAttr(nn::flushSubnormalsAttrName, UnitAttr::get(module.getContext()));
+    nn::addRoundingLine(module, "kernels take subnormal numbers for zero, as operands and as results");
+  }
   return recordRanges(options, module, errors) && recordBounds(options, module, errors);
 }
 

@@ -294,7 +294,7 @@ std::string EntryBody::printLaunches() const {
 }
 
 /// The struct that carries a kernel's arguments through kiln_task, and the task that takes them out again.
-static std::string printTask(func::FuncOp kernel, const std::string &name) {
+static std::string printTask(func::FuncOp kernel, const std::string &name, bool flushes) {
   std::string fields, values;
   NameScope scope;
   for (unsigned i = 0; i + 2 < kernel.getNumArguments(); ++i) {
@@ -305,6 +305,9 @@ static std::string printTask(func::FuncOp kernel, const std::string &name) {
     values += "a->" + field + ", ";
   }
   std::string unpack = values.empty() ? "" : "  const auto *const a = static_cast<const " + name + "_arguments *>(argument);\n";
+  // The mode belongs to a thread. A profiler is called outside of it.
+  if (flushes)
+    unpack += "  const kiln::flush_subnormals mode;\n";
   return "struct " + name + "_arguments {\n" + fields + "};\nvoid " + name + "_task(void *" + (values.empty() ? "" : "argument") +
          ", int64_t begin, int64_t end) {\n" + unpack + "  " + name + "(" + values + "begin, end);\n}\n\n";
 }
@@ -348,7 +351,8 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
   const std::string &name = signature.name;
   std::string whose = "'" + makeCommentText(name) + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
   std::string text = "// The entry of model " + whose + ": checks, then kernels in order.\n#include \"" + name + ".h\"\n#include \"" +
-                     signature.kernelHeader() + "\"\n#include \"kiln/lanes.h\"\n#include \"kiln/wrap.h\"\n\n";
+                     signature.kernelHeader() + "\"\n" + (signature.flushesSubnormals ? "#include \"kiln/flush.h\"\n" : "") +
+                     "#include \"kiln/lanes.h\"\n#include \"kiln/wrap.h\"\n\n";
   if (!signature.externalWeights && signature.weightsBytes)
     text += "KILN_KERNEL const unsigned char " + name + "_weights[" + std::to_string(signature.weightsBytes) + "];\n\n";
   text += "namespace {\n\n";
@@ -356,7 +360,7 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
   SymbolTable symbols(signature.module());
   signature.entry.walk([&](kernel::LaunchOp launch) {
     if (done.insert(launch.getKernel()).second)
-      text += printTask(symbols.lookup<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()));
+      text += printTask(symbols.lookup<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()), signature.flushesSubnormals);
   });
   text += body.printLaunches();
   if (signature.isWhole())

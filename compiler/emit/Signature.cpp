@@ -127,6 +127,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     if (pairs[i + 1] < static_cast<int64_t>(signature.outputs.size()))
       signature.outputs[pairs[i + 1]].inPlaceOf.push_back(pairs[i]);
   signature.rounding = nn::listRounding(module);
+  signature.flushesSubnormals = module->hasAttr(nn::flushSubnormalsAttrName);
   signature.sequences = nn::getSequences(module);
   signature.symbols = readSymbols(module);
   if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(nn::specialSizesAttrName))

@@ -87,6 +87,8 @@ struct Signature {
   std::optional<int64_t> stackBytes;
   /// What is rounded because the user asked for it, in sentences with the bounds. For the whole library, those of one target begin with its name.
   std::vector<std::string> rounding;
+  /// Whether kernels run in the mode that takes subnormal numbers for zero.
+  bool flushesSubnormals = false;
   int64_t weightsBytes = 0;
   uint64_t weightsChecksum = 0;
   /// Whether the weights are in a separate file, whose mapping the caller passes.

@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral askedInPlaceAttrName = "nn.asked_in_place";
 inline constexpr llvm::StringLiteral sequencesAttrName = "nn.sequences";
 /// What the user asked for: `strict` or `fast`.
 inline constexpr llvm::StringLiteral accuracyAttrName = "nn.accuracy";
+/// A unit: the user asked that kernels take subnormal numbers for zero.
+inline constexpr llvm::StringLiteral flushSubnormalsAttrName = "nn.flush_subnormals";
 /// How many transposes the choice of layouts left.
 inline constexpr llvm::StringLiteral transposesAttrName = "nn.transposes";
 /// @}

@@ -67,6 +67,7 @@ static constexpr kernel::AttributeRule operationRules[] = {
     {askedInPlaceAttrName, "builtin.module", "pairs of an input and an output", isPairs},
     {sequencesAttrName, "builtin.module", "a list of dictionaries with name, kind, first and count", areSequences},
     {accuracyAttrName, "builtin.module", "\"strict\" or \"fast\"", isAccuracy},
+    {flushSubnormalsAttrName, "builtin.module", "a unit", isKind<UnitAttr>},
     {transposesAttrName, "builtin.module", "a number that is not negative (i64)", isCount},
     {roundingAttrName, "", "a string, or lines of the module", isRounding},
     {formAttrName, "", "a string", isKind<StringAttr>},

@@ -35,6 +35,25 @@ void *mapAligned(size_t bytes) {
 // What mmap() gives comes in pages, the largest of which on any CPU that has such systems are 64 KiB.
 size_t mappedSize(size_t bytes) { return roundUp(bytes, size_t(64) << 10); }
 
+// Memory that a run is likely to use is given by the system now, so that the first run takes as long as the others. A workspace that is larger
+// than this is often sized for the largest case of a model whose sizes only the data tells.
+const size_t mostTouched = size_t(1) << 30;
+const size_t smallestPage = 4096;
+
+void touchPages(void *workspace, size_t bytes) {
+  if (bytes > mostTouched)
+    return;
+#ifdef MADV_POPULATE_WRITE
+  if (wantsHugePages(bytes) && madvise(workspace, mappedSize(bytes), MADV_POPULATE_WRITE) == 0)
+    return;
+#endif
+  volatile char *page = static_cast<volatile char *>(workspace);
+  for (size_t at = 0; at < bytes; at += smallestPage)
+    page[at] = 0;
+  if (bytes)
+    page[bytes - 1] = 0;
+}
+
 } // namespace
 
 kiln_status kiln_workspace_create(size_t size, void **workspace) {
@@ -47,7 +66,10 @@ kiln_status kiln_workspace_create(size_t size, void **workspace) {
     *workspace = mapAligned(mappedSize(size));
   else if (posix_memalign(workspace, KILN_ALIGNMENT, size ? size : 1) != 0)
     *workspace = nullptr;
-  return *workspace ? KILN_STATUS_OK : KILN_STATUS_OUT_OF_MEMORY;
+  if (!*workspace)
+    return KILN_STATUS_OUT_OF_MEMORY;
+  touchPages(*workspace, size);
+  return KILN_STATUS_OK;
 }
 
 void kiln_workspace_destroy(void *workspace, size_t size) {

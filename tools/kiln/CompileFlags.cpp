@@ -71,6 +71,8 @@ static cl::opt<std::string> weightsType("weights-type",
     cl::desc("Store constant f32 weights of products, convolutions and embeddings as f16, bf16, int8 (a scale for each channel) or int4 (products: a scale "
              "for each block of 32); what computes with them stays f32"),
     cl::value_desc("TYPE"), cl::sub(compilingCommands));
+static cl::opt<bool> flushSubnormals("flush-subnormals",
+    cl::desc("Let kernels take subnormal numbers for zero, on CPUs that have a mode for it; recorded in the library"), cl::sub(compilingCommands));
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
@@ -200,6 +202,7 @@ static Error setRounding(CompileOptions &options) {
   options.compute = compute;
   options.opCompute.assign(opCompute.begin(), opCompute.end());
   options.weightsType = weightsType;
+  options.flushSubnormals = flushSubnormals;
   return Error::success();
 }
 

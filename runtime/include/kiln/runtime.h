@@ -19,7 +19,7 @@ const char *kiln_status_string(kiln_status status);
 /* ---- Workspaces ------------------------------------------------------------------------------------ */
 
 /* Allocates memory for NAME_run(), aligned to KILN_ALIGNMENT, with unspecified contents. 4 MiB or more have pages of their own, for which
- * the system is asked to use huge pages (MADV_HUGEPAGE), so that the first run takes fewer page faults. `size` is
+ * the system is asked to use huge pages (MADV_HUGEPAGE). Up to 1 GiB are touched, so that the first run takes no page faults. `size` is
  * NAME_WORKSPACE_SIZE or NAME_workspace_size(); 0 is allowed. The caller owns *workspace and frees it with kiln_workspace_destroy().
  * Fails with OUT_OF_MEMORY, and then *workspace is NULL. Any thread. */
 kiln_status kiln_workspace_create(size_t size, void **workspace);
