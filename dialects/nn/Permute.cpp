@@ -127,20 +127,28 @@ static bool isUnit(AffineExpr dim) { return getConstantDim(dim) == 1; }
 
 /// Whether two dimensions are the same because the module demands it (`nn.constraints`).
 static bool constrainedEqual(AffineMap constraints, AffineExpr a, AffineExpr b) {
-  return provablyEqual(a, b) || (constraints && llvm::any_of(constraints.getResults(), [&](AffineExpr zero) {
-                                   return provablyEqual(zero, a - b) || provablyEqual(zero, b - a);
-                                 }));
+  if (provablyEqual(a, b) || !constraints)
+    return provablyEqual(a, b);
+  // As import simplifies what it demands: the difference of a size and of another made of its half is a remainder.
+  AffineExpr one = simplifyDim(a - b), other = simplifyDim(b - a);
+  return llvm::any_of(constraints.getResults(), [&](AffineExpr zero) { return provablyEqual(zero, one) || provablyEqual(zero, other); });
+}
+
+bool kiln::nn::onlyRenamesSizes(ReshapeOp reshape) {
+  DimExprs from = getDims(reshape.getInput().getType()), to = getDims(reshape.getType());
+  auto module = reshape->getParentOfType<ModuleOp>();
+  auto constraints = module ? module->getAttrOfType<AffineMapAttr>(constraintsAttrName) : AffineMapAttr();
+  AffineMap zeros = constraints ? constraints.getValue() : AffineMap();
+  return from.size() == to.size() && llvm::all_of(llvm::zip_equal(from, to), [&](auto pair) {
+           return constrainedEqual(zeros, std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 /// The smallest split of a reshape into independent groups, in order.
 static FailureOr<SmallVector<Group>> splitReshape(ReshapeOp reshape, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
   MLIRContext *context = reshape.getContext();
   SmallVector<Group> groups;
-  auto constraints = reshape->getParentOfType<ModuleOp>()->getAttrOfType<AffineMapAttr>(constraintsAttrName);
-  AffineMap zeros = constraints ? constraints.getValue() : AffineMap();
-  if (from.size() == to.size() && llvm::all_of(llvm::zip(from, to), [&](auto pair) {
-        return constrainedEqual(zeros, std::get<0>(pair), std::get<1>(pair));
-      })) {
+  if (onlyRenamesSizes(reshape)) {
     for (int64_t i = 0; i < static_cast<int64_t>(from.size()); ++i)
       groups.push_back({{i}, {i}});
     return groups;

@@ -26,6 +26,10 @@ mlir::Operation *buildPermuted(mlir::OpBuilder &builder, Permutable op, llvm::Ar
 mlir::FailureOr<mlir::Value> sinkTransposeThroughReshape(mlir::OpBuilder &builder, ReshapeOp reshape, TransposeOp inner);
 mlir::FailureOr<mlir::Value> hoistTransposeThroughReshape(mlir::OpBuilder &builder, TransposeOp outer, ReshapeOp reshape);
 
+/// Whether each dimension of the reshape's result is the operand's dimension at the same position: by its expression, or because every run checks that
+/// they are equal (`nn.constraints`). Such a reshape only has another name for each size.
+bool onlyRenamesSizes(ReshapeOp reshape);
+
 } // namespace kiln::nn
 
 #endif // KILN_DIALECTS_NN_PERMUTE_H

@@ -1,6 +1,7 @@
 //===- GroupValues.cpp - The values of a group as functions of an index ----===//
 #include "passes/lowering/builder/GroupValues.h"
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/Permute.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/Places.h"
@@ -32,7 +33,11 @@ static bool isOnlyIndex(Value value, llvm::DenseMap<Value, bool> &known) {
 
 /// Lanes that may have an expression each, as the values of a reshape or an iota do.
 static constexpr unsigned mostLaneExpressions = 16;
-static bool hasLaneExpressions(Operation *op) { return isa_and_nonnull<ReshapeOp, IotaOp, DimValuesOp>(op); }
+static bool hasLaneExpressions(Operation *op) {
+  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
+    return !onlyRenamesSizes(reshape);
+  return isa_and_nonnull<IotaOp, DimValuesOp>(op);
+}
 
 /// One lane count for the whole group: that of its widest elements. Places in other tensors are read one at a time.
 unsigned countLanes(GroupOp group, kernel::TargetAttr target) {
@@ -137,7 +142,9 @@ void GroupValues::collectOffsets(Value tensor, ArrayRef<AffineExpr> at, llvm::Se
         source.push_back(expr.replaceDims(at));
       return collectOffsets(op->getOperand(0), source, offsets, seen);
     }
-  if (isa<ReshapeOp>(op)) {
+  if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+    if (onlyRenamesSizes(reshape))
+      return collectOffsets(reshape.getInput(), at, offsets, seen);
     // The coordinates before a reshape are divisions of the offset: only that offset going on evenly keeps them right.
     offsets.insert(linearize(getDims(tensor.getType()), at));
     offsets.insert(at.begin(), at.end());
@@ -296,6 +303,8 @@ Value GroupValues::compute(Value tensor, ArrayRef<AffineExpr> at, Lanes lanes) {
       return value(op->getOperand(0), source, lanes);
     }
   if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+    if (onlyRenamesSizes(reshape))
+      return value(reshape.getInput(), at, lanes);
     AffineExpr offset = linearize(getDims(reshape.getType()), at);
     DimExprs dims = getDims(reshape.getInput().getType());
     IndexExprs source(dims.size());

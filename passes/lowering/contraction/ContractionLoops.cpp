@@ -139,6 +139,8 @@ private:
   void planBlocks();
   void planChunks();
   AffineExpr countBlocks() const;
+  unsigned getMiddleUnits() const;
+  AffineExpr chooseUnits() const;
   void forBlock(AffineExpr block, BlockBody body) const;
   void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body) const;
   void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
@@ -195,6 +197,25 @@ void ContractionEmitter::planBlocks() {
   }
 }
 
+/// Lines are often shorter than a few blocks, so a part of a block has tiles of a size in between, too. 0: none.
+unsigned ContractionEmitter::getMiddleUnits() const {
+  static constexpr unsigned leastUnits = 8, mostUnits = 16, rest = 4;
+  if (cut == 0 || c.rowEpilogue || c.tileSums || c.gatheredRow || blockUnits <= leastUnits)
+    return 0;
+  return blockUnits > mostUnits ? blockUnits / 2 : blockUnits - rest;
+}
+
+/// The rows of a block of a line whose length only run time knows: those of a smaller tile if they cut it into as many blocks.
+AffineExpr ContractionEmitter::chooseUnits() const {
+  unsigned middle = getMiddleUnits();
+  if (middle == 0)
+    return k.constant(blockUnits);
+  Value blocks = k.emit(countBlocks()), extent = k.emit(rowDims[cut].extent);
+  Value most = arith::MulIOp::create(k.builder(), k.loc(), blocks, k.emitConstant(middle));
+  Value fits = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::sle, extent, most);
+  return k.index(arith::SelectOp::create(k.builder(), k.loc(), fits, k.emitConstant(middle), k.emitConstant(blockUnits)));
+}
+
 AffineExpr ContractionEmitter::countBlocks() const { return simplifyDim(rowDims[cut].extent.ceilDiv(blockUnits)); }
 
 void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
@@ -212,14 +233,18 @@ void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
     k.branch(isBig(false), [&] { body(block * (big - 1) + bigBlocks, big - 1); });
     return;
   }
-  AffineExpr start = k.index(k.emit(block * blockUnits));
-  AffineExpr left = k.index(k.minimum(k.emitConstant(blockUnits), k.emit(extent - start)));
-  AffineExpr whole = left.floorDiv(blockUnits) * blockUnits, fours = left.floorDiv(4) * 4;
-  k.loop(k.constant(0), whole, blockUnits, "row", [&](AffineExpr row) { body(start + row, blockUnits); });
+  AffineExpr units = chooseUnits(), start = k.index(k.emit(block * units));
+  AffineExpr left = k.index(k.minimum(k.emit(units), k.emit(extent - start))), ones = k.constant(0);
+  SmallVector<unsigned> sizes{blockUnits};
+  if (unsigned middle = getMiddleUnits())
+    sizes.push_back(middle);
   if (blockUnits > 4)
-    k.loop(k.index(k.emit(whole)), fours, 4, "row", [&](AffineExpr row) { body(start + row, 4); });
-  // A whole tile leaves nothing, whatever its size is modulo four.
-  AffineExpr ones = blockUnits > 4 ? k.index(arith::MaxSIOp::create(k.builder(), k.loc(), k.emit(whole), k.emit(fours))) : k.index(k.emit(whole));
+    sizes.push_back(4);
+  for (unsigned size : sizes) {
+    AffineExpr end = k.index(k.emit(ones + (left - ones).floorDiv(size) * size));
+    k.loop(ones, end, size, "row", [&](AffineExpr row) { body(start + row, size); });
+    ones = end;
+  }
   bool repeats = blockUnits > 4 && !c.rowEpilogue && !c.tileSums && !c.gatheredRow;
   if (!repeats)
     return k.loop(ones, left, 1, "row", [&](AffineExpr row) { body(start + row, 1); });

@@ -16,6 +16,27 @@ using namespace nn;
 /// Elements of one task when everything is one loop: long enough to pay for a call, the same for any number of threads.
 static constexpr int64_t chunkElements = 4096;
 
+/// A task with fewer elements takes less time than finding out where they lie.
+static constexpr int64_t fewElements = 512;
+/// As many tasks as any number of threads can share evenly enough.
+static constexpr int64_t enoughTasks = 64;
+
+/// How many of the innermost loops belong to a task: one, or more where its extent is small, if that leaves enough tasks.
+static size_t countLoopsOfTask(ArrayRef<MergedLoop> loops) {
+  size_t inside = 1;
+  int64_t elements = getConstantDim(loops.back().extent).value_or(fewElements);
+  while (elements < fewElements && inside + 1 < loops.size()) {
+    int64_t tasks = 1;
+    for (const MergedLoop &loop : loops.drop_back(inside + 1))
+      tasks = std::min(enoughTasks, tasks * getConstantDim(loop.extent).value_or(enoughTasks));
+    if (tasks < enoughTasks)
+      break;
+    elements *= getConstantDim(loops.drop_back(inside).back().extent).value_or(fewElements);
+    ++inside;
+  }
+  return inside;
+}
+
 /// Reads the inputs of one element before the loops of a task that stores bytes: as far as C++ knows, such a store may change any of them.
 static void readNumbersFirst(KernelBuilder &k) {
   if (!llvm::any_of(k.group().getResultTypes(), [](Type type) { return getElementTypeOrSelf(type).isInteger(8); }))
@@ -35,8 +56,9 @@ FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
   if (loops.empty())
     loops.push_back({k.constant(1), static_cast<unsigned>(dims.empty() ? 0 : dims.size() - 1), false});
   AffineExpr inner = loops.back().extent;
+  size_t inside = countLoopsOfTask(loops);
   IndexExprs outer;
-  for (const MergedLoop &loop : ArrayRef(loops).drop_back())
+  for (const MergedLoop &loop : ArrayRef(loops).drop_back(inside))
     outer.push_back(loop.extent);
   bool chunked = outer.empty();
   if (chunked)
@@ -46,17 +68,21 @@ FailureOr<LaunchInfo> lowerElementwiseLoops(KernelBuilder &k, Operation *) {
     IndexExprs at = dims.empty() ? IndexExprs() : expandIndex(k, dims.size(), loops, coordinates);
     k.storeResults(nullptr, nullptr, at, lanes);
   };
+  std::function<void(IndexExprs)> forLoopsOfTask = [&](IndexExprs coordinates) {
+    auto next = [&](AffineExpr i) {
+      IndexExprs longer(coordinates);
+      longer.push_back(i);
+      return longer;
+    };
+    if (coordinates.size() + 1 == loops.size())
+      return k.vectorLoop(inner, k.vectorLanes(), "i", [&](AffineExpr i, Lanes lanes) { storeAt(next(i), lanes); });
+    k.loop(k.constant(0), loops[coordinates.size()].extent, 1, "i", [&](AffineExpr i) { forLoopsOfTask(next(i)); });
+  };
   k.taskLoop(outer, [&](ArrayRef<AffineExpr> task) {
     if (!dims.empty())
       readNumbersFirst(k);
-    if (!chunked) {
-      k.vectorLoop(inner, k.vectorLanes(), "i", [&](AffineExpr i, Lanes lanes) {
-        IndexExprs coordinates(task);
-        coordinates.push_back(i);
-        storeAt(coordinates, lanes);
-      });
-      return;
-    }
+    if (!chunked)
+      return forLoopsOfTask(IndexExprs(task));
     auto size = getConstantDim(inner);
     if (size && *size <= chunkElements)
       return k.vectorLoop(inner, k.vectorLanes(), "i", [&](AffineExpr i, Lanes lanes) { storeAt(i, lanes); });

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/Permute.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/BlockResults.h"
@@ -81,6 +82,12 @@ private:
   void take(Operation *op, unsigned group) {
     insert(op, group);
     owner[op] = group;
+  }
+  /// Undoes take() of the operation that the group took last.
+  void giveBack(Operation *op, unsigned group) {
+    groups[group].remove(op);
+    holders.erase(op);
+    owner.erase(op);
   }
   bool isRefused(Operation *op, Operation *user) const;
   Operation *findRepeated(unsigned group) const;
@@ -179,7 +186,20 @@ void Grouping::addEpilogue(unsigned group, Operation *last) {
   // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
   while (true) {
     llvm::SmallSetVector<Operation *, 4> users(last->user_begin(), last->user_end());
-    if (users.size() != 1 || groups[group].size() >= largestGroup || !fitsEpilogue(users.front(), group))
+    if (users.size() != 1 || groups[group].size() >= largestGroup)
+      return;
+    // Another name for the same sizes is passed over if something follows it.
+    if (auto reshape = dyn_cast<ReshapeOp>(users.front()); reshape && reshape->getBlock() == &block && reshape->hasOneUse() && onlyRenamesSizes(reshape)) {
+      take(reshape, group);
+      if (fitsEpilogue(*reshape->user_begin(), group)) {
+        last = reshape;
+        roots[group] = last;
+        continue;
+      }
+      giveBack(reshape, group);
+      return;
+    }
+    if (!fitsEpilogue(users.front(), group))
       return;
     if (isa<DequantizeOp>(users.front()) && dequantizesOnLoad(users.front(), group))
       return;
@@ -329,7 +349,7 @@ llvm::DenseSet<Value> Grouping::wantedValues() const {
         if (!members.contains(operand.getDefiningOp()))
           wanted.insert(operand);
   for (Operation &op : block)
-    if (isStructure(&op))
+    if (isStructure(&op) && !owner.count(&op))
       wanted.insert(op.operand_begin(), op.operand_end());
   return wanted;
 }

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/Permute.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/Places.h"
@@ -127,7 +128,7 @@ static AffineMap viewPlace(GroupOp group, AffineMap place) {
 static bool collectUses(Value value, AffineMap place, GroupOp holder, SmallVectorImpl<MovedUse> &uses) {
   for (OpOperand &use : value.getUses()) {
     if (auto reshape = dyn_cast<ReshapeOp>(use.getOwner())) {
-      AffineMap moved = reshapePlace(place, getDims(value.getType()), getDims(reshape.getType()));
+      AffineMap moved = onlyRenamesSizes(reshape) ? place : reshapePlace(place, getDims(value.getType()), getDims(reshape.getType()));
       if (!moved || !collectUses(reshape.getResult(), moved, holder, uses))
         return false;
       continue;
@@ -151,7 +152,8 @@ static bool collectUses(Value value, AffineMap place, GroupOp holder, SmallVecto
 static bool placeInput(GroupOp group, unsigned input, AffineMap place) {
   Value value = group.getInputs()[input];
   while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
-    place = reshapePlace(place, getDims(reshape.getType()), getDims(reshape.getInput().getType()));
+    if (!onlyRenamesSizes(reshape))
+      place = reshapePlace(place, getDims(reshape.getType()), getDims(reshape.getInput().getType()));
     if (!place)
       return false;
     value = reshape.getInput();

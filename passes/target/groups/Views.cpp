@@ -1,5 +1,6 @@
 //===- Views.cpp - Values seen through views ------------------------------===//
 #include "passes/target/groups/Views.h"
+#include "dialects/nn/Permute.h"
 #include "passes/target/groups/Places.h"
 
 using namespace mlir;
@@ -44,6 +45,10 @@ std::optional<int64_t> coefficientOf(AffineExpr expr, unsigned dim) {
 std::optional<TracedView> traceViews(Value tensor, ArrayRef<AffineExpr> at) {
   IndexExprs index(at);
   while (Operation *op = tensor.getDefiningOp()) {
+    if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && onlyRenamesSizes(reshape)) {
+      tensor = reshape.getInput();
+      continue;
+    }
     auto view = dyn_cast<IndexMap>(op);
     AffineMap map = view ? view.getIndexMap() : AffineMap();
     if (!map)
