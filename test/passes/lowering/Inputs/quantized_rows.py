@@ -53,6 +53,20 @@ class Rows(Model):
             self.add(f"layer norm {shape} {axis}", "LayerNormalization", shape, lambda x: norm(x, scale, bias, axis, True), factors, given, axis=axis)
             self.add(f"rms norm {shape} {axis}", "RMSNormalization", shape, lambda x: norm(x, scale, 0, axis, False), factors[:1], given, axis=axis)
 
+    def add_products(self):
+        """Softmaxes in the epilogue of products: rows of one tile, of one strip and of several."""
+        for columns in (7, 40, 300, 1000):
+            x, w = random.standard_normal((9, 24)).astype("f4"), random.standard_normal((24, columns)).astype("f4")
+            for op in ("Softmax", "LogSoftmax"):
+                exact = softmax(x.astype("f8") @ w, 1)
+                exact = exact if op == "Softmax" else np.log(exact)
+                own, name = np.float32(np.ptp(exact) / 240), f"n{len(self.nodes)}"
+                zero = np.clip(np.rint(-exact.min() / own), 0, 255)
+                self.nodes.append(helper.make_node("MatMul", [self.input(x), self.weight(w)], [name + "p"]))
+                self.nodes.append(helper.make_node(op, [name + "p"], [name + "r"], axis=1))
+                self.case(f"product {op} {columns}", "QuantizeLinear", [name + "r", self.weight(own), self.weight(zero, "u1")],
+                          np.clip(exact / own + zero, 0, 255), "u1")
+
     def add_reductions(self):
         kinds = {"ReduceMean": np.mean, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}
         for op, function in kinds.items():
@@ -77,6 +91,7 @@ def main():
         model.add_rows("rows" if name == "dynamic" else None)
         if name == "static":
             model.add_reductions()
+            model.add_products()
         model.save(folder / f"{name}.onnx", 23)
         for target in sys.argv[2:]:
             kiln("run", folder / f"{name}.onnx", "--target", target, "--output-dir", folder / target, *model.save_inputs(folder))
