@@ -138,8 +138,7 @@ static bool canFollow(Operation *anchor, Operation *op) {
   EpilogueSupport support = getEpilogueSupport(anchor);
   if (isa<TransposeOp>(op))
     return support >= EpilogueSupport::Transposes;
-  bool sameType = getElementTypeOrSelf(op->getResult(0).getType()) == getElementTypeOrSelf(anchor->getResult(0).getType());
-  return isa<ScalarBody>(op) && support >= (sameType ? EpilogueSupport::SameType : EpilogueSupport::Elementwise);
+  return isa<ScalarBody>(op) && support >= EpilogueSupport::Elementwise;
 }
 
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
