@@ -259,10 +259,70 @@ struct BroadcastAfterScalar : OpInterfaceRewritePattern<ScalarBody> {
   }
 };
 
+static bool hasOneElement(Value value) { return getConstantDim(getNumElements(getDims(cast<RankedTensorType>(value.getType())), value.getContext())) == 1; }
+
+/// Whether a scale or zero point is one number.
+static bool isOneNumber(Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastToOp>();
+  return value.getDefiningOp<SplatOp>() || hasOneElement(broadcast ? broadcast.getInput() : value);
+}
+
+/// Such a number for a tensor of other dimensions.
+static Value spreadNumber(OpBuilder &builder, Value number, ArrayRef<AffineExpr> dims) {
+  auto type = makeTensorType(dims, getElementTypeOrSelf(number)), scalar = makeTensorType({}, type.getElementType());
+  if (auto splat = number.getDefiningOp<SplatOp>())
+    return SplatOp::create(builder, splat.getLoc(), type, splat.getValue());
+  if (auto broadcast = number.getDefiningOp<BroadcastToOp>())
+    number = broadcast.getInput();
+  if (number.getType() != scalar)
+    number = ReshapeOp::create(builder, number.getLoc(), scalar, number);
+  return type == scalar ? number : BroadcastToOp::create(builder, number.getLoc(), type, number);
+}
+
+/// The quantisation or dequantisation of x, by one scale and one zero point as `op`.
+static Value quantizeAs(PatternRewriter &rewriter, Operation *op, Value x) {
+  DimExprs dims = getDims(cast<RankedTensorType>(x.getType()));
+  Operation *moved = rewriter.clone(*op);
+  rewriter.setInsertionPoint(moved);
+  moved->setOperands({x, spreadNumber(rewriter, op->getOperand(1), dims), spreadNumber(rewriter, op->getOperand(2), dims)});
+  moved->getResult(0).setType(makeTensorType(dims, getElementTypeOrSelf(op->getResult(0))));
+  return moved->getResult(0);
+}
+
+/// Integers are reshaped, not the real numbers that they stand for: a kernel quantises what it computes, and dequantises what it loads.
+struct QuantizeOfReshape : OpRewritePattern<QuantizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
+    auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+    if (!reshape || !reshape->hasOneUse() || !isOneNumber(op.getScale()) || !isOneNumber(op.getZeroPoint()))
+      return rewriter.notifyMatchFailure(op, "expected a reshape without other users, one scale and one zero point");
+    Value quantized = quantizeAs(rewriter, op, reshape.getInput());
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), quantized);
+    return success();
+  }
+};
+
+struct ReshapeOfDequantize : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto dequantize = op.getInput().getDefiningOp<DequantizeOp>();
+    if (!dequantize || !isOneNumber(dequantize.getScale()) || !isOneNumber(dequantize.getZeroPoint()))
+      return rewriter.notifyMatchFailure(op, "expected numbers dequantised by one scale and one zero point");
+    auto type = makeTensorType(getDims(op.getType()), getElementTypeOrSelf(dequantize.getX()));
+    Value x = ReshapeOp::create(rewriter, op.getLoc(), type, dequantize.getX());
+    rewriter.replaceOp(op, quantizeAs(rewriter, dequantize, x));
+    return success();
+  }
+};
+
 struct SimplifyDataMovementPass : kiln::impl::SimplifyDataMovementBase<SimplifyDataMovementPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<SliceOfSlice, SliceOfConcat, FlattenConcat, ConcatOfSlices, GatherToSlice, PadIntoWindow, BroadcastAfterScalar>(&getContext());
+    patterns.add<SliceOfSlice, SliceOfConcat, FlattenConcat, ConcatOfSlices, GatherToSlice, PadIntoWindow, BroadcastAfterScalar,
+                 QuantizeOfReshape, ReshapeOfDequantize>(&getContext());
     for (StringRef name : {"nn.broadcast_to", "nn.transpose", "nn.reshape"})
       RegisteredOperationName::lookup(name, &getContext())->getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

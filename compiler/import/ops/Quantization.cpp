@@ -123,7 +123,7 @@ static LogicalResult dequantizeLinear(Node &node) {
 static LogicalResult dynamicQuantizeLinear(Node &node) {
   Value x = node.input(0);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x)));
-  Value most = node.reduce(ReduceKind::Max, x, axes, false), least = node.reduce(ReduceKind::Min, x, axes, false);
+  Value most = node.reduce(ReduceKind::Max, x, axes, true), least = node.reduce(ReduceKind::Min, x, axes, true);
   most = node.binary<MaximumOp>(most, 0.0);
   least = node.binary<MinimumOp>(least, 0.0);
   Value scale = node.binary<DivOp>(node.binary<SubOp>(most, least), 255.0);
@@ -132,8 +132,8 @@ static LogicalResult dynamicQuantizeLinear(Node &node) {
   Value place = node.binary<SubOp>(node.splatLike(least, 0), node.binary<DivOp>(least, scale));
   place = node.unary<ClampOp>(place, b.getF64FloatAttr(0), b.getF64FloatAttr(255));
   Value zeroPoint = node.cast(node.unary<RoundOp>(place), to);
-  (void)node.result(1, scale);
-  (void)node.result(2, zeroPoint);
+  (void)node.result(1, node.reshape(scale, {}));
+  (void)node.result(2, node.reshape(zeroPoint, {}));
   DimExprs dims = node.dims(x);
   return node.result(node.make<QuantizeOp>(node.type(dims, to), x, node.broadcastTo(scale, dims), node.broadcastTo(zeroPoint, dims)));
 }

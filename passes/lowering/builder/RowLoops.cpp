@@ -134,6 +134,8 @@ Value reduceRow(KernelBuilder &k, ReduceKind kind, Type elementType, AffineExpr 
   return reduceRow(k, kind, elementType, extent, lanes, 1, one).front();
 }
 
+bool storesElements(KernelBuilder &k, Type element) { return getElementTypeOrSelf(k.group().getResult(0).getType()) == element; }
+
 AffineExpr countTasks(KernelBuilder &k, ArrayRef<AffineExpr> extents) { return getNumElements(extents, k.context()); }
 
 RowShape makeRowShape(KernelBuilder &k, ArrayRef<AffineExpr> dims, unsigned first, unsigned last) {

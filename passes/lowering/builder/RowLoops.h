@@ -50,6 +50,9 @@ RowShape makeRowShape(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, u
 void forEachRow(KernelBuilder &k, const RowShape &shape,
                 llvm::function_ref<void(llvm::function_ref<IndexExprs(mlir::AffineExpr)> at, Lanes across)> body);
 
+/// Whether the group's result has elements of this type, so that a row can wait there for the kernel's next pass.
+bool storesElements(KernelBuilder &k, mlir::Type element);
+
 mlir::AffineExpr countTasks(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> extents);
 
 } // namespace kiln

@@ -82,6 +82,8 @@ private:
   Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(softmax)); }
   Value load(Value buffer, AffineExpr at) { return k.loadBuffer(buffer, element, at); }
   void store(Value buffer, AffineExpr at, Value value) { k.storeBuffer(buffer, element, at, value); }
+  void put(AffineExpr row, AffineExpr column, Value value, Lanes across);
+  Value get(AffineExpr row, AffineExpr column, Lanes across);
 
   KernelBuilder &k;
   Value product;
@@ -97,12 +99,26 @@ private:
   int64_t rows = 0;
   RowIndex at;
   Value tops, totals, marks;
+  /// The rows themselves, if results of another type cannot hold them meanwhile; else null.
+  Value kept;
 };
 } // namespace
+
+void SoftmaxEpilogue::put(AffineExpr row, AffineExpr column, Value value, Lanes across) {
+  if (kept)
+    return k.storeBuffer(kept, element, row * columns + column, value, across);
+  k.store(0, value, at(row, column), across);
+}
+
+Value SoftmaxEpilogue::get(AffineExpr row, AffineExpr column, Lanes across) {
+  return kept ? k.loadBuffer(kept, element, row * columns + column, across) : k.loadResult(0, at(row, column), across);
+}
 
 void SoftmaxEpilogue::begin(int64_t rowCount, RowIndex index) {
   rows = rowCount;
   at = index;
+  if (!isOneTile() && !storesElements(k, element))
+    kept = k.array("kept", element, rows * columns);
   if (isOneStrip())
     return;
   totals = k.array("totals", element, rows);
@@ -136,7 +152,7 @@ void SoftmaxEpilogue::addTile(AffineExpr first, ArrayRef<SmallVector<RowPiece>> 
       continue;
     }
     for (const RowPiece &piece : values.pieces)
-      k.store(0, piece.value, at(row, piece.column), piece.lanes);
+      put(row, piece.column, piece.value, piece.lanes);
   }
   int64_t valid = 0;
   for (const RowPiece &piece : tile.front())
@@ -159,7 +175,7 @@ void SoftmaxEpilogue::addStrip(AffineExpr first, int64_t count) {
 RegisterRow SoftmaxEpilogue::loadRow(AffineExpr row, AffineExpr first, int64_t count) {
   RegisterRow values{k, softmax, cutRow(k, first, count, lanes)};
   for (RowPiece &piece : values.pieces)
-    piece.value = k.loadResult(0, at(row, piece.column), piece.lanes);
+    piece.value = get(row, piece.column, piece.lanes);
   return values;
 }
 
@@ -181,7 +197,7 @@ void SoftmaxEpilogue::addRow(AffineExpr row, AffineExpr first, int64_t count) {
     Scalar x = scalar(piece.value), y = shiftedExp(shift ? subtractShift(x, *shift) : x - values.spread(top, piece), shift.has_value());
     piece.value = k.named(y.value(), "e");
     if (!isLog)
-      k.store(0, piece.value, at(row, piece.column), piece.lanes);
+      put(row, piece.column, piece.value, piece.lanes);
   }
   store(totals, row, (scalar(load(totals, row)) + scalar(values.combine(ReduceKind::Sum))).value());
   if (hasMarks())
@@ -204,7 +220,7 @@ void SoftmaxEpilogue::finishRow(AffineExpr row) {
     k.named(last.value(), "log_total");
     return k.vectorLoop(k.constant(columns), lanes, "i", [&](AffineExpr i, Lanes across) {
       auto spread = [&](Scalar x) { return scalar(k.broadcast(x.value(), across.count)); };
-      Scalar y = scalar(k.loadResult(0, at(row, i), across)) - spread(top) - spread(last);
+      Scalar y = scalar(get(row, i, across)) - spread(top) - spread(last);
       k.storeResults(softmax->getResult(0), y.value(), at(row, i), across);
     });
   }

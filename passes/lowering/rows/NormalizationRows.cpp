@@ -22,7 +22,7 @@ using namespace nn;
 
 /// Rows of more elements could lose too many digits in one pass (see above).
 static constexpr int64_t longestOnePass = 4096;
-/// A row of halves and its factors are kept in f32 on the stack up to here.
+/// A row of halves and its factors, or one that is computed and whose results are other elements, is kept in f32 on the stack up to here.
 static constexpr int64_t longestWideRow = 4096;
 
 /// The row's length as a number of the compute type.
@@ -40,13 +40,13 @@ struct NormRow {
   Type element;
   AffineExpr length;
   function_ref<IndexExprs(AffineExpr)> at;
-  /// Where halves are widened: the row, which every pass reads, and the factors, which every row reads. Null for other elements.
+  /// Where a row waits that is not kept in the result, and the factors of halves, which every row reads, in f32. Null for other elements.
   Value wideRow;
   ArrayRef<Value> wideFactors;
 
   Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element); }
   Scalar spread(const Scalar &value, unsigned lanes) const { return scalar(k.broadcast(value.value(), lanes)); }
-  bool keep() const { return !isa<BlockArgument>(anchor->getOperand(0)); }
+  bool keep() const { return !isa<BlockArgument>(anchor->getOperand(0)) && storesElements(k, element); }
   Scalar load(AffineExpr j, Lanes lanes) const {
     if (wideRow)
       return scalar(k.loadBuffer(wideRow, element, j, lanes));
@@ -147,12 +147,13 @@ FailureOr<LaunchInfo> lowerLayerNormRows(KernelBuilder &k, Operation *anchor) {
   double epsilon = (whole ? whole.getEpsilon() : cast<RmsNormOp>(anchor).getEpsilon()).convertToDouble();
   RowShape shape = makeRowShape(k, dims, axis, dims.size() - 1);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
-  bool widens = isHalf(element) && getConstantDim(shape.length).value_or(longestWideRow + 1) <= longestWideRow;
+  bool fitsStack = getConstantDim(shape.length).value_or(longestWideRow + 1) <= longestWideRow;
+  bool keepsApart = !isa<BlockArgument>(anchor->getOperand(0)) && !storesElements(k, element);
   SmallVector<Value> factors;
-  if (widens)
+  if (isHalf(element) && fitsStack)
     factors = widenFactors(k, anchor, shape, axis);
   forEachRow(k, shape, [&](auto at, Lanes) {
-    Value row = widens ? k.array("row", element, *getConstantDim(shape.length)) : Value();
+    Value row = fitsStack && (isHalf(element) || keepsApart) ? k.array("row", element, *getConstantDim(shape.length)) : Value();
     emitRow({k, anchor, element, shape.length, at, row, factors}, axis, epsilon);
   });
   AffineExpr elements = getNumElements(dims, k.context());

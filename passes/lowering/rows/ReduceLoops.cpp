@@ -1,7 +1,7 @@
 //===- ReduceLoops.cpp - Reductions ----------------------------------------===//
 //
 //   for each kept index: out = combine of in over the reduced dimensions. The vector runs along the last dimension: within a sum when it is
-//   reduced, over neighbouring results when it is kept.
+//   reduced, over neighbouring results when it is kept. A maximum and a minimum of one tensor take one walk.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
@@ -23,6 +23,8 @@ constexpr int64_t chainLength = 256;
 struct Reduction {
   KernelBuilder &k;
   mutable ReduceOp op;
+  /// The anchors, `op` first.
+  SmallVector<ReduceOp, 2> all;
   SmallVector<MergedLoop> kept, reduced;
   unsigned rank;
   Type element;
@@ -38,36 +40,47 @@ struct Reduction {
   Value load(ArrayRef<AffineExpr> keptAt, ArrayRef<AffineExpr> reducedAt, Lanes lanes) const {
     return k.value(op.getInput(), at(keptAt, reducedAt), lanes);
   }
+  /// How all of them combine: a minimum beside a maximum is minus the largest of the negative numbers.
+  ReduceKind kind() const { return all.size() > 1 ? ReduceKind::Max : op.getKind(); }
+  Value turned(ReduceOp each, Value x) const { return each.getKind() == kind() ? x : Value(arith::NegFOp::create(k.builder(), k.loc(), x)); }
+  SmallVector<Value> loadTerms(ArrayRef<AffineExpr> keptAt, ArrayRef<AffineExpr> reducedAt, Lanes lanes) const {
+    Value x = load(keptAt, reducedAt, lanes);
+    return llvm::map_to_vector(all, [&](ReduceOp each) { return turned(each, x); });
+  }
+  SmallVector<Value> startValues(unsigned lanes) const { return SmallVector<Value>(all.size(), reductionIdentity(k, kind(), element, lanes)); }
   /// Sum and product of narrow integers and halves accumulate as they are computed: halves in f32.
-  Value combineWith(Value x, Value y) const { return combine(k, op.getKind(), element, x, y); }
+  SmallVector<Value> combineWith(ValueRange x, ValueRange y) const {
+    SmallVector<Value> combined;
+    for (auto [left, right] : llvm::zip_equal(x, y))
+      combined.push_back(combine(k, kind(), element, left, right));
+    return combined;
+  }
 
   /// Nested loops over reduced dims from `depth` on; vectors only across results.
-  Value nest(ArrayRef<AffineExpr> keptAt, IndexExprs &reducedAt, Value carried, Lanes lanes, bool vectorInner) const {
+  SmallVector<Value> nest(ArrayRef<AffineExpr> keptAt, IndexExprs &reducedAt, ValueRange carried, Lanes lanes, bool vectorInner) const {
     unsigned depth = reducedAt.size();
     if (depth == reduced.size())
-      return combineWith(carried, load(keptAt, reducedAt, lanes));
-    if (vectorInner && depth + 1 == reduced.size()) {
-      Value row = reduceRow(k, op.getKind(), element, reduced[depth].extent, k.vectorLanes(), [&](AffineExpr i, Lanes within) {
+      return combineWith(carried, loadTerms(keptAt, reducedAt, lanes));
+    if (vectorInner && depth + 1 == reduced.size())
+      return combineWith(carried, reduceRow(k, kind(), element, reduced[depth].extent, k.vectorLanes(), all.size(), [&](AffineExpr i, Lanes within) {
         IndexExprs full(reducedAt);
         full.push_back(i);
-        return load(keptAt, full, within);
-      });
-      return combineWith(carried, row);
-    }
-    auto inner = [&](AffineExpr i, ValueRange next) -> SmallVector<Value> {
+        return loadTerms(keptAt, full, within);
+      }));
+    auto inner = [&](AffineExpr i, ValueRange next) {
       reducedAt.push_back(i);
-      Value result = nest(keptAt, reducedAt, next.front(), lanes, vectorInner);
+      SmallVector<Value> result = nest(keptAt, reducedAt, next, lanes, vectorInner);
       reducedAt.pop_back();
-      return {result};
+      return result;
     };
     AffineExpr extent = reduced[depth].extent;
+    SmallVector<Value> start(carried);
     if (!isLongSum(extent))
-      return k.loop(k.constant(0), extent, 1, "r", carried, inner).front();
-    return k.loop(k.constant(0), extent, chainLength, "block", carried, [&](AffineExpr start, ValueRange sum) -> SmallVector<Value> {
-      AffineExpr end = k.index(k.minimum(k.emit(start + chainLength), k.emit(extent)));
-      Value none = reductionIdentity(k, op.getKind(), element, lanes.count);
-      return {combineWith(sum.front(), k.loop(start, end, 1, "r", none, inner).front())};
-    }).front();
+      return k.loop(k.constant(0), extent, 1, "r", start, inner);
+    return k.loop(k.constant(0), extent, chainLength, "block", start, [&](AffineExpr first, ValueRange sum) {
+      AffineExpr end = k.index(k.minimum(k.emit(first + chainLength), k.emit(extent)));
+      return combineWith(sum, k.loop(first, end, 1, "r", startValues(lanes.count), inner));
+    });
   }
   /// Such a sum is made of sums of blocks: rounding errors grow with the length of a chain.
   bool isLongSum(AffineExpr extent) const {
@@ -89,9 +102,10 @@ struct Reduction {
   }
   void result(ArrayRef<AffineExpr> keptAt, Lanes lanes, bool vectorInner) const {
     IndexExprs reducedAt;
-    Value init = reductionIdentity(k, op.getKind(), element, lanes.count);
-    Value total = finish(nest(keptAt, reducedAt, init, lanes, vectorInner), lanes.count);
-    k.storeResults(op.getResult(), total, at(keptAt, IndexExprs(reduced.size(), k.constant(0))), lanes);
+    SmallVector<Value> totals = nest(keptAt, reducedAt, startValues(lanes.count), lanes, vectorInner);
+    for (auto [each, total] : llvm::drop_begin(llvm::zip_equal(all, totals)))
+      k.setValue(ReduceOp(each).getResult(), turned(each, total));
+    k.storeResults(op.getResult(), finish(turned(op, totals.front()), lanes.count), at(keptAt, IndexExprs(reduced.size(), k.constant(0))), lanes);
   }
 };
 } // namespace
@@ -105,7 +119,8 @@ FailureOr<LaunchInfo> lowerReduceLoops(KernelBuilder &k, Operation *anchor) {
   // Kept dims merge only when the epilogue's reads and the result go on evenly as well.
   SmallVector<Value> reads{op.getInput(), op.getResult()};
   llvm::append_range(reads, k.group().getTerminator()->getOperands());
-  Reduction r{k, op, {}, {}, static_cast<unsigned>(dims.size()), op.getType().getElementType()};
+  auto all = llvm::to_vector_of<ReduceOp, 2>(k.group().getBody().front().getOps<ReduceOp>());
+  Reduction r{k, op, all, {}, {}, static_cast<unsigned>(dims.size()), op.getType().getElementType()};
   bool keepsLast = false;
   for (const MergedLoop &loop : mergeLoops(k, dims, isReduced, reads)) {
     (loop.reduced ? r.reduced : r.kept).push_back(loop);

@@ -9,10 +9,10 @@ namespace kiln {
 
 using namespace nn;
 
-/// A row is kept in the result's buffer, which may be the operand's, until its last pass.
+/// A row is kept in the result's buffer, which may be the operand's, until its last pass, or in an array.
 template <typename... Ops>
 static constexpr KernelRow keptRow(llvm::StringLiteral name, RowFit fit, decltype(KernelRow::lower) lower) {
-  return KernelRow{name, computes<Ops...>, fit, lower}.overwriting(OverwriteSupport::Rows).loading(loadsAll).storing(EpilogueSupport::SameType);
+  return KernelRow{name, computes<Ops...>, fit, lower}.overwriting(OverwriteSupport::Rows).loading(loadsAll);
 }
 
 static KernelMatch matchSoftmaxScan(GroupOp, Operation *anchor, kernel::TargetAttr target) {

@@ -114,7 +114,7 @@ struct RowWalk {
   kernel::Accuracy accuracy;
   function_ref<IndexExprs(AffineExpr)> at;
   Lanes across;
-  /// What a row of halves is kept in between its passes; null: the result, where it is kept at all.
+  /// What a row is kept in between its passes, if that is not the result; null: the result, where it is kept at all.
   Value wide;
 
   unsigned valueLanes() const { return shape.alongRow ? 1 : across.count; }
@@ -131,12 +131,14 @@ struct RowWalk {
       return k.vectorLoop(shape.length, k.vectorLanes(), "i", body);
     k.loop(k.constant(0), shape.length, 1, "j", [&](AffineExpr j) { body(j, across); });
   }
+  /// Whether a row can be kept between its passes: else each of them computes it.
+  bool isKept() const { return wide || storesElements(k, element); }
   Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracy); }
   Scalar spread(Value value, unsigned lanes) const { return scalar(k.broadcast(value, lanes)); }
 };
 } // namespace
 
-/// A row of halves is kept in f32 on the stack up to here.
+/// A row of halves, or one whose results are other elements, is kept in f32 on the stack up to here.
 static constexpr int64_t longestWideRow = 16384;
 
 /// Whether the anchor's operand is read straight from a buffer, so that reading it again costs no computation.
@@ -147,7 +149,7 @@ static void emitRow(const RowWalk &row, Operation *anchor) {
   Value input = anchor->getOperand(0), result = anchor->getResult(0);
   bool isLog = isa<LogSoftmaxOp>(anchor);
   auto shift = getProvenShift(anchor);
-  bool keep = !shift && (row.wide || !isPlainRead(input));
+  bool keep = !shift && row.isKept() && (row.wide || !isPlainRead(input));
   auto put = [&](Value x, AffineExpr j, Lanes lanes) {
     return row.wide ? k.storeBuffer(row.wide, row.element, j, x, lanes) : k.store(0, x, row.at(j), lanes);
   };
@@ -161,17 +163,21 @@ static void emitRow(const RowWalk &row, Operation *anchor) {
       put(x, j, lanes);
     return x;
   }), "maximum");
-  Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
+  auto exponential = [&](AffineExpr j, Lanes lanes) {
     Scalar x = row.scalar(load(j, lanes)), y = shiftedExp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count), shift.has_value());
-    if (!isLog)
-      put(k.named(y.value(), "e"), j, lanes);
-    return y.value();
+    return row.scalar(k.named(y.value(), "e"));
+  };
+  Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
+    Value y = exponential(j, lanes).value();
+    if (!isLog && row.isKept())
+      put(y, j, lanes);
+    return y;
   });
   Scalar total = row.scalar(k.named(sum, "total"));
   Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
   row.each([&](AffineExpr j, Lanes lanes) {
     Scalar y = isLog ? row.scalar(load(j, lanes)) - row.spread(maximum, lanes.count) - row.spread(last, lanes.count)
-                     : row.scalar(get(j, lanes)) * row.spread(last, lanes.count);
+                     : (row.isKept() ? row.scalar(get(j, lanes)) : exponential(j, lanes)) * row.spread(last, lanes.count);
     k.storeResults(result, y.value(), row.at(j), lanes);
   });
 }
@@ -287,7 +293,8 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
     return info(blocks.extents());
   }
   bool inRegisters = plan.getInRegisters();
-  bool widens = isHalf(element) && shape.alongRow && length.value_or(longestWideRow + 1) <= longestWideRow;
+  bool fitsStack = shape.alongRow && length.value_or(longestWideRow + 1) <= longestWideRow;
+  bool widens = fitsStack && (isHalf(element) || !storesElements(k, element));
   forEachRow(k, shape, [&](auto at, Lanes across) {
     Value wide = widens && !inRegisters && *length > 0 ? k.array("row", element, *length) : Value();
     if (!inRegisters)

@@ -1,5 +1,6 @@
 //===- KernelTable.cpp - The ordered list of kernel implementations --------===//
 #include "passes/target/choice/KernelTable.h"
+#include "passes/target/groups/RowFusion.h"
 
 using namespace mlir;
 
@@ -30,8 +31,10 @@ Operation *getAnchor(GroupOp group) {
   return nullptr;
 }
 
+/// A maximum and a minimum that one walk computes count as one.
 static int64_t countAnchors(GroupOp group) {
-  return llvm::count_if(group.getBody().front().without_terminator(), [](Operation &op) { return !isPointwise(&op); });
+  Operation *first = getAnchor(group);
+  return llvm::count_if(group.getBody().front().without_terminator(), [&](Operation &op) { return !isPointwise(&op) && !areExtremes(first, &op); });
 }
 
 bool KernelRow::concerns(GroupOp group) const {

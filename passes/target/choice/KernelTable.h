@@ -41,8 +41,6 @@ enum class PrologueSupport { None, Views, All };
 /// What a kernel computes on its anchor's value before the only store. Each level includes the previous ones.
 enum class EpilogueSupport {
   None,
-  /// Element-wise operations that keep the element type of the anchor's result, in whose buffer the value is kept meanwhile.
-  SameType,
   Elementwise,
   /// Transposes, too.
   Transposes,

@@ -6,7 +6,7 @@
 //   %r = nn.relu %s                              ... nn.yield %r }
 //
 // 0. Convolutions that gain by running line by line together become one group (StripChains.h), and so do a product or a scan and the softmax whose
-//    rows they have in the cache (RowFusion.h).
+//    rows they have in the cache (RowFusion.h). A maximum and a minimum of one tensor share its walk, with what is computed from both.
 // 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
 //    What goes to a library takes only what the library can do besides.
 // 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
@@ -61,6 +61,7 @@ private:
   void addRows(Operation *first, Operation *second, GroupForm form);
   void addShortlist(Operation *gather, Operation *product);
   void addRowFusions();
+  void addExtremes();
   Operation *lastAnchor(unsigned group) const {
     auto anchors = llvm::make_filter_range(groups[group], [](Operation *op) { return !isPointwise(op); });
     return anchors.empty() ? groups[group].front() : *std::prev(anchors.end());
@@ -103,6 +104,8 @@ private:
   std::vector<Members> groups;
   /// Those that are not plain.
   llvm::DenseMap<unsigned, GroupForm> forms;
+  /// Those of a maximum and a minimum: each value of the epilogue may be a result, and what they read lies in memory.
+  llvm::DenseSet<unsigned> extremes;
   /// The operation of each group that computes its result: the last of the epilogue.
   std::vector<Operation *> roots;
   llvm::DenseMap<Operation *, unsigned> owner;
@@ -142,8 +145,7 @@ static bool canFollow(Operation *anchor, Operation *op) {
   EpilogueSupport support = getEpilogueSupport(anchor);
   if (isa<TransposeOp>(op))
     return support >= EpilogueSupport::Transposes;
-  bool sameType = getElementTypeOrSelf(op->getResult(0).getType()) == getElementTypeOrSelf(anchor->getResult(0).getType());
-  return isa<ScalarBody>(op) && support >= (sameType ? EpilogueSupport::SameType : EpilogueSupport::Elementwise);
+  return isa<ScalarBody>(op) && support >= EpilogueSupport::Elementwise;
 }
 
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
@@ -282,6 +284,27 @@ void Grouping::addRowFusions() {
       addShortlist(&op, product);
 }
 
+/// The group has several results, so all that is computed from the two follows them.
+void Grouping::addExtremes() {
+  for (Operation &op : block) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!fuse || !reduce || !isFree(&op) || mapped.contains(&op))
+      continue;
+    auto others = llvm::make_filter_range(reduce.getInput().getUsers(), [&](Operation *user) {
+      return isFree(user) && areExtremes(&op, user) && !mapped.contains(user);
+    });
+    if (others.empty())
+      continue;
+    unsigned group = addGroup(&op);
+    extremes.insert(group);
+    take(*others.begin(), group);
+    for (size_t i = 0; i < groups[group].size() && groups[group].size() < largestGroup; ++i)
+      for (Operation *user : groups[group][i]->getUsers())
+        if (!isa<DequantizeOp>(user) && fitsEpilogue(user, group))
+          take(user, group);
+  }
+}
+
 /// What the kernel of an anchor loads from buffers, where it does not compute its operands: others in the group do not compute it either.
 static llvm::SmallPtrSet<Operation *, 4> findLoaded(Operation *anchor) {
   llvm::SmallPtrSet<Operation *, 4> loaded;
@@ -327,7 +350,7 @@ void Grouping::addPrologue(unsigned group) {
       if (support == PrologueSupport::Views && !isView)
         continue;
       bool cheap = isCheap(producer);
-      bool onlyHere = llvm::all_of(producer->getUsers(), [&](Operation *user) { return groups[group].contains(user); });
+      bool onlyHere = !extremes.contains(group) && llvm::all_of(producer->getUsers(), [&](Operation *user) { return groups[group].contains(user); });
       if (!cheap && (!onlyHere || owner.count(producer)))
         continue;
       insert(producer, group);
@@ -387,7 +410,8 @@ bool Grouping::evictShared() {
   for (unsigned group = 0, count = groups.size(); group < count; ++group) {
     auto *shared = llvm::find_if(groups[group], [&](Operation *op) {
       auto own = owner.find(op);
-      return op != roots[group] && own != owner.end() && own->second == group && op->getNumResults() == 1 && wanted.contains(op->getResult(0));
+      bool isOwn = own != owner.end() && own->second == group && !extremes.contains(group);
+      return op != roots[group] && isOwn && op->getNumResults() == 1 && wanted.contains(op->getResult(0));
     });
     if (shared == groups[group].end())
       continue;
@@ -522,11 +546,13 @@ void Grouping::run() {
       mapped.insert(&op);
   addStrips();
   addRowFusions();
+  addExtremes();
   for (Operation &op : block)
     if (isFree(&op) && !isPointwise(&op))
       addGroup(&op);
   for (unsigned group = 0; group < groups.size(); ++group)
-    addEpilogue(group, groups[group].front());
+    if (!extremes.contains(group))
+      addEpilogue(group, groups[group].front());
   growGroups(0);
   do
     addLeftOver();

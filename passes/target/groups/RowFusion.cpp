@@ -152,4 +152,12 @@ Operation *findProductOfColumns(Operation *op, kernel::TargetAttr target) {
   return isDeep && isReal(product.getLhs()) && isReal(product.getResult()) && rows.value_or(1) <= shortlistRows ? picked : nullptr;
 }
 
+bool areExtremes(Operation *first, Operation *second) {
+  auto one = dyn_cast_or_null<ReduceOp>(first), other = dyn_cast_or_null<ReduceOp>(second);
+  if (!one || !other || one.getInput() != other.getInput() || one.getAxes() != other.getAxes() || !isReal(one.getInput()))
+    return false;
+  auto is = [](ReduceOp op, ReduceKind kind) { return op.getKind() == kind; };
+  return (is(one, ReduceKind::Max) && is(other, ReduceKind::Min)) || (is(one, ReduceKind::Min) && is(other, ReduceKind::Max));
+}
+
 } // namespace kiln

@@ -26,6 +26,9 @@ mlir::Operation *findPickedProduct(nn::GatherOp gather);
 /// none, or when a copy of the columns is faster.
 mlir::Operation *findProductOfColumns(mlir::Operation *gather, kernel::TargetAttr target);
 
+/// Whether these are the maximum and the minimum of one tensor along the same dimensions, which one walk computes.
+bool areExtremes(mlir::Operation *first, mlir::Operation *second);
+
 } // namespace kiln
 
 #endif // KILN_PASSES_TARGET_GROUPS_ROWFUSION_H

@@ -131,3 +131,30 @@ func.func @broadcast_after(%x: tensor<4x1xf32>) -> tensor<2x4x8xf32> {
   %s = nn.add %e, %two : tensor<2x4x8xf32>
   return %s : tensor<2x4x8xf32>
 }
+
+// -----
+
+// Integers are reshaped, and not what they stand for; scales of a channel stay where they are.
+// CHECK-LABEL: func @reshaped_integers
+// CHECK: %[[I:.*]] = nn.reshape %arg0 : tensor<2x12xui8> -> tensor<2x3x4xui8>
+// CHECK: %[[D:.*]] = nn.dequantize %[[I]]
+// CHECK: %[[E:.*]] = nn.exp %[[D]]
+// CHECK: %[[Q:.*]] = nn.quantize %[[E]], %{{.*}} : tensor<2x3x4xf32>, tensor<2x3x4xf32> -> tensor<2x3x4xi8>
+// CHECK: nn.reshape %[[Q]] : tensor<2x3x4xi8> -> tensor<6x4xi8>
+// CHECK: %[[C:.*]] = nn.dequantize %arg0
+// CHECK: nn.reshape %[[C]] : tensor<2x12xf32> -> tensor<24xf32>
+func.func @reshaped_integers(%x: tensor<2x12xui8>, %one: tensor<1xf32>, %many: tensor<12xf32>) -> (tensor<6x4xi8>, tensor<24xf32>) {
+  %s = nn.splat 0.5 : f32 -> tensor<2x12xf32>
+  %z = nn.splat 3 : ui8 -> tensor<2x12xui8>
+  %d = nn.dequantize %x, %s, %z : tensor<2x12xui8>, tensor<2x12xf32> -> tensor<2x12xf32>
+  %r = nn.reshape %d : tensor<2x12xf32> -> tensor<2x3x4xf32>
+  %e = nn.exp %r : tensor<2x3x4xf32>
+  %f = nn.reshape %e : tensor<2x3x4xf32> -> tensor<6x4xf32>
+  %t = nn.broadcast_to %one : tensor<1xf32> -> tensor<6x4xf32>
+  %y = nn.splat -2 : i8 -> tensor<6x4xi8>
+  %q = nn.quantize %f, %t, %y : tensor<6x4xf32>, tensor<6x4xf32> -> tensor<6x4xi8>
+  %m = nn.broadcast_to %many : tensor<12xf32> -> tensor<2x12xf32>
+  %c = nn.dequantize %x, %m, %z : tensor<2x12xui8>, tensor<2x12xf32> -> tensor<2x12xf32>
+  %g = nn.reshape %c : tensor<2x12xf32> -> tensor<24xf32>
+  return %q, %g : tensor<6x4xi8>, tensor<24xf32>
+}

@@ -71,3 +71,24 @@ func.func @attention(%q: tensor<1x4x2x8xf32>, %k: tensor<1x2x6x8xf32>) -> tensor
   %r = nn.relu %u : tensor<1x4x2x8xf32>
   return %r : tensor<1x4x2x8xf32>
 }
+
+// The maximum and the minimum of one tensor are one group, and so is what follows from both, wherever it is read; what they read has a buffer.
+// CHECK-LABEL: func @extremes
+// CHECK: %[[E:.*]] = nn.group(%arg0)
+// CHECK: nn.exp
+// CHECK: %[[R:.*]]:2 = nn.group(%[[E]])
+// CHECK: nn.reduce max
+// CHECK: nn.reduce min
+// CHECK: nn.sub
+// CHECK: nn.sqrt
+// CHECK: nn.yield
+// CHECK-NOT: nn.group
+// CHECK: return %[[R]]#{{.}}, %[[R]]#{{.}}
+func.func @extremes(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  %e = nn.exp %x : tensor<4x8xf32>
+  %a = nn.reduce max %e [1] : tensor<4x8xf32> -> tensor<4x1xf32>
+  %b = nn.reduce min %e [1] : tensor<4x8xf32> -> tensor<4x1xf32>
+  %s = nn.sub %a, %b : tensor<4x1xf32>
+  %t = nn.sqrt %s : tensor<4x1xf32>
+  return %s, %t : tensor<4x1xf32>, tensor<4x1xf32>
+}
