@@ -199,11 +199,30 @@ static LogicalResult raiseConv(ConvOp op, PatternRewriter &rewriter) {
   });
 }
 
+/// isUsable for all products of a scale with those of weights.
+static bool hasUsableFactors(double scale, Value weightScales) {
+  if (std::optional<double> number = getSplatNumber(weightScales))
+    return isUsable(static_cast<float>(scale) * static_cast<float>(*number));
+  while (isa_and_nonnull<BroadcastToOp, ReshapeOp, TransposeOp>(weightScales.getDefiningOp()))
+    weightScales = weightScales.getDefiningOp()->getOperand(0);
+  ElementsAttr constant = getConstant(weightScales);
+  if (!constant)
+    return false;
+  ConstantData data(constant);
+  return llvm::all_of(llvm::seq<int64_t>(0, data.numElements()), [&](int64_t i) {
+    return isUsable(static_cast<float>(scale) * static_cast<float>(data.asDouble(i)));
+  });
+}
+
 /// Takes a transposed convolution of dequantised numbers apart, so that the convolution inside is one of them.
 static LogicalResult splitConvTranspose(ConvTransposeOp op, PatternRewriter &rewriter) {
   DequantizeOp left = findDequantize(op.getInput()), right = findDequantize(op.getWeight());
-  if (!left || !right || !getConstant(right.getX()) || !getSplatNumber(left.getScale()))
+  std::optional<double> scale = left ? getSplatNumber(left.getScale()) : std::nullopt;
+  if (!scale || !right || !getConstant(right.getX()))
     return rewriter.notifyMatchFailure(op, "expected a dequantised operand with one scale and dequantised constant weights");
+  // Weights that are not finite are taken apart in another way, for which they have to be constants in real numbers.
+  if (!hasUsableFactors(*scale, right.getScale()))
+    return rewriter.notifyMatchFailure(op, "expected scales whose products are normal numbers");
   FailureOr<SmallVector<Value>> parts = op.decompose(rewriter);
   if (failed(parts))
     return failure();
