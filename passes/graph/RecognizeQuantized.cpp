@@ -357,6 +357,23 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// sum * factor + bias -> (sum + whole bias) * factor, where no nn.quantize follows: one rounding, whether the CPU multiplies and adds at once or not.
+static LogicalResult joinBias(AddOp op, PatternRewriter &rewriter) {
+  auto scaled = isa_and_nonnull<MulOp>(op.getX().getDefiningOp()) ? readScaledSum(op.getX()) : std::nullopt;
+  auto bias = scaled ? getNumbersAlong(op.getY(), scaled->axis) : std::nullopt;
+  if (!bias)
+    return rewriter.notifyMatchFailure(op, "expected a scaled sum and a constant bias");
+  scaled->bias = *bias;
+  auto whole = readWholeBias(*scaled);
+  if (!whole)
+    return rewriter.notifyMatchFailure(op, "expected a bias of whole numbers in units of the factor");
+  Location loc = rewriter.getFusedLoc({op.getX().getLoc(), op.getLoc()});
+  auto type = cast<RankedTensorType>(op.getType()), sums = cast<RankedTensorType>(scaled->sum.getType());
+  Value sum = AddOp::create(rewriter, loc, sums, scaled->sum, spreadAlong<int32_t>(rewriter, loc, *whole, rewriter.getI32Type(), type, scaled->axis));
+  rewriter.replaceOpWithNewOp<MulOp>(op, type, CastOp::create(rewriter, loc, type, sum), op.getX().getDefiningOp()->getOperand(1));
+  return success();
+}
+
 //===- The pass ------------------------------------------------------------===//
 
 /// Whether a product of real numbers gives the value, through what a factor passes on its way into the weights.
@@ -427,6 +444,7 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
       return signalPassFailure();
     if (products) {
       rewriteAll(getOperation(), requantize);
+      rewriteAll(getOperation(), joinBias);
       rewriteAll(getOperation(), dropClamp);
     }
     decompose<QuantizeOp>(getOperation(), [](QuantizeOp op) { return followsProduct(op.getX()); });
