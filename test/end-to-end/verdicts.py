@@ -38,6 +38,8 @@ def judge_bits():
         else:
             verdict.compare_ways("first", {"y": right})
             verdict.compare_ways("second", {"y": array})
+            if len(verdict.alike) != 1 + (array.tobytes() != right.tobytes()):
+                faults.append(f"{array} and {right} are taken to be {'alike' if len(verdict.alike) == 1 else 'different'}")
         if bool(verdict.conclude()) != wrong:
             faults.append(f"expected {'a difference' if wrong else 'none'} of {array} and {right}, --close {close}")
     if same_bits.can_run("amx", {"avx2"}) or not same_bits.can_run("x86-64-v3", {"avx2", "fma"}):

@@ -103,6 +103,13 @@ def make_variant(model, kind, out):
     elif kind == "no-weights":
         graph.node[0].CopyFrom(onnx.helper.make_node("Relu", ["x"], ["y"]))
         graph.output[0].type.tensor_type.shape.dim[1].dim_value = 8
+    elif kind == "old":
+        m.opset_import[0].version = 6
+    elif kind == "sequence":
+        graph.node[0].input[0] = "h"
+        graph.node.insert(0, onnx.helper.make_node("SequenceAt", ["x", "i"], ["h"], "h"))
+        graph.initializer.append(numpy_helper.from_array(np.zeros((), "i8"), "i"))
+        graph.input[0].CopyFrom(onnx.helper.make_tensor_sequence_value_info("x", onnx.TensorProto.FLOAT, [2, 8]))
     elif kind == "group-norm":
         m.opset_import[0].version = 18
         graph.node[0].input[0] = "g"
