@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Operators with scales of 0, below 0, infinite, NaN and subnormal compute what the arithmetic of their text does: quantized_operators.py FOLDER
 
-QLinearMatMul, QLinearConv, pairs of QuantizeLinear and DequantizeLinear beside element-wise operations, blocks of DequantizeLinear, MatMulNBits and
-GatherBlockQuantized, on every target, whole and decomposed. NaN becomes the least integer, as in quantized_scales.py.
+QLinearMatMul, QLinearConv, pairs of QuantizeLinear and DequantizeLinear beside element-wise operations, blocks of DequantizeLinear, MatMulNBits,
+GatherBlockQuantized, and DynamicQuantizeLinear of such data, on every target, whole and decomposed. NaN becomes the least integer, as in quantized_scales.py.
 """
 import itertools
 import pathlib
@@ -107,6 +107,24 @@ def blocks(m, label, scale):
     m.output(name, real[[2, -1, 0]], f"GatherBlockQuantized, {label}")
 
 
+def dynamic(m):
+    """DynamicQuantizeLinear of data that no scale fits."""
+    line = np.linspace(-1, 1, 39)
+    data = {"zeros": 0 * line, "infinite": np.r_[np.inf, line], "below infinite": np.r_[-np.inf, line], "both": np.r_[-np.inf, np.inf, line], "nan": np.r_[line, np.nan],
+            "subnormal": line * 2.0**-140, "huge": line * 3e38, "one side": -1 - abs(line)}
+    for label, array in data.items():
+        x = array.astype("f4")
+        # NaN among the data makes both ends NaN.
+        least, most = np.minimum(x.min(), f32(0)), np.maximum(x.max(), f32(0))
+        scale = (most - least) / f32(255)
+        zero = to_bytes(-least / scale, 0)
+        name = f"n{len(m.nodes)}"
+        outputs = [f"{name}_{part}" for part in ("bytes", "scale", "zero")]
+        m.nodes.append(helper.make_node("DynamicQuantizeLinear", [m.given(x, "f4")], outputs, name))
+        for output, exact in zip(outputs, (to_bytes(x / scale, int(zero)), scale, zero)):
+            m.output(output, exact, f"DynamicQuantizeLinear, {label}, {output}")
+
+
 def run(path, folder, model, *options):
     folder.mkdir()
     command = ["kiln", "run", str(path), "--output-dir", str(folder), *options]
@@ -127,6 +145,7 @@ def main():
             products(model, label, place, scale)
         pairs(model, label, scale)
         blocks(model, label, scale)
+    dynamic(model)
     model.save(folder / "operators.onnx")
     for target, form in itertools.product(("generic", "x86-64-v3", "native"), ("auto", "all")):
         for name, values in run(folder / "operators.onnx", folder / f"{target}-{form}", model, f"--target={target}", f"--decompose={form}").items():
