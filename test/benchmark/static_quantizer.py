@@ -13,9 +13,9 @@ from onnx import helper, numpy_helper, version_converter
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end-to-end"))
 import onnxruntime  # noqa: E402  the tree's own, in end-to-end/
 
-#: Operators whose weights are quantised, and those that read quantised values.
+#: Operators whose weights are quantised, and the others whose operands and results are.
 PRODUCTS = ("Conv", "Gemm", "MatMul")
-READERS = ("Add", "Mul", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat", "Sigmoid", "LeakyRelu", "Resize", "Reshape", "Transpose", "Flatten")
+OTHERS = ("Relu", "Clip", "Add", "Mul", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat", "Sigmoid", "LeakyRelu", "Resize", "Reshape", "Transpose", "Flatten")
 #: Activations that the range of their result makes part of what is before them.
 CLAMPS = ("Relu", "Clip")
 PER_AXIS_OPSET = 13
@@ -70,8 +70,13 @@ class Quantizer:
         for node in proto.graph.node:
             for value in node.input:
                 users.setdefault(value, []).append(node)
-        # What only a clamp reads has no pair of its own.
-        self.clamped = {value for value, nodes in users.items() if len(nodes) == 1 and nodes[0].op_type in CLAMPS}
+        # What only a clamp reads has no pair of its own. Every operand and every result of these operators has one, whoever reads it.
+        clamped = {value for value, nodes in users.items() if len(nodes) == 1 and nodes[0].op_type in CLAMPS}
+        touched = {value for node in proto.graph.node for value in [*node.input, *node.output] if node.op_type in OTHERS or self.is_product(node)}
+        self.paired = {value for value in touched if value in ranges and value not in clamped and value not in self.constants}
+
+    def is_product(self, node):
+        return node.op_type in PRODUCTS and len(node.input) > 1 and node.input[1] in self.constants and self.constants[node.input[1]].ndim > 1 and node.input[0] in self.ranges
 
     def constant(self, name, array):
         self.added.append(numpy_helper.from_array(np.asarray(array), name))
@@ -117,10 +122,10 @@ class Quantizer:
 
     def run(self):
         for node in list(self.graph.node):
-            if node.op_type in PRODUCTS and len(node.input) > 1 and node.input[1] in self.constants and self.constants[node.input[1]].ndim > 1 and node.input[0] in self.ranges:
+            if self.is_product(node):
                 self.quantize_product(node)
-            elif node.op_type in READERS:
-                node.input[:] = [self.pair(value) if value in self.ranges and value not in self.clamped and value not in self.constants else value for value in node.input]
+            else:
+                node.input[:] = [self.pair(value) if value in self.paired else value for value in node.input]
             self.nodes.append(node)
         del self.graph.node[:], self.graph.value_info[:]
         self.graph.node.extend(self.nodes)
