@@ -2,19 +2,25 @@
 //
 // In general: the input with zeros between its elements, convolved with the reversed kernel. Where the stride is the kernel's size no two
 // kernels overlap: each input element makes a patch of its own, a pointwise convolution with a channel for every place of the patch.
+// Zeros times weights that are not finite would be NaN: with those, each place of the kernel has a pointwise convolution, and the results are added.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
+/// Kernels of more places than this are convolved in one piece, whatever their weights are.
+static constexpr int64_t mostPlaces = 128;
+
 /// [C, M/g, k...] to the forward convolution's [M, C/g, k...] with each kernel reversed: groups split out, swapped, merged.
-static Value forwardWeight(OpBuilder &builder, ConvTransposeOp op) {
-  DimExprs dims = getDims(op.getWeight().getType());
-  Type element = op.getWeight().getType().getElementType();
+static Value forwardWeight(OpBuilder &builder, ConvTransposeOp op, Value weight) {
+  DimExprs dims = getDims(weight.getType());
+  Type element = getElementTypeOrSelf(weight);
   int64_t groups = op.getGroups();
   size_t rank = dims.size();
   SmallVector<int64_t> steps(rank, 1);
@@ -24,7 +30,7 @@ static Value forwardWeight(OpBuilder &builder, ConvTransposeOp op) {
     starts[i] = dims[i] - 1;
   }
   auto startMap = AffineMap::get(0, 0, starts, op.getContext());
-  Value flipped = SliceOp::create(builder, op.getLoc(), op.getWeight().getType(), op.getWeight(), startMap, steps);
+  Value flipped = SliceOp::create(builder, op.getLoc(), cast<RankedTensorType>(weight.getType()), weight, startMap, steps);
 
   DimExprs split{getAffineConstantExpr(groups, op.getContext()), dims[0].floorDiv(groups), dims[1]};
   split.append(dims.begin() + 2, dims.end());
@@ -78,40 +84,93 @@ static Value makePatches(OpBuilder &builder, ConvTransposeOp op) {
   return ReshapeOp::create(builder, op.getLoc(), op.getType(), permuted(patches, order));
 }
 
+/// A map of symbols with these results.
+static AffineMap symbolMapOf(MLIRContext *context, ArrayRef<AffineExpr> exprs) {
+  unsigned symbols = 0;
+  for (AffineExpr expr : exprs)
+    expr.walk([&](AffineExpr e) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+        symbols = std::max(symbols, symbol.getPosition() + 1);
+    });
+  return AffineMap::get(0, symbols, exprs, context);
+}
+
+/// The spatial dimensions of a value with zeros between their elements, and `low` of them in front. They fill what `extents` asks for; cuts are negative.
+static Value spreadOut(OpBuilder &builder, ConvTransposeOp op, Value value, ArrayRef<AffineExpr> low, ArrayRef<AffineExpr> extents) {
+  DimExprs dims = getDims(value.getType());
+  size_t first = op.getLayout() == Layout::ChannelsFirst ? 2 : 1;
+  SmallVector<AffineExpr> before(dims.size(), getAffineConstantExpr(0, op.getContext())), behind(before);
+  SmallVector<int64_t> interior(dims.size(), 0);
+  for (size_t i = 0; i < low.size(); ++i) {
+    AffineExpr dilated = (dims[first + i] - 1) * op.getStrides()[i] + 1;
+    interior[first + i] = op.getStrides()[i] - 1;
+    before[first + i] = simplifyDim(low[i]);
+    behind[first + i] = simplifyDim(extents[i] - dilated - low[i]);
+    dims[first + i] = simplifyDim(extents[i]);
+  }
+  Type element = getElementTypeOrSelf(value);
+  Value none = SplatOp::create(builder, op.getLoc(), RankedTensorType::get({}, element), builder.getZeroAttr(element));
+  return PadOp::create(builder, op.getLoc(), makeTensorType(dims, element), value, none, symbolMapOf(op.getContext(), before),
+                       symbolMapOf(op.getContext(), behind), interior, PadMode::Constant);
+}
+
+/// Whether zeros between and around the input's elements would become NaN.
+static bool hasInfiniteWeights(ConvTransposeOp op) {
+  ElementsAttr constant = getConstant(op.getWeight());
+  if (!constant || !isa<FloatType>(op.getType().getElementType()))
+    return false;
+  ConstantData data(constant);
+  bool isFinite = true;
+  data.forEachDouble(0, data.numElements(), [&](double weight) { isFinite &= std::isfinite(weight); });
+  return !isFinite;
+}
+
+/// The sum of a pointwise convolution for each place of the kernel, whose results are spread out to where it reaches.
+static Value addPlaces(OpBuilder &builder, ConvTransposeOp op) {
+  ArrayRef<int64_t> kernel = cast<RankedTensorType>(op.getWeight().getType()).getShape();
+  int64_t spatial = kernel.size() - 2, places = ShapedType::getNumElements(kernel.drop_front(2));
+  size_t first = op.getLayout() == Layout::ChannelsFirst ? 2 : 1, channels = first == 2 ? 1 : op.getType().getRank() - 1;
+  DimExprs output = getDims(op.getType()), pointwise = getDims(op.getInput().getType()), one = getDims(op.getWeight().getType());
+  Type element = op.getType().getElementType();
+  pointwise[channels] = output[channels];
+  std::fill(one.begin() + 2, one.end(), getAffineConstantExpr(1, op.getContext()));
+  SmallVector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0), steps(kernel.size(), 1);
+  Value sum;
+  for (int64_t place = 0; place < places; ++place) {
+    SmallVector<AffineExpr> starts(kernel.size(), getAffineConstantExpr(0, op.getContext())), low(spatial);
+    for (int64_t i = spatial - 1, rest = place; i >= 0; rest /= kernel[2 + i], --i) {
+      int64_t at = rest % kernel[2 + i];
+      starts[2 + i] = getAffineConstantExpr(at, op.getContext());
+      low[i] = getAffineConstantExpr(at * op.getDilations()[i] - op.getPads()[i], op.getContext());
+    }
+    Value weight = SliceOp::create(builder, op.getLoc(), makeTensorType(one, element), op.getWeight(), AffineMap::get(0, 0, starts, op.getContext()), steps);
+    Value product = ConvOp::create(builder, op.getLoc(), makeTensorType(pointwise, element), op.getInput(), forwardWeight(builder, op, weight), ones, ones,
+                                   zeros, op.getGroups(), op.getLayout());
+    Value part = spreadOut(builder, op, product, low, ArrayRef(output).slice(first, spatial));
+    sum = sum ? Value(AddOp::create(builder, op.getLoc(), op.getType(), sum, part)) : part;
+  }
+  return sum;
+}
+
 FailureOr<SmallVector<Value>> ConvTransposeOp::decompose(OpBuilder &builder) {
-  if (!cast<RankedTensorType>(getWeight().getType()).hasStaticShape())
+  auto weight = cast<RankedTensorType>(getWeight().getType());
+  if (!weight.hasStaticShape())
     return failure();
   if (makesPatches(*this))
     return SmallVector<Value>{makePatches(builder, *this)};
-  DimExprs input = getDims(getInput().getType()), output = getDims(getType()), kernel = getDims(getWeight().getType());
-  size_t rank = input.size(), spatial = rank - 2;
-  size_t first = getLayout() == Layout::ChannelsFirst ? 2 : 1;
-  AffineExpr zero = getAffineConstantExpr(0, getContext());
-  SmallVector<AffineExpr> low(rank, zero), high(rank, zero);
-  SmallVector<int64_t> interior(rank, 0);
-  DimExprs padded = input;
+  if (hasInfiniteWeights(*this) && ShapedType::getNumElements(weight.getShape().drop_front(2)) <= mostPlaces)
+    return SmallVector<Value>{addPlaces(builder, *this)};
+  DimExprs output = getDims(getType());
+  size_t spatial = weight.getRank() - 2, first = getLayout() == Layout::ChannelsFirst ? 2 : 1;
+  SmallVector<AffineExpr> low, extents;
   for (size_t i = 0; i < spatial; ++i) {
     // The dilated input needs (k - 1) * dilation on both sides less the cut; the high side is what the result's extent asks for.
-    AffineExpr reach = (kernel[2 + i] - 1) * getDilations()[i];
-    AffineExpr dilated = (input[first + i] - 1) * getStrides()[i] + 1;
-    interior[first + i] = getStrides()[i] - 1;
-    low[first + i] = simplifyDim(reach - getPads()[i]);
-    high[first + i] = simplifyDim(output[first + i] + reach - dilated - low[first + i]);
-    padded[first + i] = dilated + low[first + i] + high[first + i];
+    int64_t reach = (weight.getDimSize(2 + i) - 1) * getDilations()[i];
+    low.push_back(getAffineConstantExpr(reach - getPads()[i], getContext()));
+    extents.push_back(output[first + i] + reach);
   }
-  Type element = getType().getElementType();
-  auto map = [&](ArrayRef<AffineExpr> exprs) {
-    unsigned symbols = 0;
-    for (AffineExpr expr : exprs)
-      expr.walk([&](AffineExpr e) {
-        if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
-          symbols = std::max(symbols, symbol.getPosition() + 1);
-      });
-    return AffineMap::get(0, symbols, exprs, getContext());
-  };
-  Value none = SplatOp::create(builder, getLoc(), RankedTensorType::get({}, element), builder.getZeroAttr(element));
-  Value spread = PadOp::create(builder, getLoc(), makeTensorType(padded, element), getInput(), none, map(low), map(high), interior, PadMode::Constant);
+  Value spread = spreadOut(builder, *this, getInput(), low, extents);
   SmallVector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0);
-  return SmallVector<Value>{ConvOp::create(builder, getLoc(), getType(), spread, forwardWeight(builder, *this), ones, getDilations(), zeros,
+  return SmallVector<Value>{ConvOp::create(builder, getLoc(), getType(), spread, forwardWeight(builder, *this, getWeight()), ones, getDilations(), zeros,
                                            getGroups(), getLayout())};
 }

@@ -10,6 +10,7 @@
 //   %r = nn.add %c, %shift
 //
 // An add between the two is first moved after the product, so that a bias or a normalization's mean does not prevent folding.
+// A factor stays where it is if weights times the factor would overflow.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
@@ -18,6 +19,7 @@
 #include "passes/graph/EvaluateScalar.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace kiln;
@@ -82,6 +84,32 @@ static SmallVector<double> zipNumbers(ArrayRef<double> x, ArrayRef<double> y, fu
   return result;
 }
 
+/// Whether all numbers are finite in a type of floats.
+static bool areFinite(RankedTensorType type, ArrayRef<double> numbers) {
+  double largest = APFloat::getLargest(cast<FloatType>(type.getElementType()).getFloatSemantics()).convertToDouble();
+  return llvm::all_of(numbers, [&](double number) { return std::fabs(number) <= largest; });
+}
+
+/// The same, and none of them has lost bits because it is small.
+static bool areNormal(RankedTensorType type, ArrayRef<double> numbers) {
+  double least = APFloat::getSmallestNormalized(cast<FloatType>(type.getElementType()).getFloatSemantics()).convertToDouble();
+  return areFinite(type, numbers) && llvm::all_of(numbers, [&](double number) { return std::fabs(number) >= least; });
+}
+
+/// Whether the finite ones of the weights remain finite when each channel is multiplied by its factor.
+static bool canScale(ElementsAttr weight, unsigned axis, ArrayRef<double> factors) {
+  ConstantData data(weight);
+  auto type = cast<RankedTensorType>(weight.getType());
+  int64_t inner = ShapedType::getNumElements(type.getShape().drop_front(axis + 1)), channels = type.getDimSize(axis);
+  SmallVector<double> largest(channels, 0);
+  for (int64_t first = 0, channel = 0; first < data.numElements(); first += inner, channel = channel + 1 == channels ? 0 : channel + 1)
+    data.forEachDouble(first, inner, [&](double number) {
+      if (std::isfinite(number))
+        largest[channel] = std::max(largest[channel], std::fabs(number));
+    });
+  return areFinite(type, factors) && areFinite(type, zipNumbers(largest, factors, std::multiplies<double>()));
+}
+
 /// weight * factor, where the factor varies along dimension `axis` of the weight.
 static ElementsAttr scaleWeight(ElementsAttr weight, unsigned axis, ArrayRef<double> factors) {
   ConstantData data(weight);
@@ -139,6 +167,8 @@ struct ScaleIntoWeight : OpRewritePattern<MulOp> {
         source = transpose.getInput().getDefiningOp();
       }
       auto constant = cast<ConstantOp>(source);
+      if (!canScale(constant.getValue(), axis, *numbers))
+        continue;
       rewriter.setInsertionPoint(constant);
       Location loc = rewriter.getFusedLoc({mul.getLoc(), op->getLoc()});
       rewriter.replaceOpWithNewOp<ConstantOp>(constant, scaleWeight(constant.getValue(), axis, *numbers));
@@ -146,7 +176,7 @@ struct ScaleIntoWeight : OpRewritePattern<MulOp> {
       rewriter.replaceOp(mul, op);
       return success();
     }
-    return rewriter.notifyMatchFailure(mul, "expected a contraction with a constant weight and a constant per channel");
+    return rewriter.notifyMatchFailure(mul, "expected a contraction with a constant weight and a constant per channel, whose products do not overflow");
   }
 };
 
@@ -165,8 +195,10 @@ struct MoveAddBehindScale : OpRewritePattern<MulOp> {
       ChannelNumbers shift = channelNumbers(add.getY(), axis, type.getRank()), scale = channelNumbers(factor, axis, type.getRank());
       if (!shift || !scale)
         continue;
-      Value scaled = MulOp::create(rewriter, mul.getLoc(), type, add.getX(), factor);
       SmallVector<double> numbers = zipNumbers(*shift, *scale, std::multiplies<double>());
+      if (!areFinite(type, *scale) || !areFinite(type, numbers))
+        continue;
+      Value scaled = MulOp::create(rewriter, mul.getLoc(), type, add.getX(), factor);
       rewriter.replaceOpWithNewOp<AddOp>(mul, type, scaled, spreadNumbers(rewriter, add.getLoc(), numbers, type, axis));
       return success();
     }
@@ -205,10 +237,10 @@ template <typename From, typename To> struct InvertConstant : OpRewritePattern<F
     ChannelNumbers numbers = channelNumbers(op.getY(), axis, op.getType().getRank());
     if (!numbers)
       return rewriter.notifyMatchFailure(op, "expected a constant per channel");
-    if (isa<DivOp>(op) && llvm::is_contained(*numbers, 0.0))
-      return rewriter.notifyMatchFailure(op, "expected no division by zero");
     for (double &number : *numbers)
       number = std::is_same_v<From, SubOp> ? -number : 1.0 / number;
+    if (isa<DivOp>(op) && !areNormal(op.getType(), *numbers))
+      return rewriter.notifyMatchFailure(op, "expected divisors whose inverses are normal numbers");
     Value inverse = spreadNumbers(rewriter, op.getLoc(), *numbers, op.getType(), axis);
     rewriter.replaceOpWithNewOp<To>(op, op.getType(), op.getX(), inverse);
     return success();

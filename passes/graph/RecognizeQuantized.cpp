@@ -199,11 +199,30 @@ static LogicalResult raiseConv(ConvOp op, PatternRewriter &rewriter) {
   });
 }
 
+/// isUsable for all products of a scale with those of weights.
+static bool hasUsableFactors(double scale, Value weightScales) {
+  if (std::optional<double> number = getSplatNumber(weightScales))
+    return isUsable(static_cast<float>(scale) * static_cast<float>(*number));
+  while (isa_and_nonnull<BroadcastToOp, ReshapeOp, TransposeOp>(weightScales.getDefiningOp()))
+    weightScales = weightScales.getDefiningOp()->getOperand(0);
+  ElementsAttr constant = getConstant(weightScales);
+  if (!constant)
+    return false;
+  ConstantData data(constant);
+  return llvm::all_of(llvm::seq<int64_t>(0, data.numElements()), [&](int64_t i) {
+    return isUsable(static_cast<float>(scale) * static_cast<float>(data.asDouble(i)));
+  });
+}
+
 /// Takes a transposed convolution of dequantised numbers apart, so that the convolution inside is one of them.
 static LogicalResult splitConvTranspose(ConvTransposeOp op, PatternRewriter &rewriter) {
   DequantizeOp left = findDequantize(op.getInput()), right = findDequantize(op.getWeight());
-  if (!left || !right || !getConstant(right.getX()) || !getSplatNumber(left.getScale()))
+  std::optional<double> scale = left ? getSplatNumber(left.getScale()) : std::nullopt;
+  if (!scale || !right || !getConstant(right.getX()))
     return rewriter.notifyMatchFailure(op, "expected a dequantised operand with one scale and dequantised constant weights");
+  // Weights that are not finite are taken apart in another way, for which they have to be constants in real numbers.
+  if (!hasUsableFactors(*scale, right.getScale()))
+    return rewriter.notifyMatchFailure(op, "expected scales whose products are normal numbers");
   FailureOr<SmallVector<Value>> parts = op.decompose(rewriter);
   if (failed(parts))
     return failure();
@@ -338,6 +357,23 @@ static LogicalResult requantize(QuantizeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// sum * factor + bias -> (sum + whole bias) * factor, where no nn.quantize follows: one rounding, whether the CPU multiplies and adds at once or not.
+static LogicalResult joinBias(AddOp op, PatternRewriter &rewriter) {
+  auto scaled = isa_and_nonnull<MulOp>(op.getX().getDefiningOp()) ? readScaledSum(op.getX()) : std::nullopt;
+  auto bias = scaled ? getNumbersAlong(op.getY(), scaled->axis) : std::nullopt;
+  if (!bias)
+    return rewriter.notifyMatchFailure(op, "expected a scaled sum and a constant bias");
+  scaled->bias = *bias;
+  auto whole = readWholeBias(*scaled);
+  if (!whole)
+    return rewriter.notifyMatchFailure(op, "expected a bias of whole numbers in units of the factor");
+  Location loc = rewriter.getFusedLoc({op.getX().getLoc(), op.getLoc()});
+  auto type = cast<RankedTensorType>(op.getType()), sums = cast<RankedTensorType>(scaled->sum.getType());
+  Value sum = AddOp::create(rewriter, loc, sums, scaled->sum, spreadAlong<int32_t>(rewriter, loc, *whole, rewriter.getI32Type(), type, scaled->axis));
+  rewriter.replaceOpWithNewOp<MulOp>(op, type, CastOp::create(rewriter, loc, type, sum), op.getX().getDefiningOp()->getOperand(1));
+  return success();
+}
+
 //===- The pass ------------------------------------------------------------===//
 
 /// Whether a product of real numbers gives the value, through what a factor passes on its way into the weights.
@@ -408,6 +444,7 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
       return signalPassFailure();
     if (products) {
       rewriteAll(getOperation(), requantize);
+      rewriteAll(getOperation(), joinBias);
       rewriteAll(getOperation(), dropClamp);
     }
     decompose<QuantizeOp>(getOperation(), [](QuantizeOp op) { return followsProduct(op.getX()); });

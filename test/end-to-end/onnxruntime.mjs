@@ -14,8 +14,13 @@ const arrays = {
 };
 const job = JSON.parse(readFileSync(process.argv[2]));
 const ort = createRequire(import.meta.url)(job.module);
-const session = await ort.InferenceSession.create(
-    job.model, {graphOptimizationLevel : 'disabled', intraOpNumThreads : 1, interOpNumThreads : 1, logSeverityLevel : 3});
+const options = {graphOptimizationLevel : 'disabled', intraOpNumThreads : 1, interOpNumThreads : 1, logSeverityLevel : 3};
+if (job.optimized) {
+  // The model as its basic optimisation leaves it, and no run.
+  await ort.InferenceSession.create(job.model, {...options, graphOptimizationLevel : 'basic', optimizedModelFilePath : job.optimized});
+  process.exit(0);
+}
+const session = await ort.InferenceSession.create(job.model, options);
 
 const feeds = {};
 for (const {name, type, dims, file} of job.inputs) {

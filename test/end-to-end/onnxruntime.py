@@ -21,6 +21,14 @@ def run(case, run=0):
     return run_file(case.path, case.inputs(run))
 
 
+def optimize(model, out):
+    """Writes the model as ONNX Runtime's basic optimisation leaves it."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = pathlib.Path(folder) / "job.json"
+        job.write_text(json.dumps({"module": os.environ["ORT_NODE"], "model": str(model), "optimized": str(out)}))
+        subprocess.run(["node", cases.HERE / "onnxruntime.mjs", job], check=True)
+
+
 def run_file(model, inputs):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)

@@ -9,6 +9,7 @@
 #include "compiler/import/ops/Matmul.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -39,6 +40,9 @@ private:
 };
 } // namespace
 
+/// The level of accuracy at which A may be rounded to bytes with a scale for each block.
+static constexpr int64_t bytesLevel = 4;
+
 LogicalResult BlockQuantizedMatmul::readAttributes() {
   depth = node.requireInt("K");
   columns = node.requireInt("N");
@@ -54,6 +58,13 @@ LogicalResult BlockQuantizedMatmul::readAttributes() {
   if (depth < 1 || columns < 1 || block < 16 || !llvm::isPowerOf2_64(block))
     return node.error("attributes K, N and block_size are " + Twine(depth) + ", " + Twine(columns) + " and " + Twine(block) +
                       ", expected positive numbers and a power of two of at least 16");
+  // Far beyond what the limits of sizes allow, so that products of these numbers are computed without overflow.
+  constexpr int64_t most = int64_t(1) << 28;
+  if (depth > most || columns > most || block > most)
+    return node.error("attributes K, N and block_size are " + Twine(depth) + ", " + Twine(columns) + " and " + Twine(block) + ", expected at most " +
+                      Twine(most));
+  if (level < 0 || level > bytesLevel)
+    return node.error("attribute 'accuracy_level' is " + Twine(level) + ", expected 0 to " + Twine(bytesLevel));
   blocks = llvm::divideCeil(depth, block);
   return success();
 }
@@ -138,10 +149,19 @@ bool BlockQuantizedMatmul::readZeros(BlockWeights &weights) {
   return true;
 }
 
-/// Weights that a kernel reads as they are; nullopt when they or what belongs to them is computed, in another order or of other widths.
+/// Whether sums of a block may be multiplied by its scale, instead of each weight.
+static bool areFinite(ElementsAttr scales) {
+  if (!scales)
+    return false;
+  ConstantData data(scales);
+  return llvm::all_of(llvm::seq<int64_t>(0, data.numElements()), [&](int64_t i) { return std::isfinite(data.asDouble(i)); });
+}
+
+/// Weights that a kernel reads as they are; nullopt when they or what belongs to them is computed, in another order or of other widths, or when a scale is not
+/// finite.
 std::optional<BlockWeights> BlockQuantizedMatmul::readWeights(Value bytes) {
   ElementsAttr constant = getConstant(bytes);
-  if (node.failed() || !constant || bits == 2 || !wide.isF32() || node.optionalInput(4) || !getConstant(node.input(2)))
+  if (node.failed() || !constant || bits == 2 || !wide.isF32() || node.optionalInput(4) || !areFinite(getConstant(node.input(2))))
     return std::nullopt;
   BlockWeights weights{columns, blocks, block, bits, {}, {}};
   if (!readZeros(weights))
@@ -149,9 +169,6 @@ std::optional<BlockWeights> BlockQuantizedMatmul::readWeights(Value bytes) {
   weights.numbers = readNumbers(reinterpret_cast<const uint8_t *>(ConstantData(constant).bytes().data()), columns * blocks * block, bits);
   return weights;
 }
-
-/// Levels of accuracy at which A may be rounded to bytes with a scale for each block.
-static constexpr int64_t bytesLevel = 4;
 
 Value BlockQuantizedMatmul::keepPacked(Value a, const BlockWeights &weights, Value scales) {
   AffineExpr n = node.number(columns), b = node.number(blocks);

@@ -29,17 +29,31 @@ static Value spread(Node &node, Value parameter, Value x, int64_t axis, int64_t 
       return parameter;
     return node.broadcastTo(node.reshape(parameter, shape), dims);
   }
+  if (block == 0) {
+    (void)node.error("a scale or zero point has rank " + Twine(own.size()) + ", expected one number, or one for each index of axis " + Twine(axis));
+    return parameter;
+  }
   auto size = nn::getConstantDim(dims[axis]), blocks = own.size() == dims.size() ? nn::getConstantDim(own[axis]) : std::nullopt;
   if (!size || !blocks || block < 1 || *blocks != llvm::divideCeilSigned(*size, block)) {
     (void)node.error("the scale's shape and attribute 'block_size' " + Twine(block) + " do not fit the input");
     return parameter;
   }
+  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i)
+    if (i != axis && !node.unify(own[i], dims[i], "a scale or zero point of blocks differs from the input in dimension " + Twine(i)))
+      return parameter;
+  block = std::min(block, *size);
   DimExprs apart = own, repeated = own, joined = own;
   apart.insert(apart.begin() + axis + 1, node.number(1));
   repeated.insert(repeated.begin() + axis + 1, node.number(block));
   joined[axis] = node.number(*blocks * block);
   Value whole = node.reshape(node.broadcastTo(node.reshape(parameter, apart), repeated), joined);
   return node.broadcastTo(node.slice(whole, axis, node.number(0), dims[axis]), dims);
+}
+
+/// Whether a scale has a zero point of its own kind: one for all, one for each index of the axis, or one for each block.
+static bool expectZeroPoints(Node &node, Value scale, Value zeroPoint) {
+  auto count = [&](Value value) { return nn::getNumElements(node.dims(value), node.context()); };
+  return !zeroPoint || node.unify(count(scale), count(zeroPoint), "the scale and the zero point have different shapes: number of elements");
 }
 
 /// Real numbers to the nearest integer of the type, ties to even, after adding the zero point.
@@ -72,8 +86,20 @@ static Value divideByScale(Node &node, Value x, Value scale, Type divided, int64
   return inPrecision(node.binary<DivOp>(inPrecision(x), spread(node, inPrecision(scale), x, axis, block)));
 }
 
+/// Only the type of what is divided can be asked for.
+static bool expectPrecision(Node &node) {
+  int64_t precision = node.getInt("precision", 0);
+  Type type = precision ? getElementType(static_cast<int>(precision & 0xff), node.context()) : Type(node.builder().getF32Type());
+  if (type && (type.isF32() || type.isF16() || type.isBF16()))
+    return true;
+  (void)node.error("attribute 'precision' is " + getDataTypeName(static_cast<int>(precision & 0xff)) + ", expected float, float16 or bfloat16");
+  return false;
+}
+
 static LogicalResult quantizeLinear(Node &node) {
   Value x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
+  if (node.failed() || !expectPrecision(node) || !expectZeroPoints(node, scale, zeroPoint))
+    return failure();
   int64_t axis = node.getInt("axis", 1), block = node.getInt("block_size", 0), dtype = node.getInt("output_dtype", 0);
   bool saturates = node.getFlag("saturate", true);
   int64_t narrow = zeroPoint ? node.narrowType(2) : dtype > 16 ? dtype : 0;
@@ -103,6 +129,8 @@ static LogicalResult quantizeLinear(Node &node) {
 static LogicalResult dequantizeLinear(Node &node) {
   Value x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
   int64_t axis = node.getInt("axis", 1), block = node.getInt("block_size", 0), dtype = node.getInt("output_dtype", 0);
+  if (node.failed() || !expectZeroPoints(node, scale, zeroPoint))
+    return failure();
   Type real = node.builder().getF32Type(), to = dtype ? getElementType(static_cast<int>(dtype & 0xff), node.context()) : node.elementType(scale);
   if (!to || !isa<FloatType>(to) || !isa<IntegerType>(node.elementType(x)))
     return node.unsupported("dequantization between these types", "use integers and float");
@@ -140,6 +168,19 @@ static LogicalResult dynamicQuantizeLinear(Node &node) {
 
 //===- Products of integers ------------------------------------------------===//
 
+/// Scales and zero points of a product's side: one number, or one for each of its rows or columns (`axis`, -2 or -1), which sides of more dimensions may have
+/// in their own rank with 1 in the place of the sum. `like` has the shape of the side or of the result.
+static Value spreadOnSide(Node &node, Value parameter, Value side, Value like, int64_t axis) {
+  DimExprs dims = node.dims(side), own = node.dims(parameter);
+  size_t rank = dims.size(), summed = axis == -1 ? rank - 2 : rank - 1;
+  if (own.size() != rank || nn::getConstantDim(own[summed]) != 1)
+    return spread(node, parameter, like, axis, 0);
+  for (size_t i = 0; i < rank; ++i)
+    if (i != summed && !node.unify(own[i], dims[i], "a scale or zero point differs from its side in dimension " + Twine(i)))
+      return parameter;
+  return node.broadcastTo(parameter, node.dims(like));
+}
+
 /// A zero point, or 0, in the shape of `x`. A vector of them counts along `axis`.
 static Value zeroPointOf(Node &node, Value zeroPoint, Value x, int64_t axis) {
   return zeroPoint ? spread(node, zeroPoint, x, axis, 0) : node.splatLike(x, 0);
@@ -152,8 +193,8 @@ static Value product(Node &node, Value a, Value b, Value aZero, Value bZero) {
     (void)node.unsupported("vectors as operands", "reshape them to matrices");
     return a;
   }
-  aZero = zeroPointOf(node, aZero, a, -2);
-  bZero = zeroPointOf(node, bZero, b, -1);
+  aZero = aZero ? spreadOnSide(node, aZero, a, a, -2) : node.splatLike(a, 0);
+  bZero = bZero ? spreadOnSide(node, bZero, b, b, -1) : node.splatLike(b, 0);
   auto batch = node.failed() ? std::nullopt : node.broadcastDims(ArrayRef(left).drop_back(2), ArrayRef(right).drop_back(2));
   if (!batch)
     return a;
@@ -181,7 +222,18 @@ static Value convolution(Node &node, Value x, Value weight, Value xZero, Value w
   return node.failed() ? Value() : buildConvolution(node, x, weight, zeros);
 }
 
+/// One number each, of inputs at these places.
+static bool expectNumbers(Node &node, ArrayRef<std::pair<int, const char *>> inputs) {
+  return llvm::all_of(inputs, [&](auto input) {
+    auto [at, name] = input;
+    Value value = node.optionalInput(at);
+    return !value || node.unify(nn::getNumElements(node.dims(value), node.context()), node.number(1), Twine(name) + " must be a scalar: number of elements");
+  });
+}
+
 static LogicalResult convInteger(Node &node) {
+  if (!expectNumbers(node, {{2, "x_zero_point"}}))
+    return failure();
   Value result = convolution(node, node.input(0), node.input(1), node.optionalInput(2), node.optionalInput(3));
   return result ? node.result(result) : failure();
 }
@@ -202,25 +254,27 @@ static LogicalResult requantize(Node &node, Value sum, Value leftScale, Value ri
 
 static LogicalResult qLinearMatMul(Node &node) {
   Value a = node.input(0), b = node.input(3);
+  if (node.failed() || !expectNumbers(node, {{6, "y_scale"}, {7, "y_zero_point"}}))
+    return failure();
   Type real = node.builder().getF32Type();
-  Value sum = node.failed() ? Value() : product(node, a, b, node.input(2), node.input(5));
+  Value sum = product(node, a, b, node.input(2), node.input(5));
   if (!sum || node.failed())
     return failure();
-  auto scale = [&](unsigned at, int64_t axis) { return spread(node, node.cast(node.input(at), real), sum, axis, 0); };
-  Value left = scale(1, -2), right = scale(4, -1);
+  Value left = spreadOnSide(node, node.cast(node.input(1), real), a, sum, -2), right = spreadOnSide(node, node.cast(node.input(4), real), b, sum, -1);
   return node.failed() ? failure() : requantize(node, sum, left, right, 6);
 }
 
 static LogicalResult qLinearConv(Node &node) {
-  for (auto [i, name] : {std::pair(1, "x_scale"), {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}})
-    if (!node.unify(nn::getNumElements(node.dims(node.input(i)), node.context()), node.number(1), Twine(name) + " must be a scalar: number of elements"))
-      return failure();
+  if (!expectNumbers(node, {{1, "x_scale"}, {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}}))
+    return failure();
   Type wide = node.builder().getI32Type(), real = node.builder().getF32Type();
   Value sum = convolution(node, node.input(0), node.input(3), node.input(2), node.input(5));
   if (!sum)
     return failure();
   // The bias counts in units of both scales, as the integer sums do.
   if (Value bias = node.optionalInput(8)) {
+    if (!node.expectRank(bias, 1, "the bias") || !node.unify(node.dims(bias)[0], node.dims(sum)[1], "the bias does not have a number for each output channel"))
+      return failure();
     DimExprs shape(node.rank(sum), node.number(1));
     shape[1] = node.dims(sum)[1];
     sum = node.binary<AddOp>(sum, node.broadcastTo(node.reshape(node.cast(bias, wide), shape), node.dims(sum)));

@@ -108,8 +108,20 @@ def operands(g, most=24):
         batch = [(), ()]
     kinds = g.pick(["u8", "i8"]), g.pick(["u8", "i8"])
     a, b = g.tensor(kinds[0], (*batch[0], rows, depth), "wide"), g.tensor(kinds[1], (*batch[1], depth, columns), "wide")
-    apart = not batch[0] and not batch[1] and g.chance(0.3)
-    return a, b, (rows,) if apart else (), (columns,) if apart else ()
+    if not g.chance(0.3):
+        return a, b, (), ()
+    # A vector, or a parameter with the rank of its side.
+    if not batch[0] and not batch[1] and g.chance(0.5):
+        return a, b, (rows,), (columns,)
+    return a, b, (*batch[0], rows, 1), (*batch[1], 1, columns)
+
+
+def of_rows_of(array):
+    return array if array.ndim > 1 else array.reshape(-1, 1)
+
+
+def of_columns_of(array):
+    return array if array.ndim > 1 else array.reshape(1, -1)
 
 
 @operator("MatMulInteger", types=["i32"], since=10, weight=2)
@@ -117,8 +129,8 @@ def matmul_integer(g):
     a, b, of_rows, of_columns = operands(g)
     a_zero, b_zero = zero_point(g, a.type, of_rows), zero_point(g, b.type, of_columns)
     chosen = g.pick([0, 1, 2, 2])
-    left = a.array.astype("i8") - (a_zero.array.astype("i8").reshape(-1, 1) if chosen else 0)
-    right = b.array.astype("i8") - (b_zero.array.astype("i8").reshape(1, -1) if chosen == 2 else 0)
+    left = a.array.astype("i8") - (of_rows_of(a_zero.array.astype("i8")) if chosen else 0)
+    right = b.array.astype("i8") - (of_columns_of(b_zero.array.astype("i8")) if chosen == 2 else 0)
     return g.case([a, b, a_zero, b_zero][: 2 + chosen], Expected((left @ right).astype("i4"), "i32"))
 
 
@@ -136,8 +148,8 @@ def qlinear_matmul(g):
     # Scales of halves came with opset 21.
     a_scale, b_scale = some_scale(g, of_rows), some_scale(g, of_columns)
     a_zero, b_zero = zero_point(g, a.type, of_rows), zero_point(g, b.type, of_columns)
-    total = (a.array.astype("i8") - a_zero.array.astype("i8").reshape(-1, 1)) @ (b.array.astype("i8") - b_zero.array.astype("i8").reshape(1, -1))
-    product = a_scale.wide.reshape(-1, 1) * b_scale.wide.reshape(1, -1)
+    total = (a.array.astype("i8") - of_rows_of(a_zero.array.astype("i8"))) @ (b.array.astype("i8") - of_columns_of(b_zero.array.astype("i8")))
+    product = of_rows_of(a_scale.wide) * of_columns_of(b_scale.wide)
     scale = Tensor(np.array(max(abs(total * product).max(initial=0), 1e-3) / g.pick([60, 150])).astype("f4"), "f32")
     zero = zero_point(g, g.type, of_result)
     result, free = requantized(total, product / scale.wide, zero.array.astype("f8"), g.type)

@@ -45,6 +45,22 @@ def quantized_sides(g):
     return close(g, graph, (name, real), g.pick(BYTES))
 
 
+@operator("QuantizedEnd", types=BYTES, since=13, weight=2)
+def quantized_end(g):
+    """A product with constant weights and a bias in units of both scales, whose result stays real."""
+    graph = Graph(g)
+    rows, depth, columns = g.integer(1, 20), g.pick([1, 3, 16, 64, 257]), g.integer(1, 70)
+    x, _, (whole, x_scale) = graph.draw(g.type, (rows, depth))
+    weight, units = g.random.integers(-127, 127, (depth, columns), endpoint=True), g.random.integers(-90000, 90000, columns)
+    scales = np.exp2(g.random.uniform(-9, -6, columns)).astype("f4")
+    steps = (x_scale * scales).astype("f4")
+    w = graph.node("DequantizeLinear", [graph.given(weight, "i8", True), *graph.parameters(scales, np.zeros(columns), "i8")], axis=1)
+    bias = graph.node("DequantizeLinear", [graph.given(units, "i32", True), graph.given(steps, "f32", True), graph.given(np.zeros(columns), "i32", True)], axis=0)
+    product = graph.node("MatMul", [x, w])
+    graph.nodes.append(("Add", [product, bias], ["o0"], {}))
+    return g.case(graph.inputs, Expected((whole.astype("i8") @ weight.astype("i8") + units) * steps.astype("f8"), "f32", 1), nodes=graph.nodes)
+
+
 @operator("QuantizedWindow", types=BYTES, since=13, weight=4)
 def quantized_window(g):
     """Convolutions in one to three dimensions, of groups of any size."""

@@ -64,3 +64,43 @@ func.func @left_alone(%x: tensor<1x1x2x2xf32>, %f: tensor<1x2x2x2xf32>) -> (tens
   %c = nn.mul %2, %f : tensor<1x2x2x2xf32>
   return %a, %b, %c : tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>
 }
+
+// -----
+
+// Factors that weights would overflow with, divisors without a normal inverse, and an addend that overflows: all stay. A factor within the range goes in.
+// CHECK-LABEL: func @out_of_range
+// CHECK: nn.constant dense<5.0000{{.*}}E+30>
+// CHECK: nn.matmul
+// CHECK: nn.mul
+// CHECK: nn.matmul
+// CHECK: nn.div
+// CHECK: nn.matmul
+// CHECK: nn.div
+// CHECK: nn.matmul
+// CHECK: nn.add
+// CHECK: nn.mul
+// CHECK: nn.matmul
+// CHECK: return
+func.func @out_of_range(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) {
+  %v = nn.constant dense<1.0e20> : tensor<3x2xf32>
+  %v1 = nn.constant dense<2.0e20> : tensor<3x2xf32>
+  %v2 = nn.constant dense<3.0e20> : tensor<3x2xf32>
+  %v3 = nn.constant dense<4.0e20> : tensor<3x2xf32>
+  %v4 = nn.constant dense<5.0e20> : tensor<3x2xf32>
+  %large = nn.splat 1.0e30 : f32 -> tensor<4x2xf32>
+  %middle = nn.splat 1.0e10 : f32 -> tensor<4x2xf32>
+  %subnormal = nn.splat 1.0e-40 : f32 -> tensor<4x2xf32>
+  %infinite = nn.splat 0x7F800000 : f32 -> tensor<4x2xf32>
+  %m = nn.matmul %x, %v : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %0 = nn.mul %m, %large : tensor<4x2xf32>
+  %m1 = nn.matmul %x, %v1 : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %1 = nn.div %m1, %subnormal : tensor<4x2xf32>
+  %m2 = nn.matmul %x, %v2 : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %2 = nn.div %m2, %infinite : tensor<4x2xf32>
+  %m3 = nn.matmul %x, %v3 : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %a3 = nn.add %m3, %large : tensor<4x2xf32>
+  %3 = nn.mul %a3, %middle : tensor<4x2xf32>
+  %m4 = nn.matmul %x, %v4 : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %4 = nn.mul %m4, %middle : tensor<4x2xf32>
+  return %0, %1, %2, %3, %4 : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>
+}

@@ -42,6 +42,39 @@ func.func @conv(%x: tensor<1x4x4x4xui8>) -> tensor<1x2x4x4xui8> {
   return %q : tensor<1x2x4x4xui8>
 }
 
+// Without a result that is quantised, a bias of whole units is added to the sums all the same; another one is not.
+// CHECK-LABEL: func @bias(
+// CHECK-DAG: %[[UNITS:.*]] = nn.constant dense<{{\[\[}}100, -200], [100, -200]]> : tensor<2x2xi32>
+// CHECK: %[[SUM:.*]] = nn.quantized_matmul
+// CHECK: %[[OTHER:.*]] = nn.quantized_matmul
+// CHECK: %[[CAST:.*]] = nn.cast %[[OTHER]]
+// CHECK: %[[SCALED:.*]] = nn.mul %[[CAST]]
+// CHECK: %[[WHOLE:.*]] = nn.add %[[SUM]], %[[UNITS]] : tensor<2x2xi32>
+// CHECK: %[[REAL:.*]] = nn.cast %[[WHOLE]]
+// CHECK: %[[R:.*]] = nn.mul %[[REAL]]
+// CHECK: %[[S:.*]] = nn.add %[[SCALED]], %{{.*}} : tensor<2x2xf32>
+// CHECK: return %[[R]], %[[S]]
+func.func @bias(%x: tensor<2x8xui8>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %w = nn.constant dense<3> : tensor<8x2xi8>
+  %v = nn.constant dense<5> : tensor<8x2xi8>
+  %sx = nn.splat 0.5 : f32 -> tensor<2x8xf32>
+  %zx = nn.splat 7 : ui8 -> tensor<2x8xui8>
+  %sw = nn.splat 0.25 : f32 -> tensor<8x2xf32>
+  %zw = nn.splat 0 : i8 -> tensor<8x2xi8>
+  %a = nn.dequantize %x, %sx, %zx : tensor<2x8xui8>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %f = nn.dequantize %w, %sw, %zw : tensor<8x2xi8>, tensor<8x2xf32> -> tensor<8x2xf32>
+  %g = nn.dequantize %v, %sw, %zw : tensor<8x2xi8>, tensor<8x2xf32> -> tensor<8x2xf32>
+  %c = nn.matmul %a, %f : tensor<2x8xf32>, tensor<8x2xf32> -> tensor<2x2xf32>
+  %d = nn.matmul %a, %g : tensor<2x8xf32>, tensor<8x2xf32> -> tensor<2x2xf32>
+  %units = nn.constant dense<[12.5, -25.0]> : tensor<2xf32>
+  %parts = nn.constant dense<[12.55, -25.0]> : tensor<2xf32>
+  %us = nn.broadcast_to %units : tensor<2xf32> -> tensor<2x2xf32>
+  %ps = nn.broadcast_to %parts : tensor<2xf32> -> tensor<2x2xf32>
+  %r = nn.add %c, %us : tensor<2x2xf32>
+  %s = nn.add %d, %ps : tensor<2x2xf32>
+  return %r, %s : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
 // Both sides of a product may be computed, and groups may have any number of channels.
 // CHECK-LABEL: func @others(
 // CHECK: nn.quantized_matmul %{{.*}} : tensor<2x8xui8>, tensor<8x4xi8>
