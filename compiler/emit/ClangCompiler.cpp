@@ -1,5 +1,6 @@
 //===- ClangCompiler.cpp - C++ text to an object, in process ---------------===//
 #include "compiler/emit/ClangCompiler.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
 
@@ -75,6 +76,13 @@ Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef
   if (!compiler.ExecuteAction(action) || object.empty())
     return fail();
   return object;
+}
+
+Expected<SmallVector<char, 0>> compileRunner(StringRef name, kernel::TargetAttr target) {
+  std::string text = "#define KILN_MODEL \"" + makeAssemblerName(name) + "\"\n" + embeddedFile("builtin/runner.cpp").str();
+  auto baseline = kernel::TargetAttr::get(target.getContext(), "baseline", target.getTriple(), "", 128, 16, target.getL1(), target.getL2(), target.getL3(),
+                                          mlir::ArrayAttr::get(target.getContext(), {}));
+  return compileInProcess({"runner.cpp", text}, {}, baseline);
 }
 
 std::string findUnknown(kernel::TargetAttr target) {

@@ -4,6 +4,7 @@
 #include "kiln/cpu.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/TargetParser/X86TargetParser.h"
@@ -55,10 +56,10 @@ std::string tripleOf(kernel::TargetAttr target) {
   return target && !target.getTriple().empty() ? makeCompilerOption("", target.getTriple()) : llvm::sys::getDefaultTargetTriple();
 }
 
-static bool isX86(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)).isX86(); }
+static llvm::Triple parseTriple(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)); }
 
 /// Without it, compilers use only half of a 512-bit vector unit.
-static bool isWide(kernel::TargetAttr target) { return target && isX86(target) && target.getVectorBits() >= 512; }
+static bool isWide(kernel::TargetAttr target) { return target && parseTriple(target).isX86() && target.getVectorBits() >= 512; }
 
 std::vector<std::string> instructionSets(kernel::TargetAttr target) {
   std::vector<std::string> names;
@@ -68,32 +69,129 @@ std::vector<std::string> instructionSets(kernel::TargetAttr target) {
   return names;
 }
 
+/// The features of a target for RISC-V. One that names none is for Linux, whose programs have rv64gc at least and pass doubles in registers.
+static std::vector<std::string> riscVFeatures(kernel::TargetAttr target) {
+  std::vector<std::string> features = instructionSets(target);
+  return features.empty() ? std::vector<std::string>{"m", "a", "f", "d", "c"} : features;
+}
+
+/// The rows of kiln/cpu.h's table for an architecture; none for those of which it knows nothing.
+static ArrayRef<const char *> knownFeatures(llvm::Triple::ArchType arch) {
+  switch (arch) {
+  case llvm::Triple::x86_64:
+    return cpu::feature_names;
+  case llvm::Triple::aarch64:
+    return cpu::aarch64_feature_names;
+  case llvm::Triple::riscv64:
+    return cpu::riscv64_feature_names;
+  default:
+    return {};
+  }
+}
+
+/// What a CPU of this name has, as far as LLVM tells.
+static std::vector<StringRef> listImplied(llvm::Triple::ArchType arch, StringRef name) {
+  SmallVector<StringRef> ofX86;
+  std::vector<StringRef> signedNames, names;
+  if (arch == llvm::Triple::x86_64 && llvm::X86::parseArchX86(name) != llvm::X86::CK_None)
+    llvm::X86::getFeaturesForCPU(name, ofX86);
+  names.assign(ofX86.begin(), ofX86.end());
+  if (arch != llvm::Triple::aarch64)
+    return names;
+  if (std::optional<llvm::AArch64::CpuInfo> info = llvm::AArch64::parseCpu(name)) {
+    llvm::AArch64::ExtensionSet set;
+    set.addCPUDefaults(*info);
+    set.toLLVMFeatureList(signedNames);
+  }
+  for (StringRef feature : signedNames)
+    if (feature.consume_front("+"))
+      names.push_back(feature);
+  return names;
+}
+
 std::vector<std::string> neededFeatures(kernel::TargetAttr target) {
   std::vector<std::string> needed;
-  if (!target || llvm::Triple(tripleOf(target)).getArch() != llvm::Triple::x86_64)
+  if (!target)
     return needed;
-  std::vector<std::string> own = instructionSets(target);
-  SmallVector<StringRef> features(own.begin(), own.end());
-  if (llvm::X86::parseArchX86(target.getCpu()) != llvm::X86::CK_None)
-    llvm::X86::getFeaturesForCPU(target.getCpu(), features);
-  for (const char *name : cpu::feature_names)
+  llvm::Triple::ArchType arch = parseTriple(target).getArch();
+  std::vector<std::string> features = instructionSets(target);
+  for (StringRef feature : listImplied(arch, target.getCpu()))
+    features.push_back(feature.str());
+  // How long SVE's vectors are is no instruction set of LLVM's.
+  if (arch == llvm::Triple::aarch64 && target.getVectorBits() > 128)
+    features.push_back("sve" + std::to_string(target.getVectorBits()));
+  for (const char *name : knownFeatures(arch))
     if (llvm::is_contained(features, name))
       needed.push_back(name);
   return needed;
 }
 
+/// armv8.2-a+dotprod+...: GCC and Clang know all of these names, whereas CPUs' names are known to the newer ones only.
+static std::string architectureOfArm(kernel::TargetAttr target) {
+  bool isNamed = !target.getCpu().empty() && target.getCpu() != "generic";
+  // The assembler of GCC 12 wants the revision that these came with.
+  std::string text = isNamed ? target.getCpu().str() : instructionSets(target).empty() ? "armv8-a" : "armv8.2-a";
+  for (const std::string &feature : instructionSets(target)) {
+    const auto *found = llvm::find(cpu::aarch64_feature_names, feature);
+    bool isKnown = found != std::end(cpu::aarch64_feature_names);
+    text += "+" + (isKnown ? std::string(cpu::aarch64_driver_names[found - std::begin(cpu::aarch64_feature_names)]) : feature);
+  }
+  return makeCompilerOption(isNamed ? "-mcpu=" : "-march=", text);
+}
+
+/// The letters of a RISC-V architecture, then its longer names: rv64imafdcv_zvl256b.
+static std::string architectureOfRiscV(kernel::TargetAttr target) {
+  std::string letters = "rv64i", names;
+  std::vector<std::string> features = riscVFeatures(target);
+  for (char letter : StringRef("mafdcv"))
+    if (llvm::is_contained(features, std::string(1, letter)))
+      letters += letter;
+  for (const std::string &feature : features)
+    if (feature.size() > 1)
+      names += "_" + feature;
+  return makeCompilerOption("-march=", letters + names);
+}
+
 std::vector<std::string> targetFlags(kernel::TargetAttr target) {
-  std::vector<std::string> flags;
   if (!target)
-    return flags;
+    return {};
+  llvm::Triple triple = parseTriple(target);
+  // The portable target's text is for any CPU, so its build file names none.
+  if (target.getCpu().empty() && instructionSets(target).empty())
+    return {};
+  // Without the option, GCC's atomic operations are calls of functions of its own library.
+  if (triple.getArch() == llvm::Triple::aarch64)
+    return {architectureOfArm(target), "-mno-outline-atomics"};
+  if (triple.getArch() == llvm::Triple::riscv64)
+    return {architectureOfRiscV(target), "-mabi=lp64d"};
+  std::vector<std::string> flags;
   if (!target.getCpu().empty())
-    flags.push_back(makeCompilerOption(isX86(target) ? "-march=" : "-mcpu=", target.getCpu()));
-  if (isX86(target))
+    flags.push_back(makeCompilerOption(triple.isX86() ? "-march=" : "-mcpu=", target.getCpu()));
+  if (triple.isX86())
     for (const std::string &feature : instructionSets(target))
       flags.push_back(makeCompilerOption("-m", feature));
   if (isWide(target))
     flags.push_back("-mprefer-vector-width=512");
   return flags;
+}
+
+/// What `clang -cc1` is told of vectors, floating-point arguments and features beyond a CPU's name.
+static std::vector<std::string> describeMachine(kernel::TargetAttr target) {
+  std::vector<std::string> arguments;
+  llvm::Triple::ArchType arch = parseTriple(target).getArch();
+  if (arch == llvm::Triple::riscv64)
+    arguments = {"-target-abi", "lp64d"};
+  // What drivers make of every AArch64: the others build on it.
+  if (arch == llvm::Triple::aarch64)
+    arguments = {"-target-feature", "+neon", "-target-feature", "+fp-armv8"};
+  for (const std::string &feature : arch == llvm::Triple::riscv64 ? riscVFeatures(target) : instructionSets(target))
+    arguments.insert(arguments.end(), {"-target-feature", makeCompilerOption("+", feature)});
+  // SVE's vectors have a multiple of 128 bits.
+  if (arch == llvm::Triple::aarch64 && target.getVectorBits() > 128)
+    arguments.push_back("-mvscale-min=" + std::to_string(target.getVectorBits() / 128));
+  if (isWide(target))
+    arguments.push_back("-mprefer-vector-width=512");
+  return arguments;
 }
 
 std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
@@ -108,10 +206,7 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
     return arguments;
   if (!target.getCpu().empty())
     arguments.insert(arguments.end(), {"-target-cpu", makeCompilerOption("", target.getCpu())});
-  for (const std::string &feature : instructionSets(target))
-    arguments.insert(arguments.end(), {"-target-feature", makeCompilerOption("+", feature)});
-  if (isWide(target))
-    arguments.push_back("-mprefer-vector-width=512");
+  llvm::append_range(arguments, describeMachine(target));
   return arguments;
 }
 

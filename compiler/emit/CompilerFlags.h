@@ -14,11 +14,11 @@ std::vector<std::string> commonFlags();
 /// The features that are instruction sets: all but the composites that the target lacks ("-nn.softmax").
 std::vector<std::string> instructionSets(kernel::TargetAttr target);
 
-/// The features, among those that CPUID reports, that a CPU needs to run code for the target: its instruction sets and those that its `cpu` implies, by
-/// LLVM's names. None for architectures other than x86-64, and for the baseline.
+/// The features, among those of kiln/cpu.h, that a CPU needs to run code for the target: its instruction sets and those that its `cpu` implies, by LLVM's
+/// names, and the length of SVE's vectors. None for the baseline, and for architectures of which that header knows nothing.
 std::vector<std::string> neededFeatures(kernel::TargetAttr target);
 
-/// -march and the features of a target, for GCC and Clang; none for a module without one.
+/// -march and the features of a target, for GCC and Clang; none for a module without one, and for a target that is any CPU.
 std::vector<std::string> targetFlags(kernel::TargetAttr target);
 
 /// Arguments of `clang -cc1` that build an object in the same way; `triple` is empty for the host's.

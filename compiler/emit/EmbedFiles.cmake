@@ -2,7 +2,7 @@
 # Run by: cmake -DROOT=<runtime> -DFILES=<...> -DBUILTIN=<folder> -DOUTPUT=<file> -P EmbedFiles.cmake
 set(rows "")
 string(REPLACE "|" ";" FILES "${FILES}")
-list(APPEND FILES builtin/stddef.h builtin/stdint.h)
+list(APPEND FILES builtin/runner.cpp builtin/stddef.h builtin/stdint.h)
 foreach(file IN LISTS FILES)
   if(file MATCHES "^builtin/")
     file(READ ${BUILTIN}/../${file} text)

@@ -1,7 +1,7 @@
 //===- EmbeddedFiles.h - The runtime's files inside the compiler -----------===//
 //
-// The kernel headers, the runtime's sources and stand-ins for two headers of the C compiler are part of the Kiln binary, so that a compile
-// needs no installed file.
+// The kernel headers, the runtime's sources, stand-ins for two headers of the C compiler and the program that runs a model elsewhere are part of the Kiln
+// binary, so that a compile needs no installed file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_EMIT_EMBEDDEDFILES_H

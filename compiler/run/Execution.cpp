@@ -16,8 +16,10 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   if (!dims)
     return dims.takeError();
   execution.dims = std::move(*dims);
-  for (const Tensor &input : inputs)
+  for (const Tensor &input : inputs) {
+    execution.inputTensors.push_back(&input);
     execution.inputPointers.push_back(input.getData());
+  }
   for (auto [number, info] : llvm::enumerate(model.getOutputs())) {
     Expected<std::optional<int64_t>> most = model.getMostElements(number, execution.dims);
     if (!most)
@@ -35,11 +37,13 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   // A struct of no pointers has one reserved member.
   execution.inputPointers.push_back(nullptr);
   execution.outputPointers.push_back(nullptr);
-  size_t needed = model.getWorkspaceSize(execution.dims);
-  if (needed == SIZE_MAX)
+  Expected<size_t> needed = model.getWorkspaceSize(execution.dims);
+  if (!needed)
+    return needed.takeError();
+  if (*needed == SIZE_MAX)
     return makeError("the model cannot run with these dimensions: " + llvm::Twine(kiln_status_string(KILN_STATUS_SIZE_OVERFLOW)) +
                      ", or one of them is outside of its bounds");
-  Expected<Tensor> workspace = Tensor::create(KILN_ELEMENT_U8, int64_t(needed));
+  Expected<Tensor> workspace = Tensor::create(KILN_ELEMENT_U8, int64_t(*needed));
   if (!workspace)
     return makeError("workspace: " + llvm::toString(workspace.takeError()));
   execution.workspace = std::move(*workspace);
@@ -94,6 +98,8 @@ static std::string describePicture(const kiln_context *context) {
 }
 
 llvm::Error Execution::run(const kiln_context *context) {
+  if (model->program)
+    return runElsewhere({}).takeError();
   if (kiln_status status = call(context))
     return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)) + describePicture(context));
   if (!workspace.isGuardIntact())

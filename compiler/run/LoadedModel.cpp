@@ -120,16 +120,23 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::ve
   model->weights = std::move(weights);
   if (llvm::Error error = model->link(std::move(objects)))
     return std::move(error);
-  if (model->info->abi_version != KILN_ABI_VERSION)
-    return makeError("the model has ABI version " + Twine(model->info->abi_version) + ", expected " + Twine(KILN_ABI_VERSION));
-  if (model->info->weights_file && !model->weights)
-    return makeError("the model needs its weights file " + Twine(model->info->weights_file));
-  StringRef targets = model->info->target;
-  if (!model->target && targets.contains(','))
-    return makeError("this machine can run none of the model's targets (" + targets + "), or not the one that KILN_TARGET names");
-  if (!model->target)
-    return makeError("the model is compiled for " + targets + ", which needs instructions that this machine does not have");
+  if (llvm::Error error = model->check())
+    return std::move(error);
   return std::move(model);
+}
+
+llvm::Error LoadedModel::check() const {
+  if (info->abi_version != KILN_ABI_VERSION)
+    return makeError("the model has ABI version " + Twine(info->abi_version) + ", expected " + Twine(KILN_ABI_VERSION));
+  if (info->weights_file && !weights)
+    return makeError("the model needs its weights file " + Twine(info->weights_file));
+  StringRef targets = info->target;
+  std::string machine = program ? "the machine of '" + program->getCommand().str() + "'" : "this machine";
+  if (!target && targets.contains(','))
+    return makeError(machine + " can run none of the model's targets (" + targets + "), or not the one that KILN_TARGET names");
+  if (!target)
+    return makeError("the model is compiled for " + targets + ", which needs instructions that " + machine + " does not have");
+  return llvm::Error::success();
 }
 
 // The name under which expressions mention a symbol: where a dimension is the bare symbol, its text is that name.
@@ -275,7 +282,9 @@ Expected<llvm::SmallVector<int64_t>> LoadedModel::getShape(const kiln_tensor_inf
   return shape;
 }
 
-size_t LoadedModel::getWorkspaceSize(ArrayRef<int64_t> dims) const {
+Expected<size_t> LoadedModel::getWorkspaceSize(ArrayRef<int64_t> dims) const {
+  if (program)
+    return askWorkspaceSize(dims);
   if (info->num_symbols)
     return reinterpret_cast<size_t (*)(const int64_t *)>(workspaceFunction)(dims.data());
   return reinterpret_cast<size_t (*)()>(workspaceFunction)();

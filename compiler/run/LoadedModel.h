@@ -1,7 +1,8 @@
-//===- LoadedModel.h - A compiled model, run in this process ---------------===//
+//===- LoadedModel.h - A compiled model, ready to run ----------------------===//
 #ifndef KILN_COMPILER_RUN_LOADEDMODEL_H
 #define KILN_COMPILER_RUN_LOADEDMODEL_H
 
+#include "compiler/run/Program.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <map>
@@ -18,17 +19,22 @@ namespace kiln {
 /// Sizes of dynamic dimensions by their names.
 using NamedSizes = std::map<std::string, int64_t>;
 
-/// The objects of a library, linked into this process. Any number may exist at once. Running is const and thread-safe.
+/// The objects of a library, linked into this process, or into a program that a command runs. Any number may exist at once. In this process, running is const
+/// and thread-safe.
 class LoadedModel {
 public:
   /// Links the objects that would be packaged as `name`. `weights` are the contents of the weights file, or null if they are embedded.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(llvm::StringRef name, std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
                                                            std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
+  /// The model of a program.
+  static llvm::Expected<std::unique_ptr<LoadedModel>> load(std::unique_ptr<Program> program, std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
   ~LoadedModel();
 
   const kiln_model_info &getInfo() const { return *info; }
-  /// The target that is used on this machine.
+  /// The target that is used on the machine.
   const char *getTarget() const { return target; }
+  /// The program that the model is, or null if it is in this process.
+  const Program *getProgram() const { return program.get(); }
   llvm::ArrayRef<kiln_tensor_info> getInputs() const { return {info->inputs, size_t(info->num_inputs)}; }
   llvm::ArrayRef<kiln_tensor_info> getOutputs() const { return {info->outputs, size_t(info->num_outputs)}; }
   llvm::ArrayRef<kiln_sequence_info> getSequences() const { return {info->sequences, size_t(info->num_sequences)}; }
@@ -49,11 +55,14 @@ public:
   llvm::Expected<llvm::SmallVector<int64_t>> getShape(const kiln_tensor_info &tensor, llvm::ArrayRef<int64_t> dims) const;
   /// The number of elements that output `output` needs room for, if its size depends on the data.
   llvm::Expected<std::optional<int64_t>> getMostElements(size_t output, llvm::ArrayRef<int64_t> dims) const;
-  size_t getWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
+  llvm::Expected<size_t> getWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
 
 private:
   friend class Execution;
   LoadedModel();
+  /// Whether this version of Kiln can run it on the machine.
+  llvm::Error check() const;
+  llvm::Expected<size_t> askWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
   llvm::Error link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects);
   llvm::Error solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const;
   std::string getSymbolField(int symbol) const;
@@ -63,6 +72,9 @@ private:
 
   std::string name;
   std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::unique_ptr<Program> program;
+  /// What `info` points to, for a program.
+  llvm::BumpPtrAllocator tables;
   std::unique_ptr<llvm::MemoryBuffer> weights;
   const kiln_model_info *info = nullptr;
   const char *target = nullptr;
@@ -78,8 +90,10 @@ public:
 
   /// Runs once. Fails with the text of the status, or if the model wrote outside a buffer.
   llvm::Error run(const kiln_context *context);
-  /// Only the call, for measurements.
+  /// Only the call, for measurements of a model in this process.
   kiln_status call(const kiln_context *context) const;
+  /// Runs a model that is a program, as often as the counts say.
+  llvm::Expected<RunTimes> runElsewhere(const RunCounts &counts);
 
   /// In their actual shapes after `run`.
   llvm::ArrayRef<Tensor> getOutputs() const { return outputs; }
@@ -91,6 +105,7 @@ private:
 
   /// The run writes the dimensions that depend on the data.
   mutable std::vector<int64_t> dims;
+  std::vector<const Tensor *> inputTensors;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
   std::vector<Tensor> outputs;

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/target/TargetFile.h"
 #include "compiler/target/Targets.h"
+#include "compiler/target/aarch64/Levels.h"
 #include "compiler/target/x86_64/Levels.h"
 #include "compiler/Recursion.h"
 #include "compiler/files/InputFile.h"
@@ -23,6 +24,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/ScopedPrinter.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -243,17 +245,26 @@ static ArrayAttr readLibraries(MLIRContext *context, FieldReader &fields) {
   return Builder(context).getStrArrayAttr(names);
 }
 
+/// What has the vector unit and the steps of these features; that of `base` where they do not say it.
+static kernel::TargetAttr makeUnit(kernel::TargetAttr base, StringRef triple, StringRef name, ArrayRef<StringRef> features) {
+  llvm::Triple parsed(triple);
+  if (parsed.isX86())
+    return makeX86Target(base.getContext(), name, "", features);
+  return parsed.isAArch64() ? makeAArch64Target(base.getContext(), name, features, base.getVectorBits()) : base;
+}
+
 /// The target that changes `base` as the fields say; null when there is a fault, which the fields keep.
 static kernel::TargetAttr changeTarget(kernel::TargetAttr base, const std::string &name, FieldReader &fields, bool changesFeatures) {
   MLIRContext *context = base.getContext();
   std::vector<std::string> features = changeFeatures(base, fields);
   std::vector<StringRef> names(features.begin(), features.end());
-  std::string triple = fields.text("triple", base.getTriple()), cpu = fields.text("cpu", changesFeatures ? "x86-64" : base.getCpu());
+  std::string triple = fields.text("triple", base.getTriple());
+  std::string cpu = fields.text("cpu", changesFeatures && llvm::Triple(triple).isX86() ? "x86-64" : base.getCpu());
   ArrayAttr list = Builder(context).getStrArrayAttr(names);
   fields.fail(kernel::findNameFault({name, triple, cpu, list, ArrayAttr()}));
   // The vector unit follows from what is left of the features.
   bool follows = changesFeatures && !fields.hasFault();
-  kernel::TargetAttr unit = follows ? makeX86Target(context, name, "", names) : base;
+  kernel::TargetAttr unit = follows ? makeUnit(base, triple, name, names) : base;
   int64_t bits = fields.number("vector_bits", unit.getVectorBits()), registers = fields.number("registers", unit.getRegisters());
   int64_t l1 = fields.number("l1", base.getL1()), l2 = fields.number("l2", base.getL2()), l3 = fields.number("l3", base.getL3());
   fields.fail(kernel::findSizeFault(bits, registers));

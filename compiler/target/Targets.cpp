@@ -2,6 +2,8 @@
 #include "compiler/target/Targets.h"
 #include "compiler/target/TargetFile.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
@@ -11,10 +13,16 @@ namespace kiln {
 static constexpr Target targets[] = {
 #define KILN_TARGET(describe, name, summary) {name, summary, describe},
 #include "compiler/target/Targets.def"
-#undef KILN_TARGET
+};
+
+static constexpr TargetFamily families[] = {
+#define KILN_TARGET_FAMILY(name, members, summary) {name, members, summary},
+#include "compiler/target/Targets.def"
 };
 
 ArrayRef<Target> getTargets() { return targets; }
+
+ArrayRef<TargetFamily> getTargetFamilies() { return families; }
 
 kernel::TargetAttr makeTarget(MLIRContext *context, StringRef name) {
   context->loadDialect<kernel::KernelDialect>();
@@ -35,8 +43,25 @@ bool canShareLibrary(ArrayRef<kernel::TargetAttr> attrs, std::string &error) {
   return error.empty();
 }
 
-std::vector<kernel::TargetAttr> makeTargets(MLIRContext *context, ArrayRef<std::string> names, std::string &error) {
+/// The names in place of `portable`, which is the family of this machine, and of families; others stay.
+static std::vector<std::string> expandFamilies(ArrayRef<std::string> names) {
+  std::vector<std::string> all;
+  for (const std::string &name : names) {
+    StringRef host = llvm::Triple::getArchTypeName(llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch());
+    std::string wanted = name == "portable" ? ("portable-" + host).str() : name;
+    const auto *family = llvm::find_if(families, [&](const TargetFamily &family) { return family.name == wanted; });
+    if (family == std::end(families))
+      all.push_back(name);
+    else
+      for (StringRef member : llvm::split(family->members, ','))
+        all.push_back(member.str());
+  }
+  return all;
+}
+
+std::vector<kernel::TargetAttr> makeTargets(MLIRContext *context, ArrayRef<std::string> given, std::string &error) {
   std::vector<kernel::TargetAttr> attrs;
+  std::vector<std::string> names = expandFamilies(given);
   if (names.empty())
     error = "no target is named";
   for (const std::string &name : names) {

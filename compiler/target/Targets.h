@@ -13,13 +13,22 @@ struct Target {
   kernel::TargetAttr (*describe)(mlir::MLIRContext *context, llvm::StringRef name);
 };
 
+/// A name for several targets in one library, which runs the best of them.
+struct TargetFamily {
+  llvm::StringLiteral name;
+  /// With commas between them.
+  llvm::StringLiteral members;
+  llvm::StringLiteral summary;
+};
+llvm::ArrayRef<TargetFamily> getTargetFamilies();
+
 /// All targets, as `--target` lists them.
 llvm::ArrayRef<Target> getTargets();
 
 /// The description of a target; null for an unknown name.
 kernel::TargetAttr makeTarget(mlir::MLIRContext *context, llvm::StringRef name);
 
-/// The descriptions of several targets, names or files, for one library, in order. Empty with `error` set if a name is unknown or repeated, if a file
+/// The descriptions of several targets, names, files or families, for one library, in order. Empty with `error` set if a name is unknown or repeated, if a file
 /// is invalid, or if they are for CPUs of different architectures.
 std::vector<kernel::TargetAttr> makeTargets(mlir::MLIRContext *context, llvm::ArrayRef<std::string> names, std::string &error);
 
@@ -29,7 +38,6 @@ bool canShareLibrary(llvm::ArrayRef<kernel::TargetAttr> targets, std::string &er
 /// The descriptions that the table names.
 #define KILN_TARGET(describe, ...) kernel::TargetAttr describe(mlir::MLIRContext *context, llvm::StringRef name);
 #include "compiler/target/Targets.def"
-#undef KILN_TARGET
 
 } // namespace kiln
 

@@ -53,6 +53,13 @@ static double getPeak(const Machine &machine, Operands operands) {
   return operands == Operands::Bytes ? machine.bytePeak : operands == Operands::Brain ? machine.brainPeak : machine.peak;
 }
 
+/// Of times in milliseconds.
+static Latency summarize(std::vector<double> times) {
+  llvm::sort(times);
+  size_t last = times.size() - 1;
+  return {(times[last / 2] + times[(last + 1) / 2]) / 2, times.front(), times[std::min(last, size_t(0.95 * double(times.size())))], times.size()};
+}
+
 static Latency measure(const Execution &execution, const kiln_context &context) {
   std::vector<double> times;
   int64_t begin = kiln_clock_ns();
@@ -61,9 +68,30 @@ static Latency measure(const Execution &execution, const kiln_context &context) 
     execution.call(&context);
     times.push_back(double(kiln_clock_ns() - start) * 1e-6);
   }
-  llvm::sort(times);
-  size_t last = times.size() - 1;
-  return {(times[last / 2] + times[(last + 1) / 2]) / 2, times.front(), times[std::min(last, size_t(0.95 * double(times.size())))], times.size()};
+  return summarize(std::move(times));
+}
+
+/// The same by the clock of the machine that runs the program: one run says how many fill the time.
+static Expected<Latency> measureElsewhere(Execution &execution, std::vector<KernelSpeed> &kernels) {
+  Expected<RunTimes> first = execution.runElsewhere({});
+  if (!first)
+    return first.takeError();
+  double each = std::max<double>(1, double(first->nanoseconds.front()));
+  constexpr int64_t most = 1 << 20;
+  RunCounts counts{std::clamp(int64_t(minTime * 1e9 / each), int64_t(5), most), 0};
+  counts.profiled = std::clamp<int64_t>(counts.runs / 4, 1, 200);
+  Expected<RunTimes> times = execution.runElsewhere(counts);
+  if (!times)
+    return times.takeError();
+  for (const LaunchTime &launch : times->launches) {
+    double total = std::max<double>(1, double(launch.nanoseconds)), calls = double(launch.calls);
+    kernels.push_back({launch.name, launch.nodes, findOperands(launch.algorithm), total * 1e-6 / calls, double(launch.flops) / total,
+                       double(launch.bytes) / total, 0, 0, calls / double(counts.profiled), double(launch.flops) / calls, double(launch.bytes) / calls});
+  }
+  std::vector<double> milliseconds;
+  for (int64_t time : times->nanoseconds)
+    milliseconds.push_back(double(time) * 1e-6);
+  return summarize(std::move(milliseconds));
 }
 
 /// A pass of its own: the hook costs time.
@@ -129,14 +157,15 @@ static void printTable(const Latency &latency, int32_t threads, const Machine &m
   outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
   if (verbosity() == 0)
     return;
-  outs() << format("measured here: %.0f GFLOP/s;", machine.peak * 1e-9);
+  if (machine.peak > 0)
+    outs() << format("measured here: %.0f GFLOP/s;", machine.peak * 1e-9);
   if (machine.bytePeak > 0)
     outs() << format(" %.0f Gop/s of bytes;", machine.bytePeak * 1e-9);
   if (machine.brainPeak > 0)
     outs() << format(" %.0f GFLOP/s of bf16;", machine.brainPeak * 1e-9);
   for (const MemoryLevel &level : machine.levels)
     outs() << " " << printable(level.name) << format(" %.0f", level.bandwidth * 1e-9);
-  outs() << " GB/s\n" << format("%10s %10s        %6s %10s %9s  kernel\n", "ms", "speed", "peak", "GB/s", "roofline");
+  outs() << (machine.peak > 0 ? " GB/s\n" : "") << format("%10s %10s        %6s %10s %9s  kernel\n", "ms", "speed", "peak", "GB/s", "roofline");
   for (const KernelSpeed *kernel : kernels) {
     const char *unit = kernel->operands == Operands::Bytes ? "Gop/s  " : "GFLOP/s";
     outs() << format("%10.4f %10.2f %s %4.0f %% %10.2f %7.0f %%  ", kernel->milliseconds, kernel->gflops, unit, kernel->share * 100, kernel->gbps,
@@ -178,6 +207,15 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"kernels", std::move(list)}};
 }
 
+static int printResult(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, int64_t peakBytes,
+                       const Machine &machine, const std::vector<KernelSpeed> &kernels) {
+  if (wantsJson())
+    printJson(toJson(latency, model, execution, threads, peakBytes, machine, kernels));
+  else
+    printTable(latency, threads, machine, kernels);
+  return Done;
+}
+
 int runBench() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
@@ -201,6 +239,13 @@ int runBench() {
   if (!execution)
     return report(execution.takeError(), AtFault);
   const kiln_context &context = (*pool)->context;
+  if (model.loaded->getProgram()) {
+    std::vector<KernelSpeed> kernels;
+    Expected<Latency> latency = measureElsewhere(*execution, kernels);
+    if (!latency)
+      return report(latency.takeError(), AtFault);
+    return printResult(*latency, model, *execution, 1, 0, Machine(), kernels);
+  }
   if (Error error = execution->run(&context)) // also warms up
     return report(std::move(error), AtFault);
   Latency latency = measure(*execution, context);
@@ -211,11 +256,7 @@ int runBench() {
   Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled, machine);
   if (!kernels)
     return report(kernels.takeError(), AtFault);
-  if (wantsJson())
-    printJson(toJson(latency, model, *execution, (*pool)->threads, peakBytes, machine, *kernels));
-  else
-    printTable(latency, (*pool)->threads, machine, *kernels);
-  return Done;
+  return printResult(latency, model, *execution, (*pool)->threads, peakBytes, machine, *kernels);
 }
 
 } // namespace kiln

@@ -2,6 +2,7 @@
 #include "tools/kiln/ModelRun.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/target/choice/ByteTile.h"
+#include "compiler/emit/ClangCompiler.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/run/DimText.h"
 #include "compiler/run/Fill.h"
@@ -15,6 +16,8 @@
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 #include <chrono>
 #include <cmath>
 
@@ -32,6 +35,9 @@ static cl::list<std::string> runDim("run-dim", cl::desc("Size of a dynamic dimen
 static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 0)"), cl::value_desc("N"), cl::init(0), cl::sub(fillingCommands));
 static cl::opt<int> threads("threads", cl::desc("Number of threads that run the model; 0 means one per CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
+static cl::opt<std::string> runner("runner",
+    cl::desc("Command that runs a program of the target, given its path (default: qemu-user where the target is for another CPU)"), cl::value_desc("COMMAND"),
+                                   cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
 static cl::opt<std::string> imageLayout("image-layout",
     cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
                                         cl::value_desc("ORDER"), cl::sub(runningCommands));
@@ -49,6 +55,58 @@ static ProbedSteps listSteps(kernel::TargetAttr target) {
   mlir::Builder b(target.getContext());
   kernel::StepAttr brain = target.findStep(b.getBF16Type(), b.getBF16Type(), b.getF32Type());
   return {findByteStep(target).getFunction().str(), brain ? brain.getFunction().str() : ""};
+}
+
+/// The command for targets of another architecture, or the one that the user gives; empty where the model runs in this process.
+static Expected<std::vector<std::string>> findRunner(ArrayRef<TargetModule> targets) {
+  Triple triple;
+  unsigned vectorBits = 0;
+  for (const TargetModule &target : targets)
+    if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
+      triple = Triple(attribute.getTriple());
+      vectorBits = std::max(vectorBits, attribute.getVectorBits());
+    }
+  if (runner.getNumOccurrences()) {
+    SmallVector<StringRef> words;
+    StringRef(runner).split(words, ' ', -1, /*KeepEmpty=*/false);
+    if (words.empty())
+      return makeError("--runner: expected a command");
+    return std::vector<std::string>(words.begin(), words.end());
+  }
+  if (triple.getArch() == Triple::UnknownArch || triple.getArch() == Triple(sys::getProcessTriple()).getArch())
+    return std::vector<std::string>();
+  return findEmulator(triple, vectorBits);
+}
+
+/// What this process has and another machine lacks.
+static Error checkRunner(const Compilation &compilation) {
+  if (!load.empty())
+    return makeError("--load=" + load.front() + ": a model that another program runs calls no libraries");
+  if (!compilation.libraries.empty())
+    return makeError("a model that another program runs calls no libraries, but this one calls " + join(compilation.libraries, ", "));
+  if (threads != 1)
+    return makeError("--threads=" + Twine(int(threads)) + ": a model that another program runs has one thread");
+  return Error::success();
+}
+
+/// Links the model as a program for the command.
+static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr<MemoryBuffer>> objects, std::unique_ptr<MemoryBuffer> weights,
+                           std::vector<std::string> command, RunnableModel &model) {
+  if (Error error = checkRunner(compilation))
+    return error;
+  kernel::TargetAttr target = kernel::getTarget(*compilation.targets.front().module);
+  Expected<SmallVector<char, 0>> object = compileRunner(compilation.name, target);
+  if (!object)
+    return object.takeError();
+  objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object->data(), object->size()), "runner.o"));
+  Expected<std::unique_ptr<Program>> program = Program::link(std::move(objects), Triple(target.getTriple()), std::move(command));
+  if (!program)
+    return program.takeError();
+  Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(std::move(*program), std::move(weights));
+  if (!loaded)
+    return loaded.takeError();
+  model.loaded = std::move(*loaded);
+  return Error::success();
 }
 
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {
@@ -70,11 +128,18 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
         model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
         model.steps[attribute.getName().str()] = listSteps(attribute);
       }
+    Expected<std::vector<std::string>> command = findRunner(compilation.targets);
+    if (!command)
+      return report(command.takeError(), AtFault);
     // Nothing refers to the compilation afterwards: it goes before the linker makes its copy of the weights.
     for (const OutputFile &object : compilation.objects)
       objects.push_back(object.stream ? object.toBuffer() : MemoryBuffer::getMemBufferCopy(object.contents, object.path));
     if (!compilation.weights.path.empty())
       weights = compilation.weights.toBuffer();
+    if (!command->empty()) {
+      Error error = loadElsewhere(compilation, std::move(objects), std::move(weights), std::move(*command), model);
+      return error ? report(std::move(error), AtFault) : int(Done);
+    }
   }
   for (const std::string &library : libraries)
     if (Error error = loadLibrary(library))

@@ -3,6 +3,7 @@
 #include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/Reporting.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -51,8 +52,15 @@ int listTargets(bool asJson) {
                                {"registers", attr.getRegisters()}, {"l1", attr.getL1()}, {"l2", attr.getL2()}, {"l3", attr.getL3()},
                                {"steps", json::Array(listSteps(attr))}, {"features", json::Array(listFeatures(attr))}});
   }
+  json::Array libraries;
+  for (const TargetFamily &family : getTargetFamilies()) {
+    if (!asJson)
+      printLine(outs(), family.name.str() + std::string(18 - std::min<size_t>(family.name.size(), 17), ' ') + family.summary.str() + ": " +
+                            join(split(family.members, ','), ", "));
+    libraries.push_back(json::Object{{"name", family.name}, {"summary", family.summary}, {"members", json::Array(split(family.members, ','))}});
+  }
   if (asJson)
-    printJson(json::Object{{"targets", std::move(all)}});
+    printJson(json::Object{{"targets", std::move(all)}, {"libraries", std::move(libraries)}});
   return Done;
 }
 

@@ -111,6 +111,8 @@ static int prepare(CompileOptions options, ArrayRef<Work> works, size_t choice, 
   if (int status = loadOrReport(options, variant->model))
     return status;
   const LoadedModel &loaded = *variant->model.loaded;
+  if (loaded.getProgram())
+    return report(makeError("kiln tune measures on this machine, which cannot run target " + Twine(loaded.getInfo().target)), AtFault);
   Expected<InputSpecs> specs = getInputSpecs(loaded);
   if (!specs)
     return report(specs.takeError(), AtFault);

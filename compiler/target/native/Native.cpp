@@ -1,8 +1,11 @@
 //===- Native.cpp - The machine that compiles ------------------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/target/aarch64/Levels.h"
+#include "compiler/target/riscv64/Levels.h"
 #include "compiler/target/x86_64/Levels.h"
 #include "kiln/cpu.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -20,8 +23,31 @@ static int64_t cacheBytes(unsigned index, int64_t fallback) {
   return kilobytes << 10;
 }
 
+/// Of a host of 64-bit Arm: all but the lengths of SVE's vectors, because NEON's kernels run on every one.
+static std::vector<StringRef> listInstructionSets() {
+  std::vector<StringRef> features;
+  for (auto [i, feature] : llvm::enumerate(cpu::aarch64_feature_names))
+    if (cpu::read() >> i & 1 && *cpu::aarch64_driver_names[i])
+      features.push_back(feature);
+  return features;
+}
+
+/// Of a host of RISC-V; none without vectors.
+static std::optional<int64_t> findVectorBits() {
+  std::optional<int64_t> most;
+  for (auto [feature, bits] : {std::pair(cpu::zvl128b, 128), {cpu::zvl256b, 256}, {cpu::zvl512b, 512}, {cpu::zvl1024b, 1024}, {cpu::zvl2048b, 2048}})
+    if (cpu::read() >> feature & 1)
+      most = bits;
+  return most;
+}
+
 kernel::TargetAttr describeNative(MLIRContext *context, StringRef name) {
-  if (llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch() != llvm::Triple::x86_64)
+  llvm::Triple::ArchType arch = llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch();
+  if (arch == llvm::Triple::aarch64)
+    return makeAArch64Target(context, name, listInstructionSets(), 128, cacheBytes(0, 32 << 10), cacheBytes(2, 512 << 10), cacheBytes(3, 4 << 20));
+  if (arch == llvm::Triple::riscv64)
+    return makeRiscV64Target(context, name, findVectorBits(), cacheBytes(0, 32 << 10), cacheBytes(2, 512 << 10), cacheBytes(3, 4 << 20));
+  if (arch != llvm::Triple::x86_64)
     return describeGeneric(context, name);
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::vector<StringRef> features;

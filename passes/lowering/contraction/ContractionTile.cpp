@@ -4,10 +4,13 @@
 //           a = lhs[row 0, k];  acc00 += a * b0;  acc01 += a * b1
 //           a = lhs[row 1, k];  acc10 += a * b0;  ...
 //
+// Where instructions multiply by a lane (`left_lanes` of #kernel.tuning), L neighbours of each row are loaded as one vector, for as many steps.
+//
 // A single row has too few accumulators to keep the loads busy: its reduction runs as several streams that are added at the end.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionTile.h"
+#include "dialects/kernel/Tuning.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -71,27 +74,33 @@ Value TileEmitter::multiplyAdd(Value a, Value b, Value sum) const {
   return arith::AddFOp::create(k.builder(), k.loc(), product, sum);
 }
 
-SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel, ValueRange carried) const {
-  AffineExpr left = k.index(k.emit(lhsAt)), right = k.index(k.emit(rhsAt));
+SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t rows, std::optional<int64_t> place) const {
   // A dim that is zero here stands for the lanes.
   AffineExpr lane = k.index(k.emitConstant(0));
   Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), panel.lanes};
-  Values row, next;
+  Values row;
   lanes.count *= depth();
   for (unsigned v = 0; v < panel.vectors; ++v) {
     AffineExpr column = lane + v * panel.lanes * depth();
     AffineExpr at = right + column * laneStride;
     row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
     // A few rows are bound by bandwidth: there is no latency to hide.
-    for (auto [level, elements] : llvm::enumerate(rowOffsets.size() >= 4 ? ahead : ArrayRef<int64_t>()))
+    bool isFirstOfLine = !place || (*place * panel.vectors + v) * panel.lanes % elementsPerLine == 0;
+    for (auto [level, elements] : llvm::enumerate(rows >= 4 && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
   }
-  if (toCome) {
+  if (toCome && (!place || *place % std::max<int64_t>(1, toCome->stepsPerLine) == 0)) {
     // Never negative: a shift, not a division that rounds down.
     Value apart = k.emit(right - toCome->rhsBase), perLine = k.emitConstant(panel.vectors * panel.lanes * depth() * toCome->stepsPerLine);
     AffineExpr line = k.index(arith::DivUIOp::create(k.builder(), k.loc(), apart, perLine));
     memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * (elementsPerLine * depth())), false, 2, true);
   }
+  return row;
+}
+
+SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel, ValueRange carried) const {
+  AffineExpr left = k.index(k.emit(lhsAt)), right = k.index(k.emit(rhsAt)), lane = k.index(k.emitConstant(0));
+  Values row = loadRight(right, panel, rowOffsets.size()), next;
   for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
     Value a = instruction ? k.loadStored(lhs, left + offset + lane, static_cast<unsigned>(depth()))
                           : k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
@@ -117,6 +126,41 @@ static int64_t chooseBlock(AffineExpr extent, int64_t products, int64_t chainLen
   return longest;
 }
 
+int64_t TileEmitter::leftLanes(const ReductionLoop &loop, Panel panel) const {
+  std::optional<int64_t> extent = getConstantDim(loop.extent);
+  bool multiplies = !instruction && isa<FloatType>(element) && panel.lanes > 1 && k.target().tuned(kernel::Tuned::LeftLanes);
+  return multiplies && getConstantDim(loop.lhsStride) == 1 && extent && *extent >= panel.lanes ? panel.lanes : 1;
+}
+
+SmallVector<Value> TileEmitter::sumLanes(const ReductionLoop &loop, int64_t together, AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt,
+                                         Panel panel, ValueRange carried) const {
+  int64_t extent = *getConstantDim(loop.extent), groups = extent / together;
+  // Neighbouring steps read the same lines of the right side.
+  bool isPanel = getConstantDim(loop.rhsStride) == static_cast<int64_t>(panel.vectors * panel.lanes);
+  AffineExpr count = k.constant(groups);
+  Values sums = sumBlocks(count, chooseBlock(count, together, chainLength), panel, carried, [&](AffineExpr i, ValueRange part) {
+    AffineExpr left = k.index(k.emit(lhsAt + i * together)), right = k.index(k.emit(rhsAt + i * loop.rhsStride * together));
+    AffineExpr lane = k.index(k.emitConstant(0));
+    Values lefts, next(part);
+    for (AffineExpr offset : rowOffsets)
+      lefts.push_back(k.loadBuffer(lhs, element, left + offset + lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), static_cast<unsigned>(together)}));
+    for (int64_t j = 0; j < together; ++j) {
+      Values row = loadRight(j ? k.index(k.emit(right + loop.rhsStride * j)) : right, panel, rowOffsets.size(), isPanel ? std::optional(j) : std::nullopt);
+      for (auto [r, vector] : llvm::enumerate(lefts)) {
+        Value a = k.broadcast(vector::ExtractOp::create(k.builder(), k.loc(), vector, j), panel.lanes);
+        for (unsigned v = 0; v < panel.vectors; ++v)
+          next[r * panel.vectors + v] = multiplyAdd(a, row[v], next[r * panel.vectors + v]);
+      }
+    }
+    return next;
+  });
+  if (groups * together == extent)
+    return sums;
+  return k.loop(k.constant(groups * together), loop.extent, 1, "k", sums, [&](AffineExpr i, ValueRange part) {
+    return step(lhsAt + i, rowOffsets, rhsAt + i * loop.rhsStride, panel, part);
+  });
+}
+
 SmallVector<Value> TileEmitter::sumBlocks(AffineExpr extent, int64_t block, Panel panel, ValueRange carried, LoopBody body) const {
   if (block == 0)
     return k.loop(k.constant(0), extent, 1, "k", carried, body);
@@ -137,6 +181,8 @@ SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<
   if (depth == reduction.size())
     return step(lhsAt, rowOffsets, rhsAt, panel, carried);
   const ReductionLoop &loop = reduction[depth];
+  if (int64_t together = leftLanes(loop, panel); together > 1 && depth + 1 == reduction.size())
+    return sumLanes(loop, together, lhsAt, rowOffsets, rhsAt, panel, carried);
   int64_t products = 1;
   for (const ReductionLoop &inner : ArrayRef(reduction).drop_front(depth + 1))
     products *= getConstantDim(inner.extent).value_or(chainLength + 1);

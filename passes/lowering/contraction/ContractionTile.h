@@ -48,7 +48,7 @@ struct LinesToCome {
   int64_t stepsPerLine;
 };
 
-/// Computes tiles: reads the left side by elements (each is broadcast), the right side by vectors.
+/// Computes tiles: reads the left side by elements (each is broadcast), or by vectors where the target multiplies by their lanes, the right side by vectors.
 struct TileEmitter {
   KernelBuilder &k;
   mlir::Value lhs, rhs;
@@ -80,6 +80,13 @@ private:
   /// Products that a step adds to each sum.
   int64_t depth() const { return instruction ? instruction.getDepth() : 1; }
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
+  /// Elements of each row of the left side that a loop loads together; 1 where they are not contiguous, or the target does not multiply by lanes.
+  int64_t leftLanes(const ReductionLoop &loop, Panel panel) const;
+  /// The innermost loop with so many steps at a time.
+  Values sumLanes(const ReductionLoop &loop, int64_t together, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt,
+                  Panel panel, mlir::ValueRange carried) const;
+  /// A row of the right side, with what it prefetches for a tile of so many rows: once for each line, where the step's place among neighbours is given.
+  Values loadRight(mlir::AffineExpr right, Panel panel, size_t rows, std::optional<int64_t> place = std::nullopt) const;
   Values streams(mlir::AffineExpr lhsBase, mlir::AffineExpr rhsBase, Panel panel, unsigned count) const;
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum) const;
   mlir::Value add(mlir::Value a, mlir::Value b) const;

@@ -34,16 +34,23 @@ RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step)
       left *= split.left;
       right *= split.right;
     }
+  // Each row has a register of its own, and no element needs one to be broadcast to. Compilers load the right side of as many steps as there are lanes.
+  if (step.getFunction().empty() && target.tuned(kernel::Tuned::LeftLanes) && step.getLanes() > 1) {
+    std::swap(left, leftOfRow);
+    right *= step.getLanes();
+  }
 }
 
 int64_t RegisterBudget::rowsOf(int64_t vectors) const {
-  return std::max<int64_t>(1, (all - left - vectors * right) / (vectors * sums)) * stepRows;
+  return std::max<int64_t>(1, (all - left - vectors * right) / (vectors * sums + leftOfRow)) * stepRows;
 }
 
 int64_t RegisterBudget::vectorsOf(int64_t rows) const {
   int64_t steps = llvm::divideCeil(rows, stepRows);
-  return std::max<int64_t>(1, (all - left) / (steps * sums + right));
+  return std::max<int64_t>(1, (all - left - steps * leftOfRow) / (steps * sums + right));
 }
+
+int64_t RegisterBudget::narrowRows() const { return leftOfRow ? rowsOf(1) : vectorsOfMany * rowsOf(vectorsOfMany); }
 
 SmallVector<std::pair<int64_t, int64_t>> RegisterBudget::listTiles() const {
   constexpr int64_t fewestRows = 4;

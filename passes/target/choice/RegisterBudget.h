@@ -12,7 +12,8 @@
 
 namespace kiln {
 
-/// The registers while a tile of a product is computed: they hold its sums, one row of the right side, and one piece of the left side that meets that row.
+/// The registers while a tile of a product is computed: they hold its sums, one row of the right side, and one piece of the left side that meets that row; or
+/// a vector of the left side for each row, on targets whose instructions multiply by a lane.
 class RegisterBudget {
 public:
   RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step);
@@ -26,8 +27,8 @@ public:
   static constexpr int64_t vectorsOfMany = 2;
   /// Fewer sums than this leave the units waiting: two multiplications begin in each cycle and take four or five.
   static constexpr int64_t fewestSums = 8;
-  /// Rows of a tile of one vector with as many sums as that one.
-  int64_t narrowRows() const { return vectorsOfMany * rowsOf(vectorsOfMany); }
+  /// Rows of a tile of one vector with as many sums as that one, or as many as fit where each row has a register of its own.
+  int64_t narrowRows() const;
 
   /// Rows and vectors of the tiles that fill the registers in other proportions; a single row's sums are its streams'.
   llvm::SmallVector<std::pair<int64_t, int64_t>> listTiles() const;
@@ -35,6 +36,8 @@ public:
 private:
   /// In registers: all of them, and what a step has of sums and of either side.
   int64_t all, sums, left, right;
+  /// The same of the left side for each row of the tile.
+  int64_t leftOfRow = 0;
   int64_t stepRows;
 };
 

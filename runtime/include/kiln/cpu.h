@@ -1,4 +1,4 @@
-// What this CPU can do, asked by CPUID: no library and no constructor. Of other CPUs than x86-64 nothing is known here.
+// What this CPU can do, asked by CPUID on x86-64 and of Linux on AArch64 and RISC-V: no library and no constructor. Of other CPUs nothing is known here.
 #ifndef KILN_CPU_H
 #define KILN_CPU_H
 
@@ -42,20 +42,48 @@ namespace kiln::cpu {
   F(amx_bf16, "amx-bf16", leaf7_d, 22, amx_state, 0)                  \
   F(amx_int8, "amx-int8", leaf7_d, 25, amx_state, 0)
 
-// Features are bits of a set, in the order of the table.
-enum feature : uint8_t {
-#define KILN_FEATURE(id, name, word, bit, state, level) id,
-  KILN_X86_FEATURES(KILN_FEATURE)
-#undef KILN_FEATURE
-  num_features
-};
+// The same for AArch64: the enumerator, LLVM's name, the name behind -march=armv8.2-a+, and the word and bit in which Linux reports it. A target whose vectors
+// are longer than 128 bits needs one of the last ones, which are no instruction sets: they have no name for compilers.
+#define KILN_AARCH64_FEATURES(F) \
+  F(fullfp16, "fullfp16", "fp16", capabilities, 10) \
+  F(dotprod, "dotprod", "dotprod", capabilities, 20) \
+  F(fp16fml, "fp16fml", "fp16fml", capabilities, 23) \
+  F(sve, "sve", "sve", capabilities, 22)             \
+  F(sve2, "sve2", "sve2", capabilities2, 1)          \
+  F(i8mm, "i8mm", "i8mm", capabilities2, 13)         \
+  F(bf16, "bf16", "bf16", capabilities2, 14)         \
+  F(sve256, "sve256", "", lengths, 8)                \
+  F(sve512, "sve512", "", lengths, 9)                \
+  F(sve1024, "sve1024", "", lengths, 10)             \
+  F(sve2048, "sve2048", "", lengths, 11)
 
-// The compiler's names of the features, in the order of feature.
-constexpr const char *feature_names[] = {
-#define KILN_FEATURE(id, name, word, bit, state, level) name,
-    KILN_X86_FEATURES(KILN_FEATURE)
+// The same for 64-bit RISC-V; compilers use LLVM's names in -march. The baseline, rv64gc, has m, a, f, d and c.
+#define KILN_RISCV64_FEATURES(F) \
+  F(v, "v", "v", capabilities, 21)                  \
+  F(zvl128b, "zvl128b", "zvl128b", lengths, 7)      \
+  F(zvl256b, "zvl256b", "zvl256b", lengths, 8)      \
+  F(zvl512b, "zvl512b", "zvl512b", lengths, 9)      \
+  F(zvl1024b, "zvl1024b", "zvl1024b", lengths, 10)  \
+  F(zvl2048b, "zvl2048b", "zvl2048b", lengths, 11)
+
+// Features are bits of a set, in the order of the architecture's table.
+#define KILN_FEATURE(id, ...) id,
+enum feature : uint8_t { KILN_X86_FEATURES(KILN_FEATURE) num_features };
+enum aarch64_feature : uint8_t { KILN_AARCH64_FEATURES(KILN_FEATURE) num_aarch64_features };
+enum riscv64_feature : uint8_t { KILN_RISCV64_FEATURES(KILN_FEATURE) num_riscv64_features };
 #undef KILN_FEATURE
-};
+
+// LLVM's names of the features, in the order of the enumerators.
+#define KILN_FEATURE(id, name, ...) name,
+constexpr const char *feature_names[] = {KILN_X86_FEATURES(KILN_FEATURE)};
+constexpr const char *aarch64_feature_names[] = {KILN_AARCH64_FEATURES(KILN_FEATURE)};
+constexpr const char *riscv64_feature_names[] = {KILN_RISCV64_FEATURES(KILN_FEATURE)};
+#undef KILN_FEATURE
+
+// The drivers' names of AArch64's.
+#define KILN_FEATURE(id, name, driver, ...) driver,
+constexpr const char *aarch64_driver_names[] = {KILN_AARCH64_FEATURES(KILN_FEATURE)};
+#undef KILN_FEATURE
 
 using set = uint64_t;
 
@@ -63,7 +91,11 @@ using set = uint64_t;
 template <typename... F> constexpr set with(F... features) { return ((set(1) << features) | ... | set(0)); }
 
 // Those whose registers Linux gives only to a process that asks for them.
+#if defined(__x86_64__)
 constexpr set tiles = with(amx_tile, amx_bf16, amx_int8);
+#else
+constexpr set tiles = 0;
+#endif
 
 #if defined(__x86_64__)
 
@@ -146,6 +178,88 @@ static inline bool ask_for_tiles() {
   return false;
 #endif
 }
+
+#elif defined(__linux__) && (defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64))
+
+// What Linux passes to every program, and the lengths of vectors.
+enum word : uint8_t { capabilities, capabilities2, lengths, num_words };
+
+struct feature_bit {
+  enum word word;
+  uint8_t bit;
+};
+
+// In the order of the enumerators.
+#define KILN_FEATURE(id, name, driver, word, bit) {word, bit},
+constexpr feature_bit feature_bits[] = {
+#if defined(__aarch64__)
+    KILN_AARCH64_FEATURES(KILN_FEATURE)
+#else
+    KILN_RISCV64_FEATURES(KILN_FEATURE)
+#endif
+};
+#undef KILN_FEATURE
+
+// The C library's function, where the program has it.
+extern "C" __attribute__((weak)) unsigned long kiln_getauxval(unsigned long type) __asm__("getauxval");
+
+#if defined(__aarch64__)
+static inline int64_t call_system(int64_t number, int64_t first, int64_t second, int64_t third, int64_t fourth) {
+  register int64_t x8 __asm__("x8") = number, x0 __asm__("x0") = first, x1 __asm__("x1") = second, x2 __asm__("x2") = third, x3 __asm__("x3") = fourth;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+}
+#else
+static inline int64_t call_system(int64_t number, int64_t first, int64_t second, int64_t third, int64_t fourth) {
+  register int64_t a7 __asm__("a7") = number, a0 __asm__("a0") = first, a1 __asm__("a1") = second, a2 __asm__("a2") = third, a3 __asm__("a3") = fourth;
+  __asm__ volatile("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2), "r"(a3) : "memory");
+  return a0;
+}
+#endif
+
+// An entry of the auxiliary vector, or 0. Programs without a C library read it from the kernel's file.
+static inline uint64_t read_auxiliary(uint64_t type) {
+  if (kiln_getauxval)
+    return kiln_getauxval(type);
+  constexpr int64_t openat = 56, close = 57, read = 63, here = -100;
+  const int64_t file = call_system(openat, here, reinterpret_cast<int64_t>("/proc/self/auxv"), 0, 0);
+  uint64_t entry[2], found = 0;
+  while (file >= 0 && !found && call_system(read, file, reinterpret_cast<int64_t>(entry), sizeof(entry), 0) == int64_t(sizeof(entry)) && entry[0])
+    found = entry[0] == type ? entry[1] : 0;
+  if (file >= 0)
+    call_system(close, file, 0, 0, 0);
+  return found;
+}
+
+// Bytes of a vector register, given the CPU's capabilities. The instructions are written as numbers, for assemblers that do not know them.
+static inline uint64_t vector_bytes(uint64_t capable) {
+  uint64_t bytes = 0;
+#if defined(__aarch64__)
+  if (capable >> 22 & 1) {
+    register uint64_t x9 __asm__("x9");
+    __asm__(".inst 0x04bf5029" : "=r"(x9)); // rdvl x9, #1
+    bytes = x9;
+  }
+#else
+  if (capable >> 21 & 1)
+    __asm__("csrr %0, 0xc22" : "=r"(bytes)); // vlenb
+#endif
+  return bytes;
+}
+
+// All features that the CPU has and the operating system serves.
+static inline set read() {
+  constexpr uint64_t hwcap = 16, hwcap2 = 26;
+  uint64_t words[num_words] = {read_auxiliary(hwcap), read_auxiliary(hwcap2), 0};
+  for (uint64_t bits = 128; bits <= 8 * vector_bytes(words[capabilities]); bits *= 2)
+    words[lengths] |= bits;
+  set have = 0;
+  for (unsigned i = 0; i < sizeof(feature_bits) / sizeof(feature_bits[0]); ++i)
+    have |= set(words[feature_bits[i].word] >> feature_bits[i].bit & 1) << i;
+  return have;
+}
+
+static inline bool ask_for_tiles() { return false; }
 
 #else
 

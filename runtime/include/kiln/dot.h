@@ -12,6 +12,8 @@ namespace kiln {
 #define KILN_DOT_BITS 512
 #elif defined(__AVXVNNI__)
 #define KILN_DOT_BITS 256
+#elif defined(__ARM_FEATURE_MATMUL_INT8) || defined(__ARM_FEATURE_DOTPROD)
+#define KILN_DOT_BITS 128
 #else
 #define KILN_DOT_BITS 0
 #endif
@@ -104,7 +106,38 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 #endif
 }
 
-#if KILN_DOT_BITS
+#if KILN_DOT_BITS && defined(__aarch64__)
+// Clang's functions for instructions of NEON return another type than they declare, which must be cast at once: as an argument it becomes wrong LLVM IR.
+#if !defined(__ARM_FEATURE_MATMUL_INT8)
+// The sums of four products for each lane where both sides are signed.
+template <typename V> KILN_INLINE V multiply_signed_fours(V x, V y, V sum) {
+  using Bytes = vec<int8_t, 16>;
+#if defined(__clang__)
+  return __builtin_bit_cast(V, __builtin_neon_vdotq_s32(bitcast<Bytes>(sum), bitcast<Bytes>(x), bitcast<Bytes>(y), 34));
+#else
+  return __builtin_aarch64_sdot_prodv16qi(bitcast<Bytes>(x), bitcast<Bytes>(y), sum);
+#endif
+}
+#endif
+
+// The sums of four products for each lane: bytes of `x` count as unsigned, those of `y` as signed. Without an instruction for that, bytes of `x` count from
+// -128 on, and 128 times the sum of the others is added: as twice 64 times, which depends on `y` only.
+template <int Lanes, typename V> KILN_INLINE V multiply_fours(V x, V y, V sum) {
+  static_assert(Lanes == 4, "a vector of 128 bits");
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  using Bytes = vec<int8_t, 16>;
+#if defined(__clang__)
+  return __builtin_bit_cast(V, __builtin_neon_vusdotq_s32(bitcast<Bytes>(sum), bitcast<Bytes>(x), bitcast<Bytes>(y), 34));
+#else
+  return __builtin_aarch64_usdot_prodv16qi_suss(bitcast<vec<uint8_t, 16>>(x), bitcast<Bytes>(y), sum);
+#endif
+#else
+  const V middles = broadcast<V>(0x40404040);
+  V offset = multiply_signed_fours(middles, y, multiply_signed_fours(middles, y, V{}));
+  return multiply_signed_fours(V(x ^ int32_t(0x80808080u)), y, V(sum + offset));
+#endif
+}
+#elif KILN_DOT_BITS
 // One instruction for 4 bytes of each lane: those of `x` count as unsigned, those of `y` as signed.
 template <int Lanes, typename V> KILN_INLINE V multiply_fours(V x, V y, V sum) {
 #if defined(__clang__) && __clang_major__ >= 22
@@ -138,7 +171,7 @@ template <int Lanes, typename V> KILN_INLINE V multiply_fours(V x, V y, V sum) {
 // The sums of both by one instruction, where the CPU has it for so many lanes.
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8(Four left, Bytes right, V sum) {
 #if KILN_DOT_BITS
-  if constexpr (Lanes == 4 || Lanes == 8 || Lanes * 32 == KILN_DOT_BITS)
+  if constexpr (Lanes == 4 || (Lanes == 8 && KILN_DOT_BITS > 128) || Lanes * 32 == KILN_DOT_BITS)
     return multiply_fours<Lanes>(spreadFours<V>(left), bitcast<V>(right), sum);
 #endif
   return dot_u8s8_pairs<Lanes>(left, right, sum);
@@ -146,7 +179,7 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8u8(Four left, Bytes right, V sum) {
 #if KILN_DOT_BITS
-  if constexpr (Lanes == 4 || Lanes == 8 || Lanes * 32 == KILN_DOT_BITS)
+  if constexpr (Lanes == 4 || (Lanes == 8 && KILN_DOT_BITS > 128) || Lanes * 32 == KILN_DOT_BITS)
     return multiply_fours<Lanes>(bitcast<V>(right), spreadFours<V>(left), sum);
 #endif
   return dot_s8u8_pairs<Lanes>(left, right, sum);
@@ -234,6 +267,14 @@ template <int Lanes, typename Two, typename Words, typename V> KILN_INLINE V dot
 #elif defined(__AVX512BF16__) && defined(__AVX512VL__)
   if constexpr (Lanes == 16)
     return __builtin_ia32_dpbf16ps_v16sf(sum, bitcast<vec<int16_t, 32>>(a), bitcast<vec<int16_t, 32>>(b));
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__clang__)
+  using Bytes = vec<int8_t, 16>;
+  if constexpr (Lanes == 4)
+    return __builtin_bit_cast(V, __builtin_neon_vbfdotq_f32(bitcast<Bytes>(sum), bitcast<Bytes>(a), bitcast<Bytes>(b), 41));
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+  using Halves = __Bfloat16x8_t;
+  if constexpr (Lanes == 4)
+    return __builtin_aarch64_bfdotv4sf(sum, bitcast<Halves>(a), bitcast<Halves>(b));
 #endif
   return sum + bitcast<V>(a << 16u) * bitcast<V>(b << 16u) + bitcast<V>(a & 0xffff0000u) * bitcast<V>(b & 0xffff0000u);
 }

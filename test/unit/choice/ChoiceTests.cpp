@@ -118,6 +118,21 @@ TEST_F(Choices, TilesOfOtherSteps) {
   EXPECT_EQ(matrix.rowsOf(2), 28);
 }
 
+TEST_F(Choices, RowsWhoseLanesMultiplyHaveRegisters) {
+  auto tuning = kernel::TuningAttr::get(&context, {{kernel::Tuned::LeftLanes, 1}});
+  auto arm = kernel::TargetAttr::get(&context, "t", "", "", 128, 32, 64 << 10, 1 << 20, 32 << 20, builder.getStrArrayAttr({}), tuning);
+  RegisterBudget budget(arm, arm.getPlainStep(f32));
+  // 16 sums, 8 vectors of the left side and 4 times 2 of the right one.
+  EXPECT_EQ(budget.rowsOf(2), 8);
+  EXPECT_EQ(budget.vectorsOf(4), 3);
+  EXPECT_EQ(budget.narrowRows(), 14);
+  EXPECT_EQ(shape(chooseTile(arm, arm.getPlainStep(f32), 100, 256, 1000)), Shape(8, 2));
+  // Other steps take their left side as before.
+  mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getI8Type(), i32 = builder.getI32Type();
+  auto dots = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8");
+  EXPECT_EQ(RegisterBudget(arm, dots).rowsOf(2), 14);
+}
+
 TEST_F(Choices, StepsOfSeveralRows) {
   mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getI8Type(), i32 = builder.getI32Type(), bf16 = builder.getBF16Type();
   auto make = [&](mlir::Type lhs, mlir::Type rhs, mlir::Type sum, llvm::ArrayRef<int64_t> shape, llvm::StringRef function) {

@@ -86,6 +86,16 @@ TEST(Choice, ThreadsThatAreFirstAtOnceAgree) {
   }
 }
 
+TEST(CpuSet, KnowsOtherArchitectures) {
+  namespace cpu = kiln::cpu;
+  EXPECT_STREQ(cpu::aarch64_feature_names[cpu::dotprod], "dotprod");
+  EXPECT_STREQ(cpu::aarch64_driver_names[cpu::fullfp16], "fp16");
+  EXPECT_STREQ(cpu::aarch64_feature_names[cpu::sve2048], "sve2048");
+  EXPECT_STREQ(cpu::riscv64_feature_names[cpu::zvl256b], "zvl256b");
+  EXPECT_EQ(sizeof(cpu::aarch64_feature_names) / sizeof(char *), size_t(cpu::num_aarch64_features));
+  EXPECT_EQ(sizeof(cpu::riscv64_feature_names) / sizeof(char *), size_t(cpu::num_riscv64_features));
+}
+
 #if defined(__x86_64__)
 TEST(CpuSet, HasANameForEachFeature) {
   for (int i = 0; i < kiln::cpu::num_features; ++i)

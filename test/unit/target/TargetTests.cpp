@@ -40,14 +40,17 @@ TEST_F(Targets, EveryNameHasADescription) {
     kernel::TargetAttr attr = makeTarget(&context, target.name);
     ASSERT_TRUE(attr) << names.back();
     EXPECT_EQ(attr.getName(), target.name);
-    EXPECT_TRUE(attr.getVectorBits() == 128 || attr.getVectorBits() == 256 || attr.getVectorBits() == 512) << names.back();
+    // Without vectors, a register holds one element.
+    EXPECT_TRUE(llvm::is_contained({32u, 128u, 256u, 512u}, attr.getVectorBits())) << names.back();
     EXPECT_GE(attr.getRegisters(), 16u);
     EXPECT_GE(attr.getL1(), 16 << 10) << names.back();
     EXPECT_GT(attr.getL2(), attr.getL1()) << names.back();
     EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
     EXPECT_FALSE(attr.getTriple().empty());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "znver4"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "znver4",
+                                              "aarch64", "aarch64-v8.2", "aarch64-v8.6", "aarch64-sve256", "aarch64-sve512", "cortex-a76", "neoverse-v1",
+                                              "apple-m1", "riscv64", "riscv64-v128", "riscv64-v256", "riscv64-v512"}));
 }
 
 TEST_F(Targets, LevelsOfTheTableAreTheCompilers) {
@@ -173,9 +176,78 @@ TEST_F(Targets, NativeHasWhatTheMachineHas) {
 // The choice at run time asks for each feature under its name there.
 TEST_F(Targets, TheRuntimeKnowsEveryFeature) {
   std::string text = embeddedFile("kiln/cpu.h").str();
+  // The baseline of RISC-V's Linux, which no program asks for.
+  std::vector<std::string> baseline = {"m", "a", "f", "d", "c"};
   for (const Target &target : getTargets())
     for (const std::string &feature : featuresOf(target.name))
-      EXPECT_TRUE(text.find("F(" + makeIdentifier(feature) + ", \"" + feature + "\"") != std::string::npos) << feature;
+      EXPECT_TRUE(llvm::is_contained(baseline, feature) || text.find("F(" + makeIdentifier(feature) + ", \"" + feature + "\"") != std::string::npos) << feature;
+}
+
+TEST_F(Targets, LibrariesAskForWhatTheTargetNeeds) {
+  auto needed = [&](llvm::StringRef name) { return neededFeatures(makeTarget(&context, name)); };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(needed("aarch64"), Names());
+  EXPECT_EQ(needed("aarch64-v8.2"), (Names{"fullfp16", "dotprod"}));
+  EXPECT_EQ(needed("aarch64-v8.6"), (Names{"fullfp16", "dotprod", "i8mm", "bf16"}));
+  EXPECT_EQ(needed("aarch64-sve256"), (Names{"fullfp16", "dotprod", "sve", "sve256"}));
+  EXPECT_EQ(needed("riscv64"), Names());
+  EXPECT_EQ(needed("riscv64-v256"), (Names{"v", "zvl256b"}));
+  // What a CPU's name implies.
+  auto named = kernel::TargetAttr::get(&context, "t", "aarch64-unknown-linux-gnu", "neoverse-n1", 128, 32, 1 << 15, 1 << 20, 1 << 25,
+                                       mlir::Builder(&context).getStrArrayAttr({}));
+  EXPECT_EQ(neededFeatures(named), (Names{"fullfp16", "dotprod"}));
+  EXPECT_EQ(targetFlags(named).front(), "-mcpu=neoverse-n1");
+}
+
+TEST_F(Targets, StepsOfArmFollowFromTheFeatures) {
+  mlir::Builder b(&context);
+  mlir::Type u8 = b.getIntegerType(8, false), i8 = b.getIntegerType(8), i32 = b.getI32Type(), bf16 = b.getBF16Type();
+  auto functionFor = [&](llvm::StringRef name) { return makeTarget(&context, name).findStep(u8, i8, i32).getFunction().str(); };
+  EXPECT_EQ(functionFor("aarch64"), "dot_u8s8_pairs");
+  EXPECT_EQ(functionFor("aarch64-v8.2"), "dot_u8s8");
+  EXPECT_EQ(functionFor("aarch64-v8.6"), "dot_u8s8");
+  EXPECT_EQ(functionFor("aarch64-sve256"), "dot_u8s8_pairs");
+  EXPECT_FALSE(makeTarget(&context, "aarch64-v8.2").findStep(bf16, bf16, b.getF32Type()));
+  EXPECT_TRUE(makeTarget(&context, "aarch64-v8.6").findStep(bf16, bf16, b.getF32Type()));
+  EXPECT_EQ(makeTarget(&context, "aarch64").tuned(kernel::Tuned::LeftLanes), 1);
+  EXPECT_EQ(makeTarget(&context, "aarch64-sve256").tuned(kernel::Tuned::LeftLanes), 0);
+  EXPECT_EQ(makeTarget(&context, "riscv64-v256").tuned(kernel::Tuned::LeftLanes), 0);
+}
+
+TEST_F(Targets, FlagsOfArmAndRiscV) {
+  using Flags = std::vector<std::string>;
+  auto flagsOf = [&](llvm::StringRef name) { return targetFlags(makeTarget(&context, name)); };
+  EXPECT_EQ(flagsOf("aarch64"), (Flags{"-march=armv8-a", "-mno-outline-atomics"}));
+  EXPECT_EQ(flagsOf("aarch64-v8.6"), (Flags{"-march=armv8.2-a+fp16+dotprod+i8mm+bf16", "-mno-outline-atomics"}));
+  EXPECT_EQ(flagsOf("riscv64"), (Flags{"-march=rv64imafdc", "-mabi=lp64d"}));
+  EXPECT_EQ(flagsOf("riscv64-v256"), (Flags{"-march=rv64imafdcv_zvl256b", "-mabi=lp64d"}));
+  // The built-in compiler gets the same, in its own words.
+  std::string arguments = llvm::join(frontendArguments(makeTarget(&context, "riscv64-v256")), " ");
+  for (const char *words : {"-target-abi lp64d", "-target-feature +d", "-target-feature +v", "-target-feature +zvl256b"})
+    EXPECT_NE(arguments.find(words), std::string::npos) << words;
+  EXPECT_NE(llvm::join(frontendArguments(makeTarget(&context, "aarch64-sve512")), " ").find("-mvscale-min=4"), std::string::npos);
+  // Without features, it is for Linux all the same, where doubles are passed in registers.
+  auto plain = kernel::TargetAttr::get(&context, "t", "riscv64-unknown-linux-gnu", "generic-rv64", 128, 32, 1 << 15, 1 << 20, 1 << 25,
+                                       mlir::Builder(&context).getStrArrayAttr({}));
+  EXPECT_EQ(targetFlags(plain).front(), "-march=rv64imafdc");
+  EXPECT_NE(llvm::join(frontendArguments(plain), " ").find("-target-feature +d"), std::string::npos);
+}
+
+TEST_F(Targets, TheBuildOfAnyCpuNamesNone) { EXPECT_TRUE(targetFlags(makeTarget(&context, "generic")).empty()); }
+
+TEST_F(Targets, FamiliesAreSeveralTargets) {
+  auto namesOf = [&](llvm::StringRef family) {
+    std::string error, names;
+    for (kernel::TargetAttr attr : makeTargets(&context, {family.str()}, error))
+      names += (names.empty() ? "" : " ") + attr.getName().str();
+    return names + error;
+  };
+  EXPECT_EQ(namesOf("portable-aarch64"), "aarch64 aarch64-v8.2 aarch64-v8.6");
+  EXPECT_EQ(namesOf("portable-riscv64"), "riscv64 riscv64-v128 riscv64-v256");
+  EXPECT_EQ(namesOf("portable-x86_64"), "x86-64-v2 x86-64-v3 x86-64-v4");
+#if defined(__x86_64__)
+  EXPECT_EQ(namesOf("portable"), namesOf("portable-x86_64"));
+#endif
 }
 
 TEST_F(Targets, FlagsNameTheCpuAndTheFeatures) {
@@ -198,7 +270,9 @@ TEST_F(Targets, WrongNamesAreErrors) {
   EXPECT_FALSE(makeTarget(&context, "vax"));
   EXPECT_FALSE(makeTarget(&context, ""));
   EXPECT_FALSE(makeTarget(&context, "X86-64-V3"));
-  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, alderlake, sapphirerapids, znver4");
+  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, alderlake, sapphirerapids, znver4, "
+                                         "aarch64, aarch64-v8.2, aarch64-v8.6, aarch64-sve256, aarch64-sve512, cortex-a76, neoverse-v1, apple-m1, riscv64, "
+                                         "riscv64-v128, riscv64-v256, riscv64-v512");
   EXPECT_EQ(errorOf({"generic", "x86-64-v2", "generic"}), "target 'generic' is named twice");
   EXPECT_EQ(errorOf({}), "no target is named");
 }

@@ -1,0 +1,101 @@
+//===- Program.h - A model as a program of its own, run by a command --------===//
+//
+// For machines other than this one. The objects of a model and a small program around them, which compileRunner() makes, are linked without a C library. A
+// command such as `qemu-aarch64` runs it once for each request: the request is its standard input, the answer its standard output.
+//
+// Numbers are 64 bits wide, the lowest byte first. A text is its length, -1 for none, and its bytes. A tensor of strings is its number of elements and the
+// text of each, any other its number of bytes and its bytes. Requests, by their first number, and their answers:
+//   0 description                                                          the table NAME_info (readModelTable)
+//   1 workspace size: dims                                                 the bytes
+//   2 run: runs, profiled runs, bytes of weights, dims, weights,           status, which guards are intact, dims, outputs without their sizes,
+//          inputs, bytes of each output                                    nanoseconds of each run, kernels if any run is profiled
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_COMPILER_RUN_PROGRAM_H
+#define KILN_COMPILER_RUN_PROGRAM_H
+
+#include "kiln/abi.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/TargetParser/Triple.h"
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace kiln {
+
+/// A kernel in the profiled runs, with sums over its calls.
+struct LaunchTime {
+  std::string name, nodes, algorithm;
+  int64_t calls, nanoseconds, flops, bytes;
+};
+
+/// What a request asks for beside one run's results.
+struct RunCounts {
+  int64_t runs = 1, profiled = 0;
+};
+
+/// The times that a run reports.
+struct RunTimes {
+  std::vector<int64_t> nanoseconds;
+  std::vector<LaunchTime> launches;
+};
+
+/// Writes requests.
+class RequestWriter {
+public:
+  void addNumber(int64_t number) { bytes.append(reinterpret_cast<const char *>(&number), sizeof(number)); }
+  void addBytes(const void *data, size_t size) { bytes.append(static_cast<const char *>(data), size); }
+  llvm::StringRef text() const { return bytes; }
+
+private:
+  std::string bytes;
+};
+
+/// Reads answers. What is missing reads as zero and makes the answer broken.
+class AnswerReader {
+public:
+  explicit AnswerReader(llvm::StringRef rest) : rest(rest) {}
+  int64_t takeNumber();
+  llvm::StringRef takeBytes(uint64_t size);
+  /// Nothing for no text.
+  std::optional<llvm::StringRef> takeText();
+  bool isBroken() const { return broken; }
+
+private:
+  llvm::StringRef rest;
+  bool broken = false;
+};
+
+/// A linked program and the command that runs it.
+class Program {
+public:
+  /// Links the objects, that of compileRunner() among them. The program is removed with this object.
+  static llvm::Expected<std::unique_ptr<Program>> link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects, const llvm::Triple &triple,
+                                                       std::vector<std::string> command);
+  ~Program();
+
+  /// The answer to a request; an error says how the command ended.
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> ask(const RequestWriter &request) const;
+  llvm::StringRef getCommand() const { return command.front(); }
+
+private:
+  Program() = default;
+  std::string folder, path;
+  std::vector<std::string> command;
+};
+
+/// The emulator of this machine for programs of that architecture, whose vectors have so many bits; an error says what to install.
+llvm::Expected<std::vector<std::string>> findEmulator(const llvm::Triple &triple, unsigned vectorBits);
+
+/// The table in an answer, and the target that the machine has chosen, or null. All that they point to is in the allocator.
+struct ModelTable {
+  const kiln_model_info *info = nullptr;
+  const char *target = nullptr;
+};
+llvm::Expected<ModelTable> readModelTable(llvm::StringRef answer, llvm::BumpPtrAllocator &allocator);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_RUN_PROGRAM_H

@@ -1,0 +1,125 @@
+//===- RemoteRun.cpp - A run of a model that is a program of its own --------===//
+#include "compiler/run/LoadedModel.h"
+#include "compiler/run/Program.h"
+#include "kiln/runtime.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace kiln {
+
+enum Request : int64_t { Describe = 0, WorkspaceSize = 1, Run = 2 };
+
+Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(std::unique_ptr<Program> program, std::unique_ptr<MemoryBuffer> weights) {
+  std::unique_ptr<LoadedModel> model(new LoadedModel);
+  RequestWriter request;
+  request.addNumber(Describe);
+  Expected<std::unique_ptr<MemoryBuffer>> answer = program->ask(request);
+  if (!answer)
+    return answer.takeError();
+  Expected<ModelTable> table = readModelTable((*answer)->getBuffer(), model->tables);
+  if (!table)
+    return table.takeError();
+  model->name = table->info->name ? table->info->name : "";
+  model->weights = std::move(weights);
+  model->program = std::move(program);
+  model->info = table->info;
+  model->target = table->target;
+  if (Error error = model->check())
+    return std::move(error);
+  return std::move(model);
+}
+
+Expected<size_t> LoadedModel::askWorkspaceSize(ArrayRef<int64_t> dims) const {
+  if (info->workspace_size >= 0)
+    return size_t(info->workspace_size);
+  RequestWriter request;
+  request.addNumber(WorkspaceSize);
+  request.addBytes(dims.data(), dims.size() * sizeof(int64_t));
+  Expected<std::unique_ptr<MemoryBuffer>> answer = program->ask(request);
+  if (!answer)
+    return answer.takeError();
+  AnswerReader reader((*answer)->getBuffer());
+  auto size = size_t(reader.takeNumber());
+  return reader.isBroken() ? Expected<size_t>(makeError("the program of the model has left a broken answer")) : size;
+}
+
+static void addTensor(RequestWriter &request, const Tensor &tensor) {
+  bool isText = tensor.getType() == KILN_ELEMENT_STRING;
+  request.addNumber(isText ? tensor.getNumElements() : int64_t(tensor.getByteSize()));
+  if (!isText)
+    request.addBytes(tensor.getData(), tensor.getByteSize());
+  for (int64_t i = 0; isText && i < tensor.getNumElements(); ++i) {
+    StringRef text = tensor.getText(i);
+    request.addNumber(int64_t(text.size()));
+    request.addBytes(text.data(), text.size());
+  }
+}
+
+static void takeTensor(AnswerReader &reader, Tensor &tensor) {
+  if (tensor.getType() != KILN_ELEMENT_STRING) {
+    StringRef bytes = reader.takeBytes(tensor.getByteSize());
+    if (!bytes.empty())
+      std::memcpy(tensor.getData(), bytes.data(), bytes.size());
+    return;
+  }
+  for (int64_t i = 0; i < tensor.getNumElements() && !reader.isBroken(); ++i)
+    tensor.setText(i, reader.takeText().value_or(""));
+}
+
+static RunTimes takeTimes(AnswerReader &reader, const RunCounts &counts) {
+  RunTimes times;
+  for (int64_t i = 0; i < counts.runs; ++i)
+    times.nanoseconds.push_back(reader.takeNumber());
+  for (int64_t i = 0, kernels = counts.profiled ? reader.takeNumber() : 0; i < kernels && !reader.isBroken(); ++i) {
+    auto text = [&] { return reader.takeText().value_or("").str(); };
+    LaunchTime launch{text(), text(), text(), 0, 0, 0, 0};
+    for (int64_t *number : {&launch.calls, &launch.nanoseconds, &launch.flops, &launch.bytes})
+      *number = reader.takeNumber();
+    if (launch.calls > 0)
+      times.launches.push_back(std::move(launch));
+  }
+  return times;
+}
+
+Expected<RunTimes> Execution::runElsewhere(const RunCounts &counts) {
+  const std::unique_ptr<MemoryBuffer> &weights = model->weights;
+  bool hasFile = model->getInfo().weights_file != nullptr;
+  RequestWriter request;
+  for (int64_t number : {int64_t(Run), counts.runs, counts.profiled, hasFile ? int64_t(weights->getBufferSize()) : 0})
+    request.addNumber(number);
+  request.addBytes(dims.data(), dims.size() * sizeof(int64_t));
+  if (hasFile)
+    request.addBytes(weights->getBufferStart(), weights->getBufferSize());
+  for (const Tensor *input : inputTensors)
+    addTensor(request, *input);
+  auto bufferOf = [&](size_t output) -> Tensor & {
+    auto room = rooms.find(output);
+    return room == rooms.end() ? outputs[output] : room->second;
+  };
+  for (size_t i = 0; i < outputs.size(); ++i)
+    request.addNumber(int64_t(bufferOf(i).getByteSize()));
+  Expected<std::unique_ptr<MemoryBuffer>> answer = model->program->ask(request);
+  if (!answer)
+    return answer.takeError();
+  AnswerReader reader((*answer)->getBuffer());
+  auto status = kiln_status(reader.takeNumber());
+  int64_t intact = reader.takeNumber();
+  if (!reader.isBroken() && status != KILN_STATUS_OK)
+    return makeError("the model did not run: " + Twine(kiln_status_string(status)));
+  if (!reader.isBroken() && intact != 3)
+    return createStringError(std::errc::state_not_recoverable, intact & 1 ? "the model wrote beyond an output" : "the model wrote beyond its workspace");
+  for (int64_t &dim : dims)
+    dim = reader.takeNumber();
+  for (size_t i = 0; i < outputs.size(); ++i)
+    takeTensor(reader, bufferOf(i));
+  RunTimes times = takeTimes(reader, counts);
+  if (reader.isBroken())
+    return makeError("the program of the model has left a broken answer");
+  if (Error error = shapeOutputs())
+    return std::move(error);
+  return times;
+}
+
+} // namespace kiln
