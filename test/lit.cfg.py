@@ -60,6 +60,8 @@ config.available_features.add(platform.machine())
 for tool in ("qemu-aarch64", "node"):
     if shutil.which(tool):
         config.available_features.add(tool)
+if shutil.which("wasm-ld", path=config.environment["PATH"]):
+    config.available_features.add("wasm-ld")
 # Operations in oneDNN: built where its headers are.
 if os.path.exists(os.path.join(config.kiln_binary_dir, config.libdir, "kiln", "kiln_onednn.so")):
     config.available_features.add("onednn")

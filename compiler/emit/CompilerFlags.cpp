@@ -57,6 +57,8 @@ std::string tripleOf(kernel::TargetAttr target) {
 
 static bool isX86(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)).isX86(); }
 
+static bool isWasm(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)).isWasm(); }
+
 /// Without it, compilers use only half of a 512-bit vector unit.
 static bool isWide(kernel::TargetAttr target) { return target && isX86(target) && target.getVectorBits() >= 512; }
 
@@ -88,9 +90,11 @@ std::vector<std::string> targetFlags(kernel::TargetAttr target) {
     return flags;
   if (!target.getCpu().empty())
     flags.push_back(makeCompilerOption(isX86(target) ? "-march=" : "-mcpu=", target.getCpu()));
-  if (isX86(target))
+  if (isX86(target) || isWasm(target))
     for (const std::string &feature : instructionSets(target))
       flags.push_back(makeCompilerOption("-m", feature));
+  if (isWasm(target))
+    flags.push_back("-fno-PIC"); // a module is linked whole
   if (isWide(target))
     flags.push_back("-mprefer-vector-width=512");
   return flags;
@@ -100,10 +104,13 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
   std::vector<std::string> arguments = {"-triple", tripleOf(target)};
   for (StringRef flag : builtinFlags)
     arguments.push_back(flag.str());
-  for (const Flag &flag : flags)
+  for (const Flag &flag : flags) {
+    if (flag.driver == "-fPIC" && isWasm(target))
+      continue; // a module is linked whole
     for (StringRef word : llvm::split(flag.frontend, ' '))
       if (!word.empty())
         arguments.push_back(word.str());
+  }
   if (!target)
     return arguments;
   if (!target.getCpu().empty())
