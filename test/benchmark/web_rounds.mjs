@@ -30,7 +30,7 @@ async function loadOnnxRuntime(folder, path, inputs) {
   const ort = await import(pathToFileURL(`${folder}/dist/ort.node.min.mjs`));
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = "error";
-  const session = await ort.InferenceSession.create(readFileSync(path), { executionProviders: ["wasm"], graphOptimizationLevel: "all" });
+  const session = await ort.InferenceSession.create(readFileSync(path), { executionProviders: ["wasm"], graphOptimizationLevel: "all", logSeverityLevel: 3 });
   const given = Object.fromEntries(session.inputNames.map((name) => [name, new ort.Tensor(inputs[name].type, inputs[name].data, inputs[name].dims)]));
   return () => session.run(given);
 }
