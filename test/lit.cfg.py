@@ -57,7 +57,7 @@ if platform.machine() in ("x86_64", "AMD64"):
         if feature in flags:
             config.available_features.add(feature)
 config.available_features.add(platform.machine())
-for tool in ("qemu-aarch64", "node"):
+for tool in ("qemu-aarch64", "node", "chromium"):
     if shutil.which(tool):
         config.available_features.add(tool)
 if shutil.which("wasm-ld", path=config.environment["PATH"]):
