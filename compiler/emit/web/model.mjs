@@ -24,6 +24,7 @@ const align = (bytes) => Math.ceil(bytes / 64) * 64;
 const isStatic = (tensor) => Array.isArray(tensor.dims);
 const getDims = (tensor, sizes) => (isStatic(tensor) ? tensor.dims : tensor.dims(sizes));
 const count = (dims) => dims.reduce((product, dim) => product * dim, 1);
+for (const tensor of [...signature.inputs, ...signature.outputs]) if (isStatic(tensor)) tensor.elements = count(tensor.dims);
 const elementBytes = (tensor) => (tensor.type === "string" ? stringBytes : arrays[tensor.type].BYTES_PER_ELEMENT);
 
 /** The custom sections of a module by name. */
@@ -120,6 +121,7 @@ function listSlots(tensors, isOutput) {
 
 const inputSlots = listSlots(signature.inputs, false);
 const outputSlots = listSlots(signature.outputs, true);
+const givenSlots = inputSlots.filter((slot) => !slot.isHidden);
 
 function listTensors(tensors, slots) {
   const isHidden = (index) => slots.some((slot) => slot.isHidden && slot.first === index && slot.count > 0);
@@ -136,10 +138,15 @@ function readTensor(tensor, value) {
   if (value === undefined || value === null) throw wrong("is missing");
   const isPair = !ArrayBuffer.isView(value) && !Array.isArray(value) && typeof value === "object" && "data" in value;
   let data = isPair ? value.data : value;
-  const dims = isPair && value.dims ? Array.from(value.dims, Number) : tensor.dims;
-  if (!Array.isArray(dims)) throw wrong(`has dynamic dimensions, ${describe(tensor)}: expected { data, dims }`);
-  if (dims.length !== tensor.texts.length) throw wrong(`has ${dims.length} dimensions, expected ${describe(tensor)}`);
-  if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) throw wrong(`dims [${dims}] are not all whole numbers`);
+  let { dims, elements } = tensor;
+  if (isPair && value.dims) {
+    dims = Array.from(value.dims, Number);
+    if (dims.length !== tensor.texts.length) throw wrong(`has ${dims.length} dimensions, expected ${describe(tensor)}`);
+    if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) throw wrong(`dims [${dims}] are not all whole numbers`);
+    elements = count(dims);
+  } else if (elements === undefined) {
+    throw wrong(`has dynamic dimensions, ${describe(tensor)}: expected { data, dims }`);
+  }
   if (tensor.type === "string") {
     if (!Array.isArray(data) || !data.every((text) => typeof text === "string")) throw wrong("expected an array of strings");
   } else {
@@ -148,7 +155,7 @@ function readTensor(tensor, value) {
     if (isHalf || (data instanceof Uint8ClampedArray && wanted === Uint8Array)) data = new wanted(data.buffer, data.byteOffset, data.length);
     if (!(data instanceof wanted)) throw wrong(`expected a ${wanted.name} for ${describe(tensor)}, got ${data?.constructor?.name ?? typeof data}`);
   }
-  if (data.length !== count(dims)) throw wrong(`has ${data.length} elements, expected ${count(dims)} for ${describe(tensor)}`);
+  if (data.length !== elements) throw wrong(`has ${data.length} elements, expected ${elements} for ${describe(tensor)}`);
   return { data, dims };
 }
 
@@ -156,16 +163,15 @@ function readTensor(tensor, value) {
 function readInputs(inputs) {
   if (inputs === null || typeof inputs !== "object") throw new KilnError(0, "run() takes an object with the inputs by name");
   const tensors = new Array(signature.inputs.length);
-  for (const slot of inputSlots) {
+  for (const slot of givenSlots) {
     const value = inputs[slot.name];
-    if (slot.isHidden) continue;
     if (slot.isList && (!Array.isArray(value) || value.length !== slot.count))
       throw new KilnError(0, `input '${slot.name}': expected an array of ${slot.count} tensors`);
     for (let i = 0; i < slot.count; ++i) tensors[slot.first + i] = readTensor(signature.inputs[slot.first + i], slot.isList ? value[i] : value);
   }
-  for (const name of Object.keys(inputs))
-    if (!inputSlots.some((slot) => slot.name === name && !slot.isHidden))
-      throw new KilnError(0, `the model has no input '${name}', but: ${inputSlots.filter((slot) => !slot.isHidden).map((slot) => slot.name).join(", ")}`);
+  const names = Object.keys(inputs), known = givenSlots.map((slot) => slot.name);
+  const unknown = names.length > known.length && names.find((name) => !known.includes(name));
+  if (unknown) throw new KilnError(0, `the model has no input '${unknown}', but: ${known.join(", ")}`);
   return tensors;
 }
 
@@ -247,12 +253,17 @@ export class Model {
     const tensors = readInputs(inputs);
     if (signature.symbols.length) this.#place(bindSizes(tensors, options.dims));
     this.#write(tensors);
-    const addresses = [this.#inputs, this.#outputs];
-    if (signature.symbols.length) addresses.unshift(this.#dims);
-    if (signature.weights.bytes) addresses.push(this.#weights);
-    const code = this.#run(...addresses, this.#plan.workspace, 0);
+    const code = this.#call(this.#plan.workspace);
     if (code) throw new KilnError(code);
     return this.#read(options.copy ?? true);
+  }
+
+  /** The arguments that a model has: sizes if some are dynamic, weights if there are any. No context: one thread, no hooks. */
+  #call(workspace) {
+    if (signature.symbols.length && signature.weights.bytes) return this.#run(this.#dims, this.#inputs, this.#outputs, this.#weights, workspace, 0);
+    if (signature.symbols.length) return this.#run(this.#dims, this.#inputs, this.#outputs, workspace, 0);
+    if (signature.weights.bytes) return this.#run(this.#inputs, this.#outputs, this.#weights, workspace, 0);
+    return this.#run(this.#inputs, this.#outputs, workspace, 0);
   }
 
   #memoryOf(at, bytes) {
@@ -343,14 +354,14 @@ export class Model {
   #readTensor(index, sizes, copy) {
     const tensor = signature.outputs[index];
     const { at, view } = this.#plan.outputs[index];
+    if (tensor.type !== "string" && tensor.elements !== undefined) return copy ? new arrays[tensor.type](view) : view;
     const dims = getDims(tensor, sizes);
     const elements = count(dims);
     if (tensor.type === "string") {
       const texts = this.#readStrings(at, elements);
       return isStatic(tensor) ? texts : { data: texts, dims };
     }
-    const data = copy ? view.slice(0, elements) : view.subarray(0, elements);
-    return isStatic(tensor) ? data : { data, dims };
+    return { data: copy ? view.slice(0, elements) : view.subarray(0, elements), dims };
   }
 
   #read(copy) {
@@ -363,8 +374,8 @@ export class Model {
     const results = {};
     for (const slot of outputSlots) {
       if (slot.isHidden) continue;
-      const tensors = Array.from({ length: slot.count }, (_, i) => this.#readTensor(slot.first + i, sizes, copy));
-      results[slot.name] = slot.isList ? tensors : tensors[0];
+      if (slot.isList) results[slot.name] = Array.from({ length: slot.count }, (_, i) => this.#readTensor(slot.first + i, sizes, copy));
+      else results[slot.name] = this.#readTensor(slot.first, sizes, copy);
     }
     return results;
   }
