@@ -22,6 +22,7 @@
 #include "dialects/kernel/Libraries.h"
 #include "kiln/runtime.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -201,6 +202,10 @@ CompileStatus Driver::packageForWeb(ArrayRef<ModelSources> sources) {
   step("package");
   if (!knowsTargets())
     return CompileStatus::AtFault;
+  if (!result.libraries.empty()) {
+    errors.push_back("a module for JavaScript cannot call libraries, but the model calls " + llvm::join(result.libraries, ", "));
+    return CompileStatus::AtFault;
+  }
   std::vector<WebForm> forms;
   for (const ModelSources &form : sources) {
     auto objects = makeObjects(form);

@@ -175,6 +175,8 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
   for (const std::string &kind : kinds)
     if (!is_contained(emitKinds, kind))
       return makeError("--emit=" + kind + ": expected lib, obj, cpp, so, mlir, header, wasm or npm");
+  if (isWeb && is_contained(kinds, "so"))
+    return makeError("--emit=so: WebAssembly has no shared libraries; --emit=wasm makes a module");
   if (none_of(kinds, isWebKind)) {
     if (isWeb && options.targets.size() > 1)
       return makeError("a library for WebAssembly has one target, because an engine that lacks an instruction refuses all of it; --emit=wasm has several");
