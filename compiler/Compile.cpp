@@ -4,6 +4,7 @@
 #include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/DataObject.h"
 #include "compiler/emit/ElfWriter.h"
 #include "compiler/emit/ExternalCompiler.h"
 #include "compiler/emit/HeaderPrinter.h"
@@ -12,12 +13,16 @@
 #include "compiler/emit/StackUse.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/emit/Weights.h"
+#include "compiler/emit/web/ModelModule.h"
+#include "compiler/emit/web/ModuleLinker.h"
+#include "compiler/emit/web/WebFiles.h"
 #include "compiler/pipeline/DiagnosticCollector.h"
 #include "compiler/pipeline/IRPhases.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "kiln/runtime.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -35,8 +40,13 @@ public:
   CompileStatus run();
 
 private:
-  CompileStatus emit(ModelSources &sources);
+  CompileStatus emit(std::vector<ModelSources> &sources);
+  FailureOr<Signature> describeTarget(const TargetModule &target, const Signature &weights);
   CompileStatus package(const ModelSources &sources);
+  /// Makes a module of each and the files around them.
+  CompileStatus packageForWeb(ArrayRef<ModelSources> forms);
+  void listWebFiles(ArrayRef<WebForm> forms);
+  llvm::Expected<std::vector<ObjectFile>> makeObjects(const ModelSources &sources);
   bool knowsTargets();
   CompileStatus addWeights(const std::string &triple);
   /// The parts of the signature that are the same for all targets.
@@ -87,8 +97,9 @@ CompileStatus Driver::describeWeights(Signature &weights) {
   if (failed(bytes))
     return CompileStatus::Bug;
   weights.weightsBytes = *bytes;
-  weights.externalWeights = options.externalWeights && *bytes;
-  if (!weights.externalWeights && *bytes > maxEmbeddedBytes) {
+  // A module for JavaScript has its weights beside its code in any case, so that all forms share them.
+  weights.externalWeights = (options.externalWeights || options.webModules) && *bytes;
+  if (!options.externalWeights && *bytes > maxEmbeddedBytes) {
     errors.push_back("the weights take " + std::to_string(*bytes) + " bytes, but at most " + std::to_string(maxEmbeddedBytes) +
                      " can be embedded; use --weights=file");
     return CompileStatus::AtFault;
@@ -104,39 +115,53 @@ CompileStatus Driver::describeWeights(Signature &weights) {
   return CompileStatus::AtFault;
 }
 
-CompileStatus Driver::emit(ModelSources &sources) {
+FailureOr<Signature> Driver::describeTarget(const TargetModule &target, const Signature &weights) {
+  auto read = readSignature(*target.module, options.name);
+  if (failed(read))
+    return failure();
+  read->weightsBytes = weights.weightsBytes;
+  read->externalWeights = weights.externalWeights;
+  read->weightsChecksum = weights.weightsChecksum;
+  // The modules of one library: with modules for JavaScript, those of the same target, which are for different sizes.
+  auto isInLibrary = [&](const TargetModule &other) { return !options.webModules || other.name == target.name; };
+  if (llvm::count_if(result.targets, isInLibrary) > 1)
+    read->variant = makeIdentifier(target.name);
+  else
+    read->isGuarded = !neededFeatures(kernel::getTarget(*target.module)).empty();
+  read->label = target.sizes;
+  return read;
+}
+
+CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
   step("emit");
   DiagnosticCollector diagnostics(*result.context, errors);
   Signature weights;
   if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
     return status;
-  std::vector<Signature> signatures;
+  // The targets of a library; with modules, those of each.
+  std::vector<std::vector<Signature>> libraries;
   for (const TargetModule &target : result.targets) {
-    auto read = readSignature(*target.module, options.name);
+    auto read = describeTarget(target, weights);
     if (failed(read))
       return CompileStatus::Bug;
-    read->weightsBytes = weights.weightsBytes;
-    read->externalWeights = weights.externalWeights;
-    read->weightsChecksum = weights.weightsChecksum;
-    if (result.targets.size() > 1)
-      read->variant = makeIdentifier(target.name);
-    else
-      read->isGuarded = !neededFeatures(kernel::getTarget(*target.module)).empty();
-    read->label = target.sizes;
-    if (!signatures.empty() && read->symbols.size() != signatures.front().symbols.size()) {
+    if (!libraries.empty() && read->symbols.size() != libraries.front().front().symbols.size()) {
       errors.push_back("--specialize: with " + target.sizes + " no input or output has all sizes that the run computes");
       return CompileStatus::AtFault;
     }
-    signatures.push_back(std::move(*read));
+    if (libraries.empty() || (options.webModules && !read->isVersion()))
+      libraries.emplace_back();
+    libraries.back().push_back(std::move(*read));
   }
-  auto printed = printSources(signatures);
-  if (failed(printed))
-    return CompileStatus::Bug;
-  sources = std::move(*printed);
-  signature = sources.signature;
+  for (const std::vector<Signature> &signatures : libraries) {
+    auto printed = printSources(signatures);
+    if (failed(printed))
+      return CompileStatus::Bug;
+    sources.push_back(std::move(*printed));
+  }
+  signature = sources.front().signature;
   result.name = signature.name;
   result.libraries = signature.libraries;
-  listSources(sources);
+  listSources(sources.front());
   return CompileStatus::Done;
 }
 
@@ -149,7 +174,7 @@ void Driver::listSources(const ModelSources &sources) {
   auto stream = [all = modules()](llvm::raw_ostream &out) { writeWeights(all, out); };
   uint64_t bytes = signature.weightsBytes;
   result.sources.push_back({"src/" + signature.weightsFile(), "", stream, bytes});
-  if (signature.externalWeights)
+  if (options.externalWeights)
     result.weights = {signature.weightsFile(), "", stream, bytes};
 }
 
@@ -163,12 +188,76 @@ bool Driver::knowsTargets() {
   return true;
 }
 
+llvm::Expected<std::vector<ObjectFile>> Driver::makeObjects(const ModelSources &sources) {
+  auto noteFault = [&](const std::string &fault) { result.cacheFault = fault; };
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, noteFault});
+  if (!objects)
+    return objects;
+  result.units += objects->size();
+  result.cachedUnits += llvm::count_if(*objects, [](const ObjectFile &object) { return object.cached; });
+  return objects;
+}
+
+CompileStatus Driver::packageForWeb(ArrayRef<ModelSources> sources) {
+  step("package");
+  if (!knowsTargets())
+    return CompileStatus::AtFault;
+  if (!result.libraries.empty()) {
+    errors.push_back("a module for JavaScript cannot call libraries, but the model calls " + llvm::join(result.libraries, ", "));
+    return CompileStatus::AtFault;
+  }
+  std::vector<WebForm> forms;
+  for (const ModelSources &form : sources) {
+    auto objects = makeObjects(form);
+    if (!objects) {
+      errors.push_back(toString(objects.takeError()));
+      return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
+    }
+    auto module = linkWasmModule(*objects, {form.signature.name + "_run", form.signature.name + "_workspace_size"});
+    if (!module) {
+      errors.push_back(toString(module.takeError()));
+      return CompileStatus::AtFault;
+    }
+    size_t features = kernel::getTarget(form.signature.module()).getFeatures().size();
+    forms.push_back({form.signature.target, std::move(*module), features});
+  }
+  llvm::sort(forms, [](const WebForm &a, const WebForm &b) { return std::tie(a.features, a.name) > std::tie(b.features, b.name); });
+  listWebFiles(forms);
+  return CompileStatus::Done;
+}
+
+void Driver::listWebFiles(ArrayRef<WebForm> forms) {
+  bool embeds = signature.weightsBytes && !options.externalWeights;
+  Signature whole = signature;
+  whole.externalWeights = options.externalWeights && signature.weightsBytes;
+  std::vector<std::string> names, files;
+  for (const WebForm &form : forms)
+    names.push_back(form.name);
+  std::string head = makeWebContainer(forms, embeds ? signature.weightsBytes : 0);
+  uint64_t bytes = head.size() + (embeds ? signature.weightsBytes : 0);
+  auto stream = [head = std::move(head), all = modules(), embeds](llvm::raw_ostream &out) {
+    out << head;
+    if (embeds)
+      writeWeights(all, out);
+  };
+  const std::string &name = signature.name;
+  result.webFiles = {{name + ".wasm", "", stream, bytes},
+                     {name + ".mjs", printModelModule(whole, names), nullptr},
+                     // TypeScript takes the one for programs that import the file, the other for packages that name it.
+                     {name + ".d.mts", printModelTypes(whole, names), nullptr},
+                     {name + ".d.ts", printModelTypes(whole, names), nullptr}};
+  if (whole.externalWeights)
+    result.webFiles.push_back(result.weights);
+  for (const OutputFile &file : result.webFiles)
+    files.push_back(file.path);
+  result.webPackage = {"package.json", printPackageFile(whole, files), nullptr};
+}
+
 CompileStatus Driver::package(const ModelSources &sources) {
   step("package");
   if (!knowsTargets())
     return CompileStatus::AtFault;
-  auto noteFault = [&](const std::string &fault) { result.cacheFault = fault; };
-  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, noteFault});
+  auto objects = makeObjects(sources);
   if (!objects) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
@@ -176,13 +265,10 @@ CompileStatus Driver::package(const ModelSources &sources) {
   // The stack use of a library's functions is not known.
   if (signature.libraries.empty() && (signature.stackBytes = boundStackUse(*objects, signature.name + "_run")))
     result.header.contents = printHeader(signature);
-  for (ObjectFile &object : *objects) {
-    ++result.units;
-    result.cachedUnits += object.cached;
+  for (ObjectFile &object : *objects)
     result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
-  }
   std::string triple = tripleOf(sources.units.front().target);
-  if (canMakeDataObject(triple)) {
+  if (canMakeElf(triple)) {
     std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(describe(result, signature))));
     result.record = {signature.name + "_record.o", makeRecordObject(triple, recordSection, text), nullptr};
   }
@@ -213,11 +299,11 @@ CompileStatus Driver::run() {
   bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);
   if (status != CompileStatus::Done || stops)
     return status;
-  ModelSources sources;
+  std::vector<ModelSources> sources;
   status = emit(sources);
   if (status != CompileStatus::Done || options.stopAfter == "emit")
     return status;
-  return package(sources);
+  return options.webModules ? packageForWeb(sources) : package(sources.front());
 }
 
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {

@@ -56,6 +56,9 @@ struct Compilation {
   OutputFile record;
   /// NAME_weights.bin with `externalWeights`; an empty path otherwise.
   OutputFile weights;
+  /// After package with `webModules`, in place of objects: NAME.wasm, NAME.mjs and NAME.d.ts; and the package.json that goes with them.
+  std::vector<OutputFile> webFiles;
+  OutputFile webPackage;
 };
 
 enum class CompileStatus {

@@ -84,6 +84,8 @@ struct CompileOptions {
   std::vector<ProfileEntry> choices;
   /// Write the weights to a separate file instead of into the object.
   bool externalWeights = false;
+  /// Link each target, which must be one for WebAssembly, to a module for JavaScript.
+  bool webModules = false;
   Limits limits;
   /// The C++ compiler for the objects; empty: Clang's libraries, in process.
   std::string cxx;

@@ -58,11 +58,13 @@ if platform.machine() in ("x86_64", "AMD64"):
             config.available_features.add(feature)
 config.available_features.add(platform.machine())
 # Tools of other machines, which `tools/dev/install-packages cross` installs.
-for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-linux-gnu-g++", "ld.lld", "node"):
+for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-linux-gnu-g++", "ld.lld", "node", "chromium"):
     if shutil.which(tool):
         config.available_features.add(tool)
     else:
         lit_config.note(f"{tool} is not installed: tests that need it are left out")
+if shutil.which("wasm-ld", path=config.environment["PATH"]):
+    config.available_features.add("wasm-ld")
 # Operations in oneDNN: built where its headers are.
 if os.path.exists(os.path.join(config.kiln_binary_dir, config.libdir, "kiln", "kiln_onednn.so")):
     config.available_features.add("onednn")

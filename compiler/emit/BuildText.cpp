@@ -48,4 +48,14 @@ Expected<std::string> makeDepfilePath(StringRef path) {
   return text;
 }
 
+std::string fillIn(StringRef form, const std::vector<std::pair<StringRef, std::string>> &values) {
+  std::string text;
+  while (!form.empty()) {
+    auto value = llvm::find_if(values, [&](const auto &entry) { return form.starts_with(entry.first); });
+    text += value == values.end() ? form.take_front().str() : value->second;
+    form = form.drop_front(value == values.end() ? 1 : value->first.size());
+  }
+  return text;
+}
+
 } // namespace kiln

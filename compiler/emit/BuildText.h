@@ -29,6 +29,9 @@ std::string makeCompilerOption(llvm::StringRef option, llvm::StringRef value);
 /// A file in a rule of a depfile, as make and ninja read it. An error for a path with control characters, a semicolon or a bar, which no rule can contain.
 llvm::Expected<std::string> makeDepfilePath(llvm::StringRef path);
 
+/// Fills in a template in one pass over its placeholders, so that text of a value is never taken for a placeholder.
+std::string fillIn(llvm::StringRef form, const std::vector<std::pair<llvm::StringRef, std::string>> &values);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_BUILDTEXT_H

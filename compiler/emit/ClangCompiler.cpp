@@ -100,9 +100,10 @@ std::string findUnknown(kernel::TargetAttr target) {
   // Only the first line, because the following ones list all CPUs.
   if (!known)
     return StringRef(log).split('\n').first.split("error: ").second.str();
-  // Weights are written in this byte order only, and the tables in the header assume these sizes.
-  if (known->isBigEndian() || known->getPointerWidth(clang::LangAS::Default) != 64)
-    return "'" + wanted.Triple + "' is not little-endian with addresses of 64 bits";
+  // Weights are written in this byte order only, and the tables in the header assume one of these widths.
+  uint64_t bits = known->getPointerWidth(clang::LangAS::Default);
+  if (known->isBigEndian() || (bits != 32 && bits != 64))
+    return "'" + wanted.Triple + "' is not little-endian with addresses of 32 or 64 bits";
   for (const std::string &name : target ? instructionSets(target) : std::vector<std::string>())
     if (!known->isValidFeatureName(name))
       return "unknown feature '" + name + "'";

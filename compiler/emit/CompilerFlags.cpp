@@ -157,7 +157,7 @@ std::vector<std::string> targetFlags(kernel::TargetAttr target) {
     return {};
   llvm::Triple triple = parseTriple(target);
   // The portable target's text is for any CPU, so its build file names none.
-  if (target.getCpu().empty() && instructionSets(target).empty())
+  if (target.getCpu().empty() && instructionSets(target).empty() && !triple.isWasm())
     return {};
   // Without the option, GCC's atomic operations are calls of functions of its own library.
   if (triple.getArch() == llvm::Triple::aarch64)
@@ -167,9 +167,11 @@ std::vector<std::string> targetFlags(kernel::TargetAttr target) {
   std::vector<std::string> flags;
   if (!target.getCpu().empty())
     flags.push_back(makeCompilerOption(triple.isX86() ? "-march=" : "-mcpu=", target.getCpu()));
-  if (triple.isX86())
+  if (triple.isX86() || triple.isWasm())
     for (const std::string &feature : instructionSets(target))
       flags.push_back(makeCompilerOption("-m", feature));
+  if (triple.isWasm())
+    flags.push_back("-fno-PIC"); // a module is linked whole
   if (isWide(target))
     flags.push_back("-mprefer-vector-width=512");
   return flags;
@@ -198,10 +200,13 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
   std::vector<std::string> arguments = {"-triple", tripleOf(target)};
   for (StringRef flag : builtinFlags)
     arguments.push_back(flag.str());
-  for (const Flag &flag : flags)
+  for (const Flag &flag : flags) {
+    if (flag.driver == "-fPIC" && parseTriple(target).isWasm())
+      continue; // a module is linked whole
     for (StringRef word : llvm::split(flag.frontend, ' '))
       if (!word.empty())
         arguments.push_back(word.str());
+  }
   if (!target)
     return arguments;
   if (!target.getCpu().empty())

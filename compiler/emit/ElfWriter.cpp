@@ -28,7 +28,7 @@ static std::pair<uint16_t, uint32_t> machineOf(StringRef name) {
   }
 }
 
-bool canMakeDataObject(StringRef triple) { return machineOf(triple).first != 0; }
+bool canMakeElf(StringRef triple) { return machineOf(triple).first != 0; }
 
 /// The sections of the file, in the order of the section header table.
 enum Section { Null, Data, Stack, Symbols, Strings, Names, SectionCount };
@@ -114,7 +114,7 @@ static DataObject makeObject(StringRef triple, const std::string &sectionName, u
   return {head, tail, head.size() + size + tail.size()};
 }
 
-DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
+DataObject makeElfData(StringRef triple, StringRef symbol, uint64_t size) {
   return makeObject(triple, ".rodata." + symbol.str(), ELF::SHF_ALLOC, 64, symbol, size);
 }
 

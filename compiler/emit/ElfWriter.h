@@ -2,23 +2,15 @@
 #ifndef KILN_COMPILER_EMIT_ELFWRITER_H
 #define KILN_COMPILER_EMIT_ELFWRITER_H
 
-#include "llvm/ADT/StringRef.h"
-#include <string>
+#include "compiler/emit/DataObject.h"
 
 namespace kiln {
 
-/// Whether makeDataObject can make objects for this target.
-bool canMakeDataObject(llvm::StringRef triple);
+/// Whether there are ELF files for this target that Kiln can write.
+bool canMakeElf(llvm::StringRef triple);
 
-/// The parts of a relocatable file before and after the data, and the size of the whole.
-struct DataObject {
-  std::string head, tail;
-  uint64_t bytes;
-};
-
-/// A relocatable ELF file with one hidden read-only symbol over `size` bytes, aligned to 64. The caller writes the data between head and
-/// tail, so that gigabytes need not pass through an assembler or through memory.
-DataObject makeDataObject(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
+/// makeDataObject for ELF.
+DataObject makeElfData(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
 /// A relocatable ELF file whose only content is a section that linkers leave out of what they link.
 std::string makeRecordObject(llvm::StringRef triple, llvm::StringRef section, llvm::StringRef text);

@@ -2,9 +2,9 @@
 # Run by: cmake -DROOT=<runtime> -DFILES=<...> -DBUILTIN=<folder> -DOUTPUT=<file> -P EmbedFiles.cmake
 set(rows "")
 string(REPLACE "|" ";" FILES "${FILES}")
-list(APPEND FILES builtin/runner.cpp builtin/stddef.h builtin/stdint.h)
+list(APPEND FILES builtin/runner.cpp builtin/stddef.h builtin/stdint.h web/model.mjs)
 foreach(file IN LISTS FILES)
-  if(file MATCHES "^builtin/")
+  if(file MATCHES "^(builtin|web)/")
     file(READ ${BUILTIN}/../${file} text)
   else()
     file(READ ${ROOT}/${file} text)

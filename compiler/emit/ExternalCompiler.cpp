@@ -113,18 +113,18 @@ Expected<SmallVector<char, 0>> ExternalCompiler::compile(const SourceFile &unit,
   return readFile(object);
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, ArrayRef<ArchiveMember> objects, ArrayRef<std::string> links) {
+Expected<std::unique_ptr<MemoryBuffer>> linkObjects(StringRef program, ArrayRef<ArchiveMember> objects, ArrayRef<std::string> options) {
   auto linker = ExternalCompiler::create(program, {});
   if (!linker)
     return linker.takeError();
-  auto path = inFolder(linker->folder, "library.so"), log = inFolder(linker->folder, "log");
-  std::vector<std::string> arguments = {"-shared", "-o", path.str().str()};
+  auto path = inFolder(linker->folder, "linked"), log = inFolder(linker->folder, "log");
+  std::vector<std::string> arguments = {"-o", path.str().str()};
   for (const ArchiveMember &object : objects) {
     arguments.push_back(inFolder(linker->folder, object.name).str().str());
     if (Error error = writeFile(arguments.back(), object.write))
       return std::move(error);
   }
-  arguments.insert(arguments.end(), links.begin(), links.end());
+  arguments.insert(arguments.end(), options.begin(), options.end());
   if (Error error = linker->run(arguments, log))
     return std::move(error);
   // The mapping remains valid after the file is removed.
@@ -132,6 +132,12 @@ Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, Arr
   if (!library)
     return createFileError(path, library.getError());
   return std::move(*library);
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> linkSharedLibrary(StringRef program, ArrayRef<ArchiveMember> objects, ArrayRef<std::string> links) {
+  std::vector<std::string> options = {"-shared"};
+  append_range(options, links);
+  return linkObjects(program, objects, options);
 }
 
 } // namespace kiln

@@ -30,12 +30,16 @@ public:
   llvm::Error run(llvm::ArrayRef<std::string> arguments, llvm::StringRef log) const;
 
 private:
-  friend llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects,
-                                                                              llvm::ArrayRef<std::string> links);
+  friend llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkObjects(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects,
+                                                                        llvm::ArrayRef<std::string> options);
   ExternalCompiler() = default;
   std::string program;
   std::string folder;
 };
+
+/// Links objects with a linker, or with a compiler's driver.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkObjects(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects,
+                                                                llvm::ArrayRef<std::string> options);
 
 /// Links objects into a shared library with a compiler's driver. `links` are further files and options for it.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkSharedLibrary(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects,

@@ -52,31 +52,45 @@ set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.cpp PROPERT
 list(APPEND @NAME@_SOURCES ${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.cpp)
 )";
 
+/// Object formats differ in the section and in what describes a symbol; `.incbin` is the same in all of them.
 static constexpr StringLiteral weightsUnit = R"(// The weights of model '@NAME@' as read-only data: the assembler takes them from a file.
 #ifndef WEIGHTS_FILE
 #define WEIGHTS_FILE "@NAME@_weights.bin"
 #endif
+#define DATA ".incbin \"" WEIGHTS_FILE "\"\n"
+#if defined(__wasm__)
+__asm__(".section .rodata.@NAME@_weights,\"\",@\n"
+        ".p2align 6\n"
+        ".globl @NAME@_weights\n"
+        ".hidden @NAME@_weights\n"
+        ".type @NAME@_weights,@object\n"
+        "@NAME@_weights:\n" DATA ".size @NAME@_weights, .-@NAME@_weights\n");
+#elif defined(__APPLE__)
+__asm__(".section __DATA,__const\n"
+        ".p2align 6\n"
+        ".globl _@NAME@_weights\n"
+        ".private_extern _@NAME@_weights\n"
+        "_@NAME@_weights:\n" DATA ".text\n");
+#elif defined(_WIN32)
+#if defined(__i386__)
+#define SYMBOL "_@NAME@_weights"
+#else
+#define SYMBOL "@NAME@_weights"
+#endif
+__asm__(".section .rdata,\"dr\"\n"
+        ".balign 64\n"
+        ".globl " SYMBOL "\n"
+        SYMBOL ":\n" DATA ".text\n");
+#else
 __asm__(".section .rodata.@NAME@_weights, \"a\"\n"
         ".balign 64\n"
         ".globl @NAME@_weights\n"
         ".hidden @NAME@_weights\n"
         ".type @NAME@_weights, %object\n"
-        "@NAME@_weights:\n"
-        ".incbin \"" WEIGHTS_FILE "\"\n"
-        ".size @NAME@_weights, . - @NAME@_weights\n"
+        "@NAME@_weights:\n" DATA ".size @NAME@_weights, . - @NAME@_weights\n"
         ".previous\n");
+#endif
 )";
-
-/// Fills in a template in one pass over its placeholders, so that text of a value is never taken for a placeholder.
-static std::string fillIn(StringRef form, const std::vector<std::pair<StringRef, std::string>> &values) {
-  std::string text;
-  while (!form.empty()) {
-    auto value = llvm::find_if(values, [&](const auto &entry) { return form.starts_with(entry.first); });
-    text += value == values.end() ? form.take_front().str() : value->second;
-    form = form.drop_front(value == values.end() ? 1 : value->first.size());
-  }
-  return text;
-}
 
 static std::string joinWords(ArrayRef<std::string> texts, StringRef prefix, StringRef separator, std::string (*makeWord)(StringRef)) {
   return llvm::join(llvm::map_range(texts, [&](const std::string &text) { return prefix.str() + makeWord(text); }), separator);
@@ -113,7 +127,7 @@ std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
     files.push_back({signature.name + "_weights.cpp", fillIn(weightsUnit, {{"@NAME@", makeAssemblerName(signature.name)}})});
   for (const EmbeddedFile &file : embeddedFiles()) {
     bool header = file.path.starts_with("kiln/");
-    if (!file.path.starts_with("builtin/"))
+    if (!file.path.starts_with("builtin/") && !file.path.starts_with("web/"))
       files.push_back({"runtime/" + (header ? "include/" + file.path.str() : file.path.str()), file.text.str()});
   }
   return files;

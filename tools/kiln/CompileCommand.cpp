@@ -9,11 +9,13 @@
 #include "compiler/emit/BuildText.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/run/Tensor.h"
+#include "compiler/target/Targets.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 #include <chrono>
 
 using namespace llvm;
@@ -21,7 +23,9 @@ using namespace llvm;
 namespace kiln {
 
 static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files, created if missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
-static cl::list<std::string> emit("emit", cl::CommaSeparated, cl::desc("What to write: lib (default), obj, cpp, so, mlir, header"), cl::value_desc("KIND,..."),
+static cl::list<std::string> emit("emit", cl::CommaSeparated,
+    cl::desc("What to write: lib (default), obj, cpp, so, mlir, header; for WebAssembly: wasm (default there), a module for JavaScript, or npm, a package "
+             "of it"), cl::value_desc("KIND,..."),
                                   cl::sub(compileCommand));
 static cl::opt<std::string> stopAfter("stop-after", cl::desc("Stop after this stage and print the IR (import, graph, target, kernel) or the C++ (emit)"),
                                       cl::value_desc("STAGE"), cl::sub(compileCommand));
@@ -34,7 +38,7 @@ static cl::opt<std::string> stamp("stamp",
                                   cl::value_desc("FILE"), cl::sub(compileCommand));
 
 /// The values of --emit.
-static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header"};
+static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header", "wasm", "npm"};
 
 static void printIr(mlir::ModuleOp module, raw_ostream &os, bool whole) {
   mlir::OpPrintingFlags flags;
@@ -59,8 +63,12 @@ static int printStage(const Compilation &compilation) {
 static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, const CompileOptions &options, ArrayRef<std::string> kinds) {
   auto wants = [&](StringRef kind) { return is_contained(kinds, kind); };
   std::vector<OutputFile> files;
-  if (kinds != ArrayRef<std::string>{"mlir"})
+  if (options.webModules)
+    append_range(files, compilation.webFiles);
+  else if (kinds != ArrayRef<std::string>{"mlir"})
     files.push_back(compilation.header);
+  if (wants("npm"))
+    files.push_back(compilation.webPackage);
   if (wants("lib"))
     files.push_back(makeArchive(compilation));
   if (wants("lib") || wants("so"))
@@ -148,16 +156,51 @@ static Error writeResult(Compilation &compilation, const CompileOptions &options
   return stamp.empty() ? Error::success() : writeFiles(PlacedFile{stamp, &empty});
 }
 
+static bool isWebKind(StringRef kind) { return kind == "wasm" || kind == "npm"; }
+
+/// Whether all targets are for WebAssembly. A target that is not known is reported by the compile.
+static bool isForWeb(ArrayRef<std::string> names) {
+  mlir::MLIRContext context;
+  std::string error;
+  std::vector<kernel::TargetAttr> targets = makeTargets(&context, names, error);
+  return !targets.empty() && all_of(targets, [](kernel::TargetAttr target) { return Triple(target.getTriple()).isWasm(); });
+}
+
+/// What to write, and the options that follow from it.
+static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
+  std::vector<std::string> kinds(emit.begin(), emit.end());
+  bool isWeb = isForWeb(options.targets);
+  if (kinds.empty())
+    kinds = {isWeb ? "wasm" : "lib"};
+  for (const std::string &kind : kinds)
+    if (!is_contained(emitKinds, kind))
+      return makeError("--emit=" + kind + ": expected lib, obj, cpp, so, mlir, header, wasm or npm");
+  if (isWeb && is_contained(kinds, "so"))
+    return makeError("--emit=so: WebAssembly has no shared libraries; --emit=wasm makes a module");
+  if (none_of(kinds, isWebKind)) {
+    if (isWeb && options.targets.size() > 1)
+      return makeError("a library for WebAssembly has one target, because an engine that lacks an instruction refuses all of it; --emit=wasm has several");
+    return kinds;
+  }
+  if (!all_of(kinds, isWebKind))
+    return makeError("--emit=" + join(kinds, ",") + ": wasm and npm go with no other kind");
+  if (!isWeb)
+    return makeError("--emit=" + kinds.front() + ": expected targets for WebAssembly, such as --target=wasm32");
+  options.webModules = true;
+  // The name of the family stands for all forms of a module.
+  if (options.targets == std::vector<std::string>{"wasm32"})
+    options.targets = {"wasm32", "wasm32-simd128", "wasm32-relaxed"};
+  return kinds;
+}
+
 int runCompile() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
-  std::vector<std::string> kinds(emit.begin(), emit.end());
-  if (kinds.empty())
-    kinds = {"lib"};
-  for (const std::string &kind : kinds)
-    if (!is_contained(emitKinds, kind))
-      return report(makeError("--emit=" + kind + ": expected lib, obj, cpp, so, mlir or header"), WrongUsage);
+  Expected<std::vector<std::string>> chosen = chooseKinds(*options);
+  if (!chosen)
+    return report(chosen.takeError(), WrongUsage);
+  const std::vector<std::string> &kinds = *chosen;
   options->stopAfter = stopAfter;
   options->explain = why.getNumOccurrences() > 0;
   options->explainNode = why;
@@ -166,7 +209,7 @@ int runCompile() {
   if (stopAfter.empty() && outputFolder.empty())
     return report(makeError("no output folder: give -o DIR"), WrongUsage);
   // Objects cost the most time; what needs none stops before them.
-  if (stopAfter.empty() && none_of(kinds, [](StringRef kind) { return kind == "lib" || kind == "obj" || kind == "so"; }))
+  if (stopAfter.empty() && none_of(kinds, [](StringRef kind) { return kind == "lib" || kind == "obj" || kind == "so" || isWebKind(kind); }))
     options->stopAfter = all_of(kinds, [](StringRef kind) { return kind == "mlir"; }) ? "kernel" : "emit";
 
   auto start = std::chrono::steady_clock::now();

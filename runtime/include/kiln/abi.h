@@ -19,6 +19,13 @@ extern "C" {
 #define KILN_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
 #endif
 
+/* A last enumerator, which is never used, where the compiler would give an enum fewer than 32 bits. */
+#if defined(__ARM_SIZEOF_MINIMAL_ENUM) && __ARM_SIZEOF_MINIMAL_ENUM < 4
+#define KILN_WIDEST(name) , name = 0x7fffffff
+#else
+#define KILN_WIDEST(name)
+#endif
+
 #define KILN_ABI_VERSION 1
 
 /* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their
@@ -49,6 +56,7 @@ typedef enum kiln_status {
   KILN_STATUS_IMAGE_UNREADABLE = 19,       /* a picture is broken, or of a format that the decode_image hook does not know */
   KILN_STATUS_IMAGE_TOO_LARGE = 20,        /* a picture is higher or wider than the model was compiled for, or beyond the hook's limits */
   KILN_STATUS_SIZE_OVERFLOW = 21           /* dynamic dimensions that would make a tensor or the workspace larger than 2^62 bytes */
+  KILN_WIDEST(KILN_STATUS_WIDEST)
 } kiln_status;
 
 /* Element types, numbered as in ONNX TensorProto.DataType. */
@@ -78,6 +86,7 @@ typedef enum kiln_element_type {
   KILN_ELEMENT_I4 = 22,
   KILN_ELEMENT_F4E2M1 = 23,
   KILN_ELEMENT_F8E8M0 = 24
+  KILN_WIDEST(KILN_ELEMENT_WIDEST)
 } kiln_element_type;
 
 /* A string: UTF-8 without a terminator. Strings of outputs point into the strings of inputs, into constants of the model, or into an output of
@@ -109,7 +118,7 @@ typedef struct kiln_kernel_info {
   int64_t bytes;         /* bytes read and written, each once; 0 if unknown */
 } kiln_kernel_info;
 
-typedef enum kiln_kernel_phase { KILN_KERNEL_BEGIN = 0, KILN_KERNEL_END = 1 } kiln_kernel_phase;
+typedef enum kiln_kernel_phase { KILN_KERNEL_BEGIN = 0, KILN_KERNEL_END = 1 KILN_WIDEST(KILN_KERNEL_WIDEST) } kiln_kernel_phase;
 
 /* Called before and after every launch, on the thread that called NAME_run. The phases of one run strictly
  * alternate. A kernel that is skipped at run time makes no call. The hook must not start a run with the same workspace. */
@@ -237,7 +246,7 @@ typedef struct kiln_model_info {
   const kiln_quantization_info *output_quantization; /* the same for outputs */
 } kiln_model_info;
 
-/* Layouts on 32- and 64-bit targets differ only in the width of pointers. */
+/* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
 KILN_STATIC_ASSERT(sizeof(kiln_status) == 4, "kiln_status is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_element_type) == 4, "kiln_element_type is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_kernel_info changed");
@@ -248,7 +257,7 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_model_info) == 56 + 11 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 56 + 11 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,11 @@ template <typename V, typename Words> KILN_INLINE V multiply_pairs(Words x, Word
     return __builtin_ia32_pmaddwd128(x, y);
   if constexpr (lanes<V> > 4)
     return join(multiply_pairs<half<V>>(low_half(x), low_half(y)), multiply_pairs<half<V>>(high_half(x), high_half(y)));
+#elif defined(__wasm_simd128__)
+  if constexpr (lanes<V> == 4)
+    return __builtin_wasm_dot_s_i32x4_i16x8(x, y);
+  if constexpr (lanes<V> > 4)
+    return join(multiply_pairs<half<V>>(low_half(x), low_half(y)), multiply_pairs<half<V>>(high_half(x), high_half(y)));
 #endif
   V a = bitcast<V>(x), b = bitcast<V>(y);
   auto low = [](V pair) { return V(bitcast<V>(bitcast<uint_like<V>>(pair) << 16u) >> 16); };

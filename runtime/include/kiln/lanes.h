@@ -12,13 +12,11 @@ template <typename V> KILN_INLINE V insert(V value, int64_t position, lane<V> el
   return value;
 }
 
-// Elements `stride` apart.
-template <typename V> KILN_INLINE V load_strided(const lane<V> *from, int64_t stride) {
-  V value{};
-  for (int i = 0; i < lanes<V>; ++i)
-    value[i] = from[i * stride];
-  return value;
+// Elements `stride` apart. A loop over lanes would go through memory where compilers leave loops as they are.
+template <typename V, int... I> KILN_INLINE V loadStrided(const lane<V> *from, int64_t stride, Indices<I...>) {
+  return V{from[I * stride]...};
 }
+template <typename V> KILN_INLINE V load_strided(const lane<V> *from, int64_t stride) { return loadStrided<V>(from, stride, LaneIndices<V>()); }
 
 // What a comparison of V gives: bool, or a lane mask.
 template <typename V> KILN_INLINE auto unordered(V a, V b) { return (a != a) | (b != b); }

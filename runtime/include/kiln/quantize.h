@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// The nearest integers of numbers that fit int32_t. One instruction where the CPU has it; the mode is round to nearest, as everywhere.
+// The nearest integers of numbers of at most 2^22. One instruction where the CPU has it; the mode is round to nearest, as everywhere.
 template <typename V> KILN_INLINE with_lane<V, int32_t> nearest_integer(V x) {
 #if defined(__AVX512F__)
   if constexpr (lanes<V> == 16)
@@ -24,7 +24,13 @@ template <typename V> KILN_INLINE with_lane<V, int32_t> nearest_integer(V x) {
   else if constexpr (lanes<V> > 4)
     return join(nearest_integer(low_half(x)), nearest_integer(high_half(x)));
 #endif
-  return convert<with_lane<V, int32_t>>(roundeven(x));
+  if constexpr (sizeof(lane<V>) == 4 && !isScalar<V>) {
+    // In these sums, the last bit stands for one.
+    using Ints = with_lane<V, int32_t>;
+    return bitcast<Ints>(x + Real<V>::shifter) - bitcast<Ints>(broadcast<V>(Real<V>::shifter));
+  } else {
+    return convert<with_lane<V, int32_t>>(roundeven(x));
+  }
 }
 
 // NaN gives the lower bound.

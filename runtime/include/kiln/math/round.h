@@ -4,7 +4,7 @@
 
 #include "kiln/math/real.h"
 
-#if defined(__clang__) && (defined(__SSE4_1__) || defined(__aarch64__))
+#if defined(__clang__) && (defined(__SSE4_1__) || defined(__aarch64__) || defined(__wasm__))
 #define KILN_NATIVE_ROUNDING 1
 #else
 #define KILN_NATIVE_ROUNDING 0

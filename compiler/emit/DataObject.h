@@ -1,0 +1,25 @@
+//===- DataObject.h - Binary data as an object file -------------------------===//
+#ifndef KILN_COMPILER_EMIT_DATAOBJECT_H
+#define KILN_COMPILER_EMIT_DATAOBJECT_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace kiln {
+
+/// The parts of a relocatable file before and after the data, and the size of the whole.
+struct DataObject {
+  std::string head, tail;
+  uint64_t bytes;
+};
+
+/// Whether makeDataObject can make objects for this target.
+bool canMakeDataObject(llvm::StringRef triple);
+
+/// A relocatable file, ELF, COFF, Mach-O or WebAssembly, with one hidden read-only symbol over `size` bytes, aligned to 64 (COFF hides none). The caller writes
+/// the data between head and tail, so that gigabytes need not pass through an assembler or through memory.
+DataObject makeDataObject(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_EMIT_DATAOBJECT_H

@@ -1,0 +1,44 @@
+// FOLDER PAGE: serves the folder, opens the page in headless Chromium, and prints what the page posts to /said.
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+
+const [folder, page] = process.argv.slice(2);
+const types = { ".html": "text/html", ".mjs": "text/javascript", ".wasm": "application/wasm", ".bin": "application/octet-stream" };
+const profile = mkdtempSync(join(tmpdir(), "browser-"));
+let browser;
+
+function end(status, text) {
+  console.log(text);
+  browser?.kill();
+  browser?.on("exit", () => {
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    process.exit(status);
+  });
+}
+
+const server = createServer(async (request, response) => {
+  if (request.method === "POST") {
+    let body = "";
+    for await (const part of request) body += part;
+    response.end();
+    end(0, body);
+    return;
+  }
+  const path = normalize(new URL(request.url, "http://localhost").pathname);
+  try {
+    const bytes = await readFile(join(folder, path));
+    response.writeHead(200, { "content-type": types[extname(path)] ?? "text/plain" }).end(bytes);
+  } catch {
+    response.writeHead(404).end();
+  }
+});
+server.listen(0, "127.0.0.1", () => {
+  const url = `http://127.0.0.1:${server.address().port}/${page}`;
+  const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${profile}`, url];
+  browser = spawn("chromium", flags, { stdio: "ignore" });
+});
+setTimeout(() => end(1, "no answer from the page"), 60000).unref();
