@@ -5,21 +5,26 @@
 //     for each vector of 4 bytes of each column:  part += its numbers * (elements of the left side)
 //     sum += part * scale
 //
-// Weights stay packed in memory and become numbers in registers, once for all rows of a tile. They are stored in panels
-//   [column / NR, block, byte / 4, column % NR, byte % 4], NR = the tile's columns
-// which a tile reads front to back: one stream. Numbers become f32 without a conversion: their bits are the low ones of a mantissa, above which the
-// exponent of a power of two stands, and the difference from that power is exact. A left side of bytes is multiplied by the target's step.
+// Weights stay packed in memory (BlockNumbers.h). A tile that has all rows makes numbers of them in registers; one without room for a second set of sums
+// multiplies each number by its scale. More rows share the f32 numbers of a part of a panel, which lie in the first-level cache (gemm_unpacked):
+//
+//   for each task = (panel of columns, some blocks of rows), for each part of the sum:
+//     for the first block of rows: sums += tile of the left side and numbers * scale, which are stored in the panel on the way
+//     for each other block: sums[block] += tile of the left side and the panel
+//
+// A left side of bytes is multiplied by the target's step.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/BlockProduct.h"
 #include "dialects/nn/BlockQuantized.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/BlockNumbers.h"
+#include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include <cmath>
 
 using namespace mlir;
 
@@ -34,12 +39,23 @@ static std::optional<int64_t> countRows(BlockQuantizedMatmulOp op) {
 
 static unsigned argumentOf(Value value) { return cast<BlockArgument>(value).getArgNumber(); }
 
+static bool hasConstantWeights(GroupOp group, BlockQuantizedMatmulOp op) {
+  return llvm::all_of(ArrayRef<Value>{op.getWeight(), op.getScale(), op.getZeroPoint()},
+                      [&](Value value) { return !value || (isa<BlockArgument>(value) && group.isConstantInput(argumentOf(value))); });
+}
+
+static constexpr StringLiteral computedWeights = "the weights, their scales or zero points are not constant";
+
+static PlanNumbers planInRegisters(BlockQuantizedMatmulOp op, kernel::TargetAttr target) {
+  int64_t rowStride = op.countBlocks() * op.getBlock();
+  return planBlockProduct(target, countRows(op), op.countColumns(), rowStride, static_cast<bool>(op.getLhsScale()));
+}
+
 KernelMatch matchGemmBlocks(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<BlockQuantizedMatmulOp>(anchor);
-  for (Value value : {Value(op.getWeight()), Value(op.getScale()), Value(op.getZeroPoint())})
-    if (value && (!isa<BlockArgument>(value) || !group.isConstantInput(argumentOf(value))))
-      return refuse("the weights, their scales or zero points are not constant");
-  PlanNumbers numbers = planBlockProduct(target, countRows(op), op.countColumns(), static_cast<bool>(op.getLhsScale()));
+  if (!hasConstantWeights(group, op))
+    return refuse(computedWeights);
+  PlanNumbers numbers = planInRegisters(op, target);
   std::string how = op.getLhsScale() ? "by " + numbers.step + " with a left side of bytes" : "made f32 in registers";
   return accept("product with " + Twine(op.getBits()) + "-bit weights in blocks of " + Twine(op.getBlock()) + ", " + how, std::move(numbers));
 }
@@ -57,6 +73,7 @@ class BlockEmitter {
 public:
   BlockEmitter(KernelBuilder &k, BlockQuantizedMatmulOp op);
   LaunchInfo run();
+  LaunchInfo runUnpacked();
 
 private:
   using Values = SmallVector<Value>;
@@ -68,164 +85,106 @@ private:
 
     size_t sums() const { return rows.size() * panel.vectors; }
   };
-  void pack();
+  Contraction makeContraction();
   Values emitTile(const Tile &tile);
-  Values addReal(const Tile &tile, AffineExpr block, ValueRange sums);
+  Values addBlock(const Tile &tile, AffineExpr block, ValueRange sums);
+  Values addScaled(const Tile &tile, AffineExpr block, ValueRange sums);
+  Values addReal(const Tile &tile, AffineExpr block, ValueRange sums, ArrayRef<Value> scales);
+  Values unpack(const Tile &tile, Value panel, AffineExpr start, AffineExpr length, int64_t part);
+  Values unpackGroups(const Tile &tile, Value panel, BlockNumbers::Groups groups, AffineExpr row, int64_t high, ValueRange sums);
   Values addBytes(const Tile &tile, AffineExpr block, ValueRange sums);
-  Values loadWords(const Tile &tile, AffineExpr block, AffineExpr group);
-  Values loadPerBlock(const Tile &tile, unsigned argument, Type element, AffineExpr block);
-  Value toReal(Value word, unsigned position, Value base);
-  Value integers(int64_t value, unsigned count);
+  Tile makeTile(AffineExpr lhs, ArrayRef<AffineExpr> offsets, AffineExpr column, Panel panel);
+  Values zeros(const Tile &tile) { return Values(tile.sums(), k.number(real, 0, numbers.lanes)); }
   Value scaled(Value part, Value scale, Value sum) { return vector::FMAOp::create(k.builder(), k.loc(), part, scale, sum); }
-  Value shiftRight(Value word, int64_t by) { return arith::ShRUIOp::create(k.builder(), k.loc(), word, integers(by, lanes)); }
 
   KernelBuilder &k;
   BlockQuantizedMatmulOp op;
   TileShape shape;
-  PackedColumns packed;
+  BlockNumbers numbers;
   unsigned lanes;
-  int64_t bits, block, blocks, groups, centre;
+  int64_t bits, block, blocks, groups;
+  /// Left sides' rows, counted from the first one.
+  DimExprs lhsDims;
   Type real, whole;
 };
 } // namespace
 
 BlockEmitter::BlockEmitter(KernelBuilder &k, BlockQuantizedMatmulOp op)
-    : k(k), op(op), shape(getTile(k.group())), packed(op.countColumns(), shape), lanes(shape.lanes), bits(op.getBits()), block(op.getBlock()),
-      blocks(op.countBlocks()), groups(op.getWeight().getType().getDimSize(2) / 4), centre(int64_t(1) << (bits - 1)), real(k.builder().getF32Type()),
-      whole(k.builder().getI32Type()) {}
-
-void BlockEmitter::pack() {
-  auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
-  AffineMap bytes = AffineMap::get(5, 0, {dim(0) * packed.width + dim(3), dim(1), dim(2) * 4 + dim(4)}, k.context());
-  k.packConstant(argumentOf(op.getWeight()), kernel::PackAttr::get(k.context(), {packed.panels, blocks, groups, packed.width, 4}, bytes));
-  AffineMap perBlock = AffineMap::get(3, 0, {dim(0) * packed.width + dim(2), dim(1)}, k.context());
-  auto order = kernel::PackAttr::get(k.context(), {packed.panels, blocks, packed.width}, perBlock);
-  k.packConstant(argumentOf(op.getScale()), order);
-  if (op.getZeroPoint())
-    k.packConstant(argumentOf(op.getZeroPoint()), order);
+    : k(k), op(op), shape(getTile(k.group())), numbers(k, op, shape), lanes(shape.lanes), bits(numbers.bits), block(numbers.block), blocks(numbers.blocks),
+      groups(numbers.groups), lhsDims(getDims(op.getLhs().getType())), real(k.builder().getF32Type()), whole(k.builder().getI32Type()) {
+  lhsDims.pop_back();
 }
 
-Value BlockEmitter::integers(int64_t value, unsigned count) {
-  return k.broadcast(arith::ConstantOp::create(k.builder(), k.loc(), IntegerAttr::get(whole, APInt(32, value, false, true))), count);
-}
-
-/// The four bytes of each column of a tile, as one i32 a column.
-SmallVector<Value> BlockEmitter::loadWords(const Tile &tile, AffineExpr at, AffineExpr group) {
-  Values words;
-  AffineExpr first = tile.column * (blocks * groups * 4) + (at * groups + group) * (packed.width * 4), lane = k.index(k.emitConstant(0));
-  Lanes bytes{cast<AffineDimExpr>(lane).getPosition(), 4 * lanes};
-  Type byte = op.getWeight().getType().getElementType();
-  for (unsigned v = 0; v < tile.panel.vectors; ++v) {
-    Value loaded = k.loadBuffer(k.buffer(argumentOf(op.getWeight())), byte, first + v * 4 * lanes + lane, bytes);
-    words.push_back(vector::BitCastOp::create(k.builder(), k.loc(), VectorType::get(lanes, whole), loaded));
-  }
-  return words;
-}
-
-/// What belongs to a block of each column.
-SmallVector<Value> BlockEmitter::loadPerBlock(const Tile &tile, unsigned argument, Type element, AffineExpr at) {
-  Values values;
-  AffineExpr lane = k.index(k.emitConstant(0));
-  for (unsigned v = 0; v < tile.panel.vectors; ++v)
-    values.push_back(k.loadBuffer(k.buffer(argument), element, tile.column * blocks + at * packed.width + v * lanes + lane,
-                                  Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes}));
-  return values;
-}
-
-/// The bits of a mantissa that a f32 stores.
-static constexpr int64_t mantissaBits = 23, exponentBias = 127;
-
-/// What a number has above it when it stands at a bit of the mantissa.
-static double powerAbove(unsigned position) { return std::ldexp(1.0, static_cast<int>(mantissaBits - position)); }
-
-/// The numbers at a bit of each word, less what is in `base`.
-Value BlockEmitter::toReal(Value word, unsigned position, Value base) {
-  int64_t mask = ((int64_t(1) << bits) - 1) << position, exponent = (exponentBias + mantissaBits - position) << mantissaBits;
-  Value number = arith::AndIOp::create(k.builder(), k.loc(), word, integers(mask, lanes));
-  number = arith::OrIOp::create(k.builder(), k.loc(), number, integers(exponent, lanes));
-  return arith::SubFOp::create(k.builder(), k.loc(), vector::BitCastOp::create(k.builder(), k.loc(), VectorType::get(lanes, real), number), base);
-}
-
-/// sums + the products of a block, of a left side of f32.
-SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueRange sums) {
-  // Half of a word at a time: its numbers stand below the top of the mantissa.
-  unsigned perHalf = static_cast<unsigned>(16 / bits);
-  SmallVector<Values> bases(tile.panel.vectors);
-  Values zeros = op.getZeroPoint() ? loadPerBlock(tile, argumentOf(op.getZeroPoint()), op.getZeroPoint().getType().getElementType(), at) : Values();
-  for (unsigned v = 0; v < tile.panel.vectors; ++v)
-    for (unsigned i = 0; i < perHalf; ++i) {
-      double power = powerAbove(static_cast<unsigned>(i * bits));
-      Value base = k.number(real, power + (zeros.empty() ? static_cast<double>(centre) : 0), lanes);
-      if (!zeros.empty())
-        base = arith::AddFOp::create(k.builder(), k.loc(), arith::UIToFPOp::create(k.builder(), k.loc(), VectorType::get(lanes, real), zeros[v]), base);
-      bases[v].push_back(base);
-    }
+/// sums + the products of a block, of a left side of f32. With scales, each number is multiplied by its own.
+SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueRange sums, ArrayRef<Value> scales) {
+  SmallVector<Values> bases = numbers.makeBases(tile.column, at, tile.panel.vectors);
   Value lhs = k.buffer(argumentOf(op.getLhs()));
-  Values parts(tile.sums(), k.number(real, 0, lanes));
-  parts = k.loop(k.constant(0), k.constant(groups), 1, "group", parts, [&](AffineExpr group, ValueRange carried) {
-    Values next(carried), words = loadWords(tile, at, group);
-    for (unsigned i = 0; i < 2 * perHalf; ++i) {
-      unsigned half = i / perHalf, byte = static_cast<unsigned>(i * bits / 8);
-      bool isHigh = bits == 4 && i % 2 == 1;
-      if (half == 1 && i == perHalf)
-        for (Value &word : words)
-          word = shiftRight(word, 16);
-      Values numbers;
-      for (unsigned v = 0; v < tile.panel.vectors; ++v)
-        numbers.push_back(toReal(words[v], static_cast<unsigned>(i % perHalf * bits), bases[v][i % perHalf]));
+  return k.loop(k.constant(0), k.constant(groups), 1, "group", sums, [&](AffineExpr group, ValueRange carried) {
+    Values next(carried), words = numbers.loadWords(tile.column, at, group, tile.panel.vectors);
+    numbers.forNumbers(words, bases, [&](int64_t byte, bool isHigh, ArrayRef<Value> plain) {
+      Values weights(plain);
+      for (size_t v = 0; v < scales.size(); ++v)
+        weights[v] = arith::MulFOp::create(k.builder(), k.loc(), plain[v], scales[v]);
       AffineExpr place = at * block + group * 4 + byte + (isHigh ? block / 2 : 0);
       for (auto [r, row] : llvm::enumerate(tile.rows)) {
         Value a = k.broadcast(k.loadBuffer(lhs, real, row + place), lanes);
         for (unsigned v = 0; v < tile.panel.vectors; ++v) {
           Value &part = next[r * tile.panel.vectors + v];
-          part = vector::FMAOp::create(k.builder(), k.loc(), a, numbers[v], part);
+          part = vector::FMAOp::create(k.builder(), k.loc(), a, weights[v], part);
         }
       }
-    }
+    });
     return next;
   });
-  Values scales = loadPerBlock(tile, argumentOf(op.getScale()), op.getScale().getType().getElementType(), at);
+}
+
+SmallVector<Value> BlockEmitter::addBlock(const Tile &tile, AffineExpr at, ValueRange sums) {
+  Values parts = addReal(tile, at, zeros(tile), {}), scales = numbers.loadScales(tile.column, at, tile.panel.vectors);
   for (auto [i, part] : llvm::enumerate(parts))
     part = scaled(part, scales[i % tile.panel.vectors], sums[i]);
   return parts;
 }
 
+SmallVector<Value> BlockEmitter::addScaled(const Tile &tile, AffineExpr at, ValueRange sums) {
+  return addReal(tile, at, sums, numbers.loadScales(tile.column, at, tile.panel.vectors));
+}
+
 /// The same of a left side of bytes. Sums of integers begin with what zero points take away.
 SmallVector<Value> BlockEmitter::addBytes(const Tile &tile, AffineExpr at, ValueRange sums) {
   Value lhs = k.buffer(argumentOf(op.getLhs())), totals = k.buffer(argumentOf(op.getLhsSum())), lhsScales = k.buffer(argumentOf(op.getLhsScale()));
-  Values zeros = op.getZeroPoint() ? loadPerBlock(tile, argumentOf(op.getZeroPoint()), op.getZeroPoint().getType().getElementType(), at) : Values(), parts;
+  Values zeros = numbers.loadZeros(tile.column, at, tile.panel.vectors), parts;
   for (AffineExpr row : tile.blockRows) {
-    Value total = k.loadBuffer(totals, whole, row + at), minus = arith::SubIOp::create(k.builder(), k.loc(), integers(0, 1), total);
+    Value total = k.loadBuffer(totals, whole, row + at), minus = arith::SubIOp::create(k.builder(), k.loc(), numbers.integers(0, 1), total);
     for (unsigned v = 0; v < tile.panel.vectors; ++v) {
       Value zero = zeros.empty() ? Value() : Value(arith::ExtUIOp::create(k.builder(), k.loc(), VectorType::get(lanes, whole), zeros[v]));
       Value part = zero ? Value(arith::MulIOp::create(k.builder(), k.loc(), k.broadcast(minus, lanes), zero))
-                        : k.broadcast(arith::MulIOp::create(k.builder(), k.loc(), minus, integers(centre, 1)), lanes);
+                        : k.broadcast(arith::MulIOp::create(k.builder(), k.loc(), minus, numbers.integers(numbers.centre, 1)), lanes);
       parts.push_back(part);
     }
   }
   StringRef function = k.group().getPlan()->getStep();
   auto bytesType = VectorType::get(4 * lanes, k.builder().getI8Type());
   parts = k.loop(k.constant(0), k.constant(groups), 1, "group", parts, [&](AffineExpr group, ValueRange carried) {
-    Values next(carried), words = loadWords(tile, at, group);
+    Values next(carried), words = numbers.loadWords(tile.column, at, group, tile.panel.vectors);
     for (int64_t high = 0; high < 8 / bits; ++high) {
-      Values numbers;
+      Values weights;
       for (Value word : words) {
         if (bits == 4)
-          word = arith::AndIOp::create(k.builder(), k.loc(), high ? shiftRight(word, 4) : word, integers(0x0f0f0f0f, lanes));
-        numbers.push_back(vector::BitCastOp::create(k.builder(), k.loc(), bytesType, word));
+          word = arith::AndIOp::create(k.builder(), k.loc(), high ? numbers.shiftRight(word, 4) : word, numbers.integers(0x0f0f0f0f, lanes));
+        weights.push_back(vector::BitCastOp::create(k.builder(), k.loc(), bytesType, word));
       }
       AffineExpr lane = k.index(k.emitConstant(0)), place = at * block + group * 4 + high * (block / 2) + lane;
       for (auto [r, row] : llvm::enumerate(tile.rows)) {
         Value a = k.loadBuffer(lhs, k.builder().getI8Type(), row + place, Lanes{cast<AffineDimExpr>(lane).getPosition(), 4});
         for (unsigned v = 0; v < tile.panel.vectors; ++v) {
           Value &part = next[r * tile.panel.vectors + v];
-          part = kernel::StepOp::create(k.builder(), k.loc(), part.getType(), function, a, numbers[v], part);
+          part = kernel::StepOp::create(k.builder(), k.loc(), part.getType(), function, a, weights[v], part);
         }
       }
     }
     return next;
   });
-  Values scales = loadPerBlock(tile, argumentOf(op.getScale()), op.getScale().getType().getElementType(), at);
+  Values scales = numbers.loadScales(tile.column, at, tile.panel.vectors);
   for (auto [i, part] : llvm::enumerate(parts)) {
     Value ofRow = k.broadcast(k.loadBuffer(lhsScales, real, tile.blockRows[i / tile.panel.vectors] + at), lanes);
     Value product = arith::SIToFPOp::create(k.builder(), k.loc(), VectorType::get(lanes, real), part);
@@ -235,57 +194,180 @@ SmallVector<Value> BlockEmitter::addBytes(const Tile &tile, AffineExpr at, Value
 }
 
 SmallVector<Value> BlockEmitter::emitTile(const Tile &tile) {
-  return k.loop(k.constant(0), k.constant(blocks), 1, "block", Values(tile.sums(), k.number(real, 0, lanes)),
-                [&](AffineExpr at, ValueRange sums) { return op.getLhsScale() ? addBytes(tile, at, sums) : addReal(tile, at, sums); });
+  auto forBlocks = [&](AffineExpr first, AffineExpr count, Values sums, Values (BlockEmitter::*add)(const Tile &, AffineExpr, ValueRange)) {
+    return k.loop(k.constant(0), count, 1, "block", sums, [&](AffineExpr at, ValueRange carried) { return (this->*add)(tile, first + at, carried); });
+  };
+  AffineExpr zero = k.constant(0), all = k.constant(blocks);
+  if (op.getLhsScale())
+    return forBlocks(zero, all, zeros(tile), &BlockEmitter::addBytes);
+  if (tile.sums() <= getHalfOfRegisters(k.target()))
+    return forBlocks(zero, all, zeros(tile), &BlockEmitter::addBlock);
+  // Rounding errors grow with the length of a chain.
+  constexpr int64_t chainLength = 256;
+  int64_t perChain = std::max<int64_t>(1, chainLength / block);
+  if (blocks <= perChain)
+    return forBlocks(zero, all, zeros(tile), &BlockEmitter::addScaled);
+  return k.loop(zero, all, perChain, "chain", zeros(tile), [&](AffineExpr first, ValueRange sums) {
+    AffineExpr count = blocks % perChain == 0 ? k.constant(perChain) : k.index(k.minimum(k.emitConstant(perChain), k.emit(all - first)));
+    Values parts = forBlocks(first, count, zeros(tile), &BlockEmitter::addScaled);
+    for (auto [sum, part] : llvm::zip_equal(sums, parts))
+      part = arith::AddFOp::create(k.builder(), k.loc(), sum, part);
+    return parts;
+  });
 }
 
-LaunchInfo BlockEmitter::run() {
-  pack();
+Contraction BlockEmitter::makeContraction() {
   DimExprs extents = getDims(op.getType());
-  AffineExpr zero = k.constant(0), columns = extents.pop_back_val();
-  DimExprs lhsDims = getDims(op.getLhs().getType());
-  lhsDims.pop_back();
+  AffineExpr zero = k.constant(0);
   Contraction c;
   c.result = op.getResult();
   c.element = real;
   c.lhs = k.buffer(argumentOf(op.getLhs()));
   c.rhs = k.buffer(argumentOf(op.getWeight()));
+  c.columns = extents.pop_back_val();
   c.rows = extents.empty() ? IndexExprs{k.constant(1)} : IndexExprs(extents);
-  c.columns = columns;
   c.tile = shape;
   c.padded = c.evenPanels = true;
-  // Bytes of a column, for the size of chunks.
-  c.reduction = {{k.constant(blocks * groups * 4), k.constant(1), k.constant(packed.width)}};
-  c.panelStride = k.constant(blocks * groups * 4);
   c.laneStride = k.constant(1);
-  auto rowNumber = [this, lhsDims](ArrayRef<AffineExpr> rows) { return lhsDims.empty() ? k.constant(0) : k.linearize(lhsDims, rows); };
-  c.lhsAt = [this, rowNumber](ArrayRef<AffineExpr>, ArrayRef<AffineExpr> rows) { return rowNumber(rows) * (blocks * block); };
+  c.lhsAt = [this](ArrayRef<AffineExpr>, ArrayRef<AffineExpr> rows) {
+    return (lhsDims.empty() ? k.constant(0) : k.linearize(lhsDims, rows)) * (blocks * block);
+  };
   c.rhsAt = [zero](ArrayRef<AffineExpr>) { return zero; };
   c.resultAt = [rank = lhsDims.size()](ArrayRef<AffineExpr>, ArrayRef<AffineExpr> rows, AffineExpr column) {
     IndexExprs at(rows.take_front(rank));
     at.push_back(column);
     return at;
   };
-  c.tileSums = [this, rowNumber](ArrayRef<AffineExpr>, ArrayRef<IndexExprs> rows, AffineExpr column, Panel panel) {
+  return c;
+}
+
+LaunchInfo BlockEmitter::run() {
+  Contraction c = makeContraction();
+  // Bytes of a column, for the size of chunks.
+  c.reduction = {{k.constant(blocks * groups * 4), k.constant(1), k.constant(numbers.packed.width)}};
+  c.panelStride = k.constant(blocks * groups * 4);
+  c.tileSums = [this](ArrayRef<AffineExpr>, ArrayRef<IndexExprs> rows, AffineExpr column, Panel panel) {
     Tile tile{{}, {}, column, panel};
     for (const IndexExprs &row : rows) {
-      AffineExpr number = k.index(k.emit(rowNumber(row)));
+      AffineExpr number = k.index(k.emit(lhsDims.empty() ? k.constant(0) : k.linearize(lhsDims, row)));
       tile.rows.push_back(number * (blocks * block));
       tile.blockRows.push_back(number * blocks);
     }
     return emitTile(tile);
   };
   LaunchInfo info = lowerContraction(k, c);
-  info.flops = simplifyDim(getNumElements(c.rows, k.context()) * columns * (2 * blocks * block));
+  info.flops = simplifyDim(getNumElements(c.rows, k.context()) * c.columns * (2 * blocks * block));
   return info;
 }
 
-FailureOr<LaunchInfo> lowerGemmBlocks(KernelBuilder &k, Operation *anchor) {
+//===- Many rows -----------------------------------------------------------===//
+
+KernelMatch matchGemmUnpacked(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<BlockQuantizedMatmulOp>(anchor);
-  if (!llvm::is_contained(op.getType().getShape(), 0))
-    return BlockEmitter(k, op).run();
+  if (!hasConstantWeights(group, op))
+    return refuse(computedWeights);
+  if (op.getLhsScale())
+    return refuse("the left side is bytes, which the target's step multiplies");
+  if (llvm::is_contained(op.getType().getShape(), 0))
+    return refuse("the result has no elements");
+  std::optional<int64_t> rows = countRows(op);
+  PlanNumbers numbers = planUnpackedProduct(target, op.countColumns(), op.getBlock(), op.countBlocks(), 32 / op.getBits());
+  if (numbers.depth == 0)
+    return refuse("no part of a block of " + Twine(op.getBlock()) + " numbers fits the first-level cache of " + Twine(target.getL1()) + " bytes");
+  if (!paysToUnpack(target, rows, planInRegisters(op, target)))
+    return refuse("a tile has all " + Twine(*rows) + " rows, so weights are made f32 once in registers");
+  return accept("product with " + Twine(op.getBits()) + "-bit weights in blocks of " + Twine(op.getBlock()) + ", made f32 once for " +
+                    (rows ? "all rows" : "more rows than a tile has") + ", " + Twine(numbers.depth) + " of a sum at a time",
+                std::move(numbers));
+}
+
+std::string findUnpackedFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto op = cast<BlockQuantizedMatmulOp>(anchor);
+  int64_t depth = plan.getDepth(), block = op.getBlock(), perWord = 32 / op.getBits();
+  if (depth % block == 0 || (block % depth == 0 && depth % perWord == 0))
+    return "";
+  return "depth " + std::to_string(depth) + " has no whole blocks of " + std::to_string(block) + " numbers, and no multiple of " + std::to_string(perWord) +
+         " that divides one";
+}
+
+BlockEmitter::Tile BlockEmitter::makeTile(AffineExpr lhs, ArrayRef<AffineExpr> offsets, AffineExpr column, Panel panel) {
+  Tile tile{{}, {}, column, panel};
+  for (AffineExpr offset : offsets)
+    tile.rows.push_back(k.index(k.emit(lhs + offset)));
+  return tile;
+}
+
+/// sums + the products of groups of a block, whose weights are stored in a panel: those of low halves of bytes from `row` on, those of high ones `high` rows
+/// further. Some groups at a time are stored and then multiplied, so that the CPU does the one while it waits for the other.
+SmallVector<Value> BlockEmitter::unpackGroups(const Tile &tile, Value panel, BlockNumbers::Groups some, AffineExpr row, int64_t high, ValueRange given) {
+  constexpr int64_t elementsAtOnce = 64;
+  int64_t all = *getConstantDim(some.count), count = std::min(all, elementsAtOnce / numbers.perGroup), width = numbers.packed.width;
+  while (all % count != 0)
+    --count;
+  AffineExpr one = k.constant(1);
+  return k.loop(k.constant(0), some.count, count, "some", given, [&](AffineExpr first, ValueRange sums) {
+    AffineExpr to = k.index(k.emit(row + first * 4)), lhs = k.index(k.emit(some.block * block + (some.first + first) * 4));
+    numbers.unpack(panel, tile.column, {some.block, some.first + first, k.constant(count)}, to, high, tile.panel.vectors,
+                   k.group().getPlan()->getDepth() / numbers.perGroup);
+    TileEmitter tiles{k, k.buffer(argumentOf(op.getLhs())), panel, real, {}, one};
+    if (bits == 4 && (count < groups || high != block / 2))
+      tiles.reduction = {{k.constant(2), k.constant(block / 2), k.constant(high * width)}, {k.constant(4 * count), one, k.constant(width)}};
+    else
+      tiles.reduction = {{k.constant(count * numbers.perGroup), one, k.constant(width)}};
+    tiles.chainLength = block * blocks;
+    return tiles.addTo(sums, lhs, tile.rows, to * width, tile.panel);
+  });
+}
+
+/// The sums of a part, whose weights are stored in a panel on the way. The part has whole blocks, or divides a block: then the low halves of its bytes are
+/// followed by the high ones.
+SmallVector<Value> BlockEmitter::unpack(const Tile &tile, Value panel, AffineExpr start, AffineExpr length, int64_t part) {
+  AffineExpr zero = k.constant(0), first = k.index(k.emit(start.floorDiv(block)));
+  if (part % block != 0) {
+    AffineExpr group = k.index(k.emit((start % block).floorDiv(numbers.perGroup)));
+    return unpackGroups(tile, panel, {first, group, k.constant(part / numbers.perGroup)}, zero, part / 2, zeros(tile));
+  }
+  return k.loop(zero, simplifyDim(length.floorDiv(block)), 1, "block", zeros(tile), [&](AffineExpr at, ValueRange sums) {
+    return unpackGroups(tile, panel, {first + at, zero, k.constant(groups)}, at * block, block / 2, sums);
+  });
+}
+
+LaunchInfo BlockEmitter::runUnpacked() {
+  Contraction c = makeContraction();
+  AffineExpr one = k.constant(1), width = k.constant(numbers.packed.width);
+  int64_t part = std::min(k.group().getPlan()->getDepth(), blocks * block);
+  c.reduction = {{k.constant(blocks * block), one, width}};
+  UnpackedSide side;
+  side.length = part;
+  side.unpack = [&](Value panel, AffineExpr column, AffineExpr start, AffineExpr length, AffineExpr lhs, ArrayRef<AffineExpr> offsets) {
+    return unpack(makeTile(lhs, offsets, column, {shape.vectors, lanes, shape.columns()}), panel, start, length, part);
+  };
+  bool isHalved = part % block != 0 && bits == 4;
+  // A part of a block has the low halves of some bytes, then the high ones.
+  side.lhsOffset = [&](AffineExpr start) { return isHalved ? start.floorDiv(block) * block + (start % block).floorDiv(2) : start; };
+  side.reduction = [&](AffineExpr length) -> SmallVector<ReductionLoop> {
+    if (!isHalved)
+      return {{length, one, width}};
+    return {{k.constant(2), k.constant(block / 2), k.constant(part / 2 * numbers.packed.width)}, {k.constant(part / 2), one, width}};
+  };
+  side.sumInPlace = [&](AffineExpr lhs, ArrayRef<AffineExpr> offsets, AffineExpr column, Panel panel) {
+    return emitTile(makeTile(lhs, offsets, column, panel));
+  };
+  return lowerPackedContraction(k, c, &side);
+}
+
+static FailureOr<LaunchInfo> lowerBlocks(KernelBuilder &k, Operation *anchor, LaunchInfo (BlockEmitter::*run)()) {
+  auto op = cast<BlockQuantizedMatmulOp>(anchor);
+  if (!llvm::is_contained(op.getType().getShape(), 0)) {
+    BlockEmitter emitter(k, op);
+    return (emitter.*run)();
+  }
   k.taskLoop({k.constant(0)}, [](ArrayRef<AffineExpr>) {});
   return LaunchInfo{k.constant(0), k.constant(0), k.constant(0)};
 }
+
+FailureOr<LaunchInfo> lowerGemmBlocks(KernelBuilder &k, Operation *anchor) { return lowerBlocks(k, anchor, &BlockEmitter::run); }
+
+FailureOr<LaunchInfo> lowerGemmUnpacked(KernelBuilder &k, Operation *anchor) { return lowerBlocks(k, anchor, &BlockEmitter::runUnpacked); }
 
 } // namespace kiln

@@ -10,6 +10,10 @@ KernelMatch matchGemmBlocks(nn::GroupOp group, mlir::Operation *anchor, kernel::
 std::string findBlockStepFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 mlir::FailureOr<LaunchInfo> lowerGemmBlocks(KernelBuilder &builder, mlir::Operation *anchor);
 
+KernelMatch matchGemmUnpacked(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+std::string findUnpackedFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+mlir::FailureOr<LaunchInfo> lowerGemmUnpacked(KernelBuilder &builder, mlir::Operation *anchor);
+
 } // namespace kiln
 
 #endif // KILN_PASSES_LOWERING_CONTRACTION_BLOCKPRODUCT_H

@@ -44,6 +44,10 @@ ArrayRef<KernelRow> getContractionKernels() {
           .checking(always)
           .joining(GroupForm::GatheredProduct)
           .planning(PlanTile | PlanBlocks),
+      KernelRow{"gemm_unpacked", computes<BlockQuantizedMatmulOp>, matchGemmUnpacked, lowerGemmUnpacked}
+          .placing(PlaceSupport::Sides)
+          .planning(PlanTile | PlanDepth | PlanBlocks)
+          .refusing(findUnpackedFault),
       KernelRow{"gemm_blocks", computes<BlockQuantizedMatmulOp>, matchGemmBlocks, lowerGemmBlocks}
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanChunk | PlanPrefetch)

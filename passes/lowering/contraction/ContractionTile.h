@@ -41,6 +41,9 @@ struct Panel {
 /// Single-precision numbers of a cache line.
 constexpr int64_t elementsPerLine = 16;
 
+/// MLIR's name for the second-level cache, which holds what is needed later.
+constexpr unsigned laterLocality = 2;
+
 /// Lines of the right side that other tiles will read, asked for into the second-level cache: the next one of them every so many steps.
 struct LinesToCome {
   /// The first one, and where the tile itself starts to read, in elements of the right buffer.
@@ -69,6 +72,12 @@ struct TileEmitter {
   void storeSums(mlir::ValueRange sums, Panel panel, Store store) const;
   /// Row r starts at lhsBase + rowOffsets[r] in the left buffer, column 0 at rhsBase in the right one. Gives out finished pieces.
   void emit(mlir::AffineExpr lhsBase, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsBase, Panel panel, Store store) const;
+
+  /// sums + what the reduction gives for such rows; the sums stand as storeSums takes them.
+  llvm::SmallVector<mlir::Value> addTo(mlir::ValueRange sums, mlir::AffineExpr lhsBase, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsBase,
+                                       Panel panel) const {
+    return nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
+  }
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;

@@ -58,10 +58,13 @@ struct MatmulDims {
 };
 } // namespace
 
-/// Stores a constant right side in panels and describes how they lie. `dims` are the batch dims of the right side's tensor.
+/// Stores a constant right side in panels and describes how they lie. `dims` are the batch dims of the right side's tensor. With even panels, the last one is
+/// as wide as the others.
 static void packPanels(KernelBuilder &k, Contraction &c, Value rhs, const TracedView &view, ArrayRef<unsigned> dims, int64_t depth) {
   unsigned rank = cast<RankedTensorType>(rhs.getType()).getRank(), count = dims.size();
   PackedColumns packed(*getConstantDim(c.columns), c.tile);
+  if (c.evenPanels)
+    packed.tail = packed.width;
   IndexExprs at(rank, k.constant(0));
   SmallVector<int64_t> shape;
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
@@ -293,13 +296,31 @@ FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
   return lowerDotContraction(k, c);
 }
 
+/// A constant right side of fewer bits than f32: many rows share what is widened.
+static KernelMatch matchWidened(const LinearMatmul &matmul, kernel::TargetAttr target) {
+  Type element = MatmulOp(matmul.op).getRhs().getType().getElementType();
+  if (element.isF32())
+    return refuse("the right side is constant, so its panels are made at compile time");
+  std::optional<int64_t> rows = matmul.countRows();
+  TileShape tile = matmul.chooseTile(target);
+  if (rows && (*rows < target.tuned(Tuned::PackedRows) || *rows <= tile.rows))
+    return refuse("the right side is constant " + llvm::to_string(element) + ", and a tile has all " + Twine(*rows) +
+                  " rows, so it is widened once as it is loaded");
+  PlanNumbers numbers = planUnpackedProduct(target, *getConstantDim(getDims(MatmulOp(matmul.op).getType()).back()), 1,
+                                            *getConstantDim(getDims(MatmulOp(matmul.op).getLhs().getType()).back()), 1);
+  numbers.streams = chooseStreams(target);
+  return accept("f32 product with constant weights of " + llvm::to_string(element) + ": widened once for " +
+                    (rows ? "all rows" : "more rows than a tile has") + ", " + Twine(numbers.depth) + " of a sum at a time",
+                std::move(numbers));
+}
+
 KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   std::string why;
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
   if (matmul->isPackable())
-    return refuse("the right side is constant, so its panels are made at compile time");
+    return matchWidened(*matmul, target);
   if (matmul->isReadInPlace(target))
     return refuse("the right side has rows of whole vectors and fits half of the second-level cache of " + Twine(target.getL2()) +
                   " bytes, so it is read in place");
@@ -314,8 +335,12 @@ KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
 }
 
 FailureOr<LaunchInfo> lowerGemmPacked(KernelBuilder &k, Operation *anchor) {
-  Contraction c = LinearMatmul::match(k.group(), anchor)->contraction(k);
+  auto matmul = LinearMatmul::match(k.group(), anchor);
+  Contraction c = matmul->contraction(k);
   c.tile = getTile(k.group());
+  c.evenPanels = matmul->isPackable();
+  if (c.evenPanels)
+    packPanels(k, c, matmul->op.getRhs(), matmul->rhs, matmul->dims.batch, *getConstantDim(c.reduction.front().extent));
   return lowerPackedContraction(k, c);
 }
 

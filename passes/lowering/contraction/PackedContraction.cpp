@@ -9,6 +9,9 @@
 // The panel and the sums lie in arrays of the kernel, so that any stride of the right side costs one pass over it, a tile never meets a tail of
 // the columns, and the epilogue is a loop. The last block of rows overlaps the one before it; it stores only rows that are its own.
 //
+// A right side that is constant in fewer bits is made f32 where others are packed. Where only run time knows the rows, fewer than those of a tile multiply it
+// without a panel.
+//
 // A step of several products takes as many elements of a column side by side (PanelPacking.h). What the depth leaves over is a part of its own, for which
 // the left side's elements are copied beside zeros.
 //
@@ -19,6 +22,7 @@
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 
@@ -29,7 +33,7 @@ using namespace nn;
 namespace {
 class PackedEmitter {
 public:
-  PackedEmitter(KernelBuilder &k, const Contraction &c);
+  PackedEmitter(KernelBuilder &k, const Contraction &c, const UnpackedSide *side);
   LaunchInfo run();
 
 private:
@@ -40,11 +44,18 @@ private:
   void copyRest(AffineExpr from, unsigned count);
   TileEmitter makeTiles(AffineExpr steps, AffineExpr stride) const;
   void pack(AffineExpr from, AffineExpr length);
+  void widen(AffineExpr from, AffineExpr length);
   void packLanes(AffineExpr from, AffineExpr to, AffineExpr length);
   void packSquares(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
   void packElements(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
-  void emitTiles(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
-  void emitTile(Task batch, IndexExprs rows, AffineExpr row, unsigned count, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
+  void emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last);
+  void emitInPlace(Task batch, IndexExprs rows, AffineExpr column);
+  void emitUnpacking(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr start, AffineExpr length);
+  void addSum(AffineExpr slot, int64_t row, int64_t column, Value value);
+  void emitTiles(Task batch, IndexExprs rows, AffineExpr block, unsigned count, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
+  void emitTile(Task batch, IndexExprs rows, AffineExpr row, unsigned count, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles,
+                AffineExpr last = {});
+  void emitLastBlock(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
   void emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot);
   AffineExpr firstRow(AffineExpr block);
   /// The columns of the last panel of so many; 0 when it is whole, nullopt when that is not known.
@@ -57,6 +68,12 @@ private:
     AffineExpr lane = k.index(k.emitConstant(0));
     body(lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes()});
   }
+  /// Whether the right side is constant, in another form.
+  bool hasOwnRows() const { return side || c.padded; }
+  /// Rows of the sums of a block: small tiles go beyond its last one.
+  int64_t slotRows() const { return hasOwnRows() && !bigBlocks ? llvm::alignTo(blockRows, smallTile) : blockRows; }
+  static constexpr int64_t smallTile = 4;
+  bool hasSmallBlocks() const { return bigBlocks && *getConstantDim(extent) % blockRows != 0; }
   unsigned lanes() const { return c.tile.lanes; }
   /// Elements as they lie in a buffer.
   static Type storedType(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
@@ -68,6 +85,7 @@ private:
 
   KernelBuilder &k;
   const Contraction &c;
+  const UnpackedSide *side;
   SmallVector<RowDim> rowDims;
   AffineExpr depth, lhsStride, rhsStride;
   /// Products that a step adds to each sum, the part of the depth that has whole steps, and what it leaves over.
@@ -76,6 +94,8 @@ private:
   /// Rows of a block, and of the dimension that blocks cut.
   int64_t blockRows;
   AffineExpr extent;
+  /// Blocks before those that have one row less; nullopt: the last block overlaps the one before it.
+  std::optional<int64_t> bigBlocks;
   int64_t width, partLength;
   /// Of rows; they share a panel.
   int64_t blocksPerTask;
@@ -88,24 +108,36 @@ private:
 };
 } // namespace
 
-PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c)
-    : k(k), c(c), rowDims(mergeRows(k, c)), depth(c.reduction.front().extent), lhsStride(c.reduction.front().lhsStride),
+PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c, const UnpackedSide *side)
+    : k(k), c(c), side(side), rowDims(mergeRows(k, c)), depth(c.reduction.front().extent), lhsStride(c.reduction.front().lhsStride),
       rhsStride(c.reduction.front().rhsStride), together(c.instruction ? c.instruction.getDepth() : 1),
       whole(simplifyDim(depth.floorDiv(together) * together)), over(simplifyDim(depth - whole)), blockRows(c.tile.rows), extent(rowDims.back().extent),
       width(c.tile.columns()), partLength(k.group().getPlan()->getDepth() * together), blocksPerTask(k.group().getPlan()->getBlocks()), onePart(false) {
   if (auto count = getConstantDim(extent)) {
     int64_t blocks = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blockRows));
     blockRows = std::max<int64_t>(1, llvm::divideCeilSigned(*count, blocks));
+    if (hasOwnRows())
+      bigBlocks = *count - blocks * (blockRows - 1);
+    // Equal tasks.
+    blocksPerTask = llvm::divideCeilSigned(blocks, llvm::divideCeilSigned(blocks, blocksPerTask));
   }
-  if (auto length = getConstantDim(whole)) {
+  if (side) {
+    partLength = side->length;
+    onePart = getConstantDim(depth) == partLength;
+  } else if (auto length = getConstantDim(whole)) {
     int64_t parts = std::max<int64_t>(1, llvm::divideCeilSigned(*length, partLength));
     partLength = std::max<int64_t>(together, llvm::alignTo(llvm::divideCeilSigned(*length, parts), together));
     onePart = parts == 1 && getConstantDim(over) == 0;
   }
 }
 
-/// The last block starts so that it ends with the last row; a dimension of less than a block has one that starts at 0.
+/// The last block starts so that it ends with the last row; a dimension of less than a block has one that starts at 0. Beside a constant right side, each block
+/// has rows of its own: blocks of the same rows and of one row less follow each other, or the last one has what is left.
 AffineExpr PackedEmitter::firstRow(AffineExpr block) {
+  if (hasOwnRows() && !bigBlocks)
+    return k.index(k.emit(block * blockRows));
+  if (bigBlocks)
+    return k.index(k.emit(block * (blockRows - 1) + k.index(k.minimum(k.emit(block), k.emitConstant(*bigBlocks)))));
   Value start = k.minimum(k.emit(block * blockRows), k.emit(extent - blockRows));
   if (!getConstantDim(extent))
     start = arith::MaxSIOp::create(k.builder(), k.loc(), start, k.emitConstant(0));
@@ -117,6 +149,18 @@ void PackedEmitter::packLanes(AffineExpr from, AffineExpr to, AffineExpr length)
   forLanes([&](AffineExpr lane, Lanes across) {
     k.loop(k.constant(0), length, 1, "k", [&](AffineExpr i) {
       k.storeBuffer(panel, c.element, to + i * width + lane, k.loadBuffer(c.rhs, c.element, from + i * rhsStride + lane, across), across);
+    });
+  });
+}
+
+/// A constant panel, row by row. What the next part reads, which lies behind this one, is asked for meanwhile.
+void PackedEmitter::widen(AffineExpr from, AffineExpr length) {
+  k.loop(k.constant(0), length, 1, "k", [&](AffineExpr i) {
+    forLanes([&](AffineExpr lane, Lanes across) {
+      AffineExpr source = k.index(k.emit(from + i * rhsStride));
+      memref::PrefetchOp::create(k.builder(), k.loc(), c.rhs, k.emit(source + partLength * width), false, laterLocality, true);
+      for (int64_t v = 0; v < width; v += lanes())
+        k.storeBuffer(panel, c.element, i * width + v + lane, k.loadBuffer(c.rhs, c.element, source + v + lane, across), across);
     });
   });
 }
@@ -171,6 +215,8 @@ void PackedEmitter::pack(AffineExpr from, AffineExpr length) {
   if (c.instruction)
     return packQuads(k, {c.rhs, from, rhsStride, c.laneStride, length, !rest, left, tailOf(width) == 0}, panel, c.tile);
   AffineExpr one = k.constant(1), side = k.constant(lanes());
+  if (c.padded)
+    return widen(from, length);
   bool squares = rhsStride == one && lanes() > 1, copies = c.laneStride == one && lanes() > 1, hasTail = tailOf(lanes()) != 0;
   k.loop(k.constant(0), k.constant(width), lanes(), "lane", [&](AffineExpr v) {
     AffineExpr source = k.index(k.emit(from + v * c.laneStride)), rest = k.index(k.emit(left - v)), valid = side;
@@ -202,25 +248,32 @@ void PackedEmitter::copyRest(AffineExpr from, unsigned count) {
   });
 }
 
+/// What a part adds to a row of a block's sums.
+void PackedEmitter::addSum(AffineExpr slot, int64_t row, int64_t column, Value value) {
+  forLanes([&](AffineExpr lane, Lanes across) {
+    AffineExpr at = slot + (row * width + column) + lane;
+    if (!onePart)
+      value = add(k.loadBuffer(sums, c.element, at, across), value);
+    k.storeBuffer(sums, c.element, at, value, across);
+  });
+}
+
+/// One tile, whose rows beyond `last`, if given, are that one; `start`: elements of a row of the left side before those of the part.
 void PackedEmitter::emitTile(Task batch, IndexExprs rows, AffineExpr row, unsigned count, AffineExpr slot, AffineExpr start,
-                             const TileEmitter &tiles) {
+                             const TileEmitter &tiles, AffineExpr last) {
   SmallVector<AffineExpr> offsets;
+  auto exists = [&](int64_t r) { return last && r > 0 ? k.index(k.minimum(k.emitConstant(r), k.emit(last))) : k.constant(r); };
   for (int64_t r = 0; r < count; ++r)
-    offsets.push_back(rest ? k.constant(r * together) : rowDims.back().lhsStride * r);
+    offsets.push_back(rest ? k.constant(r * together) : rowDims.back().lhsStride * exists(r));
   rows.back() = row;
-  AffineExpr lhs = c.lhsAt(batch, expandRows(k, c, rowDims, rows)) + start * lhsStride;
+  AffineExpr lhs = c.lhsAt(batch, expandRows(k, c, rowDims, rows)) + start;
   if (rest) {
     copyRest(k.index(k.emit(lhs)), count);
     lhs = k.constant(0);
   }
   auto emit = [&](unsigned vectors) {
     tiles.emit(lhs, offsets, k.constant(0), Panel{vectors, lanes(), vectors * lanes()}, [&](unsigned r, unsigned column, Value value, unsigned) {
-      forLanes([&](AffineExpr lane, Lanes across) {
-        AffineExpr at = slot + (static_cast<int64_t>(r) * width + column) + lane;
-        if (!onePart)
-          value = add(k.loadBuffer(sums, c.element, at, across), value);
-        k.storeBuffer(sums, c.element, at, value, across);
-      });
+      addSum(slot, r, column, value);
     });
   };
   // A tail of one vector is worth a narrower tile.
@@ -234,12 +287,28 @@ void PackedEmitter::emitTile(Task batch, IndexExprs rows, AffineExpr row, unsign
   k.branch(compare(arith::CmpIPredicate::sle), [&] { emit(1); });
 }
 
-void PackedEmitter::emitTiles(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr start, const TileEmitter &tiles) {
+/// A block that may be the last one, whose rows are multiplied by fours; what stands in for rows that do not exist is not stored.
+void PackedEmitter::emitLastBlock(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr start, const TileEmitter &tiles) {
+  AffineExpr row = firstRow(block), count = k.index(k.emit(extent - row));
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(count), k.emitConstant(blockRows));
+  };
+  k.branch(compare(arith::CmpIPredicate::sge), [&] { emitTile(batch, rows, row, blockRows, slot, start, tiles); });
+  k.branch(compare(arith::CmpIPredicate::slt), [&] {
+    k.loop(k.constant(0), count, smallTile, "row", [&](AffineExpr i) {
+      emitTile(batch, rows, row + i, smallTile, slot + i * width, start, tiles, k.index(k.emit(count - i - 1)));
+    });
+  });
+}
+
+void PackedEmitter::emitTiles(Task batch, IndexExprs rows, AffineExpr block, unsigned count, AffineExpr slot, AffineExpr start, const TileEmitter &tiles) {
   if (getConstantDim(extent))
-    return emitTile(batch, rows, firstRow(block), blockRows, slot, start, tiles);
+    return emitTile(batch, rows, firstRow(block), count, slot, start, tiles);
   auto compare = [&](arith::CmpIPredicate predicate) -> Value {
     return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(extent), k.emitConstant(blockRows));
   };
+  if (hasOwnRows())
+    return emitLastBlock(batch, rows, block, slot, start, tiles);
   k.branch(compare(arith::CmpIPredicate::sge), [&] { emitTile(batch, rows, firstRow(block), blockRows, slot, start, tiles); });
   k.branch(compare(arith::CmpIPredicate::slt), [&] {
     AffineExpr fours = k.index(k.emit(extent.floorDiv(4) * 4));
@@ -250,7 +319,16 @@ void PackedEmitter::emitTiles(Task batch, IndexExprs rows, AffineExpr block, Aff
 
 void PackedEmitter::emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot) {
   AffineExpr start = firstRow(block);
-  AffineExpr own = k.index(k.emit(block * blockRows - start)), count = k.index(k.minimum(k.emitConstant(blockRows), k.emit(extent)));
+  AffineExpr own = k.constant(0), count = k.constant(blockRows);
+  if (hasOwnRows() && !bigBlocks) {
+    count = k.index(k.minimum(k.emit(count), k.emit(extent - start)));
+  } else if (!bigBlocks) {
+    own = k.index(k.emit(block * blockRows - start));
+    count = k.index(k.minimum(k.emitConstant(blockRows), k.emit(extent)));
+  } else if (hasSmallBlocks()) {
+    Value isBig = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::slt, k.emit(block), k.emitConstant(*bigBlocks));
+    count = k.index(arith::SelectOp::create(k.builder(), k.loc(), isBig, k.emitConstant(blockRows), k.emitConstant(blockRows - 1)));
+  }
   auto storeRows = [&](AffineExpr valid) {
     k.loop(own, count, 1, "row", [&](AffineExpr row) {
       rows.back() = start + row;
@@ -286,14 +364,45 @@ TileEmitter PackedEmitter::makeTiles(AffineExpr steps, AffineExpr stride) const 
 
 void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last, AffineExpr start,
                              AffineExpr length) {
-  pack(k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + start * rhsStride)), length);
+  if (!side)
+    pack(k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + start * rhsStride)), length);
   TileEmitter tiles = makeTiles(simplifyDim(length.floorDiv(together)), lhsStride * together);
-  k.loop(first, last, 1, "block", [&](AffineExpr block) {
-    AffineExpr slot = onePart ? k.constant(0) : k.index(k.emit((block - first) * (blockRows * width)));
-    emitTiles(batch, IndexExprs(rows), block, slot, start, tiles);
-    if (onePart)
-      emitEpilogue(batch, IndexExprs(rows), column, block, slot);
-  });
+  if (side) {
+    emitUnpacking(batch, IndexExprs(rows), column, first, start, length);
+    tiles.reduction = side->reduction(length);
+    // A part is no longer than a chain.
+    tiles.chainLength = std::max(tiles.chainLength, partLength);
+  }
+  start = side ? k.index(k.emit(side->lhsOffset(start))) : start * lhsStride;
+  auto emitBlocks = [&](AffineExpr from, AffineExpr to, unsigned count) {
+    k.loop(from, to, 1, "block", [&](AffineExpr block) {
+      AffineExpr slot = onePart ? k.constant(0) : k.index(k.emit((block - first) * (slotRows() * width)));
+      emitTiles(batch, IndexExprs(rows), block, count, slot, start, tiles);
+      if (onePart)
+        emitEpilogue(batch, IndexExprs(rows), column, block, slot);
+    });
+  };
+  AffineExpr next = side ? k.index(k.emit(first + 1)) : first;
+  if (!hasSmallBlocks())
+    return emitBlocks(next, last, blockRows);
+  emitBlocks(next, k.index(k.minimum(k.emit(last), k.emitConstant(*bigBlocks))), blockRows);
+  emitBlocks(k.index(arith::MaxSIOp::create(k.builder(), k.loc(), k.emit(next), k.emitConstant(*bigBlocks))), last, blockRows - 1);
+}
+
+/// The first block of rows, whose tile makes the panel for the others.
+void PackedEmitter::emitUnpacking(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr start, AffineExpr length) {
+  IndexExprs at(rows), offsets;
+  at.back() = firstRow(block);
+  // The first block of a task may be the last one of all.
+  auto exists = [&](int64_t r) { return bigBlocks || r == 0 ? k.constant(r) : k.index(k.minimum(k.emitConstant(r), k.emit(extent - at.back() - 1))); };
+  for (int64_t r = 0; r < blockRows; ++r)
+    offsets.push_back(rowDims.back().lhsStride * exists(r));
+  AffineExpr slot = k.constant(0);
+  auto found = side->unpack(panel, column, start, length, k.index(k.emit(c.lhsAt(batch, expandRows(k, c, rowDims, at)))), offsets);
+  for (auto [i, sum] : llvm::enumerate(found))
+    addSum(slot, static_cast<int64_t>(i) / c.tile.vectors, static_cast<int64_t>(i) % c.tile.vectors * lanes(), sum);
+  if (onePart)
+    emitEpilogue(batch, rows, column, block, slot);
 }
 
 /// One step for what the depth leaves over.
@@ -302,25 +411,64 @@ void PackedEmitter::emitRest(Task batch, ArrayRef<AffineExpr> rows, AffineExpr c
   pack(k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + whole * rhsStride)), over);
   TileEmitter tiles = makeTiles(k.constant(1), k.constant(together));
   k.loop(first, last, 1, "block", [&](AffineExpr block) {
-    emitTiles(batch, IndexExprs(rows), block, k.index(k.emit((block - first) * (blockRows * width))), whole, tiles);
+    emitTiles(batch, IndexExprs(rows), block, blockRows, k.index(k.emit((block - first) * (slotRows() * width))), whole * lhsStride, tiles);
   });
   rest = {};
 }
 
 void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, AffineExpr chunk) {
-  int64_t slotSize = blockRows * width, slots = onePart ? 1 : blocksPerTask;
+  int64_t slotSize = slotRows() * width, slots = onePart ? 1 : blocksPerTask;
   left = k.index(k.emit(c.columns - column));
   panel = k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
   sums = k.array("sums", c.element, slots * slotSize);
-  AffineExpr first = k.index(k.emit(chunk * blocksPerTask));
+  // Without a known first block, C++ compilers do not keep the sums of all blocks in registers from part to part, as they try with a few.
+  AffineExpr unknown = side ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
+  AffineExpr first = k.index(k.emit(chunk * blocksPerTask + unknown));
   AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
+  if (!hasOwnRows() || getConstantDim(extent))
+    return emitParts(batch, rows, column, first, last);
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(extent), k.emitConstant(blockRows));
+  };
+  k.branch(compare(arith::CmpIPredicate::sge), [&] { emitParts(batch, rows, column, first, last); });
+  k.branch(compare(arith::CmpIPredicate::slt), [&] { emitInPlace(batch, rows, column); });
+}
+
+/// All rows, where they are fewer than those of a tile.
+void PackedEmitter::emitInPlace(Task batch, IndexExprs rows, AffineExpr column) {
+  AffineExpr zero = k.constant(0), fours = k.index(k.emit(extent.floorDiv(4) * 4));
+  auto emitRows = [&](AffineExpr row, int64_t count) {
+    IndexExprs at(rows), offsets;
+    at.back() = row;
+    for (int64_t r = 0; r < count; ++r)
+      offsets.push_back(rowDims.back().lhsStride * r);
+    Panel panel{c.tile.vectors, lanes(), c.tile.columns()};
+    AffineExpr lhs = k.index(k.emit(c.lhsAt(batch, expandRows(k, c, rowDims, at))));
+    auto put = [&](unsigned r, unsigned piece, Value value, unsigned) {
+      forLanes([&](AffineExpr lane, Lanes across) { k.storeBuffer(sums, c.element, (row + r) * width + piece + lane, value, across); });
+    };
+    TileEmitter tiles{k, c.lhs, c.rhs, c.element, {{depth, lhsStride, rhsStride}}, c.laneStride};
+    if (side)
+      tiles.storeSums(side->sumInPlace(lhs, offsets, column, panel), panel, put);
+    else
+      tiles.emit(lhs, offsets, c.rhsAt(batch) + column * c.panelStride, panel, put);
+  };
+  k.loop(zero, fours, 4, "row", [&](AffineExpr row) { emitRows(row, 4); });
+  k.loop(fours, extent, 1, "row", [&](AffineExpr row) { emitRows(row, 1); });
+  emitEpilogue(batch, rows, column, zero, zero);
+}
+
+/// All parts of the sum, for some blocks of rows.
+void PackedEmitter::emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last) {
+  int64_t slotSize = slotRows() * width, slots = onePart ? 1 : blocksPerTask;
   if (onePart)
     return emitPart(batch, rows, column, first, last, k.constant(0), depth);
   k.loop(k.constant(0), k.constant(slots * slotSize), lanes(), "i", [&](AffineExpr i) {
     k.storeBuffer(sums, c.element, i, k.number(c.element, 0, lanes()), Lanes{cast<AffineDimExpr>(i).getPosition(), lanes()});
   });
   k.loop(k.constant(0), whole, partLength, "part", [&](AffineExpr start) {
-    AffineExpr length = k.index(k.minimum(k.emitConstant(partLength), k.emit(whole - start)));
+    bool isEven = side && *getConstantDim(whole) % partLength == 0;
+    AffineExpr length = isEven ? k.constant(partLength) : k.index(k.minimum(k.emitConstant(partLength), k.emit(whole - start)));
     emitPart(batch, rows, column, first, last, start, length);
   });
   if (getConstantDim(over) != 0) {
@@ -328,7 +476,7 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
     k.branch(some, [&] { emitRest(batch, rows, column, first, last); });
   }
   k.loop(first, last, 1, "block", [&](AffineExpr block) {
-    emitEpilogue(batch, rows, column, block, k.index(k.emit((block - first) * slotSize)));
+    emitEpilogue(batch, IndexExprs(rows), column, block, k.index(k.emit((block - first) * slotSize)));
   });
 }
 
@@ -347,6 +495,8 @@ LaunchInfo PackedEmitter::run() {
   return contractionInfo(k, c, extents);
 }
 
-LaunchInfo lowerPackedContraction(KernelBuilder &k, const Contraction &contraction) { return PackedEmitter(k, contraction).run(); }
+LaunchInfo lowerPackedContraction(KernelBuilder &k, const Contraction &contraction, const UnpackedSide *side) {
+  return PackedEmitter(k, contraction, side).run();
+}
 
 } // namespace kiln

@@ -34,11 +34,19 @@ kernel::StepAttr findByteStep(kernel::TargetAttr target) { return findStepOfByte
 
 kernel::StepAttr findSignedByteStep(kernel::TargetAttr target) { return findStepOfBytes(target, true); }
 
-PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, bool ofBytes) {
+/// The tile of a f32 product whose right side is never waited for: that of many rows.
+static TileShape tileOfMany(kernel::TargetAttr target, int64_t columns, int64_t rowStride) {
+  constexpr int64_t manyRows = 1 << 20;
+  return chooseTile(target, Float32Type::get(target.getContext()), manyRows, columns, rowStride);
+}
+
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes) {
   // One row reads long pieces of its weights; others use each unpacked vector as often as there are registers for two sets of sums.
   kernel::StepAttr step = findSignedByteStep(target);
-  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
-  int64_t vectors = RegisterBudget::vectorsOfMany, height = budget.rowsOf(vectors) / 2;
+  Type f32 = Float32Type::get(target.getContext());
+  RegisterBudget budget(target, target.getPlainStep(f32));
+  constexpr int64_t many = RegisterBudget::vectorsOfMany;
+  int64_t vectors = many, height = budget.rowsOf(vectors) / 2;
   if (height < target.tuned(kernel::Tuned::BlockRows)) {
     vectors = 1;
     height = budget.narrowRows() / 2;
@@ -47,6 +55,13 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
   if (rows == 1) {
     vectors = target.tuned(kernel::Tuned::RowVectors);
     height = 1;
+  } else if (!ofBytes && rows > height && rows <= std::min<int64_t>(tileOfMany(target, columns, rowStride).rows, budget.rowsOf(many) - 2)) {
+    // A tile has all rows, so numbers are made once; the registers of two of its rows hold what they are made of.
+    vectors = many;
+    height = *rows;
+  } else if (!ofBytes && rows > height && rows <= getHalfOfRegisters(target) && chooseTile(target, f32, rows, columns, rowStride).vectors == 1) {
+    vectors = 1;
+    height = *rows;
   } else if (rows) {
     height = std::min(height, std::max<int64_t>(*rows, 1));
   }
@@ -56,6 +71,38 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
   numbers.streams = 0;
   if (ofBytes)
     numbers.step = step.getFunction().str();
+  return numbers;
+}
+
+bool paysToUnpack(kernel::TargetAttr target, std::optional<int64_t> rows, const PlanNumbers &inRegisters) {
+  return !rows || (*rows > inRegisters.tile[0] && *rows >= target.tuned(kernel::Tuned::PackedRows));
+}
+
+/// Of parts of a block that are multiples of `perWord` and divide it, the longest one of at most `most`; 0 when each is less than half of that.
+static int64_t cutBlock(int64_t block, int64_t perWord, int64_t most) {
+  int64_t words = block / perWord;
+  for (int64_t count = most / perWord; 2 * count * perWord >= most && count > 0; --count)
+    if (words % count == 0)
+      return count * perWord;
+  return 0;
+}
+
+PlanNumbers planUnpackedProduct(kernel::TargetAttr target, int64_t columns, int64_t block, int64_t blocks, int64_t perWord) {
+  TileShape tile = tileOfMany(target, columns, blocks * block);
+  // Its first block of rows makes numbers beside its sums.
+  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
+  tile.rows = static_cast<unsigned>(std::max<int64_t>(1, std::min<int64_t>(tile.rows, budget.rowsOf(tile.vectors) - 1)));
+  PlanNumbers numbers{toNumbers(tile), {}};
+  // A panel takes two thirds of the first-level cache, beside a block of rows.
+  int64_t inCache = target.getL1() * 2 / 3 / (tile.columns() * static_cast<int64_t>(sizeof(float)));
+  int64_t most = std::max<int64_t>(1, std::min(target.tuned(kernel::Tuned::PackedDepth), inCache));
+  if (block > most) {
+    numbers.depth = cutBlock(block, perWord, most);
+  } else {
+    int64_t perPart = most / block, parts = llvm::divideCeilSigned(blocks, perPart);
+    numbers.depth = llvm::divideCeilSigned(blocks, parts) * block;
+  }
+  numbers.blocks = target.tuned(kernel::Tuned::PackedBlocks);
   return numbers;
 }
 

@@ -15,7 +15,15 @@ kernel::StepAttr findSignedByteStep(kernel::TargetAttr target);
 
 /// The plan for a product with weights in blocks that has so many rows (nullopt: known at run time only) and columns: each block has sums of its own beside
 /// those of the tile. A left side of bytes is multiplied by a step.
-PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, bool ofBytes);
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes);
+
+/// Whether so many rows (nullopt: known at run time only) are worth a panel of f32 numbers: more than the tile of that plan has, which would make numbers in
+/// registers for each block of rows again.
+bool paysToUnpack(kernel::TargetAttr target, std::optional<int64_t> rows, const PlanNumbers &inRegisters);
+
+/// The plan for such a product with a left side of f32 whose weights are made f32 a part of a panel at a time, in the first-level cache. `perWord`: elements of
+/// a word of four bytes, which parts do not cut. Depth 0: blocks cannot be cut into parts that fit.
+PlanNumbers planUnpackedProduct(kernel::TargetAttr target, int64_t columns, int64_t block, int64_t blocks, int64_t perWord);
 
 /// What the rows of such kernels are for: the type of the left side.
 inline bool isByte(mlir::Type lhs) { return lhs.isUnsignedInteger(8); }

@@ -24,6 +24,7 @@
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/ChooseWinograd.h"
 #include "passes/target/choice/LibraryMapping.h"
+#include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/StripChains.h"
 
 #include "mlir/IR/Iterators.h"
@@ -70,6 +71,10 @@ private:
   std::optional<Factors> readType(StringRef name);
   const Factors *findRequest(Operation *op);
   std::string findFault(Operation *op, const Factors &factors) const;
+  std::string findStepsFault(Operation *op, const Factors &factors) const;
+  std::string findTilesFault(Operation *op, const Factors &factors, kernel::StepAttr tiles) const;
+  std::string findRowsFault(Operation *op, const Factors &factors, kernel::StepAttr step) const;
+  static std::string describeFewColumns(Operation *op, kernel::StepAttr step);
   void roundFactors(Operation *op, const Factors &factors);
   Value roundLeft(Operation *op, const Factors &factors);
   ElementsAttr roundWeight(Operation *op, const Factors &factors);
@@ -177,17 +182,65 @@ static ElementsAttr readConstant(const ConstantSide &side) {
 /// The dimension of the left side that is summed over.
 static int64_t sumDim(Operation *op) { return cast<RankedTensorType>(op->getOperand(0).getType()).getRank() - 1; }
 
+static int64_t countTerms(const Factors &factors) { return factors.hasTwoTerms ? 3 : 1; }
+
+/// The rows of a product, the pixels of a convolution; nullopt: known at run time only.
+static std::optional<int64_t> countRows(Operation *op) {
+  DimExprs extents = getDims(cast<RankedTensorType>(op->getResult(0).getType()));
+  return getConstantDim(simplifyDim(getNumElements(ArrayRef(extents).drop_back(), op->getContext())));
+}
+
+/// Why a step of several rows does not multiply such factors; empty: it does.
+std::string FactorRounding::findTilesFault(Operation *op, const Factors &factors, kernel::StepAttr tiles) const {
+  auto conv = dyn_cast<ConvOp>(op);
+  auto weight = cast<RankedTensorType>(op->getOperand(1).getType());
+  int64_t unit = weight.getDimSize(conv ? 1 : 0) * countTerms(factors);
+  // Weights of three terms are half as large again as f32 ones: with few rows, reading them takes longer than multiplying.
+  if (std::optional<int64_t> rows = countRows(op); factors.hasTwoTerms && rows && *rows < tiles.getRows())
+    return ("there are " + Twine(*rows) + " rows, fewer than the " + Twine(tiles.getRows()) + " of a step, and weights have three terms to read").str();
+  // Where the taps of a line lie side by side, a step may have several of them.
+  bool joins = conv && conv.getGroups() == 1 && conv.getDilations().back() == 1;
+  int64_t length = unit * (joins ? weight.getShape().back() : 1);
+  if (std::string why = kiln::findTileFault(tiles, countRows(op), chooseTileDepth(tiles, length, unit)); !why.empty())
+    return why;
+  return describeFewColumns(op, tiles);
+}
+
+/// Why a step of one row does not.
+std::string FactorRounding::findRowsFault(Operation *op, const Factors &factors, kernel::StepAttr step) const {
+  bool isConv = isa<ConvOp>(op);
+  int64_t depth = step.getDepth(), terms = countTerms(factors), products = cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(isConv ? 1 : 0);
+  if (factors.hasTwoTerms && depth <= terms)
+    return ("it takes three products, and " + step.getFunction() + " computes " + Twine(depth) + " in the time of one of f32").str();
+  if (products == 0 || products * terms % depth != 0)
+    return ("there are " + Twine(products) + (isConv ? " input channels" : " products for each sum") + ", expected a multiple of " + Twine(depth)).str();
+  return describeFewColumns(op, step);
+}
+
+std::string FactorRounding::describeFewColumns(Operation *op, kernel::StepAttr step) {
+  auto conv = dyn_cast<ConvOp>(op);
+  auto weight = cast<RankedTensorType>(op->getOperand(1).getType());
+  int64_t columns = conv ? weight.getDimSize(0) / static_cast<int64_t>(conv.getGroups()) : weight.getDimSize(1);
+  if (columns >= step.getLanes())
+    return "";
+  return ("there are " + Twine(columns) + (conv ? " output channels" : " columns") + ", fewer than the " + Twine(step.getLanes()) + " sums of a vector").str();
+}
+
+/// Why none of the target's steps does: one of several rows, or else one of one row.
+std::string FactorRounding::findStepsFault(Operation *op, const Factors &factors) const {
+  Type f32 = Float32Type::get(op->getContext());
+  kernel::StepAttr tiles = findTileStep(target, factors.element, factors.element, f32), step = findStep(target, factors.element, factors.element, f32);
+  std::string why = tiles ? findTilesFault(op, factors, tiles) : "";
+  return step && (!tiles || !why.empty()) ? findRowsFault(op, factors, step) : why;
+}
+
 /// What keeps the factors f32; empty: nothing.
 std::string FactorRounding::findFault(Operation *op, const Factors &factors) const {
   auto conv = dyn_cast<ConvOp>(op);
   auto weight = cast<RankedTensorType>(op->getOperand(1).getType());
   Type f32 = Float32Type::get(op->getContext());
-  kernel::StepAttr step = target ? findStep(target, factors.element, factors.element, f32) : kernel::StepAttr();
-  if (!step)
+  if (!target || (!findTileStep(target, factors.element, factors.element, f32) && !findStep(target, factors.element, factors.element, f32)))
     return describeMissingStep(factors.element, factors.element, f32);
-  int64_t depth = step.getDepth(), terms = factors.hasTwoTerms ? 3 : 1;
-  if (factors.hasTwoTerms && depth <= terms)
-    return ("it takes three products, and " + step.getFunction() + " computes " + Twine(depth) + " in the time of one of f32").str();
   if (goesToLibrary(op))
     return "it goes to a library";
   if (!weight.getElementType().isF32() && weight.getElementType() != factors.element) {
@@ -203,14 +256,8 @@ std::string FactorRounding::findFault(Operation *op, const Factors &factors) con
     return "it has another layout than channels_last";
   if (!conv && weight.getRank() != 2)
     return "the right side is no matrix";
-  int64_t products = weight.getDimSize(conv ? 1 : 0);
-  int64_t columns = conv ? weight.getDimSize(0) / static_cast<int64_t>(conv.getGroups()) : weight.getDimSize(1);
-  if (products == 0 || products * terms % depth != 0)
-    return ("there are " + Twine(products) + (conv ? " input channels" : " products for each sum") + ", expected a multiple of " + Twine(depth)).str();
-  if (columns < step.getLanes())
-    return ("there are " + Twine(columns) + (conv ? " output channels" : " columns") + ", fewer than the " + Twine(step.getLanes()) +
-            " sums of a vector")
-        .str();
+  if (std::string why = findStepsFault(op, factors); !why.empty())
+    return why;
   if (conv && findStripChain(conv, target))
     return "it runs line by line together with the next convolution";
   if (conv && !strict && !factors.hasTwoTerms && isWinogradFaster(conv, target, factors.element))

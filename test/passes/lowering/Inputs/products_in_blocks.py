@@ -102,13 +102,22 @@ def main():
         for bits, is_signed, has_zeros, is_transposed, apart in ((8, True, False, False, True), (8, False, True, True, True), (4, True, True, False, True),
                                                                  (8, True, False, True, False)):
             per_column(model, rows, columns, depth, bits, is_signed, has_zeros, is_transposed, apart)
+    # Tiles of all rows, panels for more; parts of a sum that have whole blocks, the last one fewer; parts of a block.
+    for rows, columns, depth, block in ((11, 50, 96, 32), (16, 40, 160, 32), (17, 64, 480, 32), (28, 33, 288, 16), (61, 100, 320, 64), (250, 40, 272, 16),
+                                        (40, 70, 768, 128), (33, 48, 2048, 512), (19, 32, 1024, 1024)):
+        for bits in (4, 8):
+            n_bits(model, rows, columns, depth, block, bits, rows % 2 == 1, 0)
+    for rows, columns, depth in ((30, 45, 640), (50, 64, 1536)):
+        for bits in (4, 8):
+            per_column(model, rows, columns, depth, bits, True, False, False)
     for of in ("all", "rows", "columns", "blocks"):
         for bits, is_signed in ((8, True), (8, False), (4, True), (4, False)):
             gathered(model, 50, 64, bits, is_signed, of)
     gathered(model, 7, 9, 4, True, "rows")
-    for rows in (1, 6, 29):
+    for rows in (1, 6, 29, 210, 300):
         for level in (0, 4):
             n_bits(model, rows, 70, 64, 32, 4, True, level, [f"rows{rows}", 64])
+        n_bits(model, rows, 40, 1024, 512, 4, False, 0, [f"long{rows}", 1024])
     model.save(folder / "blocks.onnx", 21, [("com.microsoft", 1)])
     for target in sys.argv[2:]:
         kiln("run", folder / "blocks.onnx", "--target", target, "--output-dir", folder / target, *model.save_inputs(folder))

@@ -11,11 +11,20 @@
 // CHECK: vector.bitcast %{{.*}} : vector<16xi32> to vector<16xf32>
 // CHECK: arith.subf
 // CHECK: vector.fma
+
+// More rows share a panel of f32 numbers: the tile of the first rows makes it, those of the others read it.
+// CHECK-LABEL: func.func private @gemm_unpacked
+// CHECK: memref.alloca() {{.*}} : memref<2048xf32>
+// CHECK: memref.prefetch
+// CHECK: arith.mulf
+// CHECK: vector.store
+// CHECK: vector.fma
 module attributes {nn.model = "m"} {
-  func.func @main(%a: tensor<29x64xf32> {nn.name = "a"}) -> (tensor<29x33xf32> {nn.name = "y"}) {
+  func.func @main(%a: tensor<6x64xf32> {nn.name = "a"}, %b: tensor<29x64xf32> {nn.name = "b"}) -> (tensor<6x33xf32> {nn.name = "y"}, tensor<29x33xf32> {nn.name = "z"}) {
     %w = nn.constant dense<52> : tensor<33x2x16xui8>
     %s = nn.constant dense<0.5> : tensor<33x2xf32>
-    %y = nn.block_quantized_matmul %a, %w scales %s bits 4 : tensor<29x64xf32>, tensor<33x2x16xui8>, tensor<33x2xf32> -> tensor<29x33xf32>
-    return %y : tensor<29x33xf32>
+    %y = nn.block_quantized_matmul %a, %w scales %s bits 4 : tensor<6x64xf32>, tensor<33x2x16xui8>, tensor<33x2xf32> -> tensor<6x33xf32>
+    %z = nn.block_quantized_matmul %b, %w scales %s bits 4 : tensor<29x64xf32>, tensor<33x2x16xui8>, tensor<33x2xf32> -> tensor<29x33xf32>
+    return %y, %z : tensor<6x33xf32>, tensor<29x33xf32>
   }
 }

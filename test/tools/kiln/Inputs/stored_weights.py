@@ -47,17 +47,17 @@ def build(kind):
     model = Model()
     normal = lambda *shape: random.standard_normal(shape).astype("f4")
 
-    def add(label, op, x, weights, compute, is_first=False, dtype="f4", **attributes):
-        operands = [model.input(x, dtype), model.weight(weights.array)]
+    def add(label, op, x, weights, compute, is_first=False, dtype="f4", rows=None, **attributes):
+        operands = [model.input(x, dtype, dims=rows and [rows, *x.shape[1:]]), model.weight(weights.array)]
         exact = compute(x.astype("f8") if dtype == "f4" else x, weights.stored(kind).astype("f8"))
-        model.case(label, op, operands[::-1] if is_first else operands, exact, **attributes)
+        model.case(label, op, operands[::-1] if is_first else operands, exact, dims=rows and [rows, *exact.shape[1:]], **attributes)
 
     product = lambda x, w: x @ w
     for label, rows, depth, columns in (("product", 40, 96, 70), ("row", 1, 256, 300), ("uneven", 13, 50, 33), ("column", 9, 64, 1)):
         add(label, "MatMul", normal(rows, depth), Weights(normal(depth, columns), 1, 0), product)
     add("turned", "Gemm", normal(13, 96), Weights(normal(33, 96), 0, 1), lambda x, w: x @ w.T, transB=1)
     add("batch", "MatMul", normal(3, 7, 36), Weights(normal(36, 20), 1, 0), product)
-    add("batches", "MatMul", normal(3, 7, 36), Weights(normal(3, 36, 20), None), product)
+    add("batches", "MatMul", normal(3, 20, 36), Weights(normal(3, 36, 20), None), product)
     for shape in ((16, 24, 1, 1, 0, 1, 9), (3, 18, 3, 2, 1, 1, 9), (16, 16, 3, 1, 1, 16, 9), (8, 12, 3, 1, 1, 2, 9), (32, 32, 3, 1, 1, 1, 28), (6, 8, 5, 1, 2, 1, 9)):
         channels, filters, kernel, stride, pad, groups, size = shape
         add(f"conv {channels} {filters} {kernel} {groups}", "Conv", normal(1, channels, size, size), Weights(normal(filters, channels // groups, kernel, kernel), 0),
@@ -65,6 +65,9 @@ def build(kind):
     table = Weights(normal(50, 24) * np.exp(normal(50, 1)), 0)
     add("embedding", "Gather", random.integers(-50, 50, (2, 7)), table, lambda i, t: t[i], is_first=True, dtype="i8", axis=0)
     add("columns", "Gather", random.integers(0, 24, 5), Weights(table.array, None), lambda i, t: t[:, i], is_first=True, dtype="i8", axis=1)
+    # Rows that share what is widened, in several parts of the sum and tasks; some that only run time knows, fewer than a tile has and more.
+    for label, rows, depth, columns in (("many", 250, 600, 33), ("few", 5, 300, 70), ("more", 222, 300, 70)):
+        add(label, "MatMul", normal(rows, depth), Weights(normal(depth, columns), 1, 0), product, rows=None if label == "many" else label)
     return model
 
 
