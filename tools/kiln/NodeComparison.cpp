@@ -208,8 +208,9 @@ double getRoundingBound(const CompileOptions &options) {
   double factors = boundOfFactors(options.compute);
   for (StringRef request : options.opCompute)
     factors = std::max(factors, boundOfFactors(request.rsplit('=').second));
-  // Four times half a step of the largest weight, 127 and 8 of them: the errors of a result's weights add up at random, and its numbers may cancel.
-  return factors + StringSwitch<double>(options.weightsType).Case("f16", 0x1p-11).Case("bf16", 0x1p-8).Case("int8", 0x1p-6).Case("int4", 0x1p-2).Default(0);
+  // Four times half a unit of a weight, or half a step of the largest one, 127 and 8 of them: the errors of a result's weights add up at random, and its
+  // numbers may cancel.
+  return factors + StringSwitch<double>(options.weightsType).Case("f16", 0x1p-9).Case("bf16", 0x1p-6).Case("int8", 0x1p-6).Case("int4", 0x1p-2).Default(0);
 }
 
 /// Bounds for one kernel's error: a few units in the last place an operation, and as many of the largest value where sums cancel; besides, what is rounded on

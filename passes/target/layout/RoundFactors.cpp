@@ -386,6 +386,10 @@ LogicalResult FactorRounding::run() {
   for (Operation *op : products)
     if (const Factors *factors = findRequest(op); factors && factors->element)
       roundFactors(op, *factors);
+  module.walk([&](AttentionOp attention) {
+    if (forAll && forAll->element && getElementTypeOrSelf(attention.getType()).isF32())
+      setRounding(attention, "not " + forAll->name + ": attention multiplies in f32");
+  });
   for (auto &[node, factors] : named)
     if (!used.contains(node))
       return kernel::emitRefusal(module) << "factors of '" << node << "': the model has no product or convolution of f32 from a node of that name";

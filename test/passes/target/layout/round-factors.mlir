@@ -53,3 +53,11 @@ func.func @computed(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<4x16xf3
   %r = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x16xf32> -> tensor<4x16xf32>
   return %r : tensor<4x16xf32>
 }
+
+// Attention is no product of constants, and says that it stays as it is.
+// CHECK-LABEL: func @attention
+// CHECK: nn.attention {{.*}}nn.rounding = "not bf16: attention multiplies in f32"
+func.func @attention(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  %r = nn.attention query(%x) key(%x) value(%x) scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  return %r : tensor<2x4x8xf32>
+}
