@@ -1,9 +1,11 @@
-"""A model as a shared library, made by `kiln compile --emit=so` and called through its C interface."""
+"""A model as a shared library, made by `kiln compile --emit=so` and called through its C interface, or under an emulator."""
 
 import ctypes
 import functools
+import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -115,6 +117,30 @@ class Library:
         runtime().kiln_pool_destroy(pool)
         if status:
             raise RuntimeError(f"the model ended with status {status}")
+
+
+class Program:
+    """The same by `kiln run`, for targets whose code only an emulator runs; on one thread."""
+    def __init__(self, model, options, folder):
+        self.command = [kiln(), "run", str(model), "--json", "--output-dir", f"{folder}/out", *options]
+        self.folder = folder
+
+    def run(self, inputs, threads):
+        arguments = []
+        for index, (name, array) in enumerate(inputs.items()):
+            np.save(f"{self.folder}/{index}.npy", array)
+            arguments += ["--input", f"{name}={self.folder}/{index}.npy"]
+        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(self.command)}\nended with {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+        return [(output["name"], np.load(f"{self.folder}/out/{output['file']}")) for output in json.loads(done.stdout)["outputs"]]
+
+
+@functools.lru_cache
+def foreign_targets():
+    """The named targets whose architecture is not this machine's."""
+    listed = subprocess.run([kiln(), "--target=list", "--json"], check=True, capture_output=True, text=True).stdout
+    return {target["name"] for target in json.loads(listed)["targets"] if target["triple"].split("-")[0] != platform.machine()}
 
 
 def evaluate(tensor, axis, sizes):
