@@ -16,7 +16,7 @@ for line in (ROOT / "dialects/kernel/Tuning.def").read_text().splitlines():
         section = None
     if match := SECTION.match(line):
         section, sections = match, sections + 1
-        faults += [f"{command} does not exist" for command in re.findall(r"test/benchmark/\w+", match["commands"]) if not (ROOT / command).exists()]
+        faults += [f"{command} does not exist" for command in re.findall(r"test/benchmark/[\w-]+", match["commands"]) if not (ROOT / command).exists()]
     if match := re.match(r'KILN_TUNING\(\w+, "(\w+)", ([^,]+),', line):
         numbers += 1
         name, usual = match[1], eval(match[2])
