@@ -156,16 +156,19 @@ IndexExprs WinogradLoops::clamped(AffineExpr first, AffineExpr extent, bool fits
 
 void WinogradLoops::transformTile(AffineExpr number, AffineExpr slot, unsigned lanes) const {
   Place place = placeOf(number);
-  IndexExprs lines = clamped(place.down * tile, input[1], isWhole(output[1])), pixels = clamped(place.across * tile, input[2], isWhole(output[2]));
-  k.vectorLoop(input[3], lanes, "channel", [&](AffineExpr channel, Lanes across) {
-    auto load = [&](int64_t y, int64_t x) {
-      return k.loadBuffer(source, element, k.elementOffset(cast<BlockArgument>(op.getInput()), {place.image, lines[y], pixels[x], channel}), across);
-    };
-    LinearForm(k, across.count).applyTwice(matrices.input, load, [&](int64_t y, ArrayRef<Value> row) {
-      for (auto [x, value] : llvm::enumerate(row)) {
-        AffineExpr at = (slot + (y * side + static_cast<int64_t>(x)) * scratch.slots) * scratch.inputStride;
-        k.storeBuffer(scratch.buffer, element, scratch.input + at + channel, value, across);
-      }
+  forPlace(place, [&](bool isInside) {
+    IndexExprs lines = clamped(place.down * tile, input[1], isInside || isWhole(output[1]));
+    IndexExprs pixels = clamped(place.across * tile, input[2], isInside || isWhole(output[2]));
+    k.vectorLoop(input[3], lanes, "channel", [&](AffineExpr channel, Lanes across) {
+      auto load = [&](int64_t y, int64_t x) {
+        return k.loadBuffer(source, element, k.elementOffset(cast<BlockArgument>(op.getInput()), {place.image, lines[y], pixels[x], channel}), across);
+      };
+      LinearForm(k, across.count).applyTwice(matrices.input, load, [&](int64_t y, ArrayRef<Value> row) {
+        for (auto [x, value] : llvm::enumerate(row)) {
+          AffineExpr at = (slot + (y * side + static_cast<int64_t>(x)) * scratch.slots) * scratch.inputStride;
+          k.storeBuffer(scratch.buffer, element, scratch.input + at + channel, value, across);
+        }
+      });
     });
   });
 }
@@ -198,6 +201,14 @@ Value WinogradLoops::isInside(const Place &place, bool yes) const {
   return arith::OrIOp::create(k.builder(), k.loc(), down, across);
 }
 
+void WinogradLoops::forPlace(const Place &place, function_ref<void(bool)> body) const {
+  auto isOpen = [&](AffineExpr dim) { return !getConstantDim(dim) && !isWhole(dim); };
+  if (!isOpen(output[1]) && !isOpen(output[2]))
+    return body(false);
+  k.branch(isInside(place, true), [&] { body(true); });
+  k.branch(isInside(place, false), [&] { body(false); });
+}
+
 void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> pixels, AffineExpr channel, Lanes lanes, bool isInside) const {
   // The first line and pixel of a tile always exist.
   auto guard = [&](bool needed, AffineExpr at, AffineExpr extent, function_ref<void()> body) {
@@ -217,7 +228,7 @@ void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> p
 
 void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr first, AffineExpr extent, bool relative, unsigned lanes) const {
   Place place = placeOf(number);
-  auto store = [&](bool isInside) {
+  forPlace(place, [&](bool isInside) {
     k.vectorLoop(extent, lanes, "channel", [&](AffineExpr channel, Lanes across) {
       auto load = [&](int64_t y, int64_t x) {
         AffineExpr at = (slot + (y * side + x) * scratch.slots) * scratch.productStride;
@@ -227,13 +238,7 @@ void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr fi
         storePixels(place, y, row, first + channel, across, isInside);
       });
     });
-  };
-  auto isOpen = [&](AffineExpr dim) { return !getConstantDim(dim) && !isWhole(dim); };
-  if (!isOpen(output[1]) && !isOpen(output[2]))
-    return store(false);
-  // Most tiles lie inside and ask for no pixel whether it exists.
-  k.branch(isInside(place, true), [&] { store(true); });
-  k.branch(isInside(place, false), [&] { store(false); });
+  });
 }
 
 void FilterTransform::forVectors(function_ref<void(AffineExpr, Lanes)> body) const {

@@ -75,6 +75,8 @@ private:
   IndexExprs clamped(mlir::AffineExpr first, mlir::AffineExpr extent, bool fits) const;
   void storePixels(const Place &place, int64_t y, llvm::ArrayRef<mlir::Value> pixels, mlir::AffineExpr channel, Lanes lanes, bool isInside) const;
   mlir::Value isInside(const Place &place, bool yes) const;
+  /// Calls `body` once; where sizes are known only at run time twice, in two branches: most tiles lie inside and ask for no pixel whether it exists.
+  void forPlace(const Place &place, llvm::function_ref<void(bool isInside)> body) const;
   /// Whether tiles cover it exactly, whatever the symbols are.
   bool isWhole(mlir::AffineExpr extent) const { return nn::getConstantDim(nn::simplifyDim(extent % tile)) == 0; }
 
