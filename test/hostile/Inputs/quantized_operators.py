@@ -6,17 +6,16 @@ GatherBlockQuantized, and DynamicQuantizeLinear of such data, on every target, w
 """
 import itertools
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from quantized_scales import SCALES, run
 
 random = np.random.default_rng(23)
 f32 = np.float32
 KINDS = {"u1": TensorProto.UINT8, "i1": TensorProto.INT8, "f4": TensorProto.FLOAT, "i8": TensorProto.INT64}
-SCALES = {"zero": 0.0, "negative": -0.5, "infinite": np.inf, "nan": np.nan, "subnormal": 2.0**-140, "least": 2.0**-149, "huge": 2.0**100}
 
 
 class Model:
@@ -123,18 +122,6 @@ def dynamic(m):
         m.nodes.append(helper.make_node("DynamicQuantizeLinear", [m.given(x, "f4")], outputs, name))
         for output, exact in zip(outputs, (to_bytes(x / scale, int(zero)), scale, zero)):
             m.output(output, exact, f"DynamicQuantizeLinear, {label}, {output}")
-
-
-def run(path, folder, model, *options):
-    folder.mkdir()
-    command = ["kiln", "run", str(path), "--output-dir", str(folder), *options]
-    for name, array in model.arrays.items():
-        np.save(folder / f"{name}.npy", array)
-        command += ["--input", f"{name}={folder / name}.npy"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return {value.name: np.load(folder / f"{value.name}.npy") for value in model.outputs}
 
 
 def main():
