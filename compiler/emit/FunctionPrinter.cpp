@@ -193,6 +193,8 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
   }
   if (auto rounded = dyn_cast<kernel::RoundedOp>(op))
     return call("kiln::rounded", {operand(rounded.getProduct()).text});
+  if (auto quotient = dyn_cast<kernel::QuotientOp>(op))
+    return call("kiln::quotient", {operand(quotient.getX()).text, operand(quotient.getDivisor()).text});
   if (auto quantize = dyn_cast<kernel::QuantizeOp>(op))
     return writeQuantize(quantize.getIsUnsigned() ? "quantize_unsigned" : "quantize", operand.type(quantize.getType()), op, quantize.getDivisorAttr(), operand);
   if (auto steps = dyn_cast<kernel::QuantizedStepsOp>(op))

@@ -139,6 +139,20 @@ def Kernel_QuantizeOp : Kernel_Op<"quantize", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_QuotientOp : Kernel_Op<"quotient", [Pure, AllTypesMatch<["x", "result"]>]> {
+  let summary = "Quotients by a number that is the same for all lanes, on their way to integers of up to 16 bits.";
+  let description = [{
+    The same as arith.divf where a quotient is less than 2^17. Greater ones, and NaN, are any that kernel.quantize makes the same integers of. CPUs that multiply and add at
+    once need no division for each vector.
+    ```mlir
+    %q = kernel.quotient %x by %scale : vector<16xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfAnyRankOf<[F32]>:$x, F32:$divisor);
+  let results = (outs VectorOfAnyRankOf<[F32]>:$result);
+  let assemblyFormat = "$x `by` $divisor attr-dict `:` type($result)";
+}
+
 def Kernel_QuantizedStepsOp : Kernel_Op<"quantized_steps", [Pure, AllTypesMatch<["x", "result"]>]> {
   let summary = "The integers of kernel.quantize less their zero points, as real numbers: what nn.dequantize multiplies by the scale.";
   let description = [{

@@ -8,6 +8,10 @@
 //   %i = arith.subi %w, %zero            =>
 //   %s = arith.sitofp %i
 //
+//   %v = vector.broadcast %scale
+//   %y = arith.divf %x, %v                =>   %y = kernel.quotient %x by %scale
+//   %q = kernel.quantize %y, %zero
+//
 // A division takes as long as ten products or more; where the CPU multiplies and adds at once, C++ divides by two of them (runtime/include/kiln/quantize.h).
 // Tensors that QuantizeLinear and DequantizeLinear round within a kernel never become integers with a zero point.
 //
@@ -64,7 +68,17 @@ struct SimplifyQuantized : kiln::impl::SimplifyQuantizedBase<SimplifyQuantized> 
 
   void takeDivision(kernel::QuantizeOp op) {
     auto division = op.getX().getDefiningOp<arith::DivFOp>();
-    std::optional<float> divisor = division && !op.getDivisor() ? getNumber(division.getRhs()) : std::nullopt;
+    if (!division || op.getDivisor())
+      return;
+    std::optional<float> divisor = getNumber(division.getRhs());
+    auto computed = division.getRhs().getDefiningOp<vector::BroadcastOp>();
+    if (!divisor && computed && division->hasOneUse() && computed.getSource().getType().isF32()) {
+      OpBuilder builder(division);
+      auto quotient = kernel::QuotientOp::create(builder, division.getLoc(), division.getType(), division.getLhs(), computed.getSource());
+      division.replaceAllUsesWith(quotient.getResult());
+      division.erase();
+      return;
+    }
     if (!divisor || !isProduct(*divisor, getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth()))
       return;
     op.setDivisorAttr(Builder(op).getF32FloatAttr(*divisor));

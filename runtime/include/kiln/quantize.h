@@ -59,6 +59,23 @@ template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_
 #endif
 }
 
+// x / divisor rounded to f32, if that is less than 2^17 and x a number; otherwise any of the quotients that saturate like it. Where the CPU multiplies and adds at
+// once, each of two steps adds the remainder's quotient (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990): the
+// first one leaves less than a unit in the last place, and the second one rounds as a division does. Remainders that are too small to be exact are those of quotients
+// near zero.
+template <typename V> KILN_INLINE V quotient(V x, float divisor) {
+#if defined(__FMA__)
+  if (divisor >= 0x1p-100f && divisor <= 0x1p100f) {
+    const V scale = broadcast<V>(divisor), inverse = broadcast<V>(1.0f / divisor), most = broadcast<V>(divisor * 0x1p17f);
+    x = clamp(x, -most, most);
+    V q = x * inverse;
+    q = fma(fma(-q, scale, x), inverse, q);
+    return fma(fma(-q, scale, x), inverse, q);
+  }
+#endif
+  return x / broadcast<V>(divisor);
+}
+
 template <typename To, typename V, typename Zero> KILN_INLINE To quantize(V x, Zero zero) {
   return convert<To>(integerSteps<lane<To>>(x, zero) + zero);
 }

@@ -9,6 +9,17 @@ func.func @division(%x: vector<16xf32>, %zero: vector<16xi32>) -> vector<16xi8> 
   return %q : vector<16xi8>
 }
 
+// A number that is computed, the same for all lanes.
+// CHECK-LABEL: func @computed_scale
+// CHECK: %[[Y:.*]] = kernel.quotient %arg0 by %arg1 : vector<16xf32>
+// CHECK: kernel.quantize %[[Y]], %arg2 {is_unsigned}
+func.func @computed_scale(%x: vector<16xf32>, %scale: f32, %zero: vector<16xi32>) -> vector<16xi8> {
+  %s = vector.broadcast %scale : f32 to vector<16xf32>
+  %y = arith.divf %x, %s : vector<16xf32>
+  %q = kernel.quantize %y, %zero {is_unsigned} : vector<16xf32>, vector<16xi32> -> vector<16xi8>
+  return %q : vector<16xi8>
+}
+
 // A scale whose inverse is not a normal number, one that is not constant, one for each element, and a negative one are divided by.
 // CHECK-LABEL: func @divisions_that_stay
 // CHECK-COUNT-4: arith.divf

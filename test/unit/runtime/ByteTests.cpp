@@ -89,6 +89,45 @@ template <int Lanes> void expectQuotients() {
   }
 }
 
+/// Quotients by numbers that are not known before, of any size: the same bits as a division where they are small enough, the same integers elsewhere.
+template <int Lanes> void expectComputedQuotients() {
+  using V = vec<float, Lanes>;
+  using Zero = vec<int32_t, Lanes>;
+  std::mt19937 random(17);
+  const float special[] = {INFINITY, -INFINITY, NAN, FLT_MAX, -FLT_MAX, 0.0f, -0.0f, FLT_MIN, 1e-45f};
+  for (int round = 0; round < 20000; ++round) {
+    float divisor = std::ldexp(1.0f + float(random() % 8388608) / 8388608, int(random() % 260) - 135);
+    if (round % 50 == 0)
+      divisor = special[random() % 9];
+    if (round % 51 == 0)
+      divisor = std::nextafter(std::ldexp(1.0f, int(random() % 200) - 99), 0.0f);
+    alignas(64) float x[Lanes], quotients[Lanes];
+    for (int i = 0; i < Lanes; ++i) {
+      float halves = (float(int(random() % 1200)) - 600 + 0.5f) * divisor, any = (float(random()) / 0x1p31f - 1) * 0x1p17f * divisor;
+      x[i] = random() % 40 == 0 ? special[random() % 9] : random() % 2 ? any : halves;
+      for (int away = int(random() % 4); away > 0; --away)
+        x[i] = std::nextafter(x[i], random() % 2 ? INFINITY : -INFINITY);
+    }
+    V q = quotient(load<V>(x), divisor);
+    store<V>(quotients, q);
+    alignas(64) int16_t words[Lanes];
+    store<vec<int16_t, Lanes>>(words, quantize<vec<int16_t, Lanes>>(q, broadcast<Zero>(-3)));
+    for (int i = 0; i < Lanes; ++i) {
+      float expected = x[i] / divisor;
+      ASSERT_EQ(words[i], expectQuantized<int16_t>(expected, -3)) << x[i] << " / " << divisor;
+      if (std::fabs(expected) < 0x1p17f && std::fabs(expected) > 0x1p-20f && divisor >= 0x1p-100f) {
+        ASSERT_EQ(quotients[i], expected) << x[i] << " / " << divisor;
+      }
+    }
+  }
+}
+
+TEST_F(Bytes, QuotientsByComputedNumbersAreThoseOfDivisions) {
+  expectComputedQuotients<4>();
+  expectComputedQuotients<8>();
+  expectComputedQuotients<16>();
+}
+
 TEST_F(Bytes, QuantizeDivides) {
   expectQuotients<1>();
   expectQuotients<4>();
