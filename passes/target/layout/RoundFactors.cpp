@@ -72,8 +72,9 @@ private:
   const Factors *findRequest(Operation *op);
   std::string findFault(Operation *op, const Factors &factors) const;
   std::string findStepsFault(Operation *op, const Factors &factors) const;
-  std::string findTilesFault(Operation *op, const Factors &factors, kernel::StepAttr tiles) const;
+  std::string findTilesFault(Operation *op, const Factors &factors) const;
   std::string findRowsFault(Operation *op, const Factors &factors, kernel::StepAttr step) const;
+  int64_t countMissingChannels(Operation *op, const Factors &factors) const;
   static std::string describeFewColumns(Operation *op, kernel::StepAttr step);
   void roundFactors(Operation *op, const Factors &factors);
   Value roundLeft(Operation *op, const Factors &factors);
@@ -190,11 +191,24 @@ static std::optional<int64_t> countRows(Operation *op) {
   return getConstantDim(simplifyDim(getNumElements(ArrayRef(extents).drop_back(), op->getContext())));
 }
 
+/// Channels of zeros that make those of a convolution fill the rows of tiles, the three of a picture mostly. 0: none, or it is none of those that get them.
+int64_t FactorRounding::countMissingChannels(Operation *op, const Factors &factors) const {
+  auto conv = dyn_cast<ConvOp>(op);
+  kernel::StepAttr tiles = findTileStep(target, factors.element, factors.element, Float32Type::get(op->getContext()));
+  if (!conv || !tiles || factors.hasTwoTerms || conv.getGroups() != 1)
+    return 0;
+  int64_t channels = conv.getWeight().getType().getShape()[1];
+  return channels == 0 ? 0 : llvm::alignTo(channels, countTogether(tiles)) - channels;
+}
+
 /// Why a step of several rows does not multiply such factors; empty: it does.
-std::string FactorRounding::findTilesFault(Operation *op, const Factors &factors, kernel::StepAttr tiles) const {
+std::string FactorRounding::findTilesFault(Operation *op, const Factors &factors) const {
+  kernel::StepAttr tiles = findTileStep(target, factors.element, factors.element, Float32Type::get(op->getContext()));
+  if (!tiles)
+    return "";
   auto conv = dyn_cast<ConvOp>(op);
   auto weight = cast<RankedTensorType>(op->getOperand(1).getType());
-  int64_t unit = weight.getDimSize(conv ? 1 : 0) * countTerms(factors);
+  int64_t unit = weight.getDimSize(conv ? 1 : 0) * countTerms(factors) + countMissingChannels(op, factors);
   // Weights of three terms are half as large again as f32 ones: with few rows, reading them takes longer than multiplying.
   if (std::optional<int64_t> rows = countRows(op); factors.hasTwoTerms && rows && *rows < tiles.getRows())
     return ("there are " + Twine(*rows) + " rows, fewer than the " + Twine(tiles.getRows()) + " of a step, and weights have three terms to read").str();
@@ -230,7 +244,7 @@ std::string FactorRounding::describeFewColumns(Operation *op, kernel::StepAttr s
 std::string FactorRounding::findStepsFault(Operation *op, const Factors &factors) const {
   Type f32 = Float32Type::get(op->getContext());
   kernel::StepAttr tiles = findTileStep(target, factors.element, factors.element, f32), step = findStep(target, factors.element, factors.element, f32);
-  std::string why = tiles ? findTilesFault(op, factors, tiles) : "";
+  std::string why = findTilesFault(op, factors);
   return step && (!tiles || !why.empty()) ? findRowsFault(op, factors, step) : why;
 }
 
@@ -336,6 +350,50 @@ static ElementsAttr splitTerms(ElementsAttr weights, int64_t dim) {
   return makeConstantOf<uint16_t>(RankedTensorType::get(shape, BFloat16Type::get(weights.getContext())), words);
 }
 
+/// The input of a convolution behind a border of zeros: that of the convolution, which then has none, and channels.
+static Value padInput(ConvOp conv, Value input, int64_t channels) {
+  OpBuilder builder(conv);
+  auto type = cast<RankedTensorType>(input.getType());
+  ArrayRef<int64_t> pads = conv.getPads();
+  size_t spatial = pads.size() / 2;
+  SmallVector<int64_t> low(type.getRank(), 0), high(type.getRank(), 0);
+  for (size_t i = 0; i < spatial; ++i) {
+    low[1 + i] = pads[i];
+    high[1 + i] = pads[spatial + i];
+  }
+  high.back() = channels;
+  DimExprs dims = getDims(type);
+  for (size_t i = 0; i < dims.size(); ++i)
+    dims[i] = simplifyDim(dims[i] + (low[i] + high[i]));
+  auto constants = [&](ArrayRef<int64_t> values) {
+    return AffineMap::get(0, 0, llvm::map_to_vector(values, [&](int64_t v) { return builder.getAffineConstantExpr(v); }), builder.getContext());
+  };
+  Type element = type.getElementType();
+  Value zero = SplatOp::create(builder, conv.getLoc(), RankedTensorType::get({}, element), cast<TypedAttr>(builder.getZeroAttr(element)));
+  conv.setPads(SmallVector<int64_t>(pads.size(), 0));
+  return PadOp::create(builder, conv.getLoc(), makeTensorType(dims, element), input, zero, constants(low), constants(high), SmallVector<int64_t>(dims.size(), 0),
+                       PadMode::Constant);
+}
+
+/// Weights of halves with channels of zeros.
+static ElementsAttr padWeights(ElementsAttr weights, int64_t channels) {
+  auto type = cast<RankedTensorType>(weights.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t taps = 1;
+  for (int64_t size : ArrayRef(shape).drop_front(2))
+    taps *= size;
+  ConstantData data(weights);
+  ArrayRef<uint16_t> words = data.as<uint16_t>();
+  std::vector<uint16_t> padded;
+  padded.reserve(shape[0] * (shape[1] + channels) * taps);
+  for (int64_t filter = 0; filter < shape[0]; ++filter) {
+    llvm::append_range(padded, words.slice(filter * shape[1] * taps, shape[1] * taps));
+    padded.resize(padded.size() + channels * taps);
+  }
+  shape[1] += channels;
+  return makeConstantOf<uint16_t>(RankedTensorType::get(shape, type.getElementType()), padded);
+}
+
 /// Null: a weight has no counterpart in the type.
 ElementsAttr FactorRounding::roundWeight(Operation *op, const Factors &factors) {
   ElementsAttr weights = readConstant(*findConstant(op->getOperand(1)));
@@ -359,10 +417,15 @@ void FactorRounding::roundFactors(Operation *op, const Factors &factors) {
   }
   ++count.done;
   OpBuilder builder(op);
+  // Where a step of one row multiplies them, none is missing.
+  int64_t channels = findTilesFault(op, factors).empty() ? countMissingChannels(op, factors) : 0;
+  if (channels)
+    weights = padWeights(weights, channels);
   auto constant = ConstantOp::create(builder, op->getOperand(1).getLoc(), weights);
   if (auto given = findConstant(op->getOperand(1))->constant; !getRounding(given).empty())
     setRounding(constant, getRounding(given));
-  op->setOperand(0, roundLeft(op, factors));
+  Value left = roundLeft(op, factors);
+  op->setOperand(0, channels ? padInput(cast<ConvOp>(op), left, channels) : left);
   op->setOperand(1, constant);
   setRounding(op, "factors rounded to " + factors.name + ", " + factors.bound + "; sums of f32");
 }

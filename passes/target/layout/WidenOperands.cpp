@@ -45,10 +45,13 @@ static bool hasTileStep(Operation *op, kernel::TargetAttr target) {
   if (!step || !right.getDefiningOp<ConstantOp>() || (isa<MatmulOp>(op) && shape.size() != 2))
     return false;
   // Rows of a product, pixels of a convolution: those of the result without its columns.
-  int64_t length = isa<ConvOp>(op) ? shape[1] : shape[0], columns = isa<ConvOp>(op) ? shape[0] : shape[1];
+  int64_t unit = isa<ConvOp>(op) ? shape[1] : shape[0], columns = isa<ConvOp>(op) ? shape[0] : shape[1];
+  // Where the taps of a line lie side by side, a step may have several of them.
+  auto conv = dyn_cast<ConvOp>(op);
+  int64_t length = unit * (conv && conv.getGroups() == 1 && conv.getDilations().back() == 1 ? shape.back() : 1);
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   std::optional<int64_t> rows = type.hasStaticShape() && columns ? std::optional<int64_t>(type.getNumElements() / columns) : std::nullopt;
-  return findTileFault(step, rows, chooseTileDepth(step, length, length)).empty();
+  return findTileFault(step, rows, chooseTileDepth(step, length, unit)).empty();
 }
 
 /// Whether a step of the target multiplies the elements of both sides as they are: the right side must be constant, to be packed for it, and the products of a

@@ -41,7 +41,7 @@ def convolve(x, weight, stride, pad, groups):
 
 
 class Case:
-    """An output; `rounds` says whether its factors are to be rounded."""
+    """An output; `rounds` says whether its factors are to be rounded: "padded": by steps of several rows to one term only, which get channels of zeros."""
 
     def __init__(self, name, compute, x, weight, rounds):
         self.name, self.compute, self.x, self.weight, self.rounds = name, compute, x, weight, rounds
@@ -76,7 +76,7 @@ def build():
     add("narrow", "MatMul", normal(9, 16), normal(16, 3), product, rounds=False)
     add("computed", "MatMul", normal(33, 40), normal(40, 40), product, rounds=False, is_constant=False)
     for channels, filters, kernel, stride, pad, groups, rounds in ((16, 24, 1, 1, 0, 1, True), (8, 20, 3, 2, 1, 1, True), (4, 17, 5, 1, 2, 1, True),
-                                                                   (3, 18, 3, 2, 1, 1, False), (16, 16, 3, 1, 1, 16, False)):
+                                                                   (3, 18, 3, 2, 1, 1, "padded"), (16, 16, 3, 1, 1, 16, False)):
         convolution = lambda x, w, stride=stride, pad=pad, groups=groups: convolve(x, w, stride, pad, groups)
         add(f"conv {channels} {filters} {kernel}", "Conv", normal(1, channels, 9, 9), normal(filters, channels // groups, kernel, kernel), convolution, rounds,
             strides=[stride] * 2, pads=[pad] * 4, group=groups)
@@ -108,7 +108,8 @@ def main():
         for case, got, again in zip(cases, *outputs):
             # Steps of 16 rows are not for one, and with two terms for no fewer.
             is_low = name == "tiles" and case.x.ndim == 2 and len(case.x) < (16 if kind == "bf16x2" else 4)
-            fault = case.find_fault(got, "f32" if is_low else other if case.name == special else kind)
+            is_odd = case.rounds == "padded" and (name != "tiles" or kind == "bf16x2")
+            fault = case.find_fault(got, "f32" if is_low or is_odd else other if case.name == special else kind)
             if got.tobytes() != again.tobytes():
                 fault = f"{case.name} as {kind}: other bits with two threads"
             faults += [f"{name}: {fault}"] if fault else []
