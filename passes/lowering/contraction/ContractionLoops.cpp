@@ -142,7 +142,8 @@ private:
   unsigned getMiddleUnits() const;
   AffineExpr chooseUnits() const;
   void forBlock(AffineExpr block, BlockBody body) const;
-  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body) const;
+  using PanelsBody = function_ref<void(AffineExpr from, AffineExpr to, Panel)>;
+  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body, PanelsBody together = {}) const;
   void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
   void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count, AffineExpr end) const;
   void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel, AffineExpr end) const;
@@ -151,8 +152,8 @@ private:
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
   void emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start, AffineExpr first,
                        AffineExpr second) const;
-  void storeTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, ArrayRef<AffineExpr> counts,
-                  function_ref<IndexExprs(int64_t tile, AffineExpr row)> place) const;
+  using PlaceOfRow = std::function<IndexExprs(int64_t tile, AffineExpr row)>;
+  TileSteps::StoreRows prepareStore(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, const PlaceOfRow &place) const;
   void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
 
   /// Whether the sums of several rows are a step's.
@@ -310,7 +311,8 @@ void ContractionEmitter::restOfColumns(function_ref<void(AffineExpr, Panel)> bod
     piece(left, 1, left);
 }
 
-void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExpr, Panel)> body) const {
+/// `together` is given several whole panels at once.
+void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExpr, Panel)> body, PanelsBody together) const {
   unsigned width = c.tile.columns();
   Panel whole{c.tile.vectors, c.tile.lanes, width};
   auto columns = getConstantDim(c.columns);
@@ -321,7 +323,11 @@ void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExp
     AffineExpr end = covered;
     if (chunks != k.constant(1))
       end = k.index(k.minimum(k.emit(chunk * chunkColumns + chunkColumns), k.emit(covered)));
-    k.loop(k.index(k.emit(chunk * chunkColumns)), end, width, "column", [&](AffineExpr column) { body(column, whole); });
+    AffineExpr begin = k.index(k.emit(chunk * chunkColumns));
+    if (together && chunkColumns >= 4 * width)
+      together(begin, end, whole);
+    else
+      k.loop(begin, end, width, "column", [&](AffineExpr column) { body(column, whole); });
   }
   if (columns && *columns % width == 0)
     return;
@@ -445,24 +451,25 @@ static void forPieces(Panel panel, function_ref<void(unsigned column, unsigned l
   }
 }
 
-void ContractionEmitter::storeTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, ArrayRef<AffineExpr> counts,
-                                    function_ref<IndexExprs(int64_t tile, AffineExpr row)> place) const {
+/// What stores rows of a panel, piece by piece. Values that all rows have in common are computed here.
+TileSteps::StoreRows ContractionEmitter::prepareStore(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel,
+                                                      const PlaceOfRow &place) const {
+  TileSteps::StoreRows pieces;
   forPieces(panel, [&](unsigned offset, unsigned lanes) {
-    Lanes along{cast<AffineDimExpr>(column).getPosition(), lanes};
     SmallVector<Value> known;
     if (lanes <= k.vectorLanes())
       for (Value shared : columnValues)
-        known.push_back(k.value(shared, c.resultAt(batch, place(0, k.constant(0)), column + offset), along));
-    for (auto [tile, count] : llvm::enumerate(counts))
-      k.loop(k.constant(0), count, 1, "row", [&, tile = static_cast<int64_t>(tile)](AffineExpr row) {
-        Value sum = steps.load(tile, row, offset, lanes);
-        for (auto [shared, computed] : llvm::zip(columnValues, known))
-          k.setValue(shared, computed);
-        storePiece(sum, batch, place(tile, row), column, offset, lanes);
-        for (Value shared : columnValues)
-          k.setValue(shared, {});
-      });
+        known.push_back(k.value(shared, c.resultAt(batch, place(0, k.constant(0)), column + offset), {cast<AffineDimExpr>(column).getPosition(), lanes}));
+    pieces.push_back([this, &steps, batch = IndexExprs(batch), column, offset, lanes, known, place](int64_t tile, AffineExpr row) {
+      Value sum = steps.load(tile, row, offset, lanes);
+      for (auto [shared, computed] : llvm::zip(columnValues, known))
+        k.setValue(shared, computed);
+      storePiece(sum, batch, place(tile, row), column, offset, lanes);
+      for (Value shared : columnValues)
+        k.setValue(shared, {});
+    });
   });
+  return pieces;
 }
 
 void ContractionEmitter::emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start,
@@ -477,11 +484,16 @@ void ContractionEmitter::emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> 
     return expandRows(k, c, rowDims, at);
   };
   steps.begin(first, second);
-  forPanels(chunk, [&](AffineExpr column, Panel panel) {
-    AffineExpr rhs = c.rhsAt(batch) + column * c.panelStride, zero = k.constant(0);
-    steps.sum(c.lhsAt(batch, place(0, zero)), c.lhsAt(batch, place(1, zero)), rowDims.back().lhsStride, rhs, panel.vectors);
-    storeTiles(steps, batch, column, panel, second == zero ? ArrayRef(first) : ArrayRef({first, second}), place);
-  });
+  AffineExpr zero = k.constant(0);
+  TileSteps::Left left{c.lhsAt(batch, place(0, zero)), c.lhsAt(batch, place(1, zero)), rowDims.back().lhsStride};
+  auto rhsAt = [&](AffineExpr column) { return c.rhsAt(batch) + column * c.panelStride; };
+  auto emitPanel = [&](AffineExpr column, Panel panel) {
+    steps.panel(left, rhsAt(column), panel.vectors, prepareStore(steps, batch, column, panel, place));
+  };
+  auto emitPanels = [&](AffineExpr from, AffineExpr to, Panel whole) {
+    steps.panels(from, to, whole.valid, left, rhsAt, [&](AffineExpr column) { return prepareStore(steps, batch, column, whole, place); });
+  };
+  forPanels(chunk, emitPanel, steps.canTakeTurns() ? PanelsBody(emitPanels) : PanelsBody());
   steps.end();
 }
 

@@ -3,9 +3,9 @@
 //   tiles_begin    for a block of rows
 //     tiles_clear  for each 32 columns of it
 //       tile_...   for each piece of the sums' length
-//     tiles_store  to the array of sums
+//     tiles_store  to the first half of the array of sums
 //   tiles_end      leaves nothing behind in the registers of the thread
-// Where the compiler has no such instructions the sums are in the array all the time, and have the same bits.
+// Where the compiler has no such instructions the second half of the array has what the registers have otherwise, and the same bits.
 #ifndef KILN_TILES_H
 #define KILN_TILES_H
 
@@ -19,8 +19,8 @@
 
 namespace kiln {
 
-// Rows, and columns, of a tile of sums; those of the array, in which the second tile of rows begins at row 16 however many the first one has.
-constexpr int tile_rows = 16, tile_columns = 16, sums_columns = 2 * tile_columns;
+// Rows, and columns, of a tile of sums; those of half an array, in which the second tile of rows begins at row 16 however many the first one has.
+constexpr int tile_rows = 16, tile_columns = 16, sums_columns = 2 * tile_columns, sums_half = 2 * tile_rows * sums_columns;
 
 #if KILN_TILES
 // What the registers hold: 0 to 3 the sums, 4 and 5 the left side of the first and the second tile of rows, 6 and 7 the right side.
@@ -79,8 +79,8 @@ template <typename Sum> KILN_INLINE void tiles_clear(Sum *sums, int64_t others, 
     KILN_TILE_ZERO(3);
 #else
   (void)others, (void)panels;
-  for (int i = 0; i < 2 * tile_rows * sums_columns; ++i)
-    sums[i] = 0;
+  for (int i = 0; i < sums_half; ++i)
+    sums[sums_half + i] = 0;
 #endif
 }
 
@@ -95,7 +95,9 @@ template <typename Sum> KILN_INLINE void tiles_store(Sum *sums, int64_t others, 
   if (others > 0 && panels > 1)
     KILN_TILE_STORE(3, sums + tile_rows * sums_columns + tile_columns, row);
 #else
-  (void)sums, (void)others, (void)panels;
+  (void)others, (void)panels;
+  for (int i = 0; i < sums_half; ++i)
+    sums[i] = sums[sums_half + i];
 #endif
 }
 
@@ -144,7 +146,7 @@ KILN_INLINE void multiply_tiles(Sum *sums, const L *left, int64_t first, int64_t
       for (int64_t column = 0; column < panels * tile_columns; ++column) {
         const L *a = left + (tile ? second : first) + row * stride;
         const R *b = right + column / tile_columns * steps * Tile::together * tile_columns + column % tile_columns * Tile::together;
-        Tile::add(sums[(tile * tile_rows + row) * sums_columns + column], reinterpret_cast<const typename Tile::Left *>(a), steps,
+        Tile::add(sums[sums_half + (tile * tile_rows + row) * sums_columns + column], reinterpret_cast<const typename Tile::Left *>(a), steps,
                   reinterpret_cast<const typename Tile::Right *>(b));
       }
 }

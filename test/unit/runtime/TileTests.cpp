@@ -38,7 +38,7 @@ void expectBlock(int rows, int others, int panels, int depth, int count, Multipl
         for (int column = 0; column < 16; ++column)
           for (int i = 0; i < together; ++i)
             packed.push_back(right[size_t((piece * depth + step * together + i) * columns + panel * 16 + column)]);
-  alignas(64) Sum sums[32 * 32];
+  alignas(64) Sum sums[2 * 32 * 32];
   std::fill(std::begin(sums), std::end(sums), Sum(-1));
   tiles_begin(rows, others, depth * int(sizeof(Element)));
   tiles_clear(sums, others, panels);

@@ -58,6 +58,7 @@ def main():
                 add_chain(model, rows, depth, columns, is_unsigned, is_offset)
     for rows in (1, 15, 40):
         add_chain(model, rows, 64, 70, False, True, [f"rows{rows}", 64])
+    add_chain(model, 37, 576, 130, False, True, ["rows", 576])
     model.save(folder / "chains.onnx", 17)
     for target in sys.argv[2:]:
         kiln("run", folder / "chains.onnx", "--target", target, "--output-dir", folder / target, *model.save_inputs(folder))

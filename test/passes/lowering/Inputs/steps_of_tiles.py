@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs products and convolutions by steps of several rows, in the form that any CPU computes, and compares with numpy: steps_of_tiles.py FOLDER
+"""Runs products and convolutions by steps of several rows, in the form that any CPU computes and, where this one has AMX, by its instructions, and compares with
+numpy: steps_of_tiles.py FOLDER
 
 Bytes are of all sizes. Elements of bf16 are whole numbers up to 8, so that sums are exact in f32 in any order. Writes tiles.why, the reasons of the kernels.
 """
@@ -64,6 +65,9 @@ def add_byte_convolution(module, channels, size, filters, kernel, stride, pad, d
 
 def main():
     folder, targets = pathlib.Path(sys.argv[1]), {"tiles": "x86-64-v3"}
+    listed = json.loads(subprocess.run(["kiln", "--target=list", "--json"], check=True, capture_output=True, text=True).stdout)
+    if any(target["name"] == "native" and "amx-int8" in target["features"] for target in listed["targets"]):
+        targets["amx"] = "native"
     module = Module()
     # Whole and partial tiles of rows and columns; long sums, those that are no multiple of 64, and some that no step fits.
     for rows, depth, columns in ((32, 64, 32), (33, 128, 40), (5, 256, 17), (100, 48, 70), (17, 192, 16), (64, 72, 3), (49, 320, 129), (40, 1216, 50), (8, 60, 33), (1, 64, 64), (50, 268, 20),
@@ -71,6 +75,13 @@ def main():
         add_byte_product(module, rows, depth, columns)
     add_byte_product(module, 7, 64, 20, batch=(3,))
     add_offset_product(module, 45, 96, 37)
+    # Results of a panel are computed while the next one is summed: whole and partial tiles, one tile, a last panel that is narrow, fewer steps than rows and more.
+    for rows, depth, columns in ((45, 576, 160), (16, 1088, 128), (23, 512, 140), (64, 768, 128)):
+        add_byte_product(module, rows, depth, columns)
+    add_offset_product(module, 37, 576, 133)
+    add_byte_convolution(module, 64, (7, 7), 136, 3, 1, 1)
+    for rows, depth, columns in ((40, 512, 130), (20, 288, 128)):
+        add_product(module, rows, depth, columns)
     # Lines that fill a tile, several of which fill one, and longer ones; taps that lie side by side; dilation, stride, groups.
     for shape in ((64, (7, 7), 40, 3, 1, 1), (32, (14, 14), 33, 3, 1, 1), (16, (9, 28), 20, 3, 1, 1), (64, (5, 56), 16, 1, 1, 0), (4, (32, 32), 24, 7, 2, 3), (20, (11, 12), 17, 5, 2, 2),
                   (32, (13, 13), 48, 3, 1, 2, 2), (64, (10, 10), 64, 3, 1, 1, 1, 2), (96, (9, 9), 24, 1, 2, 0), (8, (12, 40), 12, 3, 1, 0)):
