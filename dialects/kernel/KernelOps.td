@@ -142,8 +142,8 @@ def Kernel_QuantizeOp : Kernel_Op<"quantize", [Pure]> {
 def Kernel_QuotientOp : Kernel_Op<"quotient", [Pure, AllTypesMatch<["x", "result"]>]> {
   let summary = "Quotients by a number that is the same for all lanes, on their way to integers of up to 16 bits.";
   let description = [{
-    The same as arith.divf where a quotient is less than 2^17. Greater ones, and NaN, are any that kernel.quantize makes the same integers of. CPUs that multiply and add at
-    once need no division for each vector.
+    The same as arith.divf where a quotient is less than 2^17. Greater ones, and NaN, are any that kernel.quantize makes the same integers of. CPUs that
+    multiply and add at once need no division for each vector.
     ```mlir
     %q = kernel.quotient %x by %scale : vector<16xf32>
     ```

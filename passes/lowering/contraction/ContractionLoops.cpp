@@ -152,6 +152,7 @@ private:
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
   void emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start, AffineExpr first,
                        AffineExpr second) const;
+  void askForNextChunk(TileSteps &steps) const;
   using PlaceOfRow = std::function<IndexExprs(int64_t tile, AffineExpr row)>;
   TileSteps::StoreRows prepareStore(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, const PlaceOfRow &place) const;
   void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
@@ -472,6 +473,17 @@ TileSteps::StoreRows ContractionEmitter::prepareStore(TileSteps &steps, ArrayRef
   return pieces;
 }
 
+/// Each block of rows asks for its share of the lines.
+void ContractionEmitter::askForNextChunk(TileSteps &steps) const {
+  auto blocks = getConstantDim(rowBlocks);
+  if (!blocks || *blocks < coming.fewestBlocks || *blocks > coming.mostBlocks)
+    return;
+  int64_t lines = c.tile.vectors * c.depth / countTogether(c.instruction), share = llvm::divideCeilSigned(lines, *blocks);
+  Value first = k.emit(rowBlock * share);
+  Value asks = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::slt, first, k.emitConstant(lines));
+  steps.setToCome({c.panelStride * chunkColumns, first, arith::SelectOp::create(k.builder(), k.loc(), asks, k.emitConstant(share), k.emitConstant(0))});
+}
+
 void ContractionEmitter::emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start,
                                          AffineExpr first, AffineExpr second) const {
   start = k.index(k.emit(start));
@@ -484,6 +496,7 @@ void ContractionEmitter::emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> 
     return expandRows(k, c, rowDims, at);
   };
   steps.begin(first, second);
+  askForNextChunk(steps);
   AffineExpr zero = k.constant(0);
   TileSteps::Left left{c.lhsAt(batch, place(0, zero)), c.lhsAt(batch, place(1, zero)), rowDims.back().lhsStride};
   auto rhsAt = [&](AffineExpr column) { return c.rhsAt(batch) + column * c.panelStride; };

@@ -75,6 +75,8 @@ void TileSteps::multiply(const Left &left, AffineExpr rhs, unsigned vectors, Val
   AffineExpr toSecond = k.index(k.emit(left.second - left.first));
   auto step = [&](AffineExpr leftAt, AffineExpr rightAt) {
     call(c.instruction.getFunction(), {sums, c.lhs, k.emit(leftAt), k.emit(leftAt + toSecond), apart, c.rhs, k.emit(rightAt), rows, others, panels, steps});
+    if (toCome)
+      call("tiles_prefetch", {c.rhs, k.emit(rightAt + toCome->further), toCome->first, toCome->lines});
   };
   auto nest = [&](auto &self, size_t depth, AffineExpr leftAt, AffineExpr rightAt, AffineExpr done) -> void {
     if (depth == c.reduction.size()) {

@@ -25,10 +25,17 @@ public:
   /// A block has `rows` in its first tile, and as many, fewer or none in its second one.
   void begin(mlir::AffineExpr rows, mlir::AffineExpr others);
   void end();
+  /// The right side of the next chunk of columns, or behind the last one that of the next kernel, lies so many elements further on. While a block of rows
+  /// meets a chunk, its steps ask for a share of it: `lines` of the cache each, of which the share begins with the first one.
+  struct ToCome {
+    mlir::AffineExpr further;
+    mlir::Value first, lines;
+  };
+  void setToCome(ToCome next) { toCome = next; }
   /// A panel of `vectors` columns of tiles, whose right side begins at `rhs`.
   void panel(const Left &left, mlir::AffineExpr rhs, unsigned vectors, const StoreRows &pieces);
-  /// The panels from a column up to another one, each of `width` columns. The steps of a panel and the rows of the one before it take turns: tiles are multiplied while
-  /// results are computed.
+  /// The panels from a column up to another one, each of `width` columns. The steps of a panel and the rows of the one before it take turns: tiles are
+  /// multiplied while results are computed.
   void panels(mlir::AffineExpr from, mlir::AffineExpr to, int64_t width, const Left &left, llvm::function_ref<mlir::AffineExpr(mlir::AffineExpr)> rhsAt,
               PrepareStore prepare);
   /// Sums of a row of a tile, from a column of the panel on.
@@ -48,6 +55,7 @@ private:
   /// Rows of the tiles.
   mlir::AffineExpr first, second;
   mlir::Value sums, rows, others;
+  std::optional<ToCome> toCome;
 };
 
 } // namespace kiln

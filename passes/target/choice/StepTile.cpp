@@ -60,9 +60,10 @@ PlanNumbers planTileProduct(kernel::TargetAttr target, kernel::StepAttr step, st
                  static_cast<unsigned>(step.getLanes())};
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = 0;
-  // What comes next is asked for by the step itself.
+  // What the next steps read is asked for by the step itself. Two blocks of rows suffice to ask for the next chunk: a step takes long.
+  constexpr int64_t fewestBlocks = 2;
   numbers.ahead = {};
-  numbers.coming = {};
+  numbers.coming[0] = fewestBlocks;
   numbers.depth = depth;
   numbers.step = step.getFunction().str();
   return numbers;

@@ -371,8 +371,8 @@ static Value padInput(ConvOp conv, Value input, int64_t channels) {
   Type element = type.getElementType();
   Value zero = SplatOp::create(builder, conv.getLoc(), RankedTensorType::get({}, element), cast<TypedAttr>(builder.getZeroAttr(element)));
   conv.setPads(SmallVector<int64_t>(pads.size(), 0));
-  return PadOp::create(builder, conv.getLoc(), makeTensorType(dims, element), input, zero, constants(low), constants(high), SmallVector<int64_t>(dims.size(), 0),
-                       PadMode::Constant);
+  SmallVector<int64_t> interior(dims.size(), 0);
+  return PadOp::create(builder, conv.getLoc(), makeTensorType(dims, element), input, zero, constants(low), constants(high), interior, PadMode::Constant);
 }
 
 /// Weights of halves with channels of zeros.

@@ -59,10 +59,10 @@ template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_
 #endif
 }
 
-// x / divisor rounded to f32, if that is less than 2^17 and x a number; otherwise any of the quotients that saturate like it. Where the CPU multiplies and adds at
-// once, each of two steps adds the remainder's quotient (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990): the
-// first one leaves less than a unit in the last place, and the second one rounds as a division does. Remainders that are too small to be exact are those of quotients
-// near zero.
+// x / divisor rounded to f32, if that is less than 2^17 and x a number; otherwise any of the quotients that saturate like it. Where the CPU multiplies and
+// adds at once, each of two steps adds the remainder's quotient (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
+// 1990): the first one leaves less than a unit in the last place, and the second one rounds as a division does. Remainders that are too small to be exact are
+// those of quotients near zero.
 template <typename V> KILN_INLINE V quotient(V x, float divisor) {
 #if defined(__FMA__)
   if (divisor >= 0x1p-100f && divisor <= 0x1p100f) {

@@ -135,6 +135,12 @@ struct TileOfBf16 {
   }
 };
 
+// Lines from the `first` one on that a later step reads, into the second-level cache.
+template <typename R> KILN_INLINE void tiles_prefetch(const R *right, int64_t at, int64_t first, int64_t lines) {
+  for (int64_t line = first; line < first + lines; ++line)
+    __builtin_prefetch(reinterpret_cast<const char *>(right + at) + 64 * line, 0, 2);
+}
+
 #if !KILN_TILES
 // What the instruction does to two by two tiles.
 template <typename Tile, typename Sum, typename L, typename R>
