@@ -93,7 +93,9 @@ def StoreWeights : Pass<"nn-store-weights", "mlir::ModuleOp"> {
     the rest int8. A weight that a type cannot hold stays f32. `nn.rounding` of each constant says what became of it and how large the error is, that of the
     module has the total.
   }];
-  let options = [Option<"type", "type", "std::string", "\"\"", "f16, bf16, int8 or int4">];
+  let options = [Option<"type", "type", "std::string", "\"\"", "f16, bf16, int8 or int4">,
+                 Option<"widen", "widen", "bool", "false",
+                        "make weights of f32 of those that are stored before they are multiplied, for the reference of a comparison">];
 }
 
 #endif // KILN_PASSES_GRAPH
