@@ -100,7 +100,7 @@ private:
 
 /// The operand that holds weights, by far the larger part of a model; nullopt for other operations.
 static std::optional<unsigned> findWeightOperand(Operation *op) {
-  if (isa<MatmulOp, ConvOp>(op))
+  if (isa<MatmulOp, ConvOp, ConvTransposeOp>(op))
     return 1;
   return isa<GatherOp>(op) ? std::optional<unsigned>(0) : std::nullopt;
 }
@@ -298,6 +298,8 @@ bool WeightStore::storeBlocks(const WeightUse &use) {
 }
 
 void WeightStore::store(const WeightUse &use) {
+  if (isa<ConvTransposeOp>(use.user))
+    return keep(use, "a transposed convolution takes them apart");
   if (form == Form::F16 || form == Form::BF16)
     return storeHalves(use);
   if (form != Form::Int4 || !storeBlocks(use))

@@ -69,3 +69,13 @@ func.func @tied(%i: tensor<7xi64>) -> tensor<7x10xf32> {
   %r = nn.matmul %x, %t : tensor<7x32xf32>, tensor<32x10xf32> -> tensor<7x10xf32>
   return %r : tensor<7x10xf32>
 }
+
+// A transposed convolution takes its weights apart when it becomes convolutions: they stay f32.
+// INT8-LABEL: func @transposed
+// INT8: nn.constant {nn.rounding = "weights stay f32: a transposed convolution takes them apart"} dense<5.000000e-01> : tensor<3x5x2x2xf32>
+func.func @transposed(%x: tensor<1x3x8x8xf32>) -> tensor<1x5x16x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<3x5x2x2xf32>
+  %r = nn.conv_transpose %x, %w strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x3x8x8xf32>, tensor<3x5x2x2xf32> -> tensor<1x5x16x16xf32>
+  return %r : tensor<1x5x16x16xf32>
+}
