@@ -17,7 +17,8 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createInlineComposites(calls));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  if (options.plain) {
+  // Stored weights are those of the graph that the kernels have, so their plainest form has it, too.
+  if (options.plain && options.weightsType.empty()) {
     passes.addPass(createFoldShapes());
     passes.addPass(createVerifyGraph());
     return;
@@ -38,7 +39,7 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (!options.weightsType.empty())
-    passes.addPass(createStoreWeights({options.weightsType}));
+    passes.addPass(createStoreWeights({options.weightsType, /*widen=*/options.plain}));
   passes.addPass(createVerifyGraph());
 }
 
@@ -52,6 +53,8 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     passes.addPass(createProveShortcuts());
   DecomposeCompositesOptions form;
   form.decompose.assign(options.decompose.begin(), options.decompose.end());
+  if (options.plain)
+    form.decompose = {"all"};
   form.strict = options.keepComposites;
   passes.addPass(createDecomposeComposites(form));
   if (!options.plain) {

@@ -90,10 +90,12 @@ def StoreWeights : Pass<"nn-store-weights", "mlir::ModuleOp"> {
   let description = [{
     `f16` and `bf16` round to halves, which kernels widen as they load them. `int8` gives each column of a product, each output channel of a convolution and
     each row of a table a scale, which multiplies the result. `int4` makes products nn.block_quantized_matmul with a scale for each block of 32 weights, and
-    the rest int8. A weight that a type cannot hold stays f32. `nn.rounding` of each constant says what became of it and how large the error is, that of the
-    module has the total.
+    the rest int8. A weight that a type cannot hold, or that a transposed convolution reads, stays f32. `nn.rounding` of each constant says what became of
+    it and how large the error is, that of the module has the total.
   }];
-  let options = [Option<"type", "type", "std::string", "\"\"", "f16, bf16, int8 or int4">];
+  let options = [Option<"type", "type", "std::string", "\"\"", "f16, bf16, int8 or int4">,
+                 Option<"widen", "widen", "bool", "false",
+                        "make weights of f32 of those that are stored before they are multiplied, for the reference of a comparison">];
 }
 
 #endif // KILN_PASSES_GRAPH

@@ -11,6 +11,11 @@
 //
 // and with type=int4 nn.block_quantized_matmul. Nothing is dequantised into memory: kernels widen numbers as they load them.
 //
+// With `widen`, for the reference of `kiln verify`, operations keep weights of f32, which are computed from those that are stored:
+//
+//   %w3 = nn.mul (nn.cast %w2), (nn.broadcast_to %scale)
+//   %r = nn.matmul %x, %w3 : tensor<8x768xf32>, tensor<768x96xf32> -> tensor<8x96xf32>
+//
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/ConstantData.h"
@@ -69,7 +74,7 @@ using Key = std::tuple<const void *, Form, unsigned, int64_t>;
 
 class WeightStore {
 public:
-  WeightStore(ModuleOp module, Form form) : module(module), form(form) {}
+  WeightStore(ModuleOp module, Form form, bool widens) : module(module), form(form), widens(widens) {}
   void run();
 
 private:
@@ -84,6 +89,7 @@ private:
 
   ModuleOp module;
   Form form;
+  bool widens;
   std::map<Key, RoundedWeights> known;
   std::map<const void *, ConstantOp> constants;
   int64_t stored = 0, kept = 0, bytesBefore = 0, bytesAfter = 0;
@@ -94,7 +100,7 @@ private:
 
 /// The operand that holds weights, by far the larger part of a model; nullopt for other operations.
 static std::optional<unsigned> findWeightOperand(Operation *op) {
-  if (isa<MatmulOp, ConvOp>(op))
+  if (isa<MatmulOp, ConvOp, ConvTransposeOp>(op))
     return 1;
   return isa<GatherOp>(op) ? std::optional<unsigned>(0) : std::nullopt;
 }
@@ -178,7 +184,9 @@ void WeightStore::storeHalves(const WeightUse &use) {
   OpBuilder builder(use.user);
   Value weight = repeatTransposes(builder, use, place(use, rounded.value, "weights stored as " + nameOf(form) + ": " + rounded.error.describe()));
   auto gather = dyn_cast<GatherOp>(use.user);
-  if (!gather) {
+  if (widens)
+    weight = CastOp::create(builder, use.user->getLoc(), use.type(), weight);
+  if (widens || !gather) {
     use.user->setOperand(use.operand, weight);
     return;
   }
@@ -208,6 +216,17 @@ static void gatherBytes(GatherOp gather, Value table, Value scale) {
     factors = BroadcastToOp::create(builder, loc, gather.getType(), factors);
   gather.replaceAllUsesWith(MulOp::create(builder, loc, gather.getType(), real, factors).getResult());
   gather.erase();
+}
+
+/// The numbers that bytes stand for, with a scale for each index of dimension `axis`.
+static Value widenBytes(OpBuilder &builder, const WeightUse &use, Value bytes, ElementsAttr scales, unsigned axis) {
+  Location loc = use.user->getLoc();
+  RankedTensorType type = use.type();
+  auto shape = RankedTensorType::get(shapeOfScales(type.getDimSize(axis), axis, type.getRank()), builder.getF32Type());
+  Value factor = ConstantOp::create(builder, loc, makeConstantOf<float>(shape, ConstantData(scales).as<float>()));
+  if (factor.getType() != type)
+    factor = BroadcastToOp::create(builder, loc, type, factor);
+  return MulOp::create(builder, loc, type, CastOp::create(builder, loc, type, bytes), factor);
 }
 
 /// What a product or convolution gives is multiplied by the scale of each column or channel.
@@ -241,6 +260,10 @@ void WeightStore::storeBytes(const WeightUse &use) {
   Value bytes = place(use, rounded.value, "weights stored as int8 with a scale for each " + each + ": " + rounded.error.describe());
   OpBuilder builder(use.user);
   bytes = repeatTransposes(builder, use, bytes);
+  if (widens) {
+    use.user->setOperand(use.operand, widenBytes(builder, use, bytes, rounded.scale, axis));
+    return;
+  }
   ElementsAttr scales = rounded.scale;
   // The same weights may have been rounded for a result of another rank.
   if (cast<RankedTensorType>(scales.getType()).getShape() != ArrayRef(shape))
@@ -275,6 +298,8 @@ bool WeightStore::storeBlocks(const WeightUse &use) {
 }
 
 void WeightStore::store(const WeightUse &use) {
+  if (isa<ConvTransposeOp>(use.user))
+    return keep(use, "a transposed convolution takes them apart");
   if (form == Form::F16 || form == Form::BF16)
     return storeHalves(use);
   if (form != Form::Int4 || !storeBlocks(use))
@@ -323,7 +348,7 @@ struct StoreWeightsPass : kiln::impl::StoreWeightsBase<StoreWeightsPass> {
       kernel::emitRefusal(getOperation()) << "weights of type '" << type << "': expected f16, bf16, int8 or int4";
       return signalPassFailure();
     }
-    WeightStore(getOperation(), *form).run();
+    WeightStore(getOperation(), *form, widen).run();
   }
 };
 } // namespace

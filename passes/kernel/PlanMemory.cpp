@@ -6,8 +6,9 @@
 //
 // A buffer lives from its first launch to its last, and throughout a loop that it is used in and outside of; a result takes over the buffer of an
 // input that dies where it is computed, if its kernel allows that (`kernel.overwrites`). Static sizes: the best of several greedy orders
-// (PackBuffers.h). With symbolic sizes offsets are sums: buffers whose lives are apart share a slot of the larger size, computed when the entry runs, and
-// func @workspace_size computes the same sum for the caller. It answers -1 for dimensions whose tensors (SizeChecks.h) or whose sum is too large.
+// (PackBuffers.h). Symbolic sizes are packed in the same way for symbols of `typicalSymbol`, which gives their order: a buffer lies where the highest ends of
+// those below it that live together with it, whatever the sizes are. The entry computes these offsets when it runs, and func @workspace_size the end of all for
+// the caller. It answers -1 for dimensions whose tensors (SizeChecks.h) or whose sum is too large.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
@@ -156,27 +157,6 @@ static void markInPlace(kernel::EntryOp entry) {
     entry->setAttr(kernel::inPlaceAttrName, DenseI64ArrayAttr::get(entry.getContext(), pairs));
 }
 
-/// Slots for symbolic sizes: a buffer takes the first slot that is free during its lifetime, preferably one of the same size.
-static std::vector<std::vector<Buffer *>> planSlots(ArrayRef<Buffer *> buffers) {
-  std::vector<std::vector<Buffer *>> slots;
-  for (Buffer *buffer : buffers) {
-    std::vector<Buffer *> *best = nullptr;
-    for (auto &slot : slots) {
-      if (llvm::any_of(slot, [&](Buffer *other) { return buffer->livesWith(*other); }))
-        continue;
-      bool same = slot.front()->count() == buffer->count();
-      if (same || !best)
-        best = &slot;
-      if (same)
-        break;
-    }
-    if (!best)
-      best = &slots.emplace_back();
-    best->push_back(buffer);
-  }
-  return slots;
-}
-
 static void replaceByView(memref::AllocOp alloc, Value offset, Value workspace) {
   OpBuilder b(alloc);
   if (offset.getDefiningOp())
@@ -218,65 +198,129 @@ static Operation *gatherSizes(Block &block) {
   return firstOther;
 }
 
-/// The most bytes that a slot takes, with rounding; nullopt if they do not fit.
-static std::optional<double> getMostBytes(ArrayRef<Buffer *> slot) {
-  double most = 0;
-  for (const Buffer *buffer : slot) {
-    memref::AllocOp alloc = buffer->allocs.front();
-    auto bytes = alloc->getAttrOfType<IntegerAttr>(kernel::mostBytesAttrName);
-    if (!bytes)
-      return std::nullopt;
-    most = std::max(most, static_cast<double>(bytes.getInt()));
+//===- Symbolic sizes ------------------------------------------------------===//
+
+/// What a symbol counts as where buffers are packed: only how sizes compare with each other matters.
+static constexpr int64_t typicalSymbol = 480;
+
+using Estimates = llvm::DenseMap<Value, Attribute>;
+
+/// A number with every symbol, and whatever only run time knows, at its typical value; null if it is no integer.
+static Attribute estimate(Value number, Estimates &known) {
+  if (auto found = known.find(number); found != known.end())
+    return found->second;
+  Attribute result;
+  Operation *op = number.getDefiningOp();
+  if (op && isa<arith::ArithDialect>(op->getDialect())) {
+    auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return estimate(operand, known); });
+    SmallVector<OpFoldResult> folded;
+    if (!llvm::is_contained(operands, nullptr) && succeeded(op->fold(operands, folded)) && folded.size() == 1) {
+      auto same = dyn_cast<Value>(folded.front());
+      result = same ? estimate(same, known) : cast<Attribute>(folded.front());
+    }
   }
-  return most + alignment;
+  if (!result && number.getType().isIndex())
+    result = Builder(number.getContext()).getIndexAttr(typicalSymbol);
+  return known[number] = result;
 }
 
-/// The distinct pairs of count and width among a slot's buffers.
-static llvm::SetVector<std::pair<Value, int64_t>> listSizes(ArrayRef<Buffer *> slot) {
-  llvm::SetVector<std::pair<Value, int64_t>> sizes;
-  for (const Buffer *buffer : slot)
-    sizes.insert({buffer->count(), buffer->width()});
-  return sizes;
+/// The typical number of bytes.
+static int64_t estimateBytes(const Buffer &buffer, Estimates &known) {
+  if (buffer.bytes >= 0)
+    return buffer.bytes;
+  auto count = dyn_cast_or_null<IntegerAttr>(estimate(buffer.count(), known));
+  return std::clamp<int64_t>(count ? count.getInt() : typicalSymbol, 1, int64_t(1) << 38) * buffer.width();
 }
 
-/// Checks the sum of the slots, each of which is already known to fit.
-static void checkTotal(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, OpBuilder &b, Location loc) {
-  double most = static_cast<double>(staticBytes);
-  for (const std::vector<Buffer *> &slot : slots)
-    most += getMostBytes(slot).value_or(2 * static_cast<double>(mostBytes));
+/// For each buffer those that lie below it and live together with it, except for what lies below another of them. `order`: from the lowest on.
+static std::vector<SmallVector<unsigned>> findBelow(ArrayRef<PackedBuffer> buffers, ArrayRef<unsigned> order) {
+  std::vector<unsigned> rank(buffers.size());
+  for (auto [i, buffer] : llvm::enumerate(order))
+    rank[buffer] = i;
+  SmallVector<unsigned> inTime(order), alive;
+  llvm::sort(inTime, [&](unsigned x, unsigned y) { return std::pair(buffers[x].first, x) < std::pair(buffers[y].first, y); });
+  std::vector<SmallVector<unsigned>> below(buffers.size());
+  for (unsigned now : inTime) {
+    llvm::erase_if(alive, [&](unsigned other) { return !buffers[now].livesWith(buffers[other]); });
+    for (unsigned other : alive)
+      below[rank[now] < rank[other] ? other : now].push_back(rank[now] < rank[other] ? now : other);
+    alive.push_back(now);
+  }
+  for (SmallVector<unsigned> &rivals : below) {
+    llvm::sort(rivals, [&](unsigned x, unsigned y) { return rank[x] > rank[y]; });
+    SmallVector<unsigned> direct;
+    for (unsigned rival : rivals)
+      if (llvm::none_of(rivals, [&](unsigned other) { return rank[other] > rank[rival] && buffers[other].livesWith(buffers[rival]); }))
+        direct.push_back(rival);
+    rivals = direct;
+  }
+  return below;
+}
+
+/// Checks the sum of all buffers, each of which is already known to fit.
+static void checkTotal(ArrayRef<Buffer> buffers, OpBuilder &b, Location loc) {
+  double most = 0, known = 0;
+  llvm::MapVector<std::pair<Value, int64_t>, int64_t> sizes;
+  for (const Buffer &buffer : buffers) {
+    memref::AllocOp alloc = buffer.allocs.front();
+    auto bytes = alloc->getAttrOfType<IntegerAttr>(kernel::mostBytesAttrName);
+    bool isKnown = buffer.bytes >= 0;
+    double own = isKnown ? static_cast<double>(buffer.bytes) : bytes ? static_cast<double>(bytes.getInt()) : 2 * static_cast<double>(mostBytes);
+    most += own + alignment;
+    known += isKnown ? own : alignment;
+    if (!isKnown)
+      sizes[{buffer.count(), buffer.width()}] += buffer.width();
+  }
   if (most <= static_cast<double>(mostBytes))
     return;
   auto constant = [&](double value) -> Value { return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value)); };
-  Value total = constant(static_cast<double>(staticBytes + static_cast<int64_t>(slots.size()) * alignment));
-  for (const std::vector<Buffer *> &slot : slots) {
-    Value size;
-    for (auto [count, width] : listSizes(slot)) {
-      Value bytes = arith::MulFOp::create(b, loc, toDouble(b, loc, count), constant(static_cast<double>(width)));
-      size = size ? arith::MaximumFOp::create(b, loc, size, bytes).getResult() : bytes;
-    }
-    total = arith::AddFOp::create(b, loc, size, total);
-  }
+  Value total = constant(known);
+  for (auto &[size, bytes] : sizes)
+    total = arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, toDouble(b, loc, size.first), constant(static_cast<double>(bytes))), total);
   createSizeCheck(b, loc, total, mostBytes, "the workspace fits");
 }
 
-/// Computes the sum of the slots before the first launch.
-static Value placeSlots(ArrayRef<std::vector<Buffer *>> slots, int64_t staticBytes, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
+/// Computes the offsets before the first launch; the result is the end of all.
+static Value placeSymbolic(MutableArrayRef<Buffer> buffers, Block &block, llvm::MapVector<Buffer *, Value> &offsets) {
   OpBuilder b(gatherSizes(block));
   Location loc = block.getParentOp()->getLoc();
-  checkTotal(slots, staticBytes, b, loc);
+  checkTotal(buffers, b, loc);
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
-  Value total = constant(staticBytes), mask = constant(alignment);
-  for (const std::vector<Buffer *> &slot : slots) {
-    for (Buffer *buffer : slot)
-      offsets[buffer] = total;
-    Value size;
-    for (auto [count, width] : listSizes(slot)) {
-      Value bytes = arith::MulIOp::create(b, loc, count, constant(width));
-      size = size ? arith::MaxSIOp::create(b, loc, size, bytes).getResult() : bytes;
+  Estimates known;
+  std::vector<PackedBuffer> packed;
+  for (const Buffer &buffer : buffers)
+    packed.push_back({buffer.first, buffer.last, estimateBytes(buffer, known)});
+  packBuffers(packed);
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, buffers.size()));
+  llvm::sort(order, [&](unsigned x, unsigned y) { return std::pair(packed[x].offset, x) < std::pair(packed[y].offset, y); });
+  std::vector<SmallVector<unsigned>> below = findBelow(packed, order);
+  Value start = constant(0), mask = constant(alignment);
+  auto highest = [&](Value x, Value y) -> Value { return x ? arith::MaxSIOp::create(b, loc, x, y).getResult() : y; };
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> sizes;
+  auto sizeOf = [&](const Buffer &buffer) -> Value {
+    if (buffer.bytes >= 0)
+      return constant(buffer.bytes);
+    Value &size = sizes[{buffer.count(), buffer.width()}];
+    if (!size) {
+      Value bytes = arith::MulIOp::create(b, loc, buffer.count(), constant(buffer.width()));
+      size = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::AddIOp::create(b, loc, bytes, constant(alignment - 1)), mask), mask);
     }
-    Value rounded = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::AddIOp::create(b, loc, size, constant(alignment - 1)), mask), mask);
-    total = arith::AddIOp::create(b, loc, total, rounded);
+    return size;
+  };
+  std::vector<Value> ends(buffers.size());
+  llvm::BitVector isTop(buffers.size(), true);
+  for (unsigned i : order) {
+    Value offset;
+    for (unsigned rival : below[i]) {
+      offset = highest(offset, ends[rival]);
+      isTop.reset(rival);
+    }
+    offsets[&buffers[i]] = offset ? offset : start;
+    ends[i] = arith::AddIOp::create(b, loc, offsets[&buffers[i]], sizeOf(buffers[i]));
   }
+  Value total;
+  for (unsigned i : isTop.set_bits())
+    total = highest(total, ends[i]);
   return total;
 }
 
@@ -361,30 +405,25 @@ static LogicalResult planEntry(kernel::EntryOp entry) {
       workspace = argument;
   }
   std::vector<Buffer> buffers = collectBuffers(block);
-  std::vector<Buffer *> fixed, symbolic;
-  for (Buffer &buffer : buffers)
-    (buffer.bytes >= 0 ? fixed : symbolic).push_back(&buffer);
-  std::vector<PackedBuffer> packed;
-  for (Buffer *buffer : fixed)
-    packed.push_back(*buffer);
-  int64_t staticBytes = packBuffers(packed);
-  OpBuilder b(entry.getContext());
   llvm::MapVector<Buffer *, Value> offsets;
-  if (symbolic.empty())
-    setWorkspace(entry->getParentOfType<ModuleOp>(), staticBytes, getLiveBytes(packed));
   Block::iterator behind = skipSizeChecks(block);
   Operation *lastCheck = behind == block.begin() ? nullptr : &*std::prev(behind);
-  if (!symbolic.empty()) {
-    createSizeFunction(entry, lastCheck, placeSlots(planSlots(symbolic), staticBytes, block, offsets), workspace);
-  } else if (lastCheck) {
-    OpBuilder at(&block, behind);
-    createSizeFunction(entry, lastCheck, arith::ConstantIndexOp::create(at, entry.getLoc(), staticBytes), workspace);
-  }
-  for (auto [buffer, place] : llvm::zip_equal(fixed, packed))
-    for (memref::AllocOp alloc : buffer->allocs) {
-      b.setInsertionPoint(alloc);
-      replaceByView(alloc, arith::ConstantIndexOp::create(b, alloc.getLoc(), place.offset), workspace);
+  if (llvm::any_of(buffers, [](const Buffer &buffer) { return buffer.bytes < 0; })) {
+    createSizeFunction(entry, lastCheck, placeSymbolic(buffers, block, offsets), workspace);
+  } else {
+    std::vector<PackedBuffer> packed(buffers.begin(), buffers.end());
+    int64_t bytes = packBuffers(packed);
+    setWorkspace(entry->getParentOfType<ModuleOp>(), bytes, getLiveBytes(packed));
+    if (lastCheck) {
+      OpBuilder at(&block, behind);
+      createSizeFunction(entry, lastCheck, arith::ConstantIndexOp::create(at, entry.getLoc(), bytes), workspace);
     }
+    for (auto [buffer, place] : llvm::zip_equal(buffers, packed))
+      for (memref::AllocOp alloc : buffer.allocs) {
+        OpBuilder at(alloc);
+        replaceByView(alloc, arith::ConstantIndexOp::create(at, alloc.getLoc(), place.offset), workspace);
+      }
+  }
   for (auto [buffer, offset] : offsets)
     for (memref::AllocOp alloc : buffer->allocs)
       replaceByView(alloc, offset, workspace);

@@ -162,7 +162,6 @@ int NodeComparer::runReference(const CompileOptions &shown, const LoadedModel &m
   plain.plain = plain.observation.cut = true;
   plain.targets = {"generic"};
   plain.specialize.clear();
-  plain.decompose = {"all"};
   plain.name = std::string(model.getInfo().name) + "_reference";
   if (int status = loadOrReport(plain, reference))
     return status;
@@ -204,13 +203,18 @@ static double boundOfFactors(StringRef type) {
   return StringSwitch<double>(type).Case("bf16", 0x1p-7).Case("f16", 0x1p-10).Case("bf16x2", 0x1p-15).Default(0);
 }
 
-double getRoundingBound(const CompileOptions &options) {
+static double boundOfAllFactors(const CompileOptions &options) {
   double factors = boundOfFactors(options.compute);
   for (StringRef request : options.opCompute)
     factors = std::max(factors, boundOfFactors(request.rsplit('=').second));
+  return factors;
+}
+
+double getRoundingBound(const CompileOptions &options) {
   // Four times half a unit of a weight, or half a step of the largest one, 127 and 8 of them: the errors of a result's weights add up at random, and its
   // numbers may cancel.
-  return factors + StringSwitch<double>(options.weightsType).Case("f16", 0x1p-9).Case("bf16", 0x1p-6).Case("int8", 0x1p-6).Case("int4", 0x1p-2).Default(0);
+  return boundOfAllFactors(options) +
+         StringSwitch<double>(options.weightsType).Case("f16", 0x1p-9).Case("bf16", 0x1p-6).Case("int8", 0x1p-6).Case("int4", 0x1p-2).Default(0);
 }
 
 /// Bounds for one kernel's error: a few units in the last place an operation, and as many of the largest value where sums cancel; besides, what is rounded on
@@ -247,7 +251,7 @@ int NodeComparer::compareAt(const std::set<std::string> &names, StringRef fault,
   KernelsByNode byNode = findKernels(shownKernels);
   for (auto [info, got, want] : zip_equal(model.loaded->getOutputs(), execution->getOutputs(), expected->getOutputs())) {
     auto value = find_if(values, [&, name = info.name](const ObservableValue &value) { return value.name == name; });
-    NodeVerdict verdict{*value, "", {}, compareValues(got, want, *value, request, getRoundingBound(options))};
+    NodeVerdict verdict{*value, "", {}, compareValues(got, want, *value, request, boundOfAllFactors(options))};
     if (auto kernel = byNode.find(value->node); kernel != byNode.end()) {
       verdict.algorithm = kernel->second->algorithm;
       verdict.kernelNodes = kernel->second->nodes;

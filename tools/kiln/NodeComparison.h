@@ -19,11 +19,11 @@ struct NodeVerdict {
   Comparison comparison;
 };
 
-/// The options of a comparison, in addition to those of the compile.
 /// How far a product of rounded factors or weights may be from that of the given ones, as a part of the sum of the products' magnitudes: the larger of what
 /// --compute, --op-compute and --weights-type ask for, together. 0: nothing is rounded.
 double getRoundingBound(const CompileOptions &options);
 
+/// The options of a comparison, in addition to those of the compile.
 struct NodeRequest {
   /// End a kernel at every node, so that every value is visible. Otherwise use the library's kernels.
   bool everyNode = false;

@@ -11,7 +11,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -189,6 +191,44 @@ Value EntryBuilder::weight(Value tensor, kernel::PackAttr pack) {
   return kernel::GetWeightOp::create(b, tensor.getLoc(), type, FlatSymbolRefAttr::get(name));
 }
 
+/// Adds the factors of a number without the constants in them. Returns the product of these constants; 0: it is none that could be taken out.
+static int64_t collectFactors(AffineExpr expr, SmallVectorImpl<AffineExpr> &factors) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  bool isProduct = binary && expr.getKind() == AffineExprKind::Mul, isSum = binary && expr.getKind() == AffineExprKind::Add;
+  if (!isProduct && !isSum) {
+    factors.push_back(expr);
+    return 1;
+  }
+  SmallVector<AffineExpr> left, right;
+  int64_t x = collectFactors(binary.getLHS(), left), y = collectFactors(binary.getRHS(), right), product;
+  if (x == 0 || y == 0 || llvm::MulOverflow(x, y, product))
+    return 0;
+  if (isProduct) {
+    factors.append(left);
+    factors.append(right);
+    return product;
+  }
+  int64_t common = std::gcd(x, y);
+  AffineExpr one = getAffineConstantExpr(1, expr.getContext());
+  auto multiply = [](ArrayRef<AffineExpr> list, AffineExpr by) { return std::accumulate(list.begin(), list.end(), by, std::multiplies<AffineExpr>()); };
+  factors.push_back(multiply(left, one) * (x / common) + multiply(right, one) * (y / common));
+  return common;
+}
+
+/// (a * 8 + 8) * (b * 8 + 8) * 96 as (a + 1) * (b + 1) * 6144: buffers of equal sizes have equal expressions, and may share memory.
+static AffineExpr gatherConstants(AffineExpr count) {
+  SmallVector<AffineExpr> factors;
+  int64_t constant = collectFactors(count, factors);
+  if (constant == 0)
+    return count;
+  AffineExpr product = getAffineConstantExpr(1, count.getContext());
+  for (AffineExpr factor : factors)
+    product = product * factor;
+  return product * constant;
+}
+
 /// Memory for at most `most` elements.
 Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
   if (!most) {
@@ -199,7 +239,7 @@ Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
   if (auto size = getConstantDim(most))
     return memref::AllocOp::create(b, loc, MemRefType::get({*size}, elementType));
   double bytes = sizes.addBuffer(most, elementBytes(elementType));
-  auto buffer = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, elementType), emit(most));
+  auto buffer = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, elementType), emit(gatherConstants(most)));
   if (bytes <= static_cast<double>(mostBytes))
     buffer->setAttr(kernel::mostBytesAttrName, b.getI64IntegerAttr(static_cast<int64_t>(std::ceil(bytes))));
   return buffer;

@@ -1,6 +1,8 @@
 // RUN: kiln-opt %s --nn-store-weights=type=bf16 | FileCheck %s --check-prefix=HALF
 // RUN: kiln-opt %s --nn-store-weights=type=int8 | FileCheck %s --check-prefix=INT8
 // RUN: kiln-opt %s --nn-store-weights=type=int4 | FileCheck %s --check-prefix=INT4
+// RUN: kiln-opt %s --nn-store-weights="type=bf16 widen" | FileCheck %s --check-prefix=WIDE-HALF
+// RUN: kiln-opt %s --nn-store-weights="type=int8 widen" | FileCheck %s --check-prefix=WIDE-INT8
 // RUN: not kiln-opt %s --nn-store-weights=type=int2 2>&1 | FileCheck %s --check-prefix=TYPE
 
 // TYPE: error: weights of type 'int2': expected f16, bf16, int8 or int4
@@ -17,6 +19,15 @@
 // INT8: nn.mul %[[P]], %[[F]]
 // INT4-LABEL: func @product
 // INT4: nn.block_quantized_matmul %{{.*}} bits 4 : tensor<4x32xf32>, tensor<2x1x16xui8>, tensor<2x1xf16> -> tensor<4x2xf32>
+// WIDE-HALF-LABEL: func @product
+// WIDE-HALF: %[[W:.*]] = nn.cast %{{.*}} : tensor<32x2xbf16> -> tensor<32x2xf32>
+// WIDE-HALF: nn.matmul %{{.*}}, %[[W]] : tensor<4x32xf32>, tensor<32x2xf32> -> tensor<4x2xf32>
+// WIDE-INT8-LABEL: func @product
+// WIDE-INT8: %[[F:.*]] = nn.broadcast_to %{{.*}} : tensor<2xf32> -> tensor<32x2xf32>
+// WIDE-INT8: %[[W:.*]] = nn.cast %{{.*}} : tensor<32x2xi8> -> tensor<32x2xf32>
+// WIDE-INT8: %[[M:.*]] = nn.mul %[[W]], %[[F]]
+// WIDE-INT8: %[[R:.*]] = nn.matmul %{{.*}}, %[[M]]
+// WIDE-INT8-NEXT: return %[[R]]
 func.func @product(%x: tensor<4x32xf32>) -> tensor<4x2xf32> {
   %w = nn.constant dense<2.0> : tensor<32x2xf32>
   %r = nn.matmul %x, %w : tensor<4x32xf32>, tensor<32x2xf32> -> tensor<4x2xf32>
@@ -30,6 +41,8 @@ func.func @product(%x: tensor<4x32xf32>) -> tensor<4x2xf32> {
 // INT8: %[[P:.*]] = nn.conv %{{.*}} : tensor<1x3x8x8xf32>, tensor<5x3x3x3xi8> -> tensor<1x5x6x6xf32>
 // INT8: %[[F:.*]] = nn.broadcast_to %[[S]] : tensor<5x1x1xf32> -> tensor<1x5x6x6xf32>
 // INT8: nn.mul %[[P]], %[[F]]
+// WIDE-INT8-LABEL: func @convolution
+// WIDE-INT8: nn.broadcast_to %{{.*}} : tensor<5x1x1x1xf32> -> tensor<5x3x3x3xf32>
 func.func @convolution(%x: tensor<1x3x8x8xf32>) -> tensor<1x5x6x6xf32> {
   %w = nn.constant dense<0.5> : tensor<5x3x3x3xf32>
   %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
@@ -55,4 +68,14 @@ func.func @tied(%i: tensor<7xi64>) -> tensor<7x10xf32> {
   %t = nn.transpose %w [1, 0] : tensor<10x32xf32> -> tensor<32x10xf32>
   %r = nn.matmul %x, %t : tensor<7x32xf32>, tensor<32x10xf32> -> tensor<7x10xf32>
   return %r : tensor<7x10xf32>
+}
+
+// A transposed convolution takes its weights apart when it becomes convolutions: they stay f32.
+// INT8-LABEL: func @transposed
+// INT8: nn.constant {nn.rounding = "weights stay f32: a transposed convolution takes them apart"} dense<5.000000e-01> : tensor<3x5x2x2xf32>
+func.func @transposed(%x: tensor<1x3x8x8xf32>) -> tensor<1x5x16x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<3x5x2x2xf32>
+  %r = nn.conv_transpose %x, %w strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x3x8x8xf32>, tensor<3x5x2x2xf32> -> tensor<1x5x16x16xf32>
+  return %r : tensor<1x5x16x16xf32>
 }

@@ -20,8 +20,8 @@ kernel.entry @run inputs [ {name = "x", type = tensor<256xf32>} ] outputs [ {nam
 
 // -----
 
-// Symbolic sizes: slots whose sizes are sums of the symbols; the caller learns the total from @workspace_size.
-// Their sum is checked before it is computed, unless the most that they take is known and small.
+// Symbolic sizes: offsets are sums and maxima of sizes; the caller learns the total from @workspace_size.
+// The sum is checked before it is computed, unless the most that they take is known and small.
 // CHECK: func.func private @workspace_size(%[[S:.*]]: index) -> index
 // CHECK: %[[BYTES:.*]] = arith.sitofp
 // CHECK: %[[TOTAL:.*]] = arith.mulf %[[BYTES]]
@@ -79,4 +79,32 @@ kernel.entry @run inputs [ {name = "x", type = tensor<?xf32>} ] outputs [ {name 
   %a = memref.alloc() : memref<64xf32>
   kernel.launch @k(%x, %a) tasks(%s0) : memref<?xf32>, memref<64xf32>
   kernel.launch @k(%a, %y) tasks(%s0) : memref<64xf32>, memref<?xf32>
+}
+
+// -----
+
+// %a and %c never live together and lie below %b, whose place depends on which of them is larger; the 256 bytes of %d, which lives alone, have the first place.
+// CHECK: func.func private @workspace_size
+// CHECK: kernel.entry
+// CHECK: %[[START:.*]] = arith.constant 0 : index
+// CHECK: %[[B:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
+// CHECK: %[[END:.*]] = arith.addi %[[B]], %{{.*}} : index
+// CHECK: memref.view %{{.*}}[%[[START]]][%{{.*}}] : memref<?xi8> to memref<?xf32>
+// CHECK: memref.view %{{.*}}[%[[B]]][%{{.*}}] : memref<?xi8> to memref<?xf32>
+// CHECK: memref.view %{{.*}}[%[[START]]][%{{.*}}] : memref<?xi8> to memref<?xf32>
+// CHECK: memref.view %{{.*}}[%[[START]]][] : memref<?xi8> to memref<64xf32>
+kernel.entry @run inputs [ {name = "x", type = tensor<?xf32>} ] outputs [ {name = "y", type = tensor<?xf32>} ] {
+^bb0(%x: memref<?xf32>, %y: memref<?xf32>, %workspace: memref<?xi8>, %s0: index, %s1: index):
+  %c100 = arith.constant 100 : index
+  %wide = arith.addi %s0, %c100 : index
+  %a = memref.alloc(%wide) {kernel.most_bytes = 4096} : memref<?xf32>
+  kernel.launch @k(%x, %a) tasks(%s0) : memref<?xf32>, memref<?xf32>
+  %b = memref.alloc(%s1) {kernel.most_bytes = 4096} : memref<?xf32>
+  kernel.launch @k(%a, %b) tasks(%s0) : memref<?xf32>, memref<?xf32>
+  %c = memref.alloc(%s0) {kernel.most_bytes = 4096} : memref<?xf32>
+  kernel.launch @k(%b, %c) tasks(%s0) : memref<?xf32>, memref<?xf32>
+  kernel.launch @k(%c, %y) tasks(%s0) : memref<?xf32>, memref<?xf32>
+  %d = memref.alloc() : memref<64xf32>
+  kernel.launch @k(%x, %d) tasks(%s0) : memref<?xf32>, memref<64xf32>
+  kernel.launch @k(%d, %y) tasks(%s0) : memref<64xf32>, memref<?xf32>
 }
