@@ -55,14 +55,33 @@ template <typename V, typename Four> KILN_INLINE V spreadFours(Four left) {
     return broadcast<V>(bitcast<int32_t>(left));
 }
 
+// Four products of the bytes of a word: those of `x` count as unsigned, those of `y` as signed.
+KILN_INLINE int32_t multiplyFourBytes(int32_t x, int32_t y, int32_t sum) {
+#if defined(__ARM_FEATURE_SIMD32)
+  // Bytes 0 and 2 as words, then 1 and 3, of which an instruction multiplies two pairs.
+  const auto right = [](int32_t word) { return int32_t(uint32_t(word) >> 8 | uint32_t(word) << 24); };
+  sum = __builtin_arm_smlad(__builtin_arm_uxtb16(x), __builtin_arm_sxtb16(y), sum);
+  return __builtin_arm_smlad(__builtin_arm_uxtb16(right(x)), __builtin_arm_sxtb16(right(y)), sum);
+#else
+  const auto product = [&](int byte) { return uint32_t(int32_t(uint8_t(uint32_t(x) >> 8 * byte)) * int8_t(uint32_t(y) >> 8 * byte)); };
+  return int32_t(uint32_t(sum) + product(0) + product(1) + product(2) + product(3));
+#endif
+}
+
 // The sums of four products for each lane: bytes of `x` count as unsigned, those of `y` as signed. They become words, of which an instruction multiplies
 // pairs: bytes 0 and 2, then 1 and 3.
-template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
+template <typename V> KILN_INLINE V multiplyFoursOfLanes(V x, V y, V sum) {
   using Words = vec<int16_t, 2 * lanes<V>>;
   using Unsigned = uint_like<Words>;
   Unsigned a = bitcast<Unsigned>(x);
   Words even = bitcast<Words>(bitcast<Unsigned>(y) << 8u) >> 8, odd = bitcast<Words>(y) >> 8;
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
+}
+template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
+  if constexpr (isScalar<V>)
+    return multiplyFourBytes(x, y, sum);
+  else
+    return multiplyFoursOfLanes(x, y, sum);
 }
 
 // sum[i] + left[0] * right[4 i] + ... + left[3] * right[4 i + 3], one side of which is unsigned, on any CPU.
