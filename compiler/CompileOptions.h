@@ -67,6 +67,10 @@ struct CompileOptions {
   std::string weightsType;
   /// Kernels take subnormal numbers for zero.
   bool flushSubnormals = false;
+  /// Whether less memory is better than less time.
+  bool smallestMemory = false;
+  /// The most bytes that the workspace may have; -1: any.
+  int64_t mostWorkspace = -1;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
   /// Report an error for a composite that must be split because the target has no kernel for it.

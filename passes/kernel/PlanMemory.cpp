@@ -350,7 +350,44 @@ static LogicalResult checkStaticSizes(Block &block) {
   return success();
 }
 
-static LogicalResult planEntry(kernel::EntryOp entry) {
+/// The operations of the launch during which most bytes live, and how many do.
+static std::pair<std::string, int64_t> describePeak(Block &block, ArrayRef<Buffer *> buffers) {
+  std::pair<std::string, int64_t> peak = {"", -1};
+  int64_t position = 0;
+  SymbolTable symbols(block.getParentOp()->getParentOfType<ModuleOp>());
+  block.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    int64_t now = position++, live = 0;
+    auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (!launch)
+      return;
+    for (const Buffer *buffer : buffers)
+      live += buffer->first <= now && now <= buffer->last ? buffer->bytes : 0;
+    if (live <= peak.second)
+      return;
+    Operation *callee = symbols.lookup(launch.getKernel());
+    Attribute nodes = launch->getAttr(kernel::nodesAttrName);
+    if (!nodes && callee)
+      nodes = callee->getAttr(kernel::nodesAttrName);
+    std::string names;
+    if (auto list = dyn_cast_or_null<ArrayAttr>(nodes))
+      for (auto node : list.getAsRange<StringAttr>())
+        names += (names.empty() ? "" : " ") + node.str();
+    peak = {names.empty() ? launch.getKernel().str() : names, live};
+  });
+  return peak;
+}
+
+/// Refuses a workspace that is larger than the caller allows, or that may be.
+static LogicalResult checkWorkspace(kernel::EntryOp entry, ArrayRef<Buffer *> fixed, bool hasSymbolic, int64_t bytes, int64_t most) {
+  if (most < 0 || (!hasSymbolic && bytes <= most))
+    return success();
+  if (hasSymbolic)
+    return kernel::emitRefusal(entry) << "--max-workspace=" << most << ": the workspace depends on sizes that only the run knows; --dim=NAME=SIZE makes them known";
+  auto [nodes, live] = describePeak(entry.getBody().front(), fixed);
+  return kernel::emitRefusal(entry) << "--max-workspace=" << most << ": a run needs " << bytes << " bytes; " << live << " of them are in use at once by " << nodes;
+}
+
+static LogicalResult planEntry(kernel::EntryOp entry, int64_t most) {
   Block &block = entry.getBody().front();
   if (failed(checkStaticSizes(block)))
     return failure();
@@ -368,6 +405,8 @@ static LogicalResult planEntry(kernel::EntryOp entry) {
   for (Buffer *buffer : fixed)
     packed.push_back(*buffer);
   int64_t staticBytes = packBuffers(packed);
+  if (failed(checkWorkspace(entry, fixed, !symbolic.empty(), staticBytes, most)))
+    return failure();
   OpBuilder b(entry.getContext());
   llvm::MapVector<Buffer *, Value> offsets;
   if (symbolic.empty())
@@ -393,6 +432,8 @@ static LogicalResult planEntry(kernel::EntryOp entry) {
 
 namespace {
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+  using PlanMemoryBase::PlanMemoryBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     PlanMemoryBase::getDependentDialects(registry);
     registry.insert<arith::ArithDialect, scf::SCFDialect>();
@@ -400,7 +441,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
 
   void runOnOperation() override {
     for (auto entry : getOperation().getOps<kernel::EntryOp>()) {
-      if (failed(planEntry(entry)))
+      if (failed(planEntry(entry, most)))
         return signalPassFailure();
       markInPlace(entry);
     }
