@@ -88,6 +88,8 @@ struct CompileOptions {
   std::vector<ProfileEntry> choices;
   /// Write the weights to a separate file instead of into the object.
   bool externalWeights = false;
+  /// Write the C++ as one file.
+  bool singleSource = false;
   /// Link each target, which must be one for WebAssembly, to a module for JavaScript.
   bool webModules = false;
   Limits limits;
