@@ -77,11 +77,16 @@ template <typename V> KILN_INLINE V multiplyFoursOfLanes(V x, V y, V sum) {
   Words even = bitcast<Words>(bitcast<Unsigned>(y) << 8u) >> 8, odd = bitcast<Words>(y) >> 8;
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
 }
+// A CPU without vectors takes lane by lane.
+template <typename V, int... I> KILN_INLINE V multiplyFoursOneByOne(V x, V y, V sum, Indices<I...>) {
+  return V{multiplyFourBytes(x[I], y[I], sum[I])...};
+}
 template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
-  if constexpr (isScalar<V>)
-    return multiplyFourBytes(x, y, sum);
-  else
-    return multiplyFoursOfLanes(x, y, sum);
+#if (defined(__arm__) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)) || (defined(__riscv) && !defined(__riscv_vector))
+  return multiplyFoursOneByOne(x, y, sum, LaneIndices<V>());
+#else
+  return multiplyFoursOfLanes(x, y, sum);
+#endif
 }
 
 // sum[i] + left[0] * right[4 i] + ... + left[3] * right[4 i + 3], one side of which is unsigned, on any CPU.
