@@ -254,7 +254,8 @@ static Expression writeHalfConversion(Operation *op, OperandText operand) {
 /// An integer of 64 bits as an index of 32: what no tensor has becomes an index that no tensor has.
 static Expression writeNarrowIndex(Operation *op, OperandText operand) {
   Value from = op->getOperand(0);
-  if (!isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) || !elementOf(op).isIndex() || indexBits() == 64 || !getElementTypeOrSelf(from.getType()).isInteger(64))
+  bool isCast = isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) && elementOf(op).isIndex() && getElementTypeOrSelf(from.getType()).isInteger(64);
+  if (!isCast || indexBits() == 64)
     return {};
   return call("kiln::narrow_index<" + operand.type(op->getResult(0).getType()) + ">", {operand(from).text});
 }

@@ -106,7 +106,10 @@ static constexpr StringLiteral packageForm = R"({
   "name": "@NAME@",
   "version": "1.0.0",
   "description": "Model @NAME@, compiled by Kiln",
-  "build": { "flags": ["-std=gnu++17", "-O2", "-fno-unroll-loops", "-ffp-contract=fast", "-fno-math-errno"], "unflags": ["-std=gnu++11", "-std=gnu++14", "-Os"] }
+  "build": {
+    "flags": ["-std=gnu++17", "-O2", "-fno-unroll-loops", "-ffp-contract=fast", "-fno-math-errno"],
+    "unflags": ["-std=gnu++11", "-std=gnu++14", "-Os"]
+  }
 }
 )";
 
@@ -135,7 +138,8 @@ std::vector<SourceFile> makeArduinoFiles(const Signature &signature) {
   std::string buffers, inputs, outputs;
   auto declare = [&](const SignatureTensor &tensor, const std::string &kind, std::string &list) {
     std::string buffer = kind + "_" + tensor.field;
-    buffers += "static " + publicType(tensor.type.getElementType()) + " " + buffer + "[" + std::to_string(std::max<int64_t>(tensor.type.getNumElements(), 1)) + "];\n";
+    int64_t elements = std::max<int64_t>(tensor.type.getNumElements(), 1);
+    buffers += "static " + publicType(tensor.type.getElementType()) + " " + buffer + "[" + std::to_string(elements) + "];\n";
     list += (list.empty() ? "" : ", ") + buffer;
   };
   for (const SignatureTensor &tensor : signature.inputs)

@@ -116,7 +116,8 @@ static Error explainLink(const Destination &machine, StringRef said) {
   return makeError("the model does not link for " + machine.triple.getArchName() + ": " + said.split('\n').first + help);
 }
 
-Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Destination &machine, std::vector<std::string> command) {
+Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Destination &machine,
+                                                 std::vector<std::string> command) {
   Expected<std::string> linker = findLinker(machine.triple);
   if (!linker)
     return linker.takeError();
@@ -181,9 +182,10 @@ Expected<std::unique_ptr<MemoryBuffer>> Program::ask(const RequestWriter &reques
   std::optional<StringRef> streams[] = {StringRef(in), isFile ? StringRef() : StringRef(out), StringRef(log)};
   std::string message;
   int status = sys::ExecuteAndWait(*found, line, std::nullopt, streams, 0, 0, &message);
-  std::string said = StringRef(readText(log)).rsplit('\n').second.str();
+  std::string text = readText(log), said = text.substr(text.rfind('\n') + 1); // the last line, or the only one
   if (status != 0)
-    return makeError("'" + (isFile ? command.front() : join(command, " ")) + "' failed" + (message.empty() ? " with status " + std::to_string(status) : ": " + message) +
+    return makeError("'" + (isFile ? command.front() : join(command, " ")) + "' failed" +
+                     (message.empty() ? " with status " + std::to_string(status) : ": " + message) +
                      (said.empty() ? "" : ": " + said));
   return readInputFile(out, mostDataBytes);
 }

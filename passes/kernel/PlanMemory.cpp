@@ -382,9 +382,11 @@ static LogicalResult checkWorkspace(kernel::EntryOp entry, ArrayRef<Buffer *> fi
   if (most < 0 || (!hasSymbolic && bytes <= most))
     return success();
   if (hasSymbolic)
-    return kernel::emitRefusal(entry) << "--max-workspace=" << most << ": the workspace depends on sizes that only the run knows; --dim=NAME=SIZE makes them known";
+    return kernel::emitRefusal(entry) << "--max-workspace=" << most
+                                      << ": the workspace depends on sizes that only the run knows; --dim=NAME=SIZE makes them known";
   auto [nodes, live] = describePeak(entry.getBody().front(), fixed);
-  return kernel::emitRefusal(entry) << "--max-workspace=" << most << ": a run needs " << bytes << " bytes; " << live << " of them are in use at once by " << nodes;
+  return kernel::emitRefusal(entry) << "--max-workspace=" << most << ": a run needs " << bytes << " bytes; "
+                                    << live << " of them are in use at once by " << nodes;
 }
 
 static LogicalResult planEntry(kernel::EntryOp entry, int64_t most) {

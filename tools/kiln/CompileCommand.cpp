@@ -24,7 +24,8 @@ namespace kiln {
 
 static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files, created if missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
 static cl::list<std::string> emit("emit", cl::CommaSeparated,
-    cl::desc("What to write: lib (default), obj, cpp, single (the C++ in one file), arduino (that as a library for Arduino and PlatformIO), so, mlir, header; for WebAssembly: wasm (default there), a module for JavaScript, or npm, a package "
+    cl::desc("What to write: lib (default), obj, cpp, single (the C++ in one file), arduino (that as a library for Arduino and PlatformIO), so, mlir, "
+             "header; for WebAssembly: wasm (default there), a module for JavaScript, or npm, a package "
              "of it"), cl::value_desc("KIND,..."),
                                   cl::sub(compileCommand));
 static cl::opt<std::string> stopAfter("stop-after", cl::desc("Stop after this stage and print the IR (import, graph, target, kernel) or the C++ (emit)"),

@@ -234,6 +234,13 @@ static Error setRounding(CompileOptions &options) {
   return Error::success();
 }
 
+/// What a compile aims at.
+static Error setGoals(CompileOptions &options) {
+  if (Error error = setRounding(options))
+    return error;
+  return setMemory(options);
+}
+
 /// $KILN_CACHE_DIR, or the user's folder for caches; empty when there is none.
 static std::string findCacheFolder() {
   if (std::optional<std::string> folder = sys::Process::GetEnv("KILN_CACHE_DIR"))
@@ -285,9 +292,7 @@ Expected<CompileOptions> getCompileOptions() {
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;
-  if (Error error = setRounding(options))
-    return std::move(error);
-  if (Error error = setMemory(options))
+  if (Error error = setGoals(options))
     return std::move(error);
   options.cxx = cxx;
   options.profile = profile;
