@@ -30,7 +30,8 @@ template <typename V> KILN_INLINE V mul(V a, V b) {
     return fromUnsigned<V>(asUnsigned(a) * asUnsigned(b));
 }
 
-// An index for machines with addresses of 32 bits. What lies beyond 2^30, such as a user's index of no element, becomes 2^30 or its negative, beyond all tensors.
+// An index for machines with addresses of 32 bits. What lies beyond 2^30, such as a user's index of no element, becomes 2^30 or its negative, which are
+// outside of all tensors.
 template <typename V> constexpr auto narrow_index_of(lane<V> x) {
   constexpr int64_t most = int64_t(1) << 30;
   return int32_t(x > most ? most : x < -most ? -most : x);
