@@ -10,6 +10,7 @@
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Package.h"
+#include "compiler/emit/SingleSource.h"
 #include "compiler/emit/StackUse.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/emit/Weights.h"
@@ -52,6 +53,7 @@ private:
   /// The parts of the signature that are the same for all targets.
   CompileStatus describeWeights(Signature &weights);
   void listSources(const ModelSources &sources);
+  CompileStatus listSingleSource(const ModelSources &sources);
   std::vector<ModuleOp> modules() const {
     std::vector<ModuleOp> all;
     for (const TargetModule &target : result.targets)
@@ -162,6 +164,31 @@ CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
   result.name = signature.name;
   result.libraries = signature.libraries;
   listSources(sources.front());
+  return options.singleSource ? listSingleSource(sources.front()) : CompileStatus::Done;
+}
+
+CompileStatus Driver::listSingleSource(const ModelSources &sources) {
+  auto text = joinSources(sources);
+  if (!text) {
+    errors.push_back(toString(text.takeError()));
+    return CompileStatus::AtFault;
+  }
+  for (const SourceFile &file : makeArduinoFiles(signature))
+    result.arduino.push_back({file.name, file.text, nullptr});
+  result.single = {signature.name + ".cpp", std::move(*text), nullptr};
+  uint64_t bytes = signature.weightsBytes;
+  if (!bytes)
+    return CompileStatus::Done;
+  std::string head = std::exchange(result.single.contents, "") + printWeightsHead(signature);
+  result.single.streamBytes = head.size() + ByteTextStream::countCharacters(bytes) + weightsTail.size();
+  result.single.stream = [head = std::move(head), all = modules()](llvm::raw_ostream &out) {
+    out << head;
+    {
+      ByteTextStream numbers(out);
+      writeWeights(all, numbers);
+    }
+    out << weightsTail;
+  };
   return CompileStatus::Done;
 }
 

@@ -46,6 +46,9 @@ struct Compilation {
   /// After emit: NAME.h, and the C++ sources with everything that builds them, paths as `--emit=cpp` writes them.
   OutputFile header;
   std::vector<OutputFile> sources;
+  /// After emit, with `singleSource`: NAME.cpp with all of it, and what makes a library for Arduino of it and the header.
+  OutputFile single;
+  std::vector<OutputFile> arduino;
   /// After package: the objects of the library, weights among them unless they are a file of their own.
   std::vector<OutputFile> objects;
   /// The number of translation units, and how many of them came from the cache.

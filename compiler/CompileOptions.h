@@ -67,6 +67,10 @@ struct CompileOptions {
   std::string weightsType;
   /// Kernels take subnormal numbers for zero.
   bool flushSubnormals = false;
+  /// Whether less memory is better than less time.
+  bool smallestMemory = false;
+  /// The most bytes that the workspace may have; -1: any.
+  int64_t mostWorkspace = -1;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
   /// Report an error for a composite that must be split because the target has no kernel for it.
@@ -84,6 +88,8 @@ struct CompileOptions {
   std::vector<ProfileEntry> choices;
   /// Write the weights to a separate file instead of into the object.
   bool externalWeights = false;
+  /// Write the C++ as one file.
+  bool singleSource = false;
   /// Link each target, which must be one for WebAssembly, to a module for JavaScript.
   bool webModules = false;
   Limits limits;

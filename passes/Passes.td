@@ -76,8 +76,13 @@ def DeduplicateKernels : Pass<"kernel-deduplicate-kernels", "mlir::ModuleOp"> {
   let summary = "Keeps one of kernels with the same body.";
 }
 
+def OrderLaunches : Pass<"kernel-order-launches", "mlir::ModuleOp"> {
+  let summary = "Moves launches of the entry so that fewer bytes of buffers live at the same time.";
+}
+
 def PlanMemory : Pass<"kernel-plan-memory", "mlir::ModuleOp"> {
   let summary = "Gives every buffer of the entry a place in the workspace; buffers that never live together may share it.";
+  let options = [Option<"most", "most", "int64_t", "-1", "the largest workspace that is allowed; -1: any">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
 }
 

@@ -70,7 +70,7 @@ static Expression writeBitwise(Operation *op, OperandText operand) {
   if (isBool) // neither side has an effect, so that one may be skipped; Clang warns of bitwise operators between bools
     text = text == "^" ? "!=" : text == "&" ? "&&" : "||";
   Expression result = binary(op, text, Binding::Bitwise, operand);
-  unsigned width = elementOf(op).isIndex() ? 64 : elementOf(op).getIntOrFloatBitWidth();
+  unsigned width = elementOf(op).isIndex() ? indexBits() : elementOf(op).getIntOrFloatBitWidth();
   // Narrow integers are promoted to int.
   bool promoted = !isCppVector(type) && width < 32 && !(isBool && text == "!=");
   return promoted ? Expression{operand.type(type) + "(" + result.text + ")"} : result;
@@ -105,7 +105,7 @@ static StringRef comparisonText(arith::CmpIPredicate predicate) {
 /// Comparing vectors gives lanes of the operands' width, but a mask has int32 lanes.
 static Expression asMask(Expression compare, Type operandType, Type maskType, OperandText operand) {
   Type element = getElementTypeOrSelf(operandType);
-  unsigned width = element.isIndex() ? 64 : element.isInteger(1) ? 32 : element.getIntOrFloatBitWidth();
+  unsigned width = element.isIndex() ? indexBits() : element.isInteger(1) ? 32 : element.getIntOrFloatBitWidth();
   if (!isCppVector(maskType) || width == 32)
     return compare;
   return call("kiln::convert<" + operand.type(maskType) + ">", {compare.text});
@@ -251,7 +251,18 @@ static Expression writeHalfConversion(Operation *op, OperandText operand) {
   return call(("kiln::f32_to_" + storage(target) + "<").str() + operand.type(f32) + ">", {wide});
 }
 
+/// An integer of 64 bits as an index of 32: what no tensor has becomes an index that no tensor has.
+static Expression writeNarrowIndex(Operation *op, OperandText operand) {
+  Value from = op->getOperand(0);
+  bool isCast = isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) && elementOf(op).isIndex() && getElementTypeOrSelf(from.getType()).isInteger(64);
+  if (!isCast || indexBits() == 64)
+    return {};
+  return call("kiln::narrow_index<" + operand.type(op->getResult(0).getType()) + ">", {operand(from).text});
+}
+
 static Expression writeConversion(Operation *op, OperandText operand) {
+  if (Expression narrow = writeNarrowIndex(op, operand); !narrow.text.empty())
+    return narrow;
   if (Expression half = writeHalfConversion(op, operand); !half.text.empty())
     return half;
   Type to = op->getResult(0).getType();

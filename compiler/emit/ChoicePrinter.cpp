@@ -7,7 +7,6 @@
 #include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/RealExpressions.h"
 
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -125,10 +124,6 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
   return text + "\n" + printForward(run, targets, inOrder);
 }
 
-kernel::TargetAttr baselineOf(const Signature &target) {
-  kernel::TargetAttr attr = kernel::getTarget(target.module());
-  return kernel::TargetAttr::get(attr.getContext(), "baseline", attr.getTriple(), "", 128, 16, attr.getL1(), attr.getL2(), attr.getL3(),
-                                 Builder(attr.getContext()).getStrArrayAttr({}));
-}
+kernel::TargetAttr baselineOf(const Signature &target) { return makeBaseline(kernel::getTarget(target.module())); }
 
 } // namespace kiln

@@ -80,9 +80,7 @@ Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef
 
 Expected<SmallVector<char, 0>> compileRunner(StringRef name, kernel::TargetAttr target) {
   std::string text = "#define KILN_MODEL \"" + makeAssemblerName(name) + "\"\n" + embeddedFile("builtin/runner.cpp").str();
-  auto baseline = kernel::TargetAttr::get(target.getContext(), "baseline", target.getTriple(), "", 128, 16, target.getL1(), target.getL2(), target.getL3(),
-                                          mlir::ArrayAttr::get(target.getContext(), {}));
-  return compileInProcess({"runner.cpp", text}, {}, baseline);
+  return compileInProcess({"runner.cpp", text}, {}, makeBaseline(target));
 }
 
 std::string findUnknown(kernel::TargetAttr target) {

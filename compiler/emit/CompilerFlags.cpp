@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/TargetParser/AArch64TargetParser.h"
+#include "llvm/TargetParser/ARMTargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/TargetParser/X86TargetParser.h"
@@ -35,8 +36,9 @@ static constexpr Flag flags[] = {
     {"-fvisibility=hidden", "-fvisibility=hidden"},
     {"-fvisibility-inlines-hidden", "-fvisibility-inlines-hidden"},
     {"-ffunction-sections", "-ffunction-sections"},
-    // Drivers choose this depending on the system.
-    {"", "-mframe-pointer=none -funwind-tables=2"},
+    // Drivers choose these depending on the system.
+    {"", "-mframe-pointer=none"},
+    {"", "-funwind-tables=2"},
 };
 
 /// Flags for the built-in compiler only: its own freestanding headers, stack sizes, and messages in a form that can be read back.
@@ -58,6 +60,15 @@ std::string tripleOf(kernel::TargetAttr target) {
 
 static llvm::Triple parseTriple(kernel::TargetAttr target) { return llvm::Triple(tripleOf(target)); }
 
+static bool isArm32(const llvm::Triple &triple) { return triple.isARM() || triple.isThumb(); }
+
+/// Programs without an operating system, such as those for `none-eabi` and `unknown-elf`, are linked whole, and nothing unwinds their stack.
+static bool isBareMetal(const llvm::Triple &triple) { return triple.isOSBinFormatELF() && triple.getOS() == llvm::Triple::UnknownOS; }
+
+static bool passesFloatsInRegisters(const llvm::Triple &triple) {
+  return triple.getEnvironment() == llvm::Triple::EABIHF || triple.getEnvironment() == llvm::Triple::GNUEABIHF;
+}
+
 /// Without it, compilers use only half of a 512-bit vector unit.
 static bool isWide(kernel::TargetAttr target) { return target && parseTriple(target).isX86() && target.getVectorBits() >= 512; }
 
@@ -72,7 +83,7 @@ std::vector<std::string> instructionSets(kernel::TargetAttr target) {
 /// The features of a target for RISC-V. One that names none is for Linux, whose programs have rv64gc at least and pass doubles in registers.
 static std::vector<std::string> riscVFeatures(kernel::TargetAttr target) {
   std::vector<std::string> features = instructionSets(target);
-  return features.empty() ? std::vector<std::string>{"m", "a", "f", "d", "c"} : features;
+  return features.empty() && parseTriple(target).getArch() == llvm::Triple::riscv64 ? std::vector<std::string>{"m", "a", "f", "d", "c"} : features;
 }
 
 /// The rows of kiln/cpu.h's table for an architecture; none for those of which it knows nothing.
@@ -141,7 +152,7 @@ static std::string architectureOfArm(kernel::TargetAttr target) {
 
 /// The letters of a RISC-V architecture, then its longer names: rv64imafdcv_zvl256b.
 static std::string architectureOfRiscV(kernel::TargetAttr target) {
-  std::string letters = "rv64i", names;
+  std::string letters = parseTriple(target).isArch64Bit() ? "rv64i" : "rv32i", names;
   std::vector<std::string> features = riscVFeatures(target);
   for (char letter : StringRef("mafdcv"))
     if (llvm::is_contained(features, std::string(1, letter)))
@@ -152,41 +163,110 @@ static std::string architectureOfRiscV(kernel::TargetAttr target) {
   return makeCompilerOption("-march=", letters + names);
 }
 
-std::vector<std::string> targetFlags(kernel::TargetAttr target) {
-  if (!target)
-    return {};
-  llvm::Triple triple = parseTriple(target);
+/// How RISC-V passes arguments: floats in registers where there are registers for them.
+static StringRef bindingOfRiscV(kernel::TargetAttr target) {
+  std::vector<std::string> features = riscVFeatures(target);
+  bool hasDouble = llvm::is_contained(features, "d"), hasFloat = llvm::is_contained(features, "f");
+  if (parseTriple(target).isArch64Bit())
+    return "lp64d";
+  return hasDouble ? "ilp32d" : hasFloat ? "ilp32f" : "ilp32";
+}
+
+/// cortex-m7+nofp.dp: what the named CPU may have and the target does not. The unit for doubles of the Cortex-M7 is an option of its makers.
+static std::string cpuOfArm(kernel::TargetAttr target) {
+  StringRef cpu = target.getCpu();
+  auto lacks = [&](StringRef feature) { return !llvm::is_contained(instructionSets(target), feature); };
+  if (cpu == "cortex-m7" && lacks("fp64"))
+    return "cortex-m7+nofp.dp";
+  return cpu == "cortex-m55" && lacks("mve.fp") ? "cortex-m55+nomve" : cpu.str();
+}
+
+static std::vector<std::string> flagsOfArm(kernel::TargetAttr target, const llvm::Triple &triple) {
+  std::vector<std::string> flags;
+  if (target.getCpu().empty() || target.getCpu() == "generic")
+    flags.push_back(makeCompilerOption("-march=", llvm::ARM::getArchName(llvm::ARM::parseArch(triple.getArchName()))));
+  else
+    flags.push_back(makeCompilerOption("-mcpu=", cpuOfArm(target)));
+  if (llvm::is_contained(instructionSets(target), "neon"))
+    flags.push_back("-mfpu=neon");
+  if (triple.isThumb())
+    flags.push_back("-mthumb");
+  flags.push_back(passesFloatsInRegisters(triple) ? "-mfloat-abi=hard" : "-mfloat-abi=soft");
+  return flags;
+}
+
+/// -march and the like.
+static std::vector<std::string> machineFlags(kernel::TargetAttr target, const llvm::Triple &triple) {
   // The portable target's text is for any CPU, so its build file names none.
   if (target.getCpu().empty() && instructionSets(target).empty() && !triple.isWasm())
     return {};
   // Without the option, GCC's atomic operations are calls of functions of its own library.
   if (triple.getArch() == llvm::Triple::aarch64)
     return {architectureOfArm(target), "-mno-outline-atomics"};
-  if (triple.getArch() == llvm::Triple::riscv64)
-    return {architectureOfRiscV(target), "-mabi=lp64d"};
+  if (triple.isRISCV())
+    return {architectureOfRiscV(target), "-mabi=" + bindingOfRiscV(target).str()};
+  if (isArm32(triple))
+    return flagsOfArm(target, triple);
   std::vector<std::string> flags;
   if (!target.getCpu().empty())
     flags.push_back(makeCompilerOption(triple.isX86() ? "-march=" : "-mcpu=", target.getCpu()));
   if (triple.isX86() || triple.isWasm())
     for (const std::string &feature : instructionSets(target))
       flags.push_back(makeCompilerOption("-m", feature));
-  if (triple.isWasm())
-    flags.push_back("-fno-PIC"); // a module is linked whole
   if (isWide(target))
     flags.push_back("-mprefer-vector-width=512");
   return flags;
 }
 
+/// What is linked whole lies where it was linked to.
+static bool isFixed(const llvm::Triple &triple) { return triple.isWasm() || isBareMetal(triple); }
+
+std::vector<std::string> targetFlags(kernel::TargetAttr target) {
+  if (!target)
+    return {};
+  llvm::Triple triple = parseTriple(target);
+  std::vector<std::string> flags = machineFlags(target, triple);
+  if (isFixed(triple))
+    flags.push_back("-fno-PIC");
+  return flags;
+}
+
+/// The same for 32-bit Arm, as its drivers make it of the system and the CPU.
+static std::vector<std::string> describeArm(kernel::TargetAttr target, const llvm::Triple &triple) {
+  bool isHard = passesFloatsInRegisters(triple);
+  std::vector<std::string> arguments = {"-target-abi", isBareMetal(triple) ? "aapcs" : "aapcs-linux", "-mfloat-abi", isHard ? "hard" : "soft"};
+  std::vector<StringRef> features;
+  if (!isHard) {
+    arguments.push_back("-msoft-float");
+    features = {"+soft-float", "+soft-float-abi"};
+  }
+  if (isBareMetal(triple))
+    arguments.push_back("-fshort-enums");
+  if (triple.getArchName().starts_with("thumbv6m"))
+    features.push_back("+strict-align");
+  std::string cpu = cpuOfArm(target);
+  if (StringRef(cpu).ends_with("+nofp.dp"))
+    features.push_back("-fp64");
+  if (StringRef(cpu).ends_with("+nomve"))
+    features.insert(features.end(), {"-mve.fp", "-mve"});
+  for (StringRef feature : features)
+    arguments.insert(arguments.end(), {"-target-feature", feature.str()});
+  return arguments;
+}
+
 /// What `clang -cc1` is told of vectors, floating-point arguments and features beyond a CPU's name.
 static std::vector<std::string> describeMachine(kernel::TargetAttr target) {
   std::vector<std::string> arguments;
-  llvm::Triple::ArchType arch = parseTriple(target).getArch();
-  if (arch == llvm::Triple::riscv64)
-    arguments = {"-target-abi", "lp64d"};
+  llvm::Triple triple = parseTriple(target);
+  llvm::Triple::ArchType arch = triple.getArch();
+  if (triple.isRISCV())
+    arguments = {"-target-abi", bindingOfRiscV(target).str()};
+  if (isArm32(triple))
+    arguments = describeArm(target, triple);
   // What drivers make of every AArch64: the others build on it.
   if (arch == llvm::Triple::aarch64)
     arguments = {"-target-feature", "+neon", "-target-feature", "+fp-armv8"};
-  for (const std::string &feature : arch == llvm::Triple::riscv64 ? riscVFeatures(target) : instructionSets(target))
+  for (const std::string &feature : triple.isRISCV() ? riscVFeatures(target) : instructionSets(target))
     arguments.insert(arguments.end(), {"-target-feature", makeCompilerOption("+", feature)});
   // SVE's vectors have a multiple of 128 bits.
   if (arch == llvm::Triple::aarch64 && target.getVectorBits() > 128)
@@ -196,17 +276,32 @@ static std::vector<std::string> describeMachine(kernel::TargetAttr target) {
   return arguments;
 }
 
+kernel::TargetAttr makeBaseline(kernel::TargetAttr target) {
+  llvm::Triple triple = parseTriple(target);
+  bool isOne = isArm32(triple) || triple.getArch() == llvm::Triple::riscv32;
+  MLIRContext *context = target.getContext();
+  if (isOne)
+    return kernel::TargetAttr::get(context, "baseline", target.getTriple(), target.getCpu(), target.getVectorBits(), target.getRegisters(), target.getL1(),
+                                   target.getL2(), target.getL3(), target.getFeatures());
+  return kernel::TargetAttr::get(context, "baseline", target.getTriple(), "", 128, 16, target.getL1(), target.getL2(), target.getL3(),
+                                 ArrayAttr::get(context, {}));
+}
+
 std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
+  llvm::Triple triple = parseTriple(target);
   std::vector<std::string> arguments = {"-triple", tripleOf(target)};
   for (StringRef flag : builtinFlags)
     arguments.push_back(flag.str());
   for (const Flag &flag : flags) {
-    if (flag.driver == "-fPIC" && parseTriple(target).isWasm())
-      continue; // a module is linked whole
+    bool isDropped = (flag.driver == "-fPIC" && isFixed(triple)) || (flag.frontend.starts_with("-funwind-tables") && isBareMetal(triple));
+    if (isDropped)
+      continue;
     for (StringRef word : llvm::split(flag.frontend, ' '))
       if (!word.empty())
         arguments.push_back(word.str());
   }
+  if (isBareMetal(triple))
+    arguments.insert(arguments.end(), {"-mrelocation-model", "static"});
   if (!target)
     return arguments;
   if (!target.getCpu().empty())

@@ -24,6 +24,9 @@ std::vector<std::string> targetFlags(kernel::TargetAttr target);
 /// Arguments of `clang -cc1` that build an object in the same way; `triple` is empty for the host's.
 std::vector<std::string> frontendArguments(kernel::TargetAttr target);
 
+/// What every CPU of the target's architecture has; for 32-bit Arm and RISC-V, of which no library has several, the target's own machine.
+kernel::TargetAttr makeBaseline(kernel::TargetAttr target);
+
 /// The target's triple, or the host's.
 std::string tripleOf(kernel::TargetAttr target);
 

@@ -8,10 +8,18 @@ using namespace mlir;
 
 namespace kiln {
 
-/// Width in bits of the integer that holds a value: masks have 32-bit lanes, index is 64 bits wide.
+static thread_local unsigned widthOfIndex = 64;
+
+unsigned indexBits() { return widthOfIndex; }
+
+NarrowIndices::NarrowIndices(bool isNarrow) : before(widthOfIndex) { widthOfIndex = isNarrow ? 32 : 64; }
+
+NarrowIndices::~NarrowIndices() { widthOfIndex = before; }
+
+/// Width in bits of the integer that holds a value: masks have 32-bit lanes.
 static unsigned integerWidth(Type element, bool isLane) {
   if (element.isIndex())
-    return 64;
+    return indexBits();
   if (element.isInteger(1))
     return isLane ? 32 : 1;
   if (element.isF16() || element.isBF16())

@@ -19,6 +19,21 @@ private:
   std::set<std::string> names;
 };
 
+/// Bits of the index type in the texts that this thread prints: 64, or 32 while a NarrowIndices lives. Kernels for machines whose addresses have 32 bits
+/// compute with 32; the entry, which checks that no tensor is larger, with 64.
+unsigned indexBits();
+
+class NarrowIndices {
+public:
+  explicit NarrowIndices(bool isNarrow);
+  ~NarrowIndices();
+  NarrowIndices(const NarrowIndices &) = delete;
+  NarrowIndices &operator=(const NarrowIndices &) = delete;
+
+private:
+  unsigned before;
+};
+
 /// The C++ type of a scalar or vector value; empty if there is none. Signless integers are signed, masks are int32 lanes, f16 and bf16 are
 /// their bits.
 std::string cppType(mlir::Type type);

@@ -23,6 +23,12 @@ static std::pair<uint16_t, uint32_t> machineOf(StringRef name) {
     return {ELF::EM_AARCH64, 0};
   case Triple::riscv64:
     return {ELF::EM_RISCV, ELF::EF_RISCV_RVC | ELF::EF_RISCV_FLOAT_ABI_DOUBLE};
+  // Linkers refuse objects that pass floats in another way, whereas they look at compressed instructions in no case.
+  case Triple::riscv32:
+    return {ELF::EM_RISCV, ELF::EF_RISCV_RVC};
+  case Triple::arm:
+  case Triple::thumb:
+    return {ELF::EM_ARM, ELF::EF_ARM_EABI_VER5};
   default:
     return {0, 0};
   }
@@ -38,11 +44,27 @@ template <typename T> static void append(std::string &bytes, const T &record) {
   bytes.append(reinterpret_cast<const char *>(&record), sizeof(record));
 }
 
-static ELF::Elf64_Ehdr makeHeader(StringRef triple, uint64_t sectionTable) {
+namespace {
+/// The records of a file for addresses of a width.
+struct Records32 {
+  using Header = ELF::Elf32_Ehdr;
+  using Section = ELF::Elf32_Shdr;
+  using Symbol = ELF::Elf32_Sym;
+  static constexpr unsigned char fileClass = ELF::ELFCLASS32;
+};
+struct Records64 {
+  using Header = ELF::Elf64_Ehdr;
+  using Section = ELF::Elf64_Shdr;
+  using Symbol = ELF::Elf64_Sym;
+  static constexpr unsigned char fileClass = ELF::ELFCLASS64;
+};
+} // namespace
+
+template <typename Records> static typename Records::Header makeHeader(StringRef triple, uint64_t sectionTable) {
   auto [machine, flags] = machineOf(triple);
-  ELF::Elf64_Ehdr header = {};
+  typename Records::Header header = {};
   std::copy_n(ELF::ElfMagic, 4, header.e_ident);
-  header.e_ident[ELF::EI_CLASS] = ELF::ELFCLASS64;
+  header.e_ident[ELF::EI_CLASS] = Records::fileClass;
   header.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
   header.e_ident[ELF::EI_VERSION] = ELF::EV_CURRENT;
   header.e_type = ELF::ET_REL;
@@ -50,16 +72,17 @@ static ELF::Elf64_Ehdr makeHeader(StringRef triple, uint64_t sectionTable) {
   header.e_version = ELF::EV_CURRENT;
   header.e_flags = flags;
   header.e_shoff = sectionTable;
-  header.e_ehsize = sizeof(ELF::Elf64_Ehdr);
-  header.e_shentsize = sizeof(ELF::Elf64_Shdr);
+  header.e_ehsize = sizeof(header);
+  header.e_shentsize = sizeof(typename Records::Section);
   header.e_shnum = SectionCount;
   header.e_shstrndx = Names;
   return header;
 }
 
 /// One section of data, with a symbol over it unless `symbol` is empty.
-static DataObject makeObject(StringRef triple, const std::string &sectionName, uint64_t flags, uint64_t alignment, StringRef symbol, uint64_t size) {
-  constexpr uint64_t start = sizeof(ELF::Elf64_Ehdr); // 64 bytes: the data keep their alignment in the file
+template <typename Records>
+static DataObject makeObjectOf(StringRef triple, const std::string &sectionName, uint64_t flags, uint64_t alignment, StringRef symbol, uint64_t size) {
+  constexpr uint64_t start = 64; // behind the header; the data keep their alignment in the file
   std::string strings = std::string(1, '\0') + symbol.str() + std::string(1, '\0');
   std::string names(1, '\0');
   auto name = [&](StringRef text) {
@@ -67,14 +90,14 @@ static DataObject makeObject(StringRef triple, const std::string &sectionName, u
     names += text.str() + std::string(1, '\0');
     return at;
   };
-  ELF::Elf64_Sym symbols[2] = {};
+  typename Records::Symbol symbols[2] = {};
   symbols[1].st_name = 1;
   symbols[1].st_info = ELF::STB_GLOBAL << 4 | ELF::STT_OBJECT;
   symbols[1].st_other = ELF::STV_HIDDEN;
   symbols[1].st_shndx = Data;
   symbols[1].st_size = size;
 
-  ELF::Elf64_Shdr table[SectionCount] = {};
+  typename Records::Section table[SectionCount] = {};
   uint64_t at = start;
   auto section = [&](Section index, StringRef text, uint32_t type, uint64_t flags, uint64_t bytes, uint64_t alignment) {
     at = alignTo(at, std::min<uint64_t>(alignment, 8));
@@ -92,7 +115,7 @@ static DataObject makeObject(StringRef triple, const std::string &sectionName, u
   section(Symbols, ".symtab", ELF::SHT_SYMTAB, 0, symbolBytes, 8);
   table[Symbols].sh_link = Strings;
   table[Symbols].sh_info = 1; // the first global symbol
-  table[Symbols].sh_entsize = sizeof(ELF::Elf64_Sym);
+  table[Symbols].sh_entsize = sizeof(symbols[0]);
   section(Strings, ".strtab", ELF::SHT_STRTAB, 0, strings.size(), 1);
   uint32_t ownName = name(".shstrtab");
   section(Names, "", ELF::SHT_STRTAB, 0, names.size() + 1, 1);
@@ -100,7 +123,8 @@ static DataObject makeObject(StringRef triple, const std::string &sectionName, u
   uint64_t sectionTable = alignTo(at, 8);
 
   std::string head, tail;
-  append(head, makeHeader(triple, sectionTable));
+  append(head, makeHeader<Records>(triple, sectionTable));
+  head.resize(start, '\0');
   uint64_t written = start + size;
   auto pad = [&](uint64_t to) { tail.resize(to - written, '\0'); };
   pad(table[Symbols].sh_offset);
@@ -112,6 +136,11 @@ static DataObject makeObject(StringRef triple, const std::string &sectionName, u
   pad(sectionTable);
   append(tail, table);
   return {head, tail, head.size() + size + tail.size()};
+}
+
+static DataObject makeObject(StringRef triple, const std::string &sectionName, uint64_t flags, uint64_t alignment, StringRef symbol, uint64_t size) {
+  return Triple(triple).isArch32Bit() ? makeObjectOf<Records32>(triple, sectionName, flags, alignment, symbol, size)
+                                      : makeObjectOf<Records64>(triple, sectionName, flags, alignment, symbol, size);
 }
 
 DataObject makeElfData(StringRef triple, StringRef symbol, uint64_t size) {

@@ -1,5 +1,6 @@
 //===- Expression.cpp - C++ expressions and constants ----------------------===//
 #include "compiler/emit/Expression.h"
+#include "dialects/kernel/IndexWidth.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -65,6 +66,9 @@ template <typename Float, typename Bits> static Expression floatLiteral(const AP
 static Expression integerLiteral(const APInt &value, Type type) {
   if (type.isInteger(1))
     return {value.isZero() ? "false" : "true"};
+  if (type.isIndex() && indexBits() == 32)
+    return {std::to_string(std::clamp(value.getSExtValue(), -kernel::mostNarrowIndex, kernel::mostNarrowIndex)),
+            value.isNegative() ? Binding::Unary : Binding::Primary};
   bool isUnsigned = type.isUnsignedInteger();
   // The smallest number has no literal, because -9223372036854775808 is the negation of a number that no type can hold.
   if (!isUnsigned && value.isMinSignedValue() && value.getBitWidth() >= 32)

@@ -79,7 +79,7 @@ LogicalResult FunctionPrinter::printFor(scf::ForOp loop) {
   std::string i = nameOf(loop.getInductionVar(), given.empty() ? loopName(loop) : given);
   names[loop.getInductionVar()] = i;
   std::string advance = step.text == "1" ? "++" + i : i + " += " + step.text;
-  open("for (int64_t " + i + " = " + lower + "; " + i + " < " + upper.at(Binding::Add) + "; " + advance + ") {");
+  open("for (" + cppType(loop.getInductionVar().getType()) + " " + i + " = " + lower + "; " + i + " < " + upper.at(Binding::Add) + "; " + advance + ") {");
   if (failed(printBlock(*loop.getBody())))
     return failure();
   std::vector<std::string> targets;

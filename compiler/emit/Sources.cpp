@@ -1,10 +1,12 @@
 //===- Sources.cpp - The C++ text of a whole model -------------------------===//
 #include "compiler/emit/Sources.h"
 #include "compiler/emit/ChoicePrinter.h"
+#include "compiler/emit/CppTypes.h"
 #include "compiler/emit/EntryPrinter.h"
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
+#include "dialects/kernel/IndexWidth.h"
 
 #include <numeric>
 #include <set>
@@ -87,6 +89,7 @@ struct KernelTexts {
 /// Adds the kernels of a module. Fails after it has reported each kernel that has no C++ text.
 static LogicalResult printKernels(const Signature &signature, KernelTexts &texts, KernelNames &names) {
   bool complete = true;
+  NarrowIndices narrow(kernel::hasNarrowIndices(kernel::getTarget(signature.module())));
   for (auto function : signature.module().getOps<func::FuncOp>()) {
     if (function == signature.workspaceSize)
       continue;

@@ -85,12 +85,16 @@ bool CallGraph::addRelocations(const object::SectionRef &target, const object::S
     object::SectionRef section;
     StringRef symbolName;
     bool isHere = findSection(*symbol, *target.getObject(), section);
+    // A place in the function itself, as RISC-V's pairs of relocations name; one that names the function is a call.
+    object::SymbolRef::Type type = object::SymbolRef::ST_Unknown;
+    if (!tellsFrames && isHere && section == target && take(symbol->getType(), type) && type != object::SymbolRef::ST_Function)
+      continue;
     auto to = isHere ? bySection.find(section.getIndex()) : bySection.end();
     if (tellsFrames && to != bySection.end()) {
-      uint64_t place = relocation.getOffset();
-      if (contents.size() <= sizeof(uint64_t) || place >= contents.size() - sizeof(uint64_t))
+      uint64_t place = relocation.getOffset(), address = target.getObject()->getBytesInAddress();
+      if (contents.size() <= address || place >= contents.size() - address)
         return false;
-      uint64_t frame = decodeULEB128(contents.bytes_begin() + place + sizeof(uint64_t), nullptr, contents.bytes_end());
+      uint64_t frame = decodeULEB128(contents.bytes_begin() + place + address, nullptr, contents.bytes_end());
       if (frame > maxFrameBytes)
         return false;
       functions[to->second].frame = static_cast<int64_t>(frame);

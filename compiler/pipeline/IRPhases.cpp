@@ -35,6 +35,8 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   pipeline.decompose = options.decompose;
   pipeline.keepComposites = options.strict;
   pipeline.plain = options.plain;
+  pipeline.smallest = options.smallestMemory;
+  pipeline.mostWorkspace = options.plain ? -1 : options.mostWorkspace;
   pipeline.explain = options.explain;
   pipeline.explainNode = options.explainNode;
   for (kernel::TargetAttr target : targets)
@@ -94,6 +96,8 @@ static bool checkStagesDone(const CompileOptions &options, unsigned done, std::v
     errors.push_back("--weights-type: " + options.model + " has its weights in their form already");
     return false;
   }
+  if (options.smallestMemory && !option)
+    option = "--memory: ";
   if (done > 1 && option)
     errors.push_back(option + options.model + " has its kernels chosen already");
   return errors.empty();

@@ -71,7 +71,8 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     }
     passes.addPass(createWidenOperands());
     passes.addPass(createMaterializePadding());
-    if (!options.strict)
+    // Its transformed tiles and filters take memory.
+    if (!options.strict && !options.smallest)
       passes.addPass(createChooseWinograd());
   }
   passes.addPass(createSplitConcats());
@@ -82,7 +83,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createVerifyTarget());
 }
 
-static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
+static void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerGroups());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createRoundProducts());
@@ -91,7 +92,9 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createCSEPass());
   passes.addPass(createDropUnusedArguments());
   passes.addPass(createDeduplicateKernels());
-  passes.addPass(createPlanMemory());
+  if (options.smallest)
+    passes.addPass(createOrderLaunches());
+  passes.addPass(createPlanMemory({options.mostWorkspace}));
   passes.addPass(createSplitEntry());
   passes.addPass(createVerifyKernel());
 }

@@ -22,6 +22,10 @@ struct PipelineOptions {
   bool plain = false;
   /// No rewriting that changes how results round.
   bool strict = false;
+  /// Whether less memory is better than less time.
+  bool smallest = false;
+  /// Bytes of the workspace beyond which the compile ends; -1: any.
+  int64_t mostWorkspace = -1;
   /// A composite that the target cannot keep whole is an error.
   bool keepComposites = false;
   /// Bytes of constants that a folded operation may read.

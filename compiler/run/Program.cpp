@@ -74,8 +74,51 @@ static Expected<std::string> findLinker(const Triple &triple) {
   return makeError("running a model for " + triple.getArchName() + " needs a linker: neither ld.lld nor " + ofGcc + " is installed");
 }
 
-Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Triple &triple, std::vector<std::string> command) {
-  Expected<std::string> linker = findLinker(triple);
+/// What GCC's driver for the machine is called.
+static std::string nameDriver(const Destination &machine) {
+  if (machine.triple.isARM() || machine.triple.isThumb())
+    return machine.hasNoSystem() ? "arm-none-eabi-gcc" : "arm-linux-gnueabihf-gcc";
+  return machine.triple.getArch() == Triple::riscv32 ? "riscv64-unknown-elf-gcc" : "";
+}
+
+/// The library of the operations that the machine has no instructions for; empty where it has all, or where GCC's is not installed.
+static std::string findArithmetic(const Destination &machine, StringRef folder) {
+  ErrorOr<std::string> driver = sys::findProgramByName(nameDriver(machine));
+  if (!driver)
+    return "";
+  std::vector<StringRef> line = {*driver};
+  line.insert(line.end(), machine.flags.begin(), machine.flags.end());
+  line.push_back("-print-libgcc-file-name");
+  std::string out = inFolder(folder, "libgcc");
+  std::optional<StringRef> streams[] = {StringRef(""), StringRef(out), StringRef("")};
+  return sys::ExecuteAndWait(*driver, line, std::nullopt, streams) == 0 ? readText(out) : "";
+}
+
+/// The words behind the objects.
+static Expected<std::vector<std::string>> addSurroundings(const Destination &machine, StringRef folder) {
+  std::vector<std::string> words;
+  if (const Board *board = findBoard(machine)) {
+    std::string script = inFolder(folder, "board.ld");
+    if (Error error = writeFile(script, printLinkerScript(*board)))
+      return std::move(error);
+    words.insert(words.end(), {"-T", script});
+  }
+  if (std::string library = findArithmetic(machine, folder); !library.empty())
+    words.push_back(library);
+  return words;
+}
+
+/// The first line of what the linker says, and what may help.
+static Error explainLink(const Destination &machine, StringRef said) {
+  std::string driver = nameDriver(machine), help;
+  if (said.contains("undefined symbol: __") && !driver.empty() && !sys::findProgramByName(driver))
+    help = "; install " + driver + ", whose library has such functions";
+  return makeError("the model does not link for " + machine.triple.getArchName() + ": " + said.split('\n').first + help);
+}
+
+Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Destination &machine,
+                                                 std::vector<std::string> command) {
+  Expected<std::string> linker = findLinker(machine.triple);
   if (!linker)
     return linker.takeError();
   std::unique_ptr<Program> program(new Program);
@@ -85,26 +128,42 @@ Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<Mem
   program->folder = *folder;
   program->path = inFolder(*folder, "model");
   program->command = std::move(command);
-  std::vector<std::string> words = {*linker, "-static", "-o", program->path};
+  std::vector<std::string> words = {*linker, "-static", "-o", program->path}, files;
   for (auto [i, object] : enumerate(objects)) {
-    words.push_back(inFolder(*folder, Twine(i) + ".o"));
-    if (Error error = writeFile(words.back(), object->getBuffer()))
+    files.push_back(inFolder(*folder, Twine(i) + ".o"));
+    if (Error error = writeFile(files.back(), object->getBuffer()))
       return std::move(error);
     object.reset();
   }
+  Expected<std::vector<std::string>> surroundings = addSurroundings(machine, *folder);
+  if (!surroundings)
+    return surroundings.takeError();
+  append_range(words, files);
+  append_range(words, *surroundings);
   SmallVector<StringRef> line(words.begin(), words.end());
   std::string log = inFolder(*folder, "log");
   std::optional<StringRef> streams[] = {StringRef(""), StringRef(""), StringRef(log)};
   if (sys::ExecuteAndWait(*linker, line, std::nullopt, streams) != 0)
-    return makeError("the model does not link for " + triple.getArchName() + ": " + StringRef(readText(log)).split('\n').first);
-  for (const std::string &word : ArrayRef(words).drop_front(4))
-    sys::fs::remove(word);
+    return explainLink(machine, readText(log));
+  for (const std::string &file : files)
+    sys::fs::remove(file);
   return std::move(program);
 }
 
 Program::~Program() {
   if (!folder.empty())
     removeTemporaryFolder(folder);
+}
+
+/// A word of a command with the path of a file for its name in braces. QEMU wants commas in its lists doubled.
+static std::string putPath(StringRef word, StringRef name, StringRef path) {
+  auto [before, after] = word.split(name);
+  if (before.size() == word.size())
+    return word.str();
+  std::string text;
+  for (char c : path)
+    text += std::string(c == ',' && word.contains(',') ? 2 : 1, c);
+  return before.str() + text + after.str();
 }
 
 Expected<std::unique_ptr<MemoryBuffer>> Program::ask(const RequestWriter &request) const {
@@ -114,40 +173,62 @@ Expected<std::unique_ptr<MemoryBuffer>> Program::ask(const RequestWriter &reques
   ErrorOr<std::string> found = sys::findProgramByName(command.front());
   if (!found)
     return makeError("cannot find '" + command.front() + "', which is to run the model");
-  SmallVector<StringRef> line(command.begin(), command.end());
-  line.push_back(path);
-  std::optional<StringRef> streams[] = {StringRef(in), StringRef(out), StringRef(log)};
+  std::vector<std::string> words;
+  for (const std::string &word : command)
+    words.push_back(putPath(putPath(word, "{request}", in), "{answer}", out));
+  words.push_back(path);
+  SmallVector<StringRef> line(words.begin(), words.end());
+  bool isFile = any_of(command, [](StringRef word) { return word.contains("{answer}"); });
+  std::optional<StringRef> streams[] = {StringRef(in), isFile ? StringRef() : StringRef(out), StringRef(log)};
   std::string message;
   int status = sys::ExecuteAndWait(*found, line, std::nullopt, streams, 0, 0, &message);
-  std::string said = StringRef(readText(log)).rsplit('\n').second.str();
+  std::string text = readText(log), said = text.substr(text.rfind('\n') + 1); // the last line, or the only one
   if (status != 0)
-    return makeError("'" + join(command, " ") + "' failed" + (message.empty() ? " with status " + std::to_string(status) : ": " + message) +
+    return makeError("'" + (isFile ? command.front() : join(command, " ")) + "' failed" +
+                     (message.empty() ? " with status " + std::to_string(status) : ": " + message) +
                      (said.empty() ? "" : ": " + said));
   return readInputFile(out, mostDataBytes);
 }
 
-Expected<std::vector<std::string>> findEmulator(const Triple &triple, unsigned vectorBits) {
-  std::string name = "qemu-" + triple.getArchName().str(), cpu;
-  switch (triple.getArch()) {
+/// The words in front of a program's path for QEMU, which emulates a Linux machine.
+static std::vector<std::string> nameEmulation(const Destination &machine) {
+  std::string name = "qemu-" + machine.triple.getArchName().str();
+  switch (machine.triple.getArch()) {
   case Triple::aarch64:
-    cpu = "max,sve-default-vector-length=" + std::to_string(std::max(vectorBits, 128u) / 8);
-    break;
+    return {name, "-cpu", "max,sve-default-vector-length=" + std::to_string(std::max(machine.vectorBits, 128u) / 8)};
   case Triple::riscv64:
-    cpu = "rv64" + (vectorBits < 128 ? "" : ",v=true,vext_spec=v1.0,vlen=" + std::to_string(vectorBits));
-    break;
+    return {name, "-cpu", "rv64" + (machine.vectorBits < 128 ? "" : ",v=true,vext_spec=v1.0,vlen=" + std::to_string(machine.vectorBits))};
+  case Triple::riscv32:
+    return {name, "-cpu", "rv32"};
+  case Triple::arm:
+    return {"qemu-arm", "-cpu", "max"};
   default:
-    break;
+    return {};
   }
+}
+
+/// The same for a board without a system. Every instruction takes a nanosecond of the emulated clock, so that times count instructions.
+static std::vector<std::string> nameBoard(const Board &board) {
+  return {"qemu-system-arm", "-M",      board.name.str(),      "-nographic", "-monitor", "none", "-serial", "none",
+          "-icount",         "shift=0", "-semihosting-config", "enable=on,target=native,arg=model,arg={request},arg={answer}", "-kernel"};
+}
+
+Expected<std::vector<std::string>> findEmulator(const Destination &machine) {
+  const Board *board = findBoard(machine);
+  std::vector<std::string> words = board ? nameBoard(*board) : nameEmulation(machine);
   auto fail = [&](const Twine &help) {
-    return makeError("the model is compiled for " + triple.getArchName() + ", which this machine (" + Triple(sys::getProcessTriple()).getArchName() +
-                     ") cannot run" + help);
+    return makeError("the model is compiled for " + machine.triple.getArchName() + ", which this machine (" +
+                     Triple(sys::getProcessTriple()).getArchName() + ") cannot run" + help);
   };
-  if (cpu.empty() || !triple.isOSLinux())
+  bool isRunByUser = machine.triple.isOSLinux() || machine.triple.getArch() == Triple::riscv32;
+  if (words.empty() || (!board && !isRunByUser))
     return fail(": give --runner=COMMAND, which runs a program of it");
-  for (const std::string &program : {name, name + "-static"})
-    if (ErrorOr<std::string> found = sys::findProgramByName(program))
-      return std::vector<std::string>{*found, "-cpu", cpu};
-  return fail(": install qemu-user, which has " + name + ", or give --runner=COMMAND");
+  for (const std::string &program : {words.front(), words.front() + "-static"})
+    if (ErrorOr<std::string> found = sys::findProgramByName(program)) {
+      words.front() = *found;
+      return words;
+    }
+  return fail(": install " + std::string(board ? "qemu-system-arm" : "qemu-user, which has " + words.front()) + ", or give --runner=COMMAND");
 }
 
 } // namespace kiln

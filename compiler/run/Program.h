@@ -1,7 +1,8 @@
 //===- Program.h - A model as a program of its own, run by a command --------===//
 //
 // For machines other than this one. The objects of a model and a small program around them, which compileRunner() makes, are linked without a C library. A
-// command such as `qemu-aarch64` runs it once for each request: the request is its standard input, the answer its standard output.
+// command such as `qemu-aarch64` runs it once for each request: the request is its standard input, the answer its standard output. A microcontroller has
+// neither; the words `{request}` and `{answer}` in a command stand for the paths of files with both.
 //
 // Numbers are 64 bits wide, the lowest byte first. A text is its length, -1 for none, and its bytes. A tensor of strings is its number of elements and the
 // text of each, any other its number of bytes and its bytes. Requests, by their first number, and their answers:
@@ -14,11 +15,11 @@
 #ifndef KILN_COMPILER_RUN_PROGRAM_H
 #define KILN_COMPILER_RUN_PROGRAM_H
 
+#include "compiler/run/Board.h"
 #include "kiln/abi.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/TargetParser/Triple.h"
 #include <memory>
 #include <optional>
 #include <vector>
@@ -72,7 +73,7 @@ private:
 class Program {
 public:
   /// Links the objects, that of compileRunner() among them. The program is removed with this object.
-  static llvm::Expected<std::unique_ptr<Program>> link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects, const llvm::Triple &triple,
+  static llvm::Expected<std::unique_ptr<Program>> link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects, const Destination &machine,
                                                        std::vector<std::string> command);
   ~Program();
 
@@ -86,8 +87,8 @@ private:
   std::vector<std::string> command;
 };
 
-/// The emulator of this machine for programs of that architecture, whose vectors have so many bits; an error says what to install.
-llvm::Expected<std::vector<std::string>> findEmulator(const llvm::Triple &triple, unsigned vectorBits);
+/// The emulator for programs of another machine; an error says what to install.
+llvm::Expected<std::vector<std::string>> findEmulator(const Destination &machine);
 
 /// The table in an answer, and the target that the machine has chosen, or null. All that they point to is in the allocator.
 struct ModelTable {

@@ -394,7 +394,46 @@ static LogicalResult checkStaticSizes(Block &block) {
   return success();
 }
 
-static LogicalResult planEntry(kernel::EntryOp entry) {
+/// The operations of the launch during which most bytes live, and how many do.
+static std::pair<std::string, int64_t> describePeak(Block &block, ArrayRef<Buffer> buffers) {
+  std::pair<std::string, int64_t> peak = {"", -1};
+  int64_t position = 0;
+  SymbolTable symbols(block.getParentOp()->getParentOfType<ModuleOp>());
+  block.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    int64_t now = position++, live = 0;
+    auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (!launch)
+      return;
+    for (const Buffer &buffer : buffers)
+      live += buffer.first <= now && now <= buffer.last ? buffer.bytes : 0;
+    if (live <= peak.second)
+      return;
+    Operation *callee = symbols.lookup(launch.getKernel());
+    Attribute nodes = launch->getAttr(kernel::nodesAttrName);
+    if (!nodes && callee)
+      nodes = callee->getAttr(kernel::nodesAttrName);
+    std::string names;
+    if (auto list = dyn_cast_or_null<ArrayAttr>(nodes))
+      for (auto node : list.getAsRange<StringAttr>())
+        names += (names.empty() ? "" : " ") + node.str();
+    peak = {names.empty() ? launch.getKernel().str() : names, live};
+  });
+  return peak;
+}
+
+/// Refuses a workspace that is larger than the caller allows, or that may be.
+static LogicalResult checkWorkspace(kernel::EntryOp entry, ArrayRef<Buffer> buffers, bool hasSymbolic, int64_t bytes, int64_t most) {
+  if (most < 0 || (!hasSymbolic && bytes <= most))
+    return success();
+  if (hasSymbolic)
+    return kernel::emitRefusal(entry) << "--max-workspace=" << most
+                                      << ": the workspace depends on sizes that only the run knows; --dim=NAME=SIZE makes them known";
+  auto [nodes, live] = describePeak(entry.getBody().front(), buffers);
+  return kernel::emitRefusal(entry) << "--max-workspace=" << most << ": a run needs " << bytes << " bytes; "
+                                    << live << " of them are in use at once by " << nodes;
+}
+
+static LogicalResult planEntry(kernel::EntryOp entry, int64_t most) {
   Block &block = entry.getBody().front();
   if (failed(checkStaticSizes(block)))
     return failure();
@@ -409,10 +448,14 @@ static LogicalResult planEntry(kernel::EntryOp entry) {
   Block::iterator behind = skipSizeChecks(block);
   Operation *lastCheck = behind == block.begin() ? nullptr : &*std::prev(behind);
   if (llvm::any_of(buffers, [](const Buffer &buffer) { return buffer.bytes < 0; })) {
+    if (failed(checkWorkspace(entry, buffers, /*hasSymbolic=*/true, 0, most)))
+      return failure();
     createSizeFunction(entry, lastCheck, placeSymbolic(buffers, block, offsets), workspace);
   } else {
     std::vector<PackedBuffer> packed(buffers.begin(), buffers.end());
     int64_t bytes = packBuffers(packed);
+    if (failed(checkWorkspace(entry, buffers, /*hasSymbolic=*/false, bytes, most)))
+      return failure();
     setWorkspace(entry->getParentOfType<ModuleOp>(), bytes, getLiveBytes(packed));
     if (lastCheck) {
       OpBuilder at(&block, behind);
@@ -432,6 +475,8 @@ static LogicalResult planEntry(kernel::EntryOp entry) {
 
 namespace {
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+  using PlanMemoryBase::PlanMemoryBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     PlanMemoryBase::getDependentDialects(registry);
     registry.insert<arith::ArithDialect, scf::SCFDialect>();
@@ -439,7 +484,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
 
   void runOnOperation() override {
     for (auto entry : getOperation().getOps<kernel::EntryOp>()) {
-      if (failed(planEntry(entry)))
+      if (failed(planEntry(entry, most)))
         return signalPassFailure();
       markInPlace(entry);
     }

@@ -24,7 +24,8 @@ namespace kiln {
 
 static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files, created if missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
 static cl::list<std::string> emit("emit", cl::CommaSeparated,
-    cl::desc("What to write: lib (default), obj, cpp, so, mlir, header; for WebAssembly: wasm (default there), a module for JavaScript, or npm, a package "
+    cl::desc("What to write: lib (default), obj, cpp, single (the C++ in one file), arduino (that as a library for Arduino and PlatformIO), so, mlir, "
+             "header; for WebAssembly: wasm (default there), a module for JavaScript, or npm, a package "
              "of it"), cl::value_desc("KIND,..."),
                                   cl::sub(compileCommand));
 static cl::opt<std::string> stopAfter("stop-after", cl::desc("Stop after this stage and print the IR (import, graph, target, kernel) or the C++ (emit)"),
@@ -38,7 +39,7 @@ static cl::opt<std::string> stamp("stamp",
                                   cl::value_desc("FILE"), cl::sub(compileCommand));
 
 /// The values of --emit.
-static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header", "wasm", "npm"};
+static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header", "single", "arduino", "wasm", "npm"};
 
 static void printIr(mlir::ModuleOp module, raw_ostream &os, bool whole) {
   mlir::OpPrintingFlags flags;
@@ -65,8 +66,17 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
   std::vector<OutputFile> files;
   if (options.webModules)
     append_range(files, compilation.webFiles);
-  else if (kinds != ArrayRef<std::string>{"mlir"})
+  else if (kinds != ArrayRef<std::string>{"mlir"} && kinds != ArrayRef<std::string>{"arduino"})
     files.push_back(compilation.header);
+  if (wants("single"))
+    files.push_back(compilation.single);
+  if (wants("arduino")) {
+    append_range(files, compilation.arduino);
+    for (OutputFile file : {compilation.header, compilation.single}) {
+      file.path = "src/" + file.path;
+      files.push_back(std::move(file));
+    }
+  }
   if (wants("npm"))
     files.push_back(compilation.webPackage);
   if (wants("lib"))
@@ -174,7 +184,7 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
     kinds = {isWeb ? "wasm" : "lib"};
   for (const std::string &kind : kinds)
     if (!is_contained(emitKinds, kind))
-      return makeError("--emit=" + kind + ": expected lib, obj, cpp, so, mlir, header, wasm or npm");
+      return makeError("--emit=" + kind + ": expected lib, obj, cpp, single, arduino, so, mlir, header, wasm or npm");
   if (isWeb && is_contained(kinds, "so"))
     return makeError("--emit=so: WebAssembly has no shared libraries; --emit=wasm makes a module");
   if (none_of(kinds, isWebKind)) {
@@ -202,6 +212,7 @@ int runCompile() {
     return report(chosen.takeError(), WrongUsage);
   const std::vector<std::string> &kinds = *chosen;
   options->stopAfter = stopAfter;
+  options->singleSource = is_contained(kinds, "single") || is_contained(kinds, "arduino");
   options->explain = why.getNumOccurrences() > 0;
   options->explainNode = why;
   if (!stopAfter.empty() && !is_contained({"import", "graph", "target", "kernel", "emit"}, StringRef(stopAfter)))

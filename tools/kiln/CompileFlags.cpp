@@ -73,6 +73,12 @@ static cl::opt<std::string> weightsType("weights-type",
     cl::value_desc("TYPE"), cl::sub(compilingCommands));
 static cl::opt<bool> flushSubnormals("flush-subnormals",
     cl::desc("Let kernels take subnormal numbers for zero, on CPUs that have a mode for it; recorded in the library"), cl::sub(compilingCommands));
+static cl::opt<std::string> memory("memory",
+    cl::desc("What comes first: fastest (default), or smallest, which runs kernels in the order that needs least memory and does without forms that need more"),
+                                   cl::value_desc("GOAL"), cl::init("fastest"), cl::sub(compilingCommands));
+static cl::opt<std::string> maxWorkspace("max-workspace",
+    cl::desc("Bytes of the workspace, such as 65536, 64K or 2M, beyond which the compile is an error that names the operations that need most"),
+                                         cl::value_desc("SIZE"), cl::sub(compilingCommands));
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
@@ -189,6 +195,28 @@ static Error parseLimit(StringRef text, Limits &limits) {
 
 static bool isComputeType(StringRef text) { return is_contained({"f32", "bf16", "f16", "bf16x2"}, text); }
 
+/// A number of bytes; K and M behind it are 1024 and 1024 * 1024.
+static std::optional<int64_t> parseBytes(StringRef text) {
+  unsigned shift = text.consume_back("K") ? 10 : text.consume_back("M") ? 20 : 0;
+  int64_t number;
+  if (text.getAsInteger(10, number) || number < 0 || number > INT64_MAX >> shift)
+    return std::nullopt;
+  return number << shift;
+}
+
+static Error setMemory(CompileOptions &options) {
+  if (memory != "fastest" && memory != "smallest")
+    return wrong("memory", memory, "fastest or smallest");
+  options.smallestMemory = memory == "smallest";
+  if (!maxWorkspace.getNumOccurrences())
+    return Error::success();
+  std::optional<int64_t> bytes = parseBytes(maxWorkspace);
+  if (!bytes)
+    return wrong("max-workspace", maxWorkspace, "a number of bytes, such as 65536, 64K or 2M");
+  options.mostWorkspace = *bytes;
+  return Error::success();
+}
+
 static Error setRounding(CompileOptions &options) {
   if (compute.getNumOccurrences() && !isComputeType(compute))
     return wrong("compute", compute, "bf16, f16, bf16x2 or f32");
@@ -204,6 +232,13 @@ static Error setRounding(CompileOptions &options) {
   options.weightsType = weightsType;
   options.flushSubnormals = flushSubnormals;
   return Error::success();
+}
+
+/// What a compile aims at.
+static Error setGoals(CompileOptions &options) {
+  if (Error error = setRounding(options))
+    return error;
+  return setMemory(options);
 }
 
 /// $KILN_CACHE_DIR, or the user's folder for caches; empty when there is none.
@@ -257,7 +292,7 @@ Expected<CompileOptions> getCompileOptions() {
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;
-  if (Error error = setRounding(options))
+  if (Error error = setGoals(options))
     return std::move(error);
   options.cxx = cxx;
   options.profile = profile;

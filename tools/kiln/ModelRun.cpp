@@ -3,6 +3,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "passes/target/choice/ByteTile.h"
 #include "compiler/emit/ClangCompiler.h"
+#include "compiler/emit/CompilerFlags.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/run/DimText.h"
 #include "compiler/run/Fill.h"
@@ -57,15 +58,20 @@ static ProbedSteps listSteps(kernel::TargetAttr target) {
   return {findByteStep(target).getFunction().str(), brain ? brain.getFunction().str() : ""};
 }
 
-/// The command for targets of another architecture, or the one that the user gives; empty where the model runs in this process.
-static Expected<std::vector<std::string>> findRunner(ArrayRef<TargetModule> targets) {
-  Triple triple;
-  unsigned vectorBits = 0;
+static Destination describeDestination(ArrayRef<TargetModule> targets) {
+  Destination machine;
   for (const TargetModule &target : targets)
     if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
-      triple = Triple(attribute.getTriple());
-      vectorBits = std::max(vectorBits, attribute.getVectorBits());
+      machine.triple = Triple(attribute.getTriple());
+      machine.cpu = attribute.getCpu().str();
+      machine.vectorBits = std::max(machine.vectorBits, attribute.getVectorBits());
+      machine.flags = targetFlags(attribute);
     }
+  return machine;
+}
+
+/// The command for targets of another architecture, or the one that the user gives; empty where the model runs in this process.
+static Expected<std::vector<std::string>> findRunner(const Destination &machine) {
   if (runner.getNumOccurrences()) {
     SmallVector<StringRef> words;
     StringRef(runner).split(words, ' ', -1, /*KeepEmpty=*/false);
@@ -73,9 +79,9 @@ static Expected<std::vector<std::string>> findRunner(ArrayRef<TargetModule> targ
       return makeError("--runner: expected a command");
     return std::vector<std::string>(words.begin(), words.end());
   }
-  if (triple.getArch() == Triple::UnknownArch || triple.getArch() == Triple(sys::getProcessTriple()).getArch())
+  if (machine.triple.getArch() == Triple::UnknownArch || machine.triple.getArch() == Triple(sys::getProcessTriple()).getArch())
     return std::vector<std::string>();
-  return findEmulator(triple, vectorBits);
+  return findEmulator(machine);
 }
 
 /// What this process has and another machine lacks.
@@ -99,7 +105,7 @@ static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr
   if (!object)
     return object.takeError();
   objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object->data(), object->size()), "runner.o"));
-  Expected<std::unique_ptr<Program>> program = Program::link(std::move(objects), Triple(target.getTriple()), std::move(command));
+  Expected<std::unique_ptr<Program>> program = Program::link(std::move(objects), describeDestination(compilation.targets), std::move(command));
   if (!program)
     return program.takeError();
   Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(std::move(*program), std::move(weights));
@@ -128,7 +134,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
         model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
         model.steps[attribute.getName().str()] = listSteps(attribute);
       }
-    Expected<std::vector<std::string>> command = findRunner(compilation.targets);
+    Expected<std::vector<std::string>> command = findRunner(describeDestination(compilation.targets));
     if (!command)
       return report(command.takeError(), AtFault);
     // Nothing refers to the compilation afterwards: it goes before the linker makes its copy of the weights.

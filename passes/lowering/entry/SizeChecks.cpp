@@ -150,7 +150,7 @@ bool SizeChecks::isKnown(AffineExpr expr) const {
 
 double SizeChecks::getMost(AffineExpr expr) const { return LargestMagnitude(module, dims).get(expr); }
 
-bool SizeChecks::mayOverflow(AffineExpr expr) const { return getMost(simplifyDim(expr)) > static_cast<double>(mostBytes); }
+bool SizeChecks::mayOverflow(AffineExpr expr) const { return getMost(simplifyDim(expr)) > static_cast<double>(limit); }
 
 /// The factors of a product.
 static void listFactors(AffineExpr expr, SmallVectorImpl<AffineExpr> &factors) {
@@ -198,7 +198,7 @@ void SizeChecks::addParts(AffineExpr expr) {
   }
   bool divides = expr.getKind() != AffineExprKind::Add && expr.getKind() != AffineExprKind::Mul;
   if (divides) {
-    addProduct(binary.getLHS(), 1, mostBytes);
+    addProduct(binary.getLHS(), 1, limit);
     if (!isa<AffineConstantExpr>(binary.getRHS()))
       addProduct(binary.getRHS(), 1, mostExact);
   }
@@ -211,13 +211,13 @@ void SizeChecks::addIndex(AffineExpr expr) {
   if (!isKnown(expr))
     return;
   addParts(expr);
-  addProduct(expr, 1, mostBytes);
+  addProduct(expr, 1, limit);
 }
 
 double SizeChecks::addBuffer(AffineExpr count, int64_t elementBytes) {
   count = simplifyDim(count);
   addParts(count);
-  addProduct(count, static_cast<double>(elementBytes), mostBytes);
+  addProduct(count, static_cast<double>(elementBytes), limit);
   return getMost(count) * static_cast<double>(elementBytes);
 }
 
@@ -230,7 +230,7 @@ void SizeChecks::addTensor(Type type) {
     return;
   for (AffineExpr &extent : extents)
     addParts(extent = simplifyDim(extent));
-  addProduct(extents, static_cast<double>(elementBytes(tensor.getElementType())), mostBytes);
+  addProduct(extents, static_cast<double>(elementBytes(tensor.getElementType())), limit);
 }
 
 /// The parts of an expression of an index that are the same for each index.

@@ -14,7 +14,7 @@
 #ifndef KILN_PASSES_LOWERING_ENTRY_SIZECHECKS_H
 #define KILN_PASSES_LOWERING_ENTRY_SIZECHECKS_H
 
-#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/IndexWidth.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/DimFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,7 +38,8 @@ mlir::Value toDouble(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index);
 
 class SizeChecks {
 public:
-  SizeChecks(mlir::ModuleOp module, const nn::ComputedDims &dims) : module(module), dims(dims) {}
+  SizeChecks(mlir::ModuleOp module, const nn::ComputedDims &dims)
+      : module(module), dims(dims), limit(kernel::hasNarrowIndices(kernel::getTarget(module)) ? kernel::mostNarrowIndex : mostBytes) {}
 
   /// All that kernels compute from the types and maps of a function.
   void addFunction(mlir::func::FuncOp function);
@@ -63,6 +64,8 @@ private:
 
   mlir::ModuleOp module;
   const nn::ComputedDims &dims;
+  /// `mostBytes`, or what indices of 32 bits reach.
+  const int64_t limit;
   /// Products that may be too large, and their limits: the largest number that they are multiplied by.
   llvm::MapVector<std::pair<mlir::AffineMap, int64_t>, double> products;
   llvm::DenseMap<mlir::AffineExpr, unsigned> order;

@@ -170,7 +170,9 @@ std::string describeMissingStep(Type lhs, Type rhs, Type result) {
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
                             std::optional<int64_t> rowStride) {
   TileShape tile = chooseTile(target, step, rows, columns, rowStride);
-  tile.lanes = std::max(tile.lanes, fewestLanes);
+  // A target without vectors computes lane by lane: as many sums as there are registers for, beside the words of both sides.
+  if (step.getLanes() < fewestLanes)
+    tile = {1, std::max(1u, getQuarterOfRegisters(target) / 4), fewestLanes};
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);
   numbers.step = step.getFunction().str();

@@ -4,6 +4,7 @@
 #define KILN_DOT_H
 
 #include "kiln/half.h"
+#include "kiln/pairs.h"
 #include "kiln/vector.h"
 
 namespace kiln {
@@ -18,51 +19,12 @@ namespace kiln {
 #define KILN_DOT_BITS 0
 #endif
 
-// x[2 i] * y[2 i] + x[2 i + 1] * y[2 i + 1] for each lane i of V.
-template <typename V, typename Words> KILN_INLINE V multiply_pairs(Words x, Words y) {
-#if defined(__AVX512BW__) && defined(__clang__)
-  if constexpr (lanes<V> == 16)
-    return __builtin_ia32_pmaddwd512(x, y);
-#elif defined(__AVX512BW__)
-  if constexpr (lanes<V> == 16)
-    return __builtin_ia32_pmaddwd512_mask(x, y, V{}, -1);
-#endif
-#if defined(__AVX2__)
-  if constexpr (lanes<V> == 8)
-    return __builtin_ia32_pmaddwd256(x, y);
-#endif
-#if defined(__SSE2__)
-  if constexpr (lanes<V> == 4)
-    return __builtin_ia32_pmaddwd128(x, y);
-  if constexpr (lanes<V> > 4)
-    return join(multiply_pairs<half<V>>(low_half(x), low_half(y)), multiply_pairs<half<V>>(high_half(x), high_half(y)));
-#elif defined(__wasm_simd128__)
-  if constexpr (lanes<V> == 4)
-    return __builtin_wasm_dot_s_i32x4_i16x8(x, y);
-  if constexpr (lanes<V> > 4)
-    return join(multiply_pairs<half<V>>(low_half(x), low_half(y)), multiply_pairs<half<V>>(high_half(x), high_half(y)));
-#endif
-  V a = bitcast<V>(x), b = bitcast<V>(y);
-  auto low = [](V pair) { return V(bitcast<V>(bitcast<uint_like<V>>(pair) << 16u) >> 16); };
-  return low(a) * low(b) + (a >> 16) * (b >> 16);
-}
-
 // The left side of each sum: four bytes for all of them, or four for each.
 template <typename V, typename Four> KILN_INLINE V spreadFours(Four left) {
   if constexpr (sizeof(Four) == sizeof(V))
     return bitcast<V>(left);
   else
     return broadcast<V>(bitcast<int32_t>(left));
-}
-
-// The sums of four products for each lane: bytes of `x` count as unsigned, those of `y` as signed. They become words, of which an instruction multiplies
-// pairs: bytes 0 and 2, then 1 and 3.
-template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
-  using Words = vec<int16_t, 2 * lanes<V>>;
-  using Unsigned = uint_like<Words>;
-  Unsigned a = bitcast<Unsigned>(x);
-  Words even = bitcast<Words>(bitcast<Unsigned>(y) << 8u) >> 8, odd = bitcast<Words>(y) >> 8;
-  return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
 }
 
 // sum[i] + left[0] * right[4 i] + ... + left[3] * right[4 i + 3], one side of which is unsigned, on any CPU.

@@ -14,6 +14,10 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
+#if defined(__ARM_FEATURE_MVE) && defined(__GNUC__) && !defined(__clang__) && !defined(KILN_ALLOW_GCC_MVE)
+#error "GCC 12 makes wrong code of comparisons of vectors for MVE: compile with Clang, or with -mcpu=cortex-m55+nomve; newer ones may define KILN_ALLOW_GCC_MVE"
+#endif
+
 #define KILN_INLINE inline __attribute__((always_inline))
 
 namespace kiln {

@@ -30,6 +30,23 @@ template <typename V> KILN_INLINE V mul(V a, V b) {
     return fromUnsigned<V>(asUnsigned(a) * asUnsigned(b));
 }
 
+// An index for machines with addresses of 32 bits. What lies beyond 2^30, such as a user's index of no element, becomes 2^30 or its negative, which are
+// outside of all tensors.
+template <typename V> constexpr auto narrow_index_of(lane<V> x) {
+  constexpr int64_t most = int64_t(1) << 30;
+  return int32_t(x > most ? most : x < -most ? -most : x);
+}
+template <typename To, typename V> KILN_INLINE To narrow_index(V x) {
+  if constexpr (isScalar<V>) {
+    return narrow_index_of<V>(x);
+  } else {
+    To result{};
+    for (unsigned i = 0; i < lanes<V>; ++i)
+      result[i] = narrow_index_of<V>(x[i]);
+    return result;
+  }
+}
+
 // Applies a function of scalars to each lane.
 template <typename V, typename F> KILN_INLINE V eachLane(V a, V b, F function) {
   if constexpr (isScalar<V>) {

@@ -1,0 +1,34 @@
+//===- CortexM.cpp - Arm's cores of microcontrollers -----------------------===//
+#include "compiler/target/ByteStep.h"
+#include "compiler/target/Targets.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+namespace {
+/// `vectorBits` 32: no vectors, so that tiles are of single elements. The sizes of the caches are those of memory that answers in a few cycles.
+struct Core {
+  StringLiteral name, triple;
+  unsigned vectorBits, registers;
+  int64_t l1, l2;
+  SmallVector<StringRef, 2> features = {};
+};
+} // namespace
+
+static const Core cores[] = {
+    {"cortex-m0plus", "thumbv6m-unknown-none-eabi", 32, 16, 16 << 10, 64 << 10},
+    {"cortex-m4", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10},
+    {"cortex-m7", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10},
+    {"cortex-m55", "thumbv8.1m.main-unknown-none-eabihf", 128, 8, 16 << 10, 64 << 10, {"mve.fp"}},
+};
+
+kernel::TargetAttr describeCortexM(MLIRContext *context, StringRef name) {
+  const Core &core = *llvm::find_if(cores, [&](const Core &core) { return core.name == name; });
+  return kernel::TargetAttr::get(context, name, core.triple, name, core.vectorBits, core.registers, core.l1, core.l2, core.l2,
+                                 Builder(context).getStrArrayAttr(core.features), kernel::TuningAttr(), makeByteSteps(context, core.vectorBits, false));
+}
+
+} // namespace kiln
