@@ -55,6 +55,18 @@ template <typename V, typename Four> KILN_INLINE V spreadFours(Four left) {
     return broadcast<V>(bitcast<int32_t>(left));
 }
 
+#if defined(__aarch64__)
+// sum[i] + words[2 i] + words[2 i + 1]. Clang's functions for instructions of NEON return another type than they declare, which must be cast at once: as an
+// argument it becomes wrong LLVM IR.
+template <typename V, typename Words> KILN_INLINE V addWordPairs(V sum, Words words) {
+#if defined(__clang__)
+  return __builtin_bit_cast(V, __builtin_neon_vpadalq_v(bitcast<vec<int8_t, 16>>(sum), bitcast<vec<int8_t, 16>>(words), 34));
+#else
+  return __builtin_aarch64_sadalpv8hi(sum, words);
+#endif
+}
+#endif
+
 // The sums of four products for each lane: bytes of `x` count as unsigned, those of `y` as signed. They become words, of which an instruction multiplies
 // pairs: bytes 0 and 2, then 1 and 3.
 template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
@@ -62,6 +74,11 @@ template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
   using Unsigned = uint_like<Words>;
   Unsigned a = bitcast<Unsigned>(x);
   Words even = bitcast<Words>(bitcast<Unsigned>(y) << 8u) >> 8, odd = bitcast<Words>(y) >> 8;
+#if defined(__aarch64__)
+  // Products of bytes fit words.
+  if constexpr (lanes<V> == 4)
+    return addWordPairs(addWordPairs(sum, Words(bitcast<Words>(a & 0xffu) * even)), Words(bitcast<Words>(a >> 8u) * odd));
+#endif
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
 }
 
@@ -106,13 +123,22 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 #if KILN_BYTE_PAIRS
   using Words = vec<int16_t, 2 * Lanes>;
   return sum + multiply_pairs<V>(multiplyBytePairs(spreadFours<V>(left), bitcast<V>(right)), broadcast<Words>(int16_t(1)));
+#elif defined(__aarch64__)
+  if constexpr (Lanes == 4) {
+    using Words = vec<int16_t, 8>;
+    using Unsigned = uint_like<Words>;
+    Unsigned a = bitcast<Unsigned>(spreadFours<V>(left));
+    Words even = bitcast<Words>(bitcast<Unsigned>(right) << 8u) >> 8, odd = bitcast<Words>(right) >> 8;
+    return addWordPairs(sum, Words(bitcast<Words>(a & 0xffu) * even + bitcast<Words>(a >> 8u) * odd));
+  } else {
+    return dot_u8s8_pairs<Lanes>(left, right, sum);
+  }
 #else
   return dot_u8s8_pairs<Lanes>(left, right, sum);
 #endif
 }
 
 #if KILN_DOT_BITS && defined(__aarch64__)
-// Clang's functions for instructions of NEON return another type than they declare, which must be cast at once: as an argument it becomes wrong LLVM IR.
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
 // The sums of four products for each lane where both sides are signed.
 template <typename V> KILN_INLINE V multiply_signed_fours(V x, V y, V sum) {
