@@ -64,6 +64,8 @@ for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-l
         config.available_features.add(tool)
     else:
         lit_config.note(f"{tool} is not installed: tests that need it are left out")
+if os.path.exists("/usr/src/googletest/googletest/src/gtest-all.cc"):
+    config.available_features.add("gtest-sources")
 if shutil.which("wasm-ld", path=config.environment["PATH"]):
     config.available_features.add("wasm-ld")
 # Operations in oneDNN: built where its headers are.

@@ -94,6 +94,8 @@ public:
   kiln_status call(const kiln_context *context) const;
   /// Runs a model that is a program, as often as the counts say.
   llvm::Expected<RunTimes> runElsewhere(const RunCounts &counts);
+  /// The instructions of one run of a model that is a program: what a second run adds to the first. nullopt: nothing counts them.
+  llvm::Expected<std::optional<int64_t>> countInstructions() const;
 
   /// In their actual shapes after `run`.
   llvm::ArrayRef<Tensor> getOutputs() const { return outputs; }
@@ -102,6 +104,7 @@ public:
 private:
   const LoadedModel *model = nullptr;
   llvm::Error shapeOutputs();
+  RequestWriter makeRequest(const RunCounts &counts) const;
 
   /// The run writes the dimensions that depend on the data.
   mutable std::vector<int64_t> dims;

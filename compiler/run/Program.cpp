@@ -2,6 +2,7 @@
 #include "compiler/run/Program.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/files/InputFile.h"
+#include "compiler/run/LibraryFolder.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -166,7 +167,25 @@ static std::string putPath(StringRef word, StringRef name, StringRef path) {
   return before.str() + text + after.str();
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> Program::ask(const RequestWriter &request) const {
+Expected<std::unique_ptr<MemoryBuffer>> Program::ask(const RequestWriter &request) const { return askBy(command, request); }
+
+Expected<std::optional<int64_t>> Program::countInstructions(const RequestWriter &request) const {
+  std::string plugin = findLibraryFile("kiln/kiln_count.so"), number = inFolder(folder, "instructions");
+  StringRef emulator = sys::path::filename(command.front());
+  if (plugin.empty() || !emulator.starts_with("qemu-") || emulator.starts_with("qemu-system-"))
+    return std::nullopt;
+  std::vector<std::string> counting(command);
+  counting.insert(counting.begin() + 1, {"-plugin", plugin + ",out=" + number});
+  Expected<std::unique_ptr<MemoryBuffer>> answer = askBy(counting, request);
+  if (!answer)
+    return answer.takeError();
+  int64_t instructions;
+  if (StringRef(readText(number)).getAsInteger(10, instructions))
+    return makeError("'" + command.front() + "' has counted no instructions");
+  return instructions;
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> Program::askBy(ArrayRef<std::string> command, const RequestWriter &request) const {
   std::string in = inFolder(folder, "request"), out = inFolder(folder, "answer"), log = inFolder(folder, "log");
   if (Error error = writeFile(in, request.text()))
     return std::move(error);

@@ -80,9 +80,12 @@ public:
   /// The answer to a request; an error says how the command ended.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> ask(const RequestWriter &request) const;
   llvm::StringRef getCommand() const { return command.front(); }
+  /// The instructions that the program executes to answer it, where the command is QEMU and its plugin is here; nullopt: nothing counts them.
+  llvm::Expected<std::optional<int64_t>> countInstructions(const RequestWriter &request) const;
 
 private:
   Program() = default;
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> askBy(llvm::ArrayRef<std::string> command, const RequestWriter &request) const;
   std::string folder, path;
   std::vector<std::string> command;
 };

@@ -83,7 +83,7 @@ static RunTimes takeTimes(AnswerReader &reader, const RunCounts &counts) {
   return times;
 }
 
-Expected<RunTimes> Execution::runElsewhere(const RunCounts &counts) {
+RequestWriter Execution::makeRequest(const RunCounts &counts) const {
   const std::unique_ptr<MemoryBuffer> &weights = model->weights;
   bool hasFile = model->getInfo().weights_file != nullptr;
   RequestWriter request;
@@ -94,13 +94,30 @@ Expected<RunTimes> Execution::runElsewhere(const RunCounts &counts) {
     request.addBytes(weights->getBufferStart(), weights->getBufferSize());
   for (const Tensor *input : inputTensors)
     addTensor(request, *input);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto room = rooms.find(i);
+    request.addNumber(int64_t((room == rooms.end() ? outputs[i] : room->second).getByteSize()));
+  }
+  return request;
+}
+
+Expected<std::optional<int64_t>> Execution::countInstructions() const {
+  std::optional<int64_t> counted[2];
+  for (int64_t more : {0, 1}) {
+    Expected<std::optional<int64_t>> instructions = model->program->countInstructions(makeRequest({1 + more, 0}));
+    if (!instructions || !*instructions)
+      return instructions;
+    counted[more] = *instructions;
+  }
+  return *counted[1] - *counted[0];
+}
+
+Expected<RunTimes> Execution::runElsewhere(const RunCounts &counts) {
   auto bufferOf = [&](size_t output) -> Tensor & {
     auto room = rooms.find(output);
     return room == rooms.end() ? outputs[output] : room->second;
   };
-  for (size_t i = 0; i < outputs.size(); ++i)
-    request.addNumber(int64_t(bufferOf(i).getByteSize()));
-  Expected<std::unique_ptr<MemoryBuffer>> answer = model->program->ask(request);
+  Expected<std::unique_ptr<MemoryBuffer>> answer = model->program->ask(makeRequest(counts));
   if (!answer)
     return answer.takeError();
   AnswerReader reader((*answer)->getBuffer());

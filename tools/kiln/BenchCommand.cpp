@@ -24,6 +24,8 @@ namespace {
 struct Latency {
   double median = 0, min = 0, p95 = 0; // milliseconds
   size_t runs = 0;
+  /// Of one run, where an emulator counts them.
+  std::optional<int64_t> instructions = std::nullopt;
 };
 
 /// What a kernel multiplies, and so which peak its operations are measured against.
@@ -91,7 +93,12 @@ static Expected<Latency> measureElsewhere(Execution &execution, std::vector<Kern
   std::vector<double> milliseconds;
   for (int64_t time : times->nanoseconds)
     milliseconds.push_back(double(time) * 1e-6);
-  return summarize(std::move(milliseconds));
+  Latency latency = summarize(std::move(milliseconds));
+  Expected<std::optional<int64_t>> instructions = execution.countInstructions();
+  if (!instructions)
+    return instructions.takeError();
+  latency.instructions = *instructions;
+  return latency;
 }
 
 /// A pass of its own: the hook costs time.
@@ -155,6 +162,8 @@ static void printTable(const Latency &latency, int32_t threads, const Machine &m
     kernels.push_back(&speed);
   llvm::sort(kernels, [](auto *a, auto *b) { return std::pair(b->milliseconds, a) < std::pair(a->milliseconds, b); });
   outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
+  if (latency.instructions)
+    outs() << *latency.instructions << " instructions a run, which the emulator counted\n";
   if (verbosity() == 0)
     return;
   if (machine.peak > 0)
@@ -189,7 +198,7 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
     list.push_back(std::move(row));
   }
   const kiln_model_info &info = model.loaded->getInfo();
-  return json::Object{{"median_ms", latency.median},
+  json::Object result{{"median_ms", latency.median},
           {"min_ms", latency.min},
           {"p95_ms", latency.p95},
           {"runs", int64_t(latency.runs)},
@@ -205,6 +214,9 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"peak_bf16_gflops", machine.brainPeak * 1e-9},
           {"bandwidth", std::move(levels)},
           {"kernels", std::move(list)}};
+  if (latency.instructions)
+    result["instructions"] = *latency.instructions;
+  return result;
 }
 
 static int printResult(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, int64_t peakBytes,

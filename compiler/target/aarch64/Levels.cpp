@@ -14,10 +14,17 @@ static SmallVector<kernel::StepAttr, 2> listSteps(MLIRContext *context, ArrayRef
   auto has = [&](StringRef feature) { return llvm::is_contained(features, feature); };
   // The instructions of NEON; those of SVE would need its own types.
   bool isNeon = vectorBits == 128;
-  SmallVector<kernel::StepAttr, 2> steps = makeByteSteps(context, vectorBits, isNeon && (has("dotprod") || has("i8mm")));
+  SmallVector<kernel::StepAttr, 2> steps;
   Builder b(context);
-  if (isNeon && has("bf16"))
-    steps.push_back(kernel::StepAttr::get(context, b.getBF16Type(), b.getBF16Type(), b.getF32Type(), {1, 4, 2}, "dot_bf16"));
+  Type bf16 = b.getBF16Type();
+  // Two rows by two columns: twice as many products for an instruction.
+  if (isNeon && has("i8mm"))
+    steps.push_back(kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {2, 2, 8}, "pair_u8s8"));
+  if (isNeon && has("bf16")) {
+    steps.push_back(kernel::StepAttr::get(context, bf16, bf16, b.getF32Type(), {2, 2, 4}, "pair_bf16"));
+    steps.push_back(kernel::StepAttr::get(context, bf16, bf16, b.getF32Type(), {1, 4, 2}, "dot_bf16"));
+  }
+  llvm::append_range(steps, makeByteSteps(context, vectorBits, isNeon && (has("dotprod") || has("i8mm"))));
   return steps;
 }
 

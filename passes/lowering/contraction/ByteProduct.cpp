@@ -37,7 +37,9 @@ static std::string findFault(GroupOp group, MatmulOp op) {
 
 static kernel::StepAttr findStep(MatmulOp op, kernel::TargetAttr target) {
   Type lhs = op.getLhs().getType().getElementType(), rhs = op.getRhs().getType().getElementType();
-  return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType()), op.getRhs(), 0);
+  ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
+  int64_t products = shape.size() == 2 ? shape[0] : 0;
+  return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType(), getConstantDim(countRows(op)), products), op.getRhs(), 0);
 }
 
 KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {

@@ -157,8 +157,8 @@ private:
   TileSteps::StoreRows prepareStore(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, const PlaceOfRow &place) const;
   void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
 
-  /// Whether the sums of several rows are a step's.
-  bool isTiled() const { return c.instruction && c.instruction.getRows() > 1; }
+  /// Whether the sums are in registers of the step's own.
+  bool isTiled() const { return c.depth > 0; }
 
   KernelBuilder &k;
   const Contraction &c;

@@ -31,7 +31,7 @@ struct Contraction {
   mlir::Value lhs, rhs;
   /// Null: a * b + c. Steps of several products make one of the reduction's innermost loop.
   kernel::StepAttr instruction = {};
-  /// The products of a step of several rows, which may be fewer than it has room for; 0: as many as the step has.
+  /// The products of a step that has registers of its own, which may be fewer than it has room for; 0: the sums are vectors, and the step has all its products.
   int64_t depth = 0;
   /// Extents. The right side depends on the batch, not on the rows.
   IndexExprs batch, rows;

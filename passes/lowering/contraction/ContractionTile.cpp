@@ -6,6 +6,8 @@
 //
 // Where instructions multiply by a lane (`left_lanes` of #kernel.tuning), L neighbours of each row are loaded as one vector, for as many steps.
 //
+// A step of two rows has both rows' sums of two columns in a vector; they are separated when the reduction is done.
+//
 // A single row has too few accumulators to keep the loads busy: its reduction runs as several streams that are added at the end.
 //
 //===----------------------------------------------------------------------===//
@@ -77,13 +79,14 @@ Value TileEmitter::multiplyAdd(Value a, Value b, Value sum) const {
 SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t rows, std::optional<int64_t> place) const {
   // A dim that is zero here stands for the lanes.
   AffineExpr lane = k.index(k.emitConstant(0));
-  Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), panel.lanes};
+  unsigned steps = static_cast<unsigned>(stepRows()), stepLanes = panel.lanes / steps * static_cast<unsigned>(depth());
+  Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), stepLanes};
   Values row;
-  lanes.count *= depth();
   for (unsigned v = 0; v < panel.vectors; ++v) {
-    AffineExpr column = lane + v * panel.lanes * depth();
-    AffineExpr at = right + column * laneStride;
-    row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
+    for (unsigned step = 0; step < steps; ++step) {
+      AffineExpr at = right + (lane + (v * steps + step) * stepLanes) * laneStride;
+      row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
+    }
     // A few rows are bound by bandwidth: there is no latency to hide.
     bool isFirstOfLine = !place || (*place * panel.vectors + v) * panel.lanes % elementsPerLine == 0;
     for (auto [level, elements] : llvm::enumerate(rows >= 4 && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
@@ -101,13 +104,45 @@ SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t 
 SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel, ValueRange carried) const {
   AffineExpr left = k.index(k.emit(lhsAt)), right = k.index(k.emit(rhsAt)), lane = k.index(k.emitConstant(0));
   Values row = loadRight(right, panel, rowOffsets.size()), next;
-  for (auto [r, offset] : llvm::enumerate(rowOffsets)) {
-    Value a = instruction ? k.loadStored(lhs, left + offset + lane, static_cast<unsigned>(depth()))
-                          : k.broadcast(k.loadBuffer(lhs, element, left + offset), panel.lanes);
-    for (unsigned v = 0; v < panel.vectors; ++v)
-      next.push_back(multiplyAdd(a, row[v], carried[r * panel.vectors + v]));
+  for (size_t first = 0; first < rowOffsets.size(); first += stepRows()) {
+    Value a = loadLeft(left, rowOffsets, first, lane, panel);
+    for (Value b : row)
+      next.push_back(multiplyAdd(a, b, carried[next.size()]));
   }
   return next;
+}
+
+Value TileEmitter::loadLeft(AffineExpr left, ArrayRef<AffineExpr> rowOffsets, size_t first, AffineExpr lane, Panel panel) const {
+  if (!instruction)
+    return k.broadcast(k.loadBuffer(lhs, element, left + rowOffsets[first]), panel.lanes);
+  unsigned elements = static_cast<unsigned>(depth());
+  Value row = k.loadStored(lhs, left + rowOffsets[first] + lane, elements);
+  if (stepRows() == 1)
+    return row;
+  Value next = first + 1 < rowOffsets.size() ? k.loadStored(lhs, left + rowOffsets[first + 1] + lane, elements) : row;
+  return vector::ShuffleOp::create(k.builder(), k.loc(), row, next, llvm::to_vector(llvm::seq<int64_t>(0, 2 * elements)));
+}
+
+SmallVector<Value> TileEmitter::makeSums(size_t rows, Panel panel) const {
+  return Values(llvm::divideCeil(rows, stepRows()) * stepRows() * panel.vectors, k.number(element, 0, panel.lanes));
+}
+
+SmallVector<Value> TileEmitter::separateRows(ValueRange sums, size_t rows, Panel panel) const {
+  if (stepRows() == 1)
+    return sums;
+  // Two neighbouring vectors have two rows by two columns each.
+  int64_t half = panel.lanes / 2;
+  Values separate;
+  for (size_t row = 0; row < rows; ++row) {
+    SmallVector<int64_t> lanes;
+    for (int64_t lane = 0; lane < panel.lanes; ++lane)
+      lanes.push_back(lane / half * panel.lanes + static_cast<int64_t>(row % 2) * half + lane % half);
+    for (unsigned v = 0; v < panel.vectors; ++v) {
+      size_t at = (row / 2 * panel.vectors + v) * 2;
+      separate.push_back(vector::ShuffleOp::create(k.builder(), k.loc(), sums[at], sums[at + 1], lanes));
+    }
+  }
+  return separate;
 }
 
 /// How many iterations of a loop, each of so many products, make a block; 0 when the whole loop is one.
@@ -222,13 +257,13 @@ void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, Affi
   unsigned count = static_cast<unsigned>(k.group().getPlan()->getStreams());
   std::optional<int64_t> length = getConstantDim(reduction.front().extent);
   Values sums;
-  if (count > 1 && rowOffsets.size() == 1 && reduction.size() == 1 && length && *length >= 8 * count) {
+  if (count > 1 && rowOffsets.size() == 1 && stepRows() == 1 && reduction.size() == 1 && length && *length >= 8 * count) {
     sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
   } else {
-    sums.assign(rowOffsets.size() * panel.vectors, k.number(element, 0, panel.lanes));
+    sums = makeSums(rowOffsets.size(), panel);
     sums = nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
   }
-  storeSums(sums, panel, store);
+  storeSums(separateRows(sums, rowOffsets.size(), panel), panel, store);
 }
 
 void TileEmitter::storeSums(ValueRange sums, Panel panel, Store store) const {

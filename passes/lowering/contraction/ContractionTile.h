@@ -64,7 +64,7 @@ struct TileEmitter {
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
   std::optional<LinesToCome> toCome = std::nullopt;
-  /// The instruction that multiplies and adds, of one row; null: a * b + c on vectors of `element`, which otherwise is the sums' type.
+  /// The instruction that multiplies and adds, of one row or two; null: a * b + c on vectors of `element`, which otherwise is the sums' type.
   kernel::StepAttr instruction = {};
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
@@ -88,6 +88,14 @@ private:
               mlir::ValueRange carried) const;
   /// Products that a step adds to each sum.
   int64_t depth() const { return instruction ? instruction.getDepth() : 1; }
+  /// Rows of a step. A vector of the tile has the sums of as many steps, each of which has the sums of all its rows in a vector.
+  size_t stepRows() const { return instruction ? static_cast<size_t>(instruction.getRows()) : 1; }
+  /// The vectors of sums of a tile with so many rows, which are zero; those that are left of pairs of rows are computed twice.
+  Values makeSums(size_t rows, Panel panel) const;
+  /// Sums as storeSums takes them.
+  Values separateRows(mlir::ValueRange sums, size_t rows, Panel panel) const;
+  /// The elements that a step takes of its rows, one row behind the other.
+  mlir::Value loadLeft(mlir::AffineExpr left, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, size_t first, mlir::AffineExpr lane, Panel panel) const;
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
   /// Elements of each row of the left side that a loop loads together; 1 where they are not contiguous, or the target does not multiply by lanes.
   int64_t leftLanes(const ReductionLoop &loop, Panel panel) const;

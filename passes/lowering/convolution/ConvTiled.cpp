@@ -22,10 +22,17 @@ namespace kiln {
 
 using namespace nn;
 
+/// The rows of the product: pixels of the result; nullopt: known at run time only.
+static std::optional<int64_t> countPixels(ConvOp conv) {
+  DimExprs extents = getDims(conv.getType());
+  return getConstantDim(getNumElements(ArrayRef(extents).drop_back(), conv.getContext()));
+}
+
 /// The target's step for such elements; null when it has none.
 static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
   Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType();
-  return chooseBoundedStep(kiln::findStep(target, input, weight, conv.getType().getElementType()), conv.getWeight(), 1);
+  int64_t channels = cast<RankedTensorType>(conv.getWeight().getType()).getShape()[1];
+  return chooseBoundedStep(kiln::findStep(target, input, weight, conv.getType().getElementType(), countPixels(conv), channels), conv.getWeight(), 1);
 }
 
 std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
@@ -189,7 +196,6 @@ static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShap
 
 Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
   ConvShape shape(op);
-  bool isTiled = step && step.getRows() > 1;
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
@@ -213,7 +219,7 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
     at.push_back(batch.empty() ? column : batch.front() * shape.outPerGroup + column);
     return at;
   };
-  c.depth = isTiled ? k.group().getPlan()->getDepth() : 0;
+  c.depth = k.group().getPlan()->getDepth();
   packWeight(k, c, shape);
   c.reduction = makeReduction(k, shape, c.tile.columns(), c.depth ? c.depth : step ? step.getDepth() : 1);
   return c;
@@ -242,8 +248,7 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
     return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));
   if (!hasDenseChannels(conv))
     return refuse("the input's channels do not lie side by side");
-  auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
-  PlanNumbers numbers = planStepProduct(target, step, rows, shape.outPerGroup, std::nullopt);
+  PlanNumbers numbers = planStepProduct(target, step, countPixels(conv), shape.outPerGroup, std::nullopt);
   return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), 1), std::move(numbers));
 }
 
@@ -282,7 +287,7 @@ KernelMatch matchConvTileSteps(GroupOp group, Operation *anchor, kernel::TargetA
   // Where the taps of a line lie side by side, a step may have several of them.
   bool joins = elementsPerTap(shape) == shape.inPerGroup;
   int64_t depth = chooseTileDepth(step, shape.inPerGroup * (joins ? shape.kernel.back() : 1), shape.inPerGroup);
-  auto rows = getConstantDim(getNumElements(ArrayRef(shape.output).drop_back(), conv.getContext()));
+  std::optional<int64_t> rows = countPixels(conv);
   if (std::string why = findTileFault(step, rows, depth); !why.empty())
     return refuse(why);
   return accept("channels_last convolution with constant weights: " + describeTileStep(step, depth),

@@ -15,6 +15,9 @@ namespace kiln {
 /// A step has sums in vectors: it is not written for single lanes.
 static constexpr unsigned fewestLanes = 4;
 
+/// Whether it multiplies two rows by two columns, whose four sums are a vector.
+static bool isPairStep(kernel::StepAttr step) { return step.getRows() == 2 && step.getLanes() == 2; }
+
 /// The step that is written for any CPU, of unsigned by signed bytes or of signed by unsigned ones.
 static kernel::StepAttr makePortableStep(kernel::TargetAttr target, bool isLeftSigned) {
   Builder b(target.getContext());
@@ -116,11 +119,18 @@ kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type re
   return step && step.getDepth() > 1 && !step.getFunction().empty() ? step : kernel::StepAttr();
 }
 
+kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result, std::optional<int64_t> rows, int64_t products) {
+  for (kernel::StepAttr step : target.getSteps())
+    if (isPairStep(step) && step.takes(lhs, rhs, nn::computeType(result)) && rows.value_or(2) > 1 && products > 0 && products % step.getDepth() == 0)
+      return step;
+  return findStep(target, lhs, rhs, result);
+}
+
 kernel::StepAttr findStep(kernel::TargetAttr target, StringRef function, Type lhs, Type rhs, Type result) {
   SmallVector<kernel::StepAttr> steps(target.getSteps());
   steps.append({makePortableStep(target, false), makePortableStep(target, true)});
   for (kernel::StepAttr step : steps) {
-    if (function.empty() || step.getRows() != 1 || !step.takes(lhs, rhs, nn::computeType(result)))
+    if (function.empty() || (step.getRows() != 1 && !isPairStep(step)) || !step.takes(lhs, rhs, nn::computeType(result)))
       continue;
     for (kernel::StepAttr form : {step, getBoundedForm(step)})
       if (form && form.getFunction() == function)
@@ -140,6 +150,9 @@ std::string findStepFault(kernel::TargetAttr target, kernel::PlanAttr plan, Type
   kernel::StepAttr step = findStep(target, plan.getStep(), lhs, rhs, result);
   if (!step)
     return describeMissingStep(lhs, rhs, result) + " and whose function is '" + plan.getStep().str() + "'";
+  int64_t sums = step.getRows() * step.getLanes(), lanes = plan.getTile() ? plan.getTile().asArrayRef()[2] : 0;
+  if (isPairStep(step) && lanes != sums)
+    return ("a vector of the tile has " + Twine(lanes) + " sums, one of " + step.getFunction() + " has " + Twine(sums)).str();
   if (products % step.getDepth() == 0)
     return "";
   return ("a sum has " + Twine(products) + " products, a step of " + step.getFunction() + " has " + Twine(step.getDepth())).str();
@@ -155,7 +168,8 @@ std::string findStepFaultOf(kernel::TargetAttr target, kernel::PlanAttr plan, Ty
 std::string describeStep(kernel::StepAttr step) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << step.getDepth() << " products of " << step.getLhs() << " and " << step.getRhs() << " for each sum, by " << step.getFunction();
+  stream << (isPairStep(step) ? "pairs of rows, " : "") << step.getDepth() << " products of " << step.getLhs() << " and " << step.getRhs()
+         << " for each sum, by " << step.getFunction();
   return text;
 }
 
@@ -167,11 +181,21 @@ std::string describeMissingStep(Type lhs, Type rhs, Type result) {
   return text;
 }
 
+/// The tile of a step of two rows, whose left sides are put together for each pair of rows: a wide one does that for more columns.
+static TileShape choosePairTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns) {
+  constexpr int64_t manyRows = 6, fewRows = 4;
+  int64_t lanes = step.getRows() * step.getLanes(), height = rows && *rows <= fewRows ? fewRows : manyRows;
+  int64_t vectors = std::max<int64_t>(1, RegisterBudget(target, step).vectorsBesideLeft(height) / step.getRows());
+  if (columns)
+    vectors = std::min(vectors, llvm::divideCeilSigned(*columns, lanes));
+  return {static_cast<unsigned>(height), static_cast<unsigned>(vectors), static_cast<unsigned>(lanes)};
+}
+
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
                             std::optional<int64_t> rowStride) {
-  TileShape tile = chooseTile(target, step, rows, columns, rowStride);
+  TileShape tile = isPairStep(step) ? choosePairTile(target, step, rows, columns) : chooseTile(target, step, rows, columns, rowStride);
   // A target without vectors computes lane by lane: as many sums as there are registers for, beside the words of both sides.
-  if (step.getLanes() < fewestLanes)
+  if (!isPairStep(step) && step.getLanes() < fewestLanes)
     tile = {1, std::max(1u, getQuarterOfRegisters(target) / 4), fewestLanes};
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);

@@ -50,6 +50,11 @@ int64_t RegisterBudget::vectorsOf(int64_t rows) const {
   return std::max<int64_t>(1, (all - left - steps * leftOfRow) / (steps * sums + right));
 }
 
+int64_t RegisterBudget::vectorsBesideLeft(int64_t rows) const {
+  int64_t steps = llvm::divideCeil(rows, stepRows);
+  return std::max<int64_t>(1, (all - steps * left) / (steps * sums + right));
+}
+
 int64_t RegisterBudget::narrowRows() const { return leftOfRow ? rowsOf(1) : vectorsOfMany * rowsOf(vectorsOfMany); }
 
 SmallVector<std::pair<int64_t, int64_t>> RegisterBudget::listTiles() const {

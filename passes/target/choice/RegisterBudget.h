@@ -22,6 +22,9 @@ public:
   int64_t rowsOf(int64_t vectors) const;
   int64_t vectorsOf(int64_t rows) const;
 
+  /// The same where the left sides of all rows are loaded before any of them multiplies.
+  int64_t vectorsBesideLeft(int64_t rows) const;
+
   /// The tile for many rows is this wide: the narrowest one, and so the highest, whose loads (a row of vectors, and an element for each row) are fewer than
   /// its multiplications. High tiles read the right side least often.
   static constexpr int64_t vectorsOfMany = 2;

@@ -11,6 +11,7 @@
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/choice/StepTile.h"
@@ -201,13 +202,14 @@ double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
   int64_t lanes = nn::lanesOf(target, conv.element), out = llvm::divideCeilSigned(conv.out, lanes) * lanes;
   // A step of several products takes as long as a plain one: else the target would not list it.
   mlir::Type stored = conv.stored ? conv.stored : conv.element;
-  kernel::StepAttr step = target.findStep(stored, stored, conv.element);
+  int64_t pixels = conv.images * conv.height * conv.width;
+  kernel::StepAttr step = findStep(target, stored, stored, conv.element, pixels, conv.in);
   int64_t together = step && conv.in % step.getDepth() == 0 ? step.getDepth() : 1;
   // The units of steps of several rows multiply that many times as many elements as those of vectors.
   kernel::StepAttr tiles = findTileStep(target, stored, stored, conv.element);
-  if (tiles && findTileFault(tiles, conv.images * conv.height * conv.width, chooseTileDepth(tiles, conv.in, conv.in)).empty())
+  if (tiles && findTileFault(tiles, pixels, chooseTileDepth(tiles, conv.in, conv.in)).empty())
     together = tiles.getRows();
-  double products = static_cast<double>(conv.images * conv.height * conv.width) * 9 * conv.in * out / (lanes * together);
+  double products = static_cast<double>(pixels) * 9 * conv.in * out / (lanes * together);
   int64_t weightBytes = 9 * conv.in * out * 4;
   double weights = weightBytes / getRate(target, weightBytes);
   double time = products * (static_cast<double>(target.tuned(Tuned::DirectProducts)) / 100), exposed = static_cast<double>(target.tuned(Tuned::Exposed)) / 100;

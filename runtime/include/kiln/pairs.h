@@ -1,71 +1,45 @@
-// Products of neighbouring words and bytes that are added, for CPUs without an instruction for four bytes.
+// Steps of targets that multiply two rows by two columns: a vector has the sums [row 0, column 0], [row 0, column 1], [row 1, column 0], [row 1, column 1].
+// `left` has the elements of row 0, then those of row 1; `right` those of either column. Sums of bytes have the same bits on any CPU.
 #ifndef KILN_PAIRS_H
 #define KILN_PAIRS_H
 
+#include "kiln/half.h"
 #include "kiln/vector.h"
 
 namespace kiln {
 
-// x[2 i] * y[2 i] + x[2 i + 1] * y[2 i + 1] for each lane i of V.
-template <typename V, typename Words> KILN_INLINE V multiply_pairs(Words x, Words y) {
-#if defined(__AVX512BW__) && defined(__clang__)
-  if constexpr (lanes<V> == 16)
-    return __builtin_ia32_pmaddwd512(x, y);
-#elif defined(__AVX512BW__)
-  if constexpr (lanes<V> == 16)
-    return __builtin_ia32_pmaddwd512_mask(x, y, V{}, -1);
-#endif
-#if defined(__AVX2__)
-  if constexpr (lanes<V> == 8)
-    return __builtin_ia32_pmaddwd256(x, y);
-#endif
-#if defined(__SSE2__)
-  if constexpr (lanes<V> == 4)
-    return __builtin_ia32_pmaddwd128(x, y);
-  if constexpr (lanes<V> > 4)
-    return join(multiply_pairs<half<V>>(low_half(x), low_half(y)), multiply_pairs<half<V>>(high_half(x), high_half(y)));
-#elif defined(__wasm_simd128__)
-  if constexpr (lanes<V> == 4)
-    return __builtin_wasm_dot_s_i32x4_i16x8(x, y);
-  if constexpr (lanes<V> > 4)
-    return join(multiply_pairs<half<V>>(low_half(x), low_half(y)), multiply_pairs<half<V>>(high_half(x), high_half(y)));
-#endif
-  V a = bitcast<V>(x), b = bitcast<V>(y);
-  auto low = [](V pair) { return V(bitcast<V>(bitcast<uint_like<V>>(pair) << 16u) >> 16); };
-  return low(a) * low(b) + (a >> 16) * (b >> 16);
-}
-
-// Four products of the bytes of a word: those of `x` count as unsigned, those of `y` as signed.
-KILN_INLINE int32_t multiplyFourBytes(int32_t x, int32_t y, int32_t sum) {
-#if defined(__ARM_FEATURE_SIMD32)
-  // Bytes 0 and 2 as words, then 1 and 3, of which an instruction multiplies two pairs.
-  const auto right = [](int32_t word) { return int32_t(uint32_t(word) >> 8 | uint32_t(word) << 24); };
-  sum = __builtin_arm_smlad(__builtin_arm_uxtb16(x), __builtin_arm_sxtb16(y), sum);
-  return __builtin_arm_smlad(__builtin_arm_uxtb16(right(x)), __builtin_arm_sxtb16(right(y)), sum);
+// Eight products of unsigned by signed bytes for each sum: the step `pair_u8s8`.
+template <int Sums, typename Bytes, typename V> KILN_INLINE V pair_u8s8(Bytes left, Bytes right, V sum) {
+  static_assert(Sums == 4 && lanes<V> == 4 && lanes<Bytes> == 16, "two rows and two columns of eight bytes");
+#if defined(__ARM_FEATURE_MATMUL_INT8) && defined(__clang__)
+  return __builtin_bit_cast(V, __builtin_neon_vusmmlaq_s32(bitcast<vec<int8_t, 16>>(sum), bitcast<vec<int8_t, 16>>(left), bitcast<vec<int8_t, 16>>(right), 34));
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+  return __builtin_aarch64_simd_usmmlav16qi_ssus(sum, bitcast<vec<uint8_t, 16>>(left), bitcast<vec<int8_t, 16>>(right));
 #else
-  const auto product = [&](int byte) { return uint32_t(int32_t(uint8_t(uint32_t(x) >> 8 * byte)) * int8_t(uint32_t(y) >> 8 * byte)); };
-  return int32_t(uint32_t(sum) + product(0) + product(1) + product(2) + product(3));
+  const auto a = bitcast<vec<uint8_t, 16>>(left);
+  const auto b = bitcast<vec<int8_t, 16>>(right);
+  for (int i = 0; i < 32; ++i) {
+    const int at = i / 8;
+    sum[at] += int32_t(a[at / 2 * 8 + i % 8]) * int32_t(b[at % 2 * 8 + i % 8]);
+  }
+  return sum;
 #endif
 }
 
-// The sums of four products for each lane: bytes of `x` count as unsigned, those of `y` as signed. They become words, of which an instruction multiplies
-// pairs: bytes 0 and 2, then 1 and 3.
-template <typename V> KILN_INLINE V multiplyFoursOfLanes(V x, V y, V sum) {
-  using Words = vec<int16_t, 2 * lanes<V>>;
-  using Unsigned = uint_like<Words>;
-  Unsigned a = bitcast<Unsigned>(x);
-  Words even = bitcast<Words>(bitcast<Unsigned>(y) << 8u) >> 8, odd = bitcast<Words>(y) >> 8;
-  return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
-}
-// A CPU without vectors takes lane by lane.
-template <typename V, int... I> KILN_INLINE V multiplyFoursOneByOne(V x, V y, V sum, Indices<I...>) {
-  return V{multiplyFourBytes(x[I], y[I], sum[I])...};
-}
-template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
-#if (defined(__arm__) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)) || (defined(__riscv) && !defined(__riscv_vector))
-  return multiplyFoursOneByOne(x, y, sum, LaneIndices<V>());
+// Four products of bf16 for each sum of f32: the step `pair_bf16`. Kernels that ask for it promise no bits: the instruction takes subnormal numbers for zero
+// and rounds sums of two products to odd before it adds them.
+template <int Sums, typename Words, typename V> KILN_INLINE V pair_bf16(Words left, Words right, V sum) {
+  static_assert(Sums == 4 && lanes<V> == 4 && lanes<Words> == 8, "two rows and two columns of four words");
+#if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__clang__)
+  return __builtin_bit_cast(V, __builtin_neon_vbfmmlaq_f32(bitcast<vec<int8_t, 16>>(sum), bitcast<vec<int8_t, 16>>(left), bitcast<vec<int8_t, 16>>(right), 41));
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+  return __builtin_aarch64_bfmmlaqv4sf(sum, bitcast<__Bfloat16x8_t>(left), bitcast<__Bfloat16x8_t>(right));
 #else
-  return multiplyFoursOfLanes(x, y, sum);
+  for (int i = 0; i < 16; ++i) {
+    const int at = i / 4;
+    sum[at] += bf16_to_f32(uint16_t(left[at / 2 * 4 + i % 4])) * bf16_to_f32(uint16_t(right[at % 2 * 4 + i % 4]));
+  }
+  return sum;
 #endif
 }
 

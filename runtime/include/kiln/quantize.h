@@ -24,7 +24,13 @@ template <typename V> KILN_INLINE with_lane<V, int32_t> nearest_integer(V x) {
   else if constexpr (lanes<V> > 4)
     return join(nearest_integer(low_half(x)), nearest_integer(high_half(x)));
 #endif
-  if constexpr (sizeof(lane<V>) == 4 && !isScalar<V>) {
+#if defined(__riscv)
+  // Compilers make vectors of loops over scalars, too.
+  constexpr bool adds = sizeof(lane<V>) == 4;
+#else
+  constexpr bool adds = sizeof(lane<V>) == 4 && !isScalar<V>;
+#endif
+  if constexpr (adds) {
     // In these sums, the last bit stands for one.
     using Ints = with_lane<V, int32_t>;
     return bitcast<Ints>(x + Real<V>::shifter) - bitcast<Ints>(broadcast<V>(Real<V>::shifter));

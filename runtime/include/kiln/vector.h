@@ -218,7 +218,11 @@ template <typename V> KILN_INLINE V rounded(V product) {
 #if defined(__x86_64__) || defined(__i386__)
   __asm__("" : "+v"(product));
 #elif defined(__aarch64__)
-  __asm__("" : "+w"(product));
+  // The constraint is for registers of NEON, also where those of SVE are longer.
+  if constexpr (sizeof(V) > 16)
+    return join(rounded(low_half(product)), rounded(high_half(product)));
+  else
+    __asm__("" : "+w"(product));
 #else
   __asm__("" : "+m"(product));
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The judge of random models is right: a model recorded rightly, wrongly, and by float32 numbers in float64. Usage: verdicts.py FOLDER"""
+"""The judge of random models is right: a model recorded rightly, wrongly, and by float32 numbers in float64. Usage: verdicts.py FOLDER [TARGET]"""
 
 import json
 import pathlib
@@ -44,7 +44,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     for name, (recorded, *bounds, _) in CASES.items():
         write(folder / name, recorded, *bounds)
-    result = subprocess.run([RUN, folder, "--ways=fused,threads"], capture_output=True, text=True)
+    ways = f"--target={sys.argv[2]}" if len(sys.argv) > 2 else "--ways=fused,threads"
+    result = subprocess.run([RUN, folder, ways], capture_output=True, text=True)
     missing = [words for *_, words in CASES.values() if words not in result.stdout]
     good = result.returncode == 1 and "4 passed, 6 failed" in result.stdout and not missing
     sys.exit(None if good else f"{missing}\n{result.stdout}{result.stderr}")

@@ -1,6 +1,7 @@
 //===- ChoiceTests.cpp - What follows from a target's registers and numbers --===//
 #include "dialects/kernel/Tuning.h"
 #include "passes/target/choice/BoundedWeights.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/choice/StepTile.h"
@@ -116,6 +117,23 @@ TEST_F(Choices, TilesOfOtherSteps) {
   RegisterBudget matrix(target(32, 128), step(i8, i8, i32, {2, 2, 8}));
   EXPECT_EQ(matrix.vectorsOf(8), 6);
   EXPECT_EQ(matrix.rowsOf(2), 28);
+  // 6 rows by 7 steps, beside 3 pairs of the left side and the right side of all steps.
+  EXPECT_EQ(matrix.vectorsBesideLeft(6), 7);
+}
+
+TEST_F(Choices, PairsOfRowsWhereTheirProductsFillSteps) {
+  mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getI8Type(), i32 = builder.getI32Type();
+  auto pairs = kernel::StepAttr::get(&context, u8, i8, i32, {2, 2, 8}, "pair_u8s8"), dots = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8");
+  auto arm = kernel::TargetAttr::get(&context, "t", "", "", 128, 32, 64 << 10, 1 << 20, 32 << 20, builder.getStrArrayAttr({}), {}, {pairs, dots});
+  EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 64), pairs);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, open, 8), pairs);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, 1, 64), dots);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 36), dots);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 0), dots);
+  auto tile = [&](std::optional<int64_t> rows, int64_t columns) { return planStepProduct(arm, pairs, rows, columns, 64).tile; };
+  EXPECT_EQ(tile(100, 96), (llvm::SmallVector<int64_t, 3>{6, 3, 4}));
+  EXPECT_EQ(tile(3, 96), (llvm::SmallVector<int64_t, 3>{4, 5, 4}));
+  EXPECT_EQ(tile(open, 3), (llvm::SmallVector<int64_t, 3>{6, 1, 4}));
 }
 
 TEST_F(Choices, RowsWhoseLanesMultiplyHaveRegisters) {

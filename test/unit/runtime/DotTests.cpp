@@ -1,6 +1,7 @@
 #include "Level.h"
 
 #include "kiln/dot.h"
+#include "kiln/pairs.h"
 
 #include <random>
 
@@ -124,6 +125,37 @@ TEST_F(Dot, Bf16SumsPairs) {
 #if KILN_TEST_LEVEL >= 4
   expectSumsOfBf16<16>();
 #endif
+}
+
+/// Two rows by two columns of `Depth` products, against a plain loop; `make` makes an element of a whole number.
+template <typename Element, typename V, int Depth, typename Step, typename MakeLeft, typename MakeRight>
+void expectPairs(Step step, MakeLeft makeLeft, MakeRight makeRight) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 500; ++round) {
+    int left[2 * Depth], right[2 * Depth];
+    vec<Element, 2 * Depth> a{}, b{};
+    for (int i = 0; i < 2 * Depth; ++i) {
+      left[i] = round < 2 ? 255 : int(random() % 256);
+      right[i] = round == 0 ? -128 : round == 1 ? 127 : int(random() % 256) - 128;
+      a[i] = makeLeft(left[i]);
+      b[i] = makeRight(right[i]);
+    }
+    V sum{1, -2, 300000, -400000};
+    V got = step(a, b, sum);
+    for (int i = 0; i < 4; ++i) {
+      int expected = int(sum[i]);
+      for (int j = 0; j < Depth; ++j)
+        expected += left[i / 2 * Depth + j] * right[i % 2 * Depth + j];
+      ASSERT_EQ(got[i], lane<V>(expected)) << i;
+    }
+  }
+}
+
+TEST_F(Dot, PairsOfRowsAndColumns) {
+  auto toByte = [](int number) { return int8_t(number); };
+  auto toBf16 = [](int number) { return uint16_t(bitcast<uint32_t>(float(number)) >> 16); };
+  expectPairs<int8_t, vec<int32_t, 4>, 8>([](auto a, auto b, auto sum) { return pair_u8s8<4>(a, b, sum); }, toByte, toByte);
+  expectPairs<uint16_t, vec<float, 4>, 4>([](auto a, auto b, auto sum) { return pair_bf16<4>(a, b, sum); }, toBf16, toBf16);
 }
 
 /// Steps of any number of words, against the same sum in their order; `make` makes a word of a whole number.
