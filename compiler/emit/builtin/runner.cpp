@@ -354,6 +354,46 @@ void __aeabi_unwind_cpp_pr0() {}
 void __aeabi_unwind_cpp_pr1() {}
 #endif
 
+#if (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && __riscv_xlen == 32)
+// There is one thread.
+bool __atomic_compare_exchange_4(volatile void *at, void *expected, unsigned wanted, bool, int, int) {
+  volatile unsigned &value = *static_cast<volatile unsigned *>(at);
+  unsigned &known = *static_cast<unsigned *>(expected);
+  const bool isKnown = value == known;
+  if (isKnown)
+    value = wanted;
+  else
+    known = value;
+  return isKnown;
+}
+
+// The root of a mantissa with one bit more than a float has; a tie cannot be.
+float sqrtf(float x) {
+  uint32_t bits = __builtin_bit_cast(uint32_t, x);
+  if (bits << 1 == 0 || (bits >> 23 & 255) == 255)
+    return bits == 0xff800000 ? __builtin_nanf("") : x;
+  if (bits >> 31)
+    return __builtin_nanf("");
+  int32_t exponent = int32_t(bits >> 23);
+  uint32_t mantissa = bits & 0x7fffff;
+  if (exponent == 0)
+    for (exponent = 1; !(mantissa >> 23); --exponent)
+      mantissa <<= 1;
+  mantissa |= 1u << 23;
+  exponent -= 127;
+  if (exponent & 1) {
+    mantissa <<= 1;
+    --exponent;
+  }
+  const uint64_t square = uint64_t(mantissa) << 25;
+  uint64_t root = 0;
+  for (uint64_t bit = uint64_t(1) << 25; bit; bit >>= 1)
+    if ((root | bit) * (root | bit) <= square)
+      root |= bit;
+  return __builtin_bit_cast(float, (uint32_t(exponent / 2 + 127) << 23) + uint32_t((root + 1) >> 1) - (1u << 23));
+}
+#endif
+
 [[noreturn]] void kiln_answer(const void *stack) {
   startSystem(stack);
   enum : uint64_t { requestDescription, requestWorkspaceSize, requestRun };
