@@ -1,5 +1,6 @@
 //===- Program.cpp - A model as a program of its own, run by a command ------===//
 #include "compiler/run/Program.h"
+#include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/run/Tensor.h"
@@ -16,6 +17,9 @@
 using namespace llvm;
 
 namespace kiln {
+
+/// Stands in a command for the script that makes node a runner, which link() writes.
+static constexpr StringLiteral nodeScript = "runner.mjs";
 
 int64_t AnswerReader::takeNumber() {
   StringRef bytes = takeBytes(sizeof(int64_t));
@@ -68,10 +72,27 @@ static std::string readText(StringRef path) {
 /// lld links for every machine. Otherwise the linker of GCC's for this one.
 static Expected<std::string> findLinker(const Triple &triple) {
   std::string ofGcc = (triple.getArchName() + "-linux-gnu-ld").str();
-  for (StringRef name : {StringRef("ld.lld"), StringRef("ld.lld-22"), StringRef(ofGcc)})
+  using Names = SmallVector<StringRef>;
+  Names names = triple.isWasm() ? Names{"wasm-ld", "wasm-ld-22"} : Names{"ld.lld", "ld.lld-22", ofGcc};
+  for (StringRef name : names)
     if (ErrorOr<std::string> found = sys::findProgramByName(name))
       return *found;
-  return makeError("running a model for " + triple.getArchName() + " needs a linker: neither ld.lld nor " + ofGcc + " is installed");
+  return makeError("running a model for " + triple.getArchName() + " needs a linker: neither " + names.front() + " nor " + names.back() + " is installed");
+}
+
+/// The options of a program for this machine. WebAssembly's linker makes a stack of 64 KiB if it is not told.
+static std::vector<std::string> linkerOptions(const Triple &triple) {
+  if (triple.isWasm())
+    return {"--stack-first", "-z", "stack-size=1048576"};
+  return {"-static"};
+}
+
+/// node runs JavaScript, so it is told of a program in that language.
+static Error addScript(StringRef folder, std::vector<std::string> &command) {
+  if (command.back() != nodeScript)
+    return Error::success();
+  command.back() = inFolder(folder, "runner.mjs");
+  return writeFile(command.back(), embeddedFile("builtin/runner.mjs"));
 }
 
 Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Triple &triple, std::vector<std::string> command) {
@@ -85,20 +106,24 @@ Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<Mem
   program->folder = *folder;
   program->path = inFolder(*folder, "model");
   program->command = std::move(command);
-  std::vector<std::string> words = {*linker, "-static", "-o", program->path};
+  if (Error error = addScript(*folder, program->command))
+    return std::move(error);
+  std::vector<std::string> words = {*linker, "-o", program->path}, inputs;
+  append_range(words, linkerOptions(triple));
   for (auto [i, object] : enumerate(objects)) {
-    words.push_back(inFolder(*folder, Twine(i) + ".o"));
-    if (Error error = writeFile(words.back(), object->getBuffer()))
+    inputs.push_back(inFolder(*folder, Twine(i) + ".o"));
+    if (Error error = writeFile(inputs.back(), object->getBuffer()))
       return std::move(error);
     object.reset();
   }
+  append_range(words, inputs);
   SmallVector<StringRef> line(words.begin(), words.end());
   std::string log = inFolder(*folder, "log");
   std::optional<StringRef> streams[] = {StringRef(""), StringRef(""), StringRef(log)};
   if (sys::ExecuteAndWait(*linker, line, std::nullopt, streams) != 0)
     return makeError("the model does not link for " + triple.getArchName() + ": " + StringRef(readText(log)).split('\n').first);
-  for (const std::string &word : ArrayRef(words).drop_front(4))
-    sys::fs::remove(word);
+  for (const std::string &input : inputs)
+    sys::fs::remove(input);
   return std::move(program);
 }
 
@@ -142,6 +167,11 @@ Expected<std::vector<std::string>> findEmulator(const Triple &triple, unsigned v
     return makeError("the model is compiled for " + triple.getArchName() + ", which this machine (" + Triple(sys::getProcessTriple()).getArchName() +
                      ") cannot run" + help);
   };
+  if (triple.isWasm()) {
+    if (ErrorOr<std::string> node = sys::findProgramByName("node"))
+      return std::vector<std::string>{*node, "--no-warnings", nodeScript.str()};
+    return fail(": install node, or give --runner=COMMAND, which runs a program for WASI");
+  }
   if (cpu.empty() || !triple.isOSLinux())
     return fail(": give --runner=COMMAND, which runs a program of it");
   for (const std::string &program : {name, name + "-static"})

@@ -1,12 +1,42 @@
 // The program around a model for machines other than the one that compiles: it reads one request from the standard input and writes the answer to the standard
-// output. It needs no C library, so any linker makes it. compiler/run/Program.h describes requests and answers; the names of the model's functions stand
-// in front of this text as macros.
+// output. It needs no C library, so any linker makes it. compiler/run/Program.h describes requests and answers; the model's name, and whether its functions
+// take dimensions and weights, stand in front of this text as macros.
 #include "kiln/abi.h"
 
-extern "C" const kiln_model_info model_info __asm__(KILN_MODEL "_info");
-extern "C" const char *model_target(void) __asm__(KILN_MODEL "_target");
-extern "C" char model_run __asm__(KILN_MODEL "_run");
-extern "C" char model_workspace_size __asm__(KILN_MODEL "_workspace_size");
+#if KILN_DIMS
+#define KILN_WITH_DIMS(...) __VA_ARGS__,
+#define KILN_DIMS_ONLY(...) __VA_ARGS__
+#else
+#define KILN_WITH_DIMS(...)
+#define KILN_DIMS_ONLY(...)
+#endif
+#if KILN_WEIGHTS
+#define KILN_WITH_WEIGHTS(...) __VA_ARGS__,
+#else
+#define KILN_WITH_WEIGHTS(...)
+#endif
+
+extern "C" {
+extern const kiln_model_info model_info __asm__(KILN_MODEL "_info");
+const char *model_target(void) __asm__(KILN_MODEL "_target");
+kiln_status model_run(KILN_WITH_DIMS(int64_t *) const void *const *, char *const *, KILN_WITH_WEIGHTS(const char *) void *,
+                      const kiln_context *) __asm__(KILN_MODEL "_run");
+size_t model_workspace_size(KILN_DIMS_ONLY(const int64_t *)) __asm__(KILN_MODEL "_workspace_size");
+
+#if defined(__wasm__)
+// The system is WASI.
+struct Piece {
+  const void *at;
+  size_t bytes;
+};
+#define KILN_WASI(name) __attribute__((import_module("wasi_snapshot_preview1"), import_name(name)))
+KILN_WASI("fd_read") int32_t wasi_read(int32_t file, const Piece *pieces, size_t count, size_t *done);
+KILN_WASI("fd_write") int32_t wasi_write(int32_t file, const Piece *pieces, size_t count, size_t *done);
+KILN_WASI("clock_time_get") int32_t wasi_clock(int32_t clock, uint64_t precision, int64_t *nanoseconds);
+KILN_WASI("proc_exit") [[noreturn]] void wasi_exit(int32_t status);
+extern char __heap_base;
+#endif
+}
 
 namespace {
 
@@ -36,13 +66,66 @@ int64_t callSystem(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d = 
   return a0;
 }
 __asm__(".globl _start\n_start:\n  mv a0, sp\n  andi sp, sp, -16\n  call kiln_answer\n");
-#else
+#elif !defined(__wasm__)
 #error "no system calls are known for this machine"
 #endif
 
+//===- The system -------------------------------------------------------------===//
+
+#if defined(__wasm__)
+[[noreturn]] void stop(int32_t status) { wasi_exit(status); }
+
+// Like the system calls: the bytes that were done, or none and an error.
+int64_t moveBytes(int32_t (*call)(int32_t, const Piece *, size_t, size_t *), int32_t file, const void *at, uint64_t bytes) {
+  const Piece piece = {at, size_t(bytes)};
+  size_t done = 0;
+  return call(file, &piece, 1, &done) == 0 ? int64_t(done) : -1;
+}
+int64_t readSome(void *to, uint64_t bytes) { return moveBytes(wasi_read, 0, to, bytes); }
+int64_t writeSome(const void *from, uint64_t bytes) { return moveBytes(wasi_write, 1, from, bytes); }
+
+// Memory that has never been used is zero.
+char *mapMemory(uint64_t bytes) {
+  constexpr uint64_t page = 65536, most = 65536 * page;
+  static uint64_t used = 0;
+  const uint64_t start = reinterpret_cast<size_t>(&__heap_base), at = (start + used + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT;
+  const uint64_t have = __builtin_wasm_memory_size(0) * page;
+  if (at >= most || bytes > most - at)
+    stop(3);
+  used = at + bytes - start;
+  if (at + bytes > have && __builtin_wasm_memory_grow(0, size_t((at + bytes - have + page - 1) / page)) == size_t(-1))
+    stop(3);
+  return reinterpret_cast<char *>(size_t(at));
+}
+
+int64_t readClock() {
+  constexpr int32_t monotonic = 1;
+  int64_t nanoseconds = 0;
+  wasi_clock(monotonic, 1, &nanoseconds);
+  return nanoseconds;
+}
+#else
 [[noreturn]] void stop(int64_t status) {
   for (;;)
     callSystem(callExit, status, 0, 0);
+}
+
+int64_t readSome(void *to, uint64_t bytes) { return callSystem(callRead, 0, reinterpret_cast<int64_t>(to), int64_t(bytes)); }
+int64_t writeSome(const void *from, uint64_t bytes) { return callSystem(callWrite, 1, reinterpret_cast<int64_t>(from), int64_t(bytes)); }
+
+char *mapMemory(uint64_t bytes) {
+  constexpr int64_t readAndWrite = 3, privateAndAnonymous = 0x22;
+  const int64_t at = callSystem(callMap, 0, int64_t(bytes), readAndWrite, privateAndAnonymous, -1, 0);
+  if (at < 0 && at > -4096)
+    stop(3);
+  return reinterpret_cast<char *>(at);
+}
+
+int64_t readClock() {
+  int64_t time[2] = {0, 0};
+  constexpr int64_t monotonic = 1;
+  callSystem(callClock, monotonic, reinterpret_cast<int64_t>(time), 0);
+  return time[0] * 1000000000 + time[1];
 }
 
 //===- What the C library would have -----------------------------------------===//
@@ -70,6 +153,7 @@ char *findVariable(const char *name) {
   }
   return nullptr;
 }
+#endif
 
 //===- Input, output and memory -----------------------------------------------===//
 
@@ -78,7 +162,7 @@ constexpr unsigned char guard = 0xa5;
 
 void readBytes(void *to, uint64_t bytes) {
   for (char *at = static_cast<char *>(to); bytes;) {
-    const int64_t done = callSystem(callRead, 0, reinterpret_cast<int64_t>(at), int64_t(bytes));
+    const int64_t done = readSome(at, bytes);
     if (done <= 0)
       stop(2);
     at += done;
@@ -88,7 +172,7 @@ void readBytes(void *to, uint64_t bytes) {
 
 void writeBytes(const void *from, uint64_t bytes) {
   for (const char *at = static_cast<const char *>(from); bytes;) {
-    const int64_t done = callSystem(callWrite, 1, reinterpret_cast<int64_t>(at), int64_t(bytes));
+    const int64_t done = writeSome(at, bytes);
     if (done <= 0)
       stop(2);
     at += done;
@@ -98,11 +182,7 @@ void writeBytes(const void *from, uint64_t bytes) {
 
 // Zeros, with a guard behind them.
 char *allocate(uint64_t bytes) {
-  constexpr int64_t readAndWrite = 3, privateAndAnonymous = 0x22;
-  const int64_t at = callSystem(callMap, 0, int64_t(bytes + guardBytes), readAndWrite, privateAndAnonymous, -1, 0);
-  if (at < 0 && at > -4096)
-    stop(3);
-  char *memory = reinterpret_cast<char *>(at);
+  char *memory = mapMemory(bytes + guardBytes);
   for (uint64_t i = 0; i < guardBytes; ++i)
     memory[bytes + i] = char(guard);
   return memory;
@@ -129,13 +209,6 @@ void giveText(const char *text) {
     ++length;
   give(text ? length : -1);
   writeBytes(text, uint64_t(length));
-}
-
-int64_t readClock() {
-  int64_t time[2] = {0, 0};
-  constexpr int64_t monotonic = 1;
-  callSystem(callClock, monotonic, reinterpret_cast<int64_t>(time), 0);
-  return time[0] * 1000000000 + time[1];
 }
 
 //===- The table of the model -------------------------------------------------===//
@@ -215,19 +288,7 @@ void describe() {
 
 using P = const void *;
 
-kiln_status callRun(P const *arguments, int count) {
-  void *run = &model_run;
-  if (count == 4)
-    return reinterpret_cast<kiln_status (*)(P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3]);
-  if (count == 5)
-    return reinterpret_cast<kiln_status (*)(P, P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4]);
-  return reinterpret_cast<kiln_status (*)(P, P, P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
-}
-
-uint64_t findWorkspaceSize(const int64_t *dims) {
-  void *size = &model_workspace_size;
-  return model_info.num_symbols ? reinterpret_cast<size_t (*)(P)>(size)(dims) : reinterpret_cast<size_t (*)()>(size)();
-}
+uint64_t findWorkspaceSize([[maybe_unused]] const int64_t *dims) { return model_workspace_size(KILN_DIMS_ONLY(dims)); }
 
 int64_t *takeDims() {
   const uint64_t bytes = uint64_t(model_info.num_symbols) * sizeof(int64_t);
@@ -313,29 +374,20 @@ void run() {
   const uint64_t workspaceBytes = findWorkspaceSize(dims);
   char *workspace = allocate(workspaceBytes);
   kiln_context context = KILN_CONTEXT_INIT;
-  P arguments[6];
-  int count = 0;
-  if (model_info.num_symbols)
-    arguments[count++] = dims;
-  arguments[count++] = in;
-  arguments[count++] = out;
-  if (model_info.weights_file)
-    arguments[count++] = weights;
-  arguments[count++] = workspace;
-  arguments[count++] = &context;
+  auto callRun = [&] { return model_run(KILN_WITH_DIMS(dims) in, out, KILN_WITH_WEIGHTS(weights) workspace, &context); };
 
   int64_t *times = reinterpret_cast<int64_t *>(allocate(runs * sizeof(int64_t)));
   kiln_status status = KILN_STATUS_OK;
   for (uint64_t i = 0; i < runs && status == KILN_STATUS_OK; ++i) {
     const int64_t start = readClock();
-    status = callRun(arguments, count);
+    status = callRun();
     times[i] = readClock() - start;
   }
   Launch *launches = reinterpret_cast<Launch *>(allocate(uint64_t(model_info.num_kernels) * sizeof(Launch)));
   context.on_kernel = onKernel;
   context.on_kernel_user = launches;
   for (uint64_t i = 0; i < profiledRuns && status == KILN_STATUS_OK; ++i)
-    status = callRun(arguments, count);
+    status = callRun();
 
   bool intact = isIntact(workspace, workspaceBytes), intactOutputs = true;
   for (int32_t i = 0; i < outputs; ++i)
@@ -388,11 +440,16 @@ __attribute__((no_builtin)) size_t strlen(const char *text) {
     ++length;
   return length;
 }
+
+#if defined(__wasm__)
+[[noreturn]] void _start(void) {
+#else
 char *getenv(const char *name) { return findVariable(name); }
 unsigned long getauxval(unsigned long type) { return findAuxiliary(type); }
 
 [[noreturn]] void kiln_answer(const uint64_t *stack) {
   startStack = stack;
+#endif
   enum : uint64_t { requestDescription, requestWorkspaceSize, requestRun };
   const uint64_t request = takeNumber();
   if (request == requestDescription)
