@@ -7,6 +7,7 @@ const arrays = {
 };
 const stringBytes = 16; // kiln_string: a pointer, padding, and a length of 64 bits
 const pageBytes = 65536;
+const mostFormBytes = 1 << 30; // what an engine takes for a module
 const mostBytes = 65536 * pageBytes;
 const contextBytes = 48; // kiln_context: four words, and four hooks with a pointer each
 const status = { invalid: 1, bounds: 3, mismatch: 4, memory: 8, weights: 10, unreadable: 11, image: 19, largeImage: 20, size: 21 };
@@ -53,62 +54,105 @@ function forEachSection(bytes, visit) {
   }
 }
 
-/** The custom sections of a module by name. */
-function readSections(bytes) {
-  const sections = new Map();
-  forEachSection(bytes, (id, start, begin, end) => {
-    if (id !== 0) return;
-    const length = readNumber(bytes, begin), name = bytes.subarray(length.end, length.end + length.value);
-    sections.set(new TextDecoder().decode(name), bytes.subarray(length.end + length.value, end));
-  });
-  return sections;
-}
+const toBytes = (data) => (ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data));
 
-/** What `fetch` answers, or the same for a file where there is no page. */
-async function open(source) {
-  const given = await source;
-  if (typeof Response !== "undefined" && given instanceof Response) return given;
-  if (given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return given;
-  const url = new URL(given, import.meta.url);
-  if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
-    return readFile(url);
+/** Bytes from the front on: of an array, of a file where there is Node, or of what fetch() answers, as they arrive. */
+class Source {
+  #rest = new Uint8Array(0);
+  #pull; // the next bytes, and none at the end; a file takes the array for them
+  #file;
+
+  static async open(given) {
+    let source = await given;
+    if (typeof source === "string" || source instanceof URL) {
+      const url = new URL(source, import.meta.url);
+      if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) return Source.#openFile(url);
+      source = await fetch(url);
+    }
+    const opened = new Source();
+    // Node takes 40 ms to make the class Response, so nothing is compared with it.
+    if (typeof source.arrayBuffer !== "function") {
+      opened.#rest = toBytes(source);
+    } else {
+      if (source.ok === false) throw new KilnError(status.unreadable, `${source.url} (HTTP status ${source.status})`);
+      const reader = source.body?.getReader();
+      opened.#pull = reader && (async () => (await reader.read()).value);
+    }
+    return opened;
   }
-  return fetch(url);
+
+  static async #openFile(url) {
+    const { open } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
+    const opened = new Source(), file = await open(url);
+    opened.#file = file;
+    opened.#pull = async (target = new Uint8Array(1 << 16)) => target.subarray(0, (await file.read(target, 0, Math.min(target.length, 1 << 30), null)).bytesRead);
+    return opened;
+  }
+
+  /** At least so many of the next bytes, or all that are left. */
+  async peek(size) {
+    while (this.#rest.length < size) {
+      const more = await this.#pull?.();
+      if (!more?.length) break;
+      const both = new Uint8Array(this.#rest.length + more.length);
+      both.set(this.#rest);
+      both.set(more, this.#rest.length);
+      this.#rest = both;
+    }
+    return this.#rest;
+  }
+
+  skip(size) {
+    this.#rest = this.#rest.subarray(size);
+  }
+
+  /** Fills an array and tells how much of it there was. */
+  async fill(target) {
+    let filled = Math.min(this.#rest.length, target.length);
+    target.set(this.#rest.subarray(0, filled));
+    this.skip(filled);
+    while (filled < target.length) {
+      const more = this.#file ? await this.#pull(target.subarray(filled)) : await this.#pull?.();
+      if (!more?.length) break;
+      const size = Math.min(more.length, target.length - filled);
+      if (!this.#file) target.set(more.subarray(0, size), filled);
+      this.#rest = this.#file ? this.#rest : more.subarray(size);
+      filled += size;
+    }
+    return filled;
+  }
+
+  async take(size) {
+    const bytes = new Uint8Array(size);
+    return bytes.subarray(0, await this.fill(bytes));
+  }
+
+  async close() {
+    await this.#file?.close();
+  }
 }
 
-function checkResponse(response) {
-  if (!response.ok) throw new KilnError(status.unreadable, `${response.url} (HTTP status ${response.status})`);
+/** The custom sections that stand before the weights, by name, and the number of bytes of the weights, which come next. */
+async function readForms(source) {
+  const forms = new Map();
+  source.skip((await source.peek(8)).length < 8 ? 0 : 8);
+  for (;;) {
+    let head = await source.peek(32);
+    if (!head.length) return { forms, weightsBytes: 0 };
+    const size = readNumber(head, 1), length = readNumber(head, size.end), begin = length.end + length.value;
+    head = await source.peek(begin);
+    const name = new TextDecoder().decode(head.subarray(length.end, begin)), bytes = size.end + size.value - begin;
+    source.skip(begin);
+    if (name === "weights" || !(bytes > 0)) return { forms, weightsBytes: bytes };
+    forms.set(name, await source.take(Math.min(bytes, mostFormBytes)));
+  }
 }
 
-function toBytes(buffer) {
-  return buffer instanceof ArrayBuffer ? new Uint8Array(buffer) : new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-}
-
-async function readAll(source) {
-  const opened = await open(source);
-  if (opened instanceof ArrayBuffer || ArrayBuffer.isView(opened)) return toBytes(opened);
-  checkResponse(opened);
-  return new Uint8Array(await opened.arrayBuffer());
-}
-
-/** Writes a file into memory as it arrives. */
+/** Writes what is left of a source into memory as it arrives, which must be as much as there is room for. */
 async function readInto(target, source) {
-  const opened = await open(source);
-  let filled = 0;
-  const add = (bytes) => {
-    if (filled + bytes.length > target.length) throw new KilnError(status.weights, `more than ${target.length} bytes`);
-    target.set(bytes, filled);
-    filled += bytes.length;
-  };
-  if (opened instanceof ArrayBuffer || ArrayBuffer.isView(opened)) {
-    add(toBytes(opened));
-  } else {
-    checkResponse(opened);
-    const reader = opened.body.getReader();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) add(part.value);
-  }
+  const filled = await source.fill(target);
   if (filled !== target.length) throw new KilnError(status.weights, `${filled} bytes instead of ${target.length}`);
+  if ((await source.peek(1)).length) throw new KilnError(status.weights, `more than ${target.length} bytes`);
 }
 
 /** Inputs or outputs as programs name them: tensors, and lists of the tensors of a sequence. */
@@ -573,10 +617,10 @@ export const info = Object.freeze({
 });
 
 /** The best of the forms that this engine has. One that it lacks is refused at the first instruction that it does not know. */
-async function compileBest(sections, forms) {
+async function compileBest(found, forms) {
   for (const form of signature.forms) {
-    if (!forms.includes(form) || !sections.has(form)) continue;
-    const bytes = sections.get(form).slice();
+    if (!forms.includes(form) || !found.has(form)) continue;
+    const bytes = found.get(form);
     try {
       return { form, code: { bytes, module: await WebAssembly.compile(bytes) } };
     } catch (error) {
@@ -592,10 +636,17 @@ async function compileBest(sections, forms) {
  */
 export async function load({ wasm = wasmUrl(), weights = weightsUrl?.(), forms = signature.forms, threads = 1, makeWorker = startWorker, decodeImage } = {}) {
   if (!Number.isInteger(threads) || threads < 1) throw new KilnError(0, `threads: expected a whole number from 1 on, got ${threads}`);
-  const sections = readSections(await readAll(wasm));
-  const { form, code } = await compileBest(sections, forms);
-  const embedded = sections.get("weights");
-  if (!signature.weights.file && (embedded?.length ?? 0) !== signature.weights.bytes) throw new KilnError(status.weights);
-  const fill = (target) => (signature.weights.file ? readInto(target, weights) : embedded && target.set(embedded));
-  return Model.make(form, code, { threads, makeWorker, decodeImage }, fill);
+  const source = await Source.open(wasm);
+  try {
+    const { forms: found, weightsBytes } = await readForms(source);
+    const { form, code } = await compileBest(found, forms);
+    if (!signature.weights.file && weightsBytes !== signature.weights.bytes) throw new KilnError(status.weights);
+    const fill = async (target) => {
+      const from = signature.weights.file ? await Source.open(weights) : source;
+      await readInto(target, from).finally(() => from.close());
+    };
+    return await Model.make(form, code, { threads, makeWorker, decodeImage }, fill);
+  } finally {
+    await source.close();
+  }
 }

@@ -2,8 +2,8 @@
 // Threads: workers share the memory of a model, and take parts of its kernels' tasks.
 //
 // They speak through cells of 32 bits. What a launch is: 0, its number, which wakes workers; 1, whether its parts may be taken; 2, the task's place in the
-// table; 3, its argument; 4, how many tasks; 5, in how many parts; 6, whether a part has failed; 7, whether the caller sleeps. What all of them change has
-// lines of the cache for itself: 16, the next part; 32, the workers within a launch.
+// table; 3, its argument; 4, how many tasks; 5, in how many parts; 6, whether a part has failed; 7, whether the caller sleeps; 8, whether it is all over. What all
+// of them change has lines of the cache for itself: 16, the next part; 32, the workers within a launch.
 const cellBytes = 256;
 const workerStackBytes = 1 << 20;
 const mostTasks = 2 ** 31 - 1;
@@ -29,6 +29,7 @@ export function serve(take = takeParts) {
       for (let i = 0; i < spins && Atomics.load(cells, 0) === seen; ++i);
       Atomics.wait(cells, 0, seen);
       seen = Atomics.load(cells, 0);
+      if (Atomics.load(cells, 8)) return;
       Atomics.add(cells, 32, 1);
       try {
         if (Atomics.load(cells, 1)) take(cells, exports.__indirect_function_table);
@@ -183,7 +184,11 @@ class Workers {
     Atomics.store(cells, 7, 0);
   }
 
+  /** Workers return from their wait before they are told to end: Deno's do not hear it there. */
   end() {
+    Atomics.store(this.#cells, 8, 1);
+    Atomics.add(this.#cells, 0, 1);
+    Atomics.notify(this.#cells, 0);
     for (const worker of this.#workers.splice(0)) worker.terminate();
   }
 }
