@@ -335,6 +335,12 @@ function writePixels(data, format, channels, target) {
   }
 }
 
+/** The hook parallel_for of a model's first run: engines replace the code that they make first when a function is called again, not while it runs. */
+function runInPieces(table, tasks, task, argument) {
+  const run = table.get(task), pieces = tasks < 8n ? tasks : 8n;
+  for (let i = 0n; i < pieces; ++i) run(argument, (tasks * i) / pieces, (tasks * (i + 1n)) / pieces);
+}
+
 /** A model with memory of its own. `load` makes the first one, `clone` further ones; each runs one thing at a time. */
 export class Model {
   #code;
@@ -344,8 +350,9 @@ export class Model {
   #workers;
   #run;
   #layout;
-  #context = 0; // NULL: one thread, no hooks
+  #context; // 0 is NULL: one thread, no hooks
   #plan = null;
+  #hasRun = false;
   #fault = null; // what a hook has thrown
   #pictures = null; // those that runAsync() has awaited
 
@@ -359,7 +366,7 @@ export class Model {
     this.#workers = workers;
     this.#layout = layout;
     this.#run = exports[`${signature.name}_run`];
-    if (workers || settings.decodeImage) this.#setHooks();
+    this.#setHooks();
   }
 
   static async make(form, code, settings, fill) {
@@ -393,6 +400,14 @@ export class Model {
     this.#exports = null;
   }
 
+  /** Kernels have been compiled in earnest: from now on they run whole. */
+  #settle() {
+    this.#hasRun = true;
+    if (this.#workers) return;
+    new Uint32Array(this.#memory.buffer, this.#context, contextBytes / 4)[4] = 0;
+    if (!this.#settings.decodeImage) this.#context = 0;
+  }
+
   #checkOpen() {
     if (!this.#exports) throw new KilnError(0, "the model is closed");
   }
@@ -408,7 +423,8 @@ export class Model {
     this.#context = this.#layout.context;
     const fields = new Uint32Array(this.#memory.buffer, this.#context, contextBytes / 4).fill(0);
     fields.set([1, contextBytes, this.threads]);
-    if (this.#workers) fields[4] = add([0x7f, 0x7e, 0x7f, 0x7f], [], (_, tasks, task, argument) => this.#guard(() => this.#workers.run(tasks, task, argument)));
+    const runParts = this.#workers ? (...launch) => this.#workers.run(...launch) : (...launch) => runInPieces(table, ...launch);
+    fields[4] = add([0x7f, 0x7e, 0x7f, 0x7f], [], (_, ...launch) => this.#guard(() => runParts(...launch)));
     if (this.#settings.decodeImage) fields[10] = add([0x7f, 0x7f], [0x7f], (_, image) => this.#guard(() => this.#decode(image)) ?? status.image);
   }
 
@@ -448,6 +464,7 @@ export class Model {
       stack.value = top; // what has ended on the way
       throw error;
     }
+    if (!this.#hasRun) this.#settle();
     const fault = this.#fault;
     this.#fault = null;
     if (fault) throw fault;
