@@ -65,6 +65,8 @@ for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-l
         lit_config.note(f"{tool} is not installed: tests that need it are left out")
 if shutil.which("wasm-ld", path=config.environment["PATH"]):
     config.available_features.add("wasm-ld")
+if shutil.which("deno", path=config.environment["PATH"]):
+    config.available_features.add("deno")
 if os.path.exists("/usr/lib/wasm32-wasi/crt1-reactor.o"):
     config.available_features.add("wasi-libc")
 # Operations in oneDNN: built where its headers are.
