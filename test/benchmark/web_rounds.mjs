@@ -74,8 +74,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     for (let i = 0; i < step; ++i) await run();
     least = Math.min(least, (cpuTime() - start) / step);
     runs += step;
-    // The kernel counts time in ticks, which a step must exceed by far.
-    step = Math.min(2 * step, isLeast ? Math.max(1, Math.ceil(50 / Math.max(least, 1e-4))) : 64);
+    // The kernel counts time in ticks of a few milliseconds, which a step must exceed.
+    step = Math.min(2 * step, isLeast ? Math.max(1, Math.ceil(20 / Math.max(least, 1))) : 64);
   }
   console.log(isLeast ? least : (cpuTime() - before) / runs);
 }
