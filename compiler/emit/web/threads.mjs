@@ -129,7 +129,9 @@ class Workers {
       for (let i = 0; i < count; ++i) {
         const worker = await make();
         started.#workers.push(worker);
-        ready.push(isReady(worker));
+        const isUp = isReady(worker);
+        isUp.catch(() => {}); // the next worker may fail before this one
+        ready.push(isUp);
         const stack = layout.stacks + (i + 1) * workerStackBytes;
         worker.postMessage({ module, memory, stack, control: layout.control, spins: started.#spins });
       }
@@ -202,6 +204,7 @@ function isReady(worker) {
       if (said === "ready") resolve();
       else reject(new Error(`${said}`));
     });
+    listen("exit", () => reject(new Error("the worker has ended"))); // Node's
     listen("error", (event) => {
       event.preventDefault?.();
       reject(new Error(event.message));
