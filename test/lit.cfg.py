@@ -68,6 +68,10 @@ if os.path.exists("/usr/src/googletest/googletest/src/gtest-all.cc"):
     config.available_features.add("gtest-sources")
 if shutil.which("wasm-ld", path=config.environment["PATH"]):
     config.available_features.add("wasm-ld")
+if shutil.which("deno", path=config.environment["PATH"]):
+    config.available_features.add("deno")
+if os.path.exists("/usr/lib/wasm32-wasi/crt1-reactor.o"):
+    config.available_features.add("wasi-libc")
 # Operations in oneDNN: built where its headers are.
 if os.path.exists(os.path.join(config.kiln_binary_dir, config.libdir, "kiln", "kiln_onednn.so")):
     config.available_features.add("onednn")

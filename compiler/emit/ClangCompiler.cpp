@@ -78,8 +78,10 @@ Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef
   return object;
 }
 
-Expected<SmallVector<char, 0>> compileRunner(StringRef name, kernel::TargetAttr target) {
-  std::string text = "#define KILN_MODEL \"" + makeAssemblerName(name) + "\"\n" + embeddedFile("builtin/runner.cpp").str();
+Expected<SmallVector<char, 0>> compileRunner(const Signature &signature, kernel::TargetAttr target) {
+  auto define = [](StringRef macro, const std::string &value) { return ("#define " + macro + " " + value + "\n").str(); };
+  std::string text = define("KILN_MODEL", "\"" + makeAssemblerName(signature.name) + "\"") + define("KILN_DIMS", std::to_string(signature.hasDims())) +
+                     define("KILN_WEIGHTS", std::to_string(signature.externalWeights)) + embeddedFile("builtin/runner.cpp").str();
   return compileInProcess({"runner.cpp", text}, {}, makeBaseline(target));
 }
 

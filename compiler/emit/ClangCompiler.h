@@ -12,8 +12,9 @@ namespace kiln {
 /// from disk. Any number of threads may compile at once.
 llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &unit, llvm::ArrayRef<SourceFile> headers, kernel::TargetAttr target);
 
-/// The object of the program that runs the model `name` on another machine (compiler/run/Program.h), for any CPU of the target's architecture.
-llvm::Expected<llvm::SmallVector<char, 0>> compileRunner(llvm::StringRef name, kernel::TargetAttr target);
+/// The object of the program that runs a model on another machine (compiler/run/Program.h), for any CPU of the target's architecture. The signature's name,
+/// dimensions and weights count.
+llvm::Expected<llvm::SmallVector<char, 0>> compileRunner(const Signature &signature, kernel::TargetAttr target);
 
 /// The fault of a target: a triple, CPU or instruction set that Clang does not know, or an unsupported kind of machine. Empty if there is none.
 std::string findUnknown(kernel::TargetAttr target);

@@ -2,7 +2,8 @@
 # Run by: cmake -DROOT=<runtime> -DFILES=<...> -DBUILTIN=<folder> -DOUTPUT=<file> -P EmbedFiles.cmake
 set(rows "")
 string(REPLACE "|" ";" FILES "${FILES}")
-list(APPEND FILES builtin/linux.h builtin/runner.cpp builtin/semihosting.h builtin/stddef.h builtin/stdint.h web/model.mjs)
+list(APPEND FILES builtin/linux.h builtin/runner.cpp builtin/runner.mjs builtin/semihosting.h builtin/stddef.h builtin/stdint.h builtin/wasi.h web/model.mjs
+     web/threads.mjs)
 foreach(file IN LISTS FILES)
   if(file MATCHES "^(builtin|web)/")
     file(READ ${BUILTIN}/../${file} text)

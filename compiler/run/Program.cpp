@@ -1,5 +1,6 @@
 //===- Program.cpp - A model as a program of its own, run by a command ------===//
 #include "compiler/run/Program.h"
+#include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/run/LibraryFolder.h"
@@ -17,6 +18,9 @@
 using namespace llvm;
 
 namespace kiln {
+
+/// Stands in a command for the script that makes node a runner, which link() writes.
+static constexpr StringLiteral nodeScript = "runner.mjs";
 
 int64_t AnswerReader::takeNumber() {
   StringRef bytes = takeBytes(sizeof(int64_t));
@@ -69,10 +73,27 @@ static std::string readText(StringRef path) {
 /// lld links for every machine. Otherwise the linker of GCC's for this one.
 static Expected<std::string> findLinker(const Triple &triple) {
   std::string ofGcc = (triple.getArchName() + "-linux-gnu-ld").str();
-  for (StringRef name : {StringRef("ld.lld"), StringRef("ld.lld-22"), StringRef(ofGcc)})
+  using Names = SmallVector<StringRef>;
+  Names names = triple.isWasm() ? Names{"wasm-ld", "wasm-ld-22"} : Names{"ld.lld", "ld.lld-22", ofGcc};
+  for (StringRef name : names)
     if (ErrorOr<std::string> found = sys::findProgramByName(name))
       return *found;
-  return makeError("running a model for " + triple.getArchName() + " needs a linker: neither ld.lld nor " + ofGcc + " is installed");
+  return makeError("running a model for " + triple.getArchName() + " needs a linker: neither " + names.front() + " nor " + names.back() + " is installed");
+}
+
+/// The options of a program for this machine. WebAssembly's linker makes a stack of 64 KiB if it is not told.
+static std::vector<std::string> linkerOptions(const Triple &triple) {
+  if (triple.isWasm())
+    return {"--stack-first", "-z", "stack-size=1048576"};
+  return {"-static"};
+}
+
+/// node runs JavaScript, so it is told of a program in that language.
+static Error addScript(StringRef folder, std::vector<std::string> &command) {
+  if (command.back() != nodeScript)
+    return Error::success();
+  command.back() = inFolder(folder, "runner.mjs");
+  return writeFile(command.back(), embeddedFile("builtin/runner.mjs"));
 }
 
 /// What GCC's driver for the machine is called.
@@ -129,7 +150,10 @@ Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<Mem
   program->folder = *folder;
   program->path = inFolder(*folder, "model");
   program->command = std::move(command);
-  std::vector<std::string> words = {*linker, "-static", "-o", program->path}, files;
+  if (Error error = addScript(*folder, program->command))
+    return std::move(error);
+  std::vector<std::string> words = {*linker, "-o", program->path}, files;
+  append_range(words, linkerOptions(machine.triple));
   for (auto [i, object] : enumerate(objects)) {
     files.push_back(inFolder(*folder, Twine(i) + ".o"));
     if (Error error = writeFile(files.back(), object->getBuffer()))
@@ -239,6 +263,11 @@ Expected<std::vector<std::string>> findEmulator(const Destination &machine) {
     return makeError("the model is compiled for " + machine.triple.getArchName() + ", which this machine (" +
                      Triple(sys::getProcessTriple()).getArchName() + ") cannot run" + help);
   };
+  if (machine.triple.isWasm()) {
+    if (ErrorOr<std::string> node = sys::findProgramByName("node"))
+      return std::vector<std::string>{*node, "--no-warnings", nodeScript.str()};
+    return fail(": install node, or give --runner=COMMAND, which runs a program for WASI");
+  }
   bool isRunByUser = machine.triple.isOSLinux() || machine.triple.getArch() == Triple::riscv32;
   if (words.empty() || (!board && !isRunByUser))
     return fail(": give --runner=COMMAND, which runs a program of it");

@@ -13,7 +13,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
           "ways", "again", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every",
-          "onnxruntime-web", "directory", "export", "no-entry", "experimental-wasm-relaxed-simd"}
+          "onnxruntime-web", "seconds", "directory", "export", "no-entry", "experimental-wasm-relaxed-simd"}
 
 
 def offered(*command):

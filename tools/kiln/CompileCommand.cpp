@@ -168,34 +168,35 @@ static Error writeResult(Compilation &compilation, const CompileOptions &options
 
 static bool isWebKind(StringRef kind) { return kind == "wasm" || kind == "npm"; }
 
-/// Whether all targets are for WebAssembly. A target that is not known is reported by the compile.
-static bool isForWeb(ArrayRef<std::string> names) {
+/// Whether all targets are for WebAssembly, and whether JavaScript is around all of them. A target that is not known is reported by the compile.
+static std::pair<bool, bool> isForWeb(ArrayRef<std::string> names) {
   mlir::MLIRContext context;
   std::string error;
   std::vector<kernel::TargetAttr> targets = makeTargets(&context, names, error);
-  return !targets.empty() && all_of(targets, [](kernel::TargetAttr target) { return Triple(target.getTriple()).isWasm(); });
+  bool isWasm = !targets.empty() && all_of(targets, [](kernel::TargetAttr target) { return Triple(target.getTriple()).isWasm(); });
+  return {isWasm, isWasm && none_of(targets, [](kernel::TargetAttr target) { return Triple(target.getTriple()).isOSWASI(); })};
 }
 
 /// What to write, and the options that follow from it.
 static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
   std::vector<std::string> kinds(emit.begin(), emit.end());
-  bool isWeb = isForWeb(options.targets);
+  auto [isWasm, isWeb] = isForWeb(options.targets);
   if (kinds.empty())
     kinds = {isWeb ? "wasm" : "lib"};
   for (const std::string &kind : kinds)
     if (!is_contained(emitKinds, kind))
       return makeError("--emit=" + kind + ": expected lib, obj, cpp, single, arduino, so, mlir, header, wasm or npm");
-  if (isWeb && is_contained(kinds, "so"))
+  if (isWasm && is_contained(kinds, "so"))
     return makeError("--emit=so: WebAssembly has no shared libraries; --emit=wasm makes a module");
   if (none_of(kinds, isWebKind)) {
-    if (isWeb && options.targets.size() > 1)
+    if (isWasm && options.targets.size() > 1)
       return makeError("a library for WebAssembly has one target, because an engine that lacks an instruction refuses all of it; --emit=wasm has several");
     return kinds;
   }
   if (!all_of(kinds, isWebKind))
     return makeError("--emit=" + join(kinds, ",") + ": wasm and npm go with no other kind");
   if (!isWeb)
-    return makeError("--emit=" + kinds.front() + ": expected targets for WebAssembly, such as --target=wasm32");
+    return makeError("--emit=" + kinds.front() + ": expected targets for WebAssembly in JavaScript, such as --target=wasm32");
   options.webModules = true;
   // The name of the family stands for all forms of a module.
   if (options.targets == std::vector<std::string>{"wasm32"})

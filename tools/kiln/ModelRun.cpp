@@ -37,7 +37,7 @@ static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 
 static cl::opt<int> threads("threads", cl::desc("Number of threads that run the model; 0 means one per CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
 static cl::opt<std::string> runner("runner",
-    cl::desc("Command that runs a program of the target, given its path (default: qemu-user where the target is for another CPU)"), cl::value_desc("COMMAND"),
+    cl::desc("Command that runs a program of the target, given its path (default: qemu-user for another CPU, node for WebAssembly)"), cl::value_desc("COMMAND"),
                                    cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
 static cl::opt<std::string> imageLayout("image-layout",
     cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
@@ -101,7 +101,11 @@ static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr
   if (Error error = checkRunner(compilation))
     return error;
   kernel::TargetAttr target = kernel::getTarget(*compilation.targets.front().module);
-  Expected<SmallVector<char, 0>> object = compileRunner(compilation.name, target);
+  mlir::FailureOr<Signature> signature = readSignature(*compilation.targets.front().module, compilation.name);
+  if (mlir::failed(signature))
+    return makeError("the model has no signature");
+  signature->externalWeights = weights != nullptr;
+  Expected<SmallVector<char, 0>> object = compileRunner(*signature, target);
   if (!object)
     return object.takeError();
   objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object->data(), object->size()), "runner.o"));

@@ -1,17 +1,35 @@
 // The program around a model for machines other than the one that compiles: it reads one request from the standard input and writes the answer to the standard
-// output. It needs no C library, so any linker makes it. compiler/run/Program.h describes requests and answers; the names of the model's functions stand
-// in front of this text as macros.
+// output. It needs no C library, so any linker makes it. compiler/run/Program.h describes requests and answers; the model's name, and whether its functions
+// take dimensions and weights, stand in front of this text as macros.
 #include "kiln/abi.h"
 
-extern "C" const kiln_model_info model_info __asm__(KILN_MODEL "_info");
-extern "C" const char *model_target(void) __asm__(KILN_MODEL "_target");
-extern "C" char model_run __asm__(KILN_MODEL "_run");
-extern "C" char model_workspace_size __asm__(KILN_MODEL "_workspace_size");
+#if KILN_DIMS
+#define KILN_WITH_DIMS(...) __VA_ARGS__,
+#define KILN_DIMS_ONLY(...) __VA_ARGS__
+#else
+#define KILN_WITH_DIMS(...)
+#define KILN_DIMS_ONLY(...)
+#endif
+#if KILN_WEIGHTS
+#define KILN_WITH_WEIGHTS(...) __VA_ARGS__,
+#else
+#define KILN_WITH_WEIGHTS(...)
+#endif
+
+extern "C" {
+extern const kiln_model_info model_info __asm__(KILN_MODEL "_info");
+const char *model_target(void) __asm__(KILN_MODEL "_target");
+kiln_status model_run(KILN_WITH_DIMS(int64_t *) const void *const *, char *const *, KILN_WITH_WEIGHTS(const char *) void *,
+                      const kiln_context *) __asm__(KILN_MODEL "_run");
+size_t model_workspace_size(KILN_DIMS_ONLY(const int64_t *)) __asm__(KILN_MODEL "_workspace_size");
+}
 
 #if defined(__linux__) || defined(__riscv)
 #include "linux.h"
 #elif defined(__arm__)
 #include "semihosting.h"
+#elif defined(__wasm__)
+#include "wasi.h"
 #else
 #error "no system is known for this machine"
 #endif
@@ -154,19 +172,7 @@ void describe() {
 
 using P = const void *;
 
-kiln_status callRun(P const *arguments, int count) {
-  void *run = &model_run;
-  if (count == 4)
-    return reinterpret_cast<kiln_status (*)(P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3]);
-  if (count == 5)
-    return reinterpret_cast<kiln_status (*)(P, P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4]);
-  return reinterpret_cast<kiln_status (*)(P, P, P, P, P, P)>(run)(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
-}
-
-uint64_t findWorkspaceSize(const int64_t *dims) {
-  void *size = &model_workspace_size;
-  return model_info.num_symbols ? reinterpret_cast<size_t (*)(P)>(size)(dims) : reinterpret_cast<size_t (*)()>(size)();
-}
+uint64_t findWorkspaceSize([[maybe_unused]] const int64_t *dims) { return model_workspace_size(KILN_DIMS_ONLY(dims)); }
 
 int64_t *takeDims() {
   const uint64_t bytes = uint64_t(model_info.num_symbols) * sizeof(int64_t);
@@ -236,6 +242,15 @@ void giveLaunches(const Launch *launches) {
   }
 }
 
+#if defined(__wasm__)
+// Engines replace the code that they make first when a function is called again, not while it runs: so that of a long kernel is used for a part of it only.
+void runInPieces(void *, int64_t tasks, kiln_task task, void *argument) {
+  const int64_t pieces = tasks < 16 ? tasks : 16;
+  for (int64_t i = 0; i < pieces; ++i)
+    task(argument, tasks * i / pieces, tasks * (i + 1) / pieces);
+}
+#endif
+
 void run() {
   const uint64_t runs = takeNumber(), profiledRuns = takeNumber(), weightBytes = takeNumber();
   int64_t *dims = takeDims();
@@ -252,29 +267,24 @@ void run() {
   const uint64_t workspaceBytes = findWorkspaceSize(dims);
   char *workspace = allocate(workspaceBytes);
   kiln_context context = KILN_CONTEXT_INIT;
-  P arguments[6];
-  int count = 0;
-  if (model_info.num_symbols)
-    arguments[count++] = dims;
-  arguments[count++] = in;
-  arguments[count++] = out;
-  if (model_info.weights_file)
-    arguments[count++] = weights;
-  arguments[count++] = workspace;
-  arguments[count++] = &context;
+#if defined(__wasm__)
+  context.parallel_for = runInPieces;
+#endif
+  auto callRun = [&] { return model_run(KILN_WITH_DIMS(dims) in, out, KILN_WITH_WEIGHTS(weights) workspace, &context); };
 
   int64_t *times = reinterpret_cast<int64_t *>(allocate(runs * sizeof(int64_t)));
   kiln_status status = KILN_STATUS_OK;
   for (uint64_t i = 0; i < runs && status == KILN_STATUS_OK; ++i) {
     const int64_t start = readClock();
-    status = callRun(arguments, count);
+    status = callRun();
     times[i] = readClock() - start;
+    context.parallel_for = nullptr;
   }
   Launch *launches = reinterpret_cast<Launch *>(allocate(uint64_t(model_info.num_kernels) * sizeof(Launch)));
   context.on_kernel = onKernel;
   context.on_kernel_user = launches;
   for (uint64_t i = 0; i < profiledRuns && status == KILN_STATUS_OK; ++i)
-    status = callRun(arguments, count);
+    status = callRun();
 
   bool intact = isIntact(workspace, workspaceBytes), intactOutputs = true;
   for (int32_t i = 0; i < outputs; ++i)
@@ -333,6 +343,10 @@ __attribute__((no_builtin)) size_t strlen(const char *text) {
     ++length;
   return length;
 }
+
+#if defined(__wasm__)
+[[noreturn]] void _start(void) {
+#else
 char *getenv(const char *name) { return findVariable(name); }
 unsigned long getauxval(unsigned long type) { return findAuxiliary(type); }
 #if defined(__arm__)
@@ -396,6 +410,7 @@ float sqrtf(float x) {
 
 [[noreturn]] void kiln_answer(const void *stack) {
   startSystem(stack);
+#endif
   enum : uint64_t { requestDescription, requestWorkspaceSize, requestRun };
   const uint64_t request = takeNumber();
   if (request == requestDescription)

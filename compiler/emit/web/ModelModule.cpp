@@ -117,7 +117,7 @@ std::string printModelModule(const Signature &signature, ArrayRef<std::string> f
     return "const " + name.str() + " = () => new URL(" + quoteText("./" + file) + ", import.meta.url);\n";
   };
   text += url("wasmUrl", signature.name + ".wasm") + (isFile ? url("weightsUrl", signature.weightsFile()) : "const weightsUrl = undefined;\n");
-  return text + embeddedFile("web/model.mjs").str();
+  return text + embeddedFile("web/model.mjs").str() + embeddedFile("web/threads.mjs").str();
 }
 
 /// The typed array of an element type, as compiler/emit/web/model.mjs has it.
@@ -165,6 +165,25 @@ export interface LoadOptions {
   weights?: Source;
   /** The forms that may be chosen; the best that the engine knows is. */
   forms?: Form[];
+  /** Threads of a run, this one among them: one where the host cannot share memory. Default: 1. */
+  threads?: number;
+  /** Gives a worker that calls serve(), in place of the module's own. */
+  makeWorker?: () => object | Promise<object>;
+  /** Decodes a picture for ImageDecoder; null for one that it does not know. With promises, call runAsync(). */
+  decodeImage?: (bytes: Uint8Array, wanted: WantedPicture) => Picture | null | Promise<Picture | null>;
+}
+export interface WantedPicture {
+  format: "rgb" | "bgr" | "grayscale";
+  /** Bytes of a pixel in that format. */
+  channels: number;
+  maxHeight: number;
+  maxWidth: number;
+}
+export interface Picture {
+  /** Rows from top to bottom, in the wanted format or with red, green, blue and alpha, as ImageData has them. */
+  data: Uint8Array | Uint8ClampedArray;
+  width: number;
+  height: number;
 }
 export type Source = string | URL | Response | ArrayBuffer | ArrayBufferView | Promise<Response | ArrayBuffer | ArrayBufferView>;
 
@@ -186,11 +205,17 @@ export declare class Model {
   readonly form: Form;
   /** Bytes of memory that the model has. */
   readonly memoryBytes: number;
+  /** Threads of a run. */
+  readonly threads: number;
   run(inputs: Inputs, options?: RunOptions): Outputs;
+  /** The same where `decodeImage` answers with promises. */
+  runAsync(inputs: Inputs, options?: RunOptions): Promise<Outputs>;
   /** The array in the model's memory that an input of static shape is copied to; given to run() itself, it is not copied. */
   input(name: keyof Inputs): ArrayBufferView;
   /** Another model with the same weights and code. */
   clone(): Promise<Model>;
+  /** Ends the workers; the model runs no more. */
+  close(): void;
 }
 
 export declare const info: {
@@ -200,6 +225,9 @@ export declare const info: {
 };
 
 export declare function load(options?: LoadOptions): Promise<Model>;
+
+/** All that a worker of `makeWorker` does. */
+export declare function serve(): void;
 )";
 
 std::string printModelTypes(const Signature &signature, ArrayRef<std::string> forms) {

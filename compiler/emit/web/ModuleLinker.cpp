@@ -25,6 +25,9 @@ Expected<std::string> linkWasmModule(ArrayRef<ObjectFile> objects, ArrayRef<std:
     return createStringError(inconvertibleErrorCode(), "cannot find wasm-ld, which links modules of WebAssembly: install LLVM's lld");
   std::vector<std::string> options = {"--no-entry", "--gc-sections", "--strip-all", "--stack-first", "--export=__heap_base", "-z",
                                       "stack-size=" + std::to_string(stackBytes)};
+  // Workers have stacks of their own, and hooks places in the table.
+  for (StringRef option : {"--export=__stack_pointer", "--export-table", "--growable-table"})
+    options.push_back(option.str());
   for (const std::string &function : functions)
     options.push_back("--export=" + function);
   std::vector<ArchiveMember> members;

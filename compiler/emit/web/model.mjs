@@ -7,8 +7,10 @@ const arrays = {
 };
 const stringBytes = 16; // kiln_string: a pointer, padding, and a length of 64 bits
 const pageBytes = 65536;
+const mostFormBytes = 1 << 30; // what an engine takes for a module
 const mostBytes = 65536 * pageBytes;
-const status = { invalid: 1, bounds: 3, mismatch: 4, memory: 8, weights: 10, unreadable: 11, size: 21 };
+const contextBytes = 48; // kiln_context: four words, and four hooks with a pointer each
+const status = { invalid: 1, bounds: 3, mismatch: 4, memory: 8, weights: 10, unreadable: 11, image: 19, largeImage: 20, size: 21 };
 
 /** An error of a model: `status` is a kiln_status, and 0 for wrong uses of this module. */
 export class KilnError extends Error {
@@ -27,76 +29,130 @@ const count = (dims) => dims.reduce((product, dim) => product * dim, 1);
 for (const tensor of [...signature.inputs, ...signature.outputs]) if (isStatic(tensor)) tensor.elements = count(tensor.dims);
 const elementBytes = (tensor) => (tensor.type === "string" ? stringBytes : arrays[tensor.type].BYTES_PER_ELEMENT);
 
-/** The custom sections of a module by name. */
-function readSections(bytes) {
-  let at = 8;
-  const number = () => {
-    let value = 0;
-    for (let factor = 1; ; factor *= 128) {
-      const byte = bytes[at++];
-      value += (byte & 127) * factor;
-      if (!(byte & 128)) return value;
-    }
-  };
-  const sections = new Map();
-  while (at < bytes.length) {
-    const id = bytes[at++];
-    const size = number();
-    const end = at + size;
-    if (id === 0) {
-      const length = number();
-      sections.set(new TextDecoder().decode(bytes.subarray(at, at + length)), bytes.subarray(at + length, end));
-    }
-    at = end;
+/** A number of variable length, and where it ends. */
+function readNumber(bytes, at) {
+  let value = 0;
+  for (let factor = 1; ; factor *= 128) {
+    const byte = bytes[at++];
+    value += (byte & 127) * factor;
+    if (!(byte & 128)) return { value, end: at };
   }
-  return sections;
 }
 
-/** What `fetch` answers, or the same for a file where there is no page. */
-async function open(source) {
-  const given = await source;
-  if (typeof Response !== "undefined" && given instanceof Response) return given;
-  if (given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return given;
-  const url = new URL(given, import.meta.url);
-  if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
-    return readFile(url);
+function encodeNumber(value) {
+  const bytes = [];
+  for (; value > 127; value = Math.floor(value / 128)) bytes.push((value & 127) | 128);
+  return [...bytes, value];
+}
+
+/** `visit(id, start, begin, end)` for each section of a module, whose contents begin behind its head. */
+function forEachSection(bytes, visit) {
+  for (let at = 8; at < bytes.length; ) {
+    const size = readNumber(bytes, at + 1);
+    visit(bytes[at], at, size.end, size.end + size.value);
+    at = size.end + size.value;
   }
-  return fetch(url);
 }
 
-function checkResponse(response) {
-  if (!response.ok) throw new KilnError(status.unreadable, `${response.url} (HTTP status ${response.status})`);
+const toBytes = (data) => (ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data));
+
+/** Bytes from the front on: of an array, of a file where there is Node, or of what fetch() answers, as they arrive. */
+class Source {
+  #rest = new Uint8Array(0);
+  #pull; // the next bytes, and none at the end; a file takes the array for them
+  #file;
+
+  static async open(given) {
+    let source = await given;
+    if (typeof source === "string" || source instanceof URL) {
+      const url = new URL(source, import.meta.url);
+      if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) return Source.#openFile(url);
+      source = await fetch(url);
+    }
+    const opened = new Source();
+    // Node takes 40 ms to make the class Response, so nothing is compared with it.
+    if (typeof source.arrayBuffer !== "function") {
+      opened.#rest = toBytes(source);
+    } else {
+      if (source.ok === false) throw new KilnError(status.unreadable, `${source.url} (HTTP status ${source.status})`);
+      const reader = source.body?.getReader();
+      opened.#pull = reader && (async () => (await reader.read()).value);
+    }
+    return opened;
+  }
+
+  static async #openFile(url) {
+    const { open } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
+    const opened = new Source(), file = await open(url);
+    opened.#file = file;
+    opened.#pull = async (target = new Uint8Array(1 << 16)) => target.subarray(0, (await file.read(target, 0, Math.min(target.length, 1 << 30), null)).bytesRead);
+    return opened;
+  }
+
+  /** At least so many of the next bytes, or all that are left. */
+  async peek(size) {
+    while (this.#rest.length < size) {
+      const more = await this.#pull?.();
+      if (!more?.length) break;
+      const both = new Uint8Array(this.#rest.length + more.length);
+      both.set(this.#rest);
+      both.set(more, this.#rest.length);
+      this.#rest = both;
+    }
+    return this.#rest;
+  }
+
+  skip(size) {
+    this.#rest = this.#rest.subarray(size);
+  }
+
+  /** Fills an array and tells how much of it there was. */
+  async fill(target) {
+    let filled = Math.min(this.#rest.length, target.length);
+    target.set(this.#rest.subarray(0, filled));
+    this.skip(filled);
+    while (filled < target.length) {
+      const more = this.#file ? await this.#pull(target.subarray(filled)) : await this.#pull?.();
+      if (!more?.length) break;
+      const size = Math.min(more.length, target.length - filled);
+      if (!this.#file) target.set(more.subarray(0, size), filled);
+      this.#rest = this.#file ? this.#rest : more.subarray(size);
+      filled += size;
+    }
+    return filled;
+  }
+
+  async take(size) {
+    const bytes = new Uint8Array(size);
+    return bytes.subarray(0, await this.fill(bytes));
+  }
+
+  async close() {
+    await this.#file?.close();
+  }
 }
 
-function toBytes(buffer) {
-  return buffer instanceof ArrayBuffer ? new Uint8Array(buffer) : new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+/** The custom sections that stand before the weights, by name, and the number of bytes of the weights, which come next. */
+async function readForms(source) {
+  const forms = new Map();
+  source.skip((await source.peek(8)).length < 8 ? 0 : 8);
+  for (;;) {
+    let head = await source.peek(32);
+    if (!head.length) return { forms, weightsBytes: 0 };
+    const size = readNumber(head, 1), length = readNumber(head, size.end), begin = length.end + length.value;
+    head = await source.peek(begin);
+    const name = new TextDecoder().decode(head.subarray(length.end, begin)), bytes = size.end + size.value - begin;
+    source.skip(begin);
+    if (name === "weights" || !(bytes > 0)) return { forms, weightsBytes: bytes };
+    forms.set(name, await source.take(Math.min(bytes, mostFormBytes)));
+  }
 }
 
-async function readAll(source) {
-  const opened = await open(source);
-  if (opened instanceof ArrayBuffer || ArrayBuffer.isView(opened)) return toBytes(opened);
-  checkResponse(opened);
-  return new Uint8Array(await opened.arrayBuffer());
-}
-
-/** Writes a file into memory as it arrives. */
+/** Writes what is left of a source into memory as it arrives, which must be as much as there is room for. */
 async function readInto(target, source) {
-  const opened = await open(source);
-  let filled = 0;
-  const add = (bytes) => {
-    if (filled + bytes.length > target.length) throw new KilnError(status.weights, `more than ${target.length} bytes`);
-    target.set(bytes, filled);
-    filled += bytes.length;
-  };
-  if (opened instanceof ArrayBuffer || ArrayBuffer.isView(opened)) {
-    add(toBytes(opened));
-  } else {
-    checkResponse(opened);
-    const reader = opened.body.getReader();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) add(part.value);
-  }
+  const filled = await source.fill(target);
   if (filled !== target.length) throw new KilnError(status.weights, `${filled} bytes instead of ${target.length}`);
+  if ((await source.peek(1)).length) throw new KilnError(status.weights, `more than ${target.length} bytes`);
 }
 
 /** Inputs or outputs as programs name them: tensors, and lists of the tensors of a sequence. */
@@ -196,44 +252,190 @@ function bindSizes(tensors, given) {
   return sizes;
 }
 
+/** Where a model's data lie. Threads have cells to speak through and stacks, in front of the weights. */
+function layOut(heapBase, threads) {
+  const layout = { context: align(heapBase) };
+  let end = layout.context + align(contextBytes);
+  const take = (bytes) => {
+    const at = end;
+    end += align(bytes);
+    return at;
+  };
+  layout.control = take(threads > 1 ? cellBytes : 0);
+  layout.stacks = take((threads - 1) * workerStackBytes);
+  layout.weights = take(signature.weights.bytes);
+  layout.dims = take(8 * signature.symbols.length);
+  layout.inputs = take(4 * signature.inputs.length);
+  layout.outputs = take(4 * signature.outputs.length);
+  layout.arena = end;
+  return layout;
+}
+
+/** Grows a memory to at least `end` bytes. */
+function growTo(memory, end) {
+  const missing = end - memory.buffer.byteLength;
+  if (missing <= 0) return;
+  try {
+    if (end > mostBytes) throw new RangeError();
+    memory.grow(Math.ceil(missing / pageBytes));
+  } catch {
+    throw new KilnError(status.memory, `${end} bytes are needed`);
+  }
+}
+
+/** An instance with workers that share its memory; nothing where the host cannot. */
+async function startShared(code, { threads, makeWorker }) {
+  if (!(threads > 1) || !canShare()) return undefined;
+  try {
+    code.shared ??= shareMemory(code.bytes);
+    code.sharedModule ??= await WebAssembly.compile(code.shared.bytes);
+    const module = code.sharedModule, memory = makeSharedMemory(code.shared.pages);
+    const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
+    const layout = layOut(exports.__heap_base.value, threads);
+    growTo(memory, layout.arena);
+    return { exports, memory, layout, workers: await Workers.start(threads - 1, makeWorker, { module, exports, memory, layout }) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function startAlone(code) {
+  code.module ??= await WebAssembly.compile(code.bytes);
+  const { exports } = await WebAssembly.instantiate(code.module, {});
+  const layout = layOut(exports.__heap_base.value, 1);
+  growTo(exports.memory, layout.arena);
+  return { exports, memory: exports.memory, layout, workers: null };
+}
+
+/** A function of JavaScript as one of WebAssembly, which tables take: a module that exports what it imports. Types are 0x7f for i32 and 0x7e for i64. */
+function wrapHook(parameters, results, hook) {
+  const type = [1, 0x60, parameters.length, ...parameters, results.length, ...results];
+  const bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, type.length, ...type, 2, 7, 1, 1, 0x65, 1, 0x66, 0, 0, 7, 5, 1, 1, 0x66, 0, 0];
+  return new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes)), { e: { f: hook } }).exports.f;
+}
+
+/** Ends a run that needs a picture which is yet to come. */
+class AwaitedPicture extends Error {
+  constructor(promise) {
+    super("a picture is awaited");
+    this.promise = promise;
+  }
+}
+
+/** Pixels of the format that the model wants, from the same or from four bytes each: red, green, blue and alpha, which is left out. */
+function writePixels(data, format, channels, target) {
+  if (data.length === target.length) {
+    target.set(data);
+    return;
+  }
+  for (let from = 0, to = 0; to < target.length; from += 4, to += channels) {
+    const r = data[from], g = data[from + 1], b = data[from + 2];
+    if (channels === 1) target[to] = (r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16;
+    else target.set(format === "bgr" ? [b, g, r] : [r, g, b], to);
+  }
+}
+
+/** The hook parallel_for of a model's first run: engines replace the code that they make first when a function is called again, not while it runs. */
+function runInPieces(table, tasks, task, argument) {
+  const run = table.get(task), pieces = tasks < 8n ? tasks : 8n;
+  for (let i = 0n; i < pieces; ++i) run(argument, (tasks * i) / pieces, (tasks * (i + 1n)) / pieces);
+}
+
 /** A model with memory of its own. `load` makes the first one, `clone` further ones; each runs one thing at a time. */
 export class Model {
-  #module;
+  #code;
+  #settings;
   #exports;
   #memory;
+  #workers;
   #run;
-  #weights; // where they lie, and what lies behind them
-  #dims;
-  #inputs;
-  #outputs;
-  #arena;
+  #layout;
+  #context; // 0 is NULL: one thread, no hooks
   #plan = null;
+  #hasRun = false;
+  #fault = null; // what a hook has thrown
+  #pictures = null; // those that runAsync() has awaited
 
   /** Made by load() and clone(). */
-  constructor(form, module, instance) {
+  constructor(form, code, settings, { exports, memory, layout, workers }) {
     this.form = form;
-    this.#module = module;
-    this.#exports = instance.exports;
-    this.#memory = instance.exports.memory;
-    this.#run = instance.exports[`${signature.name}_run`];
-    this.#weights = align(instance.exports.__heap_base.value);
-    this.#dims = this.#weights + align(signature.weights.bytes);
-    this.#inputs = this.#dims + align(8 * signature.symbols.length);
-    this.#outputs = this.#inputs + align(4 * signature.inputs.length);
-    this.#arena = this.#outputs + align(4 * signature.outputs.length);
-    this.#grow(this.#arena);
+    this.#code = code;
+    this.#settings = settings;
+    this.#exports = exports;
+    this.#memory = memory;
+    this.#workers = workers;
+    this.#layout = layout;
+    this.#run = exports[`${signature.name}_run`];
+    this.#setHooks();
   }
 
-  static async make(form, module, fill) {
-    const model = new Model(form, module, await WebAssembly.instantiate(module, {}));
-    await fill(model.#memoryOf(model.#weights, signature.weights.bytes));
-    if (!signature.symbols.length) model.#place([]);
+  static async make(form, code, settings, fill) {
+    const model = new Model(form, code, settings, (await startShared(code, settings)) ?? (await startAlone(code)));
+    try {
+      await fill(model.#memoryOf(model.#layout.weights, signature.weights.bytes));
+      if (!signature.symbols.length) model.#place([]);
+    } catch (error) {
+      model.close();
+      throw error;
+    }
     return model;
   }
 
   /** Another model with the same weights and code, which can run something else. */
   clone() {
-    return Model.make(this.form, this.#module, (target) => target.set(this.#memoryOf(this.#weights, signature.weights.bytes)));
+    this.#checkOpen();
+    const weights = () => this.#memoryOf(this.#layout.weights, signature.weights.bytes);
+    return Model.make(this.form, this.#code, this.#settings, (target) => target.set(weights()));
+  }
+
+  /** The threads of a run, this one among them. */
+  get threads() {
+    return 1 + (this.#workers?.count ?? 0);
+  }
+
+  /** Ends the workers; the model runs no more. */
+  close() {
+    this.#workers?.end();
+    this.#workers = null;
+    this.#exports = null;
+  }
+
+  /** Kernels have been compiled in earnest: from now on they run whole. */
+  #settle() {
+    this.#hasRun = true;
+    if (this.#workers) return;
+    new Uint32Array(this.#memory.buffer, this.#context, contextBytes / 4)[4] = 0;
+    if (!this.#settings.decodeImage) this.#context = 0;
+  }
+
+  #checkOpen() {
+    if (!this.#exports) throw new KilnError(0, "the model is closed");
+  }
+
+  /** kiln_context of a run, with functions in the module's table. */
+  #setHooks() {
+    const table = this.#exports.__indirect_function_table;
+    const add = (parameters, results, hook) => {
+      const at = table.grow(1);
+      table.set(at, wrapHook(parameters, results, hook));
+      return at;
+    };
+    this.#context = this.#layout.context;
+    const fields = new Uint32Array(this.#memory.buffer, this.#context, contextBytes / 4).fill(0);
+    fields.set([1, contextBytes, this.threads]);
+    const runParts = this.#workers ? (...launch) => this.#workers.run(...launch) : (...launch) => runInPieces(table, ...launch);
+    fields[4] = add([0x7f, 0x7e, 0x7f, 0x7f], [], (_, ...launch) => this.#guard(() => runParts(...launch)));
+    if (this.#settings.decodeImage) fields[10] = add([0x7f, 0x7f], [0x7f], (_, image) => this.#guard(() => this.#decode(image)) ?? status.image);
+  }
+
+  /** Nothing is thrown through the model's own functions: it is kept until they return. */
+  #guard(action) {
+    try {
+      return action();
+    } catch (error) {
+      this.#fault ??= error;
+      return undefined;
+    }
   }
 
   /** Bytes of memory that the model has. */
@@ -250,35 +452,78 @@ export class Model {
   }
 
   run(inputs, options = {}) {
+    this.#checkOpen();
     const tensors = readInputs(inputs);
     if (signature.symbols.length) this.#place(bindSizes(tensors, options.dims));
     this.#write(tensors);
-    const code = this.#call(this.#plan.workspace);
+    const stack = this.#exports.__stack_pointer, top = stack.value;
+    let code;
+    try {
+      code = this.#call(this.#plan.workspace);
+    } catch (error) {
+      stack.value = top; // what has ended on the way
+      throw error;
+    }
+    if (!this.#hasRun) this.#settle();
+    const fault = this.#fault;
+    this.#fault = null;
+    if (fault) throw fault;
     if (code) throw new KilnError(code);
     return this.#read(options.copy ?? true);
   }
 
-  /** The arguments that a model has: sizes if some are dynamic, weights if there are any. No context: one thread, no hooks. */
+  /** The same for a model whose `decodeImage` answers with promises: what they give is kept, and the run begins again. */
+  async runAsync(inputs, options = {}) {
+    const pictures = [];
+    for (;;) {
+      this.#pictures = { known: pictures, next: 0 };
+      try {
+        return this.run(inputs, options);
+      } catch (error) {
+        if (!(error instanceof AwaitedPicture)) throw error;
+        pictures.push(await error.promise);
+      } finally {
+        this.#pictures = null;
+      }
+    }
+  }
+
+  /** The arguments that a model has: sizes if some are dynamic, weights if there are any. */
   #call(workspace) {
-    if (signature.symbols.length && signature.weights.bytes) return this.#run(this.#dims, this.#inputs, this.#outputs, this.#weights, workspace, 0);
-    if (signature.symbols.length) return this.#run(this.#dims, this.#inputs, this.#outputs, workspace, 0);
-    if (signature.weights.bytes) return this.#run(this.#inputs, this.#outputs, this.#weights, workspace, 0);
-    return this.#run(this.#inputs, this.#outputs, workspace, 0);
+    const { dims, inputs, outputs, weights } = this.#layout;
+    if (signature.symbols.length && signature.weights.bytes) return this.#run(dims, inputs, outputs, weights, workspace, this.#context);
+    if (signature.symbols.length) return this.#run(dims, inputs, outputs, workspace, this.#context);
+    if (signature.weights.bytes) return this.#run(inputs, outputs, weights, workspace, this.#context);
+    return this.#run(inputs, outputs, workspace, this.#context);
+  }
+
+  /** The hook decode_image: fields of kiln_image to those of the answer. */
+  #decode(at) {
+    const { buffer } = this.#memory;
+    const words = new Uint32Array(buffer, at, 14), [, , size, , maxHeight, , maxWidth] = words;
+    const format = ["rgb", "bgr", "grayscale"][words[12]], channels = words[13];
+    const { known, next } = this.#pictures ?? { known: [], next: 0 };
+    const picture = next < known.length ? known[next] : this.#settings.decodeImage(this.#memoryOf(words[0], size).slice(), { format, channels, maxHeight, maxWidth });
+    if (typeof picture?.then === "function") {
+      picture.then(undefined, () => {});
+      throw this.#pictures ? new AwaitedPicture(picture) : new KilnError(0, "decodeImage answers with a promise: call runAsync()");
+    }
+    if (this.#pictures) {
+      known[next] = picture;
+      ++this.#pictures.next;
+    }
+    if (!picture) return status.image;
+    const { data, width, height } = picture;
+    if (!(width > 0 && height > 0) || !(data?.length === width * height * channels || data?.length === width * height * 4))
+      throw new KilnError(0, `decodeImage: expected { data, width, height } with ${channels} or 4 bytes a pixel`);
+    if (height > maxHeight || width > maxWidth) return status.largeImage;
+    writePixels(data, format, channels, this.#memoryOf(words[1], width * height * channels));
+    new BigInt64Array(buffer, at + 32, 2).set([BigInt(height), BigInt(width)]);
+    return 0;
   }
 
   #memoryOf(at, bytes) {
     return new Uint8Array(this.#memory.buffer, at, bytes);
-  }
-
-  #grow(end) {
-    const missing = end - this.#memory.buffer.byteLength;
-    if (missing <= 0) return;
-    try {
-      if (end > mostBytes) throw new RangeError();
-      this.#memory.grow(Math.ceil(missing / pageBytes));
-    } catch {
-      throw new KilnError(status.memory, `${end} bytes are needed`);
-    }
   }
 
   /** Where everything of a run with these sizes lies. */
@@ -286,9 +531,9 @@ export class Model {
     const key = sizes.slice(0, signature.given).join();
     if (this.#plan?.key === key) return;
     this.#plan = null;
-    const dims = new BigInt64Array(this.#memory.buffer, this.#dims, signature.symbols.length);
+    const dims = new BigInt64Array(this.#memory.buffer, this.#layout.dims, signature.symbols.length);
     sizes.forEach((size, i) => (dims[i] = BigInt(size ?? 0)));
-    let end = this.#arena;
+    let end = this.#layout.arena;
     const take = (bytes) => {
       const at = end;
       end += align(Math.max(bytes, 1));
@@ -297,12 +542,12 @@ export class Model {
     const put = (tensor, elements) => ({ at: take(elements * elementBytes(tensor)), elements, view: null });
     const inputs = signature.inputs.map((tensor) => put(tensor, count(getDims(tensor, sizes))));
     const outputs = signature.outputs.map((tensor) => put(tensor, tensor.most ? tensor.most(sizes) : count(getDims(tensor, sizes))));
-    const size = this.#exports[`${signature.name}_workspace_size`](this.#dims) >>> 0;
+    const size = this.#exports[`${signature.name}_workspace_size`](this.#layout.dims) >>> 0;
     if (size === 0xffffffff) throw new KilnError(status.size);
     const workspace = take(size);
-    this.#grow(end);
-    new Uint32Array(this.#memory.buffer, this.#inputs, inputs.length).set(inputs.map((input) => input.at));
-    new Uint32Array(this.#memory.buffer, this.#outputs, outputs.length).set(outputs.map((output) => output.at));
+    growTo(this.#memory, end);
+    new Uint32Array(this.#memory.buffer, this.#layout.inputs, inputs.length).set(inputs.map((input) => input.at));
+    new Uint32Array(this.#memory.buffer, this.#layout.outputs, outputs.length).set(outputs.map((output) => output.at));
     this.#plan = { key, sizes, inputs, outputs, workspace, end, buffer: null };
   }
 
@@ -332,7 +577,7 @@ export class Model {
   #writeStrings(at, texts, free) {
     const encoded = texts.map((text) => new TextEncoder().encode(text));
     const bytes = encoded.reduce((sum, text) => sum + text.length, 0);
-    this.#grow(free + bytes + 1);
+    growTo(this.#memory, free + bytes + 1);
     const records = new DataView(this.#memory.buffer, at, texts.length * stringBytes);
     encoded.forEach((text, i) => {
       this.#memoryOf(free, text.length).set(text);
@@ -347,7 +592,7 @@ export class Model {
     const records = new DataView(this.#memory.buffer, at, elements * stringBytes);
     return Array.from({ length: elements }, (_, i) => {
       const size = Number(records.getBigInt64(i * stringBytes + 8, true));
-      return new TextDecoder().decode(this.#memoryOf(records.getUint32(i * stringBytes, true), size));
+      return new TextDecoder().decode(this.#memoryOf(records.getUint32(i * stringBytes, true), size).slice());
     });
   }
 
@@ -368,7 +613,7 @@ export class Model {
     let { sizes } = this.#plan;
     const { symbols, given } = signature;
     if (symbols.length > given) {
-      const computed = new BigInt64Array(this.#memory.buffer, this.#dims, symbols.length);
+      const computed = new BigInt64Array(this.#memory.buffer, this.#layout.dims, symbols.length);
       sizes = sizes.map((size, i) => (i < given ? size : Number(computed[i])));
     }
     const results = {};
@@ -388,13 +633,37 @@ export const info = Object.freeze({
   outputs: listTensors(signature.outputs, outputSlots),
 });
 
-/** Loads the model in the best form that this engine has. `wasm` and `weights` are a URL, a Response, or the bytes; `forms` limits the choice. */
-export async function load({ wasm = wasmUrl(), weights = weightsUrl?.(), forms = signature.forms } = {}) {
-  const sections = readSections(await readAll(wasm));
-  const form = signature.forms.find((each) => forms.includes(each) && sections.has(each) && WebAssembly.validate(sections.get(each)));
-  if (!form) throw new KilnError(0, `this engine runs none of the forms that are asked for (${forms.join(", ")}), or the file is another model's`);
-  const embedded = sections.get("weights");
-  if (!signature.weights.file && (embedded?.length ?? 0) !== signature.weights.bytes) throw new KilnError(status.weights);
-  const module = await WebAssembly.compile(sections.get(form));
-  return Model.make(form, module, (target) => (signature.weights.file ? readInto(target, weights) : embedded && target.set(embedded)));
+/** The best of the forms that this engine has. One that it lacks is refused at the first instruction that it does not know. */
+async function compileBest(found, forms) {
+  for (const form of signature.forms) {
+    if (!forms.includes(form) || !found.has(form)) continue;
+    const bytes = found.get(form);
+    try {
+      return { form, code: { bytes, module: await WebAssembly.compile(bytes) } };
+    } catch (error) {
+      if (!(error instanceof WebAssembly.CompileError)) throw error;
+    }
+  }
+  throw new KilnError(0, `this engine runs none of the forms that are asked for (${forms.join(", ")}), or the file is another model's`);
+}
+
+/**
+ * Loads the model in the best form that this engine has. `wasm` and `weights` are a URL, a Response, or the bytes; `forms` limits the choice. `threads` is
+ * how many share a run, where the host allows it; `makeWorker` gives workers that serve() in place of the module's own.
+ */
+export async function load({ wasm = wasmUrl(), weights = weightsUrl?.(), forms = signature.forms, threads = 1, makeWorker = startWorker, decodeImage } = {}) {
+  if (!Number.isInteger(threads) || threads < 1) throw new KilnError(0, `threads: expected a whole number from 1 on, got ${threads}`);
+  const source = await Source.open(wasm);
+  try {
+    const { forms: found, weightsBytes } = await readForms(source);
+    const { form, code } = await compileBest(found, forms);
+    if (!signature.weights.file && weightsBytes !== signature.weights.bytes) throw new KilnError(status.weights);
+    const fill = async (target) => {
+      const from = signature.weights.file ? await Source.open(weights) : source;
+      await readInto(target, from).finally(() => from.close());
+    };
+    return await Model.make(form, code, { threads, makeWorker, decodeImage }, fill);
+  } finally {
+    await source.close();
+  }
 }

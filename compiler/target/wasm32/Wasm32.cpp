@@ -16,8 +16,9 @@ kernel::TargetAttr describeWasm32(MLIRContext *context, StringRef name) {
   static constexpr StringLiteral features[] = {"simd128", "relaxed-simd"};
   constexpr unsigned vectorBits = 128, registers = 12;
   ArrayRef<StringLiteral> has(features);
-  has = has.take_front(name == "wasm32-relaxed" ? 2 : name == "wasm32-simd128" ? 1 : 0);
-  return kernel::TargetAttr::get(context, name, "wasm32-unknown-unknown", "generic", vectorBits, registers, 32 << 10, 512 << 10, 4 << 20,
+  has = has.take_front(name == "wasm32-relaxed" ? 2 : name == "wasm32" ? 0 : 1);
+  StringRef triple = name == "wasm32-wasi" ? "wasm32-unknown-wasip1" : "wasm32-unknown-unknown";
+  return kernel::TargetAttr::get(context, name, triple, "generic", vectorBits, registers, 32 << 10, 512 << 10, 4 << 20,
                                  Builder(context).getStrArrayAttr(SmallVector<StringRef>(has.begin(), has.end())), kernel::TuningAttr(),
                                  makeByteSteps(context, vectorBits, false));
 }

@@ -1,4 +1,5 @@
-// FOLDER PAGE: serves the folder, opens the page in headless Chromium, and prints what the page posts to /said.
+// FOLDER PAGE [isolated]: serves the folder, opens the page in headless Chromium, and prints what the page posts to /said. An isolated page may share memory with
+// workers.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -6,7 +7,8 @@ import { extname, join, normalize } from "node:path";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 
-const [folder, page] = process.argv.slice(2);
+const [folder, page, isolated] = process.argv.slice(2);
+const isolation = isolated ? { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" } : {};
 const types = { ".html": "text/html", ".mjs": "text/javascript", ".wasm": "application/wasm", ".bin": "application/octet-stream" };
 const profile = mkdtempSync(join(tmpdir(), "browser-"));
 let browser;
@@ -31,7 +33,7 @@ const server = createServer(async (request, response) => {
   const path = normalize(new URL(request.url, "http://localhost").pathname);
   try {
     const bytes = await readFile(join(folder, path));
-    response.writeHead(200, { "content-type": types[extname(path)] ?? "text/plain" }).end(bytes);
+    response.writeHead(200, { "content-type": types[extname(path)] ?? "text/plain", ...isolation }).end(bytes);
   } catch {
     response.writeHead(404).end();
   }
