@@ -2,12 +2,17 @@
 #ifndef KILN_RUNTIME_THREADS_H
 #define KILN_RUNTIME_THREADS_H
 
+#if defined(_WIN32)
+#include "windows/Park.h"
+#include "windows/Thread.h"
+#else
 #if defined(__linux__) && !defined(KILN_PORTABLE_PARK)
 #include "linux/Park.h"
 #else
 #include "posix/Park.h" // also with KILN_PORTABLE_PARK, so that tests reach it
 #endif
 #include "posix/Thread.h"
+#endif
 
 namespace kiln {
 
