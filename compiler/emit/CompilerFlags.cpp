@@ -36,7 +36,7 @@ static constexpr Flag flags[] = {
     {"-fvisibility-inlines-hidden", "-fvisibility-inlines-hidden"},
     {"-ffunction-sections", "-ffunction-sections"},
     // Drivers choose this depending on the system.
-    {"", "-mframe-pointer=none -funwind-tables=2"},
+    {"", "-funwind-tables=2"},
 };
 
 /// Flags for the built-in compiler only: its own freestanding headers, stack sizes, and messages in a form that can be read back.
@@ -207,6 +207,9 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
       if (!word.empty())
         arguments.push_back(word.str());
   }
+  // macOS wants the frames of 64-bit Arm to be a list, but for functions that call none.
+  bool keepsFrames = parseTriple(target).isMacOSX() && parseTriple(target).isAArch64();
+  arguments.push_back(keepsFrames ? "-mframe-pointer=non-leaf" : "-mframe-pointer=none");
   if (!target)
     return arguments;
   if (!target.getCpu().empty())
