@@ -59,7 +59,7 @@ if platform.machine() in ("x86_64", "AMD64"):
 config.available_features.add(platform.machine())
 # Tools of other machines, which `tools/dev/install-packages cross` installs.
 for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-linux-gnu-g++", "ld.lld", "node", "chromium", "wine",
-             "x86_64-w64-mingw32-g++-posix", "x86_64-w64-mingw32-g++-win32"):
+             "x86_64-w64-mingw32-g++-posix", "x86_64-w64-mingw32-g++-win32", "ld64.lld-22"):
     if shutil.which(tool):
         config.available_features.add(tool)
     else:

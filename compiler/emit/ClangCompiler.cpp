@@ -12,6 +12,7 @@
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/TargetParser/Triple.h"
 #include <mutex>
 
 using namespace llvm;
@@ -78,11 +79,21 @@ Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef
   return object;
 }
 
+/// Any CPU of the target's architecture.
+static kernel::TargetAttr makeBaseline(kernel::TargetAttr target) {
+  return kernel::TargetAttr::get(target.getContext(), "baseline", target.getTriple(), "", 128, 16, target.getL1(), target.getL2(), target.getL3(),
+                                 mlir::ArrayAttr::get(target.getContext(), {}));
+}
+
 Expected<SmallVector<char, 0>> compileRunner(StringRef name, kernel::TargetAttr target) {
   std::string text = "#define KILN_MODEL \"" + makeAssemblerName(name) + "\"\n" + embeddedFile("builtin/runner.cpp").str();
-  auto baseline = kernel::TargetAttr::get(target.getContext(), "baseline", target.getTriple(), "", 128, 16, target.getL1(), target.getL2(), target.getL3(),
-                                          mlir::ArrayAttr::get(target.getContext(), {}));
-  return compileInProcess({"runner.cpp", text}, {}, baseline);
+  return compileInProcess({"runner.cpp", text}, {}, makeBaseline(target));
+}
+
+Expected<SmallVector<char, 0>> compileLibrarySupport(kernel::TargetAttr target) {
+  if (!Triple(tripleOf(target)).isOSWindows())
+    return SmallVector<char, 0>();
+  return compileInProcess({"support.cpp", embeddedFile("builtin/runner/windows_library.cpp").str()}, {}, makeBaseline(target));
 }
 
 std::string findUnknown(kernel::TargetAttr target) {

@@ -1,5 +1,6 @@
 //===- Program.cpp - A model as a program of its own, run by a command ------===//
 #include "compiler/run/Program.h"
+#include "compiler/emit/TargetLinker.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/run/Tensor.h"
@@ -65,40 +66,36 @@ static std::string readText(StringRef path) {
   return "";
 }
 
-/// lld links for every machine. Otherwise the linker of GCC's for this one.
-static Expected<std::string> findLinker(const Triple &triple) {
-  std::string ofGcc = (triple.getArchName() + "-linux-gnu-ld").str();
-  for (StringRef name : {StringRef("ld.lld"), StringRef("ld.lld-22"), StringRef(ofGcc)})
-    if (ErrorOr<std::string> found = sys::findProgramByName(name))
-      return *found;
-  return makeError("running a model for " + triple.getArchName() + " needs a linker: neither ld.lld nor " + ofGcc + " is installed");
-}
-
 Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Triple &triple, std::vector<std::string> command) {
-  Expected<std::string> linker = findLinker(triple);
-  if (!linker)
-    return linker.takeError();
+  Expected<std::string> linker = findTargetLinker(triple, "running a model for " + triple.getArchName().str());
+  Expected<SystemLibrary> system = linker ? makeSystemLibrary(triple) : linker.takeError();
+  if (!system)
+    return system.takeError();
+  if (!system->name.empty())
+    objects.push_back(MemoryBuffer::getMemBufferCopy(system->bytes, system->name));
   std::unique_ptr<Program> program(new Program);
   Expected<std::string> folder = makeTemporaryFolder("for the program of the model");
   if (!folder)
     return folder.takeError();
   program->folder = *folder;
-  program->path = inFolder(*folder, "model");
+  program->path = inFolder(*folder, triple.isOSWindows() ? "model.exe" : "model");
   program->command = std::move(command);
-  std::vector<std::string> words = {*linker, "-static", "-o", program->path};
+  std::vector<std::string> words = {*linker, "-o", program->path}, inputs;
+  append_range(words, programOptions(triple));
   for (auto [i, object] : enumerate(objects)) {
-    words.push_back(inFolder(*folder, Twine(i) + ".o"));
-    if (Error error = writeFile(words.back(), object->getBuffer()))
+    inputs.push_back(inFolder(*folder, Twine(i) + ".o"));
+    if (Error error = writeFile(inputs.back(), object->getBuffer()))
       return std::move(error);
     object.reset();
   }
+  append_range(words, inputs);
   SmallVector<StringRef> line(words.begin(), words.end());
   std::string log = inFolder(*folder, "log");
   std::optional<StringRef> streams[] = {StringRef(""), StringRef(""), StringRef(log)};
   if (sys::ExecuteAndWait(*linker, line, std::nullopt, streams) != 0)
     return makeError("the model does not link for " + triple.getArchName() + ": " + StringRef(readText(log)).split('\n').first);
-  for (const std::string &word : ArrayRef(words).drop_front(4))
-    sys::fs::remove(word);
+  for (const std::string &input : inputs)
+    sys::fs::remove(input);
   return std::move(program);
 }
 
@@ -127,27 +124,33 @@ Expected<std::unique_ptr<MemoryBuffer>> Program::ask(const RequestWriter &reques
 }
 
 Expected<std::vector<std::string>> findEmulator(const Triple &triple, unsigned vectorBits) {
-  std::string name = "qemu-" + triple.getArchName().str(), cpu;
-  switch (triple.getArch()) {
-  case Triple::aarch64:
+  std::string name = "qemu-" + triple.getArchName().str(), package = "qemu-user", cpu;
+  Triple host(sys::getProcessTriple());
+  bool isForWine = triple.isOSWindows() && triple.getArch() == host.getArch();
+  if (isForWine)
+    name = package = "wine";
+  if (triple.isOSLinux() && triple.isAArch64())
     cpu = "max,sve-default-vector-length=" + std::to_string(std::max(vectorBits, 128u) / 8);
-    break;
-  case Triple::riscv64:
+  if (triple.isOSLinux() && triple.getArch() == Triple::riscv64)
     cpu = "rv64" + (vectorBits < 128 ? "" : ",v=true,vext_spec=v1.0,vlen=" + std::to_string(vectorBits));
-    break;
-  default:
-    break;
-  }
+  std::string system = triple.isOSLinux() ? "" : triple.isOSWindows() ? " under Windows" : triple.isOSDarwin() ? " under macOS" : "";
   auto fail = [&](const Twine &help) {
-    return makeError("the model is compiled for " + triple.getArchName() + ", which this machine (" + Triple(sys::getProcessTriple()).getArchName() +
-                     ") cannot run" + help);
+    return makeError("the model is compiled for " + triple.getArchName() + system + ", which this machine (" + host.getArchName() + ") cannot run" + help);
   };
-  if (cpu.empty() || !triple.isOSLinux())
+  // The program around the model calls the system itself.
+  if (triple.isOSDarwin())
+    return fail("");
+  if (cpu.empty() && !isForWine)
     return fail(": give --runner=COMMAND, which runs a program of it");
+  std::vector<std::string> options;
+  if (!cpu.empty())
+    options = {"-cpu", cpu};
   for (const std::string &program : {name, name + "-static"})
-    if (ErrorOr<std::string> found = sys::findProgramByName(program))
-      return std::vector<std::string>{*found, "-cpu", cpu};
-  return fail(": install qemu-user, which has " + name + ", or give --runner=COMMAND");
+    if (ErrorOr<std::string> found = sys::findProgramByName(program)) {
+      options.insert(options.begin(), *found);
+      return options;
+    }
+  return fail(": install " + package + ", which has " + name + ", or give --runner=COMMAND");
 }
 
 } // namespace kiln

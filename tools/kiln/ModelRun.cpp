@@ -36,7 +36,7 @@ static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 
 static cl::opt<int> threads("threads", cl::desc("Number of threads that run the model; 0 means one per CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
 static cl::opt<std::string> runner("runner",
-    cl::desc("Command that runs a program of the target, given its path (default: qemu-user where the target is for another CPU)"), cl::value_desc("COMMAND"),
+    cl::desc("Command that runs a program of the target, given its path (default: qemu-user where the target is for another CPU, Wine for Windows)"), cl::value_desc("COMMAND"),
                                    cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
 static cl::opt<std::string> imageLayout("image-layout",
     cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
@@ -57,7 +57,7 @@ static ProbedSteps listSteps(kernel::TargetAttr target) {
   return {findByteStep(target).getFunction().str(), brain ? brain.getFunction().str() : ""};
 }
 
-/// The command for targets of another architecture, or the one that the user gives; empty where the model runs in this process.
+/// The command for targets of another architecture or system, or the one that the user gives; empty where the model runs in this process.
 static Expected<std::vector<std::string>> findRunner(ArrayRef<TargetModule> targets) {
   Triple triple;
   unsigned vectorBits = 0;
@@ -66,6 +66,10 @@ static Expected<std::vector<std::string>> findRunner(ArrayRef<TargetModule> targ
       triple = Triple(attribute.getTriple());
       vectorBits = std::max(vectorBits, attribute.getVectorBits());
     }
+  Triple host(sys::getProcessTriple());
+  // The program around a model calls the system itself, and knows Linux' and Windows' calls.
+  if (triple.isOSDarwin() && !host.isOSDarwin())
+    return findEmulator(triple, vectorBits);
   if (runner.getNumOccurrences()) {
     SmallVector<StringRef> words;
     StringRef(runner).split(words, ' ', -1, /*KeepEmpty=*/false);
@@ -73,7 +77,7 @@ static Expected<std::vector<std::string>> findRunner(ArrayRef<TargetModule> targ
       return makeError("--runner: expected a command");
     return std::vector<std::string>(words.begin(), words.end());
   }
-  if (triple.getArch() == Triple::UnknownArch || triple.getArch() == Triple(sys::getProcessTriple()).getArch())
+  if (triple.getArch() == Triple::UnknownArch || (triple.getArch() == host.getArch() && triple.getOS() == host.getOS()))
     return std::vector<std::string>();
   return findEmulator(triple, vectorBits);
 }

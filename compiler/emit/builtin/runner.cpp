@@ -2,6 +2,12 @@
 // output. It needs no C library, so any linker makes it. compiler/run/Program.h describes requests and answers; the names of the model's functions stand
 // in front of this text as macros.
 #include "kiln/abi.h"
+#include <runner/functions.h>
+#if defined(_WIN32)
+#include <runner/windows.h>
+#else
+#include <runner/linux.h>
+#endif
 
 extern "C" const kiln_model_info model_info __asm__(KILN_MODEL "_info");
 extern "C" const char *model_target(void) __asm__(KILN_MODEL "_target");
@@ -10,67 +16,6 @@ extern "C" char model_workspace_size __asm__(KILN_MODEL "_workspace_size");
 
 namespace {
 
-#if defined(__x86_64__)
-enum : int64_t { callRead = 0, callWrite = 1, callMap = 9, callClock = 228, callExit = 231 };
-int64_t callSystem(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d = 0, int64_t e = 0, int64_t f = 0) {
-  register int64_t r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-  __asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
-  return number;
-}
-__asm__(".globl _start\n_start:\n  xorl %ebp, %ebp\n  movq %rsp, %rdi\n  andq $-16, %rsp\n  call kiln_answer\n");
-#elif defined(__aarch64__)
-enum : int64_t { callRead = 63, callWrite = 64, callExit = 94, callClock = 113, callMap = 222 };
-int64_t callSystem(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d = 0, int64_t e = 0, int64_t f = 0) {
-  register int64_t x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-  register int64_t x3 __asm__("x3") = d, x4 __asm__("x4") = e, x5 __asm__("x5") = f;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-  return x0;
-}
-__asm__(".globl _start\n_start:\n  mov x29, #0\n  mov x30, #0\n  mov x0, sp\n  bl kiln_answer\n");
-#elif defined(__riscv) && __riscv_xlen == 64
-enum : int64_t { callRead = 63, callWrite = 64, callExit = 94, callClock = 113, callMap = 222 };
-int64_t callSystem(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d = 0, int64_t e = 0, int64_t f = 0) {
-  register int64_t a7 __asm__("a7") = number, a0 __asm__("a0") = a, a1 __asm__("a1") = b, a2 __asm__("a2") = c;
-  register int64_t a3 __asm__("a3") = d, a4 __asm__("a4") = e, a5 __asm__("a5") = f;
-  __asm__ volatile("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5) : "memory");
-  return a0;
-}
-__asm__(".globl _start\n_start:\n  mv a0, sp\n  andi sp, sp, -16\n  call kiln_answer\n");
-#else
-#error "no system calls are known for this machine"
-#endif
-
-[[noreturn]] void stop(int64_t status) {
-  for (;;)
-    callSystem(callExit, status, 0, 0);
-}
-
-//===- What the C library would have -----------------------------------------===//
-
-const uint64_t *startStack;
-
-uint64_t findAuxiliary(uint64_t type) {
-  const uint64_t *at = startStack + 1 + *startStack + 1; // behind the arguments
-  while (*at)
-    ++at;
-  for (++at; at[0]; at += 2)
-    if (at[0] == type)
-      return at[1];
-  return 0;
-}
-
-char *findVariable(const char *name) {
-  for (char *const *at = reinterpret_cast<char *const *>(startStack + 1 + *startStack + 1); *at; ++at) {
-    char *text = *at;
-    const char *rest = name;
-    while (*rest && *text == *rest)
-      ++text, ++rest;
-    if (!*rest && *text == '=')
-      return text + 1;
-  }
-  return nullptr;
-}
-
 //===- Input, output and memory -----------------------------------------------===//
 
 constexpr uint64_t guardBytes = 64;
@@ -78,7 +23,7 @@ constexpr unsigned char guard = 0xa5;
 
 void readBytes(void *to, uint64_t bytes) {
   for (char *at = static_cast<char *>(to); bytes;) {
-    const int64_t done = callSystem(callRead, 0, reinterpret_cast<int64_t>(at), int64_t(bytes));
+    const int64_t done = readSome(at, bytes);
     if (done <= 0)
       stop(2);
     at += done;
@@ -88,7 +33,7 @@ void readBytes(void *to, uint64_t bytes) {
 
 void writeBytes(const void *from, uint64_t bytes) {
   for (const char *at = static_cast<const char *>(from); bytes;) {
-    const int64_t done = callSystem(callWrite, 1, reinterpret_cast<int64_t>(at), int64_t(bytes));
+    const int64_t done = writeSome(at, bytes);
     if (done <= 0)
       stop(2);
     at += done;
@@ -98,11 +43,9 @@ void writeBytes(const void *from, uint64_t bytes) {
 
 // Zeros, with a guard behind them.
 char *allocate(uint64_t bytes) {
-  constexpr int64_t readAndWrite = 3, privateAndAnonymous = 0x22;
-  const int64_t at = callSystem(callMap, 0, int64_t(bytes + guardBytes), readAndWrite, privateAndAnonymous, -1, 0);
-  if (at < 0 && at > -4096)
+  char *memory = mapMemory(bytes + guardBytes);
+  if (!memory)
     stop(3);
-  char *memory = reinterpret_cast<char *>(at);
   for (uint64_t i = 0; i < guardBytes; ++i)
     memory[bytes + i] = char(guard);
   return memory;
@@ -129,13 +72,6 @@ void giveText(const char *text) {
     ++length;
   give(text ? length : -1);
   writeBytes(text, uint64_t(length));
-}
-
-int64_t readClock() {
-  int64_t time[2] = {0, 0};
-  constexpr int64_t monotonic = 1;
-  callSystem(callClock, monotonic, reinterpret_cast<int64_t>(time), 0);
-  return time[0] * 1000000000 + time[1];
 }
 
 //===- The table of the model -------------------------------------------------===//
@@ -354,45 +290,8 @@ void run() {
 
 } // namespace
 
-// Kernels may call these, and so may the compiler.
-extern "C" {
-__attribute__((no_builtin)) void *memcpy(void *to, const void *from, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i)
-    static_cast<char *>(to)[i] = static_cast<const char *>(from)[i];
-  return to;
-}
-__attribute__((no_builtin)) void *memmove(void *to, const void *from, size_t bytes) {
-  char *target = static_cast<char *>(to);
-  const char *source = static_cast<const char *>(from);
-  if (target < source)
-    return memcpy(to, from, bytes);
-  while (bytes--)
-    target[bytes] = source[bytes];
-  return to;
-}
-__attribute__((no_builtin)) void *memset(void *to, int value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i)
-    static_cast<char *>(to)[i] = char(value);
-  return to;
-}
-__attribute__((no_builtin)) int memcmp(const void *a, const void *b, size_t bytes) {
-  const unsigned char *x = static_cast<const unsigned char *>(a), *y = static_cast<const unsigned char *>(b);
-  for (size_t i = 0; i < bytes; ++i)
-    if (x[i] != y[i])
-      return x[i] < y[i] ? -1 : 1;
-  return 0;
-}
-__attribute__((no_builtin)) size_t strlen(const char *text) {
-  size_t length = 0;
-  while (text[length])
-    ++length;
-  return length;
-}
-char *getenv(const char *name) { return findVariable(name); }
-unsigned long getauxval(unsigned long type) { return findAuxiliary(type); }
-
-[[noreturn]] void kiln_answer(const uint64_t *stack) {
-  startStack = stack;
+extern "C" [[noreturn]] void kiln_answer(const uint64_t *stack) {
+  start(stack);
   enum : uint64_t { requestDescription, requestWorkspaceSize, requestRun };
   const uint64_t request = takeNumber();
   if (request == requestDescription)
@@ -404,5 +303,4 @@ unsigned long getauxval(unsigned long type) { return findAuxiliary(type); }
   else
     stop(2);
   stop(0);
-}
 }
