@@ -2,8 +2,10 @@
 #include "compiler/emit/TargetLinker.h"
 #include "compiler/emit/ExternalCompiler.h"
 #include "compiler/emit/Temporary.h"
+#include "compiler/files/InputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Object/COFF.h"
 #include "llvm/Object/COFFImportFile.h"
 #include "llvm/Support/Path.h"
@@ -26,7 +28,8 @@ Expected<std::string> findTargetLinker(const Triple &triple, StringRef purpose) 
     ofGcc = (triple.getArchName() + "-linux-gnu-ld").str();
   if (triple.isOSWindows())
     ofGcc = (triple.getArchName() + "-w64-mingw32-ld").str();
-  for (const std::string &name : {lld, lld + "-22", ofGcc})
+  // The one of Kiln's own LLVM first: older ones do not know what its objects for Windows say about hidden symbols.
+  for (const std::string &name : {lld + "-" + std::to_string(LLVM_VERSION_MAJOR), lld, ofGcc})
     if (ErrorOr<std::string> found = name.empty() ? std::make_error_code(std::errc::no_such_file_or_directory) : sys::findProgramByName(name))
       return *found;
   std::string missing = ofGcc.empty() ? lld + " is not installed" : "neither " + lld + " nor " + ofGcc + " is installed";
@@ -51,11 +54,11 @@ static Expected<std::string> captureFile(function_ref<Error(StringRef path)> wri
   SmallString<128> path(*folder);
   sys::path::append(path, "library");
   Error error = write(path);
-  std::string bytes;
-  if (auto file = error ? nullptr : MemoryBuffer::getFile(path); file && *file)
-    bytes = (*file)->getBuffer().str();
+  auto file = error ? Expected<std::unique_ptr<MemoryBuffer>>(std::move(error)) : readInputFile(path, mostDataBytes);
   removeTemporaryFolder(*folder);
-  return error ? Expected<std::string>(std::move(error)) : bytes;
+  if (!file)
+    return file.takeError();
+  return (*file)->getBuffer().str();
 }
 
 static object::COFFShortExport makeExport(StringRef name, bool isData = false) {

@@ -92,8 +92,12 @@ Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<Mem
   SmallVector<StringRef> line(words.begin(), words.end());
   std::string log = inFolder(*folder, "log");
   std::optional<StringRef> streams[] = {StringRef(""), StringRef(""), StringRef(log)};
-  if (sys::ExecuteAndWait(*linker, line, std::nullopt, streams) != 0)
-    return makeError("the model does not link for " + triple.getArchName() + ": " + StringRef(readText(log)).split('\n').first);
+  if (sys::ExecuteAndWait(*linker, line, std::nullopt, streams) != 0) {
+    std::string said = readText(log);
+    size_t fault = StringRef(said).find("error: ");
+    return makeError("the model does not link for " + triple.getArchName() + ": " +
+                     StringRef(said).drop_front(fault == StringRef::npos ? 0 : fault).split('\n').first);
+  }
   for (const std::string &input : inputs)
     sys::fs::remove(input);
   return std::move(program);

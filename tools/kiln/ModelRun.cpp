@@ -36,7 +36,8 @@ static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 
 static cl::opt<int> threads("threads", cl::desc("Number of threads that run the model; 0 means one per CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
 static cl::opt<std::string> runner("runner",
-    cl::desc("Command that runs a program of the target, given its path (default: qemu-user where the target is for another CPU, Wine for Windows)"), cl::value_desc("COMMAND"),
+    cl::desc("Command that runs a program of the target, given its path (default: qemu-user where the target is for another CPU, Wine for Windows)"),
+                                   cl::value_desc("COMMAND"),
                                    cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
 static cl::opt<std::string> imageLayout("image-layout",
     cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),

@@ -44,9 +44,9 @@ namespace kiln::cpu {
   F(amx_bf16, "amx-bf16", leaf7_d, 22, amx_state, 0)                  \
   F(amx_int8, "amx-int8", leaf7_d, 25, amx_state, 0)
 
-// The same for AArch64: the enumerator, LLVM's name, the name behind -march=armv8.2-a+, the word and bit in which Linux reports it, the name by which macOS does,
-// and the number by which Windows does (0: not at all). A target whose vectors are longer than 128 bits needs one of the last ones, which are no instruction
-// sets: they have no name for compilers.
+// The same for AArch64: the enumerator, LLVM's name, the name behind -march=armv8.2-a+, the word and bit in which Linux reports it, the name by which macOS
+// does, and the number by which Windows does (0: not at all). A target whose vectors are longer than 128 bits needs one of the last ones, which are no
+// instruction sets: they have no name for compilers.
 #define KILN_AARCH64_FEATURES(F) \
   F(fullfp16, "fullfp16", "fp16", capabilities, 10, "FEAT_FP16", 67)       \
   F(dotprod, "dotprod", "dotprod", capabilities, 20, "FEAT_DotProd", 43)   \

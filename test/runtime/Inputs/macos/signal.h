@@ -1,1 +1,0 @@
-#include "declarations.h"
