@@ -2,7 +2,8 @@
 #                [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp])
 #
 # Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h and the model's objects. NAME is the prefix of all
-# symbols (default: <target>). Several CPUs give one library that chooses at run time. The model is compiled again when it, its external data
+# symbols (default: <target>). Several CPUs give one library that chooses at run time; the default is this machine's, or, with a toolchain file for another
+# machine, all levels of its architecture. The toolchain file also decides the system. The model is compiled again when it, its external data
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
 function(kiln_add_model target)
@@ -22,8 +23,12 @@ function(kiln_add_model target)
   get_filename_component(model "${ARG_MODEL}" ABSOLUTE)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.kiln)
   set(options --name ${ARG_NAME} -o ${folder} ${ARG_OPTIONS})
-  if(ARG_TARGET)
-    list(JOIN ARG_TARGET "," cpus)
+  _kiln_find_machine(${target} "${ARG_TARGET}" cpus system)
+  if(system AND NOT ARG_OPTIONS MATCHES "--system=")
+    list(APPEND options --system=${system})
+  endif()
+  if(cpus)
+    list(JOIN cpus "," cpus)
     list(APPEND options --target=${cpus})
   endif()
   foreach(dim IN LISTS ARG_DIM)
@@ -64,6 +69,51 @@ function(kiln_add_model target)
   endif()
 endfunction()
 
+# What CMake builds for: `cpus` are those that are given, or all of the architecture where that is not this machine's; `system` is empty for Linux.
+function(_kiln_find_machine target given cpus system)
+  set(processor ${CMAKE_SYSTEM_PROCESSOR})
+  if(APPLE AND CMAKE_OSX_ARCHITECTURES)
+    set(processor ${CMAKE_OSX_ARCHITECTURES})
+  elseif(NOT processor)
+    string(REGEX MATCH "(x86_64|aarch64|armv7|riscv64)[^/]*$" processor "${CMAKE_CXX_COMPILER_TARGET}" "${CMAKE_CXX_COMPILER}")
+    string(REGEX REPLACE "-.*" "" processor "${processor}")
+  endif()
+  string(TOLOWER "${processor}" processor)
+  set(family "")
+  if(CMAKE_SYSTEM_NAME STREQUAL "Emscripten" OR processor STREQUAL "wasm32")
+    set(family wasm32-simd128)
+  elseif(processor MATCHES "^(x86_64|amd64|x64)$")
+    set(family portable-x86_64)
+  elseif(APPLE AND processor MATCHES "^(aarch64|arm64)$")
+    set(family apple-m1)
+  elseif(processor MATCHES "^(aarch64|arm64)$")
+    set(family portable-aarch64)
+  elseif(processor STREQUAL "riscv64")
+    set(family portable-riscv64)
+  elseif(processor MATCHES "^armv7")
+    set(family armv7-neon)
+  endif()
+  set(isHere FALSE)
+  if(CMAKE_SYSTEM_NAME STREQUAL CMAKE_HOST_SYSTEM_NAME AND CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+    set(isHere TRUE)
+  endif()
+  if(NOT given AND NOT isHere AND NOT family)
+    message(FATAL_ERROR "kiln_add_model(${target}): no target follows from CMAKE_SYSTEM_PROCESSOR, which is '${processor}'; give TARGET")
+  endif()
+  if(NOT given AND NOT isHere)
+    set(given ${family})
+  endif()
+  set(${cpus} "${given}" PARENT_SCOPE)
+  set(${system} "" PARENT_SCOPE)
+  if(WIN32 AND MSVC)
+    set(${system} windows-msvc PARENT_SCOPE)
+  elseif(WIN32)
+    set(${system} windows PARENT_SCOPE)
+  elseif(APPLE)
+    set(${system} macos PARENT_SCOPE)
+  endif()
+endfunction()
+
 function(_kiln_add_library target name model folder options)
   set(library ${folder}/lib${name}.a)
   set(weights "")
@@ -74,7 +124,7 @@ function(_kiln_add_library target name model folder options)
   add_custom_command(
     OUTPUT ${folder}/${name}.stamp
     BYPRODUCTS ${library} ${folder}/${name}.h ${weights}
-    COMMAND Kiln::kiln ${model} ${options} --depfile ${folder}/${name}.d --stamp ${folder}/${name}.stamp -q
+    COMMAND Kiln::kiln ${model} ${options} --emit=lib --depfile ${folder}/${name}.d --stamp ${folder}/${name}.stamp -q
     DEPENDS ${model} Kiln::kiln
     DEPFILE ${folder}/${name}.d
     COMMENT "Compiling model ${name}"

@@ -31,9 +31,12 @@ if(KILN_BUILD_COMPILER)
   set_target_properties(kiln PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIRS}")
   install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# For builds for other machines.
+set(KILN_RUNTIME_SOURCES ${CMAKE_INSTALL_DATADIR}/kiln/runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/ DESTINATION ${KILN_RUNTIME_SOURCES})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/KilnConfig.cmake.in ${PROJECT_BINARY_DIR}/package/KilnConfig.cmake
-                              INSTALL_DESTINATION ${kilnPackageDir} PATH_VARS CMAKE_INSTALL_BINDIR)
+                              INSTALL_DESTINATION ${kilnPackageDir} PATH_VARS CMAKE_INSTALL_BINDIR KILN_RUNTIME_SOURCES)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/KilnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/kiln.pc.in ${PROJECT_BINARY_DIR}/package/kiln.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/KilnConfig.cmake ${PROJECT_BINARY_DIR}/package/KilnConfigVersion.cmake

@@ -4,6 +4,7 @@
 #include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/DarwinArchive.h"
 #include "compiler/emit/DataObject.h"
 #include "compiler/emit/ElfWriter.h"
 #include "compiler/emit/ExternalCompiler.h"
@@ -12,6 +13,7 @@
 #include "compiler/emit/Package.h"
 #include "compiler/emit/SingleSource.h"
 #include "compiler/emit/StackUse.h"
+#include "compiler/emit/TargetLinker.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/emit/Weights.h"
 #include "compiler/emit/web/ModelModule.h"
@@ -26,6 +28,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 
@@ -340,11 +344,17 @@ CompileStatus compileModel(const CompileOptions &options, Compilation &result, s
   return status;
 }
 
+static llvm::Triple targetTriple(const Compilation &compilation) {
+  return llvm::Triple(tripleOf(kernel::getTarget(*compilation.targets.front().module)));
+}
+
 static std::vector<ArchiveMember> listMembers(const Compilation &compilation) {
   std::vector<ArchiveMember> members;
+  // Names in C have an underscore more in objects of macOS.
+  std::string weights = (targetTriple(compilation).isOSDarwin() ? "_" : "") + compilation.name + "_weights";
   for (const OutputFile &object : compilation.objects) {
     // Only the object of the weights is a stream.
-    std::vector<std::string> symbols = object.stream ? std::vector{compilation.name + "_weights"} : definedSymbols(object.contents);
+    std::vector<std::string> symbols = object.stream ? std::vector{weights} : definedSymbols(object.contents);
     members.push_back({object.path, object.getSize(), std::move(symbols), [&object](llvm::raw_ostream &out) { object.write(out); }});
   }
   return members;
@@ -355,8 +365,11 @@ OutputFile makeArchive(const Compilation &compilation) {
   const OutputFile &record = compilation.record;
   if (!record.path.empty())
     members.push_back({record.path, record.getSize(), {}, [&record](llvm::raw_ostream &out) { record.write(out); }});
-  uint64_t bytes = archiveBytes(members);
-  auto stream = [members = std::move(members)](llvm::raw_ostream &out) { writeArchive(out, members); };
+  bool isDarwin = targetTriple(compilation).isOSDarwin();
+  uint64_t bytes = isDarwin ? darwinArchiveBytes(members) : archiveBytes(members);
+  auto stream = [members = std::move(members), isDarwin](llvm::raw_ostream &out) {
+    isDarwin ? writeDarwinArchive(out, members) : writeArchive(out, members);
+  };
   return {"lib" + compilation.name + ".a", "", std::move(stream), bytes};
 }
 
@@ -367,10 +380,26 @@ std::vector<OutputFile> makeBuildFiles(const Compilation &compilation) {
   return files;
 }
 
+/// For another machine or system than this one, by that system's linker.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkElsewhere(const Compilation &compilation, const llvm::Triple &triple) {
+  auto fail = [](const llvm::Twine &text) { return llvm::createStringError(llvm::inconvertibleErrorCode(), text); };
+  if (!compilation.libraries.empty())
+    return fail("--emit=so for " + triple.str() + ": the model calls " + llvm::join(compilation.libraries, ", ") + ", which is of this machine");
+  // Its objects do not say what is hidden, and its programs link with its own linker.
+  if (triple.isWindowsMSVCEnvironment())
+    return fail("--emit=so for " + triple.str() + ": link the static library by Visual C++'s linker, or compile for --system=windows");
+  auto support = compileLibrarySupport(kernel::getTarget(*compilation.targets.front().module));
+  if (!support)
+    return support.takeError();
+  return linkForTarget(compilation.name, listMembers(compilation), StringRef(support->data(), support->size()), triple);
+}
+
 OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOptions &options, std::vector<std::string> &errors) {
-  OutputFile library = {"lib" + compilation.name + ".so", "", nullptr};
+  llvm::Triple triple = targetTriple(compilation), host(llvm::sys::getDefaultTargetTriple());
+  OutputFile library = {sharedLibraryName(compilation.name, triple), "", nullptr};
+  bool isHere = triple.getArch() == host.getArch() && triple.getOS() == host.getOS();
   std::vector<std::string> links;
-  for (const std::string &name : compilation.libraries) {
+  for (const std::string &name : isHere ? compilation.libraries : std::vector<std::string>()) {
     std::string archive = findLibraryFile("libkiln_" + name + ".a");
     if (archive.empty()) {
       errors.push_back("no libkiln_" + name + ".a in " + libraryFolder() + ": this Kiln is built without the library");
@@ -381,7 +410,9 @@ OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOption
     for (StringRef link : kernel::findLibrary(name)->links)
       links.push_back("-l" + link.str());
   }
-  auto linked = linkSharedLibrary(options.cxx.empty() ? "cc" : options.cxx, listMembers(compilation), links);
+  // A compiler that the user gives knows its system.
+  auto linked = isHere || !options.cxx.empty() ? linkSharedLibrary(options.cxx.empty() ? "cc" : options.cxx, listMembers(compilation), links)
+                                               : linkElsewhere(compilation, triple);
   if (!linked) {
     errors.push_back(toString(linked.takeError()));
     return library;

@@ -12,6 +12,7 @@
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/TargetParser/Triple.h"
 #include <mutex>
 
 using namespace llvm;
@@ -83,6 +84,12 @@ Expected<SmallVector<char, 0>> compileRunner(const Signature &signature, kernel:
   std::string text = define("KILN_MODEL", "\"" + makeAssemblerName(signature.name) + "\"") + define("KILN_DIMS", std::to_string(signature.hasDims())) +
                      define("KILN_WEIGHTS", std::to_string(signature.externalWeights)) + embeddedFile("builtin/runner.cpp").str();
   return compileInProcess({"runner.cpp", text}, {}, makeBaseline(target));
+}
+
+Expected<SmallVector<char, 0>> compileLibrarySupport(kernel::TargetAttr target) {
+  if (!Triple(tripleOf(target)).isOSWindows())
+    return SmallVector<char, 0>();
+  return compileInProcess({"support.cpp", embeddedFile("builtin/runner/windows_library.cpp").str()}, {}, makeBaseline(target));
 }
 
 std::string findUnknown(kernel::TargetAttr target) {

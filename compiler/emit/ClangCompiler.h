@@ -16,6 +16,9 @@ llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &un
 /// dimensions and weights count.
 llvm::Expected<llvm::SmallVector<char, 0>> compileRunner(const Signature &signature, kernel::TargetAttr target);
 
+/// The object that a shared library of the target's system needs besides the model's; empty where there is none.
+llvm::Expected<llvm::SmallVector<char, 0>> compileLibrarySupport(kernel::TargetAttr target);
+
 /// The fault of a target: a triple, CPU or instruction set that Clang does not know, or an unsupported kind of machine. Empty if there is none.
 std::string findUnknown(kernel::TargetAttr target);
 

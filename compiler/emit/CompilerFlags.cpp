@@ -36,8 +36,7 @@ static constexpr Flag flags[] = {
     {"-fvisibility=hidden", "-fvisibility=hidden"},
     {"-fvisibility-inlines-hidden", "-fvisibility-inlines-hidden"},
     {"-ffunction-sections", "-ffunction-sections"},
-    // Drivers choose these depending on the system.
-    {"", "-mframe-pointer=none"},
+    // Drivers choose this depending on the system.
     {"", "-funwind-tables=2"},
 };
 
@@ -302,6 +301,9 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
   }
   if (isBareMetal(triple))
     arguments.insert(arguments.end(), {"-mrelocation-model", "static"});
+  // macOS wants the frames of 64-bit Arm to be a list, but for functions that call none.
+  bool keepsFrames = parseTriple(target).isMacOSX() && parseTriple(target).isAArch64();
+  arguments.push_back(keepsFrames ? "-mframe-pointer=non-leaf" : "-mframe-pointer=none");
   if (!target)
     return arguments;
   if (!target.getCpu().empty())

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 
@@ -33,7 +34,21 @@ static constexpr StringLiteral sourceListTemplate = R"(# The sources of model @N
 set(@NAME@_INCLUDES ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/runtime/include)
 # For all C++. The last -O counts; the text is unrolled already, and -ffast-math would break it.
 set(@NAME@_OPTIONS @OPTIONS@)
+if(WIN32) # its objects have no hidden symbols, and code needs no option to be relocated
+  list(REMOVE_ITEM @NAME@_OPTIONS -fPIC)
+  list(APPEND @NAME@_OPTIONS -Wno-attributes)
+endif()
+@ALIGN@if(CMAKE_CXX_COMPILER_FRONTEND_VARIANT STREQUAL "MSVC") # clang-cl
+  list(TRANSFORM @NAME@_OPTIONS PREPEND /clang:)
+endif()
 set(@NAME@_SOURCES)
+)";
+
+/// For units with vectors of more than 128 bits.
+static constexpr StringLiteral alignTemplate = R"(if(WIN32 AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC cannot align the stack of Windows to more than 16 bytes (GCC 54412), but uses moves of aligned vectors.
+  list(APPEND @NAME@_OPTIONS -Wa,-muse-unaligned-vector-move)
+endif()
 )";
 
 static constexpr StringLiteral unitsTemplate = R"(
@@ -101,7 +116,12 @@ static std::string printSourceList(const ModelSources &sources, bool embedded) {
   std::string name = makeCMakeWord(sources.signature.name);
   std::vector<std::string> options = commonFlags();
   options.push_back("-Wno-psabi");
-  std::string text = fillIn(sourceListTemplate, {{"@NAME@", name}, {"@OPTIONS@", joinWords(options, "", " ", makeCMakeWord)}});
+  bool hasLongVectors = llvm::any_of(sources.units, [](const TranslationUnit &unit) {
+    return unit.target && llvm::Triple(tripleOf(unit.target)).isX86() && unit.target.getVectorBits() > 128;
+  });
+  std::string align = hasLongVectors ? fillIn(alignTemplate, {{"@NAME@", name}}) : "";
+  std::string text =
+      fillIn(sourceListTemplate, {{"@ALIGN@", align}, {"@NAME@", name}, {"@OPTIONS@", joinWords(options, "", " ", makeCMakeWord)}});
   llvm::MapVector<kernel::TargetAttr, std::string> units;
   for (const TranslationUnit &unit : sources.units)
     units[unit.target] += "\n  ${CMAKE_CURRENT_LIST_DIR}/" + makeCMakeWord(unit.name);
@@ -147,6 +167,13 @@ if(NOT TARGET @NAME@::@NAME@)
   if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.a)
     add_library(@NAME@::@NAME@ STATIC IMPORTED)
     set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.a)
+  elseif(EXISTS ${CMAKE_CURRENT_LIST_DIR}/@NAME@.dll)
+    add_library(@NAME@::@NAME@ SHARED IMPORTED)
+    set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/@NAME@.dll
+                                                    IMPORTED_IMPLIB ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.dll.a)
+  elseif(EXISTS ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.dylib)
+    add_library(@NAME@::@NAME@ SHARED IMPORTED)
+    set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.dylib)
   else()
     add_library(@NAME@::@NAME@ SHARED IMPORTED)
     set_target_properties(@NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib@NAME@.so IMPORTED_NO_SONAME TRUE)

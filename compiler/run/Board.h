@@ -30,7 +30,7 @@ struct Board {
 /// The board that runs code for the machine; null if there is none.
 const Board *findBoard(const Destination &machine);
 
-/// A script for lld that places a program in the board's memory, with the symbols of builtin/semihosting.h.
+/// A script for lld that places a program in the board's memory, with the symbols of builtin/runner/semihosting.h.
 std::string printLinkerScript(const Board &board);
 
 } // namespace kiln

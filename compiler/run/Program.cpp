@@ -1,6 +1,7 @@
 //===- Program.cpp - A model as a program of its own, run by a command ------===//
 #include "compiler/run/Program.h"
 #include "compiler/emit/EmbeddedFiles.h"
+#include "compiler/emit/TargetLinker.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/run/LibraryFolder.h"
@@ -70,24 +71,6 @@ static std::string readText(StringRef path) {
   return "";
 }
 
-/// lld links for every machine. Otherwise the linker of GCC's for this one.
-static Expected<std::string> findLinker(const Triple &triple) {
-  std::string ofGcc = (triple.getArchName() + "-linux-gnu-ld").str();
-  using Names = SmallVector<StringRef>;
-  Names names = triple.isWasm() ? Names{"wasm-ld", "wasm-ld-22"} : Names{"ld.lld", "ld.lld-22", ofGcc};
-  for (StringRef name : names)
-    if (ErrorOr<std::string> found = sys::findProgramByName(name))
-      return *found;
-  return makeError("running a model for " + triple.getArchName() + " needs a linker: neither " + names.front() + " nor " + names.back() + " is installed");
-}
-
-/// The options of a program for this machine. WebAssembly's linker makes a stack of 64 KiB if it is not told.
-static std::vector<std::string> linkerOptions(const Triple &triple) {
-  if (triple.isWasm())
-    return {"--stack-first", "-z", "stack-size=1048576"};
-  return {"-static"};
-}
-
 /// node runs JavaScript, so it is told of a program in that language.
 static Error addScript(StringRef folder, std::vector<std::string> &command) {
   if (command.back() != nodeScript)
@@ -133,27 +116,31 @@ static Expected<std::vector<std::string>> addSurroundings(const Destination &mac
 /// The first line of what the linker says, and what may help.
 static Error explainLink(const Destination &machine, StringRef said) {
   std::string driver = nameDriver(machine), help;
+  size_t fault = said.find("error: ");
   if (said.contains("undefined symbol: __") && !driver.empty() && !sys::findProgramByName(driver))
     help = "; install " + driver + ", whose library has such functions";
-  return makeError("the model does not link for " + machine.triple.getArchName() + ": " + said.split('\n').first + help);
+  return makeError("the model does not link for " + machine.triple.getArchName() + ": " + said.drop_front(fault == StringRef::npos ? 0 : fault).split('\n').first + help);
 }
 
 Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Destination &machine,
                                                  std::vector<std::string> command) {
-  Expected<std::string> linker = findLinker(machine.triple);
-  if (!linker)
-    return linker.takeError();
+  Expected<std::string> linker = findTargetLinker(machine.triple, "running a model for " + machine.triple.getArchName().str());
+  Expected<SystemLibrary> system = linker ? makeSystemLibrary(machine.triple) : linker.takeError();
+  if (!system)
+    return system.takeError();
+  if (!system->name.empty())
+    objects.push_back(MemoryBuffer::getMemBufferCopy(system->bytes, system->name));
   std::unique_ptr<Program> program(new Program);
   Expected<std::string> folder = makeTemporaryFolder("for the program of the model");
   if (!folder)
     return folder.takeError();
   program->folder = *folder;
-  program->path = inFolder(*folder, "model");
+  program->path = inFolder(*folder, machine.triple.isOSWindows() ? "model.exe" : "model");
   program->command = std::move(command);
   if (Error error = addScript(*folder, program->command))
     return std::move(error);
   std::vector<std::string> words = {*linker, "-o", program->path}, files;
-  append_range(words, linkerOptions(machine.triple));
+  append_range(words, programOptions(machine.triple));
   for (auto [i, object] : enumerate(objects)) {
     files.push_back(inFolder(*folder, Twine(i) + ".o"));
     if (Error error = writeFile(files.back(), object->getBuffer()))
@@ -258,17 +245,26 @@ static std::vector<std::string> nameBoard(const Board &board) {
 
 Expected<std::vector<std::string>> findEmulator(const Destination &machine) {
   const Board *board = findBoard(machine);
-  std::vector<std::string> words = board ? nameBoard(*board) : nameEmulation(machine);
+  const Triple &triple = machine.triple, host(sys::getProcessTriple());
+  std::string system = triple.isOSWindows() ? " under Windows" : triple.isOSDarwin() ? " under macOS" : "";
   auto fail = [&](const Twine &help) {
-    return makeError("the model is compiled for " + machine.triple.getArchName() + ", which this machine (" +
-                     Triple(sys::getProcessTriple()).getArchName() + ") cannot run" + help);
+    return makeError("the model is compiled for " + triple.getArchName() + system + ", which this machine (" + host.getArchName() + ") cannot run" + help);
   };
-  if (machine.triple.isWasm()) {
+  // The program around the model calls the system itself.
+  if (triple.isOSDarwin())
+    return fail("");
+  if (triple.isOSWindows() && triple.getArch() == host.getArch()) {
+    if (ErrorOr<std::string> wine = sys::findProgramByName("wine"))
+      return std::vector<std::string>{*wine};
+    return fail(": install wine, which has wine, or give --runner=COMMAND");
+  }
+  std::vector<std::string> words = board ? nameBoard(*board) : nameEmulation(machine);
+  if (triple.isWasm()) {
     if (ErrorOr<std::string> node = sys::findProgramByName("node"))
       return std::vector<std::string>{*node, "--no-warnings", nodeScript.str()};
     return fail(": install node, or give --runner=COMMAND, which runs a program for WASI");
   }
-  bool isRunByUser = machine.triple.isOSLinux() || machine.triple.getArch() == Triple::riscv32;
+  bool isRunByUser = triple.isOSLinux() || triple.getArch() == Triple::riscv32;
   if (words.empty() || (!board && !isRunByUser))
     return fail(": give --runner=COMMAND, which runs a program of it");
   for (const std::string &program : {words.front(), words.front() + "-static"})

@@ -1,5 +1,6 @@
 //===- Targets.cpp - The targets that Kiln knows by name -------------------===//
 #include "compiler/target/Targets.h"
+#include "compiler/target/System.h"
 #include "compiler/target/TargetFile.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -32,6 +33,7 @@ kernel::TargetAttr makeTarget(MLIRContext *context, StringRef name) {
 
 bool canShareLibrary(ArrayRef<kernel::TargetAttr> attrs, std::string &error) {
   auto arch = [](kernel::TargetAttr attr) { return llvm::Triple(attr.getTriple()).getArch(); };
+  auto system = [](kernel::TargetAttr attr) { return llvm::Triple(attr.getTriple()).getOS(); };
   for (size_t i = 0; i < attrs.size(); ++i) {
     kernel::TargetAttr attr = attrs[i];
     std::string name = "'" + attr.getName().str() + "'";
@@ -39,22 +41,26 @@ bool canShareLibrary(ArrayRef<kernel::TargetAttr> attrs, std::string &error) {
       error = "target " + name + " is named twice";
     else if (arch(attr) != arch(attrs.front()))
       error = "targets '" + attrs.front().getName().str() + "' and " + name + " are for CPUs of different architectures: compile them one by one";
+    else if (system(attr) != system(attrs.front()))
+      error = "targets '" + attrs.front().getName().str() + "' and " + name + " are for different systems: compile them one by one";
   }
   return error.empty();
 }
 
-/// The names in place of `portable`, which is the family of this machine, and of families; others stay.
-static std::vector<std::string> expandFamilies(ArrayRef<std::string> names) {
+/// The names in place of `portable`, which is the family of this machine, and of families; others stay. Each keeps its system.
+static std::vector<std::string> expandFamilies(ArrayRef<std::string> given) {
   std::vector<std::string> all;
-  for (const std::string &name : names) {
+  for (StringRef name : given) {
+    StringRef system = takeSystem(name);
+    std::string suffix = system.empty() ? "" : "@" + system.str();
     StringRef host = llvm::Triple::getArchTypeName(llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch());
-    std::string wanted = name == "portable" ? ("portable-" + host).str() : name;
+    std::string wanted = name == "portable" ? ("portable-" + host).str() : name.str();
     const auto *family = llvm::find_if(families, [&](const TargetFamily &family) { return family.name == wanted; });
     if (family == std::end(families))
-      all.push_back(name);
+      all.push_back(name.str() + suffix);
     else
       for (StringRef member : llvm::split(family->members, ','))
-        all.push_back(member.str());
+        all.push_back(member.str() + suffix);
   }
   return all;
 }
@@ -64,14 +70,17 @@ std::vector<kernel::TargetAttr> makeTargets(MLIRContext *context, ArrayRef<std::
   std::vector<std::string> names = expandFamilies(given);
   if (names.empty())
     error = "no target is named";
-  for (const std::string &name : names) {
+  for (StringRef name : names) {
+    StringRef system = takeSystem(name);
     attrs.push_back(isTargetFile(name) ? readTargetFile(context, name, error) : makeTarget(context, name));
+    if (attrs.back() && !system.empty())
+      attrs.back() = setSystem(attrs.back(), system, error);
     if (attrs.back())
       continue;
     if (!error.empty())
       return {};
     for (const Target &known : getTargets())
-      error += (error.empty() ? "unknown target '" + name + "', expected one of: " : ", ") + known.name.str();
+      error += (error.empty() ? "unknown target '" + name.str() + "', expected one of: " : ", ") + known.name.str();
     return {};
   }
   if (!canShareLibrary(attrs, error))

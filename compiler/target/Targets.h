@@ -28,8 +28,8 @@ llvm::ArrayRef<Target> getTargets();
 /// The description of a target; null for an unknown name.
 kernel::TargetAttr makeTarget(mlir::MLIRContext *context, llvm::StringRef name);
 
-/// The descriptions of several targets, names, files or families, for one library, in order. Empty with `error` set if a name is unknown or repeated, if a file
-/// is invalid, or if they are for CPUs of different architectures.
+/// The descriptions of several targets, names, files or families, for one library, in order. Each may end in @SYSTEM (System.h). Empty with `error` set if a
+/// name is unknown or repeated, if a file is invalid, or if they are for different architectures or systems.
 std::vector<kernel::TargetAttr> makeTargets(mlir::MLIRContext *context, llvm::ArrayRef<std::string> names, std::string &error);
 
 /// Whether the targets can be in one library. Otherwise `error` is set.

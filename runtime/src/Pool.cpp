@@ -6,13 +6,10 @@
 // worker that got none never reads the rest, so the caller need not wait for it.
 #include "kiln/runtime.h"
 
-#include "Park.h"
+#include "System.h"
+#include "Threads.h"
 
-#include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 using namespace kiln;
 
@@ -32,11 +29,10 @@ constexpr int spinsWhenCrowded = 20; // more threads than CPUs: the thread waite
 uint32_t forkCount;
 
 void countFork() { __atomic_add_fetch(&forkCount, 1, __ATOMIC_SEQ_CST); }
-void watchForks() { pthread_atfork(nullptr, nullptr, countFork); }
 
 struct alignas(64) Worker {
   kiln_pool *pool;
-  pthread_t thread;
+  Thread thread;
   int32_t id;    // 1 ... numThreads-1; the caller of a region is 0
   uint64_t left; // of part `id`: the region's count, then 8 bits for the first grain that has not been taken and 8 for the end
 };
@@ -206,38 +202,22 @@ void parallelFor(void *user, int64_t tasks, kiln_task task, void *arg) {
   __atomic_store_n(&pool->busy, 0, __ATOMIC_RELEASE);
 }
 
-int32_t countCpus() {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return CPU_COUNT(&set);
-#endif
-  long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online < 1 ? 1 : online > KILN_POOL_MAX_THREADS ? KILN_POOL_MAX_THREADS : int32_t(online);
-}
-
 Worker *makeWorkers(int32_t count) {
-  void *memory = nullptr;
-  if (posix_memalign(&memory, alignof(Worker), size_t(count) * sizeof(Worker)) != 0)
-    return nullptr;
-  memset(memory, 0, size_t(count) * sizeof(Worker));
+  void *memory = allocateAligned(size_t(count) * sizeof(Worker), alignof(Worker));
+  if (memory)
+    memset(memory, 0, size_t(count) * sizeof(Worker));
   return static_cast<Worker *>(memory);
 }
 
-// Starts the workers with all signals blocked, so that the program's handlers run on its own threads.
 bool startWorkers(kiln_pool *pool, int32_t numThreads) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   int32_t started = 1;
   for (; started < numThreads; ++started) {
     Worker *worker = &pool->workers[started];
     worker->pool = pool;
     worker->id = started;
-    if (pthread_create(&worker->thread, nullptr, work, worker) != 0)
+    if (!startThread(&worker->thread, work, worker))
       break;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pool->numThreads = started;
   return started == numThreads;
 }
@@ -254,13 +234,10 @@ kiln_status kiln_pool_create(int32_t num_threads, kiln_pool **result) {
   if (num_threads == 0)
     num_threads = cpus;
 
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watchForks);
-
-  void *memory = nullptr;
-  if (posix_memalign(&memory, alignof(kiln_pool), sizeof(kiln_pool)) != 0)
+  watchForks(countFork);
+  kiln_pool *pool = static_cast<kiln_pool *>(allocateAligned(sizeof(kiln_pool), alignof(kiln_pool)));
+  if (!pool)
     return KILN_STATUS_OUT_OF_MEMORY;
-  kiln_pool *pool = static_cast<kiln_pool *>(memory);
   *pool = kiln_pool{};
   pool->numThreads = 1;
   pool->spins = num_threads > cpus ? spinsWhenCrowded : spinsOfThreads;
@@ -283,10 +260,10 @@ void kiln_pool_destroy(kiln_pool *pool) {
   if (!isForeign(pool)) {
     announce(pool, regionOf(pool, shutDown), allWorkers);
     for (int32_t i = 1; i < pool->numThreads; ++i)
-      pthread_join(pool->workers[i].thread, nullptr);
+      joinThread(&pool->workers[i].thread);
   }
-  free(pool->workers);
-  free(pool);
+  freeAligned(pool->workers);
+  freeAligned(pool);
 }
 
 void kiln_pool_context(kiln_pool *pool, kiln_context *context) {

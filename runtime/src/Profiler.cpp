@@ -1,8 +1,9 @@
 #include "kiln/runtime.h"
 
+#include "System.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct kiln_profiler {
   kiln_profile_entry *entries;
@@ -67,11 +68,7 @@ void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phas
 
 } // namespace
 
-int64_t kiln_clock_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
+int64_t kiln_clock_ns(void) { return kiln::readClock(); }
 
 kiln_status kiln_profiler_create(int32_t max_kernels, kiln_profiler **result) {
   if (!result)

@@ -1,9 +1,6 @@
 #include "kiln/runtime.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "System.h"
 
 namespace {
 
@@ -23,23 +20,6 @@ uint64_t wordAt(const unsigned char *bytes) {
 uint64_t stir(uint64_t state, uint64_t word) {
   state = (state ^ word) * multiplyA;
   return state ^ (state >> 29);
-}
-
-// Maps an open file if it is a regular one of the expected size.
-kiln_status mapFile(int file, size_t size, kiln_weights *weights) {
-  struct stat info;
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
-    return KILN_STATUS_WEIGHTS_UNREADABLE;
-  if (uint64_t(info.st_size) != uint64_t(size))
-    return KILN_STATUS_WEIGHTS_MISMATCH;
-  if (size == 0)
-    return KILN_STATUS_OK;
-  void *data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-  if (data == MAP_FAILED)
-    return KILN_STATUS_WEIGHTS_UNREADABLE;
-  weights->data = data;
-  weights->size = size;
-  return KILN_STATUS_OK;
 }
 
 } // namespace
@@ -68,11 +48,9 @@ kiln_status kiln_weights_map(const char *path, size_t size, uint64_t checksum, k
   *weights = kiln_weights{};
   if (!path)
     return KILN_STATUS_NULL_POINTER;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a FIFO must not block
-  if (file < 0)
-    return KILN_STATUS_WEIGHTS_UNREADABLE;
-  kiln_status status = mapFile(file, size, weights);
-  close(file);
+  kiln_status status = kiln::mapFile(path, size, &weights->data);
+  if (weights->data)
+    weights->size = size;
   if (status == KILN_STATUS_OK && checksum != 0 && kiln_checksum(weights->data, size) != checksum) {
     kiln_weights_unmap(weights);
     return KILN_STATUS_WEIGHTS_MISMATCH;
@@ -83,6 +61,6 @@ kiln_status kiln_weights_map(const char *path, size_t size, uint64_t checksum, k
 void kiln_weights_unmap(kiln_weights *weights) {
   if (!weights || !weights->data)
     return;
-  munmap(const_cast<void *>(weights->data), weights->size);
+  kiln::unmapFile(weights->data, weights->size);
   *weights = kiln_weights{};
 }

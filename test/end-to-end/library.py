@@ -124,10 +124,11 @@ class Program:
     def __init__(self, model, options, folder):
         self.command = [kiln(), "run", str(model), "--json", "--output-dir", f"{folder}/out", *options]
         self.folder = folder
+        self.bound = {option.split("=")[1] for option in options if option.startswith("--bind=")}
 
     def run(self, inputs, threads):
         arguments = []
-        for index, (name, array) in enumerate(inputs.items()):
+        for index, (name, array) in enumerate((name, array) for name, array in inputs.items() if name not in self.bound):
             np.save(f"{self.folder}/{index}.npy", array)
             arguments += ["--input", f"{name}={self.folder}/{index}.npy"]
         done = subprocess.run([*self.command, *arguments], capture_output=True, text=True)

@@ -8,6 +8,7 @@
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/BuildText.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/TargetLinker.h"
 #include "compiler/run/Tensor.h"
 #include "compiler/target/Targets.h"
 #include "llvm/ADT/StringExtras.h"
@@ -88,6 +89,13 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
     files.push_back(makeSharedLibrary(compilation, options, errors));
     if (!errors.empty())
       return makeError(join(errors, "; "));
+    // Programs link with a DLL by a library of what it exports.
+    if (StringRef name = files.back().path; name.ends_with(".dll")) {
+      Expected<std::string> imports = makeImportLibrary(name, files.back().toBuffer()->getMemBufferRef());
+      if (!imports)
+        return imports.takeError();
+      files.push_back({"lib" + name.str() + ".a", *imports, nullptr});
+    }
   }
   if (wants("obj"))
     append_range(files, compilation.objects);

@@ -3,6 +3,7 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/import/Import.h"
 #include "compiler/run/Tensor.h"
+#include "compiler/target/System.h"
 #include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -27,6 +28,9 @@ static const std::string targetOption = describeTargetOption();
 static cl::list<std::string> target("target", cl::CommaSeparated,
     cl::desc(targetOption),
     cl::value_desc("CPU,..."), cl::sub(compilingCommands));
+static cl::opt<std::string> system("system",
+    cl::desc("Operating system to compile for, on 64-bit x86 and Arm: linux, windows (mingw), windows-msvc or macos (default: the target's)"),
+    cl::value_desc("NAME"), cl::sub(compilingCommands));
 static cl::list<std::string> library("library",
     cl::desc("Map operations to a library: onednn for those it was measured to be faster at, onednn:all for all it supports, or onednn:conv,matmul,..."),
     cl::value_desc("NAME[:OP,...]"), cl::sub(compilingCommands));
@@ -241,6 +245,21 @@ static Error setGoals(CompileOptions &options) {
   return setMemory(options);
 }
 
+/// The targets, each with the system behind an @ where one is given.
+static Error readTargets(CompileOptions &options) {
+  if (!target.empty())
+    options.targets.assign(target.begin(), target.end());
+  if (system.empty())
+    return Error::success();
+  std::string suffix = "@" + system;
+  for (std::string &name : options.targets) {
+    StringRef whole = name += suffix;
+    if (takeSystem(whole).empty())
+      return wrong("system", system, "linux, windows, windows-msvc or macos");
+  }
+  return Error::success();
+}
+
 /// $KILN_CACHE_DIR, or the user's folder for caches; empty when there is none.
 static std::string findCacheFolder() {
   if (std::optional<std::string> folder = sys::Process::GetEnv("KILN_CACHE_DIR"))
@@ -286,8 +305,8 @@ Expected<CompileOptions> getCompileOptions() {
     return std::move(error);
   options.crashIn = crash;
   options.model = model;
-  if (!target.empty())
-    options.targets.assign(target.begin(), target.end());
+  if (Error error = readTargets(options))
+    return std::move(error);
   options.libraries.assign(library.begin(), library.end());
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());

@@ -37,7 +37,8 @@ static cl::opt<uint64_t> seed("seed", cl::desc("Seed of filled inputs (default: 
 static cl::opt<int> threads("threads", cl::desc("Number of threads that run the model; 0 means one per CPU (default: 1)"), cl::value_desc("N"), cl::init(1),
                             cl::sub(runningCommands));
 static cl::opt<std::string> runner("runner",
-    cl::desc("Command that runs a program of the target, given its path (default: qemu-user for another CPU, node for WebAssembly)"), cl::value_desc("COMMAND"),
+    cl::desc("Command that runs a program of the target, given its path (default: qemu for another CPU, node for WebAssembly, Wine for Windows)"),
+                                    cl::value_desc("COMMAND"),
                                    cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
 static cl::opt<std::string> imageLayout("image-layout",
     cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
@@ -70,8 +71,12 @@ static Destination describeDestination(ArrayRef<TargetModule> targets) {
   return machine;
 }
 
-/// The command for targets of another architecture, or the one that the user gives; empty where the model runs in this process.
+/// The command for targets of another architecture or system, or the one that the user gives; empty where the model runs in this process.
 static Expected<std::vector<std::string>> findRunner(const Destination &machine) {
+  Triple host(sys::getProcessTriple());
+  // The program around a model calls the system itself, and knows Linux' and Windows' calls.
+  if (machine.triple.isOSDarwin() && !host.isOSDarwin())
+    return findEmulator(machine);
   if (runner.getNumOccurrences()) {
     SmallVector<StringRef> words;
     StringRef(runner).split(words, ' ', -1, /*KeepEmpty=*/false);
@@ -79,7 +84,7 @@ static Expected<std::vector<std::string>> findRunner(const Destination &machine)
       return makeError("--runner: expected a command");
     return std::vector<std::string>(words.begin(), words.end());
   }
-  if (machine.triple.getArch() == Triple::UnknownArch || machine.triple.getArch() == Triple(sys::getProcessTriple()).getArch())
+  if (machine.triple.getArch() == Triple::UnknownArch || (machine.triple.getArch() == host.getArch() && machine.triple.getOS() == host.getOS()))
     return std::vector<std::string>();
   return findEmulator(machine);
 }

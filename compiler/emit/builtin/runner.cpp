@@ -24,15 +24,18 @@ kiln_status model_run(KILN_WITH_DIMS(int64_t *) const void *const *, char *const
 size_t model_workspace_size(KILN_DIMS_ONLY(const int64_t *)) __asm__(KILN_MODEL "_workspace_size");
 }
 
-#if defined(__linux__) || defined(__riscv)
-#include "linux.h"
+#if defined(_WIN32)
+#include <runner/windows.h>
+#elif defined(__linux__) || defined(__riscv)
+#include <runner/linux.h>
 #elif defined(__arm__)
-#include "semihosting.h"
+#include <runner/semihosting.h>
 #elif defined(__wasm__)
-#include "wasi.h"
+#include <runner/wasi.h>
 #else
 #error "no system is known for this machine"
 #endif
+#include <runner/functions.h>
 
 namespace {
 
@@ -303,111 +306,10 @@ void run() {
 
 } // namespace
 
-// Kernels may call the functions below, and so may the compiler, which must not make calls of the loops in here.
-#define KILN_LOOP __attribute__((no_builtin, noinline)) static
-
-KILN_LOOP void *copyUp(void *to, const void *from, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i)
-    static_cast<char *>(to)[i] = static_cast<const char *>(from)[i];
-  return to;
-}
-KILN_LOOP void *copyAnyWay(void *to, const void *from, size_t bytes) {
-  char *target = static_cast<char *>(to);
-  const char *source = static_cast<const char *>(from);
-  if (target < source)
-    return copyUp(to, from, bytes);
-  while (bytes--)
-    target[bytes] = source[bytes];
-  return to;
-}
-KILN_LOOP void *fill(void *to, int value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i)
-    static_cast<char *>(to)[i] = char(value);
-  return to;
-}
-
 extern "C" {
-void *memcpy(void *to, const void *from, size_t bytes) { return copyUp(to, from, bytes); }
-void *memmove(void *to, const void *from, size_t bytes) { return copyAnyWay(to, from, bytes); }
-void *memset(void *to, int value, size_t bytes) { return fill(to, value, bytes); }
-__attribute__((no_builtin)) int memcmp(const void *a, const void *b, size_t bytes) {
-  const unsigned char *x = static_cast<const unsigned char *>(a), *y = static_cast<const unsigned char *>(b);
-  for (size_t i = 0; i < bytes; ++i)
-    if (x[i] != y[i])
-      return x[i] < y[i] ? -1 : 1;
-  return 0;
-}
-__attribute__((no_builtin)) size_t strlen(const char *text) {
-  size_t length = 0;
-  while (text[length])
-    ++length;
-  return length;
-}
-
 #if defined(__wasm__)
 [[noreturn]] void _start(void) {
 #else
-char *getenv(const char *name) { return findVariable(name); }
-unsigned long getauxval(unsigned long type) { return findAuxiliary(type); }
-#if defined(__arm__)
-// The compilers' names for these, and what their library of arithmetic may call.
-void __aeabi_memcpy(void *to, const void *from, size_t bytes) { copyUp(to, from, bytes); }
-void __aeabi_memcpy4(void *to, const void *from, size_t bytes) { copyUp(to, from, bytes); }
-void __aeabi_memcpy8(void *to, const void *from, size_t bytes) { copyUp(to, from, bytes); }
-void __aeabi_memmove(void *to, const void *from, size_t bytes) { copyAnyWay(to, from, bytes); }
-void __aeabi_memmove4(void *to, const void *from, size_t bytes) { copyAnyWay(to, from, bytes); }
-void __aeabi_memmove8(void *to, const void *from, size_t bytes) { copyAnyWay(to, from, bytes); }
-void __aeabi_memset(void *to, size_t bytes, int value) { fill(to, value, bytes); }
-void __aeabi_memset4(void *to, size_t bytes, int value) { fill(to, value, bytes); }
-void __aeabi_memset8(void *to, size_t bytes, int value) { fill(to, value, bytes); }
-void __aeabi_memclr(void *to, size_t bytes) { fill(to, 0, bytes); }
-void __aeabi_memclr4(void *to, size_t bytes) { fill(to, 0, bytes); }
-void __aeabi_memclr8(void *to, size_t bytes) { fill(to, 0, bytes); }
-int raise(int) { stop(4); }
-void __aeabi_unwind_cpp_pr0() {}
-void __aeabi_unwind_cpp_pr1() {}
-#endif
-
-#if (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && __riscv_xlen == 32)
-// There is one thread.
-bool __atomic_compare_exchange_4(volatile void *at, void *expected, unsigned wanted, bool, int, int) {
-  volatile unsigned &value = *static_cast<volatile unsigned *>(at);
-  unsigned &known = *static_cast<unsigned *>(expected);
-  const bool isKnown = value == known;
-  if (isKnown)
-    value = wanted;
-  else
-    known = value;
-  return isKnown;
-}
-
-// The root of a mantissa with one bit more than a float has; a tie cannot be.
-float sqrtf(float x) {
-  uint32_t bits = __builtin_bit_cast(uint32_t, x);
-  if (bits << 1 == 0 || (bits >> 23 & 255) == 255)
-    return bits == 0xff800000 ? __builtin_nanf("") : x;
-  if (bits >> 31)
-    return __builtin_nanf("");
-  int32_t exponent = int32_t(bits >> 23);
-  uint32_t mantissa = bits & 0x7fffff;
-  if (exponent == 0)
-    for (exponent = 1; !(mantissa >> 23); --exponent)
-      mantissa <<= 1;
-  mantissa |= 1u << 23;
-  exponent -= 127;
-  if (exponent & 1) {
-    mantissa <<= 1;
-    --exponent;
-  }
-  const uint64_t square = uint64_t(mantissa) << 25;
-  uint64_t root = 0;
-  for (uint64_t bit = uint64_t(1) << 25; bit; bit >>= 1)
-    if ((root | bit) * (root | bit) <= square)
-      root |= bit;
-  return __builtin_bit_cast(float, (uint32_t(exponent / 2 + 127) << 23) + uint32_t((root + 1) >> 1) - (1u << 23));
-}
-#endif
-
 [[noreturn]] void kiln_answer(const void *stack) {
   startSystem(stack);
 #endif

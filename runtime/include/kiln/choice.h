@@ -5,9 +5,16 @@
 #include "kiln/cpu.h"
 #include <stddef.h>
 
-// The C library's functions, where the program has them. The first finds nothing in programs with more rights than their caller's.
+// The C library's functions. ELF programs need not have them, whereas Windows has no references to functions that may be missing. The first finds nothing in
+// programs with more rights than their caller's.
+#if defined(_WIN32)
+extern "C" char *kiln_getenv(const char *name) __asm__("getenv");
+#elif defined(__APPLE__)
+extern "C" char *kiln_getenv(const char *name) __asm__("_getenv");
+#else
 extern "C" __attribute__((weak)) char *kiln_secure_getenv(const char *name) __asm__("secure_getenv");
 extern "C" __attribute__((weak)) char *kiln_getenv(const char *name) __asm__("getenv");
+#endif
 
 namespace kiln {
 
@@ -47,7 +54,11 @@ static inline int32_t find_granted_target(const target_row *rows, int32_t count,
 
 // The target that the environment names.
 static inline const char *named_target() {
+#if defined(_WIN32) || defined(__APPLE__)
+  return kiln_getenv("KILN_TARGET");
+#else
   return kiln_secure_getenv ? kiln_secure_getenv("KILN_TARGET") : kiln_getenv ? kiln_getenv("KILN_TARGET") : nullptr;
+#endif
 }
 
 // What was found first stays: threads that are first at once find the same, and one of them is kept.

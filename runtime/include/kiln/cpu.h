@@ -1,7 +1,9 @@
-// What this CPU can do, asked by CPUID on x86-64 and of Linux on AArch64 and RISC-V: no library and no constructor. Of other CPUs nothing is known here.
+// What this CPU can do, asked by CPUID on x86-64 and of the system on AArch64 (Linux, macOS, Windows) and RISC-V (Linux): no library and no constructor.
+// Of other CPUs nothing is known here.
 #ifndef KILN_CPU_H
 #define KILN_CPU_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace kiln::cpu {
@@ -42,20 +44,21 @@ namespace kiln::cpu {
   F(amx_bf16, "amx-bf16", leaf7_d, 22, amx_state, 0)                  \
   F(amx_int8, "amx-int8", leaf7_d, 25, amx_state, 0)
 
-// The same for AArch64: the enumerator, LLVM's name, the name behind -march=armv8.2-a+, and the word and bit in which Linux reports it. A target whose vectors
-// are longer than 128 bits needs one of the last ones, which are no instruction sets: they have no name for compilers.
+// The same for AArch64: the enumerator, LLVM's name, the name behind -march=armv8.2-a+, the word and bit in which Linux reports it, the name by which macOS
+// does, and the number by which Windows does (0: not at all). A target whose vectors are longer than 128 bits needs one of the last ones, which are no
+// instruction sets: they have no name for compilers.
 #define KILN_AARCH64_FEATURES(F) \
-  F(fullfp16, "fullfp16", "fp16", capabilities, 10) \
-  F(dotprod, "dotprod", "dotprod", capabilities, 20) \
-  F(fp16fml, "fp16fml", "fp16fml", capabilities, 23) \
-  F(sve, "sve", "sve", capabilities, 22)             \
-  F(sve2, "sve2", "sve2", capabilities2, 1)          \
-  F(i8mm, "i8mm", "i8mm", capabilities2, 13)         \
-  F(bf16, "bf16", "bf16", capabilities2, 14)         \
-  F(sve256, "sve256", "", lengths, 8)                \
-  F(sve512, "sve512", "", lengths, 9)                \
-  F(sve1024, "sve1024", "", lengths, 10)             \
-  F(sve2048, "sve2048", "", lengths, 11)
+  F(fullfp16, "fullfp16", "fp16", capabilities, 10, "FEAT_FP16", 67)       \
+  F(dotprod, "dotprod", "dotprod", capabilities, 20, "FEAT_DotProd", 43)   \
+  F(fp16fml, "fp16fml", "fp16fml", capabilities, 23, "FEAT_FHM", 0)        \
+  F(sve, "sve", "sve", capabilities, 22, "", 46)                           \
+  F(sve2, "sve2", "sve2", capabilities2, 1, "", 47)                        \
+  F(i8mm, "i8mm", "i8mm", capabilities2, 13, "FEAT_I8MM", 66)              \
+  F(bf16, "bf16", "bf16", capabilities2, 14, "FEAT_BF16", 68)              \
+  F(sve256, "sve256", "", lengths, 8, "", 0)                               \
+  F(sve512, "sve512", "", lengths, 9, "", 0)                               \
+  F(sve1024, "sve1024", "", lengths, 10, "", 0)                            \
+  F(sve2048, "sve2048", "", lengths, 11, "", 0)
 
 // The same for 64-bit RISC-V; compilers use LLVM's names in -march. The baseline, rv64gc, has m, a, f, d and c.
 #define KILN_RISCV64_FEATURES(F) \
@@ -132,7 +135,11 @@ static inline uint8_t kept_states() {
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   const bool upper = (low & 0x6) == 0x6;                // SSE and AVX registers
+#if defined(__APPLE__)
+  const bool masks = upper;                             // macOS keeps them from their first use on
+#else
   const bool masks = (low & 0xe6) == 0xe6;              // masks and both halves of the upper registers, too
+#endif
   const bool tiles = (low & 0x60000) == 0x60000;        // tile configuration and data
   return uint8_t((upper ? avx_state : 0) | (masks ? avx512_state : 0) | (tiles ? amx_state : 0));
 }
@@ -190,7 +197,7 @@ struct feature_bit {
 };
 
 // In the order of the enumerators.
-#define KILN_FEATURE(id, name, driver, word, bit) {word, bit},
+#define KILN_FEATURE(id, name, driver, word, bit, ...) {word, bit},
 constexpr feature_bit feature_bits[] = {
 #if defined(__aarch64__)
     KILN_AARCH64_FEATURES(KILN_FEATURE)
@@ -261,6 +268,11 @@ static inline set read() {
 
 static inline bool ask_for_tiles() { return false; }
 
+#elif defined(__aarch64__) && (defined(__APPLE__) || defined(_WIN32))
+
+static inline set read(); // below
+static inline bool ask_for_tiles() { return false; }
+
 #else
 
 static inline set read() { return 0; }
@@ -269,5 +281,11 @@ static inline bool ask_for_tiles() { return false; }
 #endif
 
 } // namespace kiln::cpu
+
+#if defined(__aarch64__) && defined(__APPLE__)
+#include "kiln/cpu/apple.h"
+#elif defined(__aarch64__) && defined(_WIN32)
+#include "kiln/cpu/windows.h"
+#endif
 
 #endif // KILN_CPU_H

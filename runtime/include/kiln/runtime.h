@@ -115,7 +115,7 @@ typedef struct kiln_weights {
   size_t size;
 } kiln_weights;
 
-/* Maps the file at `path`. Its length must be `size` and, unless `checksum` is 0, kiln_checksum() of its bytes
+/* Maps the file at `path`, which is UTF-8 on Windows. Its length must be `size` and, unless `checksum` is 0, kiln_checksum() of its bytes
  * must be `checksum` (this reads the whole file once). The model's kiln_model_info has both. The caller owns the
  * mapping, which any number of threads may read, and frees it with kiln_weights_unmap(). Fails with
  * WEIGHTS_UNREADABLE or WEIGHTS_MISMATCH, and then *weights is zero. The file must not change while it is mapped. */

@@ -1,9 +1,9 @@
+#include "TestSystem.h"
 #include "kiln/choice.h"
 #include "kiln/runtime.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <thread>
 
 namespace {
@@ -43,33 +43,34 @@ TEST(Choice, TilesAreAskedForWhereATargetNeedsThem) {
   EXPECT_EQ(find(0, 3, cpu::with(cpu::avx2), nullptr, true), 1);
   EXPECT_EQ(find(0, 3, 0, nullptr, true), 2);
   EXPECT_EQ(asked, 4);
-  if (!(cpu::read() & cpu::with(cpu::amx_tile)))
+  if (!(cpu::read() & cpu::with(cpu::amx_tile))) {
     EXPECT_FALSE(cpu::ask_for_tiles());
+  }
 }
 
 TEST(Choice, OnceInAProcess) {
   const kiln::target_row mine[2] = {{"first", 0}, {"second", 0}};
-  unsetenv("KILN_TARGET");
+  kiln_test::unsetVariable("KILN_TARGET");
   int32_t kept = 0, none = 0;
   EXPECT_EQ(kiln::choose_target(mine, 2, &kept), 0);
   EXPECT_EQ(kiln::choose_target(rows, 1, &none), -1);
-  setenv("KILN_TARGET", "second", 1);
+  kiln_test::setVariable("KILN_TARGET", "second");
   EXPECT_EQ(kiln::choose_target(mine, 2, &kept), 0);
   EXPECT_EQ(kiln::choose_target(rows, 1, &none), -1);
   int32_t other = 0;
   EXPECT_EQ(kiln::choose_target(mine, 2, &other), 1);
-  unsetenv("KILN_TARGET");
+  kiln_test::unsetVariable("KILN_TARGET");
 }
 
 TEST(Choice, OneTargetIsCheckedOnce) {
-  setenv("KILN_TARGET", "other", 1);
+  kiln_test::setVariable("KILN_TARGET", "other");
   int32_t kept = 0, none = 0;
   EXPECT_EQ(kiln::check_target({"plain", 0}, &kept), 0);
   EXPECT_EQ(kiln::check_target({"future", never}, &none), -1);
   // What was found stays.
   EXPECT_EQ(kiln::check_target({"future", never}, &kept), 0);
   EXPECT_EQ(kiln::check_target({"plain", 0}, &none), -1);
-  unsetenv("KILN_TARGET");
+  kiln_test::unsetVariable("KILN_TARGET");
 }
 
 TEST(Choice, ThreadsThatAreFirstAtOnceAgree) {

@@ -1,12 +1,13 @@
+#include "TestSystem.h"
 #include "kiln/runtime.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <sys/resource.h>
+#if !defined(_WIN32)
 #include <sys/wait.h>
+#endif
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #if defined(__SANITIZE_THREAD__)
@@ -20,10 +21,14 @@
 #define KILN_UNDER_TSAN 0
 #endif
 
+#if !defined(_WIN32)
 /// Of a build that counts lines: a child that leaves by _exit() keeps no counts on its own.
 extern "C" __attribute__((weak)) int __llvm_profile_write_file();
+#endif
 
 namespace {
+
+using kiln_test::cpuSeconds;
 
 struct Pool {
   explicit Pool(int32_t threads) {
@@ -186,13 +191,6 @@ TEST(Pool, TwoPoolsAtOnce) {
   EXPECT_TRUE(a.allEqual(1) && b.allEqual(1));
 }
 
-double cpuSeconds() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-}
-
 TEST(Pool, IdleWorkersSleep) {
   Pool pool(4);
   Visits visits(4);
@@ -259,7 +257,7 @@ TEST(Pool, CallerSleepsWhileItWaits) {
   EXPECT_LT(cpuSeconds() - before, 0.05);
 }
 
-#if !KILN_UNDER_TSAN // which does not follow a fork of a threaded process
+#if !defined(_WIN32) && !KILN_UNDER_TSAN // which does not follow a fork of a threaded process
 TEST(Pool, RunsSeriallyInAForkedChild) {
   Pool pool(4);
   Visits visits(100);

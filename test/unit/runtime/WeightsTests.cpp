@@ -1,3 +1,4 @@
+#include "TestSystem.h"
 #include "kiln/runtime.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +6,6 @@
 #include <cstdio>
 #include <string>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace {
 
@@ -53,11 +53,33 @@ TEST_F(Weights, RefusesWhatIsNoFile) {
   EXPECT_EQ(kiln_weights_map("/", 1, 0, &weights), KILN_STATUS_WEIGHTS_UNREADABLE);
   EXPECT_EQ(kiln_weights_map(nullptr, 1, 0, &weights), KILN_STATUS_NULL_POINTER);
   EXPECT_EQ(kiln_weights_map(path.c_str(), 1, 0, nullptr), KILN_STATUS_NULL_POINTER);
+}
+
+#if defined(_WIN32)
+TEST_F(Weights, APathIsUtf8) {
+  std::wstring folder(MAX_PATH, L'\0');
+  folder.resize(GetTempPathW(MAX_PATH, folder.data()));
+  std::wstring name = folder + L"kiln-\u00fc\u6f22\U0001f525-" + std::to_wstring(getpid());
+  FILE *file = _wfopen(name.c_str(), L"wb");
+  ASSERT_TRUE(file);
+  ASSERT_EQ(fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
+  fclose(file);
+  std::string utf8(4 * name.size(), '\0');
+  ASSERT_GT(WideCharToMultiByte(CP_UTF8, 0, name.c_str(), -1, utf8.data(), int(utf8.size()), nullptr, nullptr), 0);
+  EXPECT_EQ(kiln_weights_map(utf8.c_str(), bytes.size(), kiln_checksum(bytes.data(), bytes.size()), &weights), KILN_STATUS_OK);
+  kiln_weights_unmap(&weights);
+  EXPECT_EQ(_wunlink(name.c_str()), 0);
+  EXPECT_EQ(kiln_weights_map(utf8.c_str(), bytes.size(), 0, &weights), KILN_STATUS_WEIGHTS_UNREADABLE);
+  EXPECT_EQ(kiln_weights_map("\xff\xfe", 1, 0, &weights), KILN_STATUS_WEIGHTS_UNREADABLE);
+}
+#else
+TEST_F(Weights, AFifoDoesNotBlock) {
   std::string fifo = path + "-fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(kiln_weights_map(fifo.c_str(), 1, 0, &weights), KILN_STATUS_WEIGHTS_UNREADABLE);
   unlink(fifo.c_str());
 }
+#endif
 
 TEST_F(Weights, ChecksumSeesEveryBitAndTheLength) {
   uint64_t whole = kiln_checksum(bytes.data(), bytes.size());

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#if !defined(_WIN32)
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 #include <vector>
 
 namespace {
@@ -16,13 +18,16 @@ TEST(Workspace, EverySizeIsAlignedAndWritableToItsEnd) {
     ASSERT_EQ(kiln_workspace_create(size, &workspace), KILN_STATUS_OK) << size;
     ASSERT_NE(workspace, nullptr) << size;
     EXPECT_EQ(uintptr_t(workspace) % KILN_ALIGNMENT, 0u) << size;
+#if !defined(_WIN32)
     if (size >= 2 * huge)
       EXPECT_EQ(uintptr_t(workspace) % huge, 0u) << size;
+#endif
     std::memset(workspace, 0xAB, size);
     kiln_workspace_destroy(workspace, size);
   }
 }
 
+#if !defined(_WIN32)
 TEST(Workspace, PagesAreThereBeforeTheFirstRun) {
   const uintptr_t pageSize = uintptr_t(sysconf(_SC_PAGESIZE));
   for (size_t size : {size_t(1) << 20, (size_t(1) << 20) + 1, size_t(4) << 20, (size_t(11) << 20) + 12345}) {
@@ -36,6 +41,7 @@ TEST(Workspace, PagesAreThereBeforeTheFirstRun) {
     kiln_workspace_destroy(workspace, size);
   }
 }
+#endif
 
 TEST(Workspace, TwoOfThemDoNotOverlap) {
   const size_t size = size_t(9) << 20;

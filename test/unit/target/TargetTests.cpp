@@ -253,6 +253,31 @@ TEST_F(Targets, FamiliesAreSeveralTargets) {
 #endif
 }
 
+TEST_F(Targets, ASystemIsPartOfAName) {
+  std::string error;
+  auto tripleOf = [&](llvm::StringRef name) {
+    std::vector<kernel::TargetAttr> targets = makeTargets(&context, {name.str()}, error);
+    return targets.empty() ? std::string() : targets.back().getTriple().str();
+  };
+  EXPECT_EQ(tripleOf("x86-64-v3@windows"), "x86_64-w64-windows-gnu");
+  EXPECT_EQ(tripleOf("x86-64-v3@windows-msvc"), "x86_64-pc-windows-msvc");
+  EXPECT_EQ(tripleOf("apple-m1@macos"), "arm64-apple-macosx11.0");
+  EXPECT_EQ(tripleOf("portable-aarch64@windows"), "aarch64-w64-windows-gnu");
+  EXPECT_EQ(tripleOf("aarch64@linux"), "aarch64-unknown-linux-gnu");
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(tripleOf("riscv64@macos"), "");
+  EXPECT_EQ(error, "target 'riscv64' has no other system: --system is for 64-bit x86 and Arm");
+  EXPECT_TRUE(llvm::StringRef(errorOf({"x86-64-v3@os2"})).starts_with("unknown target 'x86-64-v3@os2', expected one of: "));
+  EXPECT_EQ(errorOf({"x86-64-v3@windows", "x86-64-v2"}), "targets 'x86-64-v3' and 'x86-64-v2' are for different systems: compile them one by one");
+  error.clear();
+  // Tiles are left out, and with them a name of a CPU that would imply them.
+  kernel::TargetAttr rapids = makeTargets(&context, {"sapphirerapids@windows"}, error).front();
+  EXPECT_TRUE(llvm::all_of(rapids.getSteps(), [](kernel::StepAttr step) { return step.getShape().front() == 1; }));
+  std::vector<std::string> needed = neededFeatures(rapids);
+  EXPECT_TRUE(llvm::is_contained(needed, "avx512bf16"));
+  EXPECT_FALSE(llvm::is_contained(needed, "amx-tile"));
+}
+
 TEST_F(Targets, FlagsNameTheCpuAndTheFeatures) {
   std::vector<std::string> flags = targetFlags(makeTarget(&context, "x86-64-v3"));
   EXPECT_EQ(flags.front(), "-march=x86-64-v3");

@@ -1,7 +1,9 @@
 // What the program around a model asks of a debugger or an emulator, on a microcontroller of Arm's without a system. The command line has the files of the
 // request and of the answer behind the program's name; without them it is the debugger's console.
-#ifndef KILN_BUILTIN_SEMIHOSTING_H
-#define KILN_BUILTIN_SEMIHOSTING_H
+#ifndef KILN_RUNNER_SEMIHOSTING_H
+#define KILN_RUNNER_SEMIHOSTING_H
+
+#include "kiln/abi.h"
 
 // Where compiler/run/Board.cpp places them.
 extern "C" char kiln_heap[], kiln_heap_end[], kiln_stack[];
@@ -144,4 +146,9 @@ __attribute__((section(".vectors"), used)) static const void *const vectors[16] 
     reinterpret_cast<const void *>(kiln_fault), nullptr, nullptr, nullptr, reinterpret_cast<const void *>(kiln_fault),
     reinterpret_cast<const void *>(kiln_fault), nullptr, reinterpret_cast<const void *>(kiln_fault), reinterpret_cast<const void *>(kiln_count_period)};
 
-#endif // KILN_BUILTIN_SEMIHOSTING_H
+extern "C" {
+char *getenv(const char *name) { return findVariable(name); }
+unsigned long getauxval(unsigned long type) { return findAuxiliary(type); }
+}
+
+#endif // KILN_RUNNER_SEMIHOSTING_H

@@ -1,6 +1,8 @@
 // What the program around a model asks of WASI.
-#ifndef KILN_BUILTIN_WASI_H
-#define KILN_BUILTIN_WASI_H
+#ifndef KILN_RUNNER_WASI_H
+#define KILN_RUNNER_WASI_H
+
+#include "kiln/abi.h"
 
 extern "C" {
 struct Piece {
@@ -51,4 +53,4 @@ int64_t readClock() {
 
 } // namespace
 
-#endif // KILN_BUILTIN_WASI_H
+#endif // KILN_RUNNER_WASI_H

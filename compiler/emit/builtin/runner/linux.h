@@ -1,6 +1,8 @@
 // What the program around a model asks of Linux, by system calls.
-#ifndef KILN_BUILTIN_LINUX_H
-#define KILN_BUILTIN_LINUX_H
+#ifndef KILN_RUNNER_LINUX_H
+#define KILN_RUNNER_LINUX_H
+
+#include "kiln/abi.h"
 
 namespace {
 
@@ -99,4 +101,9 @@ int64_t readClock() {
 
 } // namespace
 
-#endif // KILN_BUILTIN_LINUX_H
+extern "C" {
+char *getenv(const char *name) { return findVariable(name); }
+unsigned long getauxval(unsigned long type) { return findAuxiliary(type); }
+}
+
+#endif // KILN_RUNNER_LINUX_H

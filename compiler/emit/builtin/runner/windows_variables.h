@@ -1,0 +1,18 @@
+// getenv() by the system alone.
+#ifndef KILN_RUNNER_WINDOWS_VARIABLES_H
+#define KILN_RUNNER_WINDOWS_VARIABLES_H
+
+#include <stdint.h>
+
+extern "C" {
+uint32_t GetEnvironmentVariableA(const char *name, char *value, uint32_t size);
+
+// KILN_TARGET is the only variable that a model reads, and no target's name is as long.
+char *getenv(const char *name) {
+  static char value[256];
+  const uint32_t length = GetEnvironmentVariableA(name, value, sizeof(value));
+  return length > 0 && length < sizeof(value) ? value : nullptr;
+}
+}
+
+#endif // KILN_RUNNER_WINDOWS_VARIABLES_H

@@ -1,0 +1,9 @@
+#include "../System.h"
+
+#include <time.h>
+
+int64_t kiln::readClock() {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
