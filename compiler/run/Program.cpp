@@ -119,7 +119,8 @@ static Error explainLink(const Destination &machine, StringRef said) {
   size_t fault = said.find("error: ");
   if (said.contains("undefined symbol: __") && !driver.empty() && !sys::findProgramByName(driver))
     help = "; install " + driver + ", whose library has such functions";
-  return makeError("the model does not link for " + machine.triple.getArchName() + ": " + said.drop_front(fault == StringRef::npos ? 0 : fault).split('\n').first + help);
+  said = said.drop_front(fault == StringRef::npos ? 0 : fault).split('\n').first;
+  return makeError("the model does not link for " + machine.triple.getArchName() + ": " + said + help);
 }
 
 Expected<std::unique_ptr<Program>> Program::link(std::vector<std::unique_ptr<MemoryBuffer>> objects, const Destination &machine,

@@ -153,7 +153,7 @@ static Progress search(const LaunchGraph &graph) {
         else if (after.peak < next[at->second].peak)
           next[at->second] = std::move(after);
       }
-    llvm::stable_sort(next, [](const Progress &a, const Progress &b) { return std::tie(a.peak, a.live, a.order) < std::tie(b.peak, b.live, b.order); });
+    llvm::sort(next, [](const Progress &a, const Progress &b) { return std::tie(a.peak, a.live, a.order) < std::tie(b.peak, b.live, b.order); });
     next.resize(std::min(next.size(), mostKept));
     kept = std::move(next);
   }

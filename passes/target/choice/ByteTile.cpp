@@ -197,6 +197,7 @@ PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, st
   // A target without vectors computes lane by lane: as many sums as there are registers for, beside the words of both sides.
   if (!isPairStep(step) && step.getLanes() < fewestLanes)
     tile = {1, std::max(1u, getQuarterOfRegisters(target) / 4), fewestLanes};
+  tile.lanes = std::max(tile.lanes, fewestLanes);
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);
   numbers.step = step.getFunction().str();
