@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/run/MachineProbe.h"
+#include "kiln/cpu.h"
 #include "kiln/runtime.h"
 #include <algorithm>
 #include <functional>
@@ -151,13 +152,50 @@ __attribute__((target("avx512f,avx512bf16"))) static void spinBrain512(int64_t s
     sum = sum + sums[i];
   sink = sum[0];
 }
+
+namespace {
+/// What registers of tiles hold: all of them 16 rows of 64 bytes.
+struct alignas(64) TileShapes {
+  uint8_t palette = 1, startRow = 0, reserved[14] = {};
+  uint16_t rowBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+} // namespace
+
+/// Two by two tiles of sums, as kernels have them.
+#define KILN_SPIN_TILES(name, features, dot)                                                                                                         \
+  __attribute__((target(features))) static void name(int64_t steps) {                                                                                \
+    static const TileShapes shapes;                                                                                                                  \
+    _tile_loadconfig(&shapes);                                                                                                                       \
+    for (; steps > 0; --steps) {                                                                                                                     \
+      dot(0, 4, 6);                                                                                                                                  \
+      dot(1, 4, 7);                                                                                                                                  \
+      dot(2, 5, 6);                                                                                                                                  \
+      dot(3, 5, 7);                                                                                                                                  \
+    }                                                                                                                                                \
+    _tile_release();                                                                                                                                 \
+  }
+KILN_SPIN_TILES(spinByteTiles, "amx-tile,amx-int8", _tile_dpbusd)
+KILN_SPIN_TILES(spinBrainTiles, "amx-tile,amx-bf16", _tile_dpbf16ps)
+#undef KILN_SPIN_TILES
+
+/// Whether the CPU has them, and the system lets this process use them.
+static bool hasTiles() {
+  const cpu::set needs = cpu::with(cpu::amx_tile, cpu::amx_int8, cpu::amx_bf16);
+  return (cpu::read() & needs) == needs && cpu::ask_for_tiles();
+}
 #endif
 
 namespace {
-/// A loop for a step: the operations of a vector instruction's bit, and whether the CPU can run it.
+/// A loop for a step, if the CPU can run it, and the operations of one turn of it.
 struct DotLoop {
   void (*run)(int64_t steps) = nullptr;
-  int64_t bits = 0, operationsPerLane = 0;
+  int64_t operations = 0;
+
+  DotLoop() = default;
+  DotLoop(void (*run)(int64_t), int64_t operations) : run(run), operations(operations) {}
+  /// Of instructions on vectors.
+  DotLoop(void (*run)(int64_t), int64_t bits, int64_t operationsPerLane) : run(run), operations(chains * bits / 32 * operationsPerLane) {}
 };
 } // namespace
 
@@ -177,6 +215,11 @@ static DotLoop findLoop(const std::string &function, unsigned vectorBits) {
     return {spinPairs128, 128, 8};
   if (function == "dot_bf16" && vectorBits >= 512 && __builtin_cpu_supports("avx512bf16"))
     return {spinBrain512, 512, 4};
+  constexpr int64_t tileSums = 4 * 16 * 16, tileBytes = 64;
+  if (function == "tile_u8s8" && hasTiles())
+    return {spinByteTiles, 2 * tileSums * tileBytes};
+  if (function == "tile_bf16" && hasTiles())
+    return {spinBrainTiles, 2 * tileSums * tileBytes / 2};
 #else
   (void)function, (void)vectorBits;
 #endif
@@ -184,8 +227,7 @@ static DotLoop findLoop(const std::string &function, unsigned vectorBits) {
 }
 
 int64_t getDotStep(const std::string &function, unsigned vectorBits) {
-  DotLoop loop = findLoop(function, vectorBits);
-  return loop.run ? chains * loop.bits / 32 * loop.operationsPerLane : 0;
+  return findLoop(function, vectorBits).operations;
 }
 
 void spinDots(const std::string &function, unsigned vectorBits, int64_t steps) {

@@ -41,7 +41,7 @@ struct ProbeSize {
 /// is enough memory.
 ProbeSize chooseProbe(int64_t threads, int64_t cpus, int64_t memoryBytes);
 
-/// The functions of runtime/include/kiln/dot.h that a target's kernels multiply bytes and bf16 by; empty: none.
+/// The functions of runtime/include/kiln/dot.h or kiln/tiles.h that a target's kernels multiply most bytes and bf16 by; empty: none.
 struct ProbedSteps {
   std::string bytes, brain;
 };

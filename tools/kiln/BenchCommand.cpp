@@ -45,10 +45,12 @@ struct KernelSpeed {
 
 } // namespace
 
-/// By the kernel's algorithm, "gemm_bytes 6x2x16".
+/// By the kernel's algorithm, "gemm_bytes 6x32", or its step, "gemm_tile_steps 32x32 tile_u8s8".
 static Operands findOperands(StringRef algorithm) {
   StringRef kernel = algorithm.split(' ').first;
-  return kernel.ends_with("_bytes") ? Operands::Bytes : kernel.ends_with("_bf16") ? Operands::Brain : Operands::Real;
+  if (kernel.ends_with("_bytes") || algorithm.ends_with("_u8s8"))
+    return Operands::Bytes;
+  return kernel.ends_with("_bf16") || algorithm.ends_with("_bf16") ? Operands::Brain : Operands::Real;
 }
 
 static double getPeak(const Machine &machine, Operands operands) {

@@ -2,6 +2,7 @@
 #include "tools/kiln/ModelRun.h"
 #include "dialects/kernel/Kernel.h"
 #include "passes/target/choice/ByteTile.h"
+#include "passes/target/choice/StepTile.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/files/InputFile.h"
@@ -55,8 +56,10 @@ static cl::list<double> imageStd("image-std",
 
 static ProbedSteps listSteps(kernel::TargetAttr target) {
   mlir::Builder b(target.getContext());
-  kernel::StepAttr brain = target.findStep(b.getBF16Type(), b.getBF16Type(), b.getF32Type());
-  return {findByteStep(target).getFunction().str(), brain ? brain.getFunction().str() : ""};
+  mlir::Type brain = b.getBF16Type(), f32 = b.getF32Type();
+  kernel::StepAttr byteTiles = findTileStep(target, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type());
+  kernel::StepAttr brainTiles = findTileStep(target, brain, brain, f32), brainStep = brainTiles ? brainTiles : target.findStep(brain, brain, f32);
+  return {(byteTiles ? byteTiles : findByteStep(target)).getFunction().str(), brainStep ? brainStep.getFunction().str() : ""};
 }
 
 static Destination describeDestination(ArrayRef<TargetModule> targets) {

@@ -548,16 +548,18 @@ LaunchInfo ContractionEmitter::run() {
   return contractionInfo(k, c, extents);
 }
 
-/// Says the tile where the algorithm is told: `gemm_tiled 14x32`, rows and columns.
-static void nameTile(KernelBuilder &k, TileShape tile) {
+/// Says the tile where the algorithm is told, rows and columns, and the step of several rows: `gemm_tiled 14x32`, `gemm_tile_steps 32x32 tile_u8s8`.
+static void nameTile(KernelBuilder &k, TileShape tile, kernel::StepAttr step) {
   auto kernel = k.builder().getBlock()->getParent()->getParentOfType<func::FuncOp>();
   auto algorithm = kernel ? kernel->getAttrOfType<StringAttr>(kernel::algorithmAttrName) : StringAttr();
+  std::string ofRows = step && step.getRows() > 1 ? " " + step.getFunction().str() : "";
   if (algorithm)
-    kernel->setAttr(kernel::algorithmAttrName, k.builder().getStringAttr(algorithm.str() + " " + Twine(tile.rows) + "x" + Twine(tile.columns())));
+    kernel->setAttr(kernel::algorithmAttrName,
+                    k.builder().getStringAttr(algorithm.str() + " " + Twine(tile.rows) + "x" + Twine(tile.columns()) + ofRows));
 }
 
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction) {
-  nameTile(k, contraction.tile);
+  nameTile(k, contraction.tile, contraction.instruction);
   return ContractionEmitter(k, contraction).run();
 }
 
