@@ -40,8 +40,8 @@ template <typename V> KILN_INLINE V expm1Reduced(V r) {
   return fma(p, r * r, r);
 }
 
-// e^x * 2^shift, for x of any size; the shift is not positive. What is rounded to 0 is never multiplied: Intel's CPUs take 150 cycles for a product that underflows,
-// and a mask makes most of a softmax's numbers such.
+// e^x * 2^shift, for x of any size; the shift is not positive. What is rounded to 0 is never multiplied: Intel's CPUs take 150 cycles for a product that
+// underflows, and a mask makes most of a softmax's numbers such.
 template <typename V> KILN_INLINE V expShifted(V x, int shift) {
   constexpr bool isFloat = isSame<lane<V>, float>;
   const auto vanishes = x < lane<V>(isFloat ? -104 : -746);
