@@ -36,7 +36,7 @@ int64_t chooseTileDepth(kernel::StepAttr step, int64_t length, int64_t unit) {
   if (length == 0 || unit == 0)
     return 0;
   for (int64_t depth = step.getDepth() / together * together; depth > 0; depth -= together)
-    if (length % depth == 0 && (depth <= unit ? unit % depth == 0 : depth % unit == 0))
+    if (length % depth == 0 && (depth <= unit ? unit % depth == 0 : depth % unit == 0 && unit % together == 0))
       return depth;
   return 0;
 }

@@ -31,7 +31,8 @@ kernel::StepAttr getTileStep(nn::GroupOp group);
 int64_t countTogether(kernel::StepAttr step);
 
 /// The products of a step, which may be fewer than it has room for: no step goes beyond the `length` elements of the left side that lie side by side.
-/// They are a multiple of countTogether(step) that divides `length` and either divides `unit`, of which `length` is a multiple, or is a multiple of it.
+/// They are a multiple of countTogether(step) that divides `length` and either divides `unit`, of which `length` is a multiple, or is a multiple of it if
+/// `unit` is one of countTogether(step), too.
 /// 0: there is no such number.
 int64_t chooseTileDepth(kernel::StepAttr step, int64_t length, int64_t unit);
 

@@ -82,6 +82,10 @@ def main():
     add_byte_convolution(module, 64, (7, 7), 136, 3, 1, 1)
     for rows, depth, columns in ((40, 512, 130), (20, 288, 128)):
         add_product(module, rows, depth, columns)
+    # Taps lie side by side, but what is multiplied together would be of two of them.
+    add_byte_convolution(module, 6, (12, 12), 20, 4, 1, 0)
+    for shape in ((7, 12, 20, 2, 1, 0), (3, 14, 24, 4, 1, 1)):
+        add_convolution(module, *shape)
     # Lines that fill a tile, several of which fill one, and longer ones; taps that lie side by side; dilation, stride, groups.
     for shape in ((64, (7, 7), 40, 3, 1, 1), (32, (14, 14), 33, 3, 1, 1), (16, (9, 28), 20, 3, 1, 1), (64, (5, 56), 16, 1, 1, 0), (4, (32, 32), 24, 7, 2, 3), (20, (11, 12), 17, 5, 2, 2),
                   (32, (13, 13), 48, 3, 1, 2, 2), (64, (10, 10), 64, 3, 1, 1, 1, 2), (96, (9, 9), 24, 1, 2, 0), (8, (12, 40), 12, 3, 1, 0)):
