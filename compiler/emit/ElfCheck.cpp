@@ -1,5 +1,6 @@
 //===- ElfCheck.cpp - Whether an object can be read safely ------------------===//
 #include "compiler/emit/ElfCheck.h"
+#include "compiler/emit/ElfRecords.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -24,24 +25,6 @@ template <typename T> static T readAt(StringRef bytes, uint64_t offset) {
 static bool isInside(uint64_t offset, uint64_t size, uint64_t limit) { return offset <= limit && size <= limit - offset; }
 
 namespace {
-/// The records of a file for addresses of a width, and the kind of relocations that compilers write there.
-struct Records32 {
-  using Header = ELF::Elf32_Ehdr;
-  using Section = ELF::Elf32_Shdr;
-  using Symbol = ELF::Elf32_Sym;
-  using Relocation = ELF::Elf32_Rela;
-  using ShortRelocation = ELF::Elf32_Rel;
-  static constexpr unsigned char fileClass = ELF::ELFCLASS32;
-};
-struct Records64 {
-  using Header = ELF::Elf64_Ehdr;
-  using Section = ELF::Elf64_Shdr;
-  using Symbol = ELF::Elf64_Sym;
-  using Relocation = ELF::Elf64_Rela;
-  using ShortRelocation = ELF::Elf64_Rel;
-  static constexpr unsigned char fileClass = ELF::ELFCLASS64;
-};
-
 template <typename Records> class ElfChecker {
   using Header = typename Records::Header;
   using Section = typename Records::Section;

@@ -1,5 +1,6 @@
 //===- ElfWriter.cpp - Binary data as an object file -----------------------===//
 #include "compiler/emit/ElfWriter.h"
+#include "compiler/emit/ElfRecords.h"
 
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,22 +44,6 @@ template <typename T> static void append(std::string &bytes, const T &record) {
   static_assert(std::is_trivially_copyable_v<T>);
   bytes.append(reinterpret_cast<const char *>(&record), sizeof(record));
 }
-
-namespace {
-/// The records of a file for addresses of a width.
-struct Records32 {
-  using Header = ELF::Elf32_Ehdr;
-  using Section = ELF::Elf32_Shdr;
-  using Symbol = ELF::Elf32_Sym;
-  static constexpr unsigned char fileClass = ELF::ELFCLASS32;
-};
-struct Records64 {
-  using Header = ELF::Elf64_Ehdr;
-  using Section = ELF::Elf64_Shdr;
-  using Symbol = ELF::Elf64_Sym;
-  static constexpr unsigned char fileClass = ELF::ELFCLASS64;
-};
-} // namespace
 
 template <typename Records> static typename Records::Header makeHeader(StringRef triple, uint64_t sectionTable) {
   auto [machine, flags] = machineOf(triple);
