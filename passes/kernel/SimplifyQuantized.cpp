@@ -72,7 +72,7 @@ struct SimplifyQuantized : kiln::impl::SimplifyQuantizedBase<SimplifyQuantized> 
       return;
     std::optional<float> divisor = getNumber(division.getRhs());
     auto computed = division.getRhs().getDefiningOp<vector::BroadcastOp>();
-    if (!divisor && computed && division->hasOneUse() && computed.getSource().getType().isF32()) {
+    if (!divisor && computed && division->hasOneUse() && isa<FloatType>(computed.getSource().getType())) {
       OpBuilder builder(division);
       auto quotient = kernel::QuotientOp::create(builder, division.getLoc(), division.getType(), division.getLhs(), computed.getSource());
       division.replaceAllUsesWith(quotient.getResult());

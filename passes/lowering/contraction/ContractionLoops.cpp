@@ -325,7 +325,9 @@ void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExp
     if (chunks != k.constant(1))
       end = k.index(k.minimum(k.emit(chunk * chunkColumns + chunkColumns), k.emit(covered)));
     AffineExpr begin = k.index(k.emit(chunk * chunkColumns));
-    if (together && chunkColumns >= 4 * width)
+    // The last of them has no other one to take turns with.
+    constexpr int64_t fewestPanels = 4;
+    if (together && chunkColumns >= fewestPanels * width)
       together(begin, end, whole);
     else
       k.loop(begin, end, width, "column", [&](AffineExpr column) { body(column, whole); });

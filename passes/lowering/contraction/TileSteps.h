@@ -40,7 +40,7 @@ public:
               PrepareStore prepare);
   /// Sums of a row of a tile, from a column of the panel on.
   mlir::Value load(int64_t tile, mlir::AffineExpr row, unsigned column, unsigned lanes);
-  /// Whether `panels` can be used: how many steps there are is known.
+  /// Whether `panels` can be used: how many steps there are is known, and enough of them.
   bool canTakeTurns() const;
 
 private:

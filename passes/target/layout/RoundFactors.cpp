@@ -26,6 +26,7 @@
 #include "passes/target/choice/LibraryMapping.h"
 #include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/StripChains.h"
+#include "passes/target/layout/ConvInput.h"
 
 #include "mlir/IR/Iterators.h"
 #include "llvm/ADT/MapVector.h"
@@ -212,9 +213,7 @@ std::string FactorRounding::findTilesFault(Operation *op, const Factors &factors
   // Weights of three terms are half as large again as f32 ones: with few rows, reading them takes longer than multiplying.
   if (std::optional<int64_t> rows = countRows(op); factors.hasTwoTerms && rows && *rows < tiles.getRows())
     return ("there are " + Twine(*rows) + " rows, fewer than the " + Twine(tiles.getRows()) + " of a step, and weights have three terms to read").str();
-  // Where the taps of a line lie side by side, a step may have several of them.
-  bool joins = conv && conv.getGroups() == 1 && conv.getDilations().back() == 1;
-  int64_t length = unit * (joins ? weight.getShape().back() : 1);
+  int64_t length = conv ? countSideBySide(conv, unit) : unit;
   if (std::string why = kiln::findTileFault(tiles, countRows(op), chooseTileDepth(tiles, length, unit)); !why.empty())
     return why;
   return describeFewColumns(op, tiles);
@@ -350,31 +349,6 @@ static ElementsAttr splitTerms(ElementsAttr weights, int64_t dim) {
   return makeConstantOf<uint16_t>(RankedTensorType::get(shape, BFloat16Type::get(weights.getContext())), words);
 }
 
-/// The input of a convolution behind a border of zeros: that of the convolution, which then has none, and channels.
-static Value padInput(ConvOp conv, Value input, int64_t channels) {
-  OpBuilder builder(conv);
-  auto type = cast<RankedTensorType>(input.getType());
-  ArrayRef<int64_t> pads = conv.getPads();
-  size_t spatial = pads.size() / 2;
-  SmallVector<int64_t> low(type.getRank(), 0), high(type.getRank(), 0);
-  for (size_t i = 0; i < spatial; ++i) {
-    low[1 + i] = pads[i];
-    high[1 + i] = pads[spatial + i];
-  }
-  high.back() = channels;
-  DimExprs dims = getDims(type);
-  for (size_t i = 0; i < dims.size(); ++i)
-    dims[i] = simplifyDim(dims[i] + (low[i] + high[i]));
-  auto constants = [&](ArrayRef<int64_t> values) {
-    return AffineMap::get(0, 0, llvm::map_to_vector(values, [&](int64_t v) { return builder.getAffineConstantExpr(v); }), builder.getContext());
-  };
-  Type element = type.getElementType();
-  Value zero = SplatOp::create(builder, conv.getLoc(), RankedTensorType::get({}, element), cast<TypedAttr>(builder.getZeroAttr(element)));
-  conv.setPads(SmallVector<int64_t>(pads.size(), 0));
-  SmallVector<int64_t> interior(dims.size(), 0);
-  return PadOp::create(builder, conv.getLoc(), makeTensorType(dims, element), input, zero, constants(low), constants(high), interior, PadMode::Constant);
-}
-
 /// Weights of halves with channels of zeros.
 static ElementsAttr padWeights(ElementsAttr weights, int64_t channels) {
   auto type = cast<RankedTensorType>(weights.getType());
@@ -425,7 +399,10 @@ void FactorRounding::roundFactors(Operation *op, const Factors &factors) {
   if (auto given = findConstant(op->getOperand(1))->constant; !getRounding(given).empty())
     setRounding(constant, getRounding(given));
   Value left = roundLeft(op, factors);
-  op->setOperand(0, channels ? padInput(cast<ConvOp>(op), left, channels) : left);
+  if (channels)
+    padInput(cast<ConvOp>(op), left, channels);
+  else
+    op->setOperand(0, left);
   op->setOperand(1, constant);
   setRounding(op, "factors rounded to " + factors.name + ", " + factors.bound + "; sums of f32");
 }

@@ -18,6 +18,7 @@
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/StepTile.h"
+#include "passes/target/layout/ConvInput.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -46,9 +47,7 @@ static bool hasTileStep(Operation *op, kernel::TargetAttr target) {
     return false;
   // Rows of a product, pixels of a convolution: those of the result without its columns.
   int64_t unit = isa<ConvOp>(op) ? shape[1] : shape[0], columns = isa<ConvOp>(op) ? shape[0] : shape[1];
-  // Where the taps of a line lie side by side, a step may have several of them.
-  auto conv = dyn_cast<ConvOp>(op);
-  int64_t length = unit * (conv && conv.getGroups() == 1 && conv.getDilations().back() == 1 ? shape.back() : 1);
+  int64_t length = isa<ConvOp>(op) ? countSideBySide(cast<ConvOp>(op), unit) : unit;
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   std::optional<int64_t> rows = type.hasStaticShape() && columns ? std::optional<int64_t>(type.getNumElements() / columns) : std::nullopt;
   return findTileFault(step, rows, chooseTileDepth(step, length, unit)).empty();
