@@ -17,8 +17,8 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createInlineComposites(calls));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  // Stored weights are those of the graph that the kernels have, so their plainest form has it, too.
-  if (options.plain && options.weightsType.empty()) {
+  // Stored weights and rounded factors are those of the graph that the kernels have, so their plainest form has it, too.
+  if (options.plain && options.weightsType.empty() && options.factors.empty()) {
     passes.addPass(createFoldShapes());
     passes.addPass(createVerifyGraph());
     return;
@@ -57,6 +57,11 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     form.decompose = {"all"};
   form.strict = options.keepComposites;
   passes.addPass(createDecomposeComposites(form));
+  if (options.plain && !options.factors.empty()) {
+    EmulateFactorsOptions factors;
+    factors.types.assign(options.factors.begin(), options.factors.end());
+    passes.addPass(createEmulateFactors(factors));
+  }
   if (!options.plain) {
     passes.addPass(createWidenRecurrences());
     passes.addPass(createFoldConstants({options.foldBytes}));

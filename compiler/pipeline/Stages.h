@@ -35,7 +35,7 @@ struct PipelineOptions {
   std::string explainNode;
   /// The accuracy of exp: `fast`, or OP=exact, OP=ulp4, OP=half. Empty: that of the operations.
   std::vector<std::string> accuracy;
-  /// The types of factors: TYPE, NODE=TYPE. Empty: those of the model.
+  /// The types of factors: TYPE, NODE=TYPE. Empty: those of the model. In the plainest form, the types that are emulated: NODE=TYPE.
   std::vector<std::string> factors;
   /// The type of stored weights; empty: that of the model.
   std::string weightsType;

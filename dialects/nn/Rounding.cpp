@@ -26,6 +26,15 @@ StringRef getRounding(Operation *op) {
   return text ? text.getValue() : StringRef();
 }
 
+static constexpr llvm::StringLiteral roundedFactors = "factors rounded to ";
+
+void setRoundedFactors(Operation *op, StringRef type, StringRef bound) { setRounding(op, roundedFactors + type + ", " + bound + "; sums of f32"); }
+
+StringRef getRoundedFactors(Operation *op) {
+  StringRef text = getRounding(op);
+  return text.consume_front(roundedFactors) ? text.split(',').first : StringRef();
+}
+
 void setRounding(Operation *op, const Twine &text) { op->setAttr(roundingAttrName, StringAttr::get(op->getContext(), text)); }
 
 } // namespace kiln::nn

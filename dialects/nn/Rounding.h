@@ -18,6 +18,12 @@ std::vector<std::string> listRounding(mlir::ModuleOp module);
 llvm::StringRef getRounding(mlir::Operation *op);
 void setRounding(mlir::Operation *op, const llvm::Twine &text);
 
+/// Says that both factors of a product are rounded to a type ("bf16"), with the bound of each in words.
+void setRoundedFactors(mlir::Operation *op, llvm::StringRef type, llvm::StringRef bound);
+
+/// That type; empty: they are not rounded.
+llvm::StringRef getRoundedFactors(mlir::Operation *op);
+
 } // namespace kiln::nn
 
 #endif // KILN_DIALECTS_NN_ROUNDING_H

@@ -66,6 +66,15 @@ def RoundFactors : Pass<"nn-round-factors", "mlir::ModuleOp"> {
                  Option<"strict", "strict", "bool", "false", "there will be no Winograd's convolutions, which some are compared with">];
 }
 
+def EmulateFactors : Pass<"nn-emulate-factors", "mlir::ModuleOp"> {
+  let summary = "Rounds the factors of products and convolutions as a target's steps would, and multiplies them in f32.";
+  let description = [{
+    For the reference of a comparison with kernels that RoundFactors gave such steps: both sides of the f32 products of the given ONNX nodes are cast to the
+    node's type and back.
+  }];
+  let options = [ListOption<"types", "types", "std::string", "NODE=TYPE, where TYPE is bf16 or f16">];
+}
+
 def WidenOperands : Pass<"nn-widen-operands", "mlir::ModuleOp"> {
   let summary = "Casts the left side of products and convolutions of f16 and bf16 to f32.";
   let description = [{

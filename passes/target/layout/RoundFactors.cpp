@@ -404,7 +404,7 @@ void FactorRounding::roundFactors(Operation *op, const Factors &factors) {
   else
     op->setOperand(0, left);
   op->setOperand(1, constant);
-  setRounding(op, "factors rounded to " + factors.name + ", " + factors.bound + "; sums of f32");
+  setRoundedFactors(op, factors.name, factors.bound);
 }
 
 void FactorRounding::summarize() {
