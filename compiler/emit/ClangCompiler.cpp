@@ -3,6 +3,7 @@
 #include "compiler/emit/BuildText.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
+#include "compiler/emit/FoldWasmOffsets.h"
 
 #include "clang/Basic/DiagnosticOptions.h"
 #include "clang/Basic/TargetInfo.h"
@@ -27,6 +28,7 @@ static void initializeTargets() {
     InitializeAllTargetMCs();
     InitializeAllAsmPrinters();
     InitializeAllAsmParsers();
+    foldWasmOffsets();
   });
 }
 

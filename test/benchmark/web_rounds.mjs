@@ -1,6 +1,6 @@
-// One side of test/benchmark/web: MODULE.mjs:FORM*THREADS, with *least at the end for the least time of a run, or PACKAGE:MODEL.onnx, then NAME=FILE.npy for each input, then the folder for outputs.
-// It says what the start and the first run took, in CPU time of all threads, and answers the seconds of a turn with the CPU time of a run, of the main thread
-// alone, in milliseconds.
+// One side of test/benchmark/web: MODULE.mjs:FORM*THREADS, with *wall at the end for the time by the clock, or PACKAGE:MODEL.onnx, then NAME=FILE.npy for each
+// input, then the folder for outputs. It says what the start and the first run took, in CPU time of all threads, and answers the seconds of a turn with the CPU
+// time of a run, of the main thread alone, in milliseconds; by the clock, it is the least of its runs.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -43,7 +43,7 @@ const cpuTime = () => Number(readFileSync(`/proc/self/task/${process.pid}/scheds
 
 const [side, ...rest] = process.argv.slice(2);
 const outputs = rest.pop();
-const at = side.lastIndexOf(":"), isLeast = side.endsWith("*least");
+const at = side.lastIndexOf(":"), isWall = side.endsWith("*wall");
 const inputs = Object.fromEntries(rest.map((text) => [text.slice(0, text.lastIndexOf("=")), readNpy(text.slice(text.lastIndexOf("=") + 1))]));
 /** Milliseconds that all threads have computed. */
 const allTime = () => {
@@ -70,13 +70,12 @@ for await (const line of createInterface({ input: process.stdin })) {
   let runs = 0, step = 1, least = Infinity;
   const before = cpuTime();
   while (performance.now() < end) {
-    const start = cpuTime();
+    const start = performance.now();
     for (let i = 0; i < step; ++i) await run();
-    least = Math.min(least, (cpuTime() - start) / step);
+    least = Math.min(least, (performance.now() - start) / step);
     runs += step;
-    // The kernel counts time in ticks of a few milliseconds, which a step must exceed.
-    step = Math.min(2 * step, isLeast ? Math.max(1, Math.ceil(20 / Math.max(least, 1))) : 64);
+    if (!isWall) step = Math.min(2 * step, 64);
   }
-  console.log(isLeast ? least : (cpuTime() - before) / runs);
+  console.log(isWall ? least : (cpuTime() - before) / runs);
 }
 process.exit(0);

@@ -1,6 +1,7 @@
 // Runs FOLDER/model.mjs on the inputs of FOLDER/inputs.json and writes outputs.json, for test/web/run.
+import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const folder = process.argv[2];
 const { info, load, KilnError } = await import(pathToFileURL(`${folder}/model.mjs`));
@@ -21,13 +22,18 @@ async function toTensor(value) {
   return { data: new array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)), dims: value.dims };
 }
 
+function decodeImage(bytes, { format }) {
+  const pixels = execFileSync(fileURLToPath(new URL("decode-image", import.meta.url)), [format], { input: bytes, maxBuffer: 1 << 28 });
+  return { data: new Uint8Array(pixels.subarray(8)), width: pixels.readUInt32LE(0), height: pixels.readUInt32LE(4) };
+}
+
 try {
   const inputs = {};
   for (const [name, value] of Object.entries(given)) {
     inputs[name] = Array.isArray(value) ? [] : await toTensor(value);
     if (Array.isArray(value)) for (const element of value) inputs[name].push(await toTensor(element));
   }
-  const model = await load();
+  const model = await load({ decodeImage });
   const results = Object.values(model.run(inputs)).flatMap((value) => (Array.isArray(value) && typeof value[0] !== "string" ? value : [value]));
   const outputs = [];
   let index = 0;

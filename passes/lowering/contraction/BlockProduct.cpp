@@ -19,6 +19,7 @@
 #include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/contraction/BlockNumbers.h"
 #include "passes/lowering/contraction/PackedContraction.h"
+#include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
@@ -48,7 +49,7 @@ static constexpr StringLiteral computedWeights = "the weights, their scales or z
 
 static PlanNumbers planInRegisters(BlockQuantizedMatmulOp op, kernel::TargetAttr target) {
   int64_t rowStride = op.countBlocks() * op.getBlock();
-  return planBlockProduct(target, countRows(op), op.countColumns(), rowStride, static_cast<bool>(op.getLhsScale()));
+  return planBlockProduct(target, countRows(op), op.countColumns(), rowStride, static_cast<bool>(op.getLhsScale()), op.getBits());
 }
 
 KernelMatch matchGemmBlocks(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
@@ -65,7 +66,8 @@ std::string findBlockStepFault(GroupOp group, Operation *anchor, kernel::PlanAtt
     return "";
   kernel::StepAttr step = findSignedByteStep(kernel::getTarget(group));
   // Numbers of 4 and 8 bits are multiplied as unsigned bytes, four at a time.
-  return findStepFault(kernel::getTarget(group), plan, step.getLhs(), step.getRhs(), step.getSum(), 4);
+  std::string fault = findStepFault(kernel::getTarget(group), plan, step.getLhs(), step.getRhs(), step.getSum(), 4);
+  return fault.empty() ? findBoundsFault(plan.getStep(), cast<BlockQuantizedMatmulOp>(anchor).getBits()) : fault;
 }
 
 namespace {

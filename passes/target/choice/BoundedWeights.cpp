@@ -12,6 +12,9 @@ using namespace nn;
 
 /// The step for any weights, and its form for safe ones.
 static constexpr StringLiteral anyWeights = "dot_u8s8_pairs", safeWeights = "dot_u8s8_bounded";
+/// The same for weights without a sign, of which those of seven bits are safe.
+static constexpr StringLiteral anyUnsigned = "dot_s8u8_pairs", safeUnsigned = "dot_s8u8_bounded";
+static constexpr int64_t safeBits = 7;
 
 PairCount countSafePairs(ElementsAttr weights, unsigned dimension) {
   ConstantData data(weights);
@@ -40,14 +43,28 @@ static ElementsAttr findWeights(Value weights) {
 }
 
 kernel::StepAttr getBoundedForm(kernel::StepAttr step) {
-  if (step.getFunction() != anyWeights)
+  StringRef function = step.getFunction(), form = function == anyWeights ? safeWeights : function == anyUnsigned ? safeUnsigned : StringLiteral("");
+  if (form.empty())
     return {};
-  return kernel::StepAttr::get(step.getContext(), step.getLhs(), step.getRhs(), step.getSum(), step.getShape(), safeWeights);
+  return kernel::StepAttr::get(step.getContext(), step.getLhs(), step.getRhs(), step.getSum(), step.getShape(), form);
+}
+
+kernel::StepAttr chooseBoundedStep(kernel::StepAttr step, int64_t bits) {
+  kernel::StepAttr bounded = bits <= safeBits ? getBoundedForm(step) : kernel::StepAttr();
+  return bounded ? bounded : step;
+}
+
+std::string findBoundsFault(StringRef function, int64_t bits) {
+  if (function != safeUnsigned || bits <= safeBits)
+    return "";
+  return (safeUnsigned + " is for weights of seven bits at most, these have " + Twine(bits)).str();
 }
 
 /// Whether all pairs of constant weights are safe.
 static bool areSafe(Value weights, unsigned dimension) {
   ElementsAttr constant = findWeights(weights);
+  if (constant && constant.getElementType().isUnsignedInteger(8))
+    return llvm::all_of(ConstantData(constant).as<uint8_t>(), [](uint8_t weight) { return weight >> safeBits == 0; });
   PairCount count = constant ? countSafePairs(constant, dimension) : PairCount{0, 1};
   return count.safe == count.all;
 }
@@ -58,13 +75,14 @@ kernel::StepAttr chooseBoundedStep(kernel::StepAttr step, Value weights, unsigne
 }
 
 std::string findBoundsFault(kernel::PlanAttr plan, Value weights, unsigned dimension) {
-  if (plan.getStep() != safeWeights || areSafe(weights, dimension))
+  bool isSafeForm = plan.getStep() == safeWeights || plan.getStep() == safeUnsigned;
+  if (!isSafeForm || areSafe(weights, dimension))
     return "";
-  return (safeWeights + " is for weights any two of which fit 16 bits with every activation").str();
+  return (plan.getStep() + " is for weights any two of which fit 16 bits with every activation").str();
 }
 
 std::string describeBounds(kernel::StepAttr step, Value weights, unsigned dimension) {
-  if (step.getFunction() == safeWeights)
+  if (step.getFunction() == safeWeights || step.getFunction() == safeUnsigned)
     return ", as any two of them fit 16 bits";
   ElementsAttr constant = step.getFunction() == anyWeights ? findWeights(weights) : ElementsAttr();
   if (!constant)

@@ -1,5 +1,7 @@
 //===- BoundedWeights.h - Products of bytes whose sums of two fit 16 bits --===//
 //
+// Weights without a sign are safe if they have seven bits: two products by -128 are above -32768.
+//
 // Where the CPU has no instruction for four products of bytes, it has one for two that saturates: weights w and v are safe with it, whatever the activations,
 // if 255 (w + v), counting positive weights only, is at most 32767, and the same for negative ones. Weights are constants, so this is proved for each kernel.
 //
@@ -21,6 +23,12 @@ PairCount countSafePairs(mlir::ElementsAttr weights, unsigned dimension);
 
 /// The form of a step for safe weights; null: it has none.
 kernel::StepAttr getBoundedForm(kernel::StepAttr step);
+
+/// The step for weights without a sign that have so many bits: the form for safe weights if they are seven at most and `step` has one.
+kernel::StepAttr chooseBoundedStep(kernel::StepAttr step, int64_t bits);
+
+/// Why a step is not for weights without a sign that have so many bits; empty when it is.
+std::string findBoundsFault(llvm::StringRef function, int64_t bits);
 
 /// The step that takes the place of `step` if all pairs of the constant weights along that dimension are safe; otherwise, and for steps that have no such form,
 /// `step`.

@@ -43,9 +43,10 @@ static TileShape tileOfMany(kernel::TargetAttr target, int64_t columns, int64_t 
   return chooseTile(target, Float32Type::get(target.getContext()), manyRows, columns, rowStride);
 }
 
-PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes) {
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes,
+                             int64_t bits) {
   // One row reads long pieces of its weights; others use each unpacked vector as often as there are registers for two sets of sums.
-  kernel::StepAttr step = findSignedByteStep(target);
+  kernel::StepAttr step = chooseBoundedStep(findSignedByteStep(target), bits);
   Type f32 = Float32Type::get(target.getContext());
   RegisterBudget budget(target, target.getPlainStep(f32));
   constexpr int64_t many = RegisterBudget::vectorsOfMany;

@@ -14,8 +14,8 @@ kernel::StepAttr findByteStep(kernel::TargetAttr target);
 kernel::StepAttr findSignedByteStep(kernel::TargetAttr target);
 
 /// The plan for a product with weights in blocks that has so many rows (nullopt: known at run time only) and columns: each block has sums of its own beside
-/// those of the tile. A left side of bytes is multiplied by a step.
-PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes);
+/// those of the tile. A left side of bytes is multiplied by a step for weights of so many bits.
+PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes, int64_t bits);
 
 /// Whether so many rows (nullopt: known at run time only) are worth a panel of f32 numbers: more than the tile of that plan has, which would make numbers in
 /// registers for each block of rows again.

@@ -17,9 +17,9 @@ struct SplitSides {
 };
 } // namespace
 
-/// Pairs of words: both sides are bytes, and the products of a pair wait to be added. The form for bounded weights takes neither side apart, but has the ones
+/// Pairs of words: both sides are bytes, and the products of a pair wait to be added. The forms for bounded weights take neither side apart, but have the ones
 /// that pairs are added by and the words that wait for it; tiles of six rows are no faster than of four (test/benchmark/kernels "matmul 1 196 1024 256").
-static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}, {"dot_s8u8_pairs", 3, 2}, {"dot_u8s8_bounded", 3, 2}};
+static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}, {"dot_s8u8_pairs", 3, 2}, {"dot_u8s8_bounded", 3, 2}, {"dot_s8u8_bounded", 3, 2}};
 
 RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step) : all(target.getRegisters()), stepRows(step.getRows()) {
   auto registers = [&](int64_t elements, Type type) {

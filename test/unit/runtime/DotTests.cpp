@@ -85,13 +85,39 @@ template <int Lanes> void expectBoundedSums() {
   }
 }
 
+/// The same for weights of seven bits without a sign, the largest ones among them.
+template <int Lanes> void expectSumsOfSevenBits() {
+  using V = vec<int32_t, Lanes>;
+  std::mt19937 random(9);
+  for (int round = 0; round < 500; ++round) {
+    int8_t left[4], right[4 * Lanes];
+    int32_t sums[Lanes], got[Lanes];
+    for (int8_t &byte : left)
+      byte = round < 50 ? -128 : round < 100 ? 127 : int8_t(random());
+    for (int8_t &byte : right)
+      byte = round % 2 ? 127 : int8_t(random() & 127);
+    for (int32_t &sum : sums)
+      sum = int32_t(random() % 2000001) - 1000000;
+    store<V>(got, dot_s8u8_bounded<Lanes>(load<vec<int8_t, 4>>(left), load<vec<int8_t, 4 * Lanes>>(right), load<V>(sums)));
+    for (int lane = 0; lane < Lanes; ++lane) {
+      int32_t expected = sums[lane];
+      for (int i = 0; i < 4; ++i)
+        expected += left[i] * right[4 * lane + i];
+      ASSERT_EQ(got[lane], expected) << lane;
+    }
+  }
+}
+
 TEST_F(Dot, BoundedWeightsDoNotSaturate) {
   expectBoundedSums<4>();
+  expectSumsOfSevenBits<4>();
 #if KILN_TEST_LEVEL >= 3
   expectBoundedSums<8>();
+  expectSumsOfSevenBits<8>();
 #endif
 #if KILN_TEST_LEVEL >= 4
   expectBoundedSums<16>();
+  expectSumsOfSevenBits<16>();
 #endif
 }
 

@@ -1,5 +1,5 @@
-// FOLDER PAGE [isolated]: serves the folder, opens the page in headless Chromium, and prints what the page posts to /said. An isolated page may share memory with
-// workers.
+// FOLDER PAGE [isolated [SECONDS]]: serves the folder, opens the page in headless Chromium, and prints what the page posts to /said, which it has so long for. An
+// isolated page may share memory with workers.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -7,7 +7,7 @@ import { extname, join, normalize } from "node:path";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 
-const [folder, page, isolated] = process.argv.slice(2);
+const [folder, page, isolated, seconds = "60"] = process.argv.slice(2);
 const isolation = isolated ? { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" } : {};
 const types = { ".html": "text/html", ".mjs": "text/javascript", ".wasm": "application/wasm", ".bin": "application/octet-stream" };
 const profile = mkdtempSync(join(tmpdir(), "browser-"));
@@ -43,4 +43,4 @@ server.listen(0, "127.0.0.1", () => {
   const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${profile}`, url];
   browser = spawn("chromium", flags, { stdio: "ignore" });
 });
-setTimeout(() => end(1, "no answer from the page"), 60000).unref();
+setTimeout(() => end(1, "no answer from the page"), 1000 * Number(seconds)).unref();
