@@ -6,7 +6,6 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/DarwinArchive.h"
 #include "compiler/emit/DataObject.h"
-#include "compiler/emit/ElfWriter.h"
 #include "compiler/emit/ExternalCompiler.h"
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
@@ -299,7 +298,7 @@ CompileStatus Driver::package(const ModelSources &sources) {
   for (ObjectFile &object : *objects)
     result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
   std::string triple = tripleOf(sources.units.front().target);
-  if (canMakeElf(triple)) {
+  if (canMakeDataObject(triple)) {
     std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(describe(result, signature))));
     result.record = {signature.name + "_record.o", makeRecordObject(triple, recordSection, text), nullptr};
   }

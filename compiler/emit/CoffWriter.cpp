@@ -61,4 +61,24 @@ DataObject makeCoffData(StringRef triple, StringRef symbol, uint64_t size) {
   return {head, tail, head.size() + size + tail.size()};
 }
 
+std::string makeCoffRecord(StringRef triple, StringRef name, StringRef text) {
+  constexpr uint64_t headers = sizeof(object::coff_file_header) + sizeof(object::coff_section);
+  object::coff_file_header header = {};
+  header.Machine = machineOf(triple);
+  header.NumberOfSections = 1;
+  // The table of names follows that of symbols, which is empty.
+  header.PointerToSymbolTable = static_cast<uint32_t>(headers + text.size());
+  object::coff_section section = {};
+  copy(StringRef("/4"), section.Name);
+  section.SizeOfRawData = static_cast<uint32_t>(text.size());
+  section.PointerToRawData = headers;
+  section.Characteristics = COFF::IMAGE_SCN_LNK_INFO | COFF::IMAGE_SCN_LNK_REMOVE | COFF::IMAGE_SCN_ALIGN_1BYTES;
+  std::string bytes, names = name.str() + std::string(1, '\0');
+  append(bytes, header);
+  append(bytes, section);
+  bytes += text;
+  append(bytes, support::ulittle32_t(sizeof(uint32_t) + names.size()));
+  return bytes + names;
+}
+
 } // namespace kiln

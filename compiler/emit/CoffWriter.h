@@ -11,6 +11,9 @@ bool canMakeCoff(llvm::StringRef triple);
 /// makeDataObject for COFF.
 DataObject makeCoffData(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
+/// makeRecordObject for COFF.
+std::string makeCoffRecord(llvm::StringRef triple, llvm::StringRef section, llvm::StringRef text);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_COFFWRITER_H

@@ -23,4 +23,12 @@ DataObject makeDataObject(StringRef triple, StringRef symbol, uint64_t size) {
   return canMakeMachO(triple) ? makeMachOData(triple, symbol, size) : makeElfData(triple, symbol, size);
 }
 
+std::string makeRecordObject(StringRef triple, StringRef section, StringRef text) {
+  if (isWasm(triple))
+    return makeWasmRecord(section, text);
+  if (canMakeCoff(triple))
+    return makeCoffRecord(triple, section, text);
+  return canMakeMachO(triple) ? makeMachORecord(triple, section, text) : makeElfRecord(triple, section, text);
+}
+
 } // namespace kiln

@@ -20,6 +20,9 @@ bool canMakeDataObject(llvm::StringRef triple);
 /// the data between head and tail, so that gigabytes need not pass through an assembler or through memory.
 DataObject makeDataObject(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
+/// A relocatable file of such a format whose only content is a section that linkers leave out of what they link. It has no symbols.
+std::string makeRecordObject(llvm::StringRef triple, llvm::StringRef section, llvm::StringRef text);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_DATAOBJECT_H

@@ -132,7 +132,7 @@ DataObject makeElfData(StringRef triple, StringRef symbol, uint64_t size) {
   return makeObject(triple, ".rodata." + symbol.str(), ELF::SHF_ALLOC, 64, symbol, size);
 }
 
-std::string makeRecordObject(StringRef triple, StringRef section, StringRef text) {
+std::string makeElfRecord(StringRef triple, StringRef section, StringRef text) {
   DataObject object = makeObject(triple, section.str(), ELF::SHF_EXCLUDE, 1, "", text.size());
   return object.head + text.str() + object.tail;
 }

@@ -12,8 +12,8 @@ bool canMakeElf(llvm::StringRef triple);
 /// makeDataObject for ELF.
 DataObject makeElfData(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
-/// A relocatable ELF file whose only content is a section that linkers leave out of what they link.
-std::string makeRecordObject(llvm::StringRef triple, llvm::StringRef section, llvm::StringRef text);
+/// makeRecordObject for ELF.
+std::string makeElfRecord(llvm::StringRef triple, llvm::StringRef section, llvm::StringRef text);
 
 } // namespace kiln
 

@@ -8,6 +8,7 @@
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Triple.h"
+#include <algorithm>
 
 using namespace llvm;
 
@@ -34,7 +35,7 @@ static MachO::mach_header_64 makeHeader(StringRef name, uint32_t commands, uint3
 }
 
 /// The only segment of an object, which has no name, and the section in it.
-static std::string makeSegment(uint64_t start, uint64_t size) {
+static std::string makeSegment(uint64_t start, uint64_t size, StringRef inSegment, StringRef name, unsigned align, uint32_t flags) {
   MachO::segment_command_64 segment = {};
   segment.cmd = MachO::LC_SEGMENT_64;
   segment.cmdsize = sizeof(MachO::segment_command_64) + sizeof(MachO::section_64);
@@ -43,11 +44,12 @@ static std::string makeSegment(uint64_t start, uint64_t size) {
   segment.maxprot = segment.initprot = MachO::VM_PROT_READ | MachO::VM_PROT_WRITE | MachO::VM_PROT_EXECUTE;
   segment.nsects = 1;
   MachO::section_64 section = {};
-  copy(StringRef("__const"), section.sectname);
-  copy(StringRef("__TEXT"), section.segname);
+  copy(name.take_front(mostMachOName), section.sectname);
+  copy(inSegment, section.segname);
   section.size = size;
   section.offset = static_cast<uint32_t>(start);
-  section.align = 6;
+  section.align = align;
+  section.flags = flags;
   std::string bytes;
   append(bytes, segment);
   append(bytes, section);
@@ -79,13 +81,29 @@ DataObject makeMachOData(StringRef triple, StringRef symbol, uint64_t size) {
 
   std::string head, tail(symbols - start - size, '\0');
   append(head, makeHeader(triple, 3, commandBytes));
-  head += makeSegment(start, size);
+  head += makeSegment(start, size, "__TEXT", "__const", 6, 0);
   append(head, system);
   append(head, table);
   head.resize(start, '\0');
   append(tail, entry);
   tail += names;
   return {head, tail, head.size() + size + tail.size()};
+}
+
+std::string nameMachOSection(StringRef section) {
+  std::string name = "__" + section.ltrim('.').str();
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name.substr(0, mostMachOName);
+}
+
+std::string makeMachORecord(StringRef triple, StringRef section, StringRef text) {
+  constexpr uint64_t commandBytes = sizeof(MachO::segment_command_64) + sizeof(MachO::section_64);
+  constexpr uint64_t start = sizeof(MachO::mach_header_64) + commandBytes;
+  std::string bytes;
+  append(bytes, makeHeader(triple, 1, commandBytes));
+  // Linkers leave out what is for debuggers.
+  bytes += makeSegment(start, text.size(), "__KILN", nameMachOSection(section), 0, MachO::S_ATTR_DEBUG);
+  return bytes + text.str();
 }
 
 } // namespace kiln

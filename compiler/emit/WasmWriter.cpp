@@ -57,4 +57,9 @@ DataObject makeWasmData(StringRef symbol, uint64_t size) {
   return {head, tail, head.size() + size + tail.size()};
 }
 
+std::string makeWasmRecord(StringRef name, StringRef text) {
+  std::string linking = leb(wasm::WasmMetadataVersion);
+  return wasmMagic().str() + makeWasmCustomSection("linking", linking.size()) + linking + makeWasmCustomSection(name, text.size()) + text.str();
+}
+
 } // namespace kiln

@@ -9,6 +9,9 @@ namespace kiln {
 /// makeDataObject for WebAssembly.
 DataObject makeWasmData(llvm::StringRef symbol, uint64_t size);
 
+/// makeRecordObject for WebAssembly: a custom section of that name.
+std::string makeWasmRecord(llvm::StringRef section, llvm::StringRef text);
+
 /// The head of a section of a module, before `size` bytes of content; a custom section also has a name.
 std::string makeWasmSection(unsigned id, uint64_t size);
 std::string makeWasmCustomSection(llvm::StringRef name, uint64_t size);

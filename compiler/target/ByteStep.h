@@ -10,6 +10,9 @@ namespace kiln {
 /// or can be given.
 llvm::SmallVector<kernel::StepAttr, 2> makeByteSteps(mlir::MLIRContext *context, int64_t vectorBits, bool isInstruction);
 
+/// Eight products of unsigned by signed bytes for a single sum, which one instruction of MVE adds to a register.
+kernel::StepAttr makeEightsStep(mlir::MLIRContext *context);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_TARGET_BYTESTEP_H

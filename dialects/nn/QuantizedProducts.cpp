@@ -339,15 +339,15 @@ public:
   ByteInput(OpBuilder &builder, QuantizedConvOp op)
       : builder(builder), op(op), operand(readOperand(builder, op.getLoc(), op.getInput(), op.getInputZero())), spatial(op.getStrides().size()),
         channels(op.getLayout() == Layout::ChannelsLast ? spatial + 1 : 1) {}
-  /// With `more` channels of zeros for each group.
-  Value make(int64_t more);
+  /// With `more` channels of zeros for each group, and `columns` behind each line of pixels.
+  Value make(int64_t more, int64_t columns);
   Value zero() const { return operand.zero; }
   size_t channelAxis() const { return channels; }
 
 private:
   Value repeatChannels(Value value, int64_t times);
   /// The value with its border and `more` channels along dimension `channelDim`; the groups may be a dimension before it.
-  Value pad(Value value, size_t channelDim, int64_t more);
+  Value pad(Value value, size_t channelDim, int64_t more, int64_t columns = 0);
 
   OpBuilder &builder;
   QuantizedConvOp op;
@@ -373,24 +373,25 @@ Value ByteInput::repeatChannels(Value value, int64_t times) {
   return reshapeTo(builder, op.getLoc(), value, merged);
 }
 
-Value ByteInput::pad(Value value, size_t channelDim, int64_t more) {
+Value ByteInput::pad(Value value, size_t channelDim, int64_t more, int64_t columns) {
   size_t rank = cast<RankedTensorType>(value.getType()).getRank(), first = channels == 1 ? channelDim + 1 : 1;
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (size_t i = 0; i < spatial; ++i) {
     low[first + i] = op.getPads()[i];
     high[first + i] = op.getPads()[spatial + i];
   }
+  high[first + spatial - 1] += columns;
   high[channelDim] = more;
   return padOperand(builder, op.getLoc(), {value, operand.zero}, low, high);
 }
 
-Value ByteInput::make(int64_t more) {
+Value ByteInput::make(int64_t more, int64_t columns) {
   auto groups = static_cast<int64_t>(op.getGroups());
   ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
   if (isDepthwise(op))
     return pad(weight[0] == groups ? operand.value : repeatChannels(operand.value, weight[0] / groups), channels, 0);
   if (more == 0 || groups == 1)
-    return pad(operand.value, channels, more);
+    return pad(operand.value, channels, more, columns);
   DimExprs split = getDims(operand.value.getType());
   split[channels] = builder.getAffineConstantExpr(weight[1]);
   split.insert(split.begin() + channels, builder.getAffineConstantExpr(groups));
@@ -399,6 +400,13 @@ Value ByteInput::make(int64_t more) {
   merged.erase(merged.begin() + channels);
   merged[channels] = builder.getAffineConstantExpr(groups * (weight[1] + more));
   return reshapeTo(builder, op.getLoc(), padded, merged);
+}
+
+/// Whether steps go along the lines of a window, in which the one or two channels of neighbouring taps lie side by side: columns of zeros that fill up a line
+/// are fewer than channels of zeros would be.
+static bool hasLines(QuantizedConvOp op) {
+  ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
+  return op.getGroups() == 1 && (shape[1] == 1 || shape[1] == 2) && shape.size() > 2 && shape.back() > 1 && op.getDilations().back() == 1;
 }
 
 /// Groups whose channels are no multiple of four, as fewer groups that have one: the weights of a group's other members are zeros. A tile has as many more
@@ -434,11 +442,14 @@ FailureOr<SmallVector<Value>> QuantizedConvOp::decompose(OpBuilder &builder) {
   ByteInput input(builder, *this);
   bool alone = isDepthwise(*this);
   int64_t groups = alone ? weights->type.getDimSize(0) : static_cast<int64_t>(getGroups()) / mergeGroups(*weights, getGroups());
-  int64_t more = alone ? 0 : missing(weights->type.getDimSize(1));
+  int64_t inside = weights->type.getDimSize(1), columns = hasLines(*this) ? missing(inside * weights->type.getShape().back()) / inside : 0;
+  int64_t more = alone || hasLines(*this) ? 0 : missing(inside);
+  if (columns)
+    padWeights(*weights, getStrides().size() + 1, columns);
   if (more)
     padWeights(*weights, 1, more);
-  Value product = convolve(builder.getI32Type(), input.make(more), makeWeights(builder, loc, *weights), SmallVector<int64_t>(2 * getStrides().size(), 0),
-                           groups);
+  Value product = convolve(builder.getI32Type(), input.make(more, columns), makeWeights(builder, loc, *weights),
+                           SmallVector<int64_t>(2 * getStrides().size(), 0), groups);
   return SmallVector<Value>{subtractZero(builder, loc, product, input.zero(), weights->sums, input.channelAxis())};
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/files/Printable.h"
 #include "compiler/run/Tensor.h"
 #include "tools/kiln/ObjectTables.h"
+#include "tools/kiln/RecordSection.h"
 #include <optional>
 
 using namespace llvm;
@@ -173,7 +174,7 @@ Expected<Description> readLibrary(MemoryBufferRef archive) {
   std::optional<Description> library;
   for (StringRef member : *members) {
     std::optional<ObjectTables> object = ObjectTables::read(member);
-    std::optional<StringRef> record = object ? object->findSection(recordSection) : std::nullopt;
+    std::optional<StringRef> record = findRecordSection(member, recordSection);
     std::optional<Description> recorded = record ? descriptionFromJson(*record) : std::nullopt;
     if (recorded)
       return std::move(*recorded);

@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-/// Reads the description of a library: its record or, without one, only the signature from the table NAME_info. The library is an archive of 64-bit
-/// little-endian ELF objects for any CPU. Nothing in it is run.
+/// Reads the description of a library: its record or, without one, only the signature from the table NAME_info. The library is an archive of objects of any
+/// format that Kiln writes; the table is read from 64-bit little-endian ELF objects. Nothing in it is run.
 llvm::Expected<Description> readLibrary(llvm::MemoryBufferRef archive);
 
 } // namespace kiln

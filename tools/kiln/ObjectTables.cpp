@@ -85,7 +85,6 @@ bool ObjectTables::readSections() {
   uint64_t names = header[0].e_shstrndx == ELF::SHN_XINDEX ? uint64_t(first[0].sh_link) : uint64_t(header[0].e_shstrndx);
   if (names >= sections.size())
     return false;
-  sectionNames = contents(sections[names]);
   const Elf::Shdr *table = find_if(sections, [](const Elf::Shdr &section) { return section.sh_type == ELF::SHT_SYMTAB; });
   if (table == sections.end() || table->sh_link >= sections.size())
     return true;
@@ -104,13 +103,6 @@ std::optional<ObjectTables> ObjectTables::read(StringRef object) {
 static StringRef nameAt(StringRef names, uint64_t at) {
   constexpr size_t longest = 1024;
   return names.drop_front(std::min<uint64_t>(at, names.size())).take_front(longest).split('\0').first;
-}
-
-std::optional<StringRef> ObjectTables::findSection(StringRef name) const {
-  for (const Elf::Shdr &section : sections)
-    if (nameAt(sectionNames, section.sh_name) == name)
-      return contents(section);
-  return std::nullopt;
 }
 
 std::optional<ObjectTables::Place> ObjectTables::locate(const Elf::Sym &symbol, uint64_t addend) const {

@@ -29,8 +29,6 @@ public:
   /// Nullopt if the bytes are not such an object, or if its tables are outside of it.
   static std::optional<ObjectTables> read(llvm::StringRef object);
 
-  /// The first section of that name.
-  std::optional<llvm::StringRef> findSection(llvm::StringRef name) const;
   /// The symbols that are defined in a section and whose names have this suffix.
   std::vector<Symbol> findSymbols(llvm::StringRef ending) const;
 
@@ -58,7 +56,7 @@ private:
   llvm::StringRef object;
   llvm::ArrayRef<Elf::Shdr> sections;
   llvm::ArrayRef<Elf::Sym> symbols;
-  llvm::StringRef sectionNames, symbolNames;
+  llvm::StringRef symbolNames;
   /// By section and offset; filled in when the first pointer is followed.
   std::optional<std::vector<Pointer>> pointers;
 };

@@ -1,6 +1,7 @@
 //===- CortexM.cpp - Arm's cores of microcontrollers -----------------------===//
 #include "compiler/target/ByteStep.h"
 #include "compiler/target/Targets.h"
+#include "dialects/kernel/Tuning.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -27,8 +28,13 @@ static const Core cores[] = {
 
 kernel::TargetAttr describeCortexM(MLIRContext *context, StringRef name) {
   const Core &core = *llvm::find_if(cores, [&](const Core &core) { return core.name == name; });
+  SmallVector<kernel::StepAttr, 2> steps = makeByteSteps(context, core.vectorBits, false);
+  if (core.vectorBits > 32)
+    steps.push_back(makeEightsStep(context));
+  // Flash answers as fast as it ever does: what is asked for ahead of its use has nowhere to wait.
+  auto tuning = kernel::TuningAttr::get(context, {{kernel::Tuned::MostComingBlocks, 0}});
   return kernel::TargetAttr::get(context, name, core.triple, name, core.vectorBits, core.registers, core.l1, core.l2, core.l2,
-                                 Builder(context).getStrArrayAttr(core.features), kernel::TuningAttr(), makeByteSteps(context, core.vectorBits, false));
+                                 Builder(context).getStrArrayAttr(core.features), tuning, steps);
 }
 
 } // namespace kiln

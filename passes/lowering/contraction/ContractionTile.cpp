@@ -6,7 +6,8 @@
 //
 // Where instructions multiply by a lane (`left_lanes` of #kernel.tuning), L neighbours of each row are loaded as one vector, for as many steps.
 //
-// A step of two rows has both rows' sums of two columns in a vector; they are separated when the reduction is done.
+// A step of two rows has both rows' sums of two columns in a vector; they are separated when the reduction is done. A step of one lane has a sum to itself;
+// the sums of neighbouring columns are joined then.
 //
 // A single row has too few accumulators to keep the loads busy: its reduction runs as several streams that are added at the end.
 //
@@ -79,7 +80,7 @@ Value TileEmitter::multiplyAdd(Value a, Value b, Value sum) const {
 SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t rows, std::optional<int64_t> place) const {
   // A dim that is zero here stands for the lanes.
   AffineExpr lane = k.index(k.emitConstant(0));
-  unsigned steps = static_cast<unsigned>(stepRows()), stepLanes = panel.lanes / steps * static_cast<unsigned>(depth());
+  unsigned steps = stepsPerVector(panel), stepLanes = panel.lanes / steps * static_cast<unsigned>(depth());
   Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), stepLanes};
   Values row;
   for (unsigned v = 0; v < panel.vectors; ++v) {
@@ -124,10 +125,45 @@ Value TileEmitter::loadLeft(AffineExpr left, ArrayRef<AffineExpr> rowOffsets, si
 }
 
 SmallVector<Value> TileEmitter::makeSums(size_t rows, Panel panel) const {
+  if (hasSingleSums()) {
+    Type one = VectorType::get(1, element);
+    Value zero = arith::ConstantOp::create(k.builder(), k.loc(), DenseElementsAttr::get(cast<ShapedType>(one), k.builder().getZeroAttr(element)));
+    return Values(rows * panel.vectors * panel.lanes, zero);
+  }
   return Values(llvm::divideCeil(rows, stepRows()) * stepRows() * panel.vectors, k.number(element, 0, panel.lanes));
 }
 
+Value TileEmitter::zeroLike(Value sum) const {
+  return arith::ConstantOp::create(k.builder(), k.loc(), k.builder().getZeroAttr(sum.getType()));
+}
+
+SmallVector<Value> TileEmitter::joinSums(ValueRange sums, Panel panel) const {
+  Values scalars, joined;
+  for (Value sum : sums)
+    scalars.push_back(vector::ExtractOp::create(k.builder(), k.loc(), sum, 0));
+  if (panel.lanes == 1)
+    return scalars;
+  for (size_t first = 0; first < scalars.size(); first += panel.lanes)
+    joined.push_back(vector::FromElementsOp::create(k.builder(), k.loc(), VectorType::get(panel.lanes, element),
+                                                    ArrayRef(scalars).slice(first, panel.lanes)));
+  return joined;
+}
+
+SmallVector<Value> TileEmitter::addTo(ValueRange sums, AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsBase, Panel panel) const {
+  if (!hasSingleSums())
+    return nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
+  Values single;
+  for (Value sum : sums)
+    for (unsigned lane = 0; lane < panel.lanes; ++lane) {
+      Value scalar = isa<VectorType>(sum.getType()) ? vector::ExtractOp::create(k.builder(), k.loc(), sum, lane).getResult() : sum;
+      single.push_back(vector::FromElementsOp::create(k.builder(), k.loc(), VectorType::get(1, element), scalar));
+    }
+  return joinSums(nest(0, lhsBase, rowOffsets, rhsBase, panel, single), panel);
+}
+
 SmallVector<Value> TileEmitter::separateRows(ValueRange sums, size_t rows, Panel panel) const {
+  if (hasSingleSums())
+    return joinSums(sums, panel);
   if (stepRows() == 1)
     return sums;
   // Two neighbouring vectors have two rows by two columns each.
@@ -167,6 +203,16 @@ int64_t TileEmitter::leftLanes(const ReductionLoop &loop, Panel panel) const {
   return multiplies && getConstantDim(loop.lhsStride) == 1 && extent && *extent >= panel.lanes ? panel.lanes : 1;
 }
 
+int64_t TileEmitter::countStepsTogether(const ReductionLoop &loop) const {
+  // Steps on words need the registers of the next ones for themselves.
+  const int64_t most = k.target().getVectorBits() > 32 ? 8 : 4;
+  std::optional<int64_t> extent = hasSingleSums() ? getConstantDim(loop.extent) : std::nullopt;
+  int64_t together = extent ? std::clamp<int64_t>(*extent, 1, most) : 1;
+  while (extent && *extent % together != 0)
+    --together;
+  return together;
+}
+
 SmallVector<Value> TileEmitter::sumLanes(const ReductionLoop &loop, int64_t together, AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt,
                                          Panel panel, ValueRange carried) const {
   int64_t extent = *getConstantDim(loop.extent), groups = extent / together;
@@ -203,7 +249,7 @@ SmallVector<Value> TileEmitter::sumBlocks(AffineExpr extent, int64_t block, Pane
   return k.loop(k.constant(0), extent, block, "block", carried, [&](AffineExpr start, ValueRange sums) {
     bool even = size && *size % block == 0;
     AffineExpr count = even ? k.constant(block) : k.index(k.minimum(k.emitConstant(block), k.emit(extent - start)));
-    Values partial(sums.size(), k.number(element, 0, panel.lanes));
+    Values partial(sums.size(), zeroLike(sums.front()));
     partial = k.loop(k.constant(0), count, 1, "k", partial, [&](AffineExpr i, ValueRange part) { return body(start + i, part); });
     for (auto [sum, part] : llvm::zip_equal(sums, partial))
       part = add(sum, part);
@@ -223,6 +269,13 @@ SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<
     products *= getConstantDim(inner.extent).value_or(chainLength + 1);
   // Longer inner loops are cut themselves.
   int64_t block = products <= chainLength ? chooseBlock(loop.extent, products, chainLength) : 0;
+  if (int64_t together = countStepsTogether(loop); together > 1 && depth + 1 == reduction.size())
+    return k.loop(k.constant(0), k.constant(*getConstantDim(loop.extent) / together), 1, "k", carried, [&](AffineExpr i, ValueRange sums) {
+      Values next(sums);
+      for (int64_t j = 0; j < together; ++j)
+        next = step(lhsAt + (i * together + j) * loop.lhsStride, rowOffsets, rhsAt + (i * together + j) * loop.rhsStride, panel, next);
+      return next;
+    });
   return sumBlocks(loop.extent, block, panel, carried, [&](AffineExpr i, ValueRange sums) {
     return nest(depth + 1, lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, sums);
   });
@@ -257,7 +310,7 @@ void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, Affi
   unsigned count = static_cast<unsigned>(k.group().getPlan()->getStreams());
   std::optional<int64_t> length = getConstantDim(reduction.front().extent);
   Values sums;
-  if (count > 1 && rowOffsets.size() == 1 && stepRows() == 1 && reduction.size() == 1 && length && *length >= 8 * count) {
+  if (count > 1 && rowOffsets.size() == 1 && stepRows() == 1 && !hasSingleSums() && reduction.size() == 1 && length && *length >= 8 * count) {
     sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
   } else {
     sums = makeSums(rowOffsets.size(), panel);

@@ -75,9 +75,7 @@ struct TileEmitter {
 
   /// sums + what the reduction gives for such rows; the sums stand as storeSums takes them.
   llvm::SmallVector<mlir::Value> addTo(mlir::ValueRange sums, mlir::AffineExpr lhsBase, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsBase,
-                                       Panel panel) const {
-    return nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
-  }
+                                       Panel panel) const;
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -90,8 +88,16 @@ private:
   int64_t depth() const { return instruction ? instruction.getDepth() : 1; }
   /// Rows of a step. A vector of the tile has the sums of as many steps, each of which has the sums of all its rows in a vector.
   size_t stepRows() const { return instruction ? static_cast<size_t>(instruction.getRows()) : 1; }
+  /// Whether a step has one sum, which is a vector of one lane until the reduction is done.
+  bool hasSingleSums() const { return instruction && instruction.getRows() == 1 && instruction.getLanes() == 1; }
+  /// Steps whose sums make a vector of the tile.
+  unsigned stepsPerVector(Panel panel) const { return hasSingleSums() ? panel.lanes : static_cast<unsigned>(stepRows()); }
+  /// A zero like a sum.
+  mlir::Value zeroLike(mlir::Value sum) const;
   /// The vectors of sums of a tile with so many rows, which are zero; those that are left of pairs of rows are computed twice.
   Values makeSums(size_t rows, Panel panel) const;
+  /// Single sums as vectors of the tile, or as scalars where these have one lane.
+  Values joinSums(mlir::ValueRange sums, Panel panel) const;
   /// Sums as storeSums takes them.
   Values separateRows(mlir::ValueRange sums, size_t rows, Panel panel) const;
   /// The elements that a step takes of its rows, one row behind the other.
@@ -99,6 +105,8 @@ private:
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
   /// Elements of each row of the left side that a loop loads together; 1 where they are not contiguous, or the target does not multiply by lanes.
   int64_t leftLanes(const ReductionLoop &loop, Panel panel) const;
+  /// Steps of a single sum that follow each other in the innermost loop, whose count and addresses otherwise take as long as they do; 1: no loop of such steps.
+  int64_t countStepsTogether(const ReductionLoop &loop) const;
   /// The innermost loop with so many steps at a time.
   Values sumLanes(const ReductionLoop &loop, int64_t together, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt,
                   Panel panel, mlir::ValueRange carried) const;

@@ -28,11 +28,38 @@ static std::optional<int64_t> countPixels(ConvOp conv) {
   return getConstantDim(getNumElements(ArrayRef(extents).drop_back(), conv.getContext()));
 }
 
+/// The elements of the input from a place of the window to the next one, if a constant says so.
+static std::optional<int64_t> elementsPerTap(ConvOp conv) {
+  auto input = dyn_cast<BlockArgument>(conv.getInput());
+  if (!input || conv.getLayout() != Layout::ChannelsLast)
+    return std::nullopt;
+  IndexExprs at;
+  unsigned spatial = static_cast<unsigned>(conv.getStrides().size());
+  for (unsigned i = 0; i < spatial + 2; ++i)
+    at.push_back(getAffineDimExpr(i, conv.getContext()));
+  auto pixel = linearCoefficient(getElementOffset(input, at), spatial);
+  return pixel ? getConstantDim(simplifyDim(pixel * conv.getDilations().back())) : std::nullopt;
+}
+
+/// Elements that a step takes a whole part of: the channels, or those of a line of the window where they lie side by side. Steps and such channels are powers
+/// of two, so that one of them divides the other.
+static int64_t countTogetherInLine(ConvOp conv) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(conv.getWeight().getType()).getShape();
+  bool joins = llvm::isPowerOf2_64(shape[1]) && elementsPerTap(conv) == shape[1];
+  return joins ? shape[1] * shape.back() : shape[1];
+}
+
+/// The dimension of the weight whose neighbours a step takes side by side.
+static unsigned stepDimension(ConvOp conv) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(conv.getWeight().getType()).getShape();
+  return shape[1] == 1 ? static_cast<unsigned>(shape.size()) - 1 : 1;
+}
+
 /// The target's step for such elements; null when it has none.
 static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
   Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType();
-  int64_t channels = cast<RankedTensorType>(conv.getWeight().getType()).getShape()[1];
-  return chooseBoundedStep(kiln::findStep(target, input, weight, conv.getType().getElementType(), countPixels(conv), channels), conv.getWeight(), 1);
+  kernel::StepAttr step = kiln::findStep(target, input, weight, conv.getType().getElementType(), countPixels(conv), countTogetherInLine(conv));
+  return chooseBoundedStep(step, conv.getWeight(), stepDimension(conv));
 }
 
 std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
@@ -149,6 +176,18 @@ static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape)
   IndexExprs source(2);
   if (c.depth) {
     orderTiles(TileRun(c.instruction, shape, c.depth), shape, packed.width, out, next, order, source);
+  } else if (together > shape.inPerGroup && shape.inPerGroup > 0) {
+    // [kernel..., kw / taps, column, kw % taps, channel]
+    for (int64_t size : ArrayRef(shape.kernel).drop_back()) {
+      order.push_back(size);
+      source.push_back(next());
+    }
+    int64_t taps = together / shape.inPerGroup;
+    order.append({shape.kernel.back() / taps, packed.width, taps, shape.inPerGroup});
+    AffineExpr tap = next() * taps;
+    source[0] = out + next();
+    source.push_back(tap + next());
+    source[1] = next();
   } else {
     for (int64_t size : shape.kernel) {
       order.push_back(size);
@@ -244,34 +283,25 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   if (std::string why = findTilingFault(group, conv, step); !why.empty())
     return refuse(why);
   ConvShape shape(conv);
-  if (shape.inPerGroup % step.getDepth() != 0)
+  if (countTogetherInLine(conv) % step.getDepth() != 0)
     return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));
   if (!hasDenseChannels(conv))
     return refuse("the input's channels do not lie side by side");
   PlanNumbers numbers = planStepProduct(target, step, countPixels(conv), shape.outPerGroup, std::nullopt);
-  return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), 1), std::move(numbers));
+  return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), stepDimension(conv)),
+                std::move(numbers));
 }
 
 std::string findConvStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
   auto conv = cast<ConvOp>(anchor);
   std::string fault = findStepFault(kernel::getTarget(group), plan, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(),
-                                    conv.getType().getElementType(), conv.getWeight().getType().getShape()[1]);
-  return fault.empty() ? findBoundsFault(plan, conv.getWeight(), 1) : fault;
+                                    conv.getType().getElementType(), countTogetherInLine(conv));
+  return fault.empty() ? findBoundsFault(plan, conv.getWeight(), stepDimension(conv)) : fault;
 }
 
 FailureOr<LaunchInfo> lowerConvSteps(KernelBuilder &k, Operation *anchor) {
   auto conv = cast<ConvOp>(anchor);
   return lowerContraction(k, makeTiledConv(k, conv, getStep(k.group())));
-}
-
-/// The elements of the input from a place of the window to the next one, if a constant says so.
-static std::optional<int64_t> elementsPerTap(const ConvShape &shape) {
-  ConvOp conv = shape.op;
-  IndexExprs at;
-  for (unsigned i = 0; i < shape.spatial + 2; ++i)
-    at.push_back(getAffineDimExpr(i, conv.getContext()));
-  auto pixel = linearCoefficient(getElementOffset(cast<BlockArgument>(conv.getInput()), at), shape.spatial);
-  return pixel ? getConstantDim(simplifyDim(pixel * conv.getDilations().back())) : std::nullopt;
 }
 
 KernelMatch matchConvTileSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
@@ -285,7 +315,7 @@ KernelMatch matchConvTileSteps(GroupOp group, Operation *anchor, kernel::TargetA
     return refuse("the input's channels do not lie side by side");
   ConvShape shape(conv);
   // Where the taps of a line lie side by side, a step may have several of them.
-  bool joins = elementsPerTap(shape) == shape.inPerGroup;
+  bool joins = elementsPerTap(conv) == shape.inPerGroup;
   int64_t depth = chooseTileDepth(step, shape.inPerGroup * (joins ? shape.kernel.back() : 1), shape.inPerGroup);
   std::optional<int64_t> rows = countPixels(conv);
   if (std::string why = findTileFault(step, rows, depth); !why.empty())

@@ -28,6 +28,9 @@ static kernel::StepAttr makePortableStep(kernel::TargetAttr target, bool isLeftS
                                isLeftSigned ? "dot_s8u8_pairs" : "dot_u8s8_pairs");
 }
 
+/// Whether it adds all its products to one sum, which has a register to itself.
+static bool isSingleStep(kernel::StepAttr step) { return step.getRows() == 1 && step.getLanes() == 1 && step.getDepth() > 1; }
+
 static kernel::StepAttr findStepOfBytes(kernel::TargetAttr target, bool isLeftSigned) {
   kernel::StepAttr portable = makePortableStep(target, isLeftSigned), step = target.findStep(portable.getLhs(), portable.getRhs(), portable.getSum());
   return step ? step : portable;
@@ -122,7 +125,8 @@ kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type re
 
 kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result, std::optional<int64_t> rows, int64_t products) {
   for (kernel::StepAttr step : target.getSteps())
-    if (isPairStep(step) && step.takes(lhs, rhs, nn::computeType(result)) && rows.value_or(2) > 1 && products > 0 && products % step.getDepth() == 0)
+    if ((isSingleStep(step) || (isPairStep(step) && rows.value_or(2) > 1)) && step.takes(lhs, rhs, nn::computeType(result)) && products > 0 &&
+        products % step.getDepth() == 0)
       return step;
   return findStep(target, lhs, rhs, result);
 }
@@ -192,13 +196,24 @@ static TileShape choosePairTile(kernel::TargetAttr target, kernel::StepAttr step
   return {static_cast<unsigned>(height), static_cast<unsigned>(vectors), static_cast<unsigned>(lanes)};
 }
 
+/// The tile of a step of one sum: four sums, since general registers have them beside addresses and, without vectors, both sides. Two rows share words that are
+/// taken apart; where sides are vectors, nothing is shared that would be worth sums in memory.
+static TileShape chooseSingleTile(kernel::TargetAttr target, std::optional<int64_t> rows, std::optional<int64_t> columns) {
+  constexpr unsigned sums = 4;
+  unsigned lanes = std::min(sums, nn::lanesOf(target, IntegerType::get(target.getContext(), 32)));
+  unsigned height = rows == 1 || lanes > 1 ? 1 : 2, vectors = sums / height / lanes;
+  if (columns)
+    vectors = static_cast<unsigned>(std::min<int64_t>(vectors, llvm::divideCeilSigned(*columns, static_cast<int64_t>(lanes))));
+  return {height, vectors, lanes};
+}
+
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
                             std::optional<int64_t> rowStride) {
-  TileShape tile = isPairStep(step) ? choosePairTile(target, step, rows, columns) : chooseTile(target, step, rows, columns, rowStride);
-  // A target without vectors computes lane by lane: as many sums as there are registers for, beside the words of both sides.
-  if (!isPairStep(step) && step.getLanes() < fewestLanes)
-    tile = {1, std::max(1u, getQuarterOfRegisters(target) / 4), fewestLanes};
-  tile.lanes = std::max(tile.lanes, fewestLanes);
+  TileShape tile = isPairStep(step)     ? choosePairTile(target, step, rows, columns)
+                   : isSingleStep(step) ? chooseSingleTile(target, rows, columns)
+                                        : chooseTile(target, step, rows, columns, rowStride);
+  if (!isSingleStep(step))
+    tile.lanes = std::max(tile.lanes, fewestLanes);
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);
   numbers.step = step.getFunction().str();

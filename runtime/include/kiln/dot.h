@@ -3,6 +3,7 @@
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
+#include "kiln/dot_eights.h"
 #include "kiln/dot_words.h"
 #include "kiln/fours.h"
 #include "kiln/vector.h"

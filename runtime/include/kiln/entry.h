@@ -59,15 +59,16 @@ struct known_work {
 
 // Runs a kernel over its tasks: split by the context when it can, and reported to the profiler when there is one, which
 // alone has the work counted.
-template <class Count = known_work>
-KILN_INLINE void launch(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument, int64_t tasks, bool parallel,
-                        Count count = {}) {
+template <class Count>
+KILN_INLINE void run_tasks(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument, int64_t tasks, bool parallel,
+                           Count count) {
   if (tasks <= 0)
     return;
   const bool profiled = context && KILN_HAS_FIELD(kiln_context, context, on_kernel_user) && context->on_kernel;
-  kiln_kernel_info info = kernel;
-  info.tasks = tasks;
+  kiln_kernel_info info;
   if (profiled) {
+    info = kernel;
+    info.tasks = tasks;
     count(info);
     context->on_kernel(context->on_kernel_user, &info, KILN_KERNEL_BEGIN);
   }
@@ -79,12 +80,23 @@ KILN_INLINE void launch(const kiln_context *context, const kiln_kernel_info &ker
     context->on_kernel(context->on_kernel_user, &info, KILN_KERNEL_END);
 }
 
-// The same, as one function for all: in entries of very many launches a copy for each takes a compiler long. Kiln finds it by its name when it adds
-// up what the stack must hold: its callers name the tasks that it calls.
+// The same, as one function for all: in entries of very many launches a copy for each takes a compiler long, and where programs lie in flash it takes room.
+// Kiln finds it by its name when it adds up what the stack must hold: its callers name the tasks that it calls.
 template <class Count = known_work>
 __attribute__((noinline)) static void launch_shared(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument,
                                                     int64_t tasks, bool parallel, Count count = {}) {
-  launch(context, kernel, task, argument, tasks, parallel, count);
+  run_tasks(context, kernel, task, argument, tasks, parallel, count);
+}
+
+// The same for an entry of some launches.
+template <class Count = known_work>
+KILN_INLINE void launch(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument, int64_t tasks, bool parallel,
+                        Count count = {}) {
+#if (defined(__arm__) && !defined(__linux__)) || (defined(__riscv) && __riscv_xlen == 32)
+  launch_shared(context, kernel, task, argument, tasks, parallel, count);
+#else
+  run_tasks(context, kernel, task, argument, tasks, parallel, count);
+#endif
 }
 
 // Whether a struct of `count` pointers, of whatever types, has one that is NULL.

@@ -79,10 +79,13 @@ template <typename V, int... I> KILN_INLINE V multiplyFoursOneByOne(V x, V y, V 
   return V{multiplyFourBytes(x[I], y[I], sum[I])...};
 }
 template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
+  if constexpr (lanes<V> == 1)
+    return multiplyFourBytes(x, y, sum);
+  else
 #if (defined(__arm__) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)) || (defined(__riscv) && !defined(__riscv_vector))
-  return multiplyFoursOneByOne(x, y, sum, LaneIndices<V>());
+    return multiplyFoursOneByOne(x, y, sum, LaneIndices<V>());
 #else
-  return multiplyFoursOfLanes(x, y, sum);
+    return multiplyFoursOfLanes(x, y, sum);
 #endif
 }
 

@@ -8,6 +8,28 @@
 
 namespace kiln {
 
+// Instructions that convert with the current rounding, which is to nearest as everywhere, and that saturate: those of Arm's cores for signals.
+#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SAT) && defined(__ARM_FP) && (__ARM_FP & 4)
+#define KILN_SATURATES 1
+// The nearest integer, saturated; 0 for NaN.
+KILN_INLINE int32_t nearestSaturated(float x) {
+  float bits;
+  __asm__("vcvtr.s32.f32 %0, %1" : "=t"(bits) : "t"(x));
+  return bitcast<int32_t>(bits);
+}
+// A sum of integers, saturated to those of T.
+template <typename T> KILN_INLINE int32_t addSaturated(int32_t x, int32_t zero) {
+  constexpr int bits = 8 * int(sizeof(T));
+  const int32_t sum = __builtin_constant_p(zero) && zero == 0 ? x : __builtin_arm_qadd(x, zero);
+  if constexpr (T(-1) > T(0))
+    return int32_t(__builtin_arm_usat(sum, bits));
+  else
+    return __builtin_arm_ssat(sum, bits);
+}
+#else
+#define KILN_SATURATES 0
+#endif
+
 // The nearest integers of numbers of at most 2^22. One instruction where the CPU has it; the mode is round to nearest, as everywhere.
 template <typename V> KILN_INLINE with_lane<V, int32_t> nearest_integer(V x) {
 #if defined(__AVX512F__)
@@ -47,6 +69,15 @@ template <typename V> KILN_INLINE V clamp(V x, V low, V high) {
 
 // The integers of T that are nearest to numbers, less their zero points. The bounds are integers, so that clamping before rounding and after it are the same.
 template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_t> integerSteps(V x, Zero zero) {
+#if KILN_SATURATES
+  if constexpr (isSame<V, float> && isSame<Zero, int32_t>) {
+    // NaN gives the lower bound, which 0 is only for unsigned integers that count from 0.
+    const float low = float(lowestInt<T>) - float(zero);
+    if (!(T(-1) > T(0) && __builtin_constant_p(zero) && zero == 0))
+      x = select(x > low, x, low);
+    return addSaturated<T>(nearestSaturated(x), zero) - zero;
+  }
+#endif
   const V offset = convert<V>(zero);
   return nearest_integer(clamp(x, broadcast<V>(float(lowestInt<T>)) - offset, broadcast<V>(float(highestInt<T>)) - offset));
 }

@@ -223,6 +223,18 @@ template <typename V> KILN_INLINE V rounded(V product) {
     return join(rounded(low_half(product)), rounded(high_half(product)));
   else
     __asm__("" : "+w"(product));
+#elif defined(__ARM_FP) && (__ARM_FP & 4)
+  // A number of f32 has a register where there is an instruction set for it; vectors have one with MVE or NEON.
+  if constexpr (isSame<V, float>)
+    __asm__("" : "+t"(product));
+#if defined(__ARM_FEATURE_MVE) || defined(__ARM_NEON)
+  else if constexpr (sizeof(V) > 16)
+    return join(rounded(low_half(product)), rounded(high_half(product)));
+  else if constexpr (sizeof(V) == 16)
+    __asm__("" : "+w"(product));
+#endif
+  else
+    __asm__("" : "+m"(product));
 #else
   __asm__("" : "+m"(product));
 #endif

@@ -96,6 +96,13 @@ template <typename V> KILN_INLINE V min_unsigned(V a, V b) {
   return fromUnsigned<V>(min<uint_like<V>>(asUnsigned(a), asUnsigned(b)));
 }
 template <typename V> KILN_INLINE V max_unsigned(V a, V b) {
+#if defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)
+  // Differences of four bytes leave flags by which an instruction picks each byte.
+  if constexpr (sizeof(V) == 4 && sizeof(lane<V>) == 1) {
+    (void)__builtin_arm_usub8(bitcast<uint32_t>(a), bitcast<uint32_t>(b));
+    return bitcast<V>(__builtin_arm_sel(bitcast<uint32_t>(a), bitcast<uint32_t>(b)));
+  }
+#endif
   return fromUnsigned<V>(max<uint_like<V>>(asUnsigned(a), asUnsigned(b)));
 }
 

@@ -54,6 +54,26 @@ TEST_F(Dot, NothingSaturates) {
 #endif
 }
 
+TEST_F(Dot, EightProductsOfASingleSum) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 500; ++round) {
+    int8_t left[8], right[8];
+    for (int8_t &byte : left)
+      byte = round < 4 ? -1 : int8_t(random());
+    for (int8_t &byte : right)
+      byte = round < 2 ? -128 : round < 4 ? 127 : int8_t(random());
+    const int32_t sum = int32_t(random() % 2000001) - 1000000;
+    int32_t expected = sum, fours = sum;
+    for (int i = 0; i < 8; ++i)
+      expected += int32_t(uint8_t(left[i])) * right[i];
+    ASSERT_EQ(dot_u8s8_eights<1>(load<vec<int8_t, 8>>(left), load<vec<int8_t, 8>>(right), sum), expected) << round;
+    // The fours of a single sum, which is no vector.
+    for (int i = 0; i < 8; i += 4)
+      fours = dot_u8s8_pairs<1>(load<vec<int8_t, 4>>(left + i), load<vec<int8_t, 4>>(right + i), fours);
+    ASSERT_EQ(fours, expected) << round;
+  }
+}
+
 /// The form for bounded weights, with pairs at the bounds and activations of all sizes.
 template <int Lanes> void expectBoundedSums() {
   using V = vec<int32_t, Lanes>;
