@@ -16,4 +16,9 @@ SmallVector<kernel::StepAttr, 2> makeByteSteps(MLIRContext *context, int64_t vec
   return {step(isUnsigned, isSigned, isInstruction ? "dot_u8s8" : "dot_u8s8_pairs"), step(isSigned, isUnsigned, isInstruction ? "dot_s8u8" : "dot_s8u8_pairs")};
 }
 
+kernel::StepAttr makeSignedByteStep(MLIRContext *context, int64_t vectorBits) {
+  Builder b(context);
+  return kernel::StepAttr::get(context, b.getI8Type(), b.getI8Type(), b.getI32Type(), {1, vectorBits / 32, 4}, "dot_s8s8");
+}
+
 } // namespace kiln

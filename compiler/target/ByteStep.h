@@ -10,6 +10,9 @@ namespace kiln {
 /// or can be given.
 llvm::SmallVector<kernel::StepAttr, 2> makeByteSteps(mlir::MLIRContext *context, int64_t vectorBits, bool isInstruction);
 
+/// Products of signed by signed bytes, summed in fours by one instruction. Listed before the others, it has the left sides of products made signed.
+kernel::StepAttr makeSignedByteStep(mlir::MLIRContext *context, int64_t vectorBits);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_TARGET_BYTESTEP_H

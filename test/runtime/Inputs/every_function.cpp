@@ -61,6 +61,7 @@ void dots(const int8_t *bytes, int32_t *sums) {
   auto right = load<vec<int8_t, 4 * count>>(bytes + 4);
   store(sums, dot_u8s8_pairs<count>(left, right, dot_u8s8<count>(left, right, load<V>(sums))));
   store(sums, dot_s8u8_pairs<count>(left, right, dot_s8u8<count>(left, right, load<V>(sums))));
+  store(sums, dot_s8s8<count>(left, right, load<V>(sums)));
 }
 
 template <typename T> static void integersOf(T *p, const float *f) {
