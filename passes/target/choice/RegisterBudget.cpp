@@ -92,7 +92,9 @@ unsigned getQuarterOfRegisters(kernel::TargetAttr target) { return target.getReg
 
 int64_t chooseRowsAtOnce(kernel::TargetAttr target, int64_t rows, int64_t columns) {
   int64_t fit = (static_cast<int64_t>(target.getRegisters()) - 2 * columns) / columns;
-  return fit <= 0 || 2 * fit < rows ? rows : llvm::divideCeilSigned(rows, llvm::divideCeilSigned(rows, fit));
+  // Vectors so wide were measured with one loop, where instructions take operands from memory.
+  constexpr unsigned widest = 512;
+  return target.getVectorBits() >= widest || fit <= 0 || 2 * fit < rows ? rows : llvm::divideCeilSigned(rows, llvm::divideCeilSigned(rows, fit));
 }
 
 int64_t chooseStreams(kernel::TargetAttr target) {

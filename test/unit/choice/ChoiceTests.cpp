@@ -164,6 +164,7 @@ TEST_F(Choices, RowsOfATransformThatStayInRegisters) {
   EXPECT_EQ(chooseRowsAtOnce(target(32, 128), 4, 6), 2);
   EXPECT_EQ(chooseRowsAtOnce(target(32, 128), 4, 4), 4);
   EXPECT_EQ(chooseRowsAtOnce(target(16, 256), 6, 6), 6);
+  EXPECT_EQ(chooseRowsAtOnce(target(32, 512), 6, 6), 6);
   EXPECT_EQ(chooseRowsAtOnce(target(8, 128), 6, 6), 6);
 }
 
