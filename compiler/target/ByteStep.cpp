@@ -21,4 +21,9 @@ kernel::StepAttr makeEightsStep(MLIRContext *context) {
   return kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {1, 1, 8}, "dot_u8s8_eights");
 }
 
+kernel::StepAttr makeSignedByteStep(MLIRContext *context, int64_t vectorBits) {
+  Builder b(context);
+  return kernel::StepAttr::get(context, b.getI8Type(), b.getI8Type(), b.getI32Type(), {1, vectorBits / 32, 4}, "dot_s8s8");
+}
+
 } // namespace kiln

@@ -13,6 +13,9 @@ llvm::SmallVector<kernel::StepAttr, 2> makeByteSteps(mlir::MLIRContext *context,
 /// Eight products of unsigned by signed bytes for a single sum, which one instruction of MVE adds to a register.
 kernel::StepAttr makeEightsStep(mlir::MLIRContext *context);
 
+/// Products of signed by signed bytes, summed in fours by one instruction. Listed before the others, it has the left sides of products made signed.
+kernel::StepAttr makeSignedByteStep(mlir::MLIRContext *context, int64_t vectorBits);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_TARGET_BYTESTEP_H

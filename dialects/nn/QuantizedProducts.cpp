@@ -7,6 +7,8 @@
 //   %p = nn.matmul %a, (%w - %zw) : tensor<2x8xui8>, tensor<8x16xi8> -> tensor<2x16xi32>
 //   %r = nn.add %p, -%za * (sum of the weights of each column)
 //
+// Unsigned bytes of the left side stay unsigned and signed ones become it, or the other way round where the target's first step of bytes is for signed ones.
+//
 // Sides that are both computed, with one zero point each, are multiplied as they are. With %v = %w counted from the middle of its range,
 //
 //   %p = nn.matmul %a, %v : tensor<2x8xui8>, tensor<8x16xi8> -> tensor<2x16xi32>
@@ -155,7 +157,7 @@ static int64_t missing(int64_t size) { return llvm::alignTo(size, bytesPerSum) -
 //===- Products of bytes ---------------------------------------------------===//
 
 namespace {
-/// The left side as unsigned bytes, with its zero point as a tensor of rank 0.
+/// The left side in the bytes that the target multiplies, with its zero point as a tensor of rank 0.
 struct ByteOperand {
   Value value, zero;
 };
@@ -170,14 +172,21 @@ static Value toSignedness(OpBuilder &builder, Location loc, Value value, Type by
   return BitcastOp::create(builder, loc, withElementType(type, byte), XorOp::create(builder, loc, type, value, top));
 }
 
-static Value toUnsigned(OpBuilder &builder, Location loc, Value value) {
-  return toSignedness(builder, loc, value, builder.getIntegerType(8, /*isSigned=*/false));
-}
-
 static Value toSigned(OpBuilder &builder, Location loc, Value value) { return toSignedness(builder, loc, value, builder.getI8Type()); }
 
-static ByteOperand readOperand(OpBuilder &builder, Location loc, Value value, Value zero) {
-  return {toUnsigned(builder, loc, value), toUnsigned(builder, loc, getUniform(builder, zero))};
+/// The bytes of left sides: those of the first step of the target that multiplies bytes by signed ones.
+static Type leftByte(OpBuilder &builder, Operation *op) {
+  kernel::TargetAttr target = kernel::getTarget(op);
+  for (kernel::StepAttr step : target ? target.getSteps() : ArrayRef<kernel::StepAttr>())
+    if (step.getLhs().isInteger(8) && step.getRhs().isSignlessInteger(8))
+      return step.getLhs();
+  return builder.getIntegerType(8, /*isSigned=*/false);
+}
+
+static ByteOperand readOperand(OpBuilder &builder, Operation *op, Value value, Value zero) {
+  Location loc = op->getLoc();
+  Type byte = leftByte(builder, op);
+  return {toSignedness(builder, loc, value, byte), toSignedness(builder, loc, getUniform(builder, zero), byte)};
 }
 
 static AffineMap constants(OpBuilder &builder, ArrayRef<int64_t> values) {
@@ -246,11 +255,12 @@ static Value subtractScaled(OpBuilder &builder, Location loc, Value sum, Value z
 
 static Value multiplyComputed(OpBuilder &builder, QuantizedMatmulOp op) {
   Location loc = op.getLoc();
-  Value lhs = toUnsigned(builder, loc, op.getLhs()), rhs = toSigned(builder, loc, op.getRhs());
+  auto [lhs, lhsZero] = readOperand(builder, op, op.getLhs(), op.getLhsZero());
+  Value rhs = toSigned(builder, loc, op.getRhs()), rhsZero = toSigned(builder, loc, getUniform(builder, op.getRhsZero()));
   auto isAt = [](Value zero, bool isMiddle) { return getSplatNumber(zero) == (isMiddle ? 128.0 : 0.0); };
   bool isUnsigned = op.getRhs().getType().getElementType().isUnsignedInteger();
-  bool isLhsZero = lhs == op.getLhs() ? isAt(op.getLhsZero(), false) : getSplatNumber(op.getLhsZero()) == -128.0;
-  Value lhsZero = toUnsigned(builder, loc, getUniform(builder, op.getLhsZero())), rhsZero = toSigned(builder, loc, getUniform(builder, op.getRhsZero()));
+  bool isLhsUnsigned = op.getLhs().getType().getElementType().isUnsignedInteger();
+  bool isLhsZero = lhs == op.getLhs() ? isAt(op.getLhsZero(), false) : getSplatNumber(op.getLhsZero()) == (isLhsUnsigned ? 128.0 : -128.0);
   unsigned lhsRank = op.getLhs().getType().getRank(), rhsRank = op.getRhs().getType().getRank();
   Value sum = MatmulOp::create(builder, loc, op.getType(), lhs, rhs);
   if (!isLhsZero)
@@ -306,7 +316,7 @@ FailureOr<SmallVector<Value>> QuantizedMatmulOp::decompose(OpBuilder &builder) {
     Value lhs = centre(builder, loc, getLhs(), getLhsZero(), wide), rhs = centre(builder, loc, getRhs(), getRhsZero(), wide);
     return SmallVector<Value>{toSum(builder, loc, getType(), MatmulOp::create(builder, loc, withElementType(getType(), wide), lhs, rhs))};
   }
-  ByteOperand operand = readOperand(builder, loc, getLhs(), getLhsZero());
+  ByteOperand operand = readOperand(builder, getOperation(), getLhs(), getLhsZero());
   SmallVector<int64_t> low(getType().getRank(), 0), high(low);
   high.back() = missing(weights->type.getDimSize(0));
   if (high.back())
@@ -337,7 +347,7 @@ namespace {
 class ByteInput {
 public:
   ByteInput(OpBuilder &builder, QuantizedConvOp op)
-      : builder(builder), op(op), operand(readOperand(builder, op.getLoc(), op.getInput(), op.getInputZero())), spatial(op.getStrides().size()),
+      : builder(builder), op(op), operand(readOperand(builder, op, op.getInput(), op.getInputZero())), spatial(op.getStrides().size()),
         channels(op.getLayout() == Layout::ChannelsLast ? spatial + 1 : 1) {}
   /// With `more` channels of zeros for each group, and `columns` behind each line of pixels.
   Value make(int64_t more, int64_t columns);

@@ -24,6 +24,9 @@ static SmallVector<kernel::StepAttr, 2> listSteps(MLIRContext *context, ArrayRef
     steps.push_back(kernel::StepAttr::get(context, bf16, bf16, b.getF32Type(), {2, 2, 4}, "pair_bf16"));
     steps.push_back(kernel::StepAttr::get(context, bf16, bf16, b.getF32Type(), {1, 4, 2}, "dot_bf16"));
   }
+  // Without an instruction for unsigned by signed bytes.
+  if (isNeon && has("dotprod") && !has("i8mm"))
+    steps.push_back(makeSignedByteStep(context, vectorBits));
   llvm::append_range(steps, makeByteSteps(context, vectorBits, isNeon && (has("dotprod") || has("i8mm"))));
   return steps;
 }

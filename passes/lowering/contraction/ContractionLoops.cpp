@@ -12,6 +12,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/contraction/PairedRows.h"
 #include "passes/lowering/contraction/TileSteps.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/StepTile.h"
@@ -146,7 +147,14 @@ private:
   void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body, PanelsBody together = {}) const;
   void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
   void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count, AffineExpr end) const;
-  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel, AffineExpr end) const;
+  /// The rows of a block: offsets from the first one in the left buffer, and their places among the contraction's rows.
+  struct BlockRows {
+    SmallVector<AffineExpr> offsets;
+    SmallVector<IndexExprs> places;
+  };
+  BlockRows listRows(ArrayRef<AffineExpr> rows, unsigned count, AffineExpr end) const;
+  void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel, AffineExpr end,
+                const std::optional<PairedRows> &paired) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
@@ -361,14 +369,12 @@ std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsB
   return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps};
 }
 
-void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel,
-                                  AffineExpr end) const {
+ContractionEmitter::BlockRows ContractionEmitter::listRows(ArrayRef<AffineExpr> rows, unsigned count, AffineExpr end) const {
   // At least two units exist.
   auto unitOf = [&](int64_t unit) {
     return !end || unit < 2 ? k.constant(unit) : k.index(k.minimum(k.emitConstant(unit), k.emit(end - rows[cut] - 1)));
   };
-  SmallVector<AffineExpr> offsets;
-  SmallVector<IndexExprs> places;
+  BlockRows block;
   for (int64_t unit = 0; unit < count; ++unit)
     for (int64_t row = 0; row < unitRows; ++row) {
       IndexExprs at(rows);
@@ -378,9 +384,17 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
         at.back() = k.constant(row);
         offset = offset + rowDims.back().lhsStride * row;
       }
-      offsets.push_back(offset);
-      places.push_back(expandRows(k, c, rowDims, at));
+      block.offsets.push_back(offset);
+      block.places.push_back(expandRows(k, c, rowDims, at));
     }
+  return block;
+}
+
+void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel,
+                                  AffineExpr end, const std::optional<PairedRows> &paired) const {
+  BlockRows block = listRows(rows, count, end);
+  SmallVector<AffineExpr> &offsets = block.offsets;
+  ArrayRef<IndexExprs> places = block.places;
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
   // By the number of columns before the piece.
   llvm::MapVector<unsigned, SmallVector<Value>> ofColumns;
@@ -417,6 +431,8 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   tile.toCome = chooseLinesToCome(rhsBase, panel);
   if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
     tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
+  if (paired)
+    paired->readFrom(tile, lhsBase, offsets);
   tile.emit(lhsBase, offsets, rhsBase, panel, store);
   if (c.rowEpilogue)
     c.rowEpilogue->addTile(column, pieces);
@@ -438,7 +454,12 @@ void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk,
   rows[cut] = k.index(k.emit(start));
   if (c.rowEpilogue)
     c.rowEpilogue->begin(count * unitRows, indexOfRows(batch, rows));
-  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end); });
+  std::optional<PairedRows> paired = PairedRows::plan(k, c, chunkColumns / c.tile.columns());
+  if (paired) {
+    BlockRows block = listRows(rows, count, end);
+    paired->copy(c.lhsAt(batch, block.places.front()), block.offsets);
+  }
+  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end, paired); });
   if (c.rowEpilogue)
     c.rowEpilogue->finish();
 }

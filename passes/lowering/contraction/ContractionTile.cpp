@@ -4,7 +4,7 @@
 //           a = lhs[row 0, k];  acc00 += a * b0;  acc01 += a * b1
 //           a = lhs[row 1, k];  acc10 += a * b0;  ...
 //
-// Where instructions multiply by a lane (`left_lanes` of #kernel.tuning), L neighbours of each row are loaded as one vector, for as many steps.
+// Where instructions multiply by a lane (`left_lanes` of #kernel.tuning), what L steps take of each row is loaded as one vector.
 //
 // A step of two rows has both rows' sums of two columns in a vector; they are separated when the reduction is done. A step of one lane has a sum to itself;
 // the sums of neighbouring columns are joined then.
@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionTile.h"
-#include "dialects/kernel/Tuning.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -117,6 +117,8 @@ Value TileEmitter::loadLeft(AffineExpr left, ArrayRef<AffineExpr> rowOffsets, si
   if (!instruction)
     return k.broadcast(k.loadBuffer(lhs, element, left + rowOffsets[first]), panel.lanes);
   unsigned elements = static_cast<unsigned>(depth());
+  if (leftInPairs)
+    return k.loadStored(lhs, left + rowOffsets[first] + lane, 2 * elements);
   Value row = k.loadStored(lhs, left + rowOffsets[first] + lane, elements);
   if (stepRows() == 1)
     return row;
@@ -199,8 +201,9 @@ static int64_t chooseBlock(AffineExpr extent, int64_t products, int64_t chainLen
 
 int64_t TileEmitter::leftLanes(const ReductionLoop &loop, Panel panel) const {
   std::optional<int64_t> extent = getConstantDim(loop.extent);
-  bool multiplies = !instruction && isa<FloatType>(element) && panel.lanes > 1 && k.target().tuned(kernel::Tuned::LeftLanes);
-  return multiplies && getConstantDim(loop.lhsStride) == 1 && extent && *extent >= panel.lanes ? panel.lanes : 1;
+  kernel::StepAttr plain = instruction ? instruction : k.target().getPlainStep(element);
+  bool multiplies = panel.lanes > 1 && plain && multipliesByLanes(k.target(), plain);
+  return multiplies && getConstantDim(loop.lhsStride) == depth() && extent && *extent >= panel.lanes ? panel.lanes : 1;
 }
 
 int64_t TileEmitter::countStepsTogether(const ReductionLoop &loop) const {
@@ -217,18 +220,22 @@ SmallVector<Value> TileEmitter::sumLanes(const ReductionLoop &loop, int64_t toge
                                          Panel panel, ValueRange carried) const {
   int64_t extent = *getConstantDim(loop.extent), groups = extent / together;
   // Neighbouring steps read the same lines of the right side.
-  bool isPanel = getConstantDim(loop.rhsStride) == static_cast<int64_t>(panel.vectors * panel.lanes);
+  bool isPanel = getConstantDim(loop.rhsStride) == static_cast<int64_t>(panel.vectors * panel.lanes) * depth();
+  unsigned elements = static_cast<unsigned>(together * depth());
   AffineExpr count = k.constant(groups);
   Values sums = sumBlocks(count, chooseBlock(count, together, chainLength), panel, carried, [&](AffineExpr i, ValueRange part) {
-    AffineExpr left = k.index(k.emit(lhsAt + i * together)), right = k.index(k.emit(rhsAt + i * loop.rhsStride * together));
+    AffineExpr left = k.index(k.emit(lhsAt + i * elements)), right = k.index(k.emit(rhsAt + i * loop.rhsStride * together));
     AffineExpr lane = k.index(k.emitConstant(0));
     Values lefts, next(part);
-    for (AffineExpr offset : rowOffsets)
-      lefts.push_back(k.loadBuffer(lhs, element, left + offset + lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), static_cast<unsigned>(together)}));
+    for (AffineExpr offset : rowOffsets) {
+      AffineExpr at = left + offset + lane;
+      lefts.push_back(instruction ? k.loadStored(lhs, at, elements)
+                                  : k.loadBuffer(lhs, element, at, Lanes{cast<AffineDimExpr>(lane).getPosition(), elements}));
+    }
     for (int64_t j = 0; j < together; ++j) {
       Values row = loadRight(j ? k.index(k.emit(right + loop.rhsStride * j)) : right, panel, rowOffsets.size(), isPanel ? std::optional(j) : std::nullopt);
       for (auto [r, vector] : llvm::enumerate(lefts)) {
-        Value a = k.broadcast(vector::ExtractOp::create(k.builder(), k.loc(), vector, j), panel.lanes);
+        Value a = pickLeft(vector, j, panel);
         for (unsigned v = 0; v < panel.vectors; ++v)
           next[r * panel.vectors + v] = multiplyAdd(a, row[v], next[r * panel.vectors + v]);
       }
@@ -238,8 +245,14 @@ SmallVector<Value> TileEmitter::sumLanes(const ReductionLoop &loop, int64_t toge
   if (groups * together == extent)
     return sums;
   return k.loop(k.constant(groups * together), loop.extent, 1, "k", sums, [&](AffineExpr i, ValueRange part) {
-    return step(lhsAt + i, rowOffsets, rhsAt + i * loop.rhsStride, panel, part);
+    return step(lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, part);
   });
+}
+
+Value TileEmitter::pickLeft(Value steps, int64_t place, Panel panel) const {
+  if (!instruction)
+    return k.broadcast(vector::ExtractOp::create(k.builder(), k.loc(), steps, place), panel.lanes);
+  return vector::ShuffleOp::create(k.builder(), k.loc(), steps, steps, llvm::to_vector(llvm::seq<int64_t>(place * depth(), (place + 1) * depth())));
 }
 
 SmallVector<Value> TileEmitter::sumBlocks(AffineExpr extent, int64_t block, Panel panel, ValueRange carried, LoopBody body) const {

@@ -66,6 +66,8 @@ struct TileEmitter {
   std::optional<LinesToCome> toCome = std::nullopt;
   /// The instruction that multiplies and adds, of one row or two; null: a * b + c on vectors of `element`, which otherwise is the sums' type.
   kernel::StepAttr instruction = {};
+  /// Whether the left side has what a step of two rows takes side by side (PairedRows.h). The offset of either row is then that of the pair.
+  bool leftInPairs = false;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Gives out the pieces of finished sums, one vector after the other, for each row.
@@ -103,13 +105,15 @@ private:
   /// The elements that a step takes of its rows, one row behind the other.
   mlir::Value loadLeft(mlir::AffineExpr left, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, size_t first, mlir::AffineExpr lane, Panel panel) const;
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
-  /// Elements of each row of the left side that a loop loads together; 1 where they are not contiguous, or the target does not multiply by lanes.
+  /// Steps whose elements of each row of the left side a loop loads together; 1 where they are not contiguous, or the target does not multiply by lanes.
   int64_t leftLanes(const ReductionLoop &loop, Panel panel) const;
   /// Steps of a single sum that follow each other in the innermost loop, whose count and addresses otherwise take as long as they do; 1: no loop of such steps.
   int64_t countStepsTogether(const ReductionLoop &loop) const;
   /// The innermost loop with so many steps at a time.
   Values sumLanes(const ReductionLoop &loop, int64_t together, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt,
                   Panel panel, mlir::ValueRange carried) const;
+  /// What a step takes of the elements of a row that several steps load together.
+  mlir::Value pickLeft(mlir::Value steps, int64_t place, Panel panel) const;
   /// A row of the right side, with what it prefetches for a tile of so many rows: once for each line, where the step's place among neighbours is given.
   Values loadRight(mlir::AffineExpr right, Panel panel, size_t rows, std::optional<int64_t> place = std::nullopt) const;
   Values streams(mlir::AffineExpr lhsBase, mlir::AffineExpr rhsBase, Panel panel, unsigned count) const;

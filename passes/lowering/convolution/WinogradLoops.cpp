@@ -2,6 +2,7 @@
 #include "passes/lowering/convolution/WinogradLoops.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -45,7 +46,9 @@ Value LinearForm::sum(function_ref<double(unsigned)> factor, ArrayRef<Value> val
   return result;
 }
 
-SmallVector<Value> LinearForm::apply(const Matrix &matrix, ArrayRef<Value> values) const {
+bool LinearForm::Reduced::isPair(unsigned r) const { return r + 1 < matrix.rows && arePair(matrix.row(r), matrix.row(r + 1)); }
+
+LinearForm::Reduced LinearForm::reduce(const Matrix &matrix, ArrayRef<Value> values) const {
   auto column = [&](unsigned j) {
     SmallVector<double> result;
     for (unsigned r = 0; r < matrix.rows; ++r)
@@ -53,49 +56,69 @@ SmallVector<Value> LinearForm::apply(const Matrix &matrix, ArrayRef<Value> value
     return result;
   };
   // Columns of a pair: their values' sum and difference serve all rows.
-  SmallVector<Value> inputs(values);
-  Matrix reduced = matrix;
+  Reduced form{matrix, SmallVector<Value>(values)};
   for (unsigned j = 0; j + 1 < matrix.columns; ++j) {
     if (!arePair(column(j), column(j + 1)))
       continue;
-    inputs[j] = add(values[j], values[j + 1]);
-    inputs[j + 1] = subtract(values[j], values[j + 1]);
+    if (!values.empty()) {
+      form.values[j] = add(values[j], values[j + 1]);
+      form.values[j + 1] = subtract(values[j], values[j + 1]);
+    }
     for (unsigned r = 0; r < matrix.rows; ++r) {
       bool same = matrix.at(r, j) == matrix.at(r, j + 1);
-      reduced.values[r * matrix.columns + j] = same ? matrix.at(r, j) : 0;
-      reduced.values[r * matrix.columns + j + 1] = same ? 0 : matrix.at(r, j);
+      form.matrix.values[r * matrix.columns + j] = same ? matrix.at(r, j) : 0;
+      form.matrix.values[r * matrix.columns + j + 1] = same ? 0 : matrix.at(r, j);
     }
     ++j;
   }
+  return form;
+}
+
+SmallVector<Value> LinearForm::apply(const Reduced &form, unsigned first, unsigned end) const {
   SmallVector<Value> result;
-  for (unsigned r = 0; r < matrix.rows; ++r) {
-    ArrayRef<double> row = reduced.row(r);
-    if (r + 1 < matrix.rows && arePair(row, reduced.row(r + 1))) {
-      ArrayRef<double> next = reduced.row(r + 1);
-      Value even = sum([&](unsigned j) { return row[j] == next[j] ? row[j] : 0.0; }, inputs);
-      Value odd = sum([&](unsigned j) { return row[j] == next[j] ? 0.0 : row[j]; }, inputs);
+  for (unsigned r = first; r < end; ++r) {
+    ArrayRef<double> row = form.matrix.row(r);
+    if (form.isPair(r)) {
+      ArrayRef<double> next = form.matrix.row(++r);
+      Value even = sum([&](unsigned j) { return row[j] == next[j] ? row[j] : 0.0; }, form.values);
+      Value odd = sum([&](unsigned j) { return row[j] == next[j] ? 0.0 : row[j]; }, form.values);
       result.append({add(even, odd), subtract(even, odd)});
-      ++r;
       continue;
     }
-    result.push_back(sum([&](unsigned j) { return row[j]; }, inputs));
+    result.push_back(sum([&](unsigned j) { return row[j]; }, form.values));
   }
   return result;
 }
 
-void LinearForm::applyTwice(const Matrix &matrix, function_ref<Value(int64_t, int64_t)> square,
+SmallVector<Value> LinearForm::apply(const Matrix &matrix, ArrayRef<Value> values) const { return apply(reduce(matrix, values), 0, matrix.rows); }
+
+SmallVector<LinearForm::Rows> LinearForm::listParts(const Matrix &matrix) const {
+  auto most = static_cast<unsigned>(chooseRowsAtOnce(k.target(), matrix.rows, matrix.columns));
+  Reduced form = reduce(matrix, {});
+  SmallVector<Rows> parts{{0, 0}};
+  for (unsigned r = 0, size = 1; r < matrix.rows; r += size) {
+    size = form.isPair(r) ? 2 : 1;
+    if (r > parts.back().first && r + size - parts.back().first > most)
+      parts.emplace_back(r, r);
+    parts.back().second = r + size;
+  }
+  return parts;
+}
+
+void LinearForm::applyTwice(const Matrix &matrix, Rows rows, function_ref<Value(int64_t, int64_t)> square,
                             function_ref<void(int64_t, ArrayRef<Value>)> result) const {
+  auto [first, end] = rows;
   std::vector<SmallVector<Value>> columns;
   for (int64_t x = 0; x < matrix.columns; ++x) {
     SmallVector<Value> column;
     for (int64_t y = 0; y < matrix.columns; ++y)
       column.push_back(square(y, x));
-    columns.push_back(apply(matrix, column));
+    columns.push_back(apply(reduce(matrix, column), first, end));
   }
-  for (int64_t y = 0; y < matrix.rows; ++y) {
+  for (unsigned y = first; y < end; ++y) {
     SmallVector<Value> row;
     for (const SmallVector<Value> &column : columns)
-      row.push_back(column[y]);
+      row.push_back(column[y - first]);
     result(y, apply(matrix, row));
   }
 }
@@ -159,17 +182,18 @@ void WinogradLoops::transformTile(AffineExpr number, AffineExpr slot, unsigned l
   forPlace(place, [&](bool isInside) {
     IndexExprs lines = clamped(place.down * tile, input[1], isInside || isWhole(output[1]));
     IndexExprs pixels = clamped(place.across * tile, input[2], isInside || isWhole(output[2]));
-    k.vectorLoop(input[3], lanes, "channel", [&](AffineExpr channel, Lanes across) {
-      auto load = [&](int64_t y, int64_t x) {
-        return k.loadBuffer(source, element, k.elementOffset(cast<BlockArgument>(op.getInput()), {place.image, lines[y], pixels[x], channel}), across);
-      };
-      LinearForm(k, across.count).applyTwice(matrices.input, load, [&](int64_t y, ArrayRef<Value> row) {
-        for (auto [x, value] : llvm::enumerate(row)) {
-          AffineExpr at = (slot + (y * side + static_cast<int64_t>(x)) * scratch.slots) * scratch.inputStride;
-          k.storeBuffer(scratch.buffer, element, scratch.input + at + channel, value, across);
-        }
+    for (LinearForm::Rows rows : LinearForm(k, lanes).listParts(matrices.input))
+      k.vectorLoop(input[3], lanes, "channel", [&](AffineExpr channel, Lanes across) {
+        auto load = [&](int64_t y, int64_t x) {
+          return k.loadBuffer(source, element, k.elementOffset(cast<BlockArgument>(op.getInput()), {place.image, lines[y], pixels[x], channel}), across);
+        };
+        LinearForm(k, across.count).applyTwice(matrices.input, rows, load, [&](int64_t y, ArrayRef<Value> row) {
+          for (auto [x, value] : llvm::enumerate(row)) {
+            AffineExpr at = (slot + (y * side + static_cast<int64_t>(x)) * scratch.slots) * scratch.inputStride;
+            k.storeBuffer(scratch.buffer, element, scratch.input + at + channel, value, across);
+          }
+        });
       });
-    });
   });
 }
 
@@ -229,15 +253,16 @@ void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> p
 void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr first, AffineExpr extent, bool relative, unsigned lanes) const {
   Place place = placeOf(number);
   forPlace(place, [&](bool isInside) {
-    k.vectorLoop(extent, lanes, "channel", [&](AffineExpr channel, Lanes across) {
-      auto load = [&](int64_t y, int64_t x) {
-        AffineExpr at = (slot + (y * side + x) * scratch.slots) * scratch.productStride;
-        return k.loadBuffer(scratch.buffer, element, scratch.product + at + channel + (relative ? k.constant(0) : first), across);
-      };
-      LinearForm(k, across.count).applyTwice(matrices.inverse, load, [&](int64_t y, ArrayRef<Value> row) {
-        storePixels(place, y, row, first + channel, across, isInside);
+    for (LinearForm::Rows rows : LinearForm(k, lanes).listParts(matrices.inverse))
+      k.vectorLoop(extent, lanes, "channel", [&](AffineExpr channel, Lanes across) {
+        auto load = [&](int64_t y, int64_t x) {
+          AffineExpr at = (slot + (y * side + x) * scratch.slots) * scratch.productStride;
+          return k.loadBuffer(scratch.buffer, element, scratch.product + at + channel + (relative ? k.constant(0) : first), across);
+        };
+        LinearForm(k, across.count).applyTwice(matrices.inverse, rows, load, [&](int64_t y, ArrayRef<Value> row) {
+          storePixels(place, y, row, first + channel, across, isInside);
+        });
       });
-    });
   });
 }
 

@@ -19,13 +19,34 @@ public:
   llvm::SmallVector<mlir::Value> apply(const nn::Matrix &matrix, llvm::ArrayRef<mlir::Value> values) const;
   /// matrix * square * matrix', by columns and then by rows: result(row, column, value). `square(row, column)` gives the operand.
   void applyTwice(const nn::Matrix &matrix, llvm::function_ref<mlir::Value(int64_t row, int64_t column)> square,
+                  llvm::function_ref<void(int64_t row, llvm::ArrayRef<mlir::Value> values)> result) const {
+    applyTwice(matrix, {0, matrix.rows}, square, result);
+  }
+  /// The rows of a part of the result: from the first one up to the second one.
+  using Rows = std::pair<unsigned, unsigned>;
+  /// The same for some rows.
+  void applyTwice(const nn::Matrix &matrix, Rows rows, llvm::function_ref<mlir::Value(int64_t row, int64_t column)> square,
                   llvm::function_ref<void(int64_t row, llvm::ArrayRef<mlir::Value> values)> result) const;
+  /// The parts in which all rows are computed so that the columns of those of a part stay in registers. Each needs a loop of its own: compilers would mix
+  /// parts that follow each other.
+  llvm::SmallVector<Rows> listParts(const nn::Matrix &matrix) const;
 
   /// One row of that.
   llvm::SmallVector<mlir::Value> applyRow(const nn::Matrix &matrix, int64_t y,
                                           llvm::function_ref<mlir::Value(int64_t row, int64_t column)> square) const;
 
 private:
+  /// Values whose products with the rows of a matrix are those of the values that it was given with the rows that were: sums and differences, where columns
+  /// are pairs.
+  struct Reduced {
+    nn::Matrix matrix;
+    llvm::SmallVector<mlir::Value> values;
+    /// Whether row r and the next one differ in signs only.
+    bool isPair(unsigned r) const;
+  };
+  Reduced reduce(const nn::Matrix &matrix, llvm::ArrayRef<mlir::Value> values) const;
+  /// The products with rows [first, end).
+  llvm::SmallVector<mlir::Value> apply(const Reduced &form, unsigned first, unsigned end) const;
   mlir::Value add(mlir::Value x, mlir::Value y) const;
   mlir::Value subtract(mlir::Value x, mlir::Value y) const;
   mlir::Value sum(llvm::function_ref<double(unsigned)> factor, llvm::ArrayRef<mlir::Value> values) const;

@@ -186,11 +186,17 @@ std::string describeMissingStep(Type lhs, Type rhs, Type result) {
   return text;
 }
 
-/// The tile of a step of two rows, whose left sides are put together for each pair of rows: a wide one does that for more columns.
+/// The tile of a step of two rows. Many panels share left sides that are put together once for each block of rows; a high tile reads its right side least
+/// often. A few panels put them together for each pair of rows: a wide tile does that for more columns.
 static TileShape choosePairTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns) {
-  constexpr int64_t manyRows = 6, fewRows = 4;
+  constexpr int64_t manyRows = 6, fewRows = 4, manyPanels = 6;
+  RegisterBudget budget(target, step);
+  int64_t highVectors = step.getRows() * RegisterBudget::vectorsOfMany, high = budget.rowsOf(highVectors);
+  int64_t highColumns = highVectors * step.getLanes();
+  if (isa<IntegerType>(step.getLhs()) && (!rows || *rows >= high) && columns && *columns >= manyPanels * highColumns)
+    return {static_cast<unsigned>(high), static_cast<unsigned>(highVectors / step.getRows()), static_cast<unsigned>(step.getRows() * step.getLanes())};
   int64_t lanes = step.getRows() * step.getLanes(), height = rows && *rows <= fewRows ? fewRows : manyRows;
-  int64_t vectors = std::max<int64_t>(1, RegisterBudget(target, step).vectorsBesideLeft(height) / step.getRows());
+  int64_t vectors = std::max<int64_t>(1, budget.vectorsBesideLeft(height) / step.getRows());
   if (columns)
     vectors = std::min(vectors, llvm::divideCeilSigned(*columns, lanes));
   return {static_cast<unsigned>(height), static_cast<unsigned>(vectors), static_cast<unsigned>(lanes)};

@@ -26,7 +26,7 @@ bool paysToUnpack(kernel::TargetAttr target, std::optional<int64_t> rows, const 
 PlanNumbers planUnpackedProduct(kernel::TargetAttr target, int64_t columns, int64_t block, int64_t blocks, int64_t perWord);
 
 /// What the rows of such kernels are for: the type of the left side.
-inline bool isByte(mlir::Type lhs) { return lhs.isUnsignedInteger(8); }
+inline bool isByte(mlir::Type lhs) { return lhs.isInteger(8); }
 inline bool isBf16(mlir::Type lhs) { return lhs.isBF16(); }
 inline bool isF16(mlir::Type lhs) { return lhs.isF16(); }
 

@@ -33,7 +33,7 @@ static int64_t chooseRowVectors(kernel::TargetAttr target, bool isStreamed) {
 
 /// Up to so many rows are worth a tile of one vector: all of them, or half, meet a piece of the right side at once, and computing them takes as
 /// long as it takes the next piece to come from memory. Wider tiles wait for memory at the first block of rows and leave it idle at the next ones.
-static int64_t chooseRowsAtOnce(kernel::TargetAttr target, bool isLarge) { return target.tuned(Tuned::TallRows) * (isLarge ? 2 : 1); }
+static int64_t chooseTallRows(kernel::TargetAttr target, bool isLarge) { return target.tuned(Tuned::TallRows) * (isLarge ? 2 : 1); }
 
 /// Vectors of the step, or narrower ones: narrow results waste less in them.
 static unsigned chooseLanes(kernel::StepAttr step, std::optional<int64_t> columns) {
@@ -67,7 +67,7 @@ TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::opti
     tile = shape(setRows, budget.vectorsOf(setRows));
   else if (rows && *rows <= fewRows && isWider(fewRows))
     tile = shape(fewRows, budget.vectorsOf(fewRows));
-  else if (rows && *rows <= chooseRowsAtOnce(target, exceeds(step, columns, rowStride, target.getL2())))
+  else if (rows && *rows <= chooseTallRows(target, exceeds(step, columns, rowStride, target.getL2())))
     tile = shape(budget.narrowRows(), 1);
   if (!columns)
     return tile;

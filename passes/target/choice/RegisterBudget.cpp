@@ -21,6 +21,13 @@ struct SplitSides {
 /// that pairs are added by and the words that wait for it; tiles of six rows are no faster than of four (test/benchmark/kernels "matmul 1 196 1024 256").
 static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}, {"dot_s8u8_pairs", 3, 2}, {"dot_u8s8_bounded", 3, 2}, {"dot_s8u8_bounded", 3, 2}};
 
+bool multipliesByLanes(kernel::TargetAttr target, kernel::StepAttr step) {
+  bool isSplit = llvm::any_of(splitSides, [&](const SplitSides &split) { return split.function == step.getFunction(); });
+  // Unsigned by signed bytes are for the short sums that steps of two rows leave over.
+  return target.tuned(kernel::Tuned::LeftLanes) && step.getRows() == 1 && step.getLanes() > 1 && !isSplit && step.getLhs() == step.getRhs() &&
+         (!step.getFunction().empty() || isa<FloatType>(step.getSum()));
+}
+
 RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step) : all(target.getRegisters()), stepRows(step.getRows()) {
   auto registers = [&](int64_t elements, Type type) {
     return static_cast<int64_t>(llvm::divideCeil(elements * type.getIntOrFloatBitWidth(), target.getVectorBits()));
@@ -35,7 +42,7 @@ RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step)
       right *= split.right;
     }
   // Each row has a register of its own, and no element needs one to be broadcast to. Compilers load the right side of as many steps as there are lanes.
-  if (step.getFunction().empty() && target.tuned(kernel::Tuned::LeftLanes) && step.getLanes() > 1) {
+  if (multipliesByLanes(target, step)) {
     std::swap(left, leftOfRow);
     right *= step.getLanes();
   }
@@ -82,6 +89,13 @@ SmallVector<std::pair<int64_t, int64_t>> RegisterBudget::listTiles() const {
 unsigned getHalfOfRegisters(kernel::TargetAttr target) { return target.getRegisters() / 2; }
 
 unsigned getQuarterOfRegisters(kernel::TargetAttr target) { return target.getRegisters() / 4; }
+
+int64_t chooseRowsAtOnce(kernel::TargetAttr target, int64_t rows, int64_t columns) {
+  int64_t fit = (static_cast<int64_t>(target.getRegisters()) - 2 * columns) / columns;
+  // Vectors so wide were measured with one loop, where instructions take operands from memory.
+  constexpr unsigned widest = 512;
+  return target.getVectorBits() >= widest || fit <= 0 || 2 * fit < rows ? rows : llvm::divideCeilSigned(rows, llvm::divideCeilSigned(rows, fit));
+}
 
 int64_t chooseStreams(kernel::TargetAttr target) {
   int64_t measured = target.tuned(kernel::Tuned::Streams);

@@ -12,6 +12,9 @@
 
 namespace kiln {
 
+/// Whether the target's instruction of a step takes a lane of the left side's vector as it is, so that as many steps as a vector has lanes load it once.
+bool multipliesByLanes(kernel::TargetAttr target, kernel::StepAttr step);
+
 /// The registers while a tile of a product is computed: they hold its sums, one row of the right side, and one piece of the left side that meets that row; or
 /// a vector of the left side for each row, on targets whose instructions multiply by a lane.
 class RegisterBudget {
@@ -48,6 +51,10 @@ private:
 unsigned getHalfOfRegisters(kernel::TargetAttr target);
 /// Vectors of one kind where a kernel has several kinds: the pixels of a line beside those of another line, their inputs and weights.
 unsigned getQuarterOfRegisters(kernel::TargetAttr target);
+
+/// How many of the rows of a product with a constant matrix of `columns` columns a kernel computes at a time, so that all columns of these rows stay in
+/// registers beside one column of the operand and as many numbers of the matrix. All of them where less than half would: then memory serves as well.
+int64_t chooseRowsAtOnce(kernel::TargetAttr target, int64_t rows, int64_t columns);
 
 /// The sums that run side by side for a single row, which has too few to hide how long a multiplication takes: a power of two.
 int64_t chooseStreams(kernel::TargetAttr target);

@@ -1,5 +1,5 @@
-// Steps of targets that add several neighbouring products to each 32-bit sum. Those of bytes, `dot_u8s8` and `dot_s8u8` and the same in pairs, saturate
-// nothing, so all of them give the same bits on any CPU.
+// Steps of targets that add several neighbouring products to each 32-bit sum. Those of bytes, `dot_u8s8`, `dot_s8u8` and `dot_s8s8` and the first two in
+// pairs, saturate nothing, so all of them give the same bits on any CPU.
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
@@ -104,8 +104,9 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 }
 
 #if KILN_DOT_BITS && defined(__aarch64__)
-#if !defined(__ARM_FEATURE_MATMUL_INT8)
-// The sums of four products for each lane where both sides are signed.
+#if defined(__ARM_FEATURE_DOTPROD)
+#define KILN_SIGNED_DOT 1
+// The sums of four products for each lane where both sides are signed. The instruction takes a lane of `y` as it is for all of `x`.
 template <typename V> KILN_INLINE V multiply_signed_fours(V x, V y, V sum) {
   using Bytes = vec<int8_t, 16>;
 #if defined(__clang__)
@@ -179,6 +180,17 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
     return multiply_fours<Lanes>(bitcast<V>(right), spreadFours<V>(left), sum);
 #endif
   return dot_s8u8_pairs<Lanes>(left, right, sum);
+}
+
+// Both sides signed.
+template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8s8(Four left, Bytes right, V sum) {
+#if defined(KILN_SIGNED_DOT)
+  if constexpr (Lanes == 4)
+    return multiply_signed_fours(bitcast<V>(right), spreadFours<V>(left), sum);
+#endif
+  // As unsigned bytes, those of the left side are 128 larger.
+  const V middles = broadcast<V>(int32_t(0x80808080u));
+  return V(dot_u8s8_pairs<Lanes>(V(spreadFours<V>(left) ^ middles), right, sum) - dot_u8s8_pairs<Lanes>(middles, right, V{}));
 }
 
 // Bytes i of four vectors side by side, for the lanes of 32 bits of a part of them. Registers of several times 16 bytes are woven within those 16,

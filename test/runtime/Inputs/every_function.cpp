@@ -62,6 +62,7 @@ void dots(const int8_t *bytes, int32_t *sums) {
   store(sums, dot_u8s8_pairs<count>(left, right, dot_u8s8<count>(left, right, load<V>(sums))));
   store(sums, dot_s8u8_pairs<count>(left, right, dot_s8u8<count>(left, right, load<V>(sums))));
   store(sums, dot_u8s8_bounded<count>(left, right, dot_s8u8_bounded<count>(left, right, load<V>(sums))));
+  store(sums, dot_s8s8<count>(left, right, load<V>(sums)));
 }
 
 template <typename T> static void integersOf(T *p, const float *f) {

@@ -131,7 +131,11 @@ TEST_F(Choices, PairsOfRowsWhereTheirProductsFillSteps) {
   EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 36), dots);
   EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 0), dots);
   auto tile = [&](std::optional<int64_t> rows, int64_t columns) { return planStepProduct(arm, pairs, rows, columns, 64).tile; };
-  EXPECT_EQ(tile(100, 96), (llvm::SmallVector<int64_t, 3>{6, 3, 4}));
+  // Left sides that several panels share are put together once; fewer panels, or rows, have a wide tile.
+  EXPECT_EQ(tile(100, 96), (llvm::SmallVector<int64_t, 3>{12, 2, 4}));
+  EXPECT_EQ(tile(open, 48), (llvm::SmallVector<int64_t, 3>{12, 2, 4}));
+  EXPECT_EQ(tile(100, 40), (llvm::SmallVector<int64_t, 3>{6, 3, 4}));
+  EXPECT_EQ(tile(11, 96), (llvm::SmallVector<int64_t, 3>{6, 3, 4}));
   EXPECT_EQ(tile(3, 96), (llvm::SmallVector<int64_t, 3>{4, 5, 4}));
   EXPECT_EQ(tile(open, 3), (llvm::SmallVector<int64_t, 3>{6, 1, 4}));
 }
@@ -145,10 +149,23 @@ TEST_F(Choices, RowsWhoseLanesMultiplyHaveRegisters) {
   EXPECT_EQ(budget.vectorsOf(4), 3);
   EXPECT_EQ(budget.narrowRows(), 14);
   EXPECT_EQ(shape(chooseTile(arm, arm.getPlainStep(f32), 100, 256, 1000)), Shape(8, 2));
-  // Other steps take their left side as before.
+  // So do steps that are one instruction; pairs take their left side apart.
   mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getI8Type(), i32 = builder.getI32Type();
-  auto dots = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8");
-  EXPECT_EQ(RegisterBudget(arm, dots).rowsOf(2), 14);
+  auto dots = kernel::StepAttr::get(&context, i8, i8, i32, {1, 4, 4}, "dot_s8s8");
+  EXPECT_EQ(RegisterBudget(arm, dots).rowsOf(2), 8);
+  auto pairs = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8_pairs");
+  EXPECT_TRUE(multipliesByLanes(arm, dots));
+  EXPECT_FALSE(multipliesByLanes(arm, pairs));
+}
+
+TEST_F(Choices, RowsOfATransformThatStayInRegisters) {
+  // Winograd's F(4x4): 6 x 6 for the input, 4 x 6 for the result.
+  EXPECT_EQ(chooseRowsAtOnce(target(32, 128), 6, 6), 3);
+  EXPECT_EQ(chooseRowsAtOnce(target(32, 128), 4, 6), 2);
+  EXPECT_EQ(chooseRowsAtOnce(target(32, 128), 4, 4), 4);
+  EXPECT_EQ(chooseRowsAtOnce(target(16, 256), 6, 6), 6);
+  EXPECT_EQ(chooseRowsAtOnce(target(32, 512), 6, 6), 6);
+  EXPECT_EQ(chooseRowsAtOnce(target(8, 128), 6, 6), 6);
 }
 
 TEST_F(Choices, StepsOfSeveralRows) {

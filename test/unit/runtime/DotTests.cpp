@@ -17,7 +17,7 @@ template <int Lanes> void expectSums() {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
     int8_t left[4], right[4 * Lanes];
-    int32_t sums[Lanes], one[Lanes], pairs[Lanes], signedOne[Lanes], signedPairs[Lanes];
+    int32_t sums[Lanes], one[Lanes], pairs[Lanes], signedOne[Lanes], signedPairs[Lanes], bothSigned[Lanes];
     for (int8_t &byte : left)
       byte = round < 4 ? -1 : int8_t(random());
     for (int8_t &byte : right)
@@ -30,9 +30,11 @@ template <int Lanes> void expectSums() {
     store<V>(pairs, dot_u8s8_pairs<Lanes>(a, b, load<V>(sums)));
     store<V>(signedOne, dot_s8u8<Lanes>(a, b, load<V>(sums)));
     store<V>(signedPairs, dot_s8u8_pairs<Lanes>(a, b, load<V>(sums)));
+    store<V>(bothSigned, dot_s8s8<Lanes>(a, b, load<V>(sums)));
     for (int lane = 0; lane < Lanes; ++lane) {
-      int32_t expected = sums[lane], other = sums[lane];
+      int32_t expected = sums[lane], other = sums[lane], both = sums[lane];
       for (int i = 0; i < 4; ++i) {
+        both += left[i] * right[4 * lane + i];
         expected += int32_t(uint8_t(left[i])) * right[4 * lane + i];
         other += left[i] * int32_t(uint8_t(right[4 * lane + i]));
       }
@@ -40,6 +42,7 @@ template <int Lanes> void expectSums() {
       ASSERT_EQ(pairs[lane], expected) << lane;
       ASSERT_EQ(signedOne[lane], other) << lane;
       ASSERT_EQ(signedPairs[lane], other) << lane;
+      ASSERT_EQ(bothSigned[lane], both) << lane;
     }
   }
 }

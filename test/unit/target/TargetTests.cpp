@@ -209,6 +209,9 @@ TEST_F(Targets, StepsOfArmFollowFromTheFeatures) {
   EXPECT_EQ(functionFor("aarch64"), "dot_u8s8_pairs");
   EXPECT_EQ(functionFor("aarch64-v8.2"), "dot_u8s8");
   EXPECT_EQ(functionFor("aarch64-v8.6"), "dot_u8s8");
+  // The first step of bytes decides what left sides are.
+  EXPECT_EQ(makeTarget(&context, "aarch64-v8.2").getSteps().front().getFunction(), "dot_s8s8");
+  EXPECT_FALSE(makeTarget(&context, "aarch64-v8.6").findStep(i8, i8, i32));
   EXPECT_EQ(functionFor("aarch64-sve256"), "dot_u8s8_pairs");
   EXPECT_FALSE(makeTarget(&context, "aarch64-v8.2").findStep(bf16, bf16, b.getF32Type()));
   EXPECT_TRUE(makeTarget(&context, "aarch64-v8.6").findStep(bf16, bf16, b.getF32Type()));
