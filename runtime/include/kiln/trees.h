@@ -179,7 +179,7 @@ template <int Words, bool Strict, typename T> struct TreeRows {
 
 } // namespace
 
-// The sums over a block of trees, for the rows of one task: task t has block t % blocks and the rows from t / blocks * task_rows on. `width` is how many columns
+// The sums over a block of trees, for the rows of one task: task t has block t % blocks and rows from t / blocks * task_rows on. `width` is how many columns
 // the trees read of a row's `columns`. The scratch has room for `group` rows.
 template <int Words, bool Strict, typename T>
 static inline void tree_ensemble(const T *x, const int64_t *nodes, const int64_t *trees, const int64_t *lists, const T *weights, T *out, T *scratch,
