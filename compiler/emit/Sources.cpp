@@ -68,7 +68,8 @@ static std::string includeFunctions(const std::set<std::string> &callees) {
   static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
       {"kiln::decimal_", "decimal"}, {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"},
       {"kiln::image_", "image"},     {"kiln::lookup", "lookup"}, {"kiln::pair_", "pairs"}, {"kiln::quantize", "quantize"}, {"kiln::random_", "random"},
-      {"kiln::string_", "strings"}, {"kiln::tiles_", "tiles"}};
+      {"kiln::string_", "strings"}, {"kiln::tiles_", "tiles"},
+      {"kiln::tree_", "trees"}};
   std::string lines;
   for (auto [prefix, header] : headers)
     if (llvm::any_of(callees, [prefix = prefix](StringRef callee) { return callee.starts_with(prefix); }))

@@ -193,6 +193,13 @@ LogicalResult SignatureReader::returnOutputs(Scope &scope, BodyImporter &body) {
     }
     bool isDeclared = output.has_type() && output.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
     bool isOptional = isDeclared && output.type().has_optional_type() && output.type().optional_type().elem_type().has_tensor_type();
+    // A list of maps is a tensor with a row for each map and a column for each key (ZipMap).
+    bool isListOfMaps = isDeclared && output.type().has_sequence_type() && output.type().sequence_type().elem_type().has_map_type();
+    if (isListOfMaps) {
+      values.push_back(*value);
+      outputNames.push_back(output.name());
+      continue;
+    }
     if (isDeclared && !output.type().has_tensor_type() && (!isOptional || scope.tensors.contains(output.name())))
       return diagnostics.error(where + " is a tensor, but the model declares type " + kindOf(output.type()));
     if (isOptional)

@@ -61,6 +61,23 @@ LogicalResult FourierOp::verify() {
   return verifyDims(*this, out, want, "the result");
 }
 
+LogicalResult TreeEnsembleOp::verify() {
+  RankedTensorType in = getInput().getType(), out = getType(), nodes = getNodes().getType(), trees = getTrees().getType();
+  if (in.getRank() != 2 || out.getRank() != 3 || in.getElementType() != out.getElementType() || in.getElementType() != getWeights().getType().getElementType())
+    return emitOpError("expects an input of rank 2, and weights and a result of rank 3 like it");
+  for (RankedTensorType table : {nodes, trees, getLeaves().getType(), getWeights().getType()})
+    if (table.getRank() != 1 || !table.hasStaticShape())
+      return emitOpError("has a table of ") << table << ", expected one dimension of known size";
+  auto within = [](uint64_t value, uint64_t low, uint64_t high) { return low <= value && value <= high; };
+  if (!within(getWords(), 1, 3) || !within(getMissing(), 0, 2) || !within(getBlock(), 1, 1 << 20) || !within(getWidth(), 1, 1 << 30) ||
+      (getWords() == 1 && !in.getElementType().isF32()) || (getLeast() && getLargest()) || (getStrict() && getWords() == 3))
+    return emitOpError("expects 1 to 3 words, missing 0 to 2, positive block and width, and the least or the largest");
+  if (nodes.getNumElements() % getWords() || trees.getNumElements() % 4 || trees.getNumElements() == 0 || out.isDynamicDim(2))
+    return emitOpError("expects whole nodes, four numbers for each tree, and a known number of targets");
+  int64_t blocks = llvm::divideCeil(trees.getNumElements() / 4, getBlock());
+  return verifyDims(*this, out, {getDims(in)[0], getAffineConstantExpr(blocks, getContext()), getDims(out)[2]}, "the result");
+}
+
 LogicalResult StringParseOp::verify() { return verifySameShape(*this, getInput(), getResult(), "the result"); }
 
 LogicalResult StringPrintOp::verify() {

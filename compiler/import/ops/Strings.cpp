@@ -294,8 +294,24 @@ static LogicalResult labelEncoderOfClasses(Node &node) {
   return encode(node, x, places, {texts, node.strings({node.getString("default_string", "_Unused")}, node.number(1))});
 }
 
+/// Strings become the numbers at their place in the other list, numbers the strings.
+static LogicalResult categoryMapper(Node &node) {
+  Value x = node.input(0);
+  auto texts = node.findStrings("cats_strings");
+  auto numbers = node.findInts("cats_int64s");
+  for (StringRef name : {"default_string", "default_int64"})
+    node.ignore(name);
+  if (node.failed() || !texts || !numbers || texts->empty() || texts->size() != numbers->size())
+    return node.error("expected as many entries in 'cats_strings' as in 'cats_int64s', and one at least");
+  Value strings = node.strings(*texts, node.number(texts->size())), integers = node.constantInts(*numbers);
+  if (isString(node.elementType(x)))
+    return encode(node, x, strings, {integers, node.constantInts({node.getInt("default_int64", -1)})});
+  return encode(node, x, integers, {strings, node.strings({node.getString("default_string", "_Unused")}, node.number(1))});
+}
+
 ArrayRef<Operator> getStringOperators() {
   static const Operator rows[] = {
+      {"CategoryMapper", 1, Elements::Data, categoryMapper, INT64_MAX, "ai.onnx.ml"},
       {"LabelEncoder", 1, Elements::Data, labelEncoderOfClasses, 1, "ai.onnx.ml"},
       {"LabelEncoder", 2, Elements::Data, labelEncoder, INT64_MAX, "ai.onnx.ml"},
       {"RegexFullMatch", 20, Elements::String, regexFullMatch},

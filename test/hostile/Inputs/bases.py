@@ -52,6 +52,8 @@ VALUE = helper.make_tensor("v", TensorProto.FLOAT, [2], [1, 2])
 TREE = {"nodes_splits": helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5]), "nodes_modes": helper.make_tensor("v", TensorProto.UINT8, [1], [0]),
         "leaf_weights": helper.make_tensor("v", TensorProto.FLOAT, [2], [1, 2]), "nodes_featureids": [0], "nodes_truenodeids": [0], "nodes_falsenodeids": [1],
         "nodes_trueleafs": [1], "nodes_falseleafs": [1], "tree_roots": [0], "leaf_targetids": [0, 0], "n_targets": 1}
+LISTED_TREE = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0, 0, 0], "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_values": [0.5, 0.0, 0.0],
+               "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0]}
 GRAMS = {"max_gram_length": 2, "max_skip_count": 0, "min_gram_length": 1, "mode": "TF", "ngram_counts": [0, 2], "ngram_indexes": [0, 1, 2], "pool_int64s": [2, 3, 5, 4]}
 
 BASES = {
@@ -103,9 +105,19 @@ BASES = {
     "LRN": [(1, [IMAGE], {"size": 3})],
     "ai.onnx.ml.LabelEncoder": [(1, [x("i8", 3)], {"classes_strings": ["a", "b"]}), (2, [x("i8", 3)], {"keys_int64s": [1, 2], "values_int64s": [3, 4]})],
     "ai.onnx.ml.ArrayFeatureExtractor": [(1, [M, i8(0, 1)], {})],
+    "ai.onnx.ml.CategoryMapper": [(1, [x("S", 3)], {"cats_strings": ["a", "b"], "cats_int64s": [1, 2]})],
+    "ai.onnx.ml.FeatureVectorizer": [(1, [M, M], {"inputdimensions": [3, 3]})],
+    "ai.onnx.ml.Imputer": [(1, [M], {"imputed_value_floats": [1.0], "replaced_value_float": 0.5})],
+    "ai.onnx.ml.LinearClassifier": [(1, [M], {"coefficients": [1.0, 2.0, 3.0], "intercepts": [1.0], "classlabels_ints": [1, 2]}, 2)],
+    "ai.onnx.ml.OneHotEncoder": [(1, [M], {"cats_int64s": [1, 2]})],
+    "ai.onnx.ml.SVMClassifier": [(1, [M], {"coefficients": [1.0, 2.0], "rho": [0.5], "support_vectors": [1.0] * 6, "vectors_per_class": [1, 1], "classlabels_ints": [1, 2]}, 2)],
+    "ai.onnx.ml.SVMRegressor": [(1, [M], {"coefficients": [1.0, 2.0, 3.0], "rho": [0.5]})],
     "ai.onnx.ml.LinearRegressor": [(1, [M], {"coefficients": [1.0, 2.0, 3.0], "intercepts": [1.0]})],
     "ai.onnx.ml.Scaler": [(1, [M], {"offset": [1.0, 2.0, 3.0], "scale": [1.0, 2.0, 3.0]})],
     "ai.onnx.ml.TreeEnsemble": [(5, [M], TREE)],
+    "ai.onnx.ml.TreeEnsembleClassifier": [(1, [M], {**LISTED_TREE, "class_treeids": [0, 0], "class_nodeids": [1, 2], "class_ids": [0, 1], "class_weights": [1.0, 2.0], "classlabels_int64s": [3, 4]}, 2)],
+    "ai.onnx.ml.TreeEnsembleRegressor": [(1, [M], {**LISTED_TREE, "target_treeids": [0, 0], "target_nodeids": [1, 2], "target_ids": [0, 0], "target_weights": [1.0, 2.0], "n_targets": 1})],
+    "ai.onnx.ml.ZipMap": [(1, [M], {"classlabels_int64s": [1, 2, 3]})],
     "com.microsoft.Attention": [(1, [f(1, 2, 4), f(4, 12)], {"num_heads": 2})],
     "com.microsoft.BiasAdd": [(1, [f(1, 2, 4), f(4), f(1, 2, 4)], {})],
     "com.microsoft.BiasGelu": [(1, [M, f(3)], {})],
