@@ -1,6 +1,7 @@
 //===- CallKernels.cpp - Kernels of what calls functions: of libraries, of users, of the runtime ---===//
 #include "dialects/nn/Calls.h"
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/lowering/calls/UserCalls.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -19,6 +20,7 @@ ArrayRef<KernelRow> getCallKernels() {
       KernelRow{"onednn_softmax", computes<SoftmaxOp, LogSoftmaxOp>, matchOneDnnSoftmax, lowerOneDnnSoftmax}.calling(oneDnn),
       KernelRow{"onednn_layer_norm", computes<LayerNormOp>, matchOneDnnLayerNorm, lowerOneDnnLayerNorm}.calling(oneDnn),
       KernelRow{"composite_call", computes<CompositeOp>, matchCompositeCall, lowerCompositeCall}.storing(EpilogueSupport::None),
+      KernelRow{"extern_call", computes<ExternCallOp>, matchExternCall, lowerExternCall}.storing(EpilogueSupport::None),
       KernelRow{"fourier_rows", computes<FourierOp>, matchFourierRows, lowerFourierRows}.storing(EpilogueSupport::None),
       KernelRow{"runtime_call", computes<RuntimeFunction>, matchRuntimeCall, lowerRuntimeCall}
           .storing(EpilogueSupport::None)
