@@ -21,7 +21,7 @@ session = [
     message("exit"),
 ]
 done = subprocess.run(["kiln-lsp-server", "--definitions"], input="".join(session), capture_output=True, text=True, check=True)
-answers = [json.loads(part.split("\r\n\r\n")[1]) for part in done.stdout.split("Content-Length: ")[1:]]
+answers = [json.loads(part.split("\n\n")[1]) for part in done.stdout.split("Content-Length: ")[1:]]
 shown = [answer["params"]["diagnostics"] for answer in answers if answer.get("method") == "textDocument/publishDiagnostics"]
 assert len(shown) == 2 and shown[1] == [], shown
 fault = shown[0][0]
