@@ -52,6 +52,8 @@ struct CompileOptions {
   std::map<std::string, std::string> sequences;
   /// Optional inputs without a value.
   std::set<std::string> absent;
+  /// Files of ONNX functions, and of definitions of operators, for domains that the model imports.
+  std::vector<std::string> functions, definitions;
   /// The lowest and highest values of inputs, as promised by the caller.
   std::map<std::string, std::pair<double, double>> inputRanges;
   /// Outputs that may be an input's own buffer: OUTPUT=INPUT, or OUTPUT=INPUT:ROWS for a cache; one * stands for the same text on both sides.

@@ -80,7 +80,11 @@ std::string declareExternals(ModuleOp module) {
       bool written = llvm::is_contained(external.getWrites(), static_cast<int64_t>(i));
       types.push_back(buffer ? (written ? "" : "const ") + cppElementType(buffer.getElementType()) + " *" : cppType(input));
     }
-    declarations += printCall("extern \"C\" " + std::string(type.getNumResults() ? "kiln_status " : "void ") + takeName(external.getSymName()), types) + ";\n";
+    bool reports = type.getNumResults() > 0;
+    // A function of the program's that reports a status may be missing until the run.
+    declarations += printCall(reports ? "extern \"C\" __attribute__((weak)) kiln_status " + takeName(external.getSymName())
+                                      : "extern \"C\" void " + takeName(external.getSymName()), types) +
+                    (reports ? " { return KILN_STATUS_LIBRARY_FAILURE; }\n" : ";\n");
   }
   std::string includes;
   for (const std::string &header : headers)

@@ -1,6 +1,9 @@
 //===- BodyImporter.cpp - The nodes of graphs and bodies ---------------------===//
 #include "compiler/import/BodyImporter.h"
 #include "compiler/import/ControlFlow.h"
+#include "compiler/import/DefinitionUse.h"
+#include "compiler/import/ExternCalls.h"
+#include "compiler/import/FunctionLibraries.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"
@@ -189,6 +192,8 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
       converted = inlineFunction(scope, node, proto, *function);
     else if (opset == scope.opsets.end())
       converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
+    else if (const definitions::Extern *external = libraries ? libraries->findExtern(domain, proto.op_type(), opset->second) : nullptr)
+      converted = importExtern(node, *external, diagnostics);
     else if (ControlFlow control = findControlFlow(domain, proto.op_type()))
       converted = control(node);
     else
@@ -252,6 +257,9 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
     body.attributes[attribute.name()] = &attribute;
   for (const auto &attribute : resolveAttributes(scope, call))
     body.attributes[attribute.first()] = attribute.second;
+  if (const definitions::Definition *definition = libraries ? libraries->findDefinition(&function) : nullptr;
+      definition && failed(checkDefinitionUse(node, *definition, node.inputs, body.attributes, diagnostics)))
+    return failure();
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : function.node())
     nodes.push_back(&inner);

@@ -16,7 +16,7 @@ class BodyImporter {
 public:
   BodyImporter(mlir::OpBuilder &builder, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes, Calls &calls)
       : context(*builder.getContext()), builder(builder), options(options), diagnostics(diagnostics), sizes(sizes), calls(calls),
-        values(builder, options, file, diagnostics, sizes), choices(builder, sizes), functions(file.model(), options.limits) {}
+        values(builder, options, file, diagnostics, sizes), choices(builder, sizes), functions(file.model(), options.limits), libraries(file.getLibraries()) {}
 
   mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
   NamedValues &getValues() { return values; }
@@ -69,6 +69,7 @@ private:
   NamedValues values;
   Choices choices;
   FunctionTable functions;
+  const FunctionLibraries *libraries;
   Schemas schemas;
   llvm::DenseMap<Type, DataTypes> dataTypes;
   int64_t nodeCount = 0;

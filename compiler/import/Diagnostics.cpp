@@ -7,7 +7,8 @@ namespace kiln::import {
 static constexpr size_t lineLimit = 4000;
 
 llvm::LogicalResult Diagnostics::error(const llvm::Twine &message) {
-  lines.push_back(printable(file + ": " + message.str(), lineLimit));
+  lines.push_back(printable(file + ": " + message.str(), lineLimit) + (below.empty() ? "" : "\n" + below));
+  below.clear();
   return llvm::failure();
 }
 

@@ -21,11 +21,16 @@ public:
 
   /// `file: message`, as a failure.
   llvm::LogicalResult error(const llvm::Twine &message);
+  /// Messages of another file's, which are printable.
+  void append(const std::vector<std::string> &others) { lines.insert(lines.end(), others.begin(), others.end()); }
+  /// Lines of text that the next message shows below itself. They are printable already.
+  void showBelow(std::string excerpt) { below = std::move(excerpt); }
   bool empty() const { return lines.empty(); }
 
 private:
   std::string file;
   std::vector<std::string> &lines;
+  std::string below;
 };
 
 } // namespace kiln::import

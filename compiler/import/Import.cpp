@@ -160,7 +160,7 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   ImportOptions options = given;
   import::Diagnostics diagnostics(options.path, errors);
   auto file = std::make_shared<import::ModelFile>(options.path);
-  if (failed(file->load(diagnostics)) || failed(import::checkModel(*file, diagnostics)))
+  if (failed(file->load(diagnostics)) || failed(file->addLibraries(options, diagnostics)) || failed(import::checkModel(*file, diagnostics)))
     return failure();
   countBound(options, file->model().graph());
   if (given.broadcasts == ImportOptions::Broadcasts::Versions)

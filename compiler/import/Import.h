@@ -31,6 +31,8 @@ struct ImportOptions {
   std::map<std::string, std::string> sequences;
   /// Optional inputs without a value, from `--absent`.
   std::set<std::string> absent;
+  /// Files of functions for domains that the model imports (--functions), and of definitions of operators (--ops).
+  std::vector<std::string> functions, definitions;
   /// How to treat computed sizes that are known only at run time and that broadcast with each other.
   enum class Broadcasts {
     /// As in ONNX, with an additional version of the model for runs in which they are equal.

@@ -38,6 +38,7 @@ class ModelChecker {
 public:
   ModelChecker(ModelFile &file, Diagnostics &diagnostics) : file(file), diagnostics(diagnostics) {}
   LogicalResult run();
+  LogicalResult runOnFunctions();
 
 private:
   LogicalResult checkHeader();
@@ -307,7 +308,7 @@ LogicalResult ModelChecker::checkFunction(const onnx::FunctionProto &function, c
 }
 
 /// Calls inside of branches and loops are followed, too; the file's own nesting bounds the depth of those.
-static void forEachNode(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, function_ref<void(const onnx::NodeProto &)> visit) {
+void forEachNode(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, function_ref<void(const onnx::NodeProto &)> visit) {
   for (const onnx::NodeProto &node : nodes) {
     visit(node);
     for (const auto &attribute : node.attribute()) {
@@ -397,6 +398,14 @@ LogicalResult ModelChecker::run() {
     return failure();
   return checkGraph(file.model().graph(), nullptr, opsets, "");
 }
+
+LogicalResult ModelChecker::runOnFunctions() {
+  if (failed(checkOpsets(file.model().opset_import(), "model")))
+    return failure();
+  return checkFunctions(readOpsets(file.model().opset_import()));
+}
+
+LogicalResult checkFunctions(ModelFile &file, Diagnostics &diagnostics) { return ModelChecker(file, diagnostics).runOnFunctions(); }
 
 LogicalResult checkModel(ModelFile &file, Diagnostics &diagnostics) {
   return ModelChecker(file, diagnostics).run();

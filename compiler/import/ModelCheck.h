@@ -4,6 +4,7 @@
 
 #include "compiler/import/Diagnostics.h"
 #include "compiler/import/onnx.pb.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace kiln::import {
@@ -14,6 +15,12 @@ class ModelFile;
 /// unused initializers. It checks names, order, counts and attributes of nodes, tensors and declared types, but not operators that are missing in the
 /// table.
 llvm::LogicalResult checkModel(ModelFile &file, Diagnostics &diagnostics);
+
+/// Checks the functions of a file, which need not have a graph.
+llvm::LogicalResult checkFunctions(ModelFile &file, Diagnostics &diagnostics);
+
+/// Calls the function for each of these nodes and for those in their bodies.
+void forEachNode(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, llvm::function_ref<void(const onnx::NodeProto &)> visit);
 
 /// The name by which nodes of this domain and operator call a function.
 std::string functionKey(llvm::StringRef domain, llvm::StringRef name, llvm::StringRef overload);

@@ -1,5 +1,7 @@
 //===- ModelFile.cpp - The model file and the files beside it ---------------===//
 #include "compiler/import/ModelFile.h"
+#include "compiler/import/FunctionLibraries.h"
+#include "compiler/import/Import.h"
 #include "compiler/import/SilentProtobuf.h"
 #include "compiler/import/onnx.pb.h"
 
@@ -145,6 +147,13 @@ LogicalResult ModelFile::load(Diagnostics &diagnostics) {
     return diagnostics.error(reason);
   // The mapping ends here, because protobuf has made its copy of the weights.
   return parse(file->bytes(), sys::path::extension(path) == ".textproto", *proto, diagnostics);
+}
+
+LogicalResult ModelFile::addLibraries(const ImportOptions &options, Diagnostics &diagnostics) {
+  if (options.functions.empty() && options.definitions.empty())
+    return success();
+  libraries = std::make_unique<FunctionLibraries>();
+  return failure(failed(libraries->read(options, diagnostics)) || failed(libraries->addFunctions(*proto, diagnostics)));
 }
 
 //===- External data -------------------------------------------------------===//

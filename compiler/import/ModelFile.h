@@ -13,7 +13,13 @@ class ModelProto;
 class TensorProto;
 } // namespace kiln::onnx
 
+namespace kiln {
+struct ImportOptions;
+} // namespace kiln
+
 namespace kiln::import {
+
+class FunctionLibraries;
 
 /// A read-only mapping of a regular file.
 class MappedFile {
@@ -39,6 +45,10 @@ public:
 
   llvm::LogicalResult load(Diagnostics &diagnostics);
   const onnx::ModelProto &model() const { return *proto; }
+  /// Reads the libraries that the options name, and gives the model the functions of theirs that it calls.
+  llvm::LogicalResult addLibraries(const ImportOptions &options, Diagnostics &diagnostics);
+  /// Null if there are none.
+  const FunctionLibraries *getLibraries() const { return libraries.get(); }
 
   /// The bytes of a tensor with external data; nullopt with the reason set if they must not or cannot be read.
   std::optional<llvm::ArrayRef<char>> externalBytes(const onnx::TensorProto &tensor, std::string &reason);
@@ -51,6 +61,7 @@ private:
   std::string path;
   std::string folder;
   std::unique_ptr<onnx::ModelProto> proto;
+  std::unique_ptr<FunctionLibraries> libraries;
   llvm::StringMap<std::unique_ptr<MappedFile>> externals;
 };
 

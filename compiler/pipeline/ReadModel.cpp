@@ -59,6 +59,8 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.bindings = options.bindings;
   import.sequences = options.sequences;
   import.absent = options.absent;
+  import.functions = options.functions;
+  import.definitions = options.definitions;
   import.limits = options.limits;
   import.exposeNodes = options.observation.any();
   import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
@@ -72,6 +74,8 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   for (ImportedModel::Version &version : imported->versions)
     result.targets.push_back({"", std::move(version.module), version.label});
   result.dependencies = imported->externalFiles;
+  llvm::append_range(result.dependencies, options.functions);
+  llvm::append_range(result.dependencies, options.definitions);
   result.outputs = imported->outputs;
   return !options.observation.any() || observeValues(options, result, errors);
 }

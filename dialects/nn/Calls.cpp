@@ -4,6 +4,8 @@
 #include "dialects/nn/Fourier.h"
 #include "dialects/nn/Verify.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
@@ -93,6 +95,16 @@ LogicalResult StringOrderOp::verify() {
   if (failed(verifySameShape(*this, getInput(), getResult(), "the result")))
     return failure();
   return verifySameShape(*this, getInput(), getPlaces(), "the places");
+}
+
+LogicalResult ExternCallOp::verify() {
+  StringRef name = getFunction();
+  bool isName = !name.empty() && !llvm::isDigit(name[0]) && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  if (!isName)
+    return emitOpError("names the function '") << name << "', which is no name in C";
+  if (getNumResults() == 0)
+    return emitOpError("has no result");
+  return success();
 }
 
 #define GET_OP_CLASSES

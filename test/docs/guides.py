@@ -12,7 +12,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 # Options of CMake, lit, git, linkers, Node, Python's server and of the emitted project's own tools, and those of Kiln's own scripts, which their usage texts describe.
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
-          "ways", "again", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every",
+          "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every",
           "onnxruntime-web", "seconds", "directory", "export", "no-entry", "experimental-wasm-relaxed-simd"}
 
 
@@ -23,7 +23,7 @@ def offered(*command):
 def main():
     source = pathlib.Path(sys.argv[1])
     options = OTHERS | offered("kiln-opt", "--help") | offered("kiln-reduce", "--help")
-    for command in ("compile", "run", "verify", "bench", "tune", "quantize", "inspect"):
+    for command in ("compile", "run", "verify", "bench", "tune", "quantize", "inspect", "ops"):
         options |= offered("kiln", command, "--help")
     names = {path.name for root in ROOTS.split("|") for path in (source / root).rglob("*")}
     pages = [*source.glob("*.md"), *(source / "docs").glob("*.md"), *(source / "docs/measurements").glob("*.md"), *(source / "docs/examples").rglob("*.md")]

@@ -17,6 +17,7 @@ inline llvm::cl::SubCommand benchCommand("bench", "Measure latency, and the spee
 inline llvm::cl::SubCommand tuneCommand("tune", "Measure alternatives of each kernel and write a profile for later compiles");
 inline llvm::cl::SubCommand quantizeCommand("quantize", "Write a model with 8-bit or 4-bit integers, calibrated on samples of its inputs");
 inline llvm::cl::SubCommand inspectCommand("inspect", "Show the signature, operators, sizes and decisions of a model or a library");
+inline llvm::cl::SubCommand opsCommand("ops", "Check, print, evaluate or convert a file of definitions of operators");
 inline llvm::cl::SubCommand completionCommand("completion", "Print the completion script of a shell: bash or zsh");
 
 /// The subcommands that compile a model, those whose compile has a result to package, those that run a model, and those that can fill its inputs.
@@ -33,6 +34,7 @@ int runBench();
 int runTune();
 int runQuantize();
 int runInspect();
+int runOps();
 int runCompletion();
 
 /// Prints the named targets with what they have, which `--target=list` asks for. It needs no model.

@@ -64,6 +64,13 @@ static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How far results may diff
 static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
     cl::desc("Accuracy of the exp in operations of one name: exact, ulp4 or half, as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
     cl::sub(compilingCommands));
+static cl::list<std::string> functions("functions",
+    cl::desc("Take the functions that the model calls and does not have from this ONNX file (.onnx, .textproto); its domains must have the versions that the "
+             "model imports"),
+    cl::value_desc("FILE"), cl::sub(compilingCommands));
+static cl::list<std::string> ops("ops",
+    cl::desc("Take the operators that the model calls and nobody else has from this file of definitions (docs/Operators.md)"),
+    cl::value_desc("FILE"), cl::sub(compilingCommands));
 static cl::opt<std::string> compute("compute",
     cl::desc("Round both factors of f32 products and convolutions to bf16, f16 or bf16x2 (two terms of bf16), with sums of f32, where the target has an "
              "instruction that makes it faster; recorded in the library"),
@@ -297,6 +304,13 @@ static Error readName(CompileOptions &options) {
   return Error::success();
 }
 
+/// What comes from outside of the model.
+static void setLibraries(CompileOptions &options) {
+  options.libraries.assign(library.begin(), library.end());
+  options.functions.assign(functions.begin(), functions.end());
+  options.definitions.assign(ops.begin(), ops.end());
+}
+
 Expected<CompileOptions> getCompileOptions() {
   if (crash.getNumOccurrences() && crash.empty())
     abort();
@@ -307,7 +321,7 @@ Expected<CompileOptions> getCompileOptions() {
   options.model = model;
   if (Error error = readTargets(options))
     return std::move(error);
-  options.libraries.assign(library.begin(), library.end());
+  setLibraries(options);
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;

@@ -46,6 +46,12 @@ static constexpr Command commands[] = {
      "EXAMPLES:\n\n"
      "  kiln inspect model.onnx\n"
      "  kiln inspect out/libmodel.a --json\n"},
+    {&opsCommand, runOps,
+     "EXAMPLES:\n\n"
+     "  kiln ops acme.kiln                                              check the file and list its operators\n"
+     "  kiln ops acme.kiln --eval gate --input x=x.npy --input w=w.npy -o y.npy\n"
+     "  kiln ops acme.kiln --ir gate --shape x=2x3 --shape w=2x3\n"
+     "  kiln ops acme.kiln --onnx acme.onnx                             functions for other engines\n"},
     {&completionCommand, runCompletion,
      "EXAMPLES:\n\n"
      "  source <(kiln completion bash)\n"

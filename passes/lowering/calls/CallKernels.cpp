@@ -2,6 +2,7 @@
 #include "dialects/nn/Calls.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/lowering/calls/TreeRows.h"
+#include "passes/lowering/calls/UserCalls.h"
 #include "passes/target/choice/Kernels.h"
 
 using namespace mlir;
@@ -20,6 +21,7 @@ ArrayRef<KernelRow> getCallKernels() {
       KernelRow{"onednn_softmax", computes<SoftmaxOp, LogSoftmaxOp>, matchOneDnnSoftmax, lowerOneDnnSoftmax}.calling(oneDnn),
       KernelRow{"onednn_layer_norm", computes<LayerNormOp>, matchOneDnnLayerNorm, lowerOneDnnLayerNorm}.calling(oneDnn),
       KernelRow{"composite_call", computes<CompositeOp>, matchCompositeCall, lowerCompositeCall}.storing(EpilogueSupport::None),
+      KernelRow{"extern_call", computes<ExternCallOp>, matchExternCall, lowerExternCall}.storing(EpilogueSupport::None),
       KernelRow{"fourier_rows", computes<FourierOp>, matchFourierRows, lowerFourierRows}.storing(EpilogueSupport::None),
       KernelRow{"tree_rows", computes<TreeEnsembleOp>, matchTreeRows, lowerTreeRows}.storing(EpilogueSupport::None),
       KernelRow{"runtime_call", computes<RuntimeFunction>, matchRuntimeCall, lowerRuntimeCall}

@@ -4,12 +4,14 @@
 // becomes, for a target with <name = "com.acme.Gate", version = 1, function = "acme_gate", parameters = ["alpha"]>,
 //   acme_gate(x, r, (const int64_t[]){all dimensions of x, all of r}, 2.0)
 //
-// in one task. The composite's body is not used.
+// in one task. The composite's body is not used. A call of nn.extern_call has the same arguments without parameters, and returns a status.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/Calls.h"
 #include "passes/lowering/builder/IndexLoops.h"
+#include "passes/lowering/calls/UserCalls.h"
 #include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,14 +31,16 @@ KernelMatch matchCompositeCall(GroupOp, Operation *anchor, kernel::TargetAttr ta
 }
 
 /// The declaration in the module; `types` are the function's arguments, those from `firstResult` on up to `results` more are written.
-static LogicalResult declareFunction(KernelBuilder &k, StringRef name, TypeRange types, int64_t firstResult, int64_t results) {
+static LogicalResult declareFunction(KernelBuilder &k, StringRef name, TypeRange types, int64_t firstResult, int64_t results,
+                                     TypeRange returned = {}) {
   auto module = k.group()->getParentOfType<ModuleOp>();
-  auto type = FunctionType::get(k.context(), types, {});
+  auto type = FunctionType::get(k.context(), types, returned);
   if (Operation *known = module.lookupSymbol(name)) {
     auto external = dyn_cast<kernel::ExternalOp>(known);
     if (external && external.getType() == type)
       return success();
-    return kernel::emitRefusal(k.group()) << "the target names the function '" << name << "', which has other arguments elsewhere in this model";
+    return kernel::emitRefusal(k.group()) << "the target or a declaration names the function '" << name
+                                          << "', which has other arguments elsewhere in this model";
   }
   OpBuilder b(module.getBody(), module.getBody()->begin());
   auto writes = llvm::to_vector(llvm::seq(firstResult, firstResult + results));
@@ -44,18 +48,18 @@ static LogicalResult declareFunction(KernelBuilder &k, StringRef name, TypeRange
   return success();
 }
 
-/// The buffers of operands and results, all their dimensions, and the parameters that the target wants.
-static SmallVector<Value> makeArguments(KernelBuilder &k, CompositeOp composite, kernel::CompositeAttr function) {
+/// The buffers of operands and results, and all their dimensions.
+static SmallVector<Value> makeArguments(KernelBuilder &k, ValueRange inputs, ResultRange results) {
   SmallVector<Value> arguments, sizes;
   auto addSizes = [&](Type type) {
     for (AffineExpr dim : getDims(type))
       sizes.push_back(k.emit(dim));
   };
-  for (Value input : composite.getInputs()) {
+  for (Value input : inputs) {
     arguments.push_back(k.buffer(cast<BlockArgument>(input).getArgNumber()));
     addSizes(input.getType());
   }
-  for (auto [i, result] : llvm::enumerate(composite.getResults())) {
+  for (auto [i, result] : llvm::enumerate(results)) {
     arguments.push_back(k.resultBuffer(i));
     addSizes(result.getType());
   }
@@ -66,20 +70,35 @@ static SmallVector<Value> makeArguments(KernelBuilder &k, CompositeOp composite,
   Location named = NameLoc::get(b.getStringAttr("dims"));
   Value array = kernel::NumbersOp::create(b, named, MemRefType::get({static_cast<int64_t>(sizes.size())}, b.getI64Type()), sizes);
   arguments.push_back(memref::CastOp::create(b, k.loc(), MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), array));
-  for (StringAttr name : function.getParameters()) {
-    auto number = cast<TypedAttr>(composite.getParameters()->get(name));
-    arguments.push_back(arith::ConstantOp::create(b, k.loc(), number));
-  }
   return arguments;
 }
 
 FailureOr<LaunchInfo> lowerCompositeCall(KernelBuilder &k, Operation *anchor) {
   auto composite = cast<CompositeOp>(anchor);
   kernel::CompositeAttr function = k.target().findComposite(composite.getName());
-  SmallVector<Value> arguments = makeArguments(k, composite, function);
+  SmallVector<Value> arguments = makeArguments(k, composite.getInputs(), composite.getResults());
+  for (StringAttr name : function.getParameters()) {
+    auto number = cast<TypedAttr>(composite.getParameters()->get(name));
+    arguments.push_back(arith::ConstantOp::create(k.builder(), k.loc(), number));
+  }
   if (failed(declareFunction(k, function.getFunction(), ValueRange(arguments).getTypes(), composite.getNumOperands(), composite.getNumResults())))
     return failure();
   kernel::CallOp::create(k.builder(), k.loc(), function.getFunction(), arguments, Value());
+  return moveInfo(k, k.constant(1));
+}
+
+//===- Externs -------------------------------------------------------------===//
+
+KernelMatch matchExternCall(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  return accept("the program provides " + cast<ExternCallOp>(anchor).getFunction());
+}
+
+FailureOr<LaunchInfo> lowerExternCall(KernelBuilder &k, Operation *anchor) {
+  auto call = cast<ExternCallOp>(anchor);
+  SmallVector<Value> arguments = makeArguments(k, call.getInputs(), call.getResults());
+  if (failed(declareFunction(k, call.getFunction(), ValueRange(arguments).getTypes(), call.getNumOperands(), call.getNumResults(), k.builder().getI32Type())))
+    return failure();
+  kernel::CallOp::create(k.builder(), k.loc(), call.getFunction(), arguments, k.makeStatusCell());
   return moveInfo(k, k.constant(1));
 }
 
