@@ -1,6 +1,7 @@
 //===- Operators.cpp - The table of ONNX operators ---------------------------===//
 #include "compiler/import/Operators.h"
 #include "compiler/import/Diagnostics.h"
+#include "compiler/import/ops/Contrib.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -13,7 +14,9 @@ namespace kiln::import {
 static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   StringMap<SmallVector<const Operator *, 1>> index;
   for (ArrayRef<Operator> family :
-       {getActivationOperators(), getAttentionOperators(), getBlockQuantizedOperators(), getContribAttentionOperators(), getContribOperators(),
+       {getActivationOperators(), getAttentionOperators(), getBlockQuantizedOperators(), getContribAttentionOperators(), getContribCacheOperators(),
+        getContribExpertOperators(), getContribLayoutOperators(), getContribOperators(), getContribPaddingOperators(), getContribQuantizedOperators(),
+        getContribQuantizedProductOperators(), getContribSignalOperators(), getContribWeightOperators(),
         getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(), getElementwiseOperators(), getGatherOperators(),
         getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(), getNgramOperators(),
         getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getRandomOperators(), getReductionOperators(),
