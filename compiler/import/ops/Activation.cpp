@@ -68,6 +68,8 @@ ArrayRef<Operator> getActivationOperators() {
   static const Operator rows[] = {
       {"Celu", 12, Elements::Float, celu},
       {"Elu", 1, Elements::Float, elu},
+      // Exporters wrote it before it was of the standard.
+      {"Gelu", 1, Elements::Float, plain<GeluOp>, 19},
       {"Gelu", 20, Elements::Float, gelu},
       {"HardSigmoid", 1, Elements::Float, hardSigmoid},
       {"HardSwish", 14, Elements::Float, plain<HardSwishOp>},

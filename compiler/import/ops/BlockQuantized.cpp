@@ -7,6 +7,7 @@
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
+#include "compiler/import/ops/PackedNumbers.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
 #include <cmath>
@@ -20,8 +21,9 @@ namespace {
 /// MatMulNBits: a product with weights [N, K] whose rows consist of blocks of `bits`-wide numbers, packed into bytes from the lowest bits on.
 class BlockQuantizedMatmul {
 public:
-  explicit BlockQuantizedMatmul(Node &node) : node(node) {}
-  LogicalResult run();
+  BlockQuantizedMatmul(Node &node, const BlockOperands &operands) : node(node), operands(operands), columns(operands.columns) {}
+  /// Null after an error.
+  Value build();
 
 private:
   LogicalResult readAttributes();
@@ -33,7 +35,11 @@ private:
   bool readZeros(BlockWeights &weights);
   Value keepPacked(Value a, const BlockWeights &weights, Value scales);
 
+  /// An operand's input, or null.
+  Value given(int input) { return input < 0 ? Value() : node.optionalInput(input); }
+
   Node &node;
+  const BlockOperands &operands;
   int64_t depth = 0, columns = 0, bits = 4, block = 0, blocks = 0, level = 0;
   /// Products are computed in it: f32 for halves.
   Type wide;
@@ -45,7 +51,6 @@ static constexpr int64_t bytesLevel = 4;
 
 LogicalResult BlockQuantizedMatmul::readAttributes() {
   depth = node.requireInt("K");
-  columns = node.requireInt("N");
   block = node.requireInt("block_size");
   bits = node.getInt("bits", 4);
   level = node.getInt("accuracy_level", 0);
@@ -69,8 +74,7 @@ LogicalResult BlockQuantizedMatmul::readAttributes() {
   return success();
 }
 
-/// Bytes as the numbers in them: 8 / bits of each, along the last dimension.
-static Value unpackBytes(Node &node, Value bytes, int64_t bits) {
+Value unpackNumbers(Node &node, Value bytes, int64_t bits) {
   if (bits == 8 || node.failed())
     return bytes;
   DimExprs dims = node.dims(bytes), single = dims, all = dims;
@@ -84,12 +88,12 @@ static Value unpackBytes(Node &node, Value bytes, int64_t bits) {
   return node.reshape(node.concat(parts, dims.size()), all);
 }
 
-Value BlockQuantizedMatmul::unpack(Value bytes) { return unpackBytes(node, bytes, bits); }
+Value BlockQuantizedMatmul::unpack(Value bytes) { return unpackNumbers(node, bytes, bits); }
 
 /// [N, blocks]: given as numbers, or packed as the weights are, or the middle of the range.
 Value BlockQuantizedMatmul::zeroPoints() {
   DimExprs shape = {node.number(columns), node.number(blocks)};
-  Value given = node.optionalInput(3);
+  Value given = this->given(operands.zeroPoints);
   if (!given)
     return node.splat(shape, wide, 1 << (bits - 1));
   AffineExpr count = nn::getNumElements(node.dims(given), node.context());
@@ -105,7 +109,7 @@ Value BlockQuantizedMatmul::zeroPoints() {
 /// One number for each weight [N, K] from those of blocks [N, blocks].
 Value BlockQuantizedMatmul::perWeight(Value ofBlocks) {
   AffineExpr n = node.number(columns), b = node.number(blocks);
-  if (Value groups = node.optionalInput(4); groups && !node.failed()) {
+  if (Value groups = given(operands.groups); groups && !node.failed()) {
     AffineExpr count = nn::getNumElements(node.dims(groups), node.context());
     node.requireNotNegative(count - depth, "g_idx has fewer than K numbers");
     if (node.failed())
@@ -128,7 +132,7 @@ static std::vector<uint8_t> readNumbers(const uint8_t *bytes, int64_t count, int
 
 /// Constant zero points as whole numbers in the range of the weights; false when they are something else.
 bool BlockQuantizedMatmul::readZeros(BlockWeights &weights) {
-  Value given = node.optionalInput(3);
+  Value given = this->given(operands.zeroPoints);
   if (!given)
     return true;
   ElementsAttr constant = getConstant(given);
@@ -161,7 +165,7 @@ static bool areFinite(ElementsAttr scales) {
 /// finite.
 std::optional<BlockWeights> BlockQuantizedMatmul::readWeights(Value bytes) {
   ElementsAttr constant = getConstant(bytes);
-  if (node.failed() || !constant || bits == 2 || !wide.isF32() || node.optionalInput(4) || !areFinite(getConstant(node.input(2))))
+  if (node.failed() || !constant || bits == 2 || !wide.isF32() || given(operands.groups) || !areFinite(getConstant(node.input(operands.scales))))
     return std::nullopt;
   BlockWeights weights{columns, blocks, block, bits, {}, {}};
   if (!readZeros(weights))
@@ -214,29 +218,36 @@ Value BlockQuantizedMatmul::expressWeights(Value a, Value bytes, Value scales) {
   return node.failed() ? a : buildMatmul(node, node.cast(a, wide), node.transpose(weights, {1, 0}));
 }
 
-LogicalResult BlockQuantizedMatmul::run() {
-  Value a = node.input(0), bytes = node.input(1), scales = node.input(2);
+Value BlockQuantizedMatmul::build() {
+  Value a = operands.left, bytes = node.input(operands.weight), scales = node.input(operands.scales);
   if (failed(readAttributes()))
-    return failure();
+    return {};
   wide = node.wideType(a);
   AffineExpr n = node.number(columns), stored = node.number(blocks * block * bits / 8);
   if (!node.unify(nn::getNumElements(node.dims(bytes), node.context()), n * stored, "B does not have the bytes of N rows of K numbers") ||
       !node.unify(nn::getNumElements(node.dims(scales), node.context()), node.number(columns * blocks), "the scales do not fit the blocks"))
-    return failure();
+    return {};
   auto weights = node.rank(a) > 0 ? readWeights(bytes) : std::nullopt;
   if (weights && !node.unify(node.dims(a).back(), node.number(depth), "A does not have rows of K numbers"))
-    return failure();
+    return {};
   Value product = weights ? keepPacked(a, *weights, scales) : expressWeights(a, bytes, scales);
   if (node.failed())
-    return failure();
-  if (Value bias = node.optionalInput(5); bias && !node.failed()) {
+    return {};
+  if (Value bias = given(operands.bias); bias && !node.failed()) {
     bias = node.cast(alignDims(node, bias, {n}, "the bias does not have N numbers"), wide);
     product = node.failed() ? product : node.binary<AddOp>(product, node.broadcastTo(bias, node.dims(product)));
   }
-  return node.failed() ? failure() : node.result(node.cast(product, node.elementType(a)));
+  return node.failed() ? Value() : node.cast(product, node.elementType(a));
 }
 
-static LogicalResult matmulNBits(Node &node) { return BlockQuantizedMatmul(node).run(); }
+Value buildBlockQuantizedMatmul(Node &node, const BlockOperands &operands) {
+  Value product = node.failed() ? Value() : BlockQuantizedMatmul(node, operands).build();
+  return product ? product : operands.left;
+}
+
+static LogicalResult matmulNBits(Node &node) {
+  return node.result(buildBlockQuantizedMatmul(node, {node.input(0), node.requireInt("N"), 1, 2, 3, 4, 5}));
+}
 
 //===- Rows of quantised tables --------------------------------------------===//
 
@@ -335,7 +346,7 @@ LogicalResult GatherBlockQuantized::run() {
     return failure();
   Value numbers = buildGather(node, data, indices, gatherAxis);
   if (isPacked)
-    numbers = unpackBytes(node, numbers, bits);
+    numbers = unpackNumbers(node, numbers, bits);
   if (node.failed())
     return failure();
   picked = node.dims(numbers);
@@ -345,7 +356,7 @@ LogicalResult GatherBlockQuantized::run() {
   if (zeros) {
     zero = pick(zeros, indices);
     if (isPacked && !node.failed())
-      zero = node.slice(unpackBytes(node, zero, bits), resultAxis, node.number(0), nn::simplifyDim(table[blockAxis].ceilDiv(block)));
+      zero = node.slice(unpackNumbers(node, zero, bits), resultAxis, node.number(0), nn::simplifyDim(table[blockAxis].ceilDiv(block)));
     zero = perNumber(zero);
   } else {
     zero = node.splatLike(numbers, node.narrowType(0) == 0 ? 1 << (bits - 1) : 0);

@@ -4,10 +4,11 @@
 // ONNX. Each becomes the operations that it stands for, so that everything downstream works on it as on the original.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/import/Operators.h"
+#include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Convolution.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
+#include "compiler/import/ops/Quantization.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -16,8 +17,7 @@ namespace kiln::import {
 
 static FloatAttr number(Node &node, double value) { return node.builder().getF64FloatAttr(value); }
 
-/// Adds a vector along the last dimension; null: none.
-static Value addToRows(Node &node, Value x, Value bias, StringRef what = "the bias") {
+Value addToRows(Node &node, Value x, Value bias, StringRef what) {
   if (!bias || node.failed() || !node.expectRank(bias, 1, what))
     return x;
   DimExprs dims = node.dims(x);
@@ -143,23 +143,25 @@ static LogicalResult gemmFastGelu(Node &node) {
   return node.result(node.unary<GeluTanhOp>(addToRows(node, buildMatmul(node, node.input(0), node.input(1)), node.optionalInput(2))));
 }
 
-/// activation(convolution + bias + Z)
-static LogicalResult fusedConv(Node &node) {
+Value buildFusedConvolution(Node &node, Value x, Value weight, Value bias, Value z) {
   std::string name = node.getString("activation", "");
   SmallVector<double> numbers = node.findFloats("activation_params").value_or(SmallVector<double>());
-  Value x = buildConvolution(node, node.input(0), node.input(1));
-  if (!x)
-    return failure();
-  x = addChannelBias(node, x, node.optionalInput(2));
-  if (Value z = node.optionalInput(3); z && !node.failed())
-    x = node.binary<AddOp>(x, node.broadcastTo(z, node.dims(x)));
-  return node.result(name.empty() ? x : activate(node, x, name, numbers));
+  Value sum = buildConvolution(node, x, weight);
+  if (!sum)
+    return x;
+  sum = addChannelBias(node, sum, bias);
+  if (z && !node.failed())
+    sum = node.binary<AddOp>(sum, node.broadcastTo(z, node.dims(sum)));
+  return name.empty() ? sum : activate(node, sum, name, numbers);
+}
+
+static LogicalResult fusedConv(Node &node) {
+  return node.result(buildFusedConvolution(node, node.input(0), node.input(1), node.optionalInput(2), node.optionalInput(3)));
 }
 
 //===- Normalizations ------------------------------------------------------===//
 
-/// Layer normalization of the last dimension, or with `rms` its root mean square.
-static Value normalize(Node &node, Value x, Value scale, Value bias, double epsilon, bool rms) {
+Value normalizeRows(Node &node, Value x, Value scale, Value bias, double epsilon, bool rms) {
   if (node.failed() || node.rank(x) < 1) {
     (void)node.error("the input has rank 0, so it has no rows");
     return x;
@@ -188,7 +190,7 @@ static LogicalResult skipNorm(Node &node, bool rms) {
   sum = addToRows(node, sum, node.optionalInput(rms ? 3 : 4));
   if (node.hasOutput(3))
     (void)node.result(3, sum);
-  return node.result(normalize(node, sum, gamma, beta, epsilon, rms));
+  return node.result(normalizeRows(node, sum, gamma, beta, epsilon, rms));
 }
 
 static LogicalResult skipLayerNorm(Node &node) { return skipNorm(node, /*rms=*/false); }
@@ -208,7 +210,7 @@ static LogicalResult gatedRmsNorm(Node &node) {
   if (!node.unify(apart[apart.size() - 2] * columns, dims.back(), "the last dimension is not a multiple of the scale's size"))
     return failure();
   Type wide = node.wideType(x), element = node.elementType(x);
-  Value normal = normalize(node, node.reshape(node.cast(x, wide), apart), node.cast(scale, wide), Value(), epsilon, /*rms=*/true);
+  Value normal = normalizeRows(node, node.reshape(node.cast(x, wide), apart), node.cast(scale, wide), Value(), epsilon, /*rms=*/true);
   if (node.failed())
     return failure();
   Value open = node.unary<SwishOp>(node.broadcastTo(node.cast(gate, wide), dims), number(node, 1));
@@ -230,33 +232,47 @@ namespace {
 /// EmbedLayerNormalization: the sum of the embeddings of words, positions and segments, normalized.
 class EmbeddingNorm {
 public:
-  explicit EmbeddingNorm(Node &node) : node(node) {}
+  EmbeddingNorm(Node &node, bool isQuantized) : node(node), isQuantized(isQuantized) {}
   LogicalResult run();
 
 private:
-  Value lookUp(Value table, Value at, StringRef what);
+  /// Tables and parameters in the order of their scales and zero points.
+  enum Part { Word, Position, Segment, Gamma, Beta };
+  Value asReal(Value x, Part part);
+  Value lookUp(Value table, Value at, StringRef what, Part part);
   Value positions(const DimExprs &ids);
   LogicalResult countUnmasked(Value mask, const DimExprs &ids);
 
   Node &node;
+  /// Tables and parameters are bytes.
+  bool isQuantized;
 };
 } // namespace
 
-Value EmbeddingNorm::lookUp(Value table, Value at, StringRef what) {
+/// What bytes stand for: rows of a table after they are picked, not the table.
+Value EmbeddingNorm::asReal(Value x, Part part) {
+  constexpr unsigned scales = 8, zeroPoints = 13;
+  if (!isQuantized || node.failed() ||
+      !expectNumbers(node, {{static_cast<int>(scales + part), "a scale"}, {static_cast<int>(zeroPoints + part), "a zero point"}}))
+    return x;
+  return buildDequantize(node, x, node.input(scales + part), node.input(zeroPoints + part));
+}
+
+Value EmbeddingNorm::lookUp(Value table, Value at, StringRef what, Part part) {
   if (node.failed() || !node.expectRank(table, 2, what))
     return table;
-  return buildGather(node, table, at, 0);
+  return asReal(buildGather(node, table, at, 0), part);
 }
 
 /// The embeddings of the given positions, or of the first ones.
 Value EmbeddingNorm::positions(const DimExprs &ids) {
-  Value table = node.input(3), given = node.optionalInput(8);
+  Value table = node.input(3), given = isQuantized ? Value() : node.optionalInput(8);
   if (given)
-    return lookUp(table, given, "the position embedding");
+    return lookUp(table, given, "the position embedding", Position);
   if (!node.expectRank(table, 2, "the position embedding"))
     return table;
   node.requireNotNegative(node.dims(table)[0] - ids[1], "there are fewer position embeddings than tokens");
-  return node.failed() ? table : node.slice(table, 0, node.number(0), ids[1]);
+  return node.failed() ? table : asReal(node.slice(table, 0, node.number(0), ids[1]), Position);
 }
 
 /// Output 1: how many tokens of each batch entry the mask keeps, or zeros without a mask.
@@ -277,16 +293,16 @@ LogicalResult EmbeddingNorm::run() {
   if (!node.expectRank(words, 2, "input_ids"))
     return failure();
   DimExprs ids = node.dims(words);
-  Value sum = lookUp(node.input(2), words, "the word embedding"), place = positions(ids);
+  Value sum = lookUp(node.input(2), words, "the word embedding", Word), place = positions(ids);
   if (node.failed())
     return failure();
   DimExprs dims = node.dims(sum);
   sum = node.binary<AddOp>(sum, node.broadcastTo(place, dims));
   if (segments && node.hasInput(4))
-    sum = node.binary<AddOp>(sum, node.broadcastTo(lookUp(node.input(4), segments, "the segment embedding"), dims));
+    sum = node.binary<AddOp>(sum, node.broadcastTo(lookUp(node.input(4), segments, "the segment embedding", Segment), dims));
   else if (segments || node.hasInput(4))
     return node.error("has only one of segment_ids and segment_embedding");
-  Value normal = normalize(node, sum, node.input(5), node.input(6), epsilon, /*rms=*/false);
+  Value normal = normalizeRows(node, sum, asReal(node.input(5), Gamma), asReal(node.input(6), Beta), epsilon, /*rms=*/false);
   if (node.hasOutput(1))
     (void)countUnmasked(mask, ids);
   if (node.hasOutput(2))
@@ -294,7 +310,8 @@ LogicalResult EmbeddingNorm::run() {
   return node.result(normal);
 }
 
-static LogicalResult embedLayerNorm(Node &node) { return EmbeddingNorm(node).run(); }
+static LogicalResult embedLayerNorm(Node &node) { return EmbeddingNorm(node, /*isQuantized=*/false).run(); }
+static LogicalResult qEmbedLayerNorm(Node &node) { return EmbeddingNorm(node, /*isQuantized=*/true).run(); }
 
 ArrayRef<Operator> getContribOperators() {
   static const Operator rows[] = {
@@ -311,6 +328,7 @@ ArrayRef<Operator> getContribOperators() {
       {"GatedRMSNorm", 1, Elements::Float, gatedRmsNorm, INT64_MAX, "com.microsoft"},
       {"Gelu", 1, Elements::Float, gelu, INT64_MAX, "com.microsoft"},
       {"GemmFastGelu", 1, Elements::Float, gemmFastGelu, INT64_MAX, "com.microsoft"},
+      {"QEmbedLayerNormalization", 1, Elements::Any, qEmbedLayerNorm, INT64_MAX, "com.microsoft"},
       {"QuickGelu", 1, Elements::Float, quickGelu, INT64_MAX, "com.microsoft"},
       {"SkipLayerNormalization", 1, Elements::Float, skipLayerNorm, INT64_MAX, "com.microsoft"},
       {"SkipSimplifiedLayerNormalization", 1, Elements::Float, skipSimplifiedLayerNorm, INT64_MAX, "com.microsoft"},

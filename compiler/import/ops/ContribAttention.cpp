@@ -8,6 +8,7 @@
 #include "compiler/import/ops/Attention.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
+#include "compiler/import/ops/Quantization.h"
 
 #include <cmath>
 
@@ -26,6 +27,10 @@ public:
   void setOperands(Value query, Value key, Value value);
   /// Puts the keys and values [batch, heads, past, size] of earlier runs before those of this one.
   void prepend(Value pastKey, Value pastValue);
+  /// Puts the one key and value of this run behind `count` of earlier ones in caches [batch, heads, keys, size]; what lies behind them is hidden.
+  void store(Value cacheKey, Value cacheValue, Value count);
+  /// A mask or bias whose dimension `axis` counts keys, for all places of the cache.
+  Value stretch(Value mask, int64_t axis);
   /// Hides keys: `mask`, which may be null, has the number of keys in use [batch], with `starts` perhaps ends and starts of them [2 * batch], or what
   /// is positive where a key counts, for [batch, keys] or [batch, queries, keys].
   void hide(Value mask, bool starts);
@@ -71,6 +76,46 @@ void HeadAttention::prepend(Value pastKey, Value pastValue) {
   pastValue = alignDims(node, pastValue, {v[0], v[1], past, v[3]}, "the past value does not fit the value");
   key = node.concat({pastKey, key}, 2);
   value = node.concat({pastValue, value}, 2);
+}
+
+void HeadAttention::store(Value cacheKey, Value cacheValue, Value count) {
+  if (node.failed())
+    return;
+  if (!cacheValue || !count) {
+    (void)node.error("has a shared cache without past_value or past_sequence_length");
+    return;
+  }
+  Type i64 = node.builder().getI64Type();
+  AffineExpr one = node.number(1);
+  if (!node.expectRank(cacheKey, 4, "the past key") ||
+      !node.unify(nn::getNumElements(node.dims(count), node.context()), one, "past_sequence_length must be a scalar: number of elements") ||
+      !node.unify(node.dims(key)[2], one, "a shared cache takes one token: number of tokens"))
+    return;
+  AffineExpr keys = node.dims(cacheKey)[2];
+  Value place = node.cast(node.reshape(count, {one, one, one, one}), i64);
+  for (auto [now, cache] : {std::pair(&key, cacheKey), std::pair(&value, cacheValue)}) {
+    DimExprs dims = node.dims(*now), whole = {dims[0], dims[1], keys, dims[3]}, row = {dims[0], dims[1], one, dims[3]};
+    cache = alignDims(node, cache, whole, "the cache does not fit the key or value");
+    Value at = node.broadcastTo(place, row);
+    if (node.failed())
+      return;
+    *now = node.make<ScatterElementsOp>(cache.getType(), cache, at, node.reshape(*now, row), 2, ScatterReduction::None);
+  }
+  Value isSeen = node.compare<LessEqualOp>(node.iota({one, one, one, keys}, 3, i64), place);
+  if (!node.failed())
+    add(chooseNumber(node, isSeen, node.elementType(query), 0, -HUGE_VAL));
+}
+
+Value HeadAttention::stretch(Value mask, int64_t axis) {
+  if (!mask || node.failed() || node.rank(mask) <= axis)
+    return mask;
+  AffineExpr missing = nn::simplifyDim(node.dims(key)[2] - node.dims(mask)[axis]);
+  if (nn::getConstantDim(missing) == 0)
+    return mask;
+  node.requireNotNegative(missing, "a mask is for more keys than there are");
+  SmallVector<AffineExpr> low(node.rank(mask), node.number(0)), high = low;
+  high[axis] = missing;
+  return node.failed() ? mask : node.pad(mask, low, high, PadMode::Constant, node.splat({}, node.elementType(mask), 0));
 }
 
 /// Where keys count, for [batch or 1, 1, queries or 1, keys].
@@ -129,7 +174,23 @@ LogicalResult HeadAttention::finish() {
 
 //===- Attention -----------------------------------------------------------===//
 
-/// Attention on the projections of one input. The past and the present hold keys and values in one tensor [2, batch, heads, length, size].
+/// The past [2, batch, heads, length, size], whose halves are the earlier keys and values, and the present like it (output 1).
+static void addPacked(Node &node, HeadAttention &heads, Value before) {
+  if (before && node.expectRank(before, 5, "the past") && node.unify(node.dims(before)[0], node.number(2), "the past does not have keys and values")) {
+    DimExprs rest = node.dims(before);
+    rest.erase(rest.begin());
+    auto half = [&](int64_t at) { return node.reshape(node.slice(before, 0, node.number(at), node.number(1)), rest); };
+    heads.prepend(half(0), half(1));
+  }
+  if (!node.hasOutput(1) || node.failed())
+    return;
+  DimExprs dims = node.dims(heads.key);
+  dims.insert(dims.begin(), node.number(1));
+  if (node.unify(node.dims(heads.value)[3], dims[4], "the present needs keys and values of one size"))
+    (void)node.result(1, node.concat({node.reshape(heads.key, dims), node.reshape(heads.value, dims)}, 0));
+}
+
+/// Attention on the projections of one input.
 static LogicalResult attention(Node &node) {
   Value x = node.input(0), weights = node.input(1), before = node.optionalInput(4);
   auto sizes = node.findInts("qkv_hidden_sizes");
@@ -157,20 +218,37 @@ static LogicalResult attention(Node &node) {
   HeadAttention heads(node);
   heads.setOperands(node.slice(all, 2, node.number(0), widths[0]), node.slice(all, 2, widths[0], widths[1]),
                     node.slice(all, 2, nn::simplifyDim(widths[0] + widths[1]), widths[2]));
-  if (before && node.expectRank(before, 5, "the past") && node.unify(node.dims(before)[0], node.number(2), "the past does not have keys and values")) {
-    DimExprs rest = node.dims(before);
-    rest.erase(rest.begin());
-    auto half = [&](int64_t at) { return node.reshape(node.slice(before, 0, node.number(at), node.number(1)), rest); };
-    heads.prepend(half(0), half(1));
-  }
-  if (node.hasOutput(1) && !node.failed()) {
-    DimExprs dims = node.dims(heads.key);
-    dims.insert(dims.begin(), node.number(1));
-    if (node.unify(node.dims(heads.value)[3], dims[4], "the present needs keys and values of one size"))
-      (void)node.result(1, node.concat({node.reshape(heads.key, dims), node.reshape(heads.value, dims)}, 0));
-  }
+  addPacked(node, heads, before);
   heads.hide(node.optionalInput(3), /*starts=*/true);
   heads.add(node.optionalInput(5));
+  return heads.finish();
+}
+
+/// The same on bytes: the projection is a sum of products of integers, and all behind it is real.
+static LogicalResult qAttention(Node &node) {
+  Value x = node.input(0), weights = node.input(1), bias = node.input(2), xScale = node.input(3), scale = node.input(4), before = node.optionalInput(8);
+  if (node.getFlag("do_rotary") || node.getFlag("past_present_share_buffer"))
+    return node.unsupported("rotary embedding or a shared cache within QAttention",
+                            "export the model with RotaryEmbedding nodes, and past and present as tensors of their own");
+  if (!node.expectRank(x, 3, "the input") || !node.expectRank(weights, 2, "the weights") ||
+      !expectNumbers(node, {{3, "input_scale"}, {6, "input_zero_point"}}))
+    return failure();
+  AffineExpr columns = node.dims(weights)[1], width = nn::simplifyDim(columns.floorDiv(3));
+  if (!node.unify(columns, width * 3, "the weights do not have the columns of query, key and value"))
+    return failure();
+  Value sum = buildQuantizedMatmul(node, x, weights, node.optionalInput(6), node.optionalInput(7));
+  if (node.failed())
+    return failure();
+  Value factor = node.binary<MulOp>(spreadParameter(node, xScale, sum, -1, 0), spreadParameter(node, scale, sum, -1, 0));
+  Value all = node.failed() ? sum : node.binary<MulOp>(node.cast(sum, node.elementType(xScale)), factor);
+  if (!node.failed())
+    all = node.binary<AddOp>(all, node.broadcastTo(alignDims(node, bias, {columns}, "the bias does not fit the weights"), node.dims(all)));
+  if (node.failed())
+    return failure();
+  HeadAttention heads(node);
+  heads.setOperands(node.slice(all, 2, node.number(0), width), node.slice(all, 2, width, width), node.slice(all, 2, nn::simplifyDim(width * 2), width));
+  addPacked(node, heads, before);
+  heads.hide(node.optionalInput(5), /*starts=*/true);
   return heads.finish();
 }
 
@@ -235,6 +313,43 @@ static LogicalResult multiHeadAttention(Node &node) {
   return heads.finish();
 }
 
+/// MultiHeadAttention of one token: its key and value are rank 3 and go behind the past, or those of a cross attention.
+static LogicalResult decoderAttention(Node &node) {
+  Value query = node.input(0), key = node.optionalInput(1), value = node.optionalInput(2), bias = node.optionalInput(10);
+  bool isShared = node.getFlag("past_present_share_buffer");
+  if (node.hasInput(9))
+    return node.unsupported("the indirection of a cache", "export the model for one beam");
+  // A beam is a batch entry of its own where no cache is shared.
+  (void)node.optionalInput(8);
+  node.ignore("output_qk");
+  if (node.hasOutput(3))
+    return node.unsupported("output 3, the scores", "remove it from the model");
+  if (!node.expectRank(query, 3, "the query") || (!key != !value))
+    return node.error("has only one of key and value");
+  AffineExpr third = nn::simplifyDim(node.dims(query)[2].floorDiv(3));
+  if (!key && !node.unify(node.dims(query)[2], third * 3, "the packed query does not have the columns of query, key and value"))
+    return failure();
+  auto part = [&](int64_t at) { return node.slice(query, 2, nn::simplifyDim(third * at), third); };
+  Value operands[] = {key ? query : part(0), key ? key : part(1), key ? value : part(2)};
+  addProjectionBias(node, bias, operands);
+  if (node.failed())
+    return failure();
+  HeadAttention heads(node);
+  heads.setOperands(operands[0], operands[1], operands[2]);
+  Value counted = node.optionalInput(7), pastKey = node.optionalInput(5), pastValue = node.optionalInput(6), mask = node.optionalInput(3);
+  if (isShared && pastKey)
+    heads.store(pastKey, pastValue, counted);
+  else
+    heads.prepend(pastKey, pastValue);
+  if (node.hasOutput(1))
+    (void)node.result(1, heads.key);
+  if (node.hasOutput(2))
+    (void)node.result(2, heads.value);
+  heads.hide(heads.stretch(mask, 1), /*starts=*/false);
+  heads.add(heads.stretch(node.optionalInput(4), 3));
+  return heads.finish();
+}
+
 //===- RotaryEmbedding -----------------------------------------------------===//
 
 /// The positions [batch, length], of which a single number is the first.
@@ -246,8 +361,9 @@ static Value positionsOf(Node &node, Value given, AffineExpr batch, AffineExpr l
   return alignDims(node, given, {batch, length}, "the positions do not fit the input");
 }
 
-static LogicalResult rotaryEmbedding(Node &node) {
-  Value input = node.input(0), positions = node.input(1), cosine = node.input(2), sine = node.input(3), x = input;
+/// Rotates input 0; `anglesAt` gives the rows of a cache [batch, length, columns] for each token.
+static LogicalResult rotateInput(Node &node, llvm::function_ref<Value(Value cache, AffineExpr batch, AffineExpr length)> anglesAt) {
+  Value input = node.input(0), cosine = node.input(2), sine = node.input(3), x = input;
   bool interleaved = node.getFlag("interleaved");
   int64_t heads = node.getInt("num_heads", 0), width = node.getInt("rotary_embedding_dim", 0);
   node.ignore("is_packed_batching");
@@ -275,17 +391,89 @@ static LogicalResult rotaryEmbedding(Node &node) {
   width = width > 0 ? width : 2 * *half;
   DimExprs d = node.dims(x);
   node.requireNotNegative(d[3] - width, "more elements are to be rotated than a head has");
-  Value at = positionsOf(node, positions, d[0], d[1]);
-  Value turned = rotatePairs(node, x, buildGather(node, cosine, at, 0), buildGather(node, sine, at, 0), width, interleaved);
+  cosine = anglesAt(cosine, d[0], d[1]);
+  sine = anglesAt(sine, d[0], d[1]);
+  Value turned = node.failed() ? x : rotatePairs(node, x, cosine, sine, width, interleaved);
   if (node.failed())
     return failure();
   return node.result(node.rank(input) == 4 ? node.transpose(turned, {0, 2, 1, 3}) : node.reshape(turned, original));
 }
 
+static LogicalResult rotaryEmbedding(Node &node) {
+  Value positions = node.input(1);
+  return rotateInput(node, [&](Value cache, AffineExpr batch, AffineExpr length) {
+    Value at = positionsOf(node, positions, batch, length);
+    return node.failed() ? cache : buildGather(node, cache, at, 0);
+  });
+}
+
+/// Which of three positions of a token each column of the caches is for: those of time, height and width, by sections or in turn.
+static std::optional<SmallVector<int64_t>> readStreams(Node &node) {
+  auto sections = node.findInts("mrope_section").value_or(SmallVector<int64_t>());
+  int64_t layout = node.getInt("mrope_layout", 0), columns = nn::getConstantDim(node.dims(node.input(2))[1]).value_or(0), total = 0;
+  for (int64_t section : sections)
+    total += section;
+  if (sections.size() != 3 || total != columns || (layout != 0 && layout != 1)) {
+    (void)node.error("attribute 'mrope_section' does not have three numbers whose sum is the caches' " + Twine(columns) +
+                     " columns, or 'mrope_layout' is not 0 or 1");
+    return std::nullopt;
+  }
+  SmallVector<int64_t> streams;
+  for (int64_t column = 0; column < columns; ++column) {
+    int64_t turn = column % 3;
+    bool isBehindFirst = column >= sections[0], isBehindSecond = column >= sections[0] + sections[1];
+    streams.push_back(layout == 0 ? isBehindFirst + isBehindSecond : turn != 0 && column < 3 * sections[turn] ? turn : 0);
+  }
+  return streams;
+}
+
+static LogicalResult mRotaryEmbedding(Node &node) {
+  Value positions = node.input(1);
+  if (!node.expectRank(node.input(2), 2, "the cosine cache"))
+    return failure();
+  auto streams = readStreams(node);
+  if (!streams)
+    return failure();
+  return rotateInput(node, [&](Value cache, AffineExpr batch, AffineExpr length) {
+    Value at = alignDims(node, positions, {node.number(3), batch, length}, "the positions do not fit the input");
+    AffineExpr columns = node.number(static_cast<int64_t>(streams->size()));
+    // The position of each column, and the caches' column at it.
+    Value rows = node.failed() ? at : node.transpose(buildGather(node, at, node.constantInts(*streams), 0), {1, 2, 0});
+    DimExprs dims = {batch, length, columns};
+    AffineExpr tokens = nn::simplifyDim(batch * length);
+    if (node.failed())
+      return cache;
+    RankedTensorType type = node.type({tokens, columns}, node.elementType(cache));
+    return node.reshape(node.make<GatherElementsOp>(type, cache, node.reshape(rows, {tokens, columns}), 0), dims);
+  });
+}
+
+/// Queries and keys times the cosines of angles, plus their turned halves times the sines.
+static LogicalResult gemmaRotaryEmbedding(Node &node) {
+  Value angle = node.input(0);
+  for (unsigned i = 0; i < 2 && !node.failed(); ++i) {
+    Value x = node.input(1 + 2 * i), turned = node.input(2 + 2 * i);
+    DimExprs dims = node.dims(x);
+    angle = alignDims(node, angle, {dims[0], dims[2], dims[3]}, "the angles do not fit the queries or keys");
+    auto spread = [&](Value value) {
+      return node.broadcastTo(node.reshape(node.cast(value, node.elementType(x)), {dims[0], node.number(1), dims[2], dims[3]}), dims);
+    };
+    if (node.failed())
+      return failure();
+    Value kept = node.binary<MulOp>(x, spread(node.unary<CosOp>(angle))), added = node.binary<MulOp>(turned, spread(node.unary<SinOp>(angle)));
+    (void)node.result(i, node.binary<AddOp>(kept, added));
+  }
+  return failure(node.failed());
+}
+
 ArrayRef<Operator> getContribAttentionOperators() {
   static const Operator rows[] = {
       {"Attention", 1, Elements::Float, attention, INT64_MAX, "com.microsoft"},
+      {"DecoderMaskedMultiHeadAttention", 1, Elements::Float, decoderAttention, INT64_MAX, "com.microsoft"},
+      asComposite({"GemmaRotaryEmbedding", 1, Elements::Float, gemmaRotaryEmbedding, INT64_MAX, "com.microsoft"}),
+      asComposite({"MRotaryEmbedding", 1, Elements::Float, mRotaryEmbedding, INT64_MAX, "com.microsoft"}),
       {"MultiHeadAttention", 1, Elements::Float, multiHeadAttention, INT64_MAX, "com.microsoft"},
+      {"QAttention", 1, Elements::Integer, qAttention, INT64_MAX, "com.microsoft"},
       asComposite({"RotaryEmbedding", 1, Elements::Float, rotaryEmbedding, INT64_MAX, "com.microsoft"}),
   };
   return rows;

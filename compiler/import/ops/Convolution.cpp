@@ -39,6 +39,21 @@ Value addChannelBias(Node &node, Value result, Value bias) {
   return node.binary<AddOp>(result, node.broadcastTo(node.reshape(bias, shape), dims));
 }
 
+/// Moves dimension `from` to `to`; ranks below 2 stay as they are, for others to complain about.
+static Value moveDimension(Node &node, Value x, int64_t from, int64_t to) {
+  int64_t rank = node.rank(x);
+  if (node.failed() || rank < 2)
+    return x;
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(rank));
+  int64_t moved = (from + rank) % rank;
+  order.erase(order.begin() + moved);
+  order.insert(order.begin() + (to + rank) % rank, moved);
+  return node.transpose(x, order);
+}
+
+Value toChannelsFirst(Node &node, Value x) { return moveDimension(node, x, -1, 1); }
+Value toChannelsLast(Node &node, Value x) { return moveDimension(node, x, 1, -1); }
+
 static int64_t readGroups(Node &node) {
   int64_t groups = node.getInt("group", 1);
   if (groups < 1)
@@ -110,7 +125,8 @@ static void padToShape(Node &node, Window &window, ArrayRef<AffineExpr> in, Arra
   }
 }
 
-static LogicalResult convTranspose(Node &node) {
+/// `pads`: what stands for attribute 'pads'.
+static LogicalResult transposeConvolution(Node &node, Value bias, const std::optional<SmallVector<int64_t>> &pads) {
   Value x = node.input(0), weight = node.input(1);
   int64_t groups = readGroups(node);
   auto kernel = node.failed() || node.rank(x) < 3 ? std::nullopt : kernelSizes(node, x, weight);
@@ -131,6 +147,10 @@ static LogicalResult convTranspose(Node &node) {
     node.ignore("kernel_shape");
     node.ignore("pads");
   }
+  if (pads && pads->size() != 2 * spatial)
+    return node.error("Pads has " + Twine(pads->size()) + " elements, expected " + Twine(2 * spatial));
+  if (pads && window && !isSame)
+    window->pads.assign(pads->begin(), pads->end());
   SmallVector<int64_t> extra = node.findInts("output_padding").value_or(SmallVector<int64_t>(spatial, 0));
   auto outputShape = node.findInts("output_shape");
   if (node.failed() || !window)
@@ -156,7 +176,15 @@ static LogicalResult convTranspose(Node &node) {
   if (node.failed())
     return failure();
   Value result = node.make<ConvTransposeOp>(type, x, weight, window->strides, window->dilations, window->pads, groups, Layout::ChannelsFirst);
-  return node.result(addChannelBias(node, result, node.optionalInput(2)));
+  return node.result(addChannelBias(node, result, bias));
+}
+
+static LogicalResult convTranspose(Node &node) { return transposeConvolution(node, node.optionalInput(2), std::nullopt); }
+
+/// com.microsoft's, whose pads are an input.
+static LogicalResult convTransposeWithDynamicPads(Node &node) {
+  auto pads = node.hasInput(2) ? node.constantIntegers(2, "Pads") : std::nullopt;
+  return node.failed() ? failure() : transposeConvolution(node, node.optionalInput(3), pads);
 }
 
 /// Adds overlapping blocks up where they came from: the transpose of a convolution whose weight picks one element of the block for each channel.
@@ -197,40 +225,49 @@ static LogicalResult col2Im(Node &node) {
                        : node.result(node.make<ConvTransposeOp>(type, x, weight, strides, dilations, pads, *channels, Layout::ChannelsFirst));
 }
 
-/// A depthwise convolution over time that sees the past only; the last inputs are the state for the next call.
+/// A depthwise convolution over time that sees the past only; the last inputs are the state for the next call. That of com.microsoft may have its channels
+/// last, and steps between what it sees.
 static LogicalResult causalConvWithState(Node &node) {
-  Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2), past = node.optionalInput(3);
+  bool isLast = node.getFlag("channels_last");
+  Value x = isLast ? toChannelsFirst(node, node.input(0)) : node.input(0), weight = node.input(1), bias = node.optionalInput(2), past = node.optionalInput(3);
   std::string activation = node.getString("activation", "none");
+  int64_t dilation = node.getInt("dilation", 1);
   if (activation != "none" && activation != "silu" && activation != "swish")
     return node.error("attribute 'activation' is '" + activation + "', expected none, silu or swish");
+  if (node.getInt("ndim", 1) != 1 || node.getInt("state_window", 0) > 0)
+    return node.unsupported("more than one spatial dimension, or states after each of the last steps", "export the model with ndim = 1 and state_window = 0");
   if (!node.expectRank(x, 3, "the input") || !node.expectRank(weight, 3, "the weight"))
     return failure();
   DimExprs dims = node.dims(x), shape = node.dims(weight);
   auto kernel = nn::getConstantDim(shape[2]), channels = nn::getConstantDim(dims[1]);
   if (!kernel || !channels || *kernel < 1 || nn::getConstantDim(shape[0]) != channels || nn::getConstantDim(shape[1]) != 1)
     return node.error("expected a weight [C, 1, K] with static sizes for an input [N, C, L]");
-  DimExprs state = {dims[0], dims[1], node.number(*kernel - 1)};
+  int64_t reach = (*kernel - 1) * dilation;
+  DimExprs state = {dims[0], dims[1], node.number(reach)};
   if (past)
-    past = alignDims(node, past, state, "the past state does not have the shape [N, C, K - 1]");
-  Value window = *kernel == 1 ? x : node.concat({past ? past : node.splat(state, node.elementType(x), 0), x}, 2);
-  int64_t one[] = {1}, pads[] = {0, 0};
+    past = alignDims(node, isLast ? toChannelsFirst(node, past) : past, state, "the past state does not have the shape [N, C, K - 1]");
+  Value window = reach == 0 ? x : node.concat({past ? past : node.splat(state, node.elementType(x), 0), x}, 2);
+  int64_t one[] = {1}, dilations[] = {dilation}, pads[] = {0, 0};
   RankedTensorType type = node.type(dims, node.elementType(x));
   if (node.failed() || node.elementType(weight) != node.elementType(x))
     return node.error("input and weight have different element types");
-  Value result = node.make<ConvOp>(type, window, weight, one, one, pads, *channels, Layout::ChannelsFirst);
+  Value result = node.make<ConvOp>(type, window, weight, one, dilations, pads, *channels, Layout::ChannelsFirst);
   result = addChannelBias(node, result, bias);
   if (activation != "none")
     result = node.unary<SwishOp>(result, node.builder().getF64FloatAttr(1));
-  (void)node.result(0, result);
-  return node.result(1, node.slice(window, 2, dims[2], node.number(*kernel - 1)));
+  Value present = node.slice(window, 2, dims[2], node.number(reach));
+  (void)node.result(0, isLast ? toChannelsLast(node, result) : result);
+  return node.result(1, isLast ? toChannelsLast(node, present) : present);
 }
 
 ArrayRef<Operator> getConvolutionOperators() {
   static const Operator rows[] = {
       asComposite({"CausalConvWithState", 27, Elements::Float, causalConvWithState}),
+      asComposite({"CausalConvWithState", 1, Elements::Float, causalConvWithState, INT64_MAX, "com.microsoft"}),
       {"Col2Im", 18, Elements::Float, col2Im},
       {"Conv", 1, Elements::Float, conv},
       {"ConvTranspose", 1, Elements::Float, convTranspose},
+      {"ConvTransposeWithDynamicPads", 1, Elements::Float, convTransposeWithDynamicPads, INT64_MAX, "com.microsoft"},
   };
   return rows;
 }

@@ -17,6 +17,10 @@ Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoin
 /// Adds a bias [C], which may be null, to [N, C, spatial...].
 Value addChannelBias(Node &node, Value result, Value bias);
 
+/// [N, spatial..., C] as [N, C, spatial...], and back.
+Value toChannelsFirst(Node &node, Value x);
+Value toChannelsLast(Node &node, Value x);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_OPS_CONVOLUTION_H

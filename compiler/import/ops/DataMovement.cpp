@@ -249,12 +249,13 @@ static void checkBorder(Node &node, PadMode mode, AffineExpr dim, AffineExpr amo
     (void)node.error("cannot reflect " + Twine(*border) + " elements of a dimension of size " + Twine(*size) + ": the border must be smaller");
 }
 
-static LogicalResult pad(Node &node) {
+/// Up to opset 10 of ONNX what is padded are attributes, else inputs.
+static LogicalResult padBy(Node &node, bool areInputs) {
   Value x = node.input(0);
   int64_t rank = node.rank(x);
   std::optional<PadMode> mode = padMode(node);
   std::optional<DimExprs> pads;
-  if (node.opset < 11) {
+  if (!areInputs) {
     pads.emplace();
     for (int64_t amount : node.findInts(node.opset < 2 ? "paddings" : "pads").value_or(SmallVector<int64_t>()))
       pads->push_back(node.number(amount));
@@ -276,13 +277,16 @@ static LogicalResult pad(Node &node) {
     checkBorder(node, *mode, node.dims(x)[axis], low[axis]);
     checkBorder(node, *mode, node.dims(x)[axis], high[axis]);
   }
-  Value fill = node.opset >= 11 ? node.optionalInput(2) : Value();
+  Value fill = areInputs ? node.optionalInput(2) : Value();
   StringPlaces strings(node, {&x, &fill});
   if (fill && node.elementType(fill) != node.elementType(x))
     return node.error("the constant value has another element type than the input");
-  fill = fill ? node.reshape(fill, {}) : node.opset < 11 ? node.splat({}, node.elementType(x), node.getFloat("value", 0)) : strings.fill(node.elementType(x));
+  fill = fill ? node.reshape(fill, {}) : !areInputs ? node.splat({}, node.elementType(x), node.getFloat("value", 0)) : strings.fill(node.elementType(x));
   return node.failed() ? failure() : node.result(strings.restore(node.pad(x, low, high, *mode, fill)));
 }
+
+static LogicalResult pad(Node &node) { return padBy(node, node.opset >= 11); }
+static LogicalResult contribPad(Node &node) { return padBy(node, /*areInputs=*/true); }
 
 //===- Blocks between depth and space --------------------------------------===//
 
@@ -362,6 +366,7 @@ ArrayRef<Operator> getDataMovementOperators() {
       {"Concat", 1, Elements::Data, concat},
       {"DepthToSpace", 1, Elements::Data, depthToSpace},
       {"Pad", 1, Elements::Data, pad},
+      {"Pad", 1, Elements::Float, contribPad, INT64_MAX, "com.microsoft"},
       {"Slice", 1, Elements::Data, slice},
       {"SpaceToDepth", 1, Elements::Data, spaceToDepth},
       {"Split", 1, Elements::Data, split},

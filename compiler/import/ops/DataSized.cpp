@@ -84,9 +84,9 @@ static LogicalResult compress(Node &node) {
 
 //===- Unique --------------------------------------------------------------===//
 
-static LogicalResult unique(Node &node) {
+/// `outputs` says which of values, first places, places in the result and counts the outputs are.
+static LogicalResult findUnique(Node &node, bool sorted, ArrayRef<unsigned> outputs) {
   Value x = node.input(0);
-  bool sorted = node.getFlag("sorted", true);
   int64_t axis = takeAxis(node, x);
   if (node.failed())
     return failure();
@@ -117,11 +117,15 @@ static LogicalResult unique(Node &node) {
     return failure();
   auto op = UniqueOp::create(node.builder(), node.loc, {counted, whole, counted, countType(node)}, keys, sorted, positionOf(count));
   Value values[] = {node.make<GatherOp>(type, x, op.getFirst(), axis), op.getFirst(), op.getInverse(), op.getSizes()};
-  for (unsigned i = 0; i < 4; ++i)
-    if ((i == 0 || node.hasOutput(i)) && mlir::failed(node.result(i, values[i])))
+  for (auto [i, of] : llvm::enumerate(outputs))
+    if ((i == 0 || node.hasOutput(i)) && mlir::failed(node.result(i, values[of])))
       return failure();
   return success();
 }
+
+static LogicalResult unique(Node &node) { return findUnique(node, node.getFlag("sorted", true), {0, 1, 2, 3}); }
+/// com.microsoft's: in the order of the input, without the first places.
+static LogicalResult contribUnique(Node &node) { return findUnique(node, /*sorted=*/false, {0, 2, 3}); }
 
 //===- NonMaxSuppression ---------------------------------------------------===//
 
@@ -266,6 +270,7 @@ ArrayRef<Operator> getDataSizedOperators() {
       {"NonMaxSuppression", 10, Elements::Float, nonMaxSuppression},
       {"NonZero", 9, Elements::Any, nonZero},
       {"Unique", 11, Elements::Data, unique},
+      {"Unique", 1, Elements::Data, contribUnique, INT64_MAX, "com.microsoft"},
   };
   return rows;
 }

@@ -72,39 +72,42 @@ static Value knownRange(Node &node, AffineExpr count, const std::optional<DimExp
   return materialize(node.builder(), node.loc, RankedTensorType::get({*length}, element), contents);
 }
 
-/// start + delta * i. The count is known for known bounds, or from expressions when delta is one.
+/// start + delta * i. The count is known for known bounds, or from expressions when delta is one, which it is where com.microsoft's has none.
 static LogicalResult range(Node &node) {
   Type element = node.elementType(node.input(0));
-  for (unsigned i = 0; i < 3; ++i)
+  unsigned given = node.numInputs() > 2 && node.hasInput(2) ? 3 : 2;
+  Value step = given == 3 ? node.input(2) : node.splat({}, element, 1);
+  for (unsigned i = 0; i < given; ++i)
     if (nn::getConstantDim(nn::getNumElements(node.dims(node.input(i)), node.context())) != 1 || node.elementType(node.input(i)) != element)
       return node.error("start, limit and delta must be scalars of one type");
   AffineExpr count;
-  auto start = getIntegerContents(node.input(0)), limit = getIntegerContents(node.input(1)), delta = getIntegerContents(node.input(2));
+  auto start = getIntegerContents(node.input(0)), limit = getIntegerContents(node.input(1));
+  auto delta = given == 3 ? getIntegerContents(step) : std::optional(DimExprs{node.number(1)});
   if (start && limit && delta) {
-    auto step = nn::getConstantDim(delta->front());
-    if (!step)
+    auto by = nn::getConstantDim(delta->front());
+    if (!by)
       return node.unsupported("the step is symbolic", "make the dimension static with --dim");
-    if (*step == 0)
+    if (*by == 0)
       return node.error("delta is zero");
     auto first = nn::getConstantDim(start->front()), last = nn::getConstantDim(limit->front());
     if (first && last) {
       // Wide arithmetic: the difference of two int64 may not be one.
-      __int128 distance = *step > 0 ? static_cast<__int128>(*last) - *first : static_cast<__int128>(*first) - *last;
-      __int128 stride = *step > 0 ? static_cast<__int128>(*step) : -static_cast<__int128>(*step);
+      __int128 distance = *by > 0 ? static_cast<__int128>(*last) - *first : static_cast<__int128>(*first) - *last;
+      __int128 stride = *by > 0 ? static_cast<__int128>(*by) : -static_cast<__int128>(*by);
       __int128 steps = distance > 0 ? (distance + stride - 1) / stride : 0;
       if (steps > (int64_t(1) << 40))
         return node.error("the range has too many elements: its size overflows the limit");
       count = node.number(static_cast<int64_t>(steps));
     } else {
-      AffineExpr distance = *step > 0 ? limit->front() - start->front() : start->front() - limit->front();
+      AffineExpr distance = *by > 0 ? limit->front() - start->front() : start->front() - limit->front();
       distance = node.clampLow(distance, node.number(0), "the range ends before it starts");
-      count = nn::simplifyDim(distance.ceilDiv(std::abs(*step)));
+      count = nn::simplifyDim(distance.ceilDiv(std::abs(*by)));
     }
   } else if (auto declared = node.declaredDims(); declared && declared->size() == 1) {
     count = declared->front();
   } else {
-    double bounds[3];
-    for (unsigned i = 0; i < 3; ++i) {
+    double bounds[3] = {0, 0, 1};
+    for (unsigned i = 0; i < given; ++i) {
       auto number = node.constantNumbers(i, "start, limit or delta");
       if (!number)
         return failure();
@@ -123,7 +126,8 @@ static LogicalResult range(Node &node) {
     return failure();
   if (Value known = knownRange(node, count, start, delta, element))
     return node.result(known);
-  Value first = node.broadcastTo(node.reshape(node.input(0), {}), dims), step = node.broadcastTo(node.reshape(node.input(2), {}), dims);
+  Value first = node.broadcastTo(node.reshape(node.input(0), {}), dims);
+  step = node.broadcastTo(node.reshape(step, {}), dims);
   Value places = node.cast(node.iota(dims, 0, node.builder().getI64Type()), element);
   return node.result(node.binary<AddOp>(node.binary<MulOp>(places, step), first));
 }
@@ -205,6 +209,7 @@ ArrayRef<Operator> getGeneratorOperators() {
       {"EyeLike", 9, Elements::Any, eyeLike},
       {"OneHot", 9, Elements::Any, oneHot},
       {"Range", 11, Elements::Any, range},
+      {"Range", 1, Elements::Any, range, INT64_MAX, "com.microsoft"},
       {"Trilu", 14, Elements::Data, trilu},
       {"Trilu", 1, Elements::Data, trilu, INT64_MAX, "com.microsoft"},
   };

@@ -26,6 +26,7 @@ public:
 private:
   bool read();
   Value heads(unsigned input, int64_t count);
+  Value repeatForState(Value all);
   Value step(Value all, int64_t at, bool asColumn);
   Value readState(Value state, Value query);
   Value update(Value state, int64_t at);
@@ -57,6 +58,17 @@ Value LinearAttention::heads(unsigned input, int64_t count) {
   return node.cast(node.reshape(x, {dims[0], dims[1], node.number(count), node.number(*width / count)}), wide);
 }
 
+/// Fewer query heads than states: each one reads a group of them.
+Value LinearAttention::repeatForState(Value all) {
+  if (queryHeads >= stateHeads || node.failed())
+    return all;
+  DimExprs dims = node.dims(all);
+  AffineExpr own = node.number(queryHeads), group = node.number(stateHeads / queryHeads);
+  queryHeads = stateHeads;
+  Value spread = node.broadcastTo(node.reshape(all, {dims[0], dims[1], own, node.number(1), dims[3]}), {dims[0], dims[1], own, group, dims[3]});
+  return node.reshape(spread, {dims[0], dims[1], node.number(stateHeads), dims[3]});
+}
+
 bool LinearAttention::read() {
   queryHeads = node.requireInt("q_num_heads");
   stateHeads = node.requireInt("kv_num_heads");
@@ -66,13 +78,15 @@ bool LinearAttention::read() {
   isDelta = rule == "delta" || rule == "gated_delta";
   if (!isGated && !isDelta && rule != "linear")
     (void)node.error("attribute 'update_rule' is '" + rule + "', expected linear, gated, delta or gated_delta");
-  if (queryHeads < 1 || stateHeads < 1 || queryHeads % stateHeads)
-    (void)node.error("attributes 'q_num_heads' and 'kv_num_heads' are not positive, or the first is not a multiple of the second");
+  if (queryHeads < 1 || stateHeads < 1 || (queryHeads % stateHeads && stateHeads % queryHeads))
+    (void)node.error("attributes 'q_num_heads' and 'kv_num_heads' are not positive, or neither is a multiple of the other");
+  if (node.getInt("state_window", 0) > 0)
+    (void)node.unsupported("states after each of the last tokens", "export the model with state_window = 0");
   if (node.failed())
     return false;
   Type element = node.elementType(node.input(0));
   wide = element.isF64() ? element : Type(node.builder().getF32Type());
-  query = heads(0, queryHeads);
+  query = repeatForState(heads(0, queryHeads));
   key = heads(1, stateHeads);
   value = heads(2, stateHeads);
   if (isGated)
@@ -127,7 +141,7 @@ LogicalResult LinearAttention::run() {
   if (node.failed())
     return failure();
   (void)node.result(0, node.cast(node.binary<MulOp>(node.concat(outputs, 1), scale), element));
-  return node.result(1, node.cast(state, element));
+  return node.result(1, node.cast(state, node.hasInput(3) ? node.elementType(node.input(3)) : element));
 }
 
 static LogicalResult linearAttention(Node &node) { return LinearAttention(node).run(); }
@@ -135,6 +149,7 @@ static LogicalResult linearAttention(Node &node) { return LinearAttention(node).
 ArrayRef<Operator> getLinearAttentionOperators() {
   static const Operator rows[] = {
       asComposite({"LinearAttention", 27, Elements::Float, linearAttention}),
+      asComposite({"LinearAttention", 1, Elements::Float, linearAttention, INT64_MAX, "com.microsoft"}),
   };
   return rows;
 }

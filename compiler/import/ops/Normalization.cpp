@@ -231,7 +231,8 @@ ArrayRef<Operator> getNormalizationOperators() {
       asComposite({"GroupNormalization", 18, Elements::Float, groupNorm}),
       asComposite({"InstanceNormalization", 1, Elements::Float, instanceNorm}),
       {"LRN", 1, Elements::Float, localResponseNorm},
-      {"LayerNormalization", 17, Elements::Float, layerNorm},
+      // Exporters wrote it before opset 17 had it.
+      {"LayerNormalization", 1, Elements::Float, layerNorm},
       {"LpNormalization", 1, Elements::Float, lpNorm},
       {"MeanVarianceNormalization", 9, Elements::Float, meanVarianceNorm},
       {"RMSNormalization", 23, Elements::Float, rmsNorm},

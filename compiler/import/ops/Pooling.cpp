@@ -1,5 +1,5 @@
 //===- Pooling.cpp - Pools over windows and over everything ------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/ops/Pooling.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Window.h"
 #include "dialects/nn/ConstantData.h"
@@ -117,20 +117,30 @@ static Value maxPoolIndices(Node &node, Value x, const Window &w, Type resultTyp
   return node.reshape(index, out);
 }
 
+Value buildMaxPool(Node &node, Value x) {
+  auto pool = readPool(node, x, lowestNumber(node.elementType(x)));
+  if (!pool)
+    return {};
+  const Window &w = pool->first;
+  return node.make<MaxPoolOp>(pool->second, x, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst);
+}
+
 static LogicalResult maxPool(Node &node) {
   Value x = node.input(0);
   bool columnMajor = node.getFlag("storage_order");
+  if (!node.hasOutput(1)) {
+    Value pooled = buildMaxPool(node, x);
+    return pooled ? node.result(pooled) : failure();
+  }
   // Indices count in the input as it is.
-  auto pool = node.hasOutput(1) ? readPool(node, x) : readPool(node, x, lowestNumber(node.elementType(x)));
+  auto pool = readPool(node, x);
   if (!pool)
     return failure();
   const Window &w = pool->first;
-  if (node.hasOutput(1)) {
-    Value indices = maxPoolIndices(node, x, w, pool->second, columnMajor);
-    if (!indices || node.failed())
-      return failure();
-    (void)node.result(1, indices);
-  }
+  Value indices = maxPoolIndices(node, x, w, pool->second, columnMajor);
+  if (!indices || node.failed())
+    return failure();
+  (void)node.result(1, indices);
   return node.result(node.make<MaxPoolOp>(pool->second, x, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst));
 }
 
@@ -164,14 +174,18 @@ static LogicalResult maxUnpool(Node &node) {
   return node.failed() ? failure() : node.result(node.pad(result, low, high, PadMode::Constant, node.splat({}, node.elementType(x), 0)));
 }
 
-static LogicalResult averagePool(Node &node) {
-  Value x = node.input(0);
+Value buildAveragePool(Node &node, Value x) {
   bool includePad = node.getFlag("count_include_pad");
   auto pool = readPool(node, x);
   if (!pool)
-    return failure();
+    return {};
   const Window &w = pool->first;
-  return node.result(node.make<AvgPoolOp>(pool->second, x, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst, includePad));
+  return node.make<AvgPoolOp>(pool->second, x, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst, includePad);
+}
+
+static LogicalResult averagePool(Node &node) {
+  Value pooled = buildAveragePool(node, node.input(0));
+  return pooled ? node.result(pooled) : failure();
 }
 
 /// The exponent: a real number in opset 1.

@@ -4,6 +4,7 @@
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/ops/Convolution.h"
+#include "compiler/import/ops/Quantization.h"
 
 #include <cmath>
 
@@ -12,8 +13,7 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-/// A scale or zero point in the shape of `x`: one number, one for each slice along the axis, or one for each block of it.
-static Value spread(Node &node, Value parameter, Value x, int64_t axis, int64_t block) {
+Value spreadParameter(Node &node, Value parameter, Value x, int64_t axis, int64_t block) {
   DimExprs dims = node.dims(x), own = node.dims(parameter);
   if (nn::getConstantDim(nn::getNumElements(own, node.context())) == 1)
     return node.broadcastTo(node.reshape(parameter, {}), dims);
@@ -83,7 +83,7 @@ static Type quotientType(Node &node, Value scale) {
 /// x / scale as f32, rounded to the type in which it is divided.
 static Value divideByScale(Node &node, Value x, Value scale, Type divided, int64_t axis, int64_t block) {
   auto inPrecision = [&](Value value) { return node.cast(node.cast(value, divided), node.builder().getF32Type()); };
-  return inPrecision(node.binary<DivOp>(inPrecision(x), spread(node, inPrecision(scale), x, axis, block)));
+  return inPrecision(node.binary<DivOp>(inPrecision(x), spreadParameter(node, inPrecision(scale), x, axis, block)));
 }
 
 /// Only the type of what is divided can be asked for.
@@ -111,8 +111,8 @@ static LogicalResult quantizeLinear(Node &node) {
     return node.unsupported("quantization to other types than integers of at most 16 bits and narrow floats", "use uint8 or int8");
   Type real = node.builder().getF32Type(), divided = quotientType(node, scale);
   if (divided == real && !narrow) {
-    Value spreadScale = spread(node, node.cast(scale, real), x, axis, block);
-    Value offset = zeroPoint ? spread(node, zeroPoint, x, axis, block) : node.splat(node.dims(x), to, 0);
+    Value spreadScale = spreadParameter(node, node.cast(scale, real), x, axis, block);
+    Value offset = zeroPoint ? spreadParameter(node, zeroPoint, x, axis, block) : node.splat(node.dims(x), to, 0);
     return node.failed() ? failure() : node.result(node.make<QuantizeOp>(node.type(node.dims(x), to), node.cast(x, real), spreadScale, offset));
   }
   Value scaled = divideByScale(node, x, scale, divided, axis, block);
@@ -122,7 +122,7 @@ static LogicalResult quantizeLinear(Node &node) {
     scaled = node.make<SelectOp>(scaled.getType(), node.compare<EqualOp>(scaled, zero), zero, scaled);
     return node.failed() ? failure() : node.narrowResult(encodeNarrowFloat(node, scaled, narrow, saturates), narrow);
   }
-  Value offset = zeroPoint ? spread(node, node.cast(zeroPoint, real), x, axis, block) : Value();
+  Value offset = zeroPoint ? spreadParameter(node, node.cast(zeroPoint, real), x, axis, block) : Value();
   return node.failed() ? failure() : node.narrowResult(toInteger(node, scaled, offset, to, narrowIntegerBits(narrow)), narrow);
 }
 
@@ -135,11 +135,11 @@ static LogicalResult dequantizeLinear(Node &node) {
   if (!to || !isa<FloatType>(to) || !isa<IntegerType>(node.elementType(x)))
     return node.unsupported("dequantization between these types", "use integers and float");
   int64_t narrow = node.narrowType(0);
-  Value spreadScale = spread(node, node.cast(scale, real), x, axis, block), result;
+  Value spreadScale = spreadParameter(node, node.cast(scale, real), x, axis, block), result;
   if (isNarrowFloat(narrow)) {
     result = node.binary<MulOp>(node.cast(decodeNarrowFloat(node, x, narrow), real), spreadScale);
   } else {
-    Value offset = zeroPoint ? spread(node, zeroPoint, x, axis, block) : node.splatLike(x, 0);
+    Value offset = zeroPoint ? spreadParameter(node, zeroPoint, x, axis, block) : node.splatLike(x, 0);
     if (node.failed())
       return failure();
     result = node.make<DequantizeOp>(node.type(node.dims(x), real), x, spreadScale, offset);
@@ -147,9 +147,7 @@ static LogicalResult dequantizeLinear(Node &node) {
   return node.failed() ? failure() : node.result(node.cast(result, to));
 }
 
-/// Scale and zero point from the extremes of the data, which are made to include zero. Step by step as in the operator's own body.
-static LogicalResult dynamicQuantizeLinear(Node &node) {
-  Value x = node.input(0);
+DynamicallyQuantized quantizeDynamically(Node &node, Value x) {
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x)));
   Value most = node.reduce(ReduceKind::Max, x, axes, true), least = node.reduce(ReduceKind::Min, x, axes, true);
   most = node.binary<MaximumOp>(most, 0.0);
@@ -160,21 +158,43 @@ static LogicalResult dynamicQuantizeLinear(Node &node) {
   Value place = node.binary<SubOp>(node.splatLike(least, 0), node.binary<DivOp>(least, scale));
   place = node.unary<ClampOp>(place, b.getF64FloatAttr(0), b.getF64FloatAttr(255));
   Value zeroPoint = node.cast(node.unary<RoundOp>(place), to);
-  (void)node.result(1, node.reshape(scale, {}));
-  (void)node.result(2, node.reshape(zeroPoint, {}));
+  if (node.failed())
+    return {x, scale, zeroPoint};
   DimExprs dims = node.dims(x);
-  return node.result(node.make<QuantizeOp>(node.type(dims, to), x, node.broadcastTo(scale, dims), node.broadcastTo(zeroPoint, dims)));
+  Value bytes = node.make<QuantizeOp>(node.type(dims, to), x, node.broadcastTo(scale, dims), node.broadcastTo(zeroPoint, dims));
+  return {bytes, node.reshape(scale, {}), node.reshape(zeroPoint, {})};
+}
+
+static LogicalResult dynamicQuantizeLinear(Node &node) {
+  DynamicallyQuantized made = quantizeDynamically(node, node.input(0));
+  (void)node.result(1, made.scale);
+  (void)node.result(2, made.zeroPoint);
+  return node.result(made.bytes);
+}
+
+Value buildDequantize(Node &node, Value x, Value scale, Value zeroPoint, int64_t axis) {
+  if (node.failed())
+    return x;
+  Value spreadScale = spreadParameter(node, scale, x, axis, 0);
+  Value offset = zeroPoint ? spreadParameter(node, zeroPoint, x, axis, 0) : node.splatLike(x, 0);
+  return node.failed() ? x : node.make<DequantizeOp>(node.type(node.dims(x), node.elementType(scale)), x, spreadScale, offset);
+}
+
+Value buildQuantize(Node &node, Value x, Value scale, Value zeroPoint, Type to) {
+  if (node.failed())
+    return x;
+  Value spreadScale = spreadParameter(node, scale, x, 1, 0);
+  Value offset = zeroPoint ? spreadParameter(node, zeroPoint, x, 1, 0) : node.splat(node.dims(x), to, 0);
+  return node.failed() ? x : node.make<QuantizeOp>(node.type(node.dims(x), to), x, spreadScale, offset);
 }
 
 //===- Products of integers ------------------------------------------------===//
 
-/// Scales and zero points of a product's side: one number, or one for each of its rows or columns (`axis`, -2 or -1), which sides of more dimensions may have
-/// in their own rank with 1 in the place of the sum. `like` has the shape of the side or of the result.
-static Value spreadOnSide(Node &node, Value parameter, Value side, Value like, int64_t axis) {
+Value spreadOnSide(Node &node, Value parameter, Value side, Value like, int64_t axis) {
   DimExprs dims = node.dims(side), own = node.dims(parameter);
   size_t rank = dims.size(), summed = axis == -1 ? rank - 2 : rank - 1;
   if (own.size() != rank || nn::getConstantDim(own[summed]) != 1)
-    return spread(node, parameter, like, axis, 0);
+    return spreadParameter(node, parameter, like, axis, 0);
   for (size_t i = 0; i < rank; ++i)
     if (i != summed && !node.unify(own[i], dims[i], "a scale or zero point differs from its side in dimension " + Twine(i)))
       return parameter;
@@ -183,11 +203,10 @@ static Value spreadOnSide(Node &node, Value parameter, Value side, Value like, i
 
 /// A zero point, or 0, in the shape of `x`. A vector of them counts along `axis`.
 static Value zeroPointOf(Node &node, Value zeroPoint, Value x, int64_t axis) {
-  return zeroPoint ? spread(node, zeroPoint, x, axis, 0) : node.splatLike(x, 0);
+  return zeroPoint ? spreadParameter(node, zeroPoint, x, axis, 0) : node.splatLike(x, 0);
 }
 
-/// The sums of products with batch dimensions broadcast.
-static Value product(Node &node, Value a, Value b, Value aZero, Value bZero) {
+Value buildQuantizedMatmul(Node &node, Value a, Value b, Value aZero, Value bZero) {
   DimExprs left = node.dims(a), right = node.dims(b);
   if (left.size() < 2 || right.size() < 2) {
     (void)node.unsupported("vectors as operands", "reshape them to matrices");
@@ -210,7 +229,7 @@ static Value product(Node &node, Value a, Value b, Value aZero, Value bZero) {
 
 static LogicalResult matMulInteger(Node &node) {
   Value a = node.input(0), b = node.input(1);
-  Value result = node.failed() ? Value() : product(node, a, b, node.optionalInput(2), node.optionalInput(3));
+  Value result = node.failed() ? Value() : buildQuantizedMatmul(node, a, b, node.optionalInput(2), node.optionalInput(3));
   return node.failed() ? failure() : node.result(result);
 }
 
@@ -222,8 +241,7 @@ static Value convolution(Node &node, Value x, Value weight, Value xZero, Value w
   return node.failed() ? Value() : buildConvolution(node, x, weight, zeros);
 }
 
-/// One number each, of inputs at these places.
-static bool expectNumbers(Node &node, ArrayRef<std::pair<int, const char *>> inputs) {
+bool expectNumbers(Node &node, ArrayRef<std::pair<int, const char *>> inputs) {
   return llvm::all_of(inputs, [&](auto input) {
     auto [at, name] = input;
     Value value = node.optionalInput(at);
@@ -238,18 +256,18 @@ static LogicalResult convInteger(Node &node) {
   return result ? node.result(result) : failure();
 }
 
-/// A sum of products, quantized: both operands' scales over the result's, which are inputs `scaleInput` and the one behind it, and rounded once.
-static LogicalResult requantize(Node &node, Value sum, Value leftScale, Value rightScale, unsigned scaleInput) {
-  Value scale = node.input(scaleInput), zeroPoint = node.input(scaleInput + 1);
-  if (node.failed() || !isQuantized(node.elementType(zeroPoint)))
-    return node.error("the zero point has a type that is no 8 or 16 bit integer");
+Value requantize(Node &node, Value sum, Value leftScale, Value rightScale, Value scale, Value zeroPoint) {
+  if (node.failed() || !isQuantized(node.elementType(zeroPoint))) {
+    (void)node.error("the zero point has a type that is no 8 or 16 bit integer");
+    return sum;
+  }
   Type real = node.builder().getF32Type();
-  Value factor = node.binary<DivOp>(node.binary<MulOp>(leftScale, rightScale), spread(node, node.cast(scale, real), sum, 1, 0));
-  Value offset = spread(node, zeroPoint, sum, 1, 0);
+  Value factor = node.binary<DivOp>(node.binary<MulOp>(leftScale, rightScale), spreadParameter(node, node.cast(scale, real), sum, 1, 0));
+  Value offset = spreadParameter(node, zeroPoint, sum, 1, 0);
   if (node.failed())
-    return failure();
+    return sum;
   Value scaled = node.binary<MulOp>(node.cast(sum, real), factor);
-  return node.result(node.make<QuantizeOp>(node.type(node.dims(sum), node.elementType(zeroPoint)), scaled, node.splatLike(scaled, 1), offset));
+  return node.make<QuantizeOp>(node.type(node.dims(sum), node.elementType(zeroPoint)), scaled, node.splatLike(scaled, 1), offset);
 }
 
 static LogicalResult qLinearMatMul(Node &node) {
@@ -257,18 +275,21 @@ static LogicalResult qLinearMatMul(Node &node) {
   if (node.failed() || !expectNumbers(node, {{6, "y_scale"}, {7, "y_zero_point"}}))
     return failure();
   Type real = node.builder().getF32Type();
-  Value sum = product(node, a, b, node.input(2), node.input(5));
+  Value sum = buildQuantizedMatmul(node, a, b, node.input(2), node.input(5));
   if (!sum || node.failed())
     return failure();
   Value left = spreadOnSide(node, node.cast(node.input(1), real), a, sum, -2), right = spreadOnSide(node, node.cast(node.input(4), real), b, sum, -1);
-  return node.failed() ? failure() : requantize(node, sum, left, right, 6);
+  return node.failed() ? failure() : node.result(requantize(node, sum, left, right, node.input(6), node.input(7)));
 }
 
 static LogicalResult qLinearConv(Node &node) {
   if (!expectNumbers(node, {{1, "x_scale"}, {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}}))
     return failure();
   Type wide = node.builder().getI32Type(), real = node.builder().getF32Type();
-  Value sum = convolution(node, node.input(0), node.input(3), node.input(2), node.input(5));
+  // Only that of com.microsoft may have its channels last.
+  bool isChannelsLast = node.getFlag("channels_last");
+  Value x = isChannelsLast ? toChannelsFirst(node, node.input(0)) : node.input(0);
+  Value sum = convolution(node, x, node.input(3), node.input(2), node.input(5));
   if (!sum)
     return failure();
   // The bias counts in units of both scales, as the integer sums do.
@@ -279,19 +300,25 @@ static LogicalResult qLinearConv(Node &node) {
     shape[1] = node.dims(sum)[1];
     sum = node.binary<AddOp>(sum, node.broadcastTo(node.reshape(node.cast(bias, wide), shape), node.dims(sum)));
   }
-  Value left = spread(node, node.cast(node.input(1), real), sum, 1, 0), right = spread(node, node.cast(node.input(4), real), sum, 1, 0);
-  return node.failed() ? failure() : requantize(node, sum, left, right, 6);
+  Value left = spreadParameter(node, node.cast(node.input(1), real), sum, 1, 0), right = spreadParameter(node, node.cast(node.input(4), real), sum, 1, 0);
+  if (node.failed())
+    return failure();
+  Value result = requantize(node, sum, left, right, node.input(6), node.input(7));
+  return node.result(isChannelsLast ? toChannelsLast(node, result) : result);
 }
 
 ArrayRef<Operator> getQuantizationOperators() {
   static const Operator rows[] = {
       {"ConvInteger", 10, Elements::Integer, convInteger},
       {"DequantizeLinear", 10, Elements::Narrow, dequantizeLinear},
+      {"DequantizeLinear", 1, Elements::Narrow, dequantizeLinear, INT64_MAX, "com.microsoft"},
       asComposite({"DynamicQuantizeLinear", 11, Elements::Float, dynamicQuantizeLinear}),
       {"MatMulInteger", 10, Elements::Integer, matMulInteger},
       {"QLinearConv", 10, Elements::Integer, qLinearConv},
+      {"QLinearConv", 1, Elements::Integer, qLinearConv, INT64_MAX, "com.microsoft"},
       {"QLinearMatMul", 10, Elements::Integer, qLinearMatMul},
       {"QuantizeLinear", 10, Elements::Narrow, quantizeLinear},
+      {"QuantizeLinear", 1, Elements::Narrow, quantizeLinear, INT64_MAX, "com.microsoft"},
   };
   return rows;
 }

@@ -115,6 +115,28 @@ static LogicalResult dft(Node &node) {
   return node.result(node.transpose(transformRows(node, node.transpose(x, swapped), transform), swapped));
 }
 
+/// com.microsoft's transforms of the last dimension: of real numbers to half of the complex ones, and back.
+template <bool isInverse> static LogicalResult realFourier(Node &node) {
+  Value x = node.input(0);
+  if (node.getInt("signal_ndim", 1) != 1 || node.getFlag("normalized") || !node.getFlag("onesided", true))
+    return node.unsupported("a transform of several dimensions, normalized or of both sides", "use DFT of ONNX");
+  DimExprs dims = node.dims(x);
+  if (node.failed() || dims.size() < (isInverse ? 2 : 1) || (isInverse && nn::getConstantDim(dims.back()) != 2))
+    return node.error(isInverse ? "expected an input whose last dimension is 2, the real and imaginary parts" : "the input has rank 0, so it has no signal");
+  if (!isInverse)
+    dims.push_back(node.number(1));
+  auto have = nn::getConstantDim(dims[dims.size() - 2]);
+  if (!have)
+    return node.unsupported("the transformed dimension is symbolic", "make it static with --dim");
+  int64_t length = isInverse ? 2 * (*have - 1) : *have;
+  Value result = transformRows(node, node.reshape(x, dims), Transform{length, *have, isInverse ? length : length / 2 + 1, isInverse, isInverse});
+  if (node.failed() || !isInverse)
+    return node.failed() ? failure() : node.result(result);
+  dims.pop_back();
+  dims.back() = node.number(length);
+  return node.result(node.reshape(result, dims));
+}
+
 /// Overlapping frames, each times the window and transformed.
 static LogicalResult stft(Node &node) {
   Value signal = node.input(0), window = node.optionalInput(2);
@@ -182,7 +204,9 @@ ArrayRef<Operator> getSignalOperators() {
       {"DFT", 17, Elements::Float, dft},
       {"HammingWindow", 17, Elements::Integer, window<1>},
       {"HannWindow", 17, Elements::Integer, window<0>},
+      {"Irfft", 1, Elements::Float, realFourier<true>, INT64_MAX, "com.microsoft"},
       {"MelWeightMatrix", 17, Elements::Integer, melWeightMatrix},
+      {"Rfft", 1, Elements::Float, realFourier<false>, INT64_MAX, "com.microsoft"},
       {"STFT", 17, Elements::Float, stft},
   };
   return rows;

@@ -71,7 +71,8 @@ class Graph:
         body, self.nodes = helper.make_graph(self.nodes, self.name("body"), inputs, outputs), outer
         return body
 
-    def model(self, name, opset):
+    def model(self, name, opset, domains=()):
+        """`domains` are others than that of ONNX, in version 1."""
         graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.weights)
         # A fixed version, so that the file does not depend on the package that writes it.
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in domains)], ir_version=8)

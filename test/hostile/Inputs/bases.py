@@ -7,7 +7,7 @@ arrays that become constants, or None for one that is left out. The last entry w
 import numpy as np
 from onnx import TensorProto, helper
 
-TYPES = {"f2": TensorProto.FLOAT16, "f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "i1": TensorProto.INT8, "i4": TensorProto.INT32, "i8": TensorProto.INT64,
+TYPES = {"f2": TensorProto.FLOAT16, "f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "i1": TensorProto.INT8, "i2": TensorProto.INT16, "i4": TensorProto.INT32, "i8": TensorProto.INT64,
          "u1": TensorProto.UINT8, "u4": TensorProto.UINT32, "b": TensorProto.BOOL, "S": TensorProto.STRING}
 
 
@@ -202,6 +202,67 @@ BASES = {
     "ai.onnx.preview.training.Adam": [(1, [np.float32(0.1), I(0), f(2), f(2), f(2), f(2)], {}, 3)],
     "ai.onnx.preview.training.Momentum": [(1, [np.float32(0.1), I(0), f(2), f(2), f(2)], {"alpha": 0.9, "beta": 0.9, "mode": "standard", "norm_coefficient": 0.1}, 2)],
 }
+U = x("u1", 2, 3)
+LAST = f(1, 8, 8, 4)
+BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
+    "BiasSoftmax": (1, [M, M], {"is_inner_broadcast": 0}),
+    "CDist": (1, [M, M], {"metric": "euclidean"}),
+    "CausalConvWithState": (1, [f(1, 4, 8), f(4, 1, 3)], {}, 2),
+    "ComplexMul": (1, [f(3, 2), f(3, 2)], {}),
+    "ComplexMulConj": (1, [f(3, 2), f(3, 2)], {}),
+    "ConvTransposeWithDynamicPads": (1, [IMAGE, f(4, 2, 3, 3), i8(0, 0, 0, 0)], {}),
+    "DecoderMaskedMultiHeadAttention": (1, [f(1, 1, 8), f(1, 1, 8), f(1, 1, 8)], {"num_heads": 2}),
+    "DequantizeLinear": (1, [U, HALF, ZERO], {}),
+    "DynamicQuantizeMatMul": (1, [M, x("u1", 3, 4), HALF], {}),
+    "ExpandDims": (1, [M, np.int32(0)], {}),
+    "GatedRelativePositionBias": (1, [f(1, 3, 8), f(8), f(1, 2, 3, 3), f(4, 2), f(2), f(1, 2, 1, 1)], {"num_heads": 2}),
+    "GemmaRotaryEmbedding": (1, [f(1, 3, 4), *[x("f2", 1, 2, 3, 4)] * 4], {}, 2),
+    "GroupNorm": (1, [LAST, f(4), f(4)], {"groups": 2, "activation": 0}),
+    "GroupQueryAttention": (1, [f(1, 3, 32), f(1, 3, 32), f(1, 3, 32), None, None, x("i4", 1), np.int32(3)], {"num_heads": 2, "kv_num_heads": 2}),
+    "Irfft": (1, [f(2, 5, 2)], {"signal_ndim": 1}),
+    "LinearAttention": (1, [f(1, 2, 4), f(1, 2, 4), f(1, 2, 4)], {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "linear"}, 2),
+    "MRotaryEmbedding": (1, [f(1, 2, 3, 8), np.zeros((3, 1, 3), np.int64), f(9, 4), f(9, 4)], {"mrope_section": [2, 1, 1]}),
+    "MatMulBnb4": (1, [f(2, 16), x("u1", 32), f(4)], {"K": 16, "N": 4, "block_size": 16, "quant_type": 1}),
+    "MatMulInteger16": (1, [x("i2", 2, 3), x("i2", 3, 4)], {}),
+    "MatMulIntegerToFloat": (1, [U, x("u1", 3, 4), HALF, HALF], {}),
+    "MatMulNBitsMlp": (1, [f(2, 32), None, None, x("u1", 4, 1, 16), f(4, 1), None, x("u1", 4, 1, 16), f(4, 1)], {"K": 32, "N": 4, "block_size": 32, "activation": "silu"}),
+    "MatMulNBitsQkv": (1, [f(2, 32), None, f(32), *[x("u1", 4, 1, 16), f(4, 1), None] * 2, x("u1", 4, 1, 16), f(4, 1)], {"K": 32, "Nq": 4, "Nkv": 4, "block_size": 32}, 3),
+    "MoE": (1, [f(2, 4), f(2, 3), f(3, 5, 4), None, f(3, 4, 5)], {}),
+    "MulInteger": (1, [U, ZERO, U], {}),
+    "MurmurHash3": (1, [x("i8", 3)], {}),
+    "NGramRepeatBlock": (1, [x("i8", 1, 5), f(1, 9)], {"ngram_size": 2}),
+    "NhwcConv": (1, [LAST, f(2, 4, 3, 3)], {}),
+    "NhwcFusedConv": (1, [LAST, f(2, 4, 3, 3)], {"activation": "Relu"}),
+    "NhwcMaxPool": (1, [x("u1", 1, 8, 8, 4)], {"kernel_shape": [2, 2]}),
+    "PackedAttention": (1, [f(3, 4), f(4, 12), f(12), x("i4", 1, 3), x("i4", 2)], {"num_heads": 2}),
+    "PackedMultiHeadAttention": (1, [f(3, 4), f(3, 4), f(3, 4), None, x("i4", 1, 3), x("i4", 2)], {"num_heads": 2}),
+    "Pad": (1, [M, i8(0, 0, 1, 1)], {}),
+    "QAttention": (1, [x("u1", 1, 2, 4), x("u1", 4, 12), f(12), HALF, HALF], {"num_heads": 2}),
+    "QEmbedLayerNormalization": (1, [x("i4", 1, 2), None, x("u1", 9, 4), x("u1", 8, 4), None, x("u1", 4), x("u1", 4), None, HALF, HALF, None, HALF, HALF, ZERO, ZERO, None, ZERO, ZERO],
+                                 {}, 2),
+    "QGemm": (1, [U, HALF, ZERO, x("u1", 3, 4), HALF, ZERO], {}),
+    "QLinearAdd": (1, [U, HALF, ZERO, U, HALF, ZERO, HALF, ZERO], {}),
+    "QLinearAveragePool": (1, [Q, HALF, ZERO, HALF, ZERO], {"kernel_shape": [2, 2]}),
+    "QLinearConcat": (1, [HALF, ZERO, U, HALF, ZERO], {"axis": 0}),
+    "QLinearConv": (1, [Q, HALF, ZERO, x("u1", 2, 4, 3, 3), HALF, ZERO, HALF, ZERO], {}),
+    "QLinearGlobalAveragePool": (1, [Q, HALF, ZERO, HALF, ZERO], {}),
+    "QLinearLeakyRelu": (1, [U, HALF, ZERO, HALF, ZERO], {}),
+    "QLinearMul": (1, [U, HALF, ZERO, U, HALF, ZERO, HALF, ZERO], {}),
+    "QLinearReduceMean": (1, [U, HALF, ZERO, HALF, ZERO], {"axes": [0], "keepdims": 1}),
+    "QLinearSigmoid": (1, [U, HALF, ZERO, HALF, ZERO], {}),
+    "QLinearSoftmax": (1, [U, HALF, ZERO, HALF, ZERO], {"opset": 13}),
+    "QLinearWhere": (1, [x("b", 2, 3), U, HALF, ZERO, U, HALF, ZERO, HALF, ZERO], {}),
+    "QMoE": (1, [f(2, 32), f(2, 3), x("u1", 3, 32, 16), f(3, 32), None, x("u1", 3, 32, 16), f(3, 32)], {}),
+    "QuantizeLinear": (1, [M, HALF, ZERO], {}),
+    "Range": (1, [np.float32(0), np.float32(3), np.float32(1)], {}),
+    "ReduceSumInteger": (1, [U], {"axes": [0], "keepdims": 1}),
+    "RelativePositionBias": (1, [f(8, 2), I(3), I(3)], {"max_distance": 16}),
+    "RestorePadding": (1, [f(3, 4), x("i4", 1, 3)], {}),
+    "SkipGroupNorm": (1, [LAST, f(4), f(4), LAST], {"groups": 2, "activation": 0}),
+    "TorchEmbedding": (1, [M, x("i8", 2)], {}),
+    "UnfoldTensor": (1, [M], {"size": 2}),
+    "Unique": (1, [f(5)], {}, 3),
+}.items()})
 for name in ("And", "Or", "Xor"):
     BASES[name] = [(1, [x("b", 2, 3), x("b", 2, 3)], {})]
 for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):

@@ -1,0 +1,296 @@
+//===- ContribCaches.cpp - Attention over caches of keys and values ----------===//
+//
+// GroupQueryAttention of domain com.microsoft (ONNX Runtime's ContribOperators.md), which exporters of language models write: rotary embedding, the cache of
+// keys and values, and attention in one node. The new keys and values go to their places in the cache, each batch entry behind its own past, and
+// attention sees the places that count.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/import/AlignDims.h"
+#include "compiler/import/ops/Attention.h"
+#include "compiler/import/ops/Contrib.h"
+#include "compiler/import/ops/Gather.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kiln::nn;
+
+namespace kiln::import {
+
+namespace {
+/// One GroupQueryAttention node. Queries are [batch, heads, length, size], keys and values [batch, cache heads, length, size].
+class GroupQueryAttention {
+public:
+  explicit GroupQueryAttention(Node &node) : node(node) {}
+  LogicalResult run();
+
+private:
+  LogicalResult readAttributes();
+  LogicalResult readOperands();
+  void normalizeHeads(Value &x, unsigned weight);
+  Value findPlaces();
+  Value rotate(Value x);
+  std::optional<AffineExpr> presentLength();
+  Value store(Value past, Value now, StringRef what);
+  Value visibleKeys();
+  Value givenBias();
+  Value attendInParts(Value bias);
+
+  Node &node;
+  Value query, key, value;
+  int64_t heads = 0, cacheHeads = 0, window = -1;
+  double scale = 0, softcap = 0;
+  bool isRotary = false, isInterleaved = false, isCausal = true, isSmooth = false;
+  Type element;
+  AffineExpr batch, length, size, keys;
+  /// The place of each new token [batch, length], counted from the start of its sequence.
+  Value places;
+};
+} // namespace
+
+LogicalResult GroupQueryAttention::readAttributes() {
+  heads = node.requireInt("num_heads");
+  cacheHeads = node.requireInt("kv_num_heads");
+  window = node.getInt("local_window_size", -1);
+  scale = node.getFloat("scale", 0);
+  softcap = node.getFloat("softcap", 0);
+  isRotary = node.getFlag("do_rotary");
+  isInterleaved = node.getFlag("rotary_interleaved");
+  isCausal = node.getFlag("causal", true);
+  // Below 1 it is off, as its default is.
+  isSmooth = node.getInt("smooth_softmax", 0) > 0;
+  std::string keyType = node.getString("k_quant_type", "NONE"), valueType = node.getString("v_quant_type", "NONE");
+  node.ignore("kv_cache_bit_width");
+  if (node.failed())
+    return failure();
+  if (heads < 1 || cacheHeads < 1 || heads % cacheHeads)
+    return node.error("attributes 'num_heads' and 'kv_num_heads' are " + Twine(heads) + " and " + Twine(cacheHeads) +
+                      ", expected positive numbers and the first a multiple of the second");
+  if (keyType != "NONE" || valueType != "NONE" || node.hasInput(12) || node.hasInput(13))
+    return node.unsupported("a quantized cache", "export the model with a cache of floats");
+  if (node.getFlag("sliding_window_cache"))
+    return node.unsupported("a cache that drops what lies before the window", "export the model with a cache of the whole sequence");
+  if (node.hasOutput(3))
+    return node.unsupported("output 3, the scores", "remove it from the model");
+  node.ignore("qk_output");
+  return success();
+}
+
+/// The three operands apart, also from one that has them side by side in its columns.
+LogicalResult GroupQueryAttention::readOperands() {
+  query = node.input(0), key = node.optionalInput(1), value = node.optionalInput(2);
+  if (!node.expectRank(query, 3, "the query"))
+    return failure();
+  DimExprs dims = node.dims(query);
+  batch = dims[0], length = dims[1];
+  if (!key && !value) {
+    size = nn::simplifyDim(dims[2].floorDiv(heads + 2 * cacheHeads));
+    if (!node.unify(dims[2], size * (heads + 2 * cacheHeads), "the packed query does not have the columns of all heads"))
+      return failure();
+    AffineExpr own = nn::simplifyDim(size * heads), each = nn::simplifyDim(size * cacheHeads);
+    Value all = query;
+    query = node.slice(all, 2, node.number(0), own);
+    key = node.slice(all, 2, own, each);
+    value = node.slice(all, 2, nn::simplifyDim(own + each), each);
+  } else if (!key || !value) {
+    return node.error("has only one of key and value");
+  }
+  if (node.failed())
+    return failure();
+  size = nn::simplifyDim(node.dims(query)[2].floorDiv(heads));
+  element = node.elementType(query);
+  auto apart = [&](Value x, int64_t count, StringRef what) {
+    x = alignDims(node, x, {batch, length, nn::simplifyDim(size * count)}, what + " does not fit the query and the numbers of heads");
+    return node.failed() ? x : node.reshape(x, {batch, length, node.number(count), size});
+  };
+  query = apart(query, heads, "the query");
+  key = apart(key, cacheHeads, "the key");
+  value = apart(value, cacheHeads, "the value");
+  return failure(node.failed());
+}
+
+/// Each head divided by its root mean square, where the weights of that are given.
+void GroupQueryAttention::normalizeHeads(Value &x, unsigned weight) {
+  if (Value scaling = node.optionalInput(weight); scaling && !node.failed())
+    x = normalizeRows(node, x, scaling, Value(), node.getFloat("qk_norm_epsilon", 1e-6f), /*rms=*/true);
+  node.ignore("qk_norm_epsilon");
+}
+
+/// seqlens_k has the last place of each sequence: the new tokens end there. Those of a first prompt, which may be shorter, begin at 0.
+Value GroupQueryAttention::findPlaces() {
+  Type i64 = node.builder().getI64Type();
+  AffineExpr one = node.number(1);
+  Value last = node.input(5), offsets = node.iota({one, length}, 1, i64);
+  if (!node.unify(nn::getNumElements(node.dims(last), node.context()), batch, "seqlens_k does not have one number for each batch entry"))
+    return last;
+  if (!node.optionalInput(3))
+    return node.broadcastTo(offsets, {batch, length});
+  Value count = materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Contents{{nn::simplifyDim(length - 1)}});
+  Value first = node.binary<SubOp>(node.cast(node.reshape(last, {batch, one}), i64), count);
+  return node.binary<AddOp>(node.binary<MaximumOp>(first, 0.0), offsets);
+}
+
+Value GroupQueryAttention::rotate(Value x) {
+  if (!isRotary || node.failed())
+    return x;
+  Value cosine = node.input(7), sine = node.input(8), at = node.optionalInput(9) ? node.input(9) : places;
+  if (!node.expectRank(cosine, 2, "the cosine cache") || !node.expectRank(sine, 2, "the sine cache"))
+    return x;
+  auto half = nn::getConstantDim(node.dims(cosine)[1]);
+  if (!half) {
+    (void)node.unsupported("caches with a symbolic number of columns", "make the dimension static with --dim");
+    return x;
+  }
+  node.requireNotNegative(size - 2 * *half, "more elements are to be rotated than a head has");
+  at = alignDims(node, at, {batch, length}, "the positions do not fit the query");
+  return node.failed() ? x : rotatePairs(node, x, buildGather(node, cosine, at, 0), buildGather(node, sine, at, 0), 2 * *half, isInterleaved);
+}
+
+/// The length of the present: that of the past where both share a buffer, or that of the whole sequence. What the model declares, or what
+/// its total length is known to be, tells which.
+std::optional<AffineExpr> GroupQueryAttention::presentLength() {
+  auto total = getIntegerContents(node.input(6));
+  if (!node.expectRank(node.input(3), 4, "the past key") || (total && total->size() != 1))
+    return std::nullopt;
+  AffineExpr past = node.dims(node.input(3))[2], grown = nn::simplifyDim(past + length);
+  auto declared = node.declaredDims(1);
+  if (declared && declared->size() == 4) {
+    AffineExpr present = (*declared)[2];
+    bool isTotal = total && nn::provablyEqual(present, total->front());
+    if (isTotal || nn::provablyEqual(present, past) || nn::provablyEqual(present, grown) || nn::getConstantDim(present))
+      return present;
+  }
+  if (!total)
+    return past;
+  auto known = nn::getConstantDim(total->front()), have = nn::getConstantDim(past);
+  if (known && have)
+    return node.number(std::max(*known, *have));
+  if (nn::provablyEqual(total->front(), grown))
+    return grown;
+  (void)node.unsupported("a past and a total length whose relation is not known", "declare the shape of the present, or make the dimensions static with --dim");
+  return std::nullopt;
+}
+
+/// [batch, heads, keys, size] with the new rows at their places.
+Value GroupQueryAttention::store(Value past, Value now, StringRef what) {
+  now = node.transpose(now, {0, 2, 1, 3});
+  if (!past || node.failed())
+    return now;
+  AffineExpr count = node.number(cacheHeads), before = node.dims(node.input(3))[2];
+  past = alignDims(node, past, {batch, count, before, size}, "the past " + what + " does not fit the " + what);
+  if (node.failed())
+    return now;
+  node.requireNotNegative(keys - before, "the present is shorter than the past");
+  SmallVector<AffineExpr> low(4, node.number(0)), high = low;
+  high[2] = nn::simplifyDim(keys - before);
+  if (nn::getConstantDim(high[2]) != 0)
+    past = node.pad(past, low, high, PadMode::Constant, node.splat({}, element, 0));
+  DimExprs dims = node.dims(now);
+  Value at = node.broadcastTo(node.reshape(places, {batch, node.number(1), length, node.number(1)}), dims);
+  return node.failed() ? now : node.make<ScatterElementsOp>(past.getType(), past, at, now, 2, ScatterReduction::None);
+}
+
+/// What is added to the scores [batch, 1, length, keys]: nothing for places up to the token's own, within the window before it.
+Value GroupQueryAttention::visibleKeys() {
+  Type i64 = node.builder().getI64Type();
+  AffineExpr one = node.number(1);
+  Value at = node.reshape(places, {batch, one, length, one}), column = node.iota({one, one, one, keys}, 3, i64);
+  if (!isCausal)
+    at = node.reshape(node.cast(node.input(5), i64), {batch, one, one, one});
+  Value isSeen = node.compare<LessEqualOp>(column, at);
+  if (window > 0 && isCausal)
+    isSeen = node.binary<AndOp>(isSeen, node.compare<GreaterOp>(column, node.binary<SubOp>(at, static_cast<double>(window))));
+  return node.failed() ? at : chooseNumber(node, isSeen, element, 0, -HUGE_VAL);
+}
+
+/// attention_bias, whose last dimension may be shorter than the cache.
+Value GroupQueryAttention::givenBias() {
+  Value bias = node.optionalInput(10);
+  if (!bias || node.failed() || !node.expectRank(bias, 4, "attention_bias"))
+    return {};
+  AffineExpr missing = nn::simplifyDim(keys - node.dims(bias)[3]);
+  if (nn::getConstantDim(missing) == 0)
+    return bias;
+  node.requireNotNegative(missing, "attention_bias has more columns than there are keys");
+  SmallVector<AffineExpr> low(4, node.number(0)), high = low;
+  high[3] = missing;
+  return node.failed() ? bias : node.pad(bias, low, high, PadMode::Constant, node.splat({}, element, 0));
+}
+
+/// With a bound for the scores, or a term of each head that the softmax counts and that has no value.
+Value GroupQueryAttention::attendInParts(Value bias) {
+  Type wide = node.wideType(query);
+  Value scores = node.matmul(node.cast(query, wide), node.transpose(node.cast(key, wide), {0, 1, 3, 2}));
+  scores = node.binary<MulOp>(scores, scale);
+  if (softcap > 0)
+    scores = node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap);
+  if (bias && !node.failed())
+    scores = node.binary<AddOp>(scores, node.broadcastTo(node.cast(bias, wide), node.dims(scores)));
+  if (node.failed())
+    return query;
+  IntegerAttr axis = node.builder().getI64IntegerAttr(3);
+  Value sink = node.optionalInput(11);
+  if (!sink && !isSmooth)
+    return node.cast(node.matmul(node.unary<SoftmaxOp>(scores, axis), node.cast(value, wide)), element);
+  AffineExpr one = node.number(1);
+  DimExprs single = {batch, node.number(heads), length, one};
+  Value more = node.splat(single, wide, 0);
+  if (sink) {
+    sink = alignDims(node, sink, {node.number(heads)}, "head_sink does not have one number for each head");
+    more = node.failed() ? more : node.broadcastTo(node.reshape(node.cast(sink, wide), {one, node.number(heads), one, one}), single);
+  }
+  Value weights = node.unary<SoftmaxOp>(node.concat({scores, more}, 3), axis);
+  return node.cast(node.matmul(node.slice(weights, 3, node.number(0), keys), node.cast(value, wide)), element);
+}
+
+LogicalResult GroupQueryAttention::run() {
+  if (failed(readAttributes()) || failed(readOperands()))
+    return failure();
+  Value pastKey = node.optionalInput(3), pastValue = node.optionalInput(4);
+  (void)node.input(6);
+  if (!pastKey != !pastValue)
+    return node.error("has only one of past_key and past_value");
+  auto present = pastKey ? presentLength() : std::optional(length);
+  if (!present || node.failed())
+    return failure();
+  keys = *present;
+  normalizeHeads(query, 14);
+  normalizeHeads(key, 15);
+  places = findPlaces();
+  query = node.transpose(rotate(query), {0, 2, 1, 3});
+  key = store(pastKey, rotate(key), "key");
+  value = store(pastValue, value, "value");
+  if (!isRotary)
+    for (unsigned input : {7, 8, 9})
+      (void)node.optionalInput(input);
+  if (node.failed())
+    return failure();
+  (void)node.result(1, key);
+  (void)node.result(2, value);
+  scale = scale == 0 ? defaultScale(node, size) : scale;
+  key = repeatHeads(node, key, node.number(heads));
+  value = repeatHeads(node, value, node.number(heads));
+  // Without a past the mask is that of the operation.
+  bool isPlain = !pastKey && window <= 0 && isCausal;
+  Value bias = givenBias();
+  if (!isPlain)
+    bias = bias ? node.binary<AddOp>(visibleKeys(), bias) : visibleKeys();
+  bool isWhole = softcap <= 0 && !node.hasInput(11) && !isSmooth;
+  if (isPlain && !isWhole)
+    bias = bias ? node.binary<AddOp>(visibleKeys(), bias) : visibleKeys();
+  if (node.failed())
+    return failure();
+  Value result = isWhole ? buildAttention(node, query, key, value, bias, scale, isPlain) : attendInParts(bias);
+  return node.failed() ? failure() : node.result(joinHeads(node, result));
+}
+
+static LogicalResult groupQueryAttention(Node &node) { return GroupQueryAttention(node).run(); }
+
+ArrayRef<Operator> getContribCacheOperators() {
+  static const Operator rows[] = {
+      {"GroupQueryAttention", 1, Elements::Float, groupQueryAttention, INT64_MAX, "com.microsoft"},
+  };
+  return rows;
+}
+
+} // namespace kiln::import
