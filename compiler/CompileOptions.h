@@ -58,6 +58,8 @@ struct CompileOptions {
   std::map<std::string, std::pair<double, double>> inputRanges;
   /// Outputs that may be an input's own buffer: OUTPUT=INPUT, or OUTPUT=INPUT:ROWS for a cache; one * stands for the same text on both sides.
   std::vector<std::string> inPlace;
+  /// The layouts in which the caller has inputs and outputs: TENSOR=LAYOUT, or LAYOUT for all of its rank.
+  std::vector<std::string> ioLayouts;
   Accuracy accuracy = Accuracy::Default;
   /// The accuracy of exp in the nn operations of one name, which overrides `accuracy`: OP=exact, OP=ulp4, OP=half.
   std::vector<std::string> opAccuracy;

@@ -10,7 +10,7 @@ namespace kiln {
 static std::vector<Description::Tensor> describeTensors(const Signature &signature, bool isOutput) {
   std::vector<Description::Tensor> result;
   for (auto [i, tensor] : enumerate(isOutput ? signature.outputs : signature.inputs))
-    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput), tensor.quantization});
+    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput), tensor.quantization, tensor.layout});
   // Sequences without tensors have entries, too.
   for (const nn::SequenceInfo &sequence : signature.sequences)
     if (sequence.isOutput == isOutput && sequence.count <= 0)
@@ -71,6 +71,8 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
         quantization["axis"] = tensor.quantization->axis;
       row["quantization"] = std::move(quantization);
     }
+    if (!tensor.layout.empty())
+      row["layout"] = tensor.layout;
     list.push_back(std::move(row));
   }
   return list;
@@ -136,6 +138,7 @@ static std::vector<Description::Tensor> readTensors(const json::Object &object, 
     tensors.push_back({getText(row, "name"), getText(row, "type")});
     tensors.back().element = getText(row, "element");
     tensors.back().quantization = readQuantization(row);
+    tensors.back().layout = getText(row, "layout");
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (const json::Array *range = row.getArray("range"); range && range->size() == 2)
       tensors.back().range = {(*range)[0].getAsNumber().value_or(-infinity), (*range)[1].getAsNumber().value_or(infinity)};

@@ -16,6 +16,8 @@ struct Description {
     std::string element = "";
     /// What its integers stand for.
     std::optional<nn::TensorQuantization> quantization = std::nullopt;
+    /// The caller's layout, "nhwc"; empty: the model's.
+    std::string layout = "";
   };
   struct Dimension {
     std::string name;

@@ -26,6 +26,8 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
       named += llvm::formatv(", values in [{0}, {1}]", tensor.range->first, tensor.range->second);
     if (tensor.quantization)
       named += ", " + quantizationText(*tensor.quantization);
+    if (!tensor.layout.empty())
+      named += ", " + tensor.layout;
     for (auto [i, input] : llvm::enumerate(tensor.inPlaceOf))
       named += (i ? " or inputs->" : ", may be inputs->") + signature.inputs[input].field;
     text += "  " + type + " /* " + makeCommentText(shapeText(tensor, signature)) + named + " */\n";

@@ -89,6 +89,15 @@ static std::string printQuantization(const std::vector<SignatureTensor> &tensors
   return isAny ? arrays + "const kiln_quantization_info " + name + "_quantization_table[] = {\n" + rows + "};\n" : "";
 }
 
+/// The layouts of inputs or outputs; empty if all have the model's.
+static std::string printLayouts(const std::vector<SignatureTensor> &tensors, const std::string &name) {
+  std::vector<std::string> layouts;
+  for (const SignatureTensor &tensor : tensors)
+    layouts.push_back(tensor.layout.empty() ? "nullptr" : makeStringLiteral(tensor.layout));
+  bool isAny = llvm::any_of(tensors, [](const SignatureTensor &tensor) { return !tensor.layout.empty(); });
+  return isAny ? array("char *const ", name + "_layout_table", layouts) : "";
+}
+
 std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string text = printTensors(signature.inputs, "input", signature) + printTensors(signature.outputs, "output", signature);
   if (signature.hasDims()) {
@@ -98,7 +107,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
     text += "};\n";
   }
   std::string inputQuantization = printQuantization(signature.inputs, "input"), outputQuantization = printQuantization(signature.outputs, "output");
-  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization;
+  std::string inputLayouts = printLayouts(signature.inputs, "input"), outputLayouts = printLayouts(signature.outputs, "output");
+  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization + inputLayouts + outputLayouts;
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
@@ -123,7 +133,9 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"num_sequences", std::to_string(signature.sequences.size())},
                                                              {"sequences", table(signature.sequences.empty(), "sequence_table")},
                                                              {"input_quantization", table(inputQuantization.empty(), "input_quantization_table")},
-                                                             {"output_quantization", table(outputQuantization.empty(), "output_quantization_table")}};
+                                                             {"output_quantization", table(outputQuantization.empty(), "output_quantization_table")},
+                                                             {"input_layouts", table(inputLayouts.empty(), "input_layout_table")},
+                                                             {"output_layouts", table(outputLayouts.empty(), "output_layout_table")}};
   text += "constexpr kiln_model_info description = {\n";
   for (auto &[field, value] : fields)
     text += "    /*" + field + "*/ " + value + ",\n";

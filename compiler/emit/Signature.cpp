@@ -29,6 +29,8 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
     if (auto range = entry.getAs<DenseF64ArrayAttr>("range"); range && range.size() == 2)
       tensors.back().range = {range[0], range[1]};
     tensors.back().quantization = nn::readQuantization(entry.get("quantization"));
+    if (auto layout = entry.getAs<StringAttr>("layout"))
+      tensors.back().layout = layout.str();
   }
   return tensors;
 }

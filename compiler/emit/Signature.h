@@ -27,6 +27,8 @@ struct SignatureTensor {
   std::optional<std::pair<double, double>> range = std::nullopt;
   /// What its integers stand for, if constants of the model say it.
   std::optional<nn::TensorQuantization> quantization = std::nullopt;
+  /// The caller's layout, "nhwc"; empty: the model's.
+  std::string layout = "";
   /// The inputs whose buffer the output may be.
   std::vector<unsigned> inPlaceOf = {};
   /// The upper bound of its number of elements, if it has a computed dimension; otherwise null.

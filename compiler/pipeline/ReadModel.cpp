@@ -111,6 +111,18 @@ static bool prepareInPlace(const CompileOptions &options, ModuleOp module, std::
   return runPass(module, createPrepareInPlace(pairs), errors);
 }
 
+/// Gives inputs and outputs the layouts of --io-layout.
+static bool setIoLayouts(const CompileOptions &options, ModuleOp module, unsigned outputs, std::vector<std::string> &errors) {
+  if (options.ioLayouts.empty())
+    return true;
+  SetIoLayoutsOptions wanted;
+  wanted.layouts.assign(options.ioLayouts.begin(), options.ioLayouts.end());
+  // Import counts the model's outputs; IR has no others.
+  if (outputs)
+    wanted.outputs = outputs;
+  return runPass(module, createSetIoLayouts(wanted), errors);
+}
+
 bool readModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   result.targets.resize(1);
   bool isIR = isIRFile(options.model);
@@ -122,7 +134,8 @@ bool readModel(const CompileOptions &options, Compilation &result, std::vector<s
     result.name = options.name.empty() ? name.str() : options.name;
   result.operators = countOperators(*result.targets.front().module);
   return llvm::all_of(result.targets, [&](TargetModule &target) {
-    return recordPromises(options, *target.module, errors) && prepareInPlace(options, *target.module, errors);
+    return recordPromises(options, *target.module, errors) && setIoLayouts(options, *target.module, result.outputs, errors) &&
+           prepareInPlace(options, *target.module, errors);
   });
 }
 

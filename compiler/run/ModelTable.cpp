@@ -166,6 +166,8 @@ Expected<ModelTable> readModelTable(StringRef answer, BumpPtrAllocator &allocato
   info->sequences = maker.takeSequences(info->num_sequences);
   info->input_quantization = maker.takeQuantization(info->num_inputs);
   info->output_quantization = maker.takeQuantization(info->num_outputs);
+  info->input_layouts = maker.takeTexts(info->num_inputs);
+  info->output_layouts = maker.takeTexts(info->num_outputs);
   if (maker.hasFault())
     return makeError("the program of the model has left a broken answer");
   return ModelTable{info, target};

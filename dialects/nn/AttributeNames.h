@@ -50,6 +50,8 @@ inline constexpr llvm::StringLiteral nodeAttrName = "nn.node";
 inline constexpr llvm::StringLiteral rangeAttrName = "nn.range";
 /// Of an argument or a result: what its integers stand for (TensorQuantization.h).
 inline constexpr llvm::StringLiteral quantizationAttrName = "nn.quantization";
+/// Of an argument or a result that has the caller's layout instead of the model's: nwc, nhwc or ndhwc.
+inline constexpr llvm::StringLiteral layoutAttrName = "nn.layout";
 /// @}
 
 /// @name Of operations

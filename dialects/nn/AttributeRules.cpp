@@ -50,6 +50,12 @@ static bool areSequences(Operation *, Attribute value) {
 
 static bool isQuantization(Operation *, Attribute value) { return readQuantization(value).has_value(); }
 
+static bool isIoLayout(Operation *, Attribute value) {
+  auto word = dyn_cast<StringAttr>(value);
+  return word && (word == "nwc" || word == "nhwc" || word == "ndhwc");
+}
+
+static constexpr llvm::StringLiteral layouts = "\"nwc\", \"nhwc\" or \"ndhwc\"";
 static constexpr llvm::StringLiteral quantization = "a dictionary with axis, scales and as many zero_points";
 /// Lines of a module, or a text of one operation.
 static bool isRounding(Operation *op, Attribute value) { return isa<ModuleOp>(op) ? isListOf<StringAttr>(op, value) : isa<StringAttr>(value); }
@@ -78,12 +84,14 @@ static constexpr kernel::AttributeRule argumentRules[] = {
     {nameAttrName, "func.func", "a string", isKind<StringAttr>},
     {rangeAttrName, "func.func", "two numbers (f64), the lower one first", isRange},
     {quantizationAttrName, "func.func", quantization, isQuantization},
+    {layoutAttrName, "func.func", layouts, isIoLayout},
 };
 
 static constexpr kernel::AttributeRule resultRules[] = {
     {nameAttrName, "func.func", "a string", isKind<StringAttr>},
     {nodeAttrName, "func.func", "a string", isKind<StringAttr>},
     {quantizationAttrName, "func.func", quantization, isQuantization},
+    {layoutAttrName, "func.func", layouts, isIoLayout},
 };
 
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) { return kernel::verifyByRules(operationRules, op, attr); }

@@ -28,6 +28,16 @@ def PrepareInPlace : Pass<"nn-prepare-in-place", "mlir::ModuleOp"> {
   let options = [ListOption<"pairs", "pairs", "std::string", "OUTPUT=INPUT or OUTPUT=INPUT:ROWS">];
 }
 
+def SetIoLayouts : Pass<"nn-set-io-layouts", "mlir::ModuleOp"> {
+  let summary = "Gives inputs and outputs the layout that the caller has.";
+  let description = [{
+    The argument or result gets the permuted type and `nn.layout`, and a transpose stands behind or before it. A layout without TENSOR is for every input and
+    output of its rank. A tensor of another rank, and a name that the model does not have, are errors.
+  }];
+  let options = [ListOption<"layouts", "layouts", "std::string", "TENSOR=LAYOUT or LAYOUT, which is nwc, nhwc or ndhwc">,
+                 Option<"outputs", "outputs", "unsigned", "~0u", "the number of results that are the model's own outputs">];
+}
+
 def SpecializeSizes : Pass<"nn-specialize-sizes", "mlir::ModuleOp"> {
   let summary = "Puts numbers in the place of symbolic dimensions, for a version of the model that runs only with these sizes.";
   let description = [{

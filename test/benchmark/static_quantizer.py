@@ -36,7 +36,26 @@ def prepare(model, folder):
     own = [opset for opset in proto.opset_import if opset.domain in ("", "ai.onnx")]
     del proto.opset_import[:]
     proto.opset_import.extend(own)
-    return proto if own[0].version >= PER_AXIS_OPSET else version_converter.convert_version(proto, PER_AXIS_OPSET)
+    return proto if own[0].version >= PER_AXIS_OPSET else convert(proto)
+
+
+def convert(proto):
+    """In PER_AXIS_OPSET. Along the last axis Softmax means the same before 13, where the converter knows no way: it stands as a Relu meanwhile."""
+    ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in onnx.shape_inference.infer_shapes(proto).graph.value_info}
+    ranks |= {value.name: len(value.type.tensor_type.shape.dim) for value in proto.graph.output}
+    hidden = set()
+    for node in proto.graph.node:
+        axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
+        if node.op_type == "Softmax" and node.output[0] in ranks and axis in (-1, ranks[node.output[0]] - 1):
+            hidden.add(node.output[0])
+            node.op_type = "Relu"
+            del node.attribute[:]
+    converted = version_converter.convert_version(proto, PER_AXIS_OPSET)
+    for node in converted.graph.node:
+        if node.output[0] in hidden:
+            node.op_type = "Softmax"
+            node.attribute.append(helper.make_attribute("axis", -1))
+    return converted
 
 
 def calibrate(proto, names, name, samples, folder):

@@ -55,6 +55,9 @@ static cl::list<std::string> inPlace("in-place",
     cl::desc("Allow an output to be the buffer of an input, which a run then updates; an error if that is impossible. For a cache that a Concat "
              "extends, both tensors get room for ROWS rows. A * in both names stands for the same text"),
     cl::value_desc("OUTPUT=INPUT[:ROWS]"), cl::sub(compilingCommands));
+static cl::list<std::string> ioLayout("io-layout",
+    cl::desc("Layout in which the caller gives an input or takes an output: nhwc, nwc or ndhwc. Without TENSOR=, that of every input and output of its rank"),
+    cl::value_desc("[TENSOR=]LAYOUT"), cl::sub(compilingCommands));
 static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How far results may differ in rounding; recorded in the library"),
                                   cl::init(Accuracy::Default), cl::sub(compilingCommands),
                                   cl::values(clEnumValN(Accuracy::Strict, "strict", "no folding of factors and biases into weights, no Winograd convolution"),
@@ -367,6 +370,7 @@ Expected<CompileOptions> getCompileOptions() {
       return wrong("in-place", text, "OUTPUT=INPUT or OUTPUT=INPUT:ROWS, with at most one * on both sides");
     options.inPlace.push_back(text.str());
   }
+  options.ioLayouts.assign(ioLayout.begin(), ioLayout.end());
   for (StringRef text : limit)
     if (Error error = parseLimit(text, options.limits))
       return std::move(error);

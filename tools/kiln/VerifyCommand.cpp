@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/files/InputFile.h"
 #include "compiler/files/Printable.h"
+#include "compiler/run/ChannelsLast.h"
 #include "compiler/run/OnnxTensor.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -74,6 +75,19 @@ static Comparison compareOutput(const Tensor &got, const Tensor &want, StringRef
                           found == expectations.quantized.end() ? nullptr : &found->second, bounds);
 }
 
+/// Recorded tensors have the model's layouts. Those of the library are given, or null if they are the same.
+static Expected<std::vector<Tensor>> moveToLayouts(std::vector<Tensor> tensors, const char *const *layouts) {
+  for (size_t i = 0; layouts && i < tensors.size(); ++i) {
+    if (!layouts[i])
+      continue;
+    Expected<Tensor> moved = moveChannelsLast(tensors[i]);
+    if (!moved)
+      return moved.takeError();
+    tensors[i] = std::move(*moved);
+  }
+  return tensors;
+}
+
 /// The tensors of all inputs or outputs, one file for each input or output of the ONNX model.
 static Expected<std::vector<Tensor>> readTensors(StringRef folder, const LoadedModel &model, bool isOutput) {
   std::vector<Tensor> tensors;
@@ -99,7 +113,7 @@ static Expected<std::vector<Tensor>> readTensors(StringRef folder, const LoadedM
       return makeError(path + ": " + toString(tensor.takeError()));
     tensors.push_back(std::move(*tensor));
   }
-  return tensors;
+  return moveToLayouts(std::move(tensors), isOutput ? model.getInfo().output_layouts : model.getInfo().input_layouts);
 }
 
 /// The folder itself, or the test_data_set_N in it by number.

@@ -169,6 +169,8 @@ void describe() {
   }
   giveQuantization(info.input_quantization, info.num_inputs);
   giveQuantization(info.output_quantization, info.num_outputs);
+  giveTexts(info.input_layouts, info.num_inputs);
+  giveTexts(info.output_layouts, info.num_outputs);
 }
 
 //===- A run ------------------------------------------------------------------===//

@@ -49,6 +49,8 @@ static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b
       entry.append("range", range);
     if (Attribute quantization = results ? main.getResultAttr(i, nn::quantizationAttrName) : main.getArgAttr(i, nn::quantizationAttrName))
       entry.append("quantization", quantization);
+    if (Attribute layout = results ? main.getResultAttr(i, nn::layoutAttrName) : main.getArgAttr(i, nn::layoutAttrName))
+      entry.append("layout", layout);
     list.push_back(entry.getDictionary(b.getContext()));
   }
   return b.getArrayAttr(list);

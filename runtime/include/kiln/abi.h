@@ -244,6 +244,9 @@ typedef struct kiln_model_info {
   /* For models whose inputs or outputs are quantised numbers: */
   const kiln_quantization_info *input_quantization;  /* one for each input; NULL if none is known to be quantised */
   const kiln_quantization_info *output_quantization; /* the same for outputs */
+  /* For models whose inputs or outputs have another layout than the ONNX model (--io-layout): */
+  const char *const *input_layouts;  /* "nhwc", "nwc" or "ndhwc" for each input, NULL for those as in the model; NULL if all are */
+  const char *const *output_layouts; /* the same for outputs */
 } kiln_model_info;
 
 /* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
@@ -257,7 +260,7 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 56 + 11 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 56 + 13 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }
