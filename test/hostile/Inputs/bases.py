@@ -140,7 +140,7 @@ BASES = {
     "com.microsoft.SkipSimplifiedLayerNormalization": [(1, [f(1, 2, 4), f(1, 2, 4), f(4)], {})],
     "com.microsoft.TransposeMatMul": [(1, [M, f(3, 4)], {})],
     "SimplifiedLayerNormalization": [(1, [M, f(3)], {})],
-    "LayerNormalization": [(17, [M, f(3), f(3)], {})],
+    "LayerNormalization": [(1, [M, f(3), f(3)], {}), (17, [M, f(3), f(3)], {})],
     "LinearAttention": [(27, [f(1, 2, 4), f(1, 2, 4), f(1, 2, 4)], {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "linear"})],
     "Loop": [(1, [I(3), np.bool_(True), M], {"body": STEP})],
     "Scan": [(9, [f(3), M], {"body": ROW, "num_scan_inputs": 1}, 2)],
