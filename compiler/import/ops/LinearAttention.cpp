@@ -78,8 +78,11 @@ bool LinearAttention::read() {
   isDelta = rule == "delta" || rule == "gated_delta";
   if (!isGated && !isDelta && rule != "linear")
     (void)node.error("attribute 'update_rule' is '" + rule + "', expected linear, gated, delta or gated_delta");
-  if (queryHeads < 1 || stateHeads < 1 || (queryHeads % stateHeads && stateHeads % queryHeads))
-    (void)node.error("attributes 'q_num_heads' and 'kv_num_heads' are not positive, or neither is a multiple of the other");
+  // Version 1 is com.microsoft's, which also has fewer heads of queries.
+  bool isEither = node.opset == 1, isPositive = queryHeads > 0 && stateHeads > 0;
+  if (!isPositive || (queryHeads % stateHeads && !(isEither && stateHeads % queryHeads == 0)))
+    (void)node.error("attributes 'q_num_heads' and 'kv_num_heads' are not positive, or " +
+                     Twine(isEither ? "neither is a multiple of the other" : "the first is not a multiple of the second"));
   if (node.getInt("state_window", 0) > 0)
     (void)node.unsupported("states after each of the last tokens", "export the model with state_window = 0");
   if (node.failed())

@@ -54,6 +54,8 @@ static void fill(void *memory, const char *type, size_t count) {
       static_cast<uint8_t *>(memory)[i] = value > 0;
     else if (!strcmp(type, "f16"))
       static_cast<_Float16 *>(memory)[i] = static_cast<_Float16>(float(value) / 4);
+    else if (!strcmp(type, "i8"))
+      static_cast<int8_t *>(memory)[i] = int8_t(value);
     else if (!strcmp(type, "u8"))
       static_cast<uint8_t *>(memory)[i] = uint8_t(value + 6);
     else

@@ -161,6 +161,8 @@ def add_tree_cases(model):
             for at in (leaf(row), 3):
                 target = [0, 1, 0, 1][at]
                 result[target] = join(result[target], [10, 20, 30, 4][at])
+        # What no leaf names is 0, as in ONNX Runtime; the text says nothing of it.
+        exact[exact == np.finfo("f4").min] = 0
         model.case("TreeEnsemble", "TreeEnsemble", [model.input(x, dims=["M", 2])], exact, dims=["M", 2], aggregate_function=function, **attributes)
 
 
