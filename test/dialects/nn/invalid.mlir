@@ -1254,3 +1254,64 @@ func.func @lookup_table(%x: tensor<4xi8>) {
   %0 = nn.lookup %x in [1, 2] : tensor<4xi8> -> tensor<4xi8>
   return
 }
+
+// -----
+
+func.func @tree_ranks(%x: tensor<5x2xf32>, %n: tensor<3xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{expects an input of rank 2, and weights and a result of rank 3 like it}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 1 block 64 width 2 missing 0
+    : tensor<5x2xf32>, tensor<3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1xf32>
+  return
+}
+
+// -----
+
+func.func @tree_table(%x: tensor<5x2xf32>, %n: tensor<1x3xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{has a table of 'tensor<1x3xi64>', expected one dimension of known size}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 1 block 64 width 2 missing 0
+    : tensor<5x2xf32>, tensor<1x3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @tree_words(%x: tensor<5x2xf32>, %n: tensor<3xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{expects 1 to 3 words, missing 0 to 2, positive block and width, and the least or the largest}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 4 block 64 width 2 missing 0
+    : tensor<5x2xf32>, tensor<3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @tree_nodes(%x: tensor<5x2xf32>, %n: tensor<3xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{expects whole nodes, four numbers for each tree, and a known number of targets}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 2 block 64 width 2 missing 0
+    : tensor<5x2xf32>, tensor<3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @tree_blocks(%x: tensor<5x2xf32>, %n: tensor<3xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{the result}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 1 block 64 width 2 missing 0
+    : tensor<5x2xf32>, tensor<3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x2x1xf32>
+  return
+}
+
+// -----
+
+func.func @extern_name(%x: tensor<4xf32>) {
+  // expected-error @below {{names the function '4you', which is no name in C}}
+  nn.extern_call "4you"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @extern_without_result(%x: tensor<4xf32>) {
+  // expected-error @below {{has no result}}
+  nn.extern_call "f"(%x) : (tensor<4xf32>) -> ()
+  return
+}

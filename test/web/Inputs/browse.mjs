@@ -17,7 +17,7 @@ function end(status, text) {
   console.log(text);
   browser?.kill();
   browser?.on("exit", () => {
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     process.exit(status);
   });
 }
