@@ -1,7 +1,9 @@
-# One precompiled header of upstream MLIR for the whole compiler: with Clang it takes a translation unit from 5 s to under 1 s.
+# One precompiled header for the whole compiler, of upstream MLIR and of the classes of Kiln's operations: without the latter, a translation unit takes
+# three times as long. Most units include them, so a change of an operation compiles the same units again with and without it.
 add_library(KilnPrecompiled OBJECT ${PROJECT_SOURCE_DIR}/compiler/Precompiled.cpp)
 target_precompile_headers(KilnPrecompiled PRIVATE ${PROJECT_SOURCE_DIR}/compiler/Precompiled.h)
 target_compile_options(KilnPrecompiled PRIVATE -Wall -Wextra -Wno-unused-parameter -fvisibility-inlines-hidden)
+add_dependencies(KilnPrecompiled KilnNNTableGen)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Without a time stamp in it, ccache can serve the precompiled header.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")

@@ -1,7 +1,10 @@
-// Upstream headers that most of the compiler needs, precompiled once. Sources still include what they use.
+// Headers that most of the compiler needs, precompiled once with their templates: upstream's, and the classes of Kiln's operations, which take as long.
+// Sources still include what they use.
 #ifndef KILN_COMPILER_PRECOMPILED_H
 #define KILN_COMPILER_PRECOMPILED_H
 
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/NN.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -3,6 +3,7 @@
 #define KILN_DIALECTS_KERNEL_KERNEL_H
 
 #include "dialects/kernel/AttributeNames.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
