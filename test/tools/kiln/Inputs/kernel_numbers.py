@@ -96,8 +96,8 @@ def attention(q, k, v, causal):
 
 
 def blocks(b, scales, bits):
-    numbers = np.stack([b & 15, b >> 4], -1).reshape(*b.shape[:2], -1) if bits == 4 else b
-    return ((numbers.astype(np.float64) - (1 << (bits - 1))) * scales[:, :, None]).reshape(b.shape[0], -1)
+    numbers = np.stack([b & 15, b >> 4], -1).reshape(*b.shape[:2], 2 * b.shape[2]) if bits == 4 else b
+    return ((numbers.astype(np.float64) - (1 << (bits - 1))) * scales[:, :, None]).reshape(b.shape[0], numbers.shape[1] * numbers.shape[2])
 
 
 def requantize(a, a_zero_point, b, bias, scale, c_zero_point):
@@ -121,8 +121,8 @@ REFERENCES = {
     "gemm_u8s8": lambda p, a, zero, b: (a.astype(np.int32) - np.int32(zero)) @ b.astype(np.int32),
     "gemm_s8s8": lambda p, a, b: a.astype(np.int32) @ b.astype(np.int32),
     "gemm_u8s8_requantize": lambda p, *operands: requantize(*operands),
-    "gemm_nbits": lambda p, a, b, scales: a @ blocks(b, scales, 4).reshape(b.shape[0], -1).T,
-    "gemm_nbits8": lambda p, a, b, scales: a @ blocks(b, scales, 8).reshape(b.shape[0], -1).T,
+    "gemm_nbits": lambda p, a, b, scales: a @ blocks(b, scales, 4).T,
+    "gemm_nbits8": lambda p, a, b, scales: a @ blocks(b, scales, 8).T,
     "matmul_f32": lambda p, a, b: a @ b,
     "attention_f32": lambda p, q, k, v: attention(q, k, v, p["causal"] == "1"),
     "softmax": lambda p, x: softmax(x),
