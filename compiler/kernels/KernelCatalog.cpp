@@ -55,6 +55,21 @@ static std::string listNames(ArrayRef<KernelParameter> parameters) {
   return join(map_range(parameters, [](const KernelParameter &parameter) { return parameter.name; }), ", ");
 }
 
+/// What is wrong with a value for a parameter of the table: a number for a word is not, but a word for a number is, and so is a size of nothing.
+static StringRef findValueFault(StringRef given, StringRef standard) {
+  double real;
+  int64_t integer = 0, other = 0;
+  if (standard.getAsDouble(real))
+    return "";
+  if (given.getAsDouble(real))
+    return "a number";
+  if (standard.getAsInteger(10, other))
+    return "";
+  if (given.getAsInteger(10, integer) || integer < 0)
+    return "an integer that is not negative";
+  return integer == 0 && other > 0 ? "a positive integer" : "";
+}
+
 /// Replaces defaults by what is given. Values go into the kernel's text, so they are words and numbers only.
 static Error setParameters(ArrayRef<KernelParameter> given, KernelForm &form) {
   for (const KernelParameter &parameter : given) {
@@ -65,9 +80,9 @@ static Error setParameters(ArrayRef<KernelParameter> given, KernelForm &form) {
     bool isWord = all_of(parameter.value, [](char c) { return isAlnum(c) || c == '_' || c == '.' || c == '-' || c == '+'; });
     if (!isWord || parameter.value.empty())
       return makeError("kernel '" + form.kernel + "': " + what + ": expected a word or a number");
-    double before, after;
-    if (!StringRef(found->value).getAsDouble(before) && StringRef(parameter.value).getAsDouble(after))
-      return makeError("kernel '" + form.kernel + "': " + what + ": expected a number");
+    double after;
+    if (StringRef fault = form.definitions.empty() ? findValueFault(parameter.value, found->value) : ""; !fault.empty())
+      return makeError("kernel '" + form.kernel + "': " + what + ": expected " + fault);
     // A real number keeps its point, by which the text knows it.
     bool needsPoint = found->value.find_first_of(".e") != std::string::npos && isAlnum(parameter.value.back()) &&
                       StringRef(parameter.value).find_first_of(".e") == StringRef::npos && !StringRef(parameter.value).getAsDouble(after);
@@ -115,6 +130,8 @@ Error KernelCatalog::describeUnknown(StringRef name) const {
       if (external.name == name)
         return makeError("'" + name + "' is a function that the program provides (extern), no kernel");
   }
+  if (name.empty())
+    return makeError("a kernel has no name: expected [AS=]KERNEL[:PARAMETER=VALUE]...,...");
   auto distance = [&](StringRef other) { return other.starts_with(name) || name.starts_with(other) ? 1 : name.edit_distance(other); };
   StringRef nearest = *min_element(names, [&](StringRef a, StringRef b) { return distance(a) < distance(b); });
   std::string hint = distance(nearest) <= 3 ? "; did you mean '" + nearest.str() + "'?" : "; kiln kernels --list prints all";

@@ -10,6 +10,7 @@
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace llvm;
 
@@ -96,6 +97,8 @@ static int compileAndWrite(std::vector<KernelForm> forms, const CompileOptions &
     errors.insert(errors.begin(), "internal error in Kiln, please report it with the command");
   if (status != CompileStatus::Done)
     return report(errors, status == CompileStatus::Bug ? InternalError : AtFault);
+  for (const std::string &warning : library.warnings)
+    printLine(WithColor::warning(errs()), warning);
   Expected<std::vector<OutputFile>> files = collectKernelFiles(library, options, kinds);
   if (!files)
     return report(files.takeError(), AtFault);
