@@ -7,6 +7,7 @@
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
 
 using namespace llvm;
 
@@ -32,7 +33,8 @@ std::vector<KernelParameter> listParameters(const Definition &definition) {
     parameters.push_back({"type", "f32"});
   for (const definitions::Attribute &attribute : definition.attributes) {
     std::string text;
-    raw_string_ostream(text) << attribute.value.real;
+    // As many digits as the attribute of the node keeps.
+    raw_string_ostream(text) << format("%.9g", attribute.value.real);
     parameters.push_back({attribute.name, attribute.value.isInteger ? std::to_string(attribute.value.integer) : text});
   }
   return parameters;
