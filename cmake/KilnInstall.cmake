@@ -40,5 +40,5 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/KilnConfig.cmake.in ${
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/KilnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/kiln.pc.in ${PROJECT_BINARY_DIR}/package/kiln.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/KilnConfig.cmake ${PROJECT_BINARY_DIR}/package/KilnConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/KilnAddModel.cmake DESTINATION ${kilnPackageDir})
+              ${PROJECT_SOURCE_DIR}/cmake/KilnAddKernels.cmake ${PROJECT_SOURCE_DIR}/cmake/KilnAddModel.cmake DESTINATION ${kilnPackageDir})
 install(FILES ${PROJECT_BINARY_DIR}/package/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

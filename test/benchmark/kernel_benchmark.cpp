@@ -1,14 +1,16 @@
 //===- kernel_benchmark.cpp - One kernel of Kiln, of oneDNN, and the peak --===//
 //
-//   kernel_benchmark LIBRARY.so SPLIT.so "gemm 49 2048 512" THREADS [--benchmark_...]
+//   kernel_benchmark LIBRARY.so SPLIT.so "gemm 49 2048 512" THREADS [KERNELS.so] [--benchmark_...]
 //
 // Google Benchmark's cases `kiln` (the model that was compiled under the name `kernel`), `split` (the same model with its composites split, or for other
 // elements; an empty name leaves it out), `onednn/WAY` for each way of oneDNN, and `peak`, which does as many fused multiplications and additions as one CPU can.
+// With a library of `kiln kernels --name library` also `library`, its kernel for the shape, and `openblas`.
 // All in one process, so that repetitions can be interleaved. oneDNN's threads are OpenMP's (OMP_NUM_THREADS).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/run/MachineProbe.h"
 #include "kiln/half.h"
+#include "test/benchmark/KernelFunctions.h"
 #include "test/benchmark/LoadedLibrary.h"
 #include "test/benchmark/OneDnn.h"
 #include <benchmark/benchmark.h>
@@ -70,8 +72,8 @@ static int fail(const std::string &error) {
 
 int main(int argc, char **argv) {
   benchmark::Initialize(&argc, argv);
-  if (argc != 5)
-    return fail("usage: kernel_benchmark LIBRARY.so SPLIT.so \"OPERATION SIZE...\" THREADS [--benchmark_...]");
+  if (argc != 5 && argc != 6)
+    return fail("usage: kernel_benchmark LIBRARY.so SPLIT.so \"OPERATION SIZE...\" THREADS [KERNELS.so] [--benchmark_...]");
   std::string error;
   LoadedLibrary model = loadLibrary(argv[1], "kernel", error), split = *argv[2] ? loadLibrary(argv[2], "kernel", error) : LoadedLibrary();
   if (!model.run || (*argv[2] && !split.run))
@@ -95,6 +97,22 @@ int main(int argc, char **argv) {
   add("kiln", [&](benchmark::State &state) { runKiln(state, model, context); });
   if (split.run)
     add("split", [&](benchmark::State &state) { runKiln(state, split, context); });
+  std::function<kiln_status()> library = argc == 6 ? makeKernelCall(argv[5], words, context, error) : nullptr;
+  std::function<void()> openBlas = argc == 6 ? makeOpenBlas(words) : nullptr;
+  if (argc == 6 && !library)
+    return fail(error);
+  if (library)
+    add("library", [&](benchmark::State &state) {
+      for (auto _ : state)
+        if (kiln_status status = library())
+          state.SkipWithError(kiln_status_string(status));
+    });
+  if (openBlas)
+    add("openblas", [&](benchmark::State &state) {
+      openBlas();
+      for (auto _ : state)
+        openBlas();
+    });
   for (const OneDnnWay &way : ways)
     add("onednn/" + way.first, [&run = way.second](benchmark::State &state) {
       run();

@@ -103,6 +103,11 @@ def kernels_markdown(report):
                ("ratio", lambda r: f"{r['split_us'] / r['kiln_us']:.2f}", split),
                ("f32 us", lambda r: f"{r['f32_us']:.4g}" if "f32_us" in r else "", halves),
                ("times f32", lambda r: f"{r['kiln_us'] / r['f32_us']:.2f}" if "f32_us" in r else "", halves)]
+    library, blas = any("library_us" in r for r in results), any("openblas_us" in r for r in results)
+    columns += [("library us", lambda r: f"{r['library_us']:.4g}", library),
+                ("ratio to Kiln", lambda r: f"{r['library_us'] / r['kiln_us']:.2f}", library),
+                ("OpenBLAS us", lambda r: f"{r['openblas_us']:.4g}" if "openblas_us" in r else "", blas),
+                ("ratio to library", lambda r: f"{r['openblas_us'] / r['library_us']:.2f}" if "openblas_us" in r else "", blas)]
     columns = [(name, value) for name, value, wanted in columns if wanted]
     lines = [provenance(report), "", "| " + " | ".join(name for name, _ in columns) + " |", "|---" * len(columns) + "|"]
     lines += ["| " + " | ".join(str(value(r)) for _, value in columns) + " |" for r in results]

@@ -18,11 +18,15 @@ inline llvm::cl::SubCommand tuneCommand("tune", "Measure alternatives of each ke
 inline llvm::cl::SubCommand quantizeCommand("quantize", "Write a model with 8-bit or 4-bit integers, calibrated on samples of its inputs");
 inline llvm::cl::SubCommand inspectCommand("inspect", "Show the signature, operators, sizes and decisions of a model or a library");
 inline llvm::cl::SubCommand opsCommand("ops", "Check, print, evaluate or convert a file of definitions of operators");
+inline llvm::cl::SubCommand kernelsCommand("kernels", "Compile kernels without a model to a static library and a header");
 inline llvm::cl::SubCommand completionCommand("completion", "Print the completion script of a shell: bash or zsh");
 
 /// The subcommands that compile a model, those whose compile has a result to package, those that run a model, and those that can fill its inputs.
 inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand,      &verifyCommand, &benchCommand,
                                                    &tuneCommand,    &quantizeCommand, &inspectCommand};
+/// Those that compile anything: models, or kernels without a model.
+inline llvm::cl::SubCommandGroup codeCommands{&compileCommand, &runCommand,      &verifyCommand,  &benchCommand,
+                                              &tuneCommand,    &quantizeCommand, &inspectCommand, &kernelsCommand};
 inline llvm::cl::SubCommandGroup packagingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &tuneCommand, &inspectCommand};
 inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &quantizeCommand};
 inline llvm::cl::SubCommandGroup fillingCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand};
@@ -35,6 +39,7 @@ int runTune();
 int runQuantize();
 int runInspect();
 int runOps();
+int runKernels();
 int runCompletion();
 
 /// Prints the named targets with what they have, which `--target=list` asks for. It needs no model.

@@ -16,7 +16,7 @@ namespace kiln {
 
 static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL.onnx"), cl::sub(compilingCommands));
 static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbols (default: made from the file name)"), cl::value_desc("NAME"),
-    cl::sub(compilingCommands));
+    cl::sub(codeCommands));
 static std::string describeTargetOption() {
   std::string text = "CPU to compile for: ";
   for (const Target &known : getTargets())
@@ -27,18 +27,18 @@ static const std::string targetOption = describeTargetOption();
 
 static cl::list<std::string> target("target", cl::CommaSeparated,
     cl::desc(targetOption),
-    cl::value_desc("CPU,..."), cl::sub(compilingCommands));
+    cl::value_desc("CPU,..."), cl::sub(codeCommands));
 static cl::opt<std::string> system("system",
     cl::desc("Operating system to compile for, on 64-bit x86 and Arm: linux, windows (mingw), windows-msvc or macos (default: the target's)"),
-    cl::value_desc("NAME"), cl::sub(compilingCommands));
+    cl::value_desc("NAME"), cl::sub(codeCommands));
 static cl::list<std::string> library("library",
     cl::desc("Map operations to a library: onednn for those it was measured to be faster at, onednn:all for all it supports, or onednn:conv,matmul,..."),
     cl::value_desc("NAME[:OP,...]"), cl::sub(compilingCommands));
 static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or give it bounds, which every run checks"),
-                                 cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(compilingCommands));
+                                 cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(codeCommands));
 static cl::list<std::string> specialize("specialize",
     cl::desc("Also compile versions for these sizes of a dynamic dimension; a run uses the version that fits, or the general one"),
-    cl::value_desc("NAME=SIZE,..."), cl::sub(compilingCommands));
+    cl::value_desc("NAME=SIZE,..."), cl::sub(codeCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make the shape of an input static; ? leaves a dimension dynamic"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
@@ -59,21 +59,21 @@ static cl::list<std::string> ioLayout("io-layout",
     cl::desc("Layout in which the caller gives an input or takes an output: nhwc, nwc or ndhwc. Without TENSOR=, that of every input and output of its rank"),
     cl::value_desc("[TENSOR=]LAYOUT"), cl::sub(compilingCommands));
 static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How far results may differ in rounding; recorded in the library"),
-                                  cl::init(Accuracy::Default), cl::sub(compilingCommands),
+                                  cl::init(Accuracy::Default), cl::sub(codeCommands),
                                   cl::values(clEnumValN(Accuracy::Strict, "strict", "no folding of factors and biases into weights, no Winograd convolution"),
                                              clEnumValN(Accuracy::Default, "default", "folding that stays within a few units in the last place"),
                                              clEnumValN(Accuracy::Fast, "fast",
                                                         "exp within 4 ulp, or 2^-12 if rounded to f16 or bf16, in softmax, sigmoid and similar operations")));
 static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
     cl::desc("Accuracy of the exp in operations of one name: exact, ulp4 or half, as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
-    cl::sub(compilingCommands));
+    cl::sub(codeCommands));
 static cl::list<std::string> functions("functions",
     cl::desc("Take the functions that the model calls and does not have from this ONNX file (.onnx, .textproto); its domains must have the versions that the "
              "model imports"),
     cl::value_desc("FILE"), cl::sub(compilingCommands));
 static cl::list<std::string> ops("ops",
     cl::desc("Take the operators that the model calls and nobody else has from this file of definitions (docs/Operators.md)"),
-    cl::value_desc("FILE"), cl::sub(compilingCommands));
+    cl::value_desc("FILE"), cl::sub(codeCommands));
 static cl::opt<std::string> compute("compute",
     cl::desc("Round both factors of f32 products and convolutions to bf16, f16 or bf16x2 (two terms of bf16), with sums of f32, where the target has an "
              "instruction that makes it faster; recorded in the library"),
@@ -86,7 +86,7 @@ static cl::opt<std::string> weightsType("weights-type",
              "for each block of 32); what computes with them stays f32"),
     cl::value_desc("TYPE"), cl::sub(compilingCommands));
 static cl::opt<bool> flushSubnormals("flush-subnormals",
-    cl::desc("Let kernels take subnormal numbers for zero, on CPUs that have a mode for it; recorded in the library"), cl::sub(compilingCommands));
+    cl::desc("Let kernels take subnormal numbers for zero, on CPUs that have a mode for it; recorded in the library"), cl::sub(codeCommands));
 static cl::opt<std::string> memory("memory",
     cl::desc("What comes first: fastest (default), or smallest, which runs kernels in the order that needs least memory and does without forms that need more"),
                                    cl::value_desc("GOAL"), cl::init("fastest"), cl::sub(compilingCommands));
@@ -107,14 +107,14 @@ static cl::list<std::string> limit("limit", cl::CommaSeparated,
              "image-height and image-width (4096, that ImageDecoder decodes)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler for the objects (default: built in)"), cl::value_desc("COMPILER"),
-    cl::sub(compilingCommands));
+    cl::sub(codeCommands));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Number of translation units to compile at once (default: one per CPU)"), cl::value_desc("N"), cl::init(0),
-    cl::sub(compilingCommands));
+    cl::sub(codeCommands));
 static cl::opt<std::string> profile("profile",
     cl::desc("Use the measured choices of kernels in a profile from kiln tune"), cl::value_desc("FILE"), cl::sub(compilingCommands));
-static cl::opt<bool> noCache("no-cache", cl::desc("Do not use the kernel cache"), cl::sub(compilingCommands));
+static cl::opt<bool> noCache("no-cache", cl::desc("Do not use the kernel cache"), cl::sub(codeCommands));
 static cl::opt<std::string> crash("debug-crash", cl::desc("Crash immediately or in a stage, to test crash handling"), cl::Hidden, cl::ValueOptional,
-                                  cl::value_desc("STAGE"), cl::sub(compilingCommands));
+                                  cl::value_desc("STAGE"), cl::sub(codeCommands));
 
 static Error wrong(StringRef option, StringRef text, const Twine &expected) {
   return makeError("--" + option + "=" + text + ": expected " + expected);

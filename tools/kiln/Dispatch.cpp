@@ -52,6 +52,13 @@ static constexpr Command commands[] = {
      "  kiln ops acme.kiln --eval gate --input x=x.npy --input w=w.npy -o y.npy\n"
      "  kiln ops acme.kiln --ir gate --shape x=2x3 --shape w=2x3\n"
      "  kiln ops acme.kiln --onnx acme.onnx                             functions for other engines\n"},
+    {&kernelsCommand, runKernels,
+     "EXAMPLES:\n\n"
+     "  kiln kernels --list                                             what there is\n"
+     "  kiln kernels gemm_f32,softmax -o out --name acme                out/acme.h and out/libacme.a\n"
+     "  kiln kernels relu,relu_f16=relu:type=f16 -o out                 a kernel for another type, under another name\n"
+     "  kiln kernels gemm_u8s8 -o out --target=x86-64-v2,x86-64-v3,x86-64-v4\n"
+     "  kiln kernels gate --ops acme.kiln -o out                        an operator of your own\n"},
     {&completionCommand, runCompletion,
      "EXAMPLES:\n\n"
      "  source <(kiln completion bash)\n"

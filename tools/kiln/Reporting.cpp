@@ -22,9 +22,9 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<bool> json("json", cl::desc("Print one JSON object on standard output"), cl::sub(compilingCommands));
-static cl::opt<bool> verbose("v", cl::desc("Print what is done"), cl::sub(compilingCommands));
-static cl::opt<bool> quiet("q", cl::desc("Print errors and warnings only"), cl::sub(compilingCommands));
+static cl::opt<bool> json("json", cl::desc("Print one JSON object on standard output"), cl::sub(codeCommands));
+static cl::opt<bool> verbose("v", cl::desc("Print what is done"), cl::sub(codeCommands));
+static cl::opt<bool> quiet("q", cl::desc("Print errors and warnings only"), cl::sub(codeCommands));
 
 bool wantsJson() { return json; }
 

@@ -1,0 +1,24 @@
+//===- KernelHeader.h - The C functions of a library of kernels -----------------===//
+#ifndef KILN_COMPILER_KERNELS_KERNELHEADER_H
+#define KILN_COMPILER_KERNELS_KERNELHEADER_H
+
+#include "compiler/emit/Signature.h"
+#include "compiler/kernels/KernelForm.h"
+
+namespace kiln {
+
+/// A compiled kernel: what it is for, and the small model behind its function.
+struct CompiledKernel {
+  KernelForm form;
+  Signature model;
+};
+
+/// NAME.h: the C ABI block, and two functions for each kernel.
+std::string printKernelHeader(llvm::StringRef name, llvm::ArrayRef<CompiledKernel> kernels);
+
+/// The translation unit that defines these functions by those of the models.
+std::string printKernelUnit(llvm::StringRef name, llvm::ArrayRef<CompiledKernel> kernels);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_KERNELS_KERNELHEADER_H

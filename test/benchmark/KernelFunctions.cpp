@@ -1,0 +1,91 @@
+//===- KernelFunctions.cpp - The kernels of `kiln kernels` in the benchmark -===//
+#include "test/benchmark/KernelFunctions.h"
+#include <cstdlib>
+#include <dlfcn.h>
+#include <memory>
+#include <type_traits>
+#ifdef KILN_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace kiln {
+
+namespace {
+using Buffer = std::shared_ptr<float>;
+
+Buffer allocate(int64_t elements) {
+  size_t bytes = (size_t(elements) * sizeof(float) + 127) & ~size_t(63);
+  Buffer buffer(static_cast<float *>(std::aligned_alloc(64, bytes)), &std::free);
+  for (size_t i = 0; i < bytes / sizeof(float); ++i)
+    buffer.get()[i] = float(i % 13) * 0.1f - 0.6f;
+  return buffer;
+}
+
+/// A call with these sizes; each of `elements` is the length of an operand, the last one that of the result.
+template <typename Run, typename... Sizes>
+std::function<kiln_status()> bind(void *library, const std::string &name, const kiln_context &context, std::vector<int64_t> elements, Sizes... sizes) {
+  auto size = reinterpret_cast<size_t (*)(Sizes...)>(dlsym(library, ("library_" + name + "_workspace_size").c_str()));
+  auto run = reinterpret_cast<Run>(dlsym(library, ("library_" + name).c_str()));
+  if (!size || !run)
+    return nullptr;
+  std::vector<Buffer> buffers;
+  for (int64_t count : elements)
+    buffers.push_back(allocate(count));
+  Buffer workspace = allocate(int64_t(size(sizes...) / sizeof(float)) + 16);
+  if constexpr (std::is_invocable_v<Run, Sizes..., const float *, float *, void *, const kiln_context *>)
+    return [=, &context] { return run(sizes..., buffers[0].get(), buffers[1].get(), workspace.get(), &context); };
+  else if constexpr (std::is_invocable_v<Run, Sizes..., const float *, const float *, float *, void *, const kiln_context *>)
+    return [=, &context] { return run(sizes..., buffers[0].get(), buffers[1].get(), buffers[2].get(), workspace.get(), &context); };
+  else
+    return [=, &context] { return run(sizes..., buffers[0].get(), buffers[1].get(), buffers[2].get(), buffers[3].get(), workspace.get(), &context); };
+}
+
+using S = int64_t;
+using In = const float *;
+using Elementwise = kiln_status (*)(S, In, float *, void *, const kiln_context *);
+using Rows = kiln_status (*)(S, S, In, float *, void *, const kiln_context *);
+using Norm = kiln_status (*)(S, S, In, In, In, float *, void *, const kiln_context *);
+using Product = kiln_status (*)(S, S, S, In, In, float *, void *, const kiln_context *);
+using Batch = kiln_status (*)(S, S, S, S, In, In, float *, void *, const kiln_context *);
+} // namespace
+
+std::function<kiln_status()> makeKernelCall(const char *path, const std::vector<std::string> &words, const kiln_context &context, std::string &error) {
+  void *library = dlopen(path, RTLD_NOW);
+  if (!library) {
+    error = dlerror();
+    return nullptr;
+  }
+  std::vector<S> n;
+  for (size_t i = 1; i < words.size(); ++i)
+    n.push_back(std::atoll(words[i].c_str()));
+  const std::string &kind = words.front();
+  std::function<kiln_status()> call;
+  if (kind == "gemm")
+    call = bind<Product>(library, "gemm_f32", context, {n[0] * n[2], n[2] * n[1], n[0] * n[1]}, n[0], n[1], n[2]);
+  else if (kind == "matmul")
+    call = bind<Batch>(library, "matmul_f32", context, {n[0] * n[1] * n[3], n[0] * n[3] * n[2], n[0] * n[1] * n[2]}, n[0], n[1], n[2], n[3]);
+  else if (kind == "softmax" && n[2] == 1)
+    call = bind<Rows>(library, "softmax", context, {n[0] * n[1], n[0] * n[1]}, n[0], n[1]);
+  else if (kind == "layernorm")
+    call = bind<Norm>(library, "layer_norm", context, {n[0] * n[1], n[1], n[1], n[0] * n[1]}, n[0], n[1]);
+  else if (kind == "gelu")
+    call = bind<Elementwise>(library, "gelu", context, {n[0] * n[1], n[0] * n[1]}, n[0] * n[1]);
+  if (!call)
+    error = "the library of kernels has nothing for '" + kind + "'";
+  return call;
+}
+
+std::function<void()> makeOpenBlas(const std::vector<std::string> &words) {
+#ifdef KILN_OPENBLAS
+  if (words.front() != "gemm")
+    return nullptr;
+  int m = std::atoi(words[1].c_str()), n = std::atoi(words[2].c_str()), k = std::atoi(words[3].c_str());
+  Buffer a = allocate(int64_t(m) * k), b = allocate(int64_t(k) * n), c = allocate(int64_t(m) * n);
+  return [=] { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a.get(), k, b.get(), n, 0, c.get(), n); };
+#else
+  (void)words;
+  return nullptr;
+#endif
+}
+
+} // namespace kiln

@@ -1,0 +1,21 @@
+//===- KernelFunctions.h - The kernels of `kiln kernels` in the benchmark ---===//
+#ifndef KILN_TEST_BENCHMARK_KERNELFUNCTIONS_H
+#define KILN_TEST_BENCHMARK_KERNELFUNCTIONS_H
+
+#include "kiln/runtime.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// One run of the function `library_...` in a shared library that does what the words of a shape say (OneDnn.h), on buffers of its own. Empty where the library
+/// has none for them, with the reason in `error`.
+std::function<kiln_status()> makeKernelCall(const char *path, const std::vector<std::string> &words, const kiln_context &context, std::string &error);
+
+/// One run of OpenBLAS's sgemm; empty without OpenBLAS, and for words that are no product of matrices.
+std::function<void()> makeOpenBlas(const std::vector<std::string> &words);
+
+} // namespace kiln
+
+#endif // KILN_TEST_BENCHMARK_KERNELFUNCTIONS_H
