@@ -10,7 +10,8 @@ namespace kiln {
 static std::vector<Description::Tensor> describeTensors(const Signature &signature, bool isOutput) {
   std::vector<Description::Tensor> result;
   for (auto [i, tensor] : enumerate(isOutput ? signature.outputs : signature.inputs))
-    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput), tensor.quantization, tensor.layout});
+    result.push_back({tensor.onnxName, shapeText(tensor, signature), tensor.range, signature.describeElement(i, isOutput), tensor.quantization, tensor.labels,
+                      tensor.layout});
   // Sequences without tensors have entries, too.
   for (const nn::SequenceInfo &sequence : signature.sequences)
     if (sequence.isOutput == isOutput && sequence.count <= 0)
@@ -70,6 +71,13 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
       if (tensor.quantization->axis >= 0)
         quantization["axis"] = tensor.quantization->axis;
       row["quantization"] = std::move(quantization);
+    }
+    if (tensor.labels) {
+      bool areStrings = !tensor.labels->strings.empty();
+      json::Object labels{{"labels", areStrings ? json::Array(map_range(tensor.labels->strings, jsonText)) : json::Array(tensor.labels->integers)}};
+      if (tensor.labels->axis >= 0)
+        labels["axis"] = tensor.labels->axis;
+      row["labels"] = std::move(labels);
     }
     if (!tensor.layout.empty())
       row["layout"] = tensor.layout;
@@ -132,12 +140,29 @@ static std::optional<nn::TensorQuantization> readQuantization(const json::Object
   return result;
 }
 
+static std::optional<nn::ClassLabels> readLabels(const json::Object &row) {
+  const json::Object *fields = row.getObject("labels");
+  const json::Array *values = fields ? fields->getArray("labels") : nullptr;
+  if (!values || values->empty())
+    return std::nullopt;
+  nn::ClassLabels result{fields->getInteger("axis").value_or(-1), {}, {}};
+  for (const json::Value &value : *values) {
+    if (std::optional<int64_t> integer = value.getAsInteger())
+      result.integers.push_back(*integer);
+    else if (std::optional<StringRef> text = value.getAsString())
+      result.strings.push_back(text->str());
+  }
+  // Labels are of one kind.
+  return result.size() == values->size() && (result.integers.empty() || result.strings.empty()) ? std::optional(std::move(result)) : std::nullopt;
+}
+
 static std::vector<Description::Tensor> readTensors(const json::Object &object, StringRef key) {
   std::vector<Description::Tensor> tensors;
   forEachRow(object, key, [&](const json::Object &row) {
     tensors.push_back({getText(row, "name"), getText(row, "type")});
     tensors.back().element = getText(row, "element");
     tensors.back().quantization = readQuantization(row);
+    tensors.back().labels = readLabels(row);
     tensors.back().layout = getText(row, "layout");
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (const json::Array *range = row.getArray("range"); range && range->size() == 2)

@@ -16,6 +16,8 @@ struct Description {
     std::string element = "";
     /// What its integers stand for.
     std::optional<nn::TensorQuantization> quantization = std::nullopt;
+    /// What the classes of an output are.
+    std::optional<nn::ClassLabels> labels = std::nullopt;
     /// The caller's layout, "nhwc"; empty: the model's.
     std::string layout = "";
   };

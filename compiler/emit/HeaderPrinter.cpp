@@ -26,6 +26,8 @@ static std::string printStruct(const std::vector<SignatureTensor> &tensors, Stri
       named += llvm::formatv(", values in [{0}, {1}]", tensor.range->first, tensor.range->second);
     if (tensor.quantization)
       named += ", " + quantizationText(*tensor.quantization);
+    if (tensor.labels)
+      named += ", " + makeCommentText(labelsText(*tensor.labels));
     if (!tensor.layout.empty())
       named += ", " + tensor.layout;
     for (auto [i, input] : llvm::enumerate(tensor.inPlaceOf))
@@ -179,6 +181,27 @@ static std::string printQuantization(const Signature &signature) {
   return text.empty() ? "" : "/* Quantised tensors: integer q stands for the number (q - zero point) * scale. */\n" + text + "\n";
 }
 
+/// Macros of the labels of classes: their number, and the initializer of an array.
+static std::string printLabels(const Signature &signature) {
+  std::string text;
+  for (const SignatureTensor &tensor : signature.outputs) {
+    if (!tensor.labels)
+      continue;
+    std::string macro = signature.macro + "_" + makeMacroName(tensor.field);
+    text += "#define " + macro + "_NUM_LABELS " + std::to_string(tensor.labels->size()) + "\n#define " + macro + "_LABELS {";
+    size_t column = headerColumns;
+    for (size_t i = 0; i < tensor.labels->size(); ++i) {
+      std::string value = tensor.labels->strings.empty() ? integerLiteral(tensor.labels->integers[i]) : makeStringLiteral(tensor.labels->strings[i]);
+      bool breaks = column + value.size() + 2 > headerColumns;
+      text += (i ? "," : "") + std::string(breaks ? " \\\n  " : " ") + value;
+      column = (breaks ? 2 : column + 2) + value.size();
+    }
+    text += "}\n";
+  }
+  return text.empty() ? "" : "/* Labels of classes, in their order: `static const char *const labels[] = ..._LABELS;`, or int64_t. " +
+                             signature.name + "_info.output_labels has them, too. */\n" + text + "\n";
+}
+
 /// What the user asked to have rounded, and how much that is.
 static std::string printRounding(const Signature &signature) {
   if (signature.rounding.empty())
@@ -205,8 +228,8 @@ std::string printHeader(const Signature &signature) {
   text += embeddedFile("kiln/abi.h").str() + "\n";
   text += "#if defined(__GNUC__) || defined(__clang__)\n#define " + api + " __attribute__((visibility(\"default\")))\n#else\n#define " + api + "\n#endif\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += printSizes(signature) + printDims(signature) + printQuantization(signature) + printStruct(signature.inputs, "inputs", true, signature) +
-          printStruct(signature.outputs, "outputs", false, signature) + printFunctions(signature);
+  text += printSizes(signature) + printDims(signature) + printQuantization(signature) + printLabels(signature) +
+          printStruct(signature.inputs, "inputs", true, signature) + printStruct(signature.outputs, "outputs", false, signature) + printFunctions(signature);
   text += "\n#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n" + printWrapper(signature);
   return text + "\n#endif /* " + guard + " */\n";
 }

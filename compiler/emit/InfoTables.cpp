@@ -89,6 +89,28 @@ static std::string printQuantization(const std::vector<SignatureTensor> &tensors
   return isAny ? arrays + "const kiln_quantization_info " + name + "_quantization_table[] = {\n" + rows + "};\n" : "";
 }
 
+/// The labels of the outputs' classes; empty if none has any.
+static std::string printLabels(const std::vector<SignatureTensor> &tensors) {
+  std::string arrays, rows;
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    if (!tensor.labels) {
+      rows += "    {nullptr, nullptr, 0, -1},\n";
+      continue;
+    }
+    std::vector<std::string> values;
+    for (int64_t value : tensor.labels->integers)
+      values.push_back(integerLiteral(value));
+    for (const std::string &text : tensor.labels->strings)
+      values.push_back("{" + makeStringLiteral(text) + ", " + std::to_string(text.size()) + "}");
+    bool areStrings = !tensor.labels->strings.empty();
+    std::string id = "output" + std::to_string(i) + "_labels";
+    arrays += array(areStrings ? "kiln_string " : "int64_t ", id, values);
+    rows += "    {" + (areStrings ? "nullptr, " + id : id + ", nullptr") + ", " + std::to_string(values.size()) + ", " +
+            std::to_string(tensor.labels->axis) + "},\n";
+  }
+  return arrays.empty() ? "" : arrays + "const kiln_labels_info output_labels_table[] = {\n" + rows + "};\n";
+}
+
 /// The layouts of inputs or outputs; empty if all have the model's.
 static std::string printLayouts(const std::vector<SignatureTensor> &tensors, const std::string &name) {
   std::vector<std::string> layouts;
@@ -108,7 +130,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
   }
   std::string inputQuantization = printQuantization(signature.inputs, "input"), outputQuantization = printQuantization(signature.outputs, "output");
   std::string inputLayouts = printLayouts(signature.inputs, "input"), outputLayouts = printLayouts(signature.outputs, "output");
-  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization + inputLayouts + outputLayouts;
+  std::string outputLabels = printLabels(signature.outputs);
+  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization + inputLayouts + outputLayouts + outputLabels;
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
@@ -135,7 +158,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"input_quantization", table(inputQuantization.empty(), "input_quantization_table")},
                                                              {"output_quantization", table(outputQuantization.empty(), "output_quantization_table")},
                                                              {"input_layouts", table(inputLayouts.empty(), "input_layout_table")},
-                                                             {"output_layouts", table(outputLayouts.empty(), "output_layout_table")}};
+                                                             {"output_layouts", table(outputLayouts.empty(), "output_layout_table")},
+                                                             {"output_labels", table(outputLabels.empty(), "output_labels_table")}};
   text += "constexpr kiln_model_info description = {\n";
   for (auto &[field, value] : fields)
     text += "    /*" + field + "*/ " + value + ",\n";

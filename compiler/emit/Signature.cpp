@@ -29,6 +29,7 @@ static std::vector<SignatureTensor> readTensors(ArrayAttr list) {
     if (auto range = entry.getAs<DenseF64ArrayAttr>("range"); range && range.size() == 2)
       tensors.back().range = {range[0], range[1]};
     tensors.back().quantization = nn::readQuantization(entry.get("quantization"));
+    tensors.back().labels = nn::readLabels(entry.get("labels"));
     if (auto layout = entry.getAs<StringAttr>("layout"))
       tensors.back().layout = layout.str();
   }
@@ -264,11 +265,27 @@ std::string numberText(float number) {
   return std::string(buffer, std::to_chars(buffer, buffer + sizeof(buffer), number).ptr);
 }
 
+std::string integerLiteral(int64_t number) {
+  // The smallest one has no literal of its own.
+  return number == std::numeric_limits<int64_t>::min() ? "(-9223372036854775807 - 1)" : std::to_string(number);
+}
+
 std::string floatLiteral(float number) {
   if (!std::isfinite(number))
     return std::isnan(number) ? "__builtin_nanf(\"\")" : number < 0 ? "-__builtin_inff()" : "__builtin_inff()";
   std::string text = numberText(number);
   return text + (StringRef(text).find_first_of(".e") == StringRef::npos ? ".0f" : "f");
+}
+
+std::string labelsText(const nn::ClassLabels &labels) {
+  constexpr size_t most = 8;
+  std::string list;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels.size() > most && i == most - 2)
+      list += ", ...", i = labels.size() - 1;
+    list += (list.empty() ? "" : ", ") + (labels.strings.empty() ? std::to_string(labels.integers[i]) : "'" + labels.strings[i] + "'");
+  }
+  return "labels " + list + (labels.axis < 0 ? "" : " along axis " + std::to_string(labels.axis));
 }
 
 std::string quantizationText(const nn::TensorQuantization &quantization) {

@@ -6,6 +6,7 @@
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
 #include "dialects/nn/SymbolBounds.h"
+#include "dialects/nn/ClassLabels.h"
 #include "dialects/nn/TensorQuantization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -27,6 +28,8 @@ struct SignatureTensor {
   std::optional<std::pair<double, double>> range = std::nullopt;
   /// What its integers stand for, if constants of the model say it.
   std::optional<nn::TensorQuantization> quantization = std::nullopt;
+  /// What the classes of an output are, if it comes from a classifier.
+  std::optional<nn::ClassLabels> labels = std::nullopt;
   /// The caller's layout, "nhwc"; empty: the model's.
   std::string layout = "";
   /// The inputs whose buffer the output may be.
@@ -140,9 +143,13 @@ std::string elementEnumerator(mlir::Type elementType);
 std::string shapeText(const SignatureTensor &tensor, const Signature &signature);
 /// "scale 0.5, zero point 3", "256 scales along axis 1".
 std::string quantizationText(const nn::TensorQuantization &quantization);
+/// "labels 0, 1, 2 along axis 1"; of many, the first and the last.
+std::string labelsText(const nn::ClassLabels &labels);
 /// The shortest text that reads back as the same f32, and that text as a constant of C.
 std::string numberText(float number);
 std::string floatLiteral(float number);
+/// As an int64_t, in C and C++.
+std::string integerLiteral(int64_t number);
 /// A dimension as C text, with `prefix` before the names of the symbols.
 std::string dimText(mlir::AffineExpr expr, const Signature &signature, llvm::StringRef prefix);
 

@@ -75,6 +75,7 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
     return failure();
   makeComposites(function, calls);
   signature.noteQuantization();
+  signature.noteLabels();
   std::string name = options.name.empty() ? makeModelName(options.path) : options.name;
   (*result.module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
   sizes.record(*result.module);

@@ -32,6 +32,8 @@ public:
   mlir::LogicalResult returnOutputs(Scope &scope, BodyImporter &body);
   /// Notes what the integers of inputs and outputs stand for, where all users of an input dequantise it alike, or an output is quantised, with constants.
   void noteQuantization();
+  /// Notes the labels of outputs that come from classifiers or ZipMap (ClassLabels.cpp).
+  void noteLabels();
   /// The results of @main that are the model's outputs.
   unsigned numOutputs() const { return outputNames.size(); }
   /// Which arguments and results are elements of sequences and optionals.

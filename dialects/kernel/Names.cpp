@@ -102,14 +102,19 @@ bool isRuntimeFunction(StringRef name) {
       "kiln::string_case",   "kiln::string_concat", "kiln::string_equal",  "kiln::string_fill",   "kiln::string_filter",
       "kiln::string_find",   "kiln::string_match",  "kiln::string_order",  "kiln::string_split"};
   // Templates of the words of a node, and of whether what equals a threshold goes right.
-  static constexpr StringLiteral trees[] = {"kiln::tree_ensemble<1, false>", "kiln::tree_ensemble<1, true>", "kiln::tree_ensemble<2, false>",
-                                            "kiln::tree_ensemble<2, true>", "kiln::tree_ensemble<3, false>"};
+  static constexpr StringLiteral trees[] = {"kiln::tree_ensemble<1, false>", "kiln::tree_ensemble<2, false>", "kiln::tree_ensemble<2, true>",
+                                            "kiln::tree_ensemble<3, false>"};
   // The steps of several rows that targets list, and what goes with them.
   if (name.starts_with("kiln::tile_") || name.starts_with("kiln::tiles_"))
     return isIdentifier(name.drop_front(StringRef("kiln::").size()));
   // A template of the number of lanes.
   if (name.consume_front("kiln::fourier_rows<"))
     return name.consume_back(">") && name.size() <= 3 && !name.empty() && all_of(name, isDigit);
+  // A template of the number of levels, and of whether nodes hold leaves.
+  if (name.consume_front("kiln::full_trees<")) {
+    auto [levels, holdsLeaves] = name.split(", ");
+    return !levels.empty() && levels.size() <= 2 && all_of(levels, isDigit) && (holdsLeaves == "true>" || holdsLeaves == "false>");
+  }
   return is_contained(functions, name) || is_contained(trees, name);
 }
 

@@ -50,6 +50,8 @@ inline constexpr llvm::StringLiteral nodeAttrName = "nn.node";
 inline constexpr llvm::StringLiteral rangeAttrName = "nn.range";
 /// Of an argument or a result: what its integers stand for (TensorQuantization.h).
 inline constexpr llvm::StringLiteral quantizationAttrName = "nn.quantization";
+/// Of a result: what the classes are whose labels or scores it has (ClassLabels.h).
+inline constexpr llvm::StringLiteral labelsAttrName = "nn.labels";
 /// Of an argument or a result that has the caller's layout instead of the model's: nwc, nhwc or ndhwc.
 inline constexpr llvm::StringLiteral layoutAttrName = "nn.layout";
 /// @}

@@ -1,5 +1,6 @@
 //===- AttributeRules.cpp - What the attributes of the dialect may be ------===//
 #include "dialects/kernel/AttributeRules.h"
+#include "dialects/nn/ClassLabels.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Rounding.h"
 #include "dialects/nn/Sequences.h"
@@ -50,6 +51,8 @@ static bool areSequences(Operation *, Attribute value) {
 
 static bool isQuantization(Operation *, Attribute value) { return readQuantization(value).has_value(); }
 
+static bool areLabels(Operation *, Attribute value) { return readLabels(value).has_value(); }
+
 static bool isIoLayout(Operation *, Attribute value) {
   auto word = dyn_cast<StringAttr>(value);
   return word && (word == "nwc" || word == "nhwc" || word == "ndhwc");
@@ -90,6 +93,7 @@ static constexpr kernel::AttributeRule argumentRules[] = {
 static constexpr kernel::AttributeRule resultRules[] = {
     {nameAttrName, "func.func", "a string", isKind<StringAttr>},
     {nodeAttrName, "func.func", "a string", isKind<StringAttr>},
+    {labelsAttrName, "func.func", "a dictionary with axis, and labels that are integers or strings", areLabels},
     {quantizationAttrName, "func.func", quantization, isQuantization},
     {layoutAttrName, "func.func", layouts, isIoLayout},
 };

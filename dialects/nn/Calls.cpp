@@ -1,5 +1,6 @@
 //===- Calls.cpp - Transforms, conversions of strings ------------------------===//
 #include "dialects/nn/Calls.h"
+#include "dialects/nn/FullTrees.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Fourier.h"
 #include "dialects/nn/Verify.h"
@@ -72,10 +73,19 @@ LogicalResult TreeEnsembleOp::verify() {
       return emitOpError("has a table of ") << table << ", expected one dimension of known size";
   auto within = [](uint64_t value, uint64_t low, uint64_t high) { return low <= value && value <= high; };
   if (!within(getWords(), 1, 3) || !within(getMissing(), 0, 2) || !within(getBlock(), 1, 1 << 20) || !within(getWidth(), 1, 1 << 30) ||
-      (getWords() == 1 && !in.getElementType().isF32()) || (getLeast() && getLargest()) || (getStrict() && getWords() == 3))
+      (getWords() == 1 && !in.getElementType().isF32()) || (getLeast() && getLargest()) || (getStrict() && getWords() != 2))
     return emitOpError("expects 1 to 3 words, missing 0 to 2, positive block and width, and the least or the largest");
   if (nodes.getNumElements() % getWords() || trees.getNumElements() % 4 || trees.getNumElements() == 0 || out.isDynamicDim(2))
     return emitOpError("expects whole nodes, four numbers for each tree, and a known number of targets");
+  if (auto levels = getLevels()) {
+    if (!within(*levels, leastFullLevels, mostFullLevels) || getWords() != 1 || getBlock() % fullStreams)
+      return emitOpError("expects ") << leastFullLevels << " to " << mostFullLevels << " levels of nodes of one word, and a multiple of " << fullStreams
+                                     << " trees in a block";
+    if (int64_t want = countFullWords(trees.getNumElements() / 4, *levels, getHoldsLeaves()); nodes.getNumElements() != want)
+      return emitOpError("has ") << nodes.getNumElements() << " words of nodes, expected " << want;
+  }
+  if (getHoldsLeaves() && (!getLevels() || getListed() || getLeast() || getLargest()))
+    return emitOpError("expects sums and levels where nodes hold leaves");
   int64_t blocks = llvm::divideCeil(trees.getNumElements() / 4, getBlock());
   return verifyDims(*this, out, {getDims(in)[0], getAffineConstantExpr(blocks, getContext()), getDims(out)[2]}, "the result");
 }

@@ -35,9 +35,11 @@ def NN_TreeEnsembleOp : NN_Op<"tree_ensemble", [Pure]> {
     those that are left) give `target`: it adds them in the trees' order, or takes the `least` (infinity if there is none) or the `largest`. That blocks are
     results of their own makes them tasks for threads, and fixes the order of the sum.
 
-    `nodes` has `words` words for each node (1: f32, the same comparison in all nodes, and up to 65536 nodes of a tree and columns; 2: any type; 3: any
-    comparisons), `trees` four numbers for each tree, and `leaves` and `weights` what leaves give: one number for each target, or lists.
-    dialects/nn/TreeTables.h makes them. Trees read the first `width` columns. A NaN goes right (`missing` 0), left (1), or as the column of a node says (2).
+    `nodes` has `words` words for each node (1: f32 compared in order, and up to 65536 nodes of a tree and columns; 2: any type, and the same
+    comparison in all nodes; 3: any comparisons), `trees` four numbers for each tree, and `leaves` and `weights` what leaves give: one number for each
+    target, or lists. With `levels`, trees are full, nodes are found by their place alone, and numbers of leaves may stand among them (`holds_leaves`).
+    dialects/nn/TreeTables.h makes the tables. Trees read the first `width` columns. A NaN goes right (`missing` 0), left (1), or as the column of a
+    node says (2).
     ```mlir
     %r = nn.tree_ensemble %x, %nodes, %trees, %leaves, %weights words 1 block 64 width 2 missing 0
       : tensor<5x2xf32>, tensor<3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
@@ -45,13 +47,14 @@ def NN_TreeEnsembleOp : NN_Op<"tree_ensemble", [Pure]> {
   }];
   let arguments = (ins NN_TensorOf<[F64, F32], "f32 or f64">:$input, NN_TensorOf<[I64], "i64">:$nodes,
                        NN_TensorOf<[I64], "i64">:$trees, NN_TensorOf<[I64], "i64">:$leaves, NN_TensorOf<[F64, F32], "f32 or f64">:$weights,
-                       I64Attr:$words, I64Attr:$block, I64Attr:$width, I64Attr:$missing, UnitAttr:$least, UnitAttr:$largest,
-                       UnitAttr:$strict, UnitAttr:$listed);
+                       I64Attr:$words, I64Attr:$block, I64Attr:$width, I64Attr:$missing,
+                       OptionalAttr<I64Attr>:$levels, UnitAttr:$holds_leaves, UnitAttr:$least, UnitAttr:$largest, UnitAttr:$strict,
+                       UnitAttr:$listed);
   let results = (outs NN_TensorOf<[F64, F32], "f32 or f64">:$result);
   let assemblyFormat = [{
-    $input `,` $nodes `,` $trees `,` $leaves `,` $weights `words` $words `block` $block `width` $width `missing` $missing (`least` $least^)?
-    (`largest` $largest^)? (`strict` $strict^)? (`listed` $listed^)? attr-dict `:` type($input) `,` type($nodes)
-    `,` type($trees) `,` type($leaves) `,` type($weights) `->` type($result)
+    $input `,` $nodes `,` $trees `,` $leaves `,` $weights `words` $words `block` $block `width` $width `missing` $missing (`levels` $levels^)?
+    (`holds_leaves` $holds_leaves^)? (`least` $least^)? (`largest` $largest^)? (`strict` $strict^)? (`listed` $listed^)? attr-dict
+    `:` type($input) `,` type($nodes) `,` type($trees) `,` type($leaves) `,` type($weights) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -1,6 +1,9 @@
 //===- TreeTables.cpp - Decision trees as tables of nodes and leaves -------===//
 #include "dialects/nn/TreeTables.h"
+#include "dialects/nn/FullTrees.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <array>
 #include <cmath>
@@ -27,6 +30,7 @@ public:
 
 private:
   void chooseWords();
+  void fillTables();
   bool isUniform(bool strict) const;
   std::vector<Item> place(int64_t root);
   void addNode(const Item &item);
@@ -44,34 +48,48 @@ private:
 };
 } // namespace
 
-/// Whether the left child is for what is smaller, which is that of the true branch or of the other.
-static bool trueIsLeft(const TreeTest &test) { return test.outcomes & Less; }
-static bool missingGoesLeft(const TreeTest &test) { return static_cast<bool>(test.outcomes & Unordered) == trueIsLeft(test); }
+uint32_t makeTreeKey(const TreeTest &test) {
+  constexpr uint32_t always = ~uint32_t(0);
+  uint8_t left = test.leftOutcomes() & (Less | Equal | Greater);
+  if (left & Greater)
+    return always;
+  // Zeros of both signs are equal.
+  uint32_t bits = llvm::bit_cast<uint32_t>(static_cast<float>(test.split) + 0.0f), sign = uint32_t(1) << 31;
+  uint32_t key = bits & sign ? ~bits : bits | sign;
+  return left & Equal ? key : key - 1;
+}
 
-/// Whether all tests ask whether a number is below (`strict`), or not above, a split, and copies of a row can tell where NaN goes.
+/// Whether a test asks whether a number is below, or not above, a split, which is no NaN.
+static bool isOrdered(const TreeTest &test, bool isStrict) {
+  return (test.leftOutcomes() & (Less | Equal | Greater)) == (isStrict ? Less : Less | Equal) && !std::isnan(test.split);
+}
+
+/// Whether one comparison does for all tests, and copies of a row can tell where NaN goes: they have infinity for it, which goes left of no finite split.
 bool TableMaker::isUniform(bool strict) const {
   return llvm::all_of(forest.tests, [&](const TreeTest &test) {
-    uint8_t ordered = test.outcomes & (Less | Equal | Greater);
-    bool fits = strict ? ordered == Less || ordered == (Equal | Greater) : ordered == (Less | Equal) || ordered == Greater;
-    // The copies have infinity for NaN, which goes left of no such split.
-    return fits && std::isfinite(isF32 ? static_cast<float>(test.split) : test.split);
+    return isOrdered(test, strict) && std::isfinite(isF32 ? static_cast<float>(test.split) : test.split);
   });
 }
 
 void TableMaker::chooseWords() {
-  tables.isStrict = !isUniform(false) && isUniform(true);
-  bool isUniform = tables.isStrict || this->isUniform(false), left = false, right = false;
+  bool left = false, right = false, haveKeys = isF32;
   for (const TreeTest &test : forest.tests) {
     tables.width = std::max(tables.width, test.column + 1);
-    (missingGoesLeft(test) ? left : right) = true;
+    (test.missingGoesLeft() ? left : right) = true;
+    haveKeys &= isOrdered(test, false) || isOrdered(test, true);
   }
-  tables.missing = !isUniform || !left ? 0 : right ? 2 : 1;
+  bool loose = isUniform(false), strict = isUniform(true);
+  tables.missing = !left || !(haveKeys || loose || strict) ? 0 : right ? 2 : 1;
+  // No tree has more nodes than all trees together, but that would make nodes of large forests larger than they need be: places are counted.
   constexpr int64_t most = 1 << 16;
-  // No tree has more nodes than all trees together, but that would make nodes of large forests larger than they need be: places are counted below.
-  bool isShort = isF32 && tables.width * (tables.missing == 2 ? 2 : 1) <= most;
-  tables.words = !isUniform ? 3 : isShort ? 1 : 2;
-  if (tables.words == 1 && llvm::any_of(forest.roots, [&](int64_t root) { return static_cast<int64_t>(place(root).size()) > most; }))
-    tables.words = 2;
+  haveKeys &= tables.width * (tables.missing == 2 ? 2 : 1) <= most;
+  if (haveKeys && fillFullTables(forest, targets, isSum, tables))
+    return;
+  bool isShort = haveKeys && llvm::all_of(forest.roots, [&](int64_t root) { return static_cast<int64_t>(place(root).size()) <= most; });
+  tables.words = isShort ? 1 : loose || strict ? 2 : 3;
+  tables.isStrict = tables.words == 2 && !loose;
+  if (tables.words == 3)
+    tables.missing = 0;
 }
 
 /// The nodes and leaves of a tree in the order of the table, each behind all that lead to it.
@@ -92,8 +110,8 @@ std::vector<Item> TableMaker::place(int64_t root) {
     if (items[i].branch < 0)
       continue;
     const TreeTest &test = forest.tests[items[i].branch];
-    int64_t left = trueIsLeft(test) ? test.whenTrue : test.whenFalse, right = trueIsLeft(test) ? test.whenFalse : test.whenTrue, level = items[i].level + 1;
-    for (auto [side, branch] : llvm::enumerate(std::array{left, right})) {
+    int64_t level = items[i].level + 1;
+    for (auto [side, branch] : llvm::enumerate(std::array{test.left(), test.right()})) {
       leavesOf[i][side] = branch < 0 ? static_cast<int64_t>(items.size()) : -1;
       arrive(branch, level);
     }
@@ -103,7 +121,7 @@ std::vector<Item> TableMaker::place(int64_t root) {
     if (items[i].branch < 0)
       continue;
     const TreeTest &test = forest.tests[items[i].branch];
-    int64_t left = trueIsLeft(test) ? test.whenTrue : test.whenFalse, right = trueIsLeft(test) ? test.whenFalse : test.whenTrue;
+    int64_t left = test.left(), right = test.right();
     items[i].left = left < 0 ? leavesOf[i][0] : places[left];
     items[i].right = right < 0 ? leavesOf[i][1] : places[right];
   }
@@ -123,8 +141,10 @@ void TableMaker::addNode(const Item &item) {
   const TreeTest *test = isLeaf ? nullptr : &forest.tests[item.branch];
   double split = isLeaf ? std::numeric_limits<double>::quiet_NaN() : test->split;
   uint64_t threshold = isF32 ? llvm::bit_cast<uint32_t>(static_cast<float>(split)) : llvm::bit_cast<uint64_t>(split);
+  if (tables.words == 1)
+    threshold = isLeaf ? ~uint32_t(0) : makeTreeKey(*test);
   // A NaN that goes left is looked up among the copies of columns behind the others.
-  uint64_t column = isLeaf ? 0 : test->column + (tables.missing == 2 && missingGoesLeft(*test) ? tables.width : 0);
+  uint64_t column = isLeaf ? 0 : test->column + (tables.missing == 2 && test->missingGoesLeft() ? tables.width : 0);
   uint64_t left = item.left, right = item.right;
   if (tables.words == 1) {
     tables.nodes.push_back(threshold | column << 32 | left << 48);
@@ -136,7 +156,7 @@ void TableMaker::addNode(const Item &item) {
     return;
   }
   // Bit o of the test says whether outcome o goes left.
-  uint64_t outcomes = isLeaf ? 0 : trueIsLeft(*test) ? test->outcomes : ~test->outcomes & 15;
+  uint64_t outcomes = isLeaf ? 0 : test->leftOutcomes();
   tables.nodes.push_back(column | outcomes << 32);
   tables.nodes.push_back(left | right << 32);
 }
@@ -168,9 +188,19 @@ TreeTables TableMaker::make() {
     for (int64_t branch : {test.whenTrue, test.whenFalse})
       if (branch >= 0)
         ++above[branch];
-  chooseWords();
   bool isSparse = static_cast<int64_t>(forest.leafTargets.size()) * 2 < forest.numLeaves() * targets;
   tables.isListed = !isSum || (targets > 1 && isSparse);
+  chooseWords();
+  if (tables.levels == 0)
+    fillTables();
+  // No operand is empty.
+  for (std::vector<int64_t> *table : {&tables.nodes, &tables.leaves})
+    table->resize(std::max<size_t>(table->size(), table == &tables.nodes ? tables.words : 1));
+  tables.weights.resize(std::max<size_t>(tables.weights.size(), 1));
+  return std::move(tables);
+}
+
+void TableMaker::fillTables() {
   int64_t count = forest.roots.size();
   tables.trees.resize(4 * count);
   for (int64_t begin = 0; begin < count; begin += streams) {
@@ -199,11 +229,6 @@ TreeTables TableMaker::make() {
     tables.leaves.insert(tables.leaves.end(), slots.begin(), slots.end());
     tables.weights = forest.leafWeights;
   }
-  // No operand is empty.
-  for (std::vector<int64_t> *table : {&tables.nodes, &tables.leaves})
-    table->resize(std::max<size_t>(table->size(), table == &tables.nodes ? tables.words : 1));
-  tables.weights.resize(std::max<size_t>(tables.weights.size(), 1));
-  return std::move(tables);
 }
 
 TreeTables makeTreeTables(const Forest &forest, bool isF32, int64_t targets, bool isSum) { return TableMaker(forest, isF32, targets, isSum).make(); }

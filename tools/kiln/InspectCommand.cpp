@@ -20,7 +20,8 @@ static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) 
   for (const Description::Tensor &tensor : tensors) {
     std::string range = tensor.range ? formatv(" in [{0}, {1}]", tensor.range->first, tensor.range->second).str() : "";
     std::string quantization = tensor.quantization ? ", " + quantizationText(*tensor.quantization) : "";
-    printLine(outs(), kind + tensor.name + ": " + tensor.type + (tensor.element.empty() ? "" : ", ") + tensor.element + range + quantization +
+    std::string labels = tensor.labels ? ", " + labelsText(*tensor.labels) : "";
+    printLine(outs(), kind + tensor.name + ": " + tensor.type + (tensor.element.empty() ? "" : ", ") + tensor.element + range + quantization + labels +
                           (tensor.layout.empty() ? "" : ", " + tensor.layout));
   }
 }

@@ -115,6 +115,28 @@ void readQuantization(TableReader &reader, Place table, uint64_t field, std::vec
   }
 }
 
+/// Adds what the rows of kiln_labels_info say of the outputs.
+void readLabels(TableReader &reader, Place table, std::vector<Description::Tensor> &tensors) {
+  std::optional<Place> rows = reader.follow(table, offsetof(kiln_model_info, output_labels));
+  uint64_t count = rows ? std::min<uint64_t>(tensors.size(), reader.countRows(*rows, sizeof(kiln_labels_info))) : 0;
+  for (uint64_t i = 0; i < count && !reader.isSpent(); ++i) {
+    Place row = advance(*rows, i * sizeof(kiln_labels_info));
+    std::optional<Place> integers = reader.follow(row, offsetof(kiln_labels_info, integers)), strings = reader.follow(row, offsetof(kiln_labels_info, strings));
+    uint64_t length = reader.readInteger(row, offsetof(kiln_labels_info, count), 4).value_or(0);
+    if (!integers == !strings || length == 0 || !reader.take(length * 16))
+      continue;
+    nn::ClassLabels labels{int32_t(reader.readInteger(row, offsetof(kiln_labels_info, axis), 4).value_or(uint64_t(-1))), {}, {}};
+    for (uint64_t at = 0; at < length && !reader.isSpent(); ++at) {
+      if (strings)
+        labels.strings.push_back(reader.readString(*strings, at * sizeof(kiln_string)));
+      else if (std::optional<uint64_t> value = reader.readInteger(*integers, at * 8, 8))
+        labels.integers.push_back(int64_t(*value));
+    }
+    if (labels.size() == length)
+      tensors[i].labels = std::move(labels);
+  }
+}
+
 void readSymbols(TableReader &reader, Place table, bool hasBounds, Description &library) {
   auto integer = [&](size_t field) { return reader.readInteger(table, field, 4).value_or(0); };
   uint64_t count = integer(offsetof(kiln_model_info, num_symbols)), computed = hasBounds ? integer(offsetof(kiln_model_info, num_computed)) : 0;
@@ -149,10 +171,12 @@ std::optional<Description> readTable(ObjectTables &object, StringRef symbol, Pla
   library.inputs = readTensors(reader, table, offsetof(kiln_model_info, inputs), integer(offsetof(kiln_model_info, num_inputs), 4).value_or(0));
   library.outputs = readTensors(reader, table, offsetof(kiln_model_info, outputs), integer(offsetof(kiln_model_info, num_outputs), 4).value_or(0));
   readSymbols(reader, table, /*hasBounds=*/*size >= offsetof(kiln_model_info, input_quantization), library);
-  if (*size >= sizeof(kiln_model_info)) {
+  if (*size >= offsetof(kiln_model_info, input_layouts)) {
     readQuantization(reader, table, offsetof(kiln_model_info, input_quantization), library.inputs);
     readQuantization(reader, table, offsetof(kiln_model_info, output_quantization), library.outputs);
   }
+  if (*size >= sizeof(kiln_model_info))
+    readLabels(reader, table, library.outputs);
   library.workspaceBytes = int64_t(integer(offsetof(kiln_model_info, workspace_size), 8).value_or(uint64_t(-1)));
   library.weightsBytes = int64_t(integer(offsetof(kiln_model_info, weights_size), 8).value_or(0));
   return reader.isSpent() ? std::nullopt : std::optional(std::move(library));

@@ -62,8 +62,9 @@ static Value joinTrees(Node &node, Value x, const Forest &forest, int64_t target
   RankedTensorType type = node.type({rows, node.number(blocks), node.number(targets)}, element);
   if (node.failed())
     return x;
-  Value parts = node.make<TreeEnsembleOp>(type, x, nodes, trees, leaves, weights, tables.words, blockTrees, tables.width, tables.missing, join == Join::Min,
-                                          join == Join::Max, tables.isStrict, tables.isListed);
+  IntegerAttr levels = tables.levels ? node.builder().getI64IntegerAttr(tables.levels) : IntegerAttr();
+  Value parts = node.make<TreeEnsembleOp>(type, x, nodes, trees, leaves, weights, tables.words, blockTrees, tables.width, tables.missing, levels,
+                                          tables.holdsLeaves, join == Join::Min, join == Join::Max, tables.isStrict, tables.isListed);
   DimExprs dims = {rows, node.number(targets)};
   Value result = blocks == 1 ? node.reshape(parts, dims)
                              : node.reduce(isSum ? ReduceKind::Sum : join == Join::Min ? ReduceKind::Min : ReduceKind::Max, parts, {1}, /*keep=*/false);

@@ -20,6 +20,8 @@ static constexpr int64_t taskRows = 1024;
 KernelMatch matchTreeRows(GroupOp, Operation *anchor, kernel::TargetAttr) {
   auto op = cast<TreeEnsembleOp>(anchor);
   int64_t trees = op.getTrees().getType().getNumElements() / 4;
+  if (auto levels = op.getLevels())
+    return accept(Twine(trees) + " full trees of " + Twine(*levels) + " levels, 8 side by side");
   return accept(Twine(trees) + " trees, nodes of " + Twine(8 * op.getWords()) + " bytes, 16 rows or trees side by side");
 }
 
@@ -43,6 +45,8 @@ FailureOr<LaunchInfo> lowerTreeRows(KernelBuilder &k, Operation *anchor) {
     arguments.push_back(k.buffer(cast<BlockArgument>(operand).getArgNumber()));
   arguments.append({k.resultBuffer(0), scratch, k.emit(k.scratchStart())});
   std::string callee = ("kiln::tree_ensemble<" + Twine(op.getWords()) + (op.getStrict() ? ", true>" : ", false>")).str();
+  if (auto levels = op.getLevels())
+    callee = ("kiln::full_trees<" + Twine(*levels) + (op.getHoldsLeaves() ? ", true>" : ", false>")).str();
   int64_t kind = op.getLeast() ? 1 : op.getLargest() ? 2 : 0;
   SmallVector<int64_t> numbers = {taskRows, group, blocks, static_cast<int64_t>(op.getBlock()), trees, targets, kind, op.getListed(),
                                   static_cast<int64_t>(op.getWidth()), static_cast<int64_t>(op.getMissing())};
@@ -51,10 +55,9 @@ FailureOr<LaunchInfo> lowerTreeRows(KernelBuilder &k, Operation *anchor) {
     operands.append({k.emit(task[0]), k.emit(in[0]), k.emit(in[1])});
     kernel::RuntimeCallOp::create(k.builder(), k.loc(), k.builder().getStringAttr(callee), operands, k.builder().getI64ArrayAttr(numbers));
   });
-  // A step down a tree is worth about ten operations of arithmetic, and a tree has about as many levels as its number of nodes has bits.
-  constexpr int64_t work = 16;
+  // A step down a tree is worth several operations of arithmetic, fewer in full trees; other trees have about as many levels as their number of nodes has bits.
   int64_t nodes = op.getNodes().getType().getNumElements() / static_cast<int64_t>(op.getWords());
-  int64_t levels = llvm::Log2_64_Ceil(std::max<int64_t>(nodes / trees, 1)) + 1;
+  int64_t work = op.getLevels() ? 5 : 16, levels = op.getLevels().value_or(llvm::Log2_64_Ceil(std::max<int64_t>(nodes / trees, 1)) + 1);
   return LaunchInfo{tasks, simplifyDim(in[0] * (trees * levels * work)), simplifyDim(in[0] * (trees * levels * bytes))};
 }
 

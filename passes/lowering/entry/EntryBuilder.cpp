@@ -5,6 +5,7 @@
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Scalar.h"
+#include "dialects/nn/ClassLabels.h"
 #include "dialects/nn/TensorQuantization.h"
 #include "passes/target/groups/Places.h"
 #include "passes/target/groups/Views.h"
@@ -49,6 +50,8 @@ static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b
       entry.append("range", range);
     if (Attribute quantization = results ? main.getResultAttr(i, nn::quantizationAttrName) : main.getArgAttr(i, nn::quantizationAttrName))
       entry.append("quantization", quantization);
+    if (Attribute labels = results ? main.getResultAttr(i, nn::labelsAttrName) : Attribute())
+      entry.append("labels", labels);
     if (Attribute layout = results ? main.getResultAttr(i, nn::layoutAttrName) : main.getArgAttr(i, nn::layoutAttrName))
       entry.append("layout", layout);
     list.push_back(entry.getDictionary(b.getContext()));

@@ -218,6 +218,14 @@ typedef struct kiln_quantization_info {
   int32_t axis;               /* -1 where there is one scale for the tensor */
 } kiln_quantization_info;
 
+/* What the classes of an output are, in their order: the labels of a classifier, or the keys of ZipMap. */
+typedef struct kiln_labels_info {
+  const int64_t *integers;    /* NULL if the labels are strings */
+  const kiln_string *strings; /* NULL if they are integers */
+  int32_t count;              /* 0: the output has none */
+  int32_t axis;               /* the dimension with an index for each label; -1 where the elements of the output are such labels */
+} kiln_labels_info;
+
 /* The signature of a model: constant data with static lifetime, for use in any thread. */
 typedef struct kiln_model_info {
   uint32_t abi_version;
@@ -247,6 +255,8 @@ typedef struct kiln_model_info {
   /* For models whose inputs or outputs have another layout than the ONNX model (--io-layout): */
   const char *const *input_layouts;  /* "nhwc", "nwc" or "ndhwc" for each input, NULL for those as in the model; NULL if all are */
   const char *const *output_layouts; /* the same for outputs */
+  /* For classifiers: */
+  const kiln_labels_info *output_labels; /* one for each output; NULL if none has labels */
 } kiln_model_info;
 
 /* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
@@ -260,7 +270,8 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 56 + 13 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_labels_info) == 8 + 2 * sizeof(void *), "kiln_labels_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 56 + 14 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

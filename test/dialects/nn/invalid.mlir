@@ -1293,6 +1293,33 @@ func.func @tree_nodes(%x: tensor<5x2xf32>, %n: tensor<3xi64>, %t: tensor<4xi64>,
 
 // -----
 
+func.func @tree_levels(%x: tensor<5x2xf32>, %n: tensor<80xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{has 80 words of nodes, expected 640}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 1 block 64 width 2 missing 0 levels 6 holds_leaves
+    : tensor<5x2xf32>, tensor<80xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @tree_many_levels(%x: tensor<5x2xf32>, %n: tensor<80xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{expects 2 to 12 levels of nodes of one word, and a multiple of 8 trees in a block}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 1 block 64 width 2 missing 0 levels 13
+    : tensor<5x2xf32>, tensor<80xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @tree_leaves(%x: tensor<5x2xf32>, %n: tensor<3xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
+  // expected-error @below {{expects sums and levels where nodes hold leaves}}
+  nn.tree_ensemble %x, %n, %t, %l, %w words 1 block 64 width 2 missing 0 holds_leaves
+    : tensor<5x2xf32>, tensor<3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
+  return
+}
+
+// -----
+
 func.func @tree_blocks(%x: tensor<5x2xf32>, %n: tensor<3xi64>, %t: tensor<4xi64>, %l: tensor<1xi64>, %w: tensor<4xf32>) {
   // expected-error @below {{the result}}
   nn.tree_ensemble %x, %n, %t, %l, %w words 1 block 64 width 2 missing 0

@@ -430,12 +430,12 @@ func.func @block_quantized(%a: tensor<2x64xf32>, %w: tensor<16x2x16xui8>, %s: te
 }
 
 // CHECK-LABEL: @tables_and_externs
-// CHECK: nn.tree_ensemble %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} words 1 block 64 width 2 missing 0 strict
+// CHECK: nn.tree_ensemble %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} words 2 block 64 width 2 missing 0 strict
 // CHECK: nn.extern_call "acme_gru_cell"(%{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
-func.func @tables_and_externs(%x: tensor<5x2xf32>, %nodes: tensor<3xi64>, %trees: tensor<4xi64>, %leaves: tensor<1xi64>, %weights: tensor<4xf32>,
+func.func @tables_and_externs(%x: tensor<5x2xf32>, %nodes: tensor<4xi64>, %trees: tensor<4xi64>, %leaves: tensor<1xi64>, %weights: tensor<4xf32>,
                  %a: tensor<2x3xf32>, %b: tensor<2x4xf32>) -> (tensor<5x1x1xf32>, tensor<2x4xf32>) {
-  %0 = nn.tree_ensemble %x, %nodes, %trees, %leaves, %weights words 1 block 64 width 2 missing 0 strict
-    : tensor<5x2xf32>, tensor<3xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
+  %0 = nn.tree_ensemble %x, %nodes, %trees, %leaves, %weights words 2 block 64 width 2 missing 0 strict
+    : tensor<5x2xf32>, tensor<4xi64>, tensor<4xi64>, tensor<1xi64>, tensor<4xf32> -> tensor<5x1x1xf32>
   %1 = nn.extern_call "acme_gru_cell"(%a, %b) : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   return %0, %1 : tensor<5x1x1xf32>, tensor<2x4xf32>
 }
