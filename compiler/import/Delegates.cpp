@@ -32,7 +32,7 @@ LogicalResult Delegates::readOne(StringRef text, Diagnostics &diagnostics) {
   if (is_contained(names, name))
     return diagnostics.error(where + "there is a delegate of this name already");
   for (StringRef op : operators)
-    if (auto [known, isNew] = delegateOf.try_emplace(op, names.size()); !isNew)
+    if (auto [known, isNew] = delegateOf.try_emplace(op, static_cast<int>(names.size())); !isNew)
       return diagnostics.error(where + "'" + printable(op) + "' is given " +
                                (known->second == static_cast<int>(names.size()) ? std::string("twice") : "to '" + names[known->second] + "', too"));
   names.push_back(name.str());

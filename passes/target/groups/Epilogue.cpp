@@ -22,7 +22,10 @@ static constexpr unsigned mostBranchOperations = 32;
 
 Operation *followBranches(Operation *from, llvm::function_ref<bool(Operation *)> take) {
   llvm::SetVector<Operation *> open(from->user_begin(), from->user_end());
+  auto isElsewhere = [&](Operation *user) { return user->getBlock() != from->getBlock(); };
   for (unsigned taken = 0; taken < mostBranchOperations && !open.empty(); ++taken) {
+    if (llvm::any_of(open, isElsewhere))
+      return nullptr;
     // Nothing that is open leads to the first one of the block. Where it is alone, it is all that reads what was taken before.
     Operation *first = *llvm::min_element(open, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     bool isLast = open.size() == 1;
