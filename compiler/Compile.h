@@ -57,6 +57,8 @@ struct Compilation {
   std::string cacheFault;
   /// An object for the archive only, which describes the library (compiler/Description.h). Its path is empty if the target has none.
   OutputFile record;
+  /// The groups of delegates, each as an ONNX model of its own.
+  std::vector<OutputFile> delegated;
   /// NAME_weights.bin with `externalWeights`; an empty path otherwise.
   OutputFile weights;
   /// After package with `webModules`, in place of objects: NAME.wasm, NAME.mjs and NAME.d.ts; and the package.json that goes with them.

@@ -54,6 +54,8 @@ struct CompileOptions {
   std::set<std::string> absent;
   /// Files of ONNX functions, and of definitions of operators, for domains that the model imports.
   std::vector<std::string> functions, definitions;
+  /// Operators that functions of the program's compute, in groups: NAME:OP,...
+  std::vector<std::string> delegates;
   /// The lowest and highest values of inputs, as promised by the caller.
   std::map<std::string, std::pair<double, double>> inputRanges;
   /// Outputs that may be an input's own buffer: OUTPUT=INPUT, or OUTPUT=INPUT:ROWS for a cache; one * stands for the same text on both sides.

@@ -84,7 +84,7 @@ std::string declareExternals(ModuleOp module) {
     // A function of the program's that reports a status may be missing until the run.
     declarations += printCall(reports ? "extern \"C\" __attribute__((weak)) kiln_status " + takeName(external.getSymName())
                                       : "extern \"C\" void " + takeName(external.getSymName()), types) +
-                    (reports ? " { return KILN_STATUS_LIBRARY_FAILURE; }\n" : ";\n");
+                    (reports ? " { return KILN_STATUS_MISSING_FUNCTION; }\n" : ";\n");
   }
   std::string includes;
   for (const std::string &header : headers)

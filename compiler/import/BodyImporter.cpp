@@ -2,6 +2,7 @@
 #include "compiler/import/BodyImporter.h"
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/DefinitionUse.h"
+#include "compiler/import/Delegates.h"
 #include "compiler/import/ExternCalls.h"
 #include "compiler/import/FunctionLibraries.h"
 #include "compiler/import/ModelCheck.h"
@@ -23,7 +24,7 @@ std::string describeNode(const onnx::NodeProto &proto, size_t index, StringRef p
   return "node " + name + " (" + printable(proto.op_type()) + ")";
 }
 
-static Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto, size_t index, StringRef prefix) {
+Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto, size_t index, StringRef prefix) {
   std::string name = proto.name().empty() ? "#" + std::to_string(index) : printable(proto.name());
   return NameLoc::get(StringAttr::get(&context, printable(prefix) + name + "(" + printable(proto.op_type()) + ")"));
 }
@@ -188,7 +189,9 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
     if (int64_t narrow = node.inputs[i] ? NamedValues::narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
       converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
   if (succeeded(converted)) {
-    if (function)
+    if (DelegateGroup *group = function && delegates ? delegates->find(function) : nullptr)
+      converted = importDelegate(scope, node, proto, *function, *group);
+    else if (function)
       converted = inlineFunction(scope, node, proto, *function);
     else if (opset == scope.opsets.end())
       converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
@@ -263,8 +266,14 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : function.node())
     nodes.push_back(&inner);
-  calls.enter({node.loc, nameFunction(function), node.opset, readParameters(&context, body.attributes), node.inputs, {}});
-  auto leave = llvm::scope_exit([&] { calls.leave(); });
+  // The group of a delegate is no function of the model's.
+  bool isWhole = !delegates || !delegates->find(&function);
+  if (isWhole)
+    calls.enter({node.loc, nameFunction(function), node.opset, readParameters(&context, body.attributes), node.inputs, {}});
+  auto leave = llvm::scope_exit([&] {
+    if (isWhole)
+      calls.leave();
+  });
   if (failed(importNodes(body, nodes)))
     return failure();
   for (int i = 0; i < call.output_size(); ++i) {
@@ -275,7 +284,8 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
     node.outputs[i] = *value;
     node.unsupportedNode |= !*value;
   }
-  calls.setOutputs(node.outputs);
+  if (isWhole)
+    calls.setOutputs(node.outputs);
   return success();
 }
 

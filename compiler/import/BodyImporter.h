@@ -10,13 +10,16 @@
 
 namespace kiln::import {
 
+struct DelegateGroup;
+
 /// Expresses nodes in the nn dialect: those of the main graph, of functions, and of the bodies of If, Loop and others. What a node means is the business
 /// of its operator's converter, which sees a Node.
 class BodyImporter {
 public:
   BodyImporter(mlir::OpBuilder &builder, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes, Calls &calls)
       : context(*builder.getContext()), builder(builder), options(options), diagnostics(diagnostics), sizes(sizes), calls(calls),
-        values(builder, options, file, diagnostics, sizes), choices(builder, sizes), functions(file.model(), options.limits), libraries(file.getLibraries()) {}
+        values(builder, options, file, diagnostics, sizes), choices(builder, sizes), functions(file.model(), options.limits), libraries(file.getLibraries()),
+        delegates(file.getDelegates()) {}
 
   mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
   NamedValues &getValues() { return values; }
@@ -47,6 +50,8 @@ private:
   /// What is made from here on belongs to a call of that name.
   void enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, llvm::StringRef name);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
+  /// A call of the program's function in the place of the group's nodes.
+  mlir::LogicalResult importDelegate(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function, DelegateGroup &group);
   /// See Node::importBody.
   mlir::FailureOr<llvm::SmallVector<Value>> importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::ArrayRef<Value> arguments,
                                                        const llvm::Twine &prefix);
@@ -70,6 +75,7 @@ private:
   Choices choices;
   FunctionTable functions;
   const FunctionLibraries *libraries;
+  Delegates *delegates;
   Schemas schemas;
   llvm::DenseMap<Type, DataTypes> dataTypes;
   int64_t nodeCount = 0;
@@ -79,6 +85,8 @@ private:
   std::vector<std::pair<std::string, Value>> keptBytes;
 };
 
+/// The location of what a node becomes: conv_3(Conv).
+mlir::Location nodeLocation(mlir::MLIRContext &context, const onnx::NodeProto &proto, size_t index, llvm::StringRef prefix);
 /// How messages call a node: node 'conv_3' (Conv), or node #7 (Conv) without a name.
 std::string describeNode(const onnx::NodeProto &proto, size_t index, llvm::StringRef prefix);
 

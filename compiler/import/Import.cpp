@@ -1,5 +1,6 @@
 //===- Import.cpp - From an ONNX file to a module of nn operations ----------===//
 #include "compiler/import/Import.h"
+#include "compiler/import/Delegates.h"
 #include "compiler/import/Graph.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/ModelFile.h"
@@ -160,7 +161,8 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   ImportOptions options = given;
   import::Diagnostics diagnostics(options.path, errors);
   auto file = std::make_shared<import::ModelFile>(options.path);
-  if (failed(file->load(diagnostics)) || failed(file->addLibraries(options, diagnostics)) || failed(import::checkModel(*file, diagnostics)))
+  if (failed(file->load(diagnostics)) || failed(file->addLibraries(options, diagnostics)) || failed(import::checkModel(*file, diagnostics)) ||
+      failed(file->cutForDelegates(options, diagnostics)))
     return failure();
   countBound(options, file->model().graph());
   if (given.broadcasts == ImportOptions::Broadcasts::Versions)
@@ -177,6 +179,8 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
     addExact(context, options, *file, *model);
   (*model->module)->removeAttr(nn::assumedAttrName);
   errors.clear();
+  if (import::Delegates *delegates = file->getDelegates(); delegates && failed(delegates->write(*file, model->delegated, diagnostics)))
+    return failure();
   model->externalFiles = file->externalPaths();
   model->storage = std::move(file);
   return model;

@@ -33,6 +33,8 @@ struct ImportOptions {
   std::set<std::string> absent;
   /// Files of functions for domains that the model imports (--functions), and of definitions of operators (--ops).
   std::vector<std::string> functions, definitions;
+  /// Operators that functions of the program's compute, in groups: NAME:OP,... (--delegate).
+  std::vector<std::string> delegates;
   /// How to treat computed sizes that are known only at run time and that broadcast with each other.
   enum class Broadcasts {
     /// As in ONNX, with an additional version of the model for runs in which they are equal.
@@ -62,6 +64,8 @@ struct ImportedModel {
   unsigned outputs = 0;
   /// Files of external data, for dependency tracking.
   std::vector<std::string> externalFiles;
+  /// The groups of delegates as models of their own: NAME.onnx and its bytes.
+  std::vector<std::pair<std::string, std::string>> delegated;
 };
 
 /// Reads the model and expresses it in the nn dialect. On failure `errors` has one line for each thing that is wrong, for example

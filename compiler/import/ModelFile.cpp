@@ -1,5 +1,6 @@
 //===- ModelFile.cpp - The model file and the files beside it ---------------===//
 #include "compiler/import/ModelFile.h"
+#include "compiler/import/Delegates.h"
 #include "compiler/import/FunctionLibraries.h"
 #include "compiler/import/Import.h"
 #include "compiler/import/SilentProtobuf.h"
@@ -154,6 +155,13 @@ LogicalResult ModelFile::addLibraries(const ImportOptions &options, Diagnostics 
     return success();
   libraries = std::make_unique<FunctionLibraries>();
   return failure(failed(libraries->read(options, diagnostics)) || failed(libraries->addFunctions(*proto, diagnostics)));
+}
+
+LogicalResult ModelFile::cutForDelegates(const ImportOptions &options, Diagnostics &diagnostics) {
+  if (options.delegates.empty())
+    return success();
+  delegates = std::make_unique<Delegates>();
+  return failure(failed(delegates->read(options, diagnostics)) || failed(delegates->cut(*proto, diagnostics)));
 }
 
 //===- External data -------------------------------------------------------===//

@@ -19,6 +19,7 @@ struct ImportOptions;
 
 namespace kiln::import {
 
+class Delegates;
 class FunctionLibraries;
 
 /// A read-only mapping of a regular file.
@@ -49,6 +50,10 @@ public:
   llvm::LogicalResult addLibraries(const ImportOptions &options, Diagnostics &diagnostics);
   /// Null if there are none.
   const FunctionLibraries *getLibraries() const { return libraries.get(); }
+  /// Cuts the groups of delegates out of the model, which has been checked.
+  llvm::LogicalResult cutForDelegates(const ImportOptions &options, Diagnostics &diagnostics);
+  /// Null if there are none.
+  Delegates *getDelegates() const { return delegates.get(); }
 
   /// The bytes of a tensor with external data; nullopt with the reason set if they must not or cannot be read.
   std::optional<llvm::ArrayRef<char>> externalBytes(const onnx::TensorProto &tensor, std::string &reason);
@@ -62,6 +67,7 @@ private:
   std::string folder;
   std::unique_ptr<onnx::ModelProto> proto;
   std::unique_ptr<FunctionLibraries> libraries;
+  std::unique_ptr<Delegates> delegates;
   llvm::StringMap<std::unique_ptr<MappedFile>> externals;
 };
 

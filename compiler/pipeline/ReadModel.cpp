@@ -61,6 +61,7 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.absent = options.absent;
   import.functions = options.functions;
   import.definitions = options.definitions;
+  import.delegates = options.delegates;
   import.limits = options.limits;
   import.exposeNodes = options.observation.any();
   import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
@@ -76,6 +77,8 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   result.dependencies = imported->externalFiles;
   llvm::append_range(result.dependencies, options.functions);
   llvm::append_range(result.dependencies, options.definitions);
+  for (auto &[path, bytes] : imported->delegated)
+    result.delegated.push_back({path, std::move(bytes), nullptr});
   result.outputs = imported->outputs;
   return !options.observation.any() || observeValues(options, result, errors);
 }

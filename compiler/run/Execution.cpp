@@ -97,11 +97,25 @@ static std::string describePicture(const kiln_context *context) {
   return message.empty() ? "" : " (" + message + ")";
 }
 
+/// The nodes whose function the program lacks: a second run tells which kernel is the last one.
+static std::string describeMissing(const kiln_context *context, llvm::function_ref<kiln_status(const kiln_context *)> call) {
+  kiln_context watched = KILN_CONTEXT_INIT;
+  if (context)
+    watched = *context;
+  watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase) { *static_cast<std::string *>(user) = kernel->nodes; };
+  std::string nodes;
+  watched.on_kernel_user = &nodes;
+  return call(&watched) == KILN_STATUS_MISSING_FUNCTION && !nodes.empty() ? ": " + nodes : "";
+}
+
 llvm::Error Execution::run(const kiln_context *context) {
   if (model->program)
     return runElsewhere({}).takeError();
-  if (kiln_status status = call(context))
-    return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)) + describePicture(context));
+  if (kiln_status status = call(context)) {
+    auto again = [&](const kiln_context *watched) { return call(watched); };
+    std::string details = status == KILN_STATUS_MISSING_FUNCTION ? describeMissing(context, again) : describePicture(context);
+    return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)) + details);
+  }
   if (!workspace.isGuardIntact())
     return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond its workspace");
   if (llvm::Error error = shapeOutputs())

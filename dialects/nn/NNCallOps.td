@@ -109,7 +109,7 @@ def NN_ExternCallOp : NN_Op<"extern_call", [Pure]> {
   let summary = "A call of a C function that the program provides: an operator that a file of definitions declares as extern.";
   let description = [{
     The function gets the buffers of the operands and of the results, dense and in row-major order, and all their dimensions in this order. It returns a
-    kiln_status, and what is not KILN_STATUS_OK ends the run. The library has a weak default that returns KILN_STATUS_LIBRARY_FAILURE.
+    kiln_status, and what is not KILN_STATUS_OK ends the run. The library has a weak default that returns KILN_STATUS_MISSING_FUNCTION.
     ```mlir
     %r = nn.extern_call "acme_gru_cell"(%x, %h) : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
     ```

@@ -47,6 +47,8 @@ const char *kiln_status_string(kiln_status status) {
     return "a picture is larger than the model was compiled for";
   case KILN_STATUS_SIZE_OVERFLOW:
     return "the dimensions make a tensor or the workspace larger than 2^62 bytes";
+  case KILN_STATUS_MISSING_FUNCTION:
+    return "the program lacks a function that computes an operator of the model";
   }
   return "unknown status";
 }

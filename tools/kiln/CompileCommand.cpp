@@ -101,6 +101,7 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
     append_range(files, compilation.objects);
   if (wants("cpp"))
     append_range(files, compilation.sources);
+  append_range(files, compilation.delegated);
   if (!compilation.weights.path.empty() && (wants("lib") || wants("obj") || wants("so")))
     files.push_back(compilation.weights);
   for (const TargetModule &target : compilation.targets) {

@@ -74,6 +74,10 @@ static cl::list<std::string> functions("functions",
 static cl::list<std::string> ops("ops",
     cl::desc("Take the operators that the model calls and nobody else has from this file of definitions (docs/Operators.md)"),
     cl::value_desc("FILE"), cl::sub(codeCommands));
+static cl::list<std::string> delegate("delegate",
+    cl::desc("Have functions of the program's compute these operators, in groups as large as possible, and write each group as an ONNX file for the "
+             "delegate's own compiler (docs/Delegates.md)"),
+    cl::value_desc("NAME:OP,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> compute("compute",
     cl::desc("Round both factors of f32 products and convolutions to bf16, f16 or bf16x2 (two terms of bf16), with sums of f32, where the target has an "
              "instruction that makes it faster; recorded in the library"),
@@ -312,6 +316,7 @@ static void setLibraries(CompileOptions &options) {
   options.libraries.assign(library.begin(), library.end());
   options.functions.assign(functions.begin(), functions.end());
   options.definitions.assign(ops.begin(), ops.end());
+  options.delegates.assign(delegate.begin(), delegate.end());
 }
 
 Expected<CompileOptions> getCompileOptions() {

@@ -7,7 +7,8 @@
 //
 // 0. Convolutions that gain by running line by line together become one group (StripChains.h), and so do a product or a scan and the softmax whose
 //    rows they have in the cache (RowFusion.h). A maximum and a minimum of one tensor share its walk, with what is computed from both.
-// 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way.
+// 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way: one after another,
+//    or by several ways that meet again.
 //    What goes to a library takes only what the library can do besides.
 // 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
 //    this is their only use.
@@ -19,6 +20,7 @@
 #include "passes/Passes.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/BlockResults.h"
+#include "passes/target/groups/Epilogue.h"
 #include "passes/target/groups/RowFusion.h"
 #include "passes/target/groups/StripChains.h"
 #include "passes/target/choice/LibraryMapping.h"
@@ -67,6 +69,7 @@ private:
     return anchors.empty() ? groups[group].front() : *std::prev(anchors.end());
   }
   void addEpilogue(unsigned group, Operation *last);
+  Operation *addBranches(unsigned group, Operation *last);
   bool fitsEpilogue(Operation *op, unsigned group) const;
   bool dequantizesOnLoad(Operation *op, unsigned group) const;
   void addPrologue(unsigned group);
@@ -140,14 +143,6 @@ bool Grouping::dependsOn(Operation *op, unsigned group) const {
   return false;
 }
 
-/// Whether the kernels of `anchor` can compute `op` before they store.
-static bool canFollow(Operation *anchor, Operation *op) {
-  EpilogueSupport support = getEpilogueSupport(anchor);
-  if (isa<TransposeOp>(op))
-    return support >= EpilogueSupport::Transposes;
-  return isa<ScalarBody>(op) && support >= EpilogueSupport::Elementwise;
-}
-
 bool Grouping::fitsEpilogue(Operation *op, unsigned group) const {
   Operation *anchor = lastAnchor(group);
   if (mapped.contains(anchor) && !goesAlong(anchor, roots[group], op))
@@ -180,34 +175,52 @@ bool Grouping::dequantizesOnLoad(Operation *op, unsigned group) const {
   return !isFree(user) || !canFollow(lastAnchor(group), user) || !llvm::all_of(user->getOperands(), isMember);
 }
 
+/// Adds what is computed from `last` by several ways up to where they meet, which is returned; null, and the group as it was, if it cannot.
+Operation *Grouping::addBranches(unsigned group, Operation *last) {
+  SmallVector<Operation *> taken;
+  Operation *meeting = followBranches(last, [&](Operation *op) {
+    // Indices are the same along all ways, and a library has no branches. Users of dequantised numbers read the bytes.
+    if (!isa<ScalarBody>(op) || isa<DequantizeOp>(op) || mapped.contains(lastAnchor(group)) || !fitsEpilogue(op, group))
+      return false;
+    take(taken.emplace_back(op), group);
+    return groups[group].size() < largestGroup;
+  });
+  if (meeting)
+    return roots[group] = meeting;
+  for (Operation *op : llvm::reverse(taken))
+    giveBack(op, group);
+  return nullptr;
+}
+
 /// Adds the element-wise operations that follow `last`, a member of the group.
 void Grouping::addEpilogue(unsigned group, Operation *last) {
   Operation *anchor = lastAnchor(group);
   if (!fuse || anchor->getNumResults() != 1 || getEpilogueSupport(anchor) == EpilogueSupport::None)
     return;
-  // Follows the value as long as it has one consumer that fits; a value with other users ends the chain, so that a group has one result.
+  // Follows the value as long as it has one consumer that fits, or several that meet again; other users end the chain, so that a group has one result.
   while (true) {
     llvm::SmallSetVector<Operation *, 4> users(last->user_begin(), last->user_end());
-    if (users.size() != 1 || groups[group].size() >= largestGroup)
+    if (users.empty() || groups[group].size() >= largestGroup)
       return;
+    if (users.size() > 1) {
+      if (last = addBranches(group, last); !last)
+        return;
+      continue;
+    }
     // Another name for the same sizes is passed over if something follows it.
     if (auto reshape = dyn_cast<ReshapeOp>(users.front()); reshape && reshape->getBlock() == &block && reshape->hasOneUse() && onlyRenamesSizes(reshape)) {
       take(reshape, group);
       if (fitsEpilogue(*reshape->user_begin(), group)) {
-        last = reshape;
-        roots[group] = last;
+        last = roots[group] = reshape;
         continue;
       }
       giveBack(reshape, group);
       return;
     }
-    if (!fitsEpilogue(users.front(), group))
+    if (!fitsEpilogue(users.front(), group) || (isa<DequantizeOp>(users.front()) && dequantizesOnLoad(users.front(), group)))
       return;
-    if (isa<DequantizeOp>(users.front()) && dequantizesOnLoad(users.front(), group))
-      return;
-    last = users.front();
+    last = roots[group] = users.front();
     take(last, group);
-    roots[group] = last;
   }
 }
 

@@ -92,3 +92,37 @@ func.func @extremes(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
   %t = nn.sqrt %s : tensor<4x1xf32>
   return %s, %t : tensor<4x1xf32>, tensor<4x1xf32>
 }
+
+// What reads a product several times and meets again stays in its group: x * tanh(x + x * 2).
+// CHECK-LABEL: func @branches
+// CHECK: %[[R:.*]] = nn.group(%arg0, %arg1)
+// CHECK: nn.matmul
+// CHECK: nn.tanh
+// CHECK: nn.mul
+// CHECK: nn.relu
+// CHECK: nn.yield
+// CHECK-NOT: nn.group
+// CHECK: return %[[R]]
+func.func @branches(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> tensor<4x6xf32> {
+  %two = nn.splat 2.0 : tensor<4x6xf32>
+  %c = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  %d = nn.mul %c, %two : tensor<4x6xf32>
+  %s = nn.add %c, %d : tensor<4x6xf32>
+  %t = nn.tanh %s : tensor<4x6xf32>
+  %m = nn.mul %c, %t : tensor<4x6xf32>
+  %r = nn.relu %m : tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+// A value on the way that is a result of its own, or that another product reads, ends the group.
+// CHECK-LABEL: func @open_branches
+// CHECK: nn.group
+// CHECK: nn.matmul
+// CHECK-NEXT: nn.yield
+// CHECK: nn.group
+func.func @open_branches(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
+  %c = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  %t = nn.tanh %c : tensor<4x6xf32>
+  %m = nn.mul %c, %t : tensor<4x6xf32>
+  return %m, %t : tensor<4x6xf32>, tensor<4x6xf32>
+}
