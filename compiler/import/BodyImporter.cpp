@@ -11,6 +11,7 @@
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
+#include "compiler/import/ops/Convolution.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -127,7 +128,15 @@ LogicalResult BodyImporter::convertNode(Scope &scope, Node &node, const onnx::No
   }
   if (row->isComposite)
     enterCall(scope, node, proto, proto.op_type());
+  // The row is that of the operator with its channels first.
+  bool isChannelsLast = domain == channelsLastDomain && !node.inputs.empty() && node.inputs[0] && node.rank(node.inputs[0]) > 2;
+  if (isChannelsLast)
+    node.inputs[0] = toChannelsFirst(node, node.inputs[0]);
+  if (isChannelsLast && node.hasOutput(1))
+    return node.unsupported("a second result of channels that are last", "use the first result only");
   LogicalResult converted = row->convert(node);
+  if (isChannelsLast && succeeded(converted) && !node.failed())
+    node.outputs[0] = toChannelsLast(node, node.outputs[0]);
   if (row->isComposite) {
     calls.setOutputs(node.outputs);
     calls.leave();

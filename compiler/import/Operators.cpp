@@ -17,8 +17,10 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
        {getActivationOperators(), getAttentionOperators(), getBlockQuantizedOperators(), getContribAttentionOperators(), getContribCacheOperators(),
         getContribExpertOperators(), getContribLayoutOperators(), getContribOperators(), getContribPaddingOperators(), getContribQuantizedOperators(),
         getContribQuantizedProductOperators(), getContribSignalOperators(), getContribWeightOperators(),
-        getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(), getElementwiseOperators(), getGatherOperators(),
-        getGeneratorOperators(), getLearnedOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(), getNgramOperators(),
+        getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(), getElementwiseOperators(), getExperimentalOperators(),
+        getGatherOperators(),
+        getGeneratorOperators(), getInverseOperators(),
+        getLearnedOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(), getNgramOperators(),
         getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getRandomOperators(), getReductionOperators(),
         getRecurrentOperators(), getRegionOperators(), getResizeOperators(), getSamplingOperators(), getSequenceOperators(), getShapeOperators(),
         getSignalOperators(), getStringOperators(), getTrainingOperators()})
@@ -27,30 +29,40 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   return index;
 }
 
-/// Why an operator of com.microsoft has no row; empty for those that are not known.
-static StringRef findRefusal(StringRef name) {
-  constexpr StringRef loops = "loops over a decoder are for the program around the model", machine = "its weights are packed for one machine";
-  static const StringMap<StringRef> reasons = {{"BeamSearch", loops},
-                                               {"CropAndResize", "use RoiAlign or Resize of ONNX"},
-                                               {"DynamicQuantizeLSTM", "use LSTM of ONNX"},
-                                               {"DynamicTimeWarping", "how long a path is depends on the whole of the data"},
-                                               {"GreedySearch", loops},
-                                               {"Inverse", "inverses of matrices have no kernel"},
-                                               {"LongformerAttention", "ONNX Runtime has it for other devices only"},
-                                               {"MatMulFpQ4", machine},
-                                               {"MaxpoolWithMask", "what its mask means is not documented"},
-                                               {"PagedAttention", "pages of a cache are managed by a server"},
-                                               {"RemovePadding", "how many tokens are left depends on the data; export the model with padding"},
-                                               {"Sampling", loops},
-                                               {"SparseAttention", "ONNX Runtime has it for other devices only"},
-                                               {"Tokenizer", "tokenize before the model"},
-                                               {"WhisperBeamSearch", loops},
-                                               {"WordConvEmbedding", "use Gather and Conv of ONNX"}};
-  return reasons.lookup(name);
+/// Why an operator of another domain has no row; empty for those that are not known.
+static StringRef findRefusal(StringRef domain, StringRef name) {
+  constexpr StringRef loops = "loops over a decoder are for the program around the model";
+  constexpr StringRef maps = "maps are no tensors; start the model at the vector that they become";
+  static const StringMap<StringRef> reasons = {
+      {"ai.onnx.ml.CastMap", maps},
+      {"ai.onnx.ml.DictVectorizer", maps},
+      {"com.microsoft.BeamSearch", loops},
+      {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
+      {"com.microsoft.DynamicTimeWarping", "how long a path is depends on the whole of the data"},
+      {"com.microsoft.GreedySearch", loops},
+      {"com.microsoft.LongformerAttention", "ONNX Runtime has it for other devices only"},
+      {"com.microsoft.MatMulFpQ4", "its weights are packed for one machine"},
+      {"com.microsoft.MaxpoolWithMask", "its kernel leaves out what lies behind a masked element, too, which no text says"},
+      {"com.microsoft.PagedAttention", "pages of a cache are managed by a server"},
+      {"com.microsoft.RemovePadding", "how many tokens are left depends on the data; export the model with padding"},
+      {"com.microsoft.Sampling", loops},
+      {"com.microsoft.SparseAttention", "ONNX Runtime has it for other devices only"},
+      {"com.microsoft.Tokenizer", "tokenize before the model"},
+      {"com.microsoft.WhisperBeamSearch", loops}};
+  return reasons.lookup((domain + "." + name).str());
+}
+
+/// Operators of which the first input and the first result alone have channels.
+static bool hasChannelsLastForm(StringRef name) {
+  return is_contained({"AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace", "GlobalAveragePool", "GlobalMaxPool",
+                       "InstanceNormalization", "LRN", "MaxPool", "QLinearConv", "SpaceToDepth"},
+                      name);
 }
 
 const Operator *findOperator(StringRef domain, StringRef name, int64_t opset, std::string &reason) {
   static const StringMap<SmallVector<const Operator *, 1>> index = buildIndex();
+  if (domain == channelsLastDomain && hasChannelsLastForm(name))
+    return findOperator("", name, opset, reason);
   auto rows = index.find(name);
   int64_t oldest = INT64_MAX;
   bool isRemoved = false;
@@ -69,8 +81,8 @@ const Operator *findOperator(StringRef domain, StringRef name, int64_t opset, st
     reason = "the operator is supported from opset " + std::to_string(oldest) + " on, and the model imports opset " + std::to_string(opset);
   else if (domain.empty())
     reason = "unknown operator";
-  else if (StringRef why = domain == "com.microsoft" ? findRefusal(name) : StringRef(); !why.empty())
-    reason = "operator of domain 'com.microsoft' without support (" + why.str() + ")";
+  else if (StringRef why = findRefusal(domain, name); !why.empty())
+    reason = "operator of domain '" + domain.str() + "' without support (" + why.str() + ")";
   else
     reason = "unknown operator of domain '" + printable(domain) + "'";
   return nullptr;

@@ -45,8 +45,10 @@ llvm::ArrayRef<Operator> getConvolutionOperators();
 llvm::ArrayRef<Operator> getDataMovementOperators();
 llvm::ArrayRef<Operator> getDataSizedOperators();
 llvm::ArrayRef<Operator> getElementwiseOperators();
+llvm::ArrayRef<Operator> getExperimentalOperators();
 llvm::ArrayRef<Operator> getGatherOperators();
 llvm::ArrayRef<Operator> getGeneratorOperators();
+llvm::ArrayRef<Operator> getInverseOperators();
 llvm::ArrayRef<Operator> getLearnedOperators();
 llvm::ArrayRef<Operator> getLinearAttentionOperators();
 llvm::ArrayRef<Operator> getLossOperators();
@@ -67,6 +69,9 @@ llvm::ArrayRef<Operator> getSignalOperators();
 llvm::ArrayRef<Operator> getStringOperators();
 llvm::ArrayRef<Operator> getTrainingOperators();
 /// @}
+
+/// The domain of ONNX Runtime's own models after it has moved channels behind the spatial dimensions.
+inline constexpr llvm::StringLiteral channelsLastDomain = "com.ms.internal.nhwc";
 
 /// The row for an operator of this domain and opset. When there is none, null and `reason` says why.
 const Operator *findOperator(llvm::StringRef domain, llvm::StringRef name, int64_t opset, std::string &reason);

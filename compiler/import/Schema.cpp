@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Schema.h"
 #include "compiler/import/Diagnostics.h"
+#include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
@@ -112,6 +113,8 @@ static SmallVector<AttributeFact> readAttributes(StringRef text) {
 }
 
 const Schema *Schemas::find(StringRef domain, StringRef name, int64_t opset) {
+  if (domain == channelsLastDomain)
+    domain = "";
   auto isBefore = [&](const Row &row) { return std::tuple(StringRef(row.domain), StringRef(row.name), row.since) <= std::tuple(domain, name, opset); };
   const Row *row = llvm::partition_point(rows, isBefore);
   if (row == std::begin(rows) || (--row)->domain != domain || row->name != name || row->inputs == "-")

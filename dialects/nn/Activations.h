@@ -2,13 +2,41 @@
 #ifndef KILN_DIALECTS_NN_ACTIVATIONS_H
 #define KILN_DIALECTS_NN_ACTIVATIONS_H
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 
 namespace kiln::nn {
 
-/// The activations that nn.rnn, nn.lstm and nn.gru know, by their ONNX names.
-inline constexpr llvm::StringLiteral recurrentActivations[] = {"Sigmoid",  "Tanh", "Relu",      "HardSigmoid",    "Softsign",
-                                                               "Softplus", "Elu",  "LeakyRelu", "ThresholdedRelu"};
+/// An activation that nn.rnn, nn.lstm and nn.gru know by its ONNX name, and the numbers that it takes.
+struct RecurrentActivation {
+  llvm::StringLiteral name;
+  unsigned numbers;
+  double alpha, beta;
+  /// Whether ONNX gives its numbers defaults, which `alpha` and `beta` are here.
+  bool hasDefaults = true;
+};
+
+inline constexpr RecurrentActivation recurrentActivations[] = {
+    {"Sigmoid", 0, 0, 0},     {"Tanh", 0, 0, 0},         {"Relu", 0, 0, 0},          {"HardSigmoid", 2, 0.2, 0.5},
+    {"Softsign", 0, 0, 0},    {"Softplus", 0, 0, 0},     {"Elu", 1, 1, 0},           {"LeakyRelu", 1, 0.01, 0},
+    {"Affine", 2, 1, 0, false}, {"ScaledTanh", 2, 1, 1, false}, {"ThresholdedRelu", 1, 1, 0}};
+
+/// The activation that a text names: `LeakyRelu`, or with numbers of its own `LeakyRelu(0.3)` or `HardSigmoid(0.2,0.5)`; nullopt for another text.
+inline std::optional<RecurrentActivation> findRecurrentActivation(llvm::StringRef text) {
+  auto [name, rest] = text.split('(');
+  const auto *known = llvm::find_if(recurrentActivations, [name = name](const RecurrentActivation &row) { return row.name == name; });
+  if (known == std::end(recurrentActivations))
+    return std::nullopt;
+  RecurrentActivation activation = *known;
+  if (name.size() == text.size())
+    return activation;
+  if (!rest.consume_back(")"))
+    return std::nullopt;
+  auto [alpha, beta] = rest.split(',');
+  bool isBroken = alpha.getAsDouble(activation.alpha) || (activation.numbers == 2) == beta.empty() || (!beta.empty() && beta.getAsDouble(activation.beta));
+  return isBroken || activation.numbers == 0 ? std::nullopt : std::optional(activation);
+}
 
 } // namespace kiln::nn
 

@@ -116,7 +116,7 @@ class Model:
         return "; ".join(wrong)
 
 
-DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1}
+DOMAINS = {"ai.onnx.contrib": 1, "com.microsoft": 1, "com.ms.internal.nhwc": 13, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1}
 
 
 def blame(error, count):

@@ -86,7 +86,7 @@ ArrayRef<Operator> getActivationOperators() {
       {"Softsign", 1, Elements::Float, plain<SoftsignOp>},
       {"SwiGLU", 28, Elements::Float, [](Node &node) { return node.result(node.binary<SwigluOp>(node.input(0), node.input(1), attribute(node, "alpha", 1))); }},
       {"Swish", 24, Elements::Float, swish},
-      {"ThresholdedRelu", 10, Elements::Float, thresholdedRelu},
+      {"ThresholdedRelu", 1, Elements::Float, thresholdedRelu},
   };
   return rows;
 }

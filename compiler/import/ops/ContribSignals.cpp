@@ -1,9 +1,10 @@
-//===- ContribSignals.cpp - Complex numbers, distances and hashes ------------===//
+//===- ContribSignals.cpp - Complex numbers, distances, hashes and words -----===//
 //
 // Version 1 of domain com.microsoft (ONNX Runtime's ContribOperators.md).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ops/Contrib.h"
+#include "compiler/import/ops/Gather.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -142,6 +143,53 @@ static LogicalResult murmurHash3(Node &node) {
   return node.failed() ? failure() : node.result(state);
 }
 
+//===- Characters ----------------------------------------------------------===//
+
+/// Whether places [words, places, 1] of windows over the characters count: all within the word, and the first of a word that is shorter than the window.
+static Value countPlaces(Node &node, Value lengths, AffineExpr words, AffineExpr places, int64_t window) {
+  Value last = node.binary<MaximumOp>(node.binary<SubOp>(lengths, static_cast<double>(window)), 0.0);
+  DimExprs dims = {words, places, node.number(1)};
+  Value place = node.broadcastTo(node.iota({node.number(1), places, node.number(1)}, 1, node.builder().getI32Type()), dims);
+  return node.compare<LessEqualOp>(place, node.broadcastTo(node.reshape(last, {words, node.number(1), node.number(1)}), dims));
+}
+
+/// The largest results of a convolution over the characters of each word, and tanh. A word of no characters (0) is a row of zeros.
+static LogicalResult wordConvEmbedding(Node &node) {
+  Value words = node.input(0), weight = node.input(1), bias = node.input(2), table = node.input(3);
+  for (StringRef name : {"embedding_size", "conv_window_size", "char_embedding_size"})
+    node.ignore(name);
+  if (!node.expectRank(words, 2, "Sequence") || !node.expectRank(weight, 4, "W") || !node.expectRank(bias, 1, "B") || !node.expectRank(table, 2, "C"))
+    return failure();
+  DimExprs in = node.dims(words), filter = node.dims(weight);
+  auto window = nn::getConstantDim(filter[2]);
+  if (!window || *window < 1)
+    return node.unsupported("a window of symbolic size or of no characters", "make it static with --dim");
+  AffineExpr one = node.number(1), width = node.dims(table)[1], places = nn::simplifyDim(in[1] - (*window - 1));
+  node.requireNotNegative(in[1] - *window, "words are shorter than the window");
+  if (!node.unify(filter[1], one, "W is not of one channel: number of channels") || !node.unify(filter[3], width, "W and C have different widths") ||
+      !node.unify(node.dims(bias)[0], filter[0], "W and B have different numbers of filters") || node.failed())
+    return failure();
+  Value characters = buildGather(node, table, words, 0);
+  SmallVector<Value> parts;
+  for (int64_t at = 0; at < *window && !node.failed(); ++at)
+    parts.push_back(node.slice(characters, 1, node.number(at), places));
+  if (node.failed())
+    return failure();
+  AffineExpr depth = nn::simplifyDim(width * *window);
+  Value rows = node.reshape(node.concat(parts, 2), {in[0] * places, depth});
+  Value sums = node.binary<AddOp>(node.matmul(rows, node.transpose(node.reshape(weight, {filter[0], depth}), {1, 0})), node.reshape(bias, {filter[0]}));
+  sums = node.reshape(node.unary<TanhOp>(sums), {in[0], places, filter[0]});
+  Value isCharacter = node.cast(node.compare<GreaterOp>(words, node.splatLike(words, 0)), node.builder().getI32Type());
+  Value counts = countPlaces(node, node.reduce(ReduceKind::Sum, isCharacter, {1}, /*keep=*/false), in[0], places, *window), none = node.splatLike(sums, -2);
+  node.broadcast({&counts, &sums, &none}, /*mixed=*/true);
+  if (node.failed())
+    return failure();
+  Value largest = node.reduce(ReduceKind::Max, node.make<SelectOp>(sums.getType(), counts, sums, none), {1}, /*keep=*/false);
+  Value first = node.slice(words, 1, node.number(0), one), isWord = node.compare<GreaterOp>(first, node.splatLike(first, 0)), zero = node.splatLike(largest, 0);
+  node.broadcast({&isWord, &largest, &zero}, /*mixed=*/true);
+  return node.failed() ? failure() : node.result(node.make<SelectOp>(largest.getType(), isWord, largest, zero));
+}
+
 ArrayRef<Operator> getContribSignalOperators() {
   static const Operator rows[] = {
       {"CDist", 1, Elements::Float, cDist, INT64_MAX, "com.microsoft"},
@@ -150,6 +198,7 @@ ArrayRef<Operator> getContribSignalOperators() {
       {"IsAllFinite", 1, Elements::Float, isAllFinite, INT64_MAX, "com.microsoft"},
       {"MurmurHash3", 1, Elements::Number, murmurHash3, INT64_MAX, "com.microsoft"},
       {"NGramRepeatBlock", 1, Elements::Integer, ngramRepeatBlock, INT64_MAX, "com.microsoft"},
+      {"WordConvEmbedding", 1, Elements::Integer, wordConvEmbedding, INT64_MAX, "com.microsoft"},
   };
   return rows;
 }

@@ -67,7 +67,8 @@ static LogicalResult slice(Node &node) {
   Value x = node.input(0);
   std::optional<DimExprs> starts, ends;
   std::optional<SmallVector<int64_t>> axes, steps;
-  if (node.opset < 10) {
+  // DynamicSlice is what Slice became.
+  if (node.opset < 10 && node.opType() != "DynamicSlice") {
     auto exprs = [&](StringRef name) {
       DimExprs result;
       for (int64_t value : node.findInts(name).value_or(SmallVector<int64_t>()))
@@ -365,6 +366,7 @@ ArrayRef<Operator> getDataMovementOperators() {
       {"CenterCropPad", 18, Elements::Data, centerCropPad},
       {"Concat", 1, Elements::Data, concat},
       {"DepthToSpace", 1, Elements::Data, depthToSpace},
+      {"DynamicSlice", 1, Elements::Data, slice, 9},
       {"Pad", 1, Elements::Data, pad},
       {"Pad", 1, Elements::Float, contribPad, INT64_MAX, "com.microsoft"},
       {"Slice", 1, Elements::Data, slice},

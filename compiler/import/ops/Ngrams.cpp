@@ -28,6 +28,8 @@ public:
 
 private:
   bool read();
+  /// The pool's items as numbers: those of strings are the places in `texts`.
+  std::optional<SmallVector<int64_t>> readPool();
   bool addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<int64_t> columns);
   Value count(const Grams &grams, Value rows, AffineExpr width);
   Value weigh(Value counts);
@@ -36,6 +38,8 @@ private:
   std::string mode;
   int64_t shortest = 1, longest = 1, skips = 0, resultSize = 0;
   SmallVector<double> weights;
+  /// The distinct strings of the pool; empty for one of integers.
+  std::vector<std::string> texts;
   std::vector<Grams> all;
 };
 } // namespace
@@ -65,6 +69,27 @@ bool TfIdf::addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<
   return true;
 }
 
+std::optional<SmallVector<int64_t>> TfIdf::readPool() {
+  auto numbers = node.findInts("pool_int64s");
+  auto strings = node.findStrings("pool_strings");
+  bool isOfStrings = nn::isString(node.elementType(node.input(0)));
+  if (isOfStrings ? !strings : !numbers) {
+    (void)node.error(Twine("attribute '") + (isOfStrings ? "pool_strings" : "pool_int64s") + "' must be given for an input of this type");
+    return std::nullopt;
+  }
+  if (!isOfStrings)
+    return numbers;
+  SmallVector<int64_t> places;
+  std::map<std::string, int64_t> known;
+  for (const std::string &text : *strings) {
+    auto [entry, isNew] = known.try_emplace(text, static_cast<int64_t>(texts.size()));
+    if (isNew)
+      texts.push_back(text);
+    places.push_back(entry->second);
+  }
+  return places;
+}
+
 bool TfIdf::read() {
   mode = node.getString("mode", "");
   shortest = node.requireInt("min_gram_length"), longest = node.requireInt("max_gram_length"), skips = node.requireInt("max_skip_count");
@@ -72,10 +97,8 @@ bool TfIdf::read() {
     (void)node.error("attribute 'mode' is '" + mode + "', expected TF, IDF or TFIDF");
   if (shortest < 1 || longest < shortest || skips < 0 || skips > 65536)
     (void)node.error("expected min_gram_length of at least 1, max_gram_length of at least that, and max_skip_count of at least 0");
-  auto starts = node.findInts("ngram_counts"), columns = node.findInts("ngram_indexes"), pool = node.findInts("pool_int64s");
+  auto starts = node.findInts("ngram_counts"), columns = node.findInts("ngram_indexes"), pool = readPool();
   weights = node.findFloats("weights").value_or(SmallVector<double>());
-  if (!pool)
-    (void)node.unsupported("a pool of strings", "use pool_int64s");
   if (!node.failed() && (!starts || !columns || columns->empty()))
     (void)node.error("attributes 'ngram_counts' and 'ngram_indexes' must be given");
   if (node.failed())
@@ -136,8 +159,11 @@ LogicalResult TfIdf::run() {
   if (!nn::getConstantDim(width) && skips >= mostSymbolicSkips)
     return node.unsupported("max_skip_count of " + Twine(skips) + " over rows of symbolic length", "make the dimension static with --dim");
   AffineExpr batch = node.rank(x) == 1 ? node.number(1) : node.dims(x)[0];
-  Value rows = node.reshape(x, {batch, width});
   Type i64 = node.builder().getI64Type();
+  // A string that the pool does not have gets a number that no gram has.
+  if (nn::isString(node.elementType(x)))
+    x = node.make<StringFindOp>(node.type(node.dims(x), i64), x, node.builder().getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
+  Value rows = node.reshape(x, {batch, width});
   Value result = node.splat({batch, node.number(resultSize)}, node.builder().getF32Type(), 0);
   for (const Grams &grams : all)
     if (Value counts = count(grams, rows, width)) {
@@ -154,7 +180,7 @@ LogicalResult TfIdf::run() {
 static LogicalResult tfIdfVectorizer(Node &node) { return TfIdf(node).run(); }
 
 ArrayRef<Operator> getNgramOperators() {
-  static const Operator rows[] = {{"TfIdfVectorizer", 9, Elements::Integer, tfIdfVectorizer}};
+  static const Operator rows[] = {{"TfIdfVectorizer", 9, Elements::Data, tfIdfVectorizer}};
   return rows;
 }
 

@@ -40,6 +40,9 @@ static LogicalResult trainBatchNorm(Node &node, Value x, double epsilon, double 
     Value current = node.reshape(i == 0 ? mean : variance, node.dims(running)), old = node.cast(running, wide);
     Value moved = node.binary<AddOp>(node.binary<MulOp>(old, momentum), node.binary<MulOp>(current, 1 - momentum));
     (void)node.result(1 + i, node.cast(moved, node.elementType(running)));
+    // Before opset 14 those of the input are results, too.
+    if (node.opset < 14)
+      (void)node.result(3 + i, node.cast(current, node.elementType(running)));
   }
   return node.failed() ? failure() : node.result(node.cast(shifted, node.elementType(x)));
 }
@@ -61,10 +64,11 @@ static LogicalResult batchNorm(Node &node) {
   Value x = node.input(0);
   double epsilon = node.getFloat("epsilon", 1e-5f), momentum = node.getFloat("momentum", 0.9f);
   node.ignore("spatial");
-  node.ignore("is_test");
-  bool isTraining = node.opset >= 14 && node.getFlag("training_mode");
-  if (node.opset < 14 && node.numOutputs() > 1)
-    return node.unsupported("training mode before opset 14", "export the model for inference");
+  // Before opset 14 more than one result makes it training, unless it is said to be a test.
+  bool isTest = node.opset < 7 && node.getFlag("is_test");
+  if (node.opset >= 7)
+    node.ignore("is_test");
+  bool isTraining = node.opset >= 14 ? node.getFlag("training_mode") : node.numOutputs() > 1 && !isTest;
   if (node.numOutputs() > 1 && !isTraining)
     return node.error("has running statistics as results, but is not in training mode");
   if (node.rank(x) < 2)

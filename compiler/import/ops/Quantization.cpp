@@ -192,12 +192,20 @@ Value buildQuantize(Node &node, Value x, Value scale, Value zeroPoint, Type to) 
 
 Value spreadOnSide(Node &node, Value parameter, Value side, Value like, int64_t axis) {
   DimExprs dims = node.dims(side), own = node.dims(parameter);
-  size_t rank = dims.size(), summed = axis == -1 ? rank - 2 : rank - 1;
-  if (own.size() != rank || nn::getConstantDim(own[summed]) != 1)
+  if (dims.size() < 2)
     return spreadParameter(node, parameter, like, axis, 0);
+  size_t rank = dims.size(), summed = axis == -1 ? rank - 2 : rank - 1;
+  // The sum with a vector has the rows last.
+  int64_t place = static_cast<size_t>(node.rank(like)) < rank ? -1 : axis;
+  if (own.size() != rank || nn::getConstantDim(own[summed]) != 1)
+    return spreadParameter(node, parameter, like, place, 0);
   for (size_t i = 0; i < rank; ++i)
     if (i != summed && !node.unify(own[i], dims[i], "a scale or zero point differs from its side in dimension " + Twine(i)))
       return parameter;
+  if (static_cast<size_t>(node.rank(like)) < rank) {
+    own.erase(own.begin() + summed);
+    parameter = node.reshape(parameter, own);
+  }
   return node.broadcastTo(parameter, node.dims(like));
 }
 
@@ -206,12 +214,35 @@ static Value zeroPointOf(Node &node, Value zeroPoint, Value x, int64_t axis) {
   return zeroPoint ? spreadParameter(node, zeroPoint, x, axis, 0) : node.splatLike(x, 0);
 }
 
-Value buildQuantizedMatmul(Node &node, Value a, Value b, Value aZero, Value bZero) {
+/// A product with vectors: they are matrices of one row or column, which the result does not have.
+static Value multiplyVectors(Node &node, Value a, Value b, Value aZero, Value bZero) {
   DimExprs left = node.dims(a), right = node.dims(b);
-  if (left.size() < 2 || right.size() < 2) {
-    (void)node.unsupported("vectors as operands", "reshape them to matrices");
+  if (left.empty() || right.empty()) {
+    (void)node.error("an operand has rank 0, so it has nothing to sum over");
     return a;
   }
+  for (auto [zeroPoint, own] : {std::pair(aZero, left.size()), std::pair(bZero, right.size())})
+    if (zeroPoint && own == 1 &&
+        !node.unify(nn::getNumElements(node.dims(zeroPoint), node.context()), node.number(1), "a vector has one zero point: number of elements"))
+      return a;
+  bool isRow = left.size() == 1, isColumn = right.size() == 1;
+  auto flatten = [&](Value zeroPoint, bool isVector) { return zeroPoint && isVector ? node.reshape(zeroPoint, {}) : zeroPoint; };
+  Value product = buildQuantizedMatmul(node, isRow ? node.reshape(a, {node.number(1), left[0]}) : a, isColumn ? node.reshape(b, {right[0], node.number(1)}) : b,
+                                       flatten(aZero, isRow), flatten(bZero, isColumn));
+  if (node.failed())
+    return a;
+  DimExprs dims = node.dims(product);
+  if (isColumn)
+    dims.pop_back();
+  if (isRow)
+    dims.erase(dims.end() - (isColumn ? 1 : 2));
+  return node.reshape(product, dims);
+}
+
+Value buildQuantizedMatmul(Node &node, Value a, Value b, Value aZero, Value bZero) {
+  DimExprs left = node.dims(a), right = node.dims(b);
+  if (left.size() < 2 || right.size() < 2)
+    return multiplyVectors(node, a, b, aZero, bZero);
   aZero = aZero ? spreadOnSide(node, aZero, a, a, -2) : node.splatLike(a, 0);
   bZero = bZero ? spreadOnSide(node, bZero, b, b, -1) : node.splatLike(b, 0);
   auto batch = node.failed() ? std::nullopt : node.broadcastDims(ArrayRef(left).drop_back(2), ArrayRef(right).drop_back(2));

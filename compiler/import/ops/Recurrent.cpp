@@ -1,7 +1,10 @@
 //===- Recurrent.cpp - LSTM, GRU, RNN ----------------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Quantization.h"
 #include "dialects/nn/Activations.h"
+
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -19,7 +22,8 @@ class Layer {
 public:
   Layer(Node &node, int64_t gates, ArrayRef<StringRef> defaults) : node(node), gates(gates), defaults(defaults) {}
 
-  bool read();
+  /// With `isQuantized` the weights are bytes, transposed.
+  bool read(bool isQuantized = false);
   /// Both directions together when they have the same activations, else one by one.
   SmallVector<Part> parts();
   UnitAttr isReverse(Part part) {
@@ -50,6 +54,7 @@ public:
   FloatAttr clip;
 
 private:
+  Value readWeights(unsigned at, unsigned scaleAt);
   bool checkShape(Value value, ArrayRef<AffineExpr> want, StringRef what);
   bool checkShapes();
   bool readActivations();
@@ -71,10 +76,31 @@ bool Layer::checkShape(Value value, ArrayRef<AffineExpr> want, StringRef what) {
   return true;
 }
 
-bool Layer::read() {
+/// Weights [directions, rows, columns] of input `at`: those of bytes are the other way round, and have a scale for each direction, or for each column
+/// of it.
+Value Layer::readWeights(unsigned at, unsigned scaleAt) {
+  Value bytes = node.input(at), scale = node.input(scaleAt), zeroPoint = node.input(scaleAt + 1);
+  if (node.failed() || !node.expectRank(bytes, 3, "the weights"))
+    return bytes;
+  DimExprs dims = node.dims(bytes), spread = {dims[0], node.number(1), node.number(1)};
+  for (Value *parameter : {&scale, &zeroPoint}) {
+    bool isForColumns = node.rank(*parameter) == 2;
+    if (!node.unify(node.dims(*parameter)[0], dims[0], "the weights' scales or zero points and directions differ"))
+      return bytes;
+    spread[2] = isForColumns ? node.dims(*parameter)[1] : node.number(1);
+    if (isForColumns && !node.unify(spread[2], dims[2], "the weights' scales or zero points and columns differ"))
+      return bytes;
+    *parameter = node.broadcastTo(node.reshape(*parameter, spread), dims);
+  }
+  if (node.failed())
+    return bytes;
+  return node.transpose(node.make<DequantizeOp>(node.type(dims, node.elementType(scale)), bytes, scale, zeroPoint), {0, 2, 1});
+}
+
+bool Layer::read(bool isQuantized) {
   x = node.input(0);
-  weight = node.input(1);
-  recurrence = node.input(2);
+  weight = isQuantized ? readWeights(1, 8) : node.input(1);
+  recurrence = isQuantized ? readWeights(2, 10) : node.input(2);
   bias = node.optionalInput(3);
   lengths = node.optionalInput(4);
   direction = node.getString("direction", "forward");
@@ -86,8 +112,6 @@ bool Layer::read() {
   directions = direction == "bidirectional" ? 2 : 1;
   if (node.hasAttribute("clip"))
     clip = node.builder().getF64FloatAttr(node.getFloat("clip", 0));
-  if (node.hasAttribute("activation_alpha") || node.hasAttribute("activation_beta"))
-    (void)node.unsupported("activation_alpha and activation_beta", "use activations without parameters");
   if (!readActivations() || !node.expectRank(x, 3, "X") || !node.expectRank(weight, 3, "W") || !node.expectRank(recurrence, 3, "R"))
     return false;
   auto size = nn::getConstantDim(node.dims(recurrence)[2]);
@@ -123,15 +147,48 @@ bool Layer::checkShapes() {
   return fit && (gates != 4 || (checkShape(node.optionalInput(6), state, "initial_c") && checkShape(node.optionalInput(7), {d, node.number(3 * hidden)}, "P")));
 }
 
+static std::string listActivations() {
+  SmallVector<StringRef> known;
+  for (const nn::RecurrentActivation &row : nn::recurrentActivations)
+    known.push_back(row.name);
+  return llvm::join(known, ", ");
+}
+
+/// The text by which the operations know an activation with numbers of its own.
+static std::string nameWithNumbers(const nn::RecurrentActivation &activation) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto print = [&](double number) { stream << llvm::format("%.17g", number); };
+  stream << activation.name << "(";
+  print(activation.alpha);
+  if (activation.numbers == 2) {
+    stream << ",";
+    print(activation.beta);
+  }
+  stream << ")";
+  return text;
+}
+
 bool Layer::readActivations() {
   size_t each = defaults.size();
   auto given = node.findStrings("activations").value_or(SmallVector<std::string>());
   if (!given.empty() && given.size() != each * directions)
     return succeeded(node.error("attribute 'activations' has " + Twine(given.size()) + " entries, expected " + Twine(each * directions)));
-  for (size_t i = 0; i < each * directions; ++i) {
-    names.push_back(given.empty() ? defaults[i % each].str() : given[i]);
-    if (!llvm::is_contained(nn::recurrentActivations, names.back()))
-      (void)node.unsupported("activation '" + names.back() + "'", "use one of " + llvm::join(ArrayRef(nn::recurrentActivations), ", "));
+  // Activations take their numbers from the lists in turn, as many as they have.
+  SmallVector<double> alphas = node.findFloats("activation_alpha").value_or(SmallVector<double>());
+  SmallVector<double> betas = node.findFloats("activation_beta").value_or(SmallVector<double>());
+  size_t alpha = 0, beta = 0;
+  for (size_t i = 0; i < each * directions && !node.failed(); ++i) {
+    std::string name = given.empty() ? defaults[i % each].str() : given[i];
+    auto known = nn::findRecurrentActivation(name);
+    if (!known || name.size() != known->name.size())
+      return succeeded(node.unsupported("activation '" + name + "'", "use one of " + listActivations()));
+    bool hasAlpha = known->numbers > 0 && alpha < alphas.size(), hasBeta = known->numbers > 1 && beta < betas.size();
+    if (!known->hasDefaults && (!hasAlpha || !hasBeta))
+      return succeeded(node.error("activation '" + name + "' needs its numbers in attributes 'activation_alpha' and 'activation_beta'"));
+    known->alpha = hasAlpha ? alphas[alpha++] : known->alpha;
+    known->beta = hasBeta ? betas[beta++] : known->beta;
+    names.push_back(hasAlpha || hasBeta ? nameWithNumbers(*known) : name);
   }
   return !node.failed();
 }
@@ -197,11 +254,11 @@ LogicalResult Layer::finish(ArrayRef<Value> states, ArrayRef<Value> last, ArrayR
   return success(!node.failed());
 }
 
-static LogicalResult lstm(Node &node) {
+static LogicalResult buildLstm(Node &node, bool isQuantized) {
   static const StringRef defaults[] = {"Sigmoid", "Tanh", "Tanh"};
   Layer layer(node, 4, defaults);
   bool inputForget = node.getFlag("input_forget");
-  if (!layer.read())
+  if (!layer.read(isQuantized))
     return failure();
   SmallVector<Value> states, hidden, cells;
   OpBuilder &b = node.builder();
@@ -220,6 +277,11 @@ static LogicalResult lstm(Node &node) {
   }
   return layer.finish(states, hidden, cells);
 }
+
+static LogicalResult lstm(Node &node) { return buildLstm(node, /*isQuantized=*/false); }
+
+/// The LSTM of weights that are bytes. X and the states stay what they are, where ONNX Runtime rounds them to bytes in each step.
+static LogicalResult dynamicQuantizeLstm(Node &node) { return buildLstm(node, /*isQuantized=*/true); }
 
 /// Both biases of a GRU for `gates`, and what is left for the reset gate to multiply.
 static std::pair<Value, Value> gruBiases(Layer &layer, Part part, bool linear) {
@@ -277,6 +339,7 @@ static LogicalResult rnn(Node &node) {
 
 ArrayRef<Operator> getRecurrentOperators() {
   static const Operator rows[] = {
+      {"DynamicQuantizeLSTM", 1, Elements::Float, dynamicQuantizeLstm, INT64_MAX, "com.microsoft"},
       {"GRU", 1, Elements::Float, gru},
       {"LSTM", 1, Elements::Float, lstm},
       {"RNN", 1, Elements::Float, rnn},

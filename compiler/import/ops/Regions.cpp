@@ -5,10 +5,12 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Sampling.h"
 #include "compiler/import/ops/Window.h"
 
 #include <array>
+#include <limits>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -98,14 +100,20 @@ static std::optional<RoiAlign> readRoiAlign(Node &node) {
     (void)node.error("attribute 'mode' is '" + mode + "', expected avg or max");
   if (roi.height < 1 || roi.width < 1 || roi.height > 65536 || roi.width > 65536 || roi.samples < 0 || roi.samples > 1024)
     (void)node.error("expected a positive output_height and output_width, and a sampling_ratio of at most 1024");
-  if (roi.samples == 0)
-    (void)node.unsupported("a sampling_ratio of 0, with which the number of samples depends on the size of each region", "set the attribute to 1 or more");
+  if (roi.samples == 0 && roi.isMax)
+    (void)node.unsupported("a sampling_ratio of 0 with mode max, with which the number of samples depends on the size of each region",
+                           "set the attribute to 1 or more");
   return node.failed() ? std::nullopt : std::optional(roi);
 }
 
-/// The neighbours of the sample places of all regions along one axis: [regions, bins * samples]. A place beyond the border counts nothing, one
-/// within it is moved to the edge.
-static Neighbours sampleAxis(Node &node, const RoiAlign &roi, Value rois, int64_t column, int64_t bins, AffineExpr dim) {
+namespace {
+/// Where regions begin along one axis of the image, and how long they are: [regions, 1].
+struct Extent {
+  Value start, length;
+};
+} // namespace
+
+static Extent readExtent(Node &node, const RoiAlign &roi, Value rois, int64_t column) {
   AffineExpr one = node.number(1), two = node.number(column + 2);
   Value start = node.binary<MulOp>(node.slice(rois, 1, node.number(column), one), roi.scale);
   Value end = node.binary<MulOp>(node.slice(rois, 1, two, one), roi.scale);
@@ -114,18 +122,87 @@ static Neighbours sampleAxis(Node &node, const RoiAlign &roi, Value rois, int64_
   Value length = node.binary<SubOp>(end, start);
   if (!roi.halfPixel)
     length = node.binary<MaximumOp>(length, 1.0);
-  Type element = node.elementType(rois);
-  DimExprs row = {one, node.number(bins * roi.samples)};
-  Value step = node.binary<AddOp>(node.cast(node.iota(row, 1, node.builder().getI64Type()), element), 0.5);
-  Value place = node.binary<MulOp>(node.binary<DivOp>(length, static_cast<double>(bins)), node.binary<DivOp>(step, static_cast<double>(roi.samples)));
-  place = node.binary<AddOp>(place, start);
-  Value size = sizeOf(node, dim, element), outer = node.binary<AddOp>(place, 1.0);
+  return {start, length};
+}
+
+/// Whether places count, which those beyond the border do not, and the places moved to the edge of the image.
+static std::pair<Value, Value> keepInside(Node &node, Value place, AffineExpr dim) {
+  Value size = sizeOf(node, dim, node.elementType(place)), outer = node.binary<AddOp>(place, 1.0);
   Value counts = inside(node, outer, node.broadcastTo(node.binary<AddOp>(size, 1.0), node.dims(outer)));
-  Value kept = node.binary<MinimumOp>(node.binary<MaximumOp>(place, 0.0), node.binary<SubOp>(size, 1.0));
+  return {counts, node.binary<MinimumOp>(node.binary<MaximumOp>(place, 0.0), node.binary<SubOp>(size, 1.0))};
+}
+
+/// The neighbours of the sample places of all regions along one axis: [regions, bins * samples]. A place beyond the border counts nothing, one
+/// within it is moved to the edge.
+static Neighbours sampleAxis(Node &node, const RoiAlign &roi, Value rois, int64_t column, int64_t bins, AffineExpr dim) {
+  auto [start, length] = readExtent(node, roi, rois, column);
+  DimExprs row = {node.number(1), node.number(bins * roi.samples)};
+  Value step = node.binary<AddOp>(node.cast(node.iota(row, 1, node.builder().getI64Type()), node.elementType(rois)), 0.5);
+  Value place = node.binary<MulOp>(node.binary<DivOp>(length, static_cast<double>(bins)), node.binary<DivOp>(step, static_cast<double>(roi.samples)));
+  auto [counts, kept] = keepInside(node, node.binary<AddOp>(place, start), dim);
   Neighbours result = neighbours(node, kept, dim);
   for (Neighbour &neighbour : result)
     neighbour.weight = keepIf(node, counts, neighbour.weight);
   return result;
+}
+
+/// The shares that the elements of one axis have in the bins: [regions, bins, dim]. A bin has as many samples as its length rounded up. They are at most
+/// one element apart and, when there is more than one, at least half of one, so that the image has room for a known number of them: those before
+/// are skipped.
+static Value shareAxis(Node &node, const RoiAlign &roi, Value rois, int64_t column, int64_t bins, int64_t dim) {
+  auto [start, length] = readExtent(node, roi, rois, column);
+  Type element = node.elementType(rois), i64 = node.builder().getI64Type();
+  AffineExpr count = node.dims(rois)[0], one = node.number(1), all = node.number(bins), room = node.number(2 * dim + 6);
+  Value size = node.binary<DivOp>(length, static_cast<double>(bins)), samples = node.unary<CeilOp>(size);
+  Value bin = node.cast(node.iota({one, all}, 1, i64), element), begin = node.binary<AddOp>(node.binary<MulOp>(size, bin), start);
+  Value apart = node.binary<DivOp>(size, node.binary<MaximumOp>(samples, 1.0));
+  // The first sample that can be inside; of none, the step is 0 and nothing counts.
+  Value outside = node.binary<SubOp>(node.splatLike(begin, -2), begin), step = node.binary<MaximumOp>(node.broadcastTo(apart, node.dims(begin)), 1e-6);
+  Value skipped = node.binary<DivOp>(outside, step);
+  skipped = node.binary<MaximumOp>(node.unary<FloorOp>(skipped), 0.0);
+  auto deepen = [&](Value value) { return node.reshape(value, {count, node.dims(value)[1], one}); };
+  Value number = node.binary<AddOp>(node.cast(node.iota({one, one, room}, 2, i64), element), deepen(skipped));
+  Value place = node.binary<MulOp>(node.binary<AddOp>(number, 0.5), deepen(apart));
+  auto [counts, kept] = keepInside(node, node.binary<AddOp>(place, deepen(begin)), node.number(dim));
+  Value exists = node.compare<LessOp>(number, deepen(samples));
+  counts = node.binary<AndOp>(counts, exists);
+  if (node.failed())
+    return rois;
+  // A place's share of an element is one less their distance.
+  DimExprs spread = {count, all, room, one};
+  Value index = node.cast(node.iota({one, one, one, node.number(dim)}, 3, i64), element);
+  Value distance = node.unary<AbsOp>(node.binary<SubOp>(node.reshape(kept, spread), index));
+  Value share = node.binary<MaximumOp>(node.binary<SubOp>(node.splatLike(distance, 1), distance), 0.0);
+  share = keepIf(node, node.reshape(counts, spread), share);
+  Value sum = node.reduce(ReduceKind::Sum, share, {2}, /*keep=*/false);
+  return node.binary<DivOp>(sum, node.binary<MaximumOp>(deepen(samples), 1.0));
+}
+
+/// RoiAlign with as many samples as a region has room for: a mean over a grid is a product with the shares of rows, and one with those of columns.
+static Value alignAdaptively(Node &node, const RoiAlign &roi, Value x, Value rois, Value images) {
+  DimExprs in = node.dims(x);
+  auto batch = nn::getConstantDim(in[0]), height = nn::getConstantDim(in[2]), width = nn::getConstantDim(in[3]);
+  if (!batch || !height || !width) {
+    (void)node.unsupported("a sampling_ratio of 0 with images of symbolic size or number", "make them static with --dim");
+    return x;
+  }
+  AffineExpr count = node.dims(rois)[0], one = node.number(1), bins = node.number(roi.height);
+  Value rows = shareAxis(node, roi, rois, 1, roi.height, *height), columns = shareAxis(node, roi, rois, 0, roi.width, *width);
+  Type element = node.elementType(rois), i64 = node.builder().getI64Type();
+  // A region has a share in its own image only.
+  Value number = node.broadcastTo(node.iota({one, in[0]}, 1, i64), {count, in[0]});
+  Value isOwn = node.compare<EqualOp>(node.broadcastTo(node.reshape(node.cast(images, i64), {count, one}), {count, in[0]}), number);
+  if (node.failed())
+    return x;
+  Value everywhere = node.broadcastTo(node.reshape(rows, {count, bins, one, in[2]}), {count, bins, in[0], in[2]});
+  Value chosen = keepIf(node, node.reshape(isOwn, {count, one, in[0], one}), everywhere);
+  Value table = node.reshape(node.cast(node.transpose(x, {0, 2, 3, 1}), element), {in[0] * in[2], in[3] * in[1]});
+  Value lines = node.matmul(node.reshape(chosen, {count * bins, in[0] * in[2]}), table);
+  if (node.failed())
+    return x;
+  lines = node.transpose(node.reshape(lines, {count, bins, in[3], in[1]}), {0, 2, 1, 3});
+  Value cells = node.matmul(columns, node.reshape(lines, {count, in[3], bins * in[1]}));
+  return node.transpose(node.reshape(cells, {count, node.number(roi.width), bins, in[1]}), {0, 3, 2, 1});
 }
 
 static LogicalResult roiAlign(Node &node) {
@@ -139,6 +216,10 @@ static LogicalResult roiAlign(Node &node) {
   rois = node.cast(alignDims(node, rois, {count, node.number(4)}, "expected rois [regions, 4]"), node.wideType(rois));
   if (node.failed() || !node.unify(count, node.dims(images)[0], "rois and batch_indices have different lengths"))
     return failure();
+  if (roi->samples == 0) {
+    Value result = alignAdaptively(node, *roi, x, rois, images);
+    return node.failed() ? failure() : node.result(node.cast(result, node.elementType(x)));
+  }
   Neighbours ys = sampleAxis(node, *roi, rois, 1, roi->height, in[2]), xs = sampleAxis(node, *roi, rois, 0, roi->width, in[3]);
   int64_t rows = roi->height * roi->samples, columns = roi->width * roi->samples;
   for (int i = 0; i < 2; ++i) {
@@ -157,6 +238,134 @@ static LogicalResult roiAlign(Node &node) {
   read = node.reshape(read, {count, height, samples, width, samples, in[1]});
   Value bins = node.reduce(roi->isMax ? ReduceKind::Max : ReduceKind::Mean, read, {2, 4}, /*keep=*/false);
   return node.failed() ? failure() : node.result(node.cast(node.transpose(bins, {0, 3, 1, 2}), node.elementType(x)));
+}
+
+//===- MaxRoiPool ----------------------------------------------------------===//
+
+/// Which elements of one axis belong to each bin of each region: [regions, bins, dim]. Bins share their borders' elements.
+static Value membersOf(Node &node, Value rois, int64_t column, int64_t bins, double scale, AffineExpr dim) {
+  AffineExpr count = node.dims(rois)[0], one = node.number(1), all = node.number(bins);
+  Type element = node.elementType(rois), i64 = node.builder().getI64Type();
+  // Halves go away from zero.
+  auto corner = [&](int64_t at) {
+    Value place = node.binary<MulOp>(node.slice(rois, 1, node.number(at), one), scale);
+    Value away = node.unary<FloorOp>(node.binary<AddOp>(node.unary<AbsOp>(place), 0.5));
+    return node.binary<MulOp>(away, node.unary<SignOp>(place));
+  };
+  Value first = corner(column), last = corner(column + 2);
+  Value length = node.binary<MaximumOp>(node.binary<AddOp>(node.binary<SubOp>(last, first), 1.0), 1.0);
+  Value size = node.binary<DivOp>(length, static_cast<double>(bins)), bin = node.cast(node.iota({one, all}, 1, i64), element);
+  Value begin = node.binary<AddOp>(node.unary<FloorOp>(node.binary<MulOp>(size, bin)), first);
+  Value end = node.binary<AddOp>(node.unary<CeilOp>(node.binary<MulOp>(size, node.binary<AddOp>(bin, 1.0))), first);
+  if (node.failed())
+    return rois;
+  auto deepen = [&](Value value) { return node.broadcastTo(node.reshape(value, {count, all, one}), {count, all, dim}); };
+  Value index = node.broadcastTo(node.cast(node.iota({one, one, dim}, 2, i64), element), {count, all, dim});
+  return node.binary<AndOp>(node.compare<GreaterEqualOp>(index, deepen(begin)), node.compare<LessOp>(index, deepen(end)));
+}
+
+/// The largest elements among the members of each bin along the axis of x [regions, channels, rows, columns]; the lowest number where there is none.
+static Value poolMembers(Node &node, Value x, Value members, int64_t axis, int64_t bins) {
+  DimExprs shape(4, node.number(1));
+  shape[0] = node.dims(x)[0], shape[axis] = node.dims(x)[axis];
+  SmallVector<Value> parts;
+  for (int64_t bin = 0; bin < bins && !node.failed(); ++bin) {
+    Value condition = node.reshape(node.slice(members, 1, node.number(bin), node.number(1)), shape), value = x;
+    Value none = node.splatLike(x, -std::numeric_limits<double>::infinity());
+    node.broadcast({&condition, &value, &none}, /*mixed=*/true);
+    if (!node.failed())
+      parts.push_back(node.reduce(ReduceKind::Max, node.make<SelectOp>(x.getType(), condition, value, none), {axis}, /*keep=*/true));
+  }
+  return node.failed() ? x : node.concat(parts, axis);
+}
+
+static LogicalResult maxRoiPool(Node &node) {
+  Value x = node.input(0), rois = node.input(1);
+  auto shape = node.findInts("pooled_shape").value_or(SmallVector<int64_t>());
+  double scale = node.getFloat("spatial_scale", 1);
+  if (node.failed() || !node.expectRank(x, 4, "the input") || !node.expectRank(rois, 2, "rois"))
+    return failure();
+  if (shape.size() != 2 || *llvm::min_element(shape) < 1 || *llvm::max_element(shape) > 256)
+    return node.error("attribute 'pooled_shape' must be two numbers from 1 to 256");
+  DimExprs in = node.dims(x);
+  AffineExpr count = node.dims(rois)[0];
+  rois = node.cast(alignDims(node, rois, {count, node.number(5)}, "expected rois [regions, 5]"), node.builder().getF32Type());
+  if (node.failed())
+    return failure();
+  Value image = node.reshape(node.cast(node.slice(rois, 1, node.number(0), node.number(1)), node.builder().getI64Type()), {count});
+  Value corners = node.slice(rois, 1, node.number(1), node.number(4)), own = buildGather(node, x, image, 0);
+  Value rows = membersOf(node, corners, 1, shape[0], scale, in[2]), columns = membersOf(node, corners, 0, shape[1], scale, in[3]);
+  if (node.failed())
+    return failure();
+  Value pooled = poolMembers(node, poolMembers(node, own, columns, 3, shape[1]), rows, 2, shape[0]);
+  Value isEmpty = node.failed() ? pooled : node.compare<EqualOp>(pooled, node.splatLike(pooled, -std::numeric_limits<double>::infinity()));
+  return node.failed() ? failure() : node.result(node.make<SelectOp>(pooled.getType(), isEmpty, node.splatLike(pooled, 0), pooled));
+}
+
+//===- CropAndResize -------------------------------------------------------===//
+
+/// Where the rows or columns of the crops read, [regions, size], as real places. The corners are at places themselves.
+static Value cropAxis(Node &node, Value rois, int64_t column, int64_t size, AffineExpr dim) {
+  AffineExpr one = node.number(1);
+  Type element = node.elementType(rois);
+  Value last = node.binary<SubOp>(sizeOf(node, dim, element), 1.0);
+  Value start = node.slice(rois, 1, node.number(column), one), end = node.slice(rois, 1, node.number(column + 2), one);
+  Value low = node.binary<MulOp>(start, last), high = node.binary<MulOp>(end, last);
+  if (size == 1)
+    return node.binary<MulOp>(node.binary<MulOp>(node.binary<AddOp>(start, end), 0.5), last);
+  Value step = node.binary<DivOp>(node.binary<MulOp>(node.binary<SubOp>(end, start), last), static_cast<double>(size - 1));
+  Value number = node.iota({one, node.number(size)}, 1, node.builder().getI64Type());
+  Value place = node.binary<AddOp>(node.binary<MulOp>(step, node.cast(number, element)), low);
+  Value isLast = node.compare<EqualOp>(number, node.splatLike(number, static_cast<double>(size - 1)));
+  node.broadcast({&isLast, &high, &place}, /*mixed=*/true);
+  return node.failed() ? place : node.make<SelectOp>(place.getType(), isLast, high, place);
+}
+
+/// The elements of images [N, C, H, W] at places of rows and columns, with their weights, and whether a place lies within.
+static Value readCrops(Node &node, Value x, Value images, std::array<Value, 2> places, bool isNearest, double outside) {
+  DimExprs in = node.dims(x);
+  AffineExpr count = node.dims(images)[0], one = node.number(1);
+  Type i64 = node.builder().getI64Type();
+  std::array<Neighbours, 2> found;
+  std::array<Value, 2> within;
+  for (int axis = 0; axis < 2; ++axis) {
+    Value place = places[axis], last = node.binary<SubOp>(sizeOf(node, in[2 + axis], node.elementType(place)), 1.0);
+    DimExprs shape = {count, one, one, one}, line = {count, one, one};
+    shape[1 + axis] = line[1 + axis] = node.dims(place)[1];
+    within[axis] = node.reshape(inside(node, place, node.broadcastTo(last, node.dims(place))), shape);
+    found[axis] = neighbours(node, isNearest ? node.unary<FloorOp>(node.binary<AddOp>(place, 0.5)) : place, in[2 + axis]);
+    for (Neighbour &neighbour : found[axis])
+      neighbour = {node.reshape(neighbour.place, line), node.reshape(neighbour.weight, line)};
+  }
+  Value base = node.binary<MulOp>(node.reshape(node.cast(images, i64), {count, one, one}), sizeOf(node, nn::simplifyDim(in[2] * in[3]), i64));
+  Value table = node.reshape(node.transpose(x, {0, 2, 3, 1}), {in[0] * in[2] * in[3], in[1]});
+  if (node.failed())
+    return x;
+  Value read = joinTerms<AddOp>(node, readTerms(node, table, base, found[0], found[1], in[3]));
+  Value counts = node.binary<AndOp>(within[0], within[1]), other = node.splatLike(read, outside);
+  node.broadcast({&counts, &read, &other}, /*mixed=*/true);
+  return node.failed() ? x : node.transpose(node.make<SelectOp>(read.getType(), counts, read, other), {0, 3, 1, 2});
+}
+
+/// Boxes [y1, x1, y2, x2] in parts of the image, each resized to crop_size.
+static LogicalResult cropAndResize(Node &node) {
+  Value x = node.input(0), rois = node.input(1), images = node.input(2);
+  auto size = node.constantIntegers(3, "crop_size");
+  std::string mode = node.getString("mode", "bilinear");
+  double outside = node.getFloat("extrapolation_value", 0);
+  if (node.failed() || !node.expectRank(x, 4, "the input") || !node.expectRank(rois, 2, "rois") || !node.expectRank(images, 1, "batch_indices"))
+    return failure();
+  if (mode != "bilinear" && mode != "nearest")
+    return node.error("attribute 'mode' is '" + mode + "', expected bilinear or nearest");
+  if (size->size() != 2 || *llvm::min_element(*size) < 1 || *llvm::max_element(*size) > 65536)
+    return node.error("crop_size must be two numbers from 1 to 65536");
+  AffineExpr count = node.dims(rois)[0];
+  rois = node.cast(alignDims(node, rois, {count, node.number(4)}, "expected rois [regions, 4]"), node.wideType(rois));
+  if (node.failed() || !node.unify(count, node.dims(images)[0], "rois and batch_indices have different lengths"))
+    return failure();
+  Value ys = cropAxis(node, rois, 0, (*size)[0], node.dims(x)[2]), columns = cropAxis(node, rois, 1, (*size)[1], node.dims(x)[3]);
+  Value crops = node.failed() ? x : readCrops(node, x, images, {ys, columns}, mode == "nearest", outside);
+  return node.failed() ? failure() : node.result(node.cast(crops, node.elementType(x)));
 }
 
 //===- DeformConv ----------------------------------------------------------===//
@@ -271,7 +480,9 @@ static LogicalResult deformConv(Node &node) { return DeformConv(node).run(); }
 
 ArrayRef<Operator> getRegionOperators() {
   static const Operator rows[] = {
+      {"CropAndResize", 1, Elements::Float, cropAndResize, INT64_MAX, "com.microsoft"},
       {"DeformConv", 19, Elements::Float, deformConv},
+      {"MaxRoiPool", 1, Elements::Float, maxRoiPool},
       {"RoiAlign", 10, Elements::Float, roiAlign},
   };
   return rows;

@@ -89,7 +89,7 @@ void RecurrentCell::packRecurrence() {
 //===- Values --------------------------------------------------------------===//
 
 static bool knowsActivations(ArrayAttr names) {
-  return llvm::all_of(names, [](Attribute name) { return llvm::is_contained(recurrentActivations, cast<StringAttr>(name).getValue()); });
+  return llvm::all_of(names, [](Attribute name) { return findRecurrentActivation(cast<StringAttr>(name).getValue()).has_value(); });
 }
 
 std::string findCellFault(ArrayAttr activations, Type recurrence) {
@@ -99,7 +99,7 @@ std::string findCellFault(ArrayAttr activations, Type recurrence) {
 }
 
 Scalar RecurrentCell::activateUnclipped(unsigned which, const Scalar &x) const {
-  StringRef f = cast<StringAttr>(layer.activations[which]).getValue();
+  auto [f, count, alpha, beta, hasDefaults] = *findRecurrentActivation(cast<StringAttr>(layer.activations[which]).getValue());
   if (f == "Sigmoid")
     return sigmoid(x);
   if (f == "Tanh")
@@ -107,17 +107,21 @@ Scalar RecurrentCell::activateUnclipped(unsigned which, const Scalar &x) const {
   if (f == "Relu")
     return max(x, x.like(0.0));
   if (f == "HardSigmoid")
-    return max(min(x * 0.2 + 0.5, x.like(1.0)), x.like(0.0));
+    return max(min(x * alpha + beta, x.like(1.0)), x.like(0.0));
   if (f == "Softsign")
     return x / (abs(x) + 1.0);
   if (f == "Softplus")
     return max(x, x.like(0.0)) + log(exp(-abs(x)) + 1.0);
   if (f == "Elu")
-    return select(x < 0.0, exp(x) - 1.0, x);
+    return select(x < 0.0, (exp(x) - 1.0) * alpha, x);
   if (f == "LeakyRelu")
-    return select(x < 0.0, x * 0.01, x);
+    return select(x < 0.0, x * alpha, x);
+  if (f == "Affine")
+    return x * alpha + beta;
+  if (f == "ScaledTanh")
+    return tanh(x * beta) * alpha;
   assert(f == "ThresholdedRelu" && "matched kernels know their activations");
-  return select(x > 1.0, x, x.like(0.0));
+  return select(x > alpha, x, x.like(0.0));
 }
 
 Scalar RecurrentCell::activate(unsigned which, const Scalar &x) const {

@@ -84,7 +84,7 @@ def leaky(g):
         return g.case([x], Expected(np.where(x.wide < 0, x.wide * given(alpha, 0.01), x.wide), g.type, 1), alpha=alpha)
 
 
-@operator("ThresholdedRelu", types=since22, since=10)
+@operator("ThresholdedRelu", types=since22, since=7)
 def thresholded(g):
     x, alpha = argument(g), number(g, 0, 0.5, -2)
     return g.case([x], Expected(np.where(np.isnan(x.wide) | (x.wide > given(alpha, 1)), np.where(np.isnan(x.wide), 0, x.wide), 0), g.type), alpha=alpha)

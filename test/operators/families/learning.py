@@ -149,7 +149,7 @@ def label_encoder(g):
     return g.case([Tensor(held(g.type, drawn), g.type)], Expected(held(to, result), to), **{"keys_" + KEYS[g.type][0]: keys, "values_" + KEYS[to][0]: values}, **given)
 
 
-@operator("TfIdfVectorizer", types=["i64", "i32"], since=9, weight=2)
+@operator("TfIdfVectorizer", types=["i64", "i32", "string"], since=9, weight=2)
 def tfidf(g):
     least = g.integer(1, 2)
     most = g.integer(least, 3)
@@ -162,8 +162,10 @@ def tfidf(g):
     indexes = [int(v) for v in g.random.permutation(len(grams))]
     mode, skip = g.pick(["TF", "IDF", "TFIDF"]), g.integer(0, 2)
     weights = [float(f32(v)) for v in g.random.standard_normal(len(grams))] if mode != "TF" or g.chance(0.3) else None
-    x = Tensor(g.random.integers(0, 5, g.shape(1, 2, zero=False, elements=60, size=12)).astype(TYPES[g.type].held), g.type)
-    rows = x.array.reshape(-1, x.shape[-1])
+    items = g.random.integers(0, 5, g.shape(1, 2, zero=False, elements=60, size=12))
+    words = np.array(["", "a", "ab", "Kiln", "ä"])
+    x = Tensor(words[items] if g.type == "string" else items.astype(TYPES[g.type].held), g.type)
+    rows = items.reshape(-1, x.shape[-1])
     counts = np.zeros((len(rows), len(grams)))
     for row, sequence in zip(counts, rows):
         for number, gram in enumerate(grams):
@@ -175,8 +177,10 @@ def tfidf(g):
     # The text gives the i-th weight to the i-th n-gram of the pool; ONNX's reference implementation and ONNX Runtime give it to the i-th result, and so does Kiln.
     factor = np.array(weights) if weights and mode != "TF" else np.ones(len(grams))
     result = (np.minimum(counts, 1) if mode == "IDF" else counts) * factor
+    pool = [v for gram in grams for v in gram]
+    pool = {"pool_strings": [str(words[v]) for v in pool]} if g.type == "string" else {"pool_int64s": pool}
     return g.case([x], Expected(result.reshape(*x.shape[:-1], -1), "f32"), max_gram_length=most, min_gram_length=least, max_skip_count=skip, mode=mode, ngram_counts=starts,
-                  ngram_indexes=indexes, pool_int64s=[v for gram in grams for v in gram], weights=weights)
+                  ngram_indexes=indexes, weights=weights, **pool)
 
 
 @operator("LinearAttention", types=["f32", "f16", "bf16"], since=27, weight=2)

@@ -63,10 +63,11 @@ def batch_norm(g):
 
 
 @operator("BatchNormalization", types=floats(14), since=14)
+@operator("BatchNormalization", types=["f32", "f64"], since=7, until=13)
 def batch_norm_training(g):
     shape = (g.pick([2, 3, 5]), g.pick([1, 3, 8]), *g.shape(0, 2, zero=False, elements=60))
     x = scaled(g, shape)
-    statistic = g.pick([g.type, g.type, "f32"]) if g.type != "f64" else g.type
+    statistic = g.pick([g.type, g.type, "f32"]) if g.type != "f64" and g.opset >= 14 else g.type
     parameter = g.pick([g.type, statistic]) if g.opset >= 15 else g.type
     scale, bias = per_channel(g, shape[1], parameter), per_channel(g, shape[1], parameter)
     mean, variance = per_channel(g, shape[1], statistic), per_channel(g, shape[1], statistic, "positive")
@@ -81,7 +82,11 @@ def batch_norm_training(g):
     slacks = [rounding_of(statistic, mean.wide, own_mean.reshape(-1)) + accumulated(g.type, magnitude, terms),
               rounding_of(statistic, variance.wide, own_variance) + accumulated(g.type, magnitude**2, terms)]
     outputs = [Expected(exact, g.type, 1, slack)] + [Expected(value, statistic, 1, room) for value, room in zip(moved, slacks)]
-    return g.case([x, scale, bias, mean, variance], *outputs, epsilon=small, momentum=momentum, training_mode=1)
+    if g.opset >= 14:
+        return g.case([x, scale, bias, mean, variance], *outputs, epsilon=small, momentum=momentum, training_mode=1)
+    # Those of the input are results, too, and their number says that it is training.
+    own = [Expected(value, statistic, 1, accumulated(g.type, size, terms)) for value, size in ((own_mean.reshape(-1), magnitude), (own_variance, magnitude**2))]
+    return g.case([x, scale, bias, mean, variance], *outputs, *own, epsilon=small, momentum=momentum)
 
 
 def rounding_of(type, *values):

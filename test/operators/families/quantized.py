@@ -134,6 +134,16 @@ def matmul_integer(g):
     return g.case([a, b, a_zero, b_zero][: 2 + chosen], Expected((left @ right).astype("i4"), "i32"))
 
 
+@operator("MatMulInteger", types=["i32"], since=10)
+def matmul_integer_vectors(g):
+    depth, rows, form = g.integer(1, 20), g.integer(1, 6), g.pick(["left", "right", "both"])
+    a = g.tensor(g.pick(["u8", "i8"]), (depth,) if form != "right" else (*g.shape(0, 1, zero=False, size=3), rows, depth))
+    b = g.tensor(g.pick(["u8", "i8"]), (depth,) if form != "left" else (*g.shape(0, 1, zero=False, size=3), depth, rows))
+    zeros = [g.tensor(x.type, g.pick([(), (1,)])) for x in (a, b)][: g.integer(0, 2)]
+    left, right = (x.array.astype("i8") - (zeros[at].array.astype("i8") if at < len(zeros) else 0) for at, x in enumerate((a, b)))
+    return g.case([a, b, *zeros], Expected((left @ right).astype("i4"), "i32"))
+
+
 def requantized(total, factor, zero, type):
     """(number, free): what is nearly in the middle between two numbers may go to either."""
     real = total.astype("f8") * factor

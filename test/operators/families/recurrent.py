@@ -10,6 +10,13 @@ FUNCTIONS = {
     "LeakyRelu": lambda x: np.where(x > 0, x, 0.01 * x),
 }
 
+#: With numbers of their own, which activations take from the two lists in turn.
+NUMBERED = {
+    "HardSigmoid": (2, lambda a, b: lambda x: np.clip(a * x + b, 0, 1)), "Elu": (1, lambda a, b: lambda x: np.where(x > 0, x, a * np.expm1(x))),
+    "LeakyRelu": (1, lambda a, b: lambda x: np.where(x > 0, x, a * x)), "Affine": (2, lambda a, b: lambda x: a * x + b),
+    "ScaledTanh": (2, lambda a, b: lambda x: a * np.tanh(b * x)),
+}
+
 BOUNDED = ["Sigmoid", "Tanh", "Softsign", "HardSigmoid"]
 
 
@@ -39,14 +46,41 @@ class Layer:
         self.names = [[g.pick(functions) for _ in defaults] if g.chance(0.35) else list(defaults)] * self.directions
         if self.directions == 2 and g.chance(0.2):
             self.names = [[g.pick(functions) for _ in defaults] for _ in range(2)]
+        self.functions = [[FUNCTIONS[name] for name in names] for names in self.names]
+        self.alphas, self.betas = [], []
+        if g.chance(0.2):
+            self.draw_numbers(len(defaults))
         self.clip = float(np.float32(g.pick([0.5, 1.0]))) if g.chance(0.25) else None
         self.attributes = {"hidden_size": self.hidden, "direction": self.direction if self.direction != "forward" or g.chance(0.5) else None,
                            "layout": 1 if self.batch_first else None, "clip": self.clip}
         if self.names != [list(defaults)] * self.directions or g.chance(0.3):
             self.attributes["activations"] = sum(self.names, [])
+        self.attributes.update(activation_alpha=self.alphas or None, activation_beta=self.betas or None)
+
+    def draw_numbers(self, count):
+        """Activations that all have numbers, and these."""
+        self.names = [[self.g.pick(list(NUMBERED)) for _ in range(count)] for _ in range(self.directions)]
+        self.functions = []
+        for names in self.names:
+            self.functions.append([])
+            for name in names:
+                numbers, make = NUMBERED[name]
+                alpha, beta = (float(np.float32(self.g.random.uniform(0.1, 0.6))) for _ in range(2))
+                self.alphas.append(alpha)
+                self.betas += [beta] * (numbers - 1)
+                self.functions[-1].append(make(np.longdouble(alpha), np.longdouble(beta)))
 
     def first(self, batch, steps):
         return (batch, steps) if self.batch_first else (steps, batch)
+
+    def swap_batch_to_steps(self):
+        """The layer with its steps first, whatever was drawn."""
+        if not self.batch_first:
+            return
+        self.batch_first, self.attributes["layout"] = False, None
+        for tensor in (self.x, self.h, self.c):
+            if tensor:
+                tensor.array = tensor.array.swapaxes(0, 1).copy()
 
     def cut(self, x):
         return x if self.clip is None else np.clip(x, -self.clip, self.clip)
@@ -85,7 +119,7 @@ class Layer:
         while inputs[-1] is None:
             inputs.pop()
         # Gates that are not bounded let errors of earlier steps grow.
-        bounded = set(BOUNDED) >= {name for names in self.names for name in names}
+        bounded = not self.alphas and set(BOUNDED) >= {name for names in self.names for name in names}
         room = {"f64": 1e-12, "f32": 3e-6, "f16": 6e-3, "bf16": 5e-2}[self.g.type] * (1 + self.steps) * (1 if bounded else 20)
         expected = [Expected(value, self.g.type, 2, room * (1 + abs(value))) for value in outputs]
         return self.g.case(inputs, *expected, **self.attributes)
@@ -97,7 +131,7 @@ def rnn(g):
 
     def step(d, x, h, c):
         w, r, wb, rb = layer.parts(d)
-        return FUNCTIONS[layer.names[d][0]](layer.cut(w[0] @ x + r[0] @ h + wb[0] + rb[0])), c
+        return layer.functions[d][0](layer.cut(w[0] @ x + r[0] @ h + wb[0] + rb[0])), c
 
     return layer.case(*layer.run(step)[:2])
 
@@ -110,7 +144,7 @@ def gru(g):
 
     def step(d, x, h, c):
         (wz, wr, wh), (rz, rr, rh), (bz, br, bh), (cz, cr, ch) = layer.parts(d)
-        f, other = (FUNCTIONS[name] for name in layer.names[d])
+        f, other = layer.functions[d]
         z, r = f(layer.cut(wz @ x + rz @ h + bz + cz)), f(layer.cut(wr @ x + rr @ h + br + cr))
         new = wh @ x + r * (rh @ h + ch) + bh if linear else wh @ x + rh @ (r * h) + ch + bh
         new = other(layer.cut(new))
@@ -119,15 +153,12 @@ def gru(g):
     return layer.case(*layer.run(step)[:2])
 
 
-@operator("LSTM", types=floats(22), since=7, weight=3)
-def lstm(g):
-    layer = Layer(g, 4, ["Sigmoid", "Tanh", "Tanh"])
-    coupled = g.chance(0.2)
-    layer.attributes["input_forget"] = 1 if coupled else None
+def run_lstm(layer, coupled):
+    """What the layer gives: the states of all steps, and the last ones."""
 
     def step(d, x, h, c):
         w, r, wb, rb = layer.parts(d)
-        f, inner, outer = (FUNCTIONS[name] for name in layer.names[d])
+        f, inner, outer = layer.functions[d]
         pi, po, pf = layer.p.wide[d].reshape(3, -1) if layer.p else np.zeros((3, layer.hidden))
         i, o, keep, new = (w[k] @ x + r[k] @ h + wb[k] + rb[k] for k in range(4))
         i = f(layer.cut(i + pi * c))
@@ -135,4 +166,36 @@ def lstm(g):
         c = keep * c + i * inner(layer.cut(new))
         return f(layer.cut(o + po * c)) * outer(c), c
 
-    return layer.case(*layer.run(step))
+    return layer.run(step)
+
+
+@operator("LSTM", types=floats(22), since=7, weight=3)
+def lstm(g):
+    layer = Layer(g, 4, ["Sigmoid", "Tanh", "Tanh"])
+    coupled = g.chance(0.2)
+    layer.attributes["input_forget"] = 1 if coupled else None
+    return layer.case(*run_lstm(layer, coupled))
+
+
+@operator("DynamicQuantizeLSTM", types=["f32"], since=7, domain="com.microsoft", weight=2)
+def dynamic_quantize_lstm(g):
+    layer = Layer(g, 4, ["Sigmoid", "Tanh", "Tanh"])
+    layer.swap_batch_to_steps()
+    more = []
+    for weight in (layer.w, layer.r):
+        # One scale for each direction, or one for each of its rows, which are columns of the bytes.
+        rows = g.chance(0.5)
+        scale = (abs(weight.array).max((1, 2) if not rows else 2) / 100 + 0.001).astype("f4")
+        unsigned = g.chance(0.5)
+        zero = np.full(scale.shape, 128 if unsigned else 0, "u1" if unsigned else "i1")
+        spread = lambda x: x.reshape(x.shape[0], -1, 1)
+        codes = np.rint(weight.array / spread(scale)).astype("i4") + spread(zero).astype("i4")
+        weight.array = ((codes - spread(zero).astype("i4")) * spread(scale).astype("f8")).astype("f4")
+        kind = "u8" if unsigned else "i8"
+        more.append((Tensor(codes.astype(zero.dtype).swapaxes(1, 2).copy(), kind, True), Tensor(scale, "f32", True), Tensor(zero, kind, True)))
+    outputs = run_lstm(layer, False)
+    case = layer.case(*outputs)
+    (w, w_scale, w_zero), (r, r_scale, r_zero) = more
+    inputs = [*case.inputs, *[None] * (8 - len(case.inputs))]
+    case.inputs = [inputs[0], w, r, *inputs[3:8], w_scale, w_zero, r_scale, r_zero]
+    return case

@@ -112,9 +112,11 @@ def affine_grid(g):
 @operator("RoiAlign", types=floats(22), since=10, weight=3)
 def roi_align(g):
     n, channels, height, width, count = g.pick([1, 2]), g.pick([1, 2, 8]), g.integer(1, 9), g.integer(1, 9), g.integer(1, 4)
-    out, samples = (g.integer(1, 4), g.integer(1, 4)), g.integer(1, 3)
+    out, samples = (g.integer(1, 4), g.integer(1, 4)), g.integer(0, 3)
     is_max, scale = g.chance(0.3), float(np.float32(g.pick([1.0, 0.5, 0.25, 2.0])))
     half = g.opset >= 16 and g.chance(0.6)
+    # With 0, as many samples as a bin has elements.
+    adaptive, is_max = samples == 0, is_max and samples > 0
     x = g.tensor(g.type, (n, channels, height, width), "positive" if is_max else "normal")
     corners = np.rint(g.random.uniform(-2, 11, (count, 2)) / scale * 4) / 4
     rois = Tensor(np.concatenate([corners, corners + np.rint(g.random.uniform(0, 8, (count, 2)) / scale * 4) / 4], 1).astype(x.array.dtype), g.type)
@@ -126,15 +128,18 @@ def roi_align(g):
         x1, y1, x2, y2 = rois.array[r].astype("f8") * scale - (0.5 if half else 0)
         size = np.array([y2 - y1, x2 - x1])
         size = size if half else np.maximum(size, 1)
+        each = [int(np.ceil(size[axis] / out[axis])) if adaptive else samples for axis in range(2)]
         for i, j in np.ndindex(*out):
             values, sizes = [], []
-            for a, b in np.ndindex(samples, samples):
-                y = y1 + (i + (a + 0.5) / samples) * size[0] / out[0]
-                z = x1 + (j + (b + 0.5) / samples) * size[1] / out[1]
+            for a, b in np.ndindex(*each):
+                y = y1 + (i + (a + 0.5) / each[0]) * size[0] / out[0]
+                z = x1 + (j + (b + 0.5) / each[1]) * size[1] / out[1]
                 terms = bilinear(x.wide[images.array[r]], y, z)
                 # The largest of the weighted neighbours, as the operator's first implementation has it.
                 values.append(np.max(terms, 0) if is_max else np.sum(terms, 0))
                 sizes.append(np.sum(abs(terms), 0))
+            if not values:
+                continue
             exact[r, :, i, j] = np.max(values, 0) if is_max else np.mean(values, 0)
             magnitude[r, :, i, j] = np.max(sizes, 0)
     # Places are computed in the type itself, like all of the operator.
@@ -143,6 +148,57 @@ def roi_align(g):
     if g.opset >= 16:
         attributes["coordinate_transformation_mode"] = ("half_pixel" if g.chance(0.5) else None) if half else "output_half_pixel"
     return g.case([x, rois, images], Expected(exact, g.type, 2, slack), **attributes)
+
+
+@operator("MaxRoiPool", types=["f32"], since=1)
+def max_roi_pool(g):
+    n, channels, height, width, count = g.pick([1, 2]), g.pick([1, 2, 8]), g.integer(1, 9), g.integer(1, 9), g.integer(1, 4)
+    out, scale = (g.integer(1, 4), g.integer(1, 4)), g.pick([1.0, 0.5, 0.25, 2.0])
+    x = g.tensor("f32", (n, channels, height, width), "normal")
+    corners = g.random.integers(-2, 12, (count, 2))
+    rois = np.concatenate([g.random.integers(n, size=(count, 1)), corners, corners + g.random.integers(0, 9, (count, 2))], 1).astype("f4")
+    rois[:, 1:] = np.rint(rois[:, 1:] / scale)
+    nearest = lambda v: np.sign(v) * np.floor(abs(v) + 0.5)
+    exact = np.zeros((count, channels, *out), "f4")
+    for r in range(count):
+        x1, y1, x2, y2 = nearest(rois[r, 1:].astype("f8") * scale)
+        for i, j in np.ndindex(*out):
+            bins = [np.float32(max(last - first + 1, 1)) / np.float32(parts) for first, last, parts in ((y1, y2, out[0]), (x1, x2, out[1]))]
+            begin = [int(np.clip(np.floor(at * size) + first, 0, dim)) for at, size, first, dim in ((i, bins[0], y1, height), (j, bins[1], x1, width))]
+            end = [int(np.clip(np.ceil((at + 1) * size) + first, 0, dim)) for at, size, first, dim in ((i, bins[0], y1, height), (j, bins[1], x1, width))]
+            part = x.array[int(rois[r, 0]), :, begin[0] : end[0], begin[1] : end[1]]
+            exact[r, :, i, j] = part.max((1, 2)) if part.size else 0
+    return g.case([x, Tensor(rois, "f32")], Expected(exact, "f32"), pooled_shape=list(out), spatial_scale=scale)
+
+
+@operator("CropAndResize", types=["f32"], since=7, domain="com.microsoft", weight=2)
+def crop_and_resize(g):
+    n, channels, height, width, count = g.pick([1, 2]), g.pick([1, 2, 8]), g.integer(1, 9), g.integer(1, 9), g.integer(1, 4)
+    size, mode, outside = (g.integer(1, 5), g.integer(1, 5)), g.pick(["bilinear", "nearest"]), float(g.pick([0.0, -1.0, 3.5]))
+    x = g.tensor("f32", (n, channels, height, width), "normal")
+    boxes = g.random.uniform(-0.2, 1.2, (count, 4)).astype("f4")
+    images = Tensor(g.random.integers(n, size=count).astype("i4"), "i32")
+    exact, free = np.zeros((count, channels, *size), np.longdouble), np.zeros((count, channels, *size), bool)
+
+    def places(first, last, parts, dim):
+        if parts == 1:
+            return [(first + last) / 2 * (dim - 1)]
+        return [(first + (last - first) * at / (parts - 1)) * (dim - 1) for at in range(parts)]
+
+    for r in range(count):
+        y1, x1, y2, x2 = boxes[r].astype("f8")
+        for i, y in enumerate(places(y1, y2, size[0], height)):
+            for j, z in enumerate(places(x1, x2, size[1], width)):
+                # Roundings decide at the border, and between two neighbours.
+                near = lambda v, dim: min(abs(v), abs(v - (dim - 1))) < 1e-4 and dim > 1 or (mode == "nearest" and abs(v % 1 - 0.5) < 1e-4)
+                free[r, :, i, j] = near(y, height) or near(z, width)
+                if not (0 <= y <= height - 1 and 0 <= z <= width - 1):
+                    exact[r, :, i, j] = outside
+                    continue
+                picture = x.wide[images.array[r]]
+                exact[r, :, i, j] = np.sum(bilinear(picture, y, z), 0) if mode == "bilinear" else picture[:, int(y + 0.5), int(z + 0.5)]
+    slack = abs(x.wide).max() * 2.0**-24 * 256 * max(height, width)
+    return g.case([x, Tensor(boxes, "f32"), images, Tensor(np.array(size, "i4"), "i32", True)], Expected(exact, "f32", 2, slack, free), mode=mode, extrapolation_value=outside)
 
 
 def bilinear(image, y, x):
