@@ -16,9 +16,13 @@ SmallVector<kernel::StepAttr, 2> makeByteSteps(MLIRContext *context, int64_t vec
   return {step(isUnsigned, isSigned, isInstruction ? "dot_u8s8" : "dot_u8s8_pairs"), step(isSigned, isUnsigned, isInstruction ? "dot_s8u8" : "dot_s8u8_pairs")};
 }
 
-kernel::StepAttr makeEightsStep(MLIRContext *context) {
+SmallVector<kernel::StepAttr, 2> makeSingleSumSteps(MLIRContext *context) {
   Builder b(context);
-  return kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {1, 1, 8}, "dot_u8s8_eights");
+  Type isSigned = b.getI8Type();
+  auto step = [&](int64_t products, StringRef function) {
+    return kernel::StepAttr::get(context, isSigned, isSigned, b.getI32Type(), {1, 1, products}, function);
+  };
+  return {step(16, "dot_s8s8_sixteens"), step(8, "dot_s8s8_eights")};
 }
 
 kernel::StepAttr makeSignedByteStep(MLIRContext *context, int64_t vectorBits) {

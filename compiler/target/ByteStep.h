@@ -10,10 +10,10 @@ namespace kiln {
 /// or can be given.
 llvm::SmallVector<kernel::StepAttr, 2> makeByteSteps(mlir::MLIRContext *context, int64_t vectorBits, bool isInstruction);
 
-/// Eight products of unsigned by signed bytes for a single sum, which one instruction of MVE adds to a register.
-kernel::StepAttr makeEightsStep(mlir::MLIRContext *context);
+/// Sixteen or eight products of signed bytes for a single sum, which one instruction of MVE adds to a register.
+llvm::SmallVector<kernel::StepAttr, 2> makeSingleSumSteps(mlir::MLIRContext *context);
 
-/// Products of signed by signed bytes, summed in fours by one instruction. Listed before the others, it has the left sides of products made signed.
+/// Products of signed by signed bytes, summed in fours. Listed before the others, it has the left sides of products made signed.
 kernel::StepAttr makeSignedByteStep(mlir::MLIRContext *context, int64_t vectorBits);
 
 } // namespace kiln

@@ -14,11 +14,10 @@
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/ConstantData.h"
 #include "passes/Passes.h"
-#include "passes/kernel/PackBuffers.h"
+#include "passes/kernel/BufferLives.h"
 #include "passes/lowering/entry/SizeChecks.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -27,105 +26,6 @@ using namespace mlir;
 namespace kiln {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "passes/Passes.h.inc"
-
-/// Every buffer starts on a cache line, which is also the size of the widest vector.
-static constexpr int64_t alignment = 64;
-
-namespace {
-/// One or several allocations in one place; `bytes` are rounded up to the alignment, -1 when symbolic.
-struct Buffer : PackedBuffer {
-  SmallVector<memref::AllocOp, 1> allocs;
-
-  Value count() const {
-    memref::AllocOp alloc = allocs.front();
-    return alloc.getDynamicSizes().empty() ? Value() : alloc.getDynamicSizes().front();
-  }
-  int64_t width() const;
-  bool hasSizeOf(const Buffer &other) const { return bytes == other.bytes && (bytes >= 0 || (count() == other.count() && width() == other.width())); }
-};
-} // namespace
-
-int64_t Buffer::width() const { return nn::elementBytes(memref::AllocOp(allocs.front()).getType().getElementType()); }
-
-/// The positions of the launches that use a buffer, directly or through casts.
-static void findUses(Value buffer, const llvm::DenseMap<Operation *, int64_t> &positions, Buffer &life) {
-  for (Operation *user : buffer.getUsers()) {
-    if (auto cast = dyn_cast<memref::CastOp>(user)) {
-      findUses(cast.getResult(), positions, life);
-      continue;
-    }
-    int64_t position = positions.lookup(user);
-    life.first = std::min(life.first, position);
-    life.last = std::max(life.last, position);
-  }
-}
-
-static Value skipCasts(Value buffer) {
-  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
-    buffer = cast.getSource();
-  return buffer;
-}
-
-/// Gives a launch's result the buffer of an input whose last use is the launch, if the kernel allows that.
-static void mergeOverwritten(Block &block, const llvm::DenseMap<Operation *, int64_t> &positions, std::vector<Buffer> &buffers) {
-  llvm::DenseMap<Operation *, Buffer *> owners;
-  for (Buffer &buffer : buffers)
-    owners[buffer.allocs.front()] = &buffer;
-  auto ownerOf = [&](Value operand) {
-    auto alloc = skipCasts(operand).getDefiningOp<memref::AllocOp>();
-    return alloc ? owners.lookup(alloc) : nullptr;
-  };
-  block.walk([&](kernel::LaunchOp launch) {
-    auto pairs = launch->getAttrOfType<DenseI64ArrayAttr>(kernel::overwritesAttrName);
-    for (int64_t i = 0; pairs && i < pairs.size(); i += 2) {
-      Buffer *input = ownerOf(launch.getOperands_()[pairs[i]]), *result = ownerOf(launch.getOperands_()[pairs[i + 1]]);
-      int64_t now = positions.lookup(launch);
-      if (!input || !result || input == result || input->last != now || result->first != now || !input->hasSizeOf(*result))
-        continue;
-      for (memref::AllocOp alloc : result->allocs)
-        owners[alloc] = input;
-      input->allocs.append(result->allocs);
-      input->last = result->last;
-      result->allocs.clear();
-      break;
-    }
-  });
-  llvm::erase_if(buffers, [](const Buffer &buffer) { return buffer.allocs.empty(); });
-}
-
-/// A buffer that a loop shares with the operations around it must live throughout the loop.
-static void extendLives(Block &block, const llvm::DenseMap<Operation *, int64_t> &positions, std::vector<Buffer> &buffers) {
-  block.walk([&](LoopLikeOpInterface loop) {
-    int64_t first = positions.lookup(loop), last = first;
-    loop->walk([&](Operation *op) { last = std::max(last, positions.lookup(op)); });
-    for (Buffer &buffer : buffers) {
-      bool isInside = buffer.first >= first && buffer.last <= last, isApart = buffer.last < first || buffer.first > last;
-      if (isInside || isApart)
-        continue;
-      buffer.first = std::min(buffer.first, first);
-      buffer.last = std::max(buffer.last, last);
-    }
-  });
-}
-
-static std::vector<Buffer> collectBuffers(Block &block) {
-  llvm::DenseMap<Operation *, int64_t> positions;
-  // The branches take turns in time: neither reads what the other writes.
-  block.walk<WalkOrder::PreOrder>([&](Operation *op) { positions[op] = positions.size(); });
-  std::vector<Buffer> buffers;
-  for (auto alloc : block.getOps<memref::AllocOp>()) {
-    MemRefType type = alloc.getType();
-    int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * nn::elementBytes(type.getElementType()), alignment) : -1;
-    buffers.push_back({{INT64_MAX, -1, bytes}, {alloc}});
-    findUses(alloc, positions, buffers.back());
-    // The status cell is read when the run ends.
-    if (alloc->hasAttr(kernel::statusAttrName))
-      buffers.back().last = INT64_MAX;
-  }
-  extendLives(block, positions, buffers);
-  mergeOverwritten(block, positions, buffers);
-  return buffers;
-}
 
 /// Records which outputs may be an input's own buffer: the launch that allows it must be the last to use the input and the first to use the output.
 static void markInPlace(kernel::EntryOp entry) {
@@ -266,8 +166,8 @@ static void checkTotal(ArrayRef<Buffer> buffers, OpBuilder &b, Location loc) {
     auto bytes = alloc->getAttrOfType<IntegerAttr>(kernel::mostBytesAttrName);
     bool isKnown = buffer.bytes >= 0;
     double own = isKnown ? static_cast<double>(buffer.bytes) : bytes ? static_cast<double>(bytes.getInt()) : 2 * static_cast<double>(mostBytes);
-    most += own + alignment;
-    known += isKnown ? own : alignment;
+    most += own + bufferAlignment;
+    known += isKnown ? own : bufferAlignment;
     if (!isKnown)
       sizes[{buffer.count(), buffer.width()}] += buffer.width();
   }
@@ -294,7 +194,7 @@ static Value placeSymbolic(MutableArrayRef<Buffer> buffers, Block &block, llvm::
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, buffers.size()));
   llvm::sort(order, [&](unsigned x, unsigned y) { return std::pair(packed[x].offset, x) < std::pair(packed[y].offset, y); });
   std::vector<SmallVector<unsigned>> below = findBelow(packed, order);
-  Value start = constant(0), mask = constant(alignment);
+  Value start = constant(0), mask = constant(bufferAlignment);
   auto highest = [&](Value x, Value y) -> Value { return x ? arith::MaxSIOp::create(b, loc, x, y).getResult() : y; };
   llvm::DenseMap<std::pair<Value, int64_t>, Value> sizes;
   auto sizeOf = [&](const Buffer &buffer) -> Value {
@@ -303,7 +203,7 @@ static Value placeSymbolic(MutableArrayRef<Buffer> buffers, Block &block, llvm::
     Value &size = sizes[{buffer.count(), buffer.width()}];
     if (!size) {
       Value bytes = arith::MulIOp::create(b, loc, buffer.count(), constant(buffer.width()));
-      size = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::AddIOp::create(b, loc, bytes, constant(alignment - 1)), mask), mask);
+      size = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::AddIOp::create(b, loc, bytes, constant(bufferAlignment - 1)), mask), mask);
     }
     return size;
   };
@@ -387,7 +287,7 @@ static LogicalResult checkStaticSizes(Block &block) {
     uint64_t bytes = nn::elementBytes(type.getElementType());
     for (int64_t extent : type.getShape())
       bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
-    total = llvm::SaturatingAdd<uint64_t>(total, bytes, alignment);
+    total = llvm::SaturatingAdd<uint64_t>(total, bytes, bufferAlignment);
     if (total > static_cast<uint64_t>(mostBytes))
       return kernel::emitRefusal(alloc) << "the model's buffers take more than 2^62 bytes; got one of " << type;
   }

@@ -29,8 +29,11 @@ static const Core cores[] = {
 kernel::TargetAttr describeCortexM(MLIRContext *context, StringRef name) {
   const Core &core = *llvm::find_if(cores, [&](const Core &core) { return core.name == name; });
   SmallVector<kernel::StepAttr, 2> steps = makeByteSteps(context, core.vectorBits, false);
-  if (core.vectorBits > 32)
-    steps.push_back(makeEightsStep(context));
+  if (core.vectorBits > 32) {
+    // MVE adds up products of bytes that are both signed.
+    steps.insert(steps.begin(), makeSignedByteStep(context, core.vectorBits));
+    llvm::append_range(steps, makeSingleSumSteps(context));
+  }
   // Flash answers as fast as it ever does: what is asked for ahead of its use has nowhere to wait.
   auto tuning = kernel::TuningAttr::get(context, {{kernel::Tuned::MostComingBlocks, 0}});
   return kernel::TargetAttr::get(context, name, core.triple, name, core.vectorBits, core.registers, core.l1, core.l2, core.l2,

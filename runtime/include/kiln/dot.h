@@ -3,7 +3,7 @@
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
-#include "kiln/dot_eights.h"
+#include "kiln/dot_single.h"
 #include "kiln/dot_words.h"
 #include "kiln/fours.h"
 #include "kiln/vector.h"
@@ -188,9 +188,7 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
   if constexpr (Lanes == 4)
     return multiply_signed_fours(bitcast<V>(right), spreadFours<V>(left), sum);
 #endif
-  // As unsigned bytes, those of the left side are 128 larger.
-  const V middles = broadcast<V>(int32_t(0x80808080u));
-  return V(dot_u8s8_pairs<Lanes>(V(spreadFours<V>(left) ^ middles), right, sum) - dot_u8s8_pairs<Lanes>(middles, right, V{}));
+  return multiplyFoursInPairs<true>(spreadFours<V>(left), bitcast<V>(right), sum);
 }
 
 // Bytes i of four vectors side by side, for the lanes of 32 bits of a part of them. Registers of several times 16 bytes are woven within those 16,

@@ -35,15 +35,17 @@ template <typename V, typename Words> KILN_INLINE V multiply_pairs(Words x, Word
   return low(a) * low(b) + (a >> 16) * (b >> 16);
 }
 
-// Four products of the bytes of a word: those of `x` count as unsigned, those of `y` as signed.
-KILN_INLINE int32_t multiplyFourBytes(int32_t x, int32_t y, int32_t sum) {
+// Four products of the bytes of a word: those of `y` are signed, those of `x` if `Signed`.
+template <bool Signed> KILN_INLINE int32_t multiplyFourBytes(int32_t x, int32_t y, int32_t sum) {
 #if defined(__ARM_FEATURE_SIMD32)
   // Bytes 0 and 2 as words, then 1 and 3, of which an instruction multiplies two pairs.
   const auto right = [](int32_t word) { return int32_t(uint32_t(word) >> 8 | uint32_t(word) << 24); };
-  sum = __builtin_arm_smlad(__builtin_arm_uxtb16(x), __builtin_arm_sxtb16(y), sum);
-  return __builtin_arm_smlad(__builtin_arm_uxtb16(right(x)), __builtin_arm_sxtb16(right(y)), sum);
+  const auto left = [](int32_t word) { return Signed ? __builtin_arm_sxtb16(word) : __builtin_arm_uxtb16(word); };
+  sum = __builtin_arm_smlad(left(x), __builtin_arm_sxtb16(y), sum);
+  return __builtin_arm_smlad(left(right(x)), __builtin_arm_sxtb16(right(y)), sum);
 #else
-  const auto product = [&](int byte) { return uint32_t(int32_t(uint8_t(uint32_t(x) >> 8 * byte)) * int8_t(uint32_t(y) >> 8 * byte)); };
+  const auto left = [&](int byte) { return Signed ? int32_t(int8_t(uint32_t(x) >> 8 * byte)) : int32_t(uint8_t(uint32_t(x) >> 8 * byte)); };
+  const auto product = [&](int byte) { return uint32_t(left(byte) * int8_t(uint32_t(y) >> 8 * byte)); };
   return int32_t(uint32_t(sum) + product(0) + product(1) + product(2) + product(3));
 #endif
 }
@@ -74,19 +76,43 @@ template <typename V> KILN_INLINE V multiplyFoursOfLanes(V x, V y, V sum) {
 #endif
   return sum + multiply_pairs<V>(bitcast<Words>(a & 0xffu), even) + multiply_pairs<V>(bitcast<Words>(a >> 8u), odd);
 }
-// A CPU without vectors takes lane by lane.
-template <typename V, int... I> KILN_INLINE V multiplyFoursOneByOne(V x, V y, V sum, Indices<I...>) {
-  return V{multiplyFourBytes(x[I], y[I], sum[I])...};
-}
-template <typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
-  if constexpr (lanes<V> == 1)
-    return multiplyFourBytes(x, y, sum);
-  else
-#if (defined(__arm__) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)) || (defined(__riscv) && !defined(__riscv_vector))
-    return multiplyFoursOneByOne(x, y, sum, LaneIndices<V>());
+// The same where both sides are signed.
+template <typename V> KILN_INLINE V multiplySignedFoursOfLanes(V x, V y, V sum) {
+  using Words = vec<int16_t, 2 * lanes<V>>;
+  const auto even = [](V bytes) { return bitcast<Words>(bitcast<uint_like<Words>>(bytes) << 8u) >> 8; };
+  const auto odd = [](V bytes) { return bitcast<Words>(bytes) >> 8; };
+#if defined(__ARM_FEATURE_MVE)
+  // Instructions multiply words and lengthen them, but no pairs.
+  const auto addPairs = [](V to, Words words) { return to + (bitcast<V>(bitcast<uint_like<V>>(words) << 16u) >> 16) + (bitcast<V>(words) >> 16); };
+  return addPairs(addPairs(sum, Words(even(x) * even(y))), Words(odd(x) * odd(y)));
 #else
-    return multiplyFoursOfLanes(x, y, sum);
+#if defined(__aarch64__)
+  if constexpr (lanes<V> == 4)
+    return addWordPairs(addWordPairs(sum, Words(even(x) * even(y))), Words(odd(x) * odd(y)));
 #endif
+  return sum + multiply_pairs<V>(even(x), even(y)) + multiply_pairs<V>(odd(x), odd(y));
+#endif
+}
+
+// A CPU without vectors takes lane by lane.
+template <bool Signed, typename V, int... I> KILN_INLINE V multiplyFoursOneByOne(V x, V y, V sum, Indices<I...>) {
+  return V{multiplyFourBytes<Signed>(x[I], y[I], sum[I])...};
+}
+// `Signed`: whether the bytes of `x` are.
+template <bool Signed = false, typename V> KILN_INLINE V multiplyFoursInPairs(V x, V y, V sum) {
+#if (defined(__arm__) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)) || (defined(__riscv) && !defined(__riscv_vector))
+  constexpr bool oneByOne = true;
+#else
+  constexpr bool oneByOne = false;
+#endif
+  if constexpr (lanes<V> == 1)
+    return multiplyFourBytes<Signed>(x, y, sum);
+  else if constexpr (oneByOne)
+    return multiplyFoursOneByOne<Signed>(x, y, sum, LaneIndices<V>());
+  else if constexpr (Signed)
+    return multiplySignedFoursOfLanes(x, y, sum);
+  else
+    return multiplyFoursOfLanes(x, y, sum);
 }
 
 } // namespace kiln

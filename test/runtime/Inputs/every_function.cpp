@@ -63,6 +63,9 @@ void dots(const int8_t *bytes, int32_t *sums) {
   store(sums, dot_s8u8_pairs<count>(left, right, dot_s8u8<count>(left, right, load<V>(sums))));
   store(sums, dot_u8s8_bounded<count>(left, right, dot_s8u8_bounded<count>(left, right, load<V>(sums))));
   store(sums, dot_s8s8<count>(left, right, load<V>(sums)));
+  auto eight = load<vec<int8_t, 8>>(bytes);
+  auto sixteen = load<vec<int8_t, 16>>(bytes);
+  sums[0] = dot_s8s8_eights<1>(eight, eight, dot_s8s8_sixteens<1>(sixteen, sixteen, sums[0]));
 }
 
 template <typename T> static void integersOf(T *p, const float *f) {

@@ -57,23 +57,30 @@ TEST_F(Dot, NothingSaturates) {
 #endif
 }
 
-TEST_F(Dot, EightProductsOfASingleSum) {
+TEST_F(Dot, ManyProductsOfASingleSum) {
   std::mt19937 random(9);
   for (int round = 0; round < 500; ++round) {
-    int8_t left[8], right[8];
+    int8_t left[16], right[16];
     for (int8_t &byte : left)
-      byte = round < 4 ? -1 : int8_t(random());
+      byte = round < 4 ? int8_t(round % 2 ? -128 : -1) : int8_t(random());
     for (int8_t &byte : right)
       byte = round < 2 ? -128 : round < 4 ? 127 : int8_t(random());
     const int32_t sum = int32_t(random() % 2000001) - 1000000;
-    int32_t expected = sum, fours = sum;
-    for (int i = 0; i < 8; ++i)
-      expected += int32_t(uint8_t(left[i])) * right[i];
-    ASSERT_EQ(dot_u8s8_eights<1>(load<vec<int8_t, 8>>(left), load<vec<int8_t, 8>>(right), sum), expected) << round;
+    int32_t eights = sum, unsignedSum = sum, fours = sum, signedFours = sum;
+    for (int i = 0; i < 16; ++i) {
+      eights += left[i] * right[i];
+      unsignedSum += int32_t(uint8_t(left[i])) * right[i];
+      if (i == 7)
+        ASSERT_EQ(dot_s8s8_eights<1>(load<vec<int8_t, 8>>(left), load<vec<int8_t, 8>>(right), sum), eights) << round;
+    }
+    ASSERT_EQ(dot_s8s8_sixteens<1>(load<vec<int8_t, 16>>(left), load<vec<int8_t, 16>>(right), sum), eights) << round;
     // The fours of a single sum, which is no vector.
-    for (int i = 0; i < 8; i += 4)
+    for (int i = 0; i < 16; i += 4) {
       fours = dot_u8s8_pairs<1>(load<vec<int8_t, 4>>(left + i), load<vec<int8_t, 4>>(right + i), fours);
-    ASSERT_EQ(fours, expected) << round;
+      signedFours = dot_s8s8<1>(load<vec<int8_t, 4>>(left + i), load<vec<int8_t, 4>>(right + i), signedFours);
+    }
+    ASSERT_EQ(fours, unsignedSum) << round;
+    ASSERT_EQ(signedFours, eights) << round;
   }
 }
 
