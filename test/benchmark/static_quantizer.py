@@ -19,10 +19,11 @@ OTHERS = ("Relu", "Clip", "Add", "Mul", "MaxPool", "AveragePool", "GlobalAverage
 #: Activations that the range of their result makes part of what is before them.
 CLAMPS = ("Relu", "Clip")
 PER_AXIS_OPSET = 13
+SAMPLES_AT_ONCE = 8
 
 
-def prepare(model, folder):
-    """The optimised model in an operator set whose DequantizeLinear has an axis."""
+def prepare(model, folder, sample):
+    """The optimised model in an operator set whose DequantizeLinear has an axis. `sample`: inputs that it takes."""
     onnxruntime.optimize(pathlib.Path(model).resolve(), folder / "optimized.onnx")
     proto = onnx.load(str(folder / "optimized.onnx"))
     for index, node in enumerate(proto.graph.node):
@@ -36,13 +37,26 @@ def prepare(model, folder):
     own = [opset for opset in proto.opset_import if opset.domain in ("", "ai.onnx")]
     del proto.opset_import[:]
     proto.opset_import.extend(own)
-    return proto if own[0].version >= PER_AXIS_OPSET else convert(proto)
+    return proto if own[0].version >= PER_AXIS_OPSET else convert(proto, find_ranks(proto, folder, sample))
 
 
-def convert(proto):
+def observe(proto, names, path):
+    """Writes the model with these values as further outputs."""
+    observed = onnx.ModelProto()
+    observed.CopyFrom(proto)
+    outputs = {output.name for output in proto.graph.output}
+    observed.graph.output.extend(helper.make_empty_tensor_value_info(value) for value in names if value not in outputs)
+    onnx.save(observed, str(path))
+
+
+def find_ranks(proto, folder, sample):
+    """{value: rank} of what Softmax computes, which shape inference does not find for all dynamic sizes."""
+    observe(proto, [node.output[0] for node in proto.graph.node if node.op_type == "Softmax"], folder / "softmax.onnx")
+    return {value: array.ndim for value, array in onnxruntime.run_file(folder / "softmax.onnx", sample)}
+
+
+def convert(proto, ranks):
     """In PER_AXIS_OPSET. Along the last axis Softmax means the same before 13, where the converter knows no way: it stands as a Relu meanwhile."""
-    ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in onnx.shape_inference.infer_shapes(proto).graph.value_info}
-    ranks |= {value.name: len(value.type.tensor_type.shape.dim) for value in proto.graph.output}
     hidden = set()
     for node in proto.graph.node:
         axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
@@ -60,20 +74,17 @@ def convert(proto):
 
 def calibrate(proto, names, name, samples, folder):
     """{value: (least, largest)} over all samples; values of other types than f32 are left out."""
-    observed = onnx.ModelProto()
-    observed.CopyFrom(proto)
     known = {value.name: value for value in onnx.shape_inference.infer_shapes(proto).graph.value_info}
-    outputs = {output.name for output in proto.graph.output}
-    wanted = [value for value in names if value in known and known[value].type.tensor_type.elem_type == onnx.TensorProto.FLOAT and value not in outputs]
-    observed.graph.output.extend(helper.make_empty_tensor_value_info(value) for value in wanted)
-    onnx.save(observed, str(folder / "observed.onnx"))
+    observe(proto, [value for value in names if value in known and known[value].type.tensor_type.elem_type == onnx.TensorProto.FLOAT], folder / "observed.onnx")
     ranges = {}
-    for sample in samples:
-        results = onnxruntime.run_file(folder / "observed.onnx", {name: sample}) + [(name, sample)]
-        for value, array in results:
-            if array.dtype == np.float32 and array.size:
-                least, most = ranges.get(value, (0.0, 0.0))
-                ranges[value] = min(least, float(array.min())), max(most, float(array.max()))
+    # A few at a time: every value of each lies in a file.
+    for first in range(0, len(samples), SAMPLES_AT_ONCE):
+        some = samples[first:first + SAMPLES_AT_ONCE]
+        for sample, results in zip(some, onnxruntime.run_samples(folder / "observed.onnx", [{name: sample} for sample in some])):
+            for value, array in [*results, (name, sample)]:
+                if array.dtype == np.float32 and array.size:
+                    least, most = ranges.get(value, (0.0, 0.0))
+                    ranges[value] = min(least, float(array.min())), max(most, float(array.max()))
     return ranges
 
 
@@ -130,12 +141,16 @@ class Quantizer:
         axis = 0 if node.op_type == "Conv" or transposed else weight.ndim - 1
         others = tuple(i for i in range(weight.ndim) if i != axis)
         scales = (np.maximum(np.abs(weight).max(axis=others), 1e-8) / 127).astype(np.float32)
+        bias = self.constants[node.input[2]].reshape(-1).astype(np.float64) if len(node.input) > 2 and node.input[2] in self.constants else None
+        if bias is not None:
+            # Weights are less exact where their bias would not fit into 32 bits otherwise.
+            scales = np.maximum(scales, np.abs(bias) / (float(self.scale(node.input[0])[0]) * 2.0**30)).astype(np.float32)
         line = [-1 if i == axis else 1 for i in range(weight.ndim)]
         whole = np.clip(np.rint(weight / scales.reshape(line)), -127, 127).astype(np.int8)
         inputs = [self.pair(node.input[0]), self.stored(node.input[1], whole, scales, axis), *node.input[2:]]
-        if len(node.input) > 2 and node.input[2] in self.constants:
+        if bias is not None:
             steps = (scales * self.scale(node.input[0])[0]).astype(np.float32)
-            bias = np.clip(np.rint(self.constants[node.input[2]].reshape(-1) / steps), -2.0**31, 2.0**31 - 1).astype(np.int32)
+            bias = np.clip(np.rint(bias / steps), -2.0**31, 2.0**31 - 1).astype(np.int32)
             inputs[2] = self.stored(node.input[2], bias, steps, 0)
         node.input[:] = inputs
 
@@ -158,7 +173,7 @@ def quantize(model, name, samples, out):
     """Writes the quantised model."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        proto = prepare(model, folder)
+        proto = prepare(model, folder, {name: samples[0]})
         values = {value for node in proto.graph.node for value in [*node.input, *node.output] if value}
         Quantizer(proto, calibrate(proto, values, name, samples, folder)).run()
     onnx.save(proto, str(out))

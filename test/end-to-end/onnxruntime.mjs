@@ -1,4 +1,4 @@
-// Runs one job of `record`: the model with its inputs through ONNX Runtime, one thread, no graph optimisation.
+// Runs one job of `record`: the model with one set of inputs after the other through ONNX Runtime, one thread, no graph optimisation.
 import {readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
@@ -22,15 +22,18 @@ if (job.optimized) {
 }
 const session = await ort.InferenceSession.create(job.model, options);
 
-const feeds = {};
-for (const {name, type, dims, file} of job.inputs) {
-  const bytes = new Uint8Array(readFileSync(join(job.folder, file)));
-  feeds[name] = new ort.Tensor(type, new arrays[type](bytes.buffer, 0, bytes.length / arrays[type].BYTES_PER_ELEMENT), dims);
+const results = [];
+for (const [run, inputs] of job.runs.entries()) {
+  const feeds = {};
+  for (const {name, type, dims, file} of inputs) {
+    const bytes = new Uint8Array(readFileSync(join(job.folder, file)));
+    feeds[name] = new ort.Tensor(type, new arrays[type](bytes.buffer, 0, bytes.length / arrays[type].BYTES_PER_ELEMENT), dims);
+  }
+  const answers = await session.run(feeds);
+  results.push(session.outputNames.map((name, index) => {
+    const {type, dims, data} = answers[name];
+    writeFileSync(join(job.folder, `out_${run}_${index}`), new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    return {name, type, dims, file : `out_${run}_${index}`};
+  }));
 }
-const answers = await session.run(feeds);
-const results = session.outputNames.map((name, index) => {
-  const {type, dims, data} = answers[name];
-  writeFileSync(join(job.folder, `out_${index}`), new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-  return {name, type, dims, file : `out_${index}`};
-});
 writeFileSync(join(job.folder, 'results.json'), JSON.stringify(results));

@@ -30,14 +30,25 @@ def optimize(model, out):
 
 
 def run_file(model, inputs):
+    return run_samples(model, [inputs])[0]
+
+
+def run_samples(model, samples):
+    """What run_file gives for each of the samples, in one process."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        job = {"module": os.environ["ORT_NODE"], "model": str(model), "folder": str(folder), "inputs": []}
-        for index, (name, array) in enumerate(inputs.items()):
-            np.ascontiguousarray(array).tofile(folder / f"in_{index}")
-            job["inputs"].append({"name": name, "type": TYPES[array.dtype.str[1:]], "dims": list(array.shape), "file": f"in_{index}"})
+        job = {"module": os.environ["ORT_NODE"], "model": str(model), "folder": str(folder), "runs": []}
+        for run, inputs in enumerate(samples):
+            job["runs"].append([])
+            for index, (name, array) in enumerate(inputs.items()):
+                file = f"in_{run}_{index}"
+                np.ascontiguousarray(array).tofile(folder / file)
+                job["runs"][-1].append({"name": name, "type": TYPES[array.dtype.str[1:]], "dims": list(array.shape), "file": file})
         (folder / "job.json").write_text(json.dumps(job))
         subprocess.run(["node", cases.HERE / "onnxruntime.mjs", folder / "job.json"], check=True)
         kinds = {name: kind for kind, name in TYPES.items()}
-        results = json.loads((folder / "results.json").read_text())
-        return [(r["name"], np.fromfile(folder / r["file"], kinds[r["type"]].replace("b1", "?")).reshape(r["dims"])) for r in results]
+
+        def read(result):
+            return np.fromfile(folder / result["file"], kinds[result["type"]].replace("b1", "?")).reshape(result["dims"])
+
+        return [[(result["name"], read(result)) for result in results] for results in json.loads((folder / "results.json").read_text())]
