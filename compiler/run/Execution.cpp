@@ -97,15 +97,18 @@ static std::string describePicture(const kiln_context *context) {
   return message.empty() ? "" : " (" + message + ")";
 }
 
-/// The nodes whose function the program lacks: a second run tells which kernel is the last one.
+/// The nodes that functions of the program compute, of which `kiln run` links none. Only a run with the profiler's hook tells them.
 static std::string describeMissing(const kiln_context *context, llvm::function_ref<kiln_status(const kiln_context *)> call) {
   kiln_context watched = KILN_CONTEXT_INIT;
   if (context)
     watched = *context;
-  watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase) { *static_cast<std::string *>(user) = kernel->nodes; };
+  watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
+    if (phase == KILN_KERNEL_BEGIN && llvm::StringRef(kernel->algorithm) == "extern_call")
+      *static_cast<std::string *>(user) += std::string(" ") + kernel->nodes;
+  };
   std::string nodes;
   watched.on_kernel_user = &nodes;
-  return call(&watched) == KILN_STATUS_MISSING_FUNCTION && !nodes.empty() ? ": " + nodes : "";
+  return call(&watched) == KILN_STATUS_MISSING_FUNCTION && !nodes.empty() ? ":" + nodes : "";
 }
 
 llvm::Error Execution::run(const kiln_context *context) {

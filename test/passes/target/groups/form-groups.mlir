@@ -104,7 +104,7 @@ func.func @extremes(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
 // CHECK-NOT: nn.group
 // CHECK: return %[[R]]
 func.func @branches(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> tensor<4x6xf32> {
-  %two = nn.splat 2.0 : tensor<4x6xf32>
+  %two = nn.splat 2.0 : f32 -> tensor<4x6xf32>
   %c = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
   %d = nn.mul %c, %two : tensor<4x6xf32>
   %s = nn.add %c, %d : tensor<4x6xf32>
