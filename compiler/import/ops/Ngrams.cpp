@@ -4,6 +4,7 @@
 #include "dialects/nn/ConstantData.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -14,11 +15,12 @@ namespace kiln::import {
 static constexpr int64_t mostSymbolicSkips = 64;
 
 namespace {
-/// The grams of one length, and the columns of the result in which they count.
+/// The grams of one length, the columns of the result in which they count, and their weights; no weights when each counts 1.
 struct Grams {
   int64_t length;
   std::vector<std::vector<int64_t>> items;
   std::vector<int64_t> columns;
+  std::vector<float> factors;
 };
 
 class TfIdf {
@@ -32,7 +34,9 @@ private:
   std::optional<SmallVector<int64_t>> readPool();
   bool addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<int64_t> columns);
   Value count(const Grams &grams, Value rows, AffineExpr width);
-  Value weigh(Value counts);
+  /// The counts of `grams` [batch, grams] as 0 or 1, and times their weights, as the mode says.
+  Value weigh(const Grams &grams, Value counts);
+  Value limit(Value counts);
 
   Node &node;
   std::string mode;
@@ -44,7 +48,7 @@ private:
 };
 } // namespace
 
-/// Grams of length n are pool entries [starts[n - 1], starts[n]); a gram that is given twice counts in the column given last.
+/// Grams of length n are pool entries [starts[n - 1], starts[n]); a gram that is given twice counts as the one given last.
 bool TfIdf::addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<int64_t> columns) {
   size_t next = 0;
   for (size_t i = 0; i < starts.size(); ++i) {
@@ -56,14 +60,16 @@ bool TfIdf::addGrams(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, ArrayRef<
     std::map<std::vector<int64_t>, int64_t> known;
     for (int64_t gram = 0; gram < number; ++gram, ++next) {
       auto *item = pool.begin() + begin + gram * length;
-      known[std::vector<int64_t>(item, item + length)] = columns[next];
+      known[std::vector<int64_t>(item, item + length)] = next;
     }
     if (length < shortest || length > longest || known.empty())
       continue;
-    Grams &grams = all.emplace_back(Grams{length, {}, {}});
-    for (auto &[items, column] : known) {
+    Grams &grams = all.emplace_back(Grams{length, {}, {}, {}});
+    for (auto &[items, place] : known) {
       grams.items.push_back(items);
-      grams.columns.push_back(column);
+      grams.columns.push_back(columns[place]);
+      if (mode != "TF" && !weights.empty())
+        grams.factors.push_back(weights[place]);
     }
   }
   return true;
@@ -106,8 +112,10 @@ bool TfIdf::read() {
   if (*llvm::min_element(*columns) < 0 || *llvm::max_element(*columns) > (int64_t(1) << 31))
     return (void)node.error("attribute 'ngram_indexes' has an entry that is negative or too large"), false;
   resultSize = *llvm::max_element(*columns) + 1;
-  if (!weights.empty() && static_cast<int64_t>(weights.size()) != resultSize)
-    (void)node.error("there are " + Twine(weights.size()) + " weights for " + Twine(resultSize) + " results");
+  if (!weights.empty() && weights.size() != columns->size())
+    (void)node.error("there are " + Twine(weights.size()) + " weights for " + Twine(columns->size()) + " n-grams");
+  if (mode == "IDF" && !weights.empty() && std::set<int64_t>(columns->begin(), columns->end()).size() != columns->size())
+    (void)node.unsupported("mode IDF with weights and a result of several n-grams", "give each n-gram a result of its own");
   return !node.failed() && addGrams(*pool, *starts, *columns);
 }
 
@@ -140,13 +148,13 @@ Value TfIdf::count(const Grams &grams, Value rows, AffineExpr width) {
   return total;
 }
 
-Value TfIdf::weigh(Value counts) {
-  if (mode == "IDF")
-    counts = node.cast(node.compare<GreaterOp>(counts, node.splatLike(counts, 0)), node.elementType(counts));
-  if (mode == "TF" || weights.empty())
+Value TfIdf::limit(Value counts) { return node.cast(node.compare<GreaterOp>(counts, node.splatLike(counts, 0)), node.elementType(counts)); }
+
+Value TfIdf::weigh(const Grams &grams, Value counts) {
+  if (grams.factors.empty())
     return counts;
-  SmallVector<float> factors(weights.begin(), weights.end());
-  return node.binary<MulOp>(counts, node.constant(nn::makeConstantOf<float>(RankedTensorType::get({resultSize}, node.builder().getF32Type()), factors)));
+  auto type = RankedTensorType::get({static_cast<int64_t>(grams.factors.size())}, node.builder().getF32Type());
+  return node.binary<MulOp>(mode == "IDF" ? limit(counts) : counts, node.constant(nn::makeConstantOf<float>(type, grams.factors)));
 }
 
 LogicalResult TfIdf::run() {
@@ -168,11 +176,13 @@ LogicalResult TfIdf::run() {
   for (const Grams &grams : all)
     if (Value counts = count(grams, rows, width)) {
       int64_t number = grams.columns.size();
+      counts = weigh(grams, counts);
       Value columns = node.constant(nn::makeConstantOf<int64_t>(RankedTensorType::get({number}, i64), grams.columns));
       columns = node.broadcastTo(columns, node.dims(counts));
       result = node.make<ScatterElementsOp>(result.getType(), result, columns, counts, 1, ScatterReduction::Add);
     }
-  result = weigh(result);
+  if (mode == "IDF" && weights.empty())
+    result = limit(result);
   DimExprs dims = node.dims(result);
   return node.failed() ? failure() : node.result(node.rank(x) == 1 ? node.reshape(result, {dims[1]}) : result);
 }

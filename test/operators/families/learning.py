@@ -174,8 +174,8 @@ def tfidf(g):
                 for step in range(1, skip + 2 if len(gram) > 1 else 2):
                     for start in range(len(sequence) - (len(gram) - 1) * step):
                         row[indexes[number]] += tuple(sequence[start + step * k] for k in range(len(gram))) == gram
-    # The text gives the i-th weight to the i-th n-gram of the pool; ONNX's reference implementation and ONNX Runtime give it to the i-th result, and so does Kiln.
-    factor = np.array(weights) if weights and mode != "TF" else np.ones(len(grams))
+    # The text and ONNX Runtime 1.30 give the i-th weight to the i-th n-gram of the pool; ONNX's reference implementation gives it to the i-th result.
+    factor = np.array(weights)[np.argsort(indexes)] if weights and mode != "TF" else np.ones(len(grams))
     result = (np.minimum(counts, 1) if mode == "IDF" else counts) * factor
     pool = [v for gram in grams for v in gram]
     pool = {"pool_strings": [str(words[v]) for v in pool]} if g.type == "string" else {"pool_int64s": pool}

@@ -164,8 +164,8 @@ def max_roi_pool(g):
         x1, y1, x2, y2 = nearest(rois[r, 1:].astype("f8") * scale)
         for i, j in np.ndindex(*out):
             bins = [np.float32(max(last - first + 1, 1)) / np.float32(parts) for first, last, parts in ((y1, y2, out[0]), (x1, x2, out[1]))]
-            begin = [int(np.clip(np.floor(at * size) + first, 0, dim)) for at, size, first, dim in ((i, bins[0], y1, height), (j, bins[1], x1, width))]
-            end = [int(np.clip(np.ceil((at + 1) * size) + first, 0, dim)) for at, size, first, dim in ((i, bins[0], y1, height), (j, bins[1], x1, width))]
+            begin = [int(np.clip(np.floor(np.float32(at) * size) + first, 0, dim)) for at, size, first, dim in ((i, bins[0], y1, height), (j, bins[1], x1, width))]
+            end = [int(np.clip(np.ceil(np.float32(at + 1) * size) + first, 0, dim)) for at, size, first, dim in ((i, bins[0], y1, height), (j, bins[1], x1, width))]
             part = x.array[int(rois[r, 0]), :, begin[0] : end[0], begin[1] : end[1]]
             exact[r, :, i, j] = part.max((1, 2)) if part.size else 0
     return g.case([x, Tensor(rois, "f32")], Expected(exact, "f32"), pooled_shape=list(out), spatial_scale=scale)

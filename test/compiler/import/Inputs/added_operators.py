@@ -90,7 +90,8 @@ def add_region_cases(model):
 def add_gram_cases(model):
     x = random.integers(1, 5, (3, 9))
     grams, columns = [(2,), (4,), (1, 2), (3, 3), (2, 4, 1)], [4, 0, 2, 6, 3]
-    weights = normal(7)
+    weights, factors = normal(5), np.zeros(7)
+    factors[columns] = weights
     exact = np.zeros((3, 7))
     for row, (gram, column) in [(row, gram) for row in range(3) for gram in zip(grams, columns)]:
         for distance in range(1, 2 if len(gram) == 1 else 4):
@@ -99,7 +100,7 @@ def add_gram_cases(model):
     attributes = dict(min_gram_length=1, max_gram_length=3, max_skip_count=2, ngram_counts=[0, 2, 6], ngram_indexes=columns,
                       pool_int64s=[item for gram in grams for item in gram])
     for dims in (None, ["B", 9]):
-        model.case("TfIdfVectorizer", "TfIdfVectorizer", [model.input(x, "i8", dims)], exact * weights, dims=dims and ["B", 7], mode="TFIDF",
+        model.case("TfIdfVectorizer", "TfIdfVectorizer", [model.input(x, "i8", dims)], exact * factors, dims=dims and ["B", 7], mode="TFIDF",
                    weights=weights.tolist(), **attributes)
     model.case("TfIdfVectorizer IDF", "TfIdfVectorizer", [model.input(x, "i8")], (exact > 0) * 1.0, mode="IDF", **attributes)
 

@@ -187,9 +187,12 @@ CASES = [
     ("ngram_counts, ngram_indexes and the pool do not fit each other", "int64[4] x",
      'y = TfIdfVectorizer<mode = "TF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 0, ngram_counts = [0], ngram_indexes = [0], '
      "pool_int64s = [1, 2]>(x)"),
-    ("there are 1 weights for 2 results", "int64[4] x",
+    ("there are 1 weights for 2 n-grams", "int64[4] x",
      'y = TfIdfVectorizer<mode = "TF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 0, ngram_counts = [0], ngram_indexes = [0, 1], '
      "pool_int64s = [1, 2], weights = [1.0]>(x)"),
+    ("mode IDF with weights and a result of several n-grams", "int64[4] x",
+     'y = TfIdfVectorizer<mode = "IDF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 0, ngram_counts = [0], ngram_indexes = [0, 0], '
+     "pool_int64s = [1, 2], weights = [1.0, 2.0]>(x)"),
     ("max_skip_count of 64 over rows of symbolic length", "int64[N] x",
      'y = TfIdfVectorizer<mode = "TF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 64, ngram_counts = [0], ngram_indexes = [0], '
      "pool_int64s = [1]>(x)"),
