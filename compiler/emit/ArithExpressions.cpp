@@ -67,6 +67,9 @@ static Expression writeBitwise(Operation *op, OperandText operand) {
     mask = constant.getValue();
   if (isBool && isa<arith::XOrIOp>(op) && mask && cast<IntegerAttr>(mask).getValue().isOne())
     return {"!" + operand(op->getOperand(0)).at(Binding::Primary), Binding::Unary};
+  // An "or" of comparisons is a function, because of Clang's code for MVE.
+  if (isa<arith::OrIOp>(op) && isCppVector(type) && elementOf(op).isInteger(1))
+    return {"kiln::either(" + operand(op->getOperand(0)).text + ", " + operand(op->getOperand(1)).text + ")", Binding::Primary};
   if (isBool) // neither side has an effect, so that one may be skipped; Clang warns of bitwise operators between bools
     text = text == "^" ? "!=" : text == "&" ? "&&" : "||";
   Expression result = binary(op, text, Binding::Bitwise, operand);

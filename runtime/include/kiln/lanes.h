@@ -19,14 +19,14 @@ template <typename V, int... I> KILN_INLINE V loadStrided(const lane<V> *from, i
 template <typename V> KILN_INLINE V load_strided(const lane<V> *from, int64_t stride) { return loadStrided<V>(from, stride, LaneIndices<V>()); }
 
 // What a comparison of V gives: bool, or a lane mask.
-template <typename V> KILN_INLINE auto unordered(V a, V b) { return (a != a) | (b != b); }
-template <typename V> KILN_INLINE auto ordered(V a, V b) { return (a == a) & (b == b); }
-template <typename V> KILN_INLINE auto less_or_greater(V a, V b) { return (a < b) | (a > b); }
-template <typename V> KILN_INLINE auto equal_or_unordered(V a, V b) { return (a == b) | unordered(a, b); }
+template <typename V> KILN_INLINE auto unordered(V a, V b) { return is_nan(a) | is_nan(b); }
+template <typename V> KILN_INLINE auto ordered(V a, V b) { return (a == hideFromClang(a)) & (b == hideFromClang(b)); }
+template <typename V> KILN_INLINE auto less_or_greater(V a, V b) { return either(a < b, a > b); }
+template <typename V> KILN_INLINE auto equal_or_unordered(V a, V b) { return either(a == b, unordered(a, b)); }
 
 // The other operand where one is NaN.
-template <typename V> KILN_INLINE V min_number(V a, V b) { return select(a != a, b, select(b < a, b, a)); }
-template <typename V> KILN_INLINE V max_number(V a, V b) { return select(a != a, b, select(b > a, b, a)); }
+template <typename V> KILN_INLINE V min_number(V a, V b) { return select(is_nan(a), b, select(b < a, b, a)); }
+template <typename V> KILN_INLINE V max_number(V a, V b) { return select(is_nan(a), b, select(b > a, b, a)); }
 
 } // namespace kiln
 

@@ -172,17 +172,30 @@ template <typename M, typename V> KILN_INLINE V select(M mask, V a, V b) {
   }
 }
 
+// For MVE, Clang 22 turns an "or" of two comparisons into an "and" of their opposites as if no operand was NaN, and makes such an "or" of a test for NaN.
+// It leaves comparisons with what it does not see through as they are.
+template <typename V> KILN_INLINE V hideFromClang(V value) {
+#if defined(__ARM_FEATURE_MVE) && defined(__clang__)
+  if constexpr (sizeof(V) == 16)
+    asm("" : "+w"(value));
+#endif
+  return value;
+}
+template <typename V> KILN_INLINE auto is_nan(V a) { return a != hideFromClang(a); }
+// Lanes where one of two comparisons holds.
+template <typename M, typename N> KILN_INLINE auto either(M a, N b) { return hideFromClang(a) | b; }
+
 // Minimum and maximum as ONNX means them: NaN when either operand is.
 template <typename V> KILN_INLINE V min(V a, V b) {
   V least = select(a < b, a, b); // b when unordered
   if constexpr (lane<V>(0.5) != lane<V>(0))
-    least = select(a != a, a, least);
+    least = select(is_nan(a), a, least);
   return least;
 }
 template <typename V> KILN_INLINE V max(V a, V b) {
   V most = select(a > b, a, b);
   if constexpr (lane<V>(0.5) != lane<V>(0))
-    most = select(a != a, a, most);
+    most = select(is_nan(a), a, most);
   return most;
 }
 
