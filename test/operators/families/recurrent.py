@@ -181,12 +181,11 @@ def lstm(g):
 def dynamic_quantize_lstm(g):
     layer = Layer(g, 4, ["Sigmoid", "Tanh", "Tanh"])
     layer.swap_batch_to_steps()
-    more = []
+    more, unsigned = [], g.chance(0.5)
     for weight in (layer.w, layer.r):
         # One scale for each direction, or one for each of its rows, which are columns of the bytes.
         rows = g.chance(0.5)
         scale = (abs(weight.array).max((1, 2) if not rows else 2) / 100 + 0.001).astype("f4")
-        unsigned = g.chance(0.5)
         zero = np.full(scale.shape, 128 if unsigned else 0, "u1" if unsigned else "i1")
         spread = lambda x: x.reshape(x.shape[0], -1, 1)
         codes = np.rint(weight.array / spread(scale)).astype("i4") + spread(zero).astype("i4")
