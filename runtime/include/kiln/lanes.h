@@ -19,8 +19,13 @@ template <typename V, int... I> KILN_INLINE V loadStrided(const lane<V> *from, i
 template <typename V> KILN_INLINE V load_strided(const lane<V> *from, int64_t stride) { return loadStrided<V>(from, stride, LaneIndices<V>()); }
 
 // What a comparison of V gives: bool, or a lane mask.
-template <typename V> KILN_INLINE auto unordered(V a, V b) { return is_nan(a) | is_nan(b); }
-template <typename V> KILN_INLINE auto ordered(V a, V b) { return (a == hideFromClang(a)) & (b == hideFromClang(b)); }
+template <typename V> KILN_INLINE auto unordered(V a, V b) { return either(is_nan(a), is_nan(b)); }
+template <typename V> KILN_INLINE auto ordered(V a, V b) {
+  if constexpr (isScalar<V>)
+    return a == a && b == b;
+  else
+    return (a == hideFromClang(a)) & (b == hideFromClang(b));
+}
 template <typename V> KILN_INLINE auto less_or_greater(V a, V b) { return either(a < b, a > b); }
 template <typename V> KILN_INLINE auto equal_or_unordered(V a, V b) { return either(a == b, unordered(a, b)); }
 
