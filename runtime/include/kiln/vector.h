@@ -183,12 +183,8 @@ template <typename V> KILN_INLINE V hideFromClang(V value) {
 }
 template <typename V> KILN_INLINE auto is_nan(V a) { return a != hideFromClang(a); }
 // Lanes where one of two comparisons holds.
-template <typename M, typename N> KILN_INLINE auto either(M a, N b) {
-  if constexpr (isScalar<M>)
-    return a || b;
-  else
-    return hideFromClang(a) | b;
-}
+template <typename M, typename N> KILN_INLINE auto either(M a, N b) { return hideFromClang(a) | b; }
+KILN_INLINE bool either(bool a, bool b) { return a || b; }
 
 // Minimum and maximum as ONNX means them: NaN when either operand is.
 template <typename V> KILN_INLINE V min(V a, V b) {
