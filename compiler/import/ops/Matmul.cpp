@@ -7,6 +7,17 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
+Value dropVectorDims(Node &node, Value product, bool isRow, bool isColumn) {
+  if (node.failed() || (!isRow && !isColumn))
+    return product;
+  DimExprs dims = node.dims(product);
+  if (isColumn)
+    dims.pop_back();
+  if (isRow)
+    dims.erase(dims.end() - (isColumn ? 1 : 2));
+  return node.reshape(product, dims);
+}
+
 Value buildMatmul(Node &node, Value a, Value b) {
   DimExprs left = node.dims(a), right = node.dims(b);
   if (left.empty() || right.empty())
@@ -37,14 +48,7 @@ Value buildMatmul(Node &node, Value a, Value b) {
   if (node.failed())
     return a;
   Value product = node.matmul(a, b);
-  if (node.failed() || (!isRow && !isColumn))
-    return product;
-  DimExprs dims = node.dims(product);
-  if (isColumn)
-    dims.pop_back();
-  if (isRow)
-    dims.erase(dims.end() - (isColumn ? 1 : 2));
-  return node.reshape(product, dims);
+  return dropVectorDims(node, product, isRow, isColumn);
 }
 
 static LogicalResult matmul(Node &node) { return node.result(buildMatmul(node, node.input(0), node.input(1))); }

@@ -4,6 +4,7 @@
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/ops/Convolution.h"
+#include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Quantization.h"
 
 #include <cmath>
@@ -229,14 +230,7 @@ static Value multiplyVectors(Node &node, Value a, Value b, Value aZero, Value bZ
   auto flatten = [&](Value zeroPoint, bool isVector) { return zeroPoint && isVector ? node.reshape(zeroPoint, {}) : zeroPoint; };
   Value product = buildQuantizedMatmul(node, isRow ? node.reshape(a, {node.number(1), left[0]}) : a, isColumn ? node.reshape(b, {right[0], node.number(1)}) : b,
                                        flatten(aZero, isRow), flatten(bZero, isColumn));
-  if (node.failed())
-    return a;
-  DimExprs dims = node.dims(product);
-  if (isColumn)
-    dims.pop_back();
-  if (isRow)
-    dims.erase(dims.end() - (isColumn ? 1 : 2));
-  return node.reshape(product, dims);
+  return dropVectorDims(node, product, isRow, isColumn);
 }
 
 Value buildQuantizedMatmul(Node &node, Value a, Value b, Value aZero, Value bZero) {
