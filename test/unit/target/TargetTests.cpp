@@ -73,6 +73,14 @@ TEST_F(Targets, BothCompilersGetTheSameFlags) {
       EXPECT_TRUE(llvm::is_contained(arguments, flag)) << flag;
 }
 
+TEST_F(Targets, ClangMakesNoVectorsForMve) {
+  auto vectorizes = [&](llvm::StringRef name) { return llvm::is_contained(frontendArguments(makeTarget(&context, name)), "-vectorize-loops"); };
+  EXPECT_TRUE(vectorizes("x86-64-v3"));
+  EXPECT_TRUE(vectorizes("cortex-m7"));
+  EXPECT_FALSE(vectorizes("cortex-m55"));
+  EXPECT_TRUE(llvm::is_contained(targetFlags(makeTarget(&context, "cortex-m55")), "-fno-tree-vectorize"));
+}
+
 TEST_F(Targets, LevelsContainEachOther) {
   std::vector<std::string> smaller = featuresOf("generic");
   EXPECT_TRUE(smaller.empty());

@@ -8,7 +8,15 @@
 // The compiler must not make calls of the loops in here.
 #define KILN_LOOP __attribute__((no_builtin, noinline)) static
 
+// Flags for MVE keep the compiler from making vectors of loops, which these may be: they compare nothing.
+#if defined(__ARM_FEATURE_MVE) && defined(__clang__)
+#define KILN_VECTORIZED _Pragma("clang loop vectorize(enable)")
+#else
+#define KILN_VECTORIZED
+#endif
+
 KILN_LOOP void *copyUp(void *to, const void *from, size_t bytes) {
+  KILN_VECTORIZED
   for (size_t i = 0; i < bytes; ++i)
     static_cast<char *>(to)[i] = static_cast<const char *>(from)[i];
   return to;
@@ -23,6 +31,7 @@ KILN_LOOP void *copyAnyWay(void *to, const void *from, size_t bytes) {
   return to;
 }
 KILN_LOOP void *fill(void *to, int value, size_t bytes) {
+  KILN_VECTORIZED
   for (size_t i = 0; i < bytes; ++i)
     static_cast<char *>(to)[i] = char(value);
   return to;
