@@ -198,7 +198,7 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
     if (int64_t narrow = node.inputs[i] ? NamedValues::narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
       converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
   if (succeeded(converted)) {
-    if (DelegateGroup *group = function && delegates ? delegates->find(function) : nullptr)
+    if (const DelegateGroup *group = function && delegates ? delegates->find(function) : nullptr)
       converted = importDelegate(scope, node, proto, *function, *group);
     else if (function)
       converted = inlineFunction(scope, node, proto, *function);
@@ -292,6 +292,8 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
       return node.error("output of function '" + printable(function.name()) + "': " + reason);
     node.outputs[i] = *value;
     node.unsupportedNode |= !*value;
+    if (int64_t narrow = NamedValues::narrowType(body, function.output(i)))
+      scope.narrow[call.output(i)] = narrow;
   }
   if (isWhole)
     calls.setOutputs(node.outputs);

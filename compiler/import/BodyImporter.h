@@ -51,7 +51,7 @@ private:
   void enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, llvm::StringRef name);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
   /// A call of the program's function in the place of the group's nodes.
-  mlir::LogicalResult importDelegate(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function, DelegateGroup &group);
+  mlir::LogicalResult importDelegate(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function, const DelegateGroup &group);
   /// See Node::importBody.
   mlir::FailureOr<llvm::SmallVector<Value>> importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, llvm::ArrayRef<Value> arguments,
                                                        const llvm::Twine &prefix);
@@ -75,7 +75,7 @@ private:
   Choices choices;
   FunctionTable functions;
   const FunctionLibraries *libraries;
-  Delegates *delegates;
+  const Delegates *delegates;
   Schemas schemas;
   llvm::DenseMap<Type, DataTypes> dataTypes;
   int64_t nodeCount = 0;

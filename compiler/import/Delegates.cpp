@@ -5,15 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/Delegates.h"
+#include "compiler/import/FunctionTable.h"
 #include "compiler/import/GraphCut.h"
 #include "compiler/import/Import.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/Schema.h"
+#include "compiler/import/TensorData.h"
+#include "dialects/nn/Calls.h"
+#include "dialects/nn/Dims.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 
 using namespace llvm;
 
@@ -24,15 +29,15 @@ namespace kiln::import {
 LogicalResult Delegates::readOne(StringRef text, Diagnostics &diagnostics) {
   auto [name, list] = text.split(':');
   std::string where = "--delegate=" + printable(text) + ": ";
-  SmallVector<StringRef> operators;
-  list.split(operators, ',');
+  SmallVector<StringRef> listed;
+  list.split(listed, ',');
   bool isName = !name.empty() && all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
-  if (!isName || is_contained(operators, ""))
+  if (!isName || is_contained(listed, ""))
     return diagnostics.error(where + "expected a name in C and operators, as in npu:Conv,Relu");
   if (is_contained(names, name))
     return diagnostics.error(where + "there is a delegate of this name already");
-  for (StringRef op : operators)
-    if (auto [known, isNew] = delegateOf.try_emplace(op, static_cast<int>(names.size())); !isNew)
+  for (StringRef op : listed)
+    if (auto [known, isNew] = operators.try_emplace(op, static_cast<int>(names.size())); !isNew)
       return diagnostics.error(where + "'" + printable(op) + "' is given " +
                                (known->second == static_cast<int>(names.size()) ? std::string("twice") : "to '" + names[known->second] + "', too"));
   names.push_back(name.str());
@@ -51,10 +56,10 @@ LogicalResult Delegates::checkOperators(const onnx::ModelProto &model, Diagnosti
   StringMap<int64_t> opsets = readOpsets(model.opset_import());
   Schemas schemas;
   // In alphabetical order, so that the same mistake has the same message.
-  std::vector<StringRef> sorted(delegateOf.keys().begin(), delegateOf.keys().end());
+  std::vector<StringRef> sorted(operators.keys().begin(), operators.keys().end());
   llvm::sort(sorted);
   for (StringRef op : sorted) {
-    std::string where = "--delegate=" + names[delegateOf.lookup(op)] + ": ";
+    std::string where = "--delegate=" + names[operators.lookup(op)] + ": ";
     if (!schemas.find("", op, opsets.lookup("")))
       return diagnostics.error(where + "ONNX has no operator '" + printable(op) + "' in opset " + Twine(opsets.lookup("")));
     if (is_contained({"If", "Loop", "Scan", "SequenceMap", "Constant"}, op))
@@ -92,8 +97,8 @@ public:
 
 private:
   using Nodes = std::vector<unsigned>;
-  onnx::NodeProto makeCall(const Nodes &nodes, int delegate);
-  int kindOf(const onnx::NodeProto &node) const;
+  std::vector<std::string> listResults(const Nodes &nodes) const;
+  onnx::NodeProto makeCall(const Nodes &nodes, ArrayRef<std::string> results, int delegate);
   static bool isConstant(const onnx::NodeProto &node) { return node.op_type() == "Constant" && canonicalDomain(node.domain()).empty(); }
 
   Delegates &delegates;
@@ -124,20 +129,30 @@ Delegates::Cutter::Cutter(Delegates &delegates, onnx::ModelProto &model) : deleg
     weights.erase(input.name());
 }
 
-int Delegates::Cutter::kindOf(const onnx::NodeProto &node) const {
-  auto found = delegates.delegateOf.find(node.op_type());
-  return canonicalDomain(node.domain()).empty() && found != delegates.delegateOf.end() ? found->second : -1;
+int Delegates::delegateOf(const onnx::NodeProto &node) const {
+  auto found = operators.find(node.op_type());
+  return canonicalDomain(node.domain()).empty() && found != operators.end() ? found->second : -1;
+}
+
+/// The values of the group that somebody else reads.
+std::vector<std::string> Delegates::Cutter::listResults(const Nodes &nodes) const {
+  std::vector<std::string> results;
+  auto isInside = [&](unsigned node) { return std::binary_search(nodes.begin(), nodes.end(), node); };
+  for (unsigned node : nodes)
+    for (const std::string &name : model.graph().node(node).output())
+      if (!name.empty() && (outputs.contains(name) || !all_of(readers.lookup(name), isInside)))
+        results.push_back(name);
+  return results;
 }
 
 /// Makes the function of a group; returns its call.
-onnx::NodeProto Delegates::Cutter::makeCall(const Nodes &nodes, int delegate) {
-  DelegateGroup &group = *delegates.groups.emplace_back(std::make_unique<DelegateGroup>());
-  group.name = delegates.model + "_" + delegates.names[delegate] + "_" + std::to_string(counts[delegate]++);
+onnx::NodeProto Delegates::Cutter::makeCall(const Nodes &nodes, ArrayRef<std::string> results, int delegate) {
   onnx::FunctionProto &function = *model.add_functions();
-  delegates.groupOf[&function] = &group;
+  DelegateGroup &group = delegates.groups[&function];
   onnx::NodeProto call;
   for (std::string *name : {function.mutable_name(), call.mutable_op_type(), call.mutable_name()})
-    *name = group.name;
+    *name = delegates.model + "_" + delegates.names[delegate] + "_" + std::to_string(counts[delegate]);
+  ++counts[delegate];
   for (std::string *domain : {function.mutable_domain(), call.mutable_domain()})
     *domain = "kiln.delegate";
   *function.mutable_opset_import() = model.opset_import();
@@ -165,11 +180,8 @@ onnx::NodeProto Delegates::Cutter::makeCall(const Nodes &nodes, int delegate) {
   for (const auto &list : {ArrayRef<unsigned>(copied), ArrayRef<unsigned>(nodes)})
     for (unsigned node : list)
       *function.add_node() = model.graph().node(node);
-  auto isInside = [&](unsigned node) { return std::binary_search(nodes.begin(), nodes.end(), node); };
-  for (unsigned node : nodes)
-    for (const std::string &name : model.graph().node(node).output())
-      if (!name.empty() && (outputs.contains(name) || !all_of(readers.lookup(name), isInside)))
-        *function.add_output() = *call.add_output() = name;
+  for (const std::string &name : results)
+    *function.add_output() = *call.add_output() = name;
   return call;
 }
 
@@ -182,12 +194,15 @@ void Delegates::Cutter::run() {
       if (auto producer = producers.find(name); producer != producers.end() && producer->second < i)
         sources.insert(producer->second);
     operands.emplace_back(sources.begin(), sources.end());
-    kinds.push_back(kindOf(node));
+    kinds.push_back(delegates.delegateOf(node));
   }
   google::protobuf::RepeatedPtrField<onnx::NodeProto> ordered;
   for (const Nodes &nodes : cutIntoGroups(operands, kinds)) {
     int delegate = kinds[nodes.front()];
-    *ordered.Add() = delegate < 0 ? model.graph().node(nodes.front()) : makeCall(nodes, delegate);
+    if (delegate < 0)
+      *ordered.Add() = model.graph().node(nodes.front());
+    else if (std::vector<std::string> results = listResults(nodes); !results.empty())
+      *ordered.Add() = makeCall(nodes, results, delegate);
   }
   model.mutable_graph()->mutable_node()->Swap(&ordered);
 }
@@ -203,45 +218,103 @@ LogicalResult Delegates::cut(onnx::ModelProto &model, Diagnostics &diagnostics) 
   return success();
 }
 
-DelegateGroup *Delegates::find(const onnx::FunctionProto *function) const { return groupOf.lookup(function); }
+const DelegateGroup *Delegates::find(const onnx::FunctionProto *function) const {
+  auto found = groups.find(function);
+  return found == groups.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Delegates::describeLeft(const onnx::ModelProto &model, const Limits &limits) const {
+  std::vector<std::map<std::string, unsigned>> left(names.size());
+  FunctionTable functions(model, limits);
+  SetVector<const onnx::FunctionProto *> called;
+  // The graph itself has calls of the groups in their place.
+  auto visit = [&](const onnx::NodeProto &node) {
+    if (int delegate = delegateOf(node); delegate >= 0)
+      ++left[delegate][node.op_type()];
+    if (const onnx::FunctionProto *function = functions.find(node); function && !find(function))
+      called.insert(function);
+  };
+  forEachNode(model.graph().node(), visit);
+  for (size_t i = 0; i < called.size(); ++i)
+    forEachNode(called[i]->node(), visit);
+  std::vector<std::string> lines;
+  for (auto [name, counts] : zip_equal(names, left)) {
+    auto describe = [](const auto &entry) { return std::to_string(entry.second) + " of " + entry.first; };
+    if (!counts.empty())
+      lines.push_back("--delegate=" + name + ": nodes in functions and in the bodies of others stay with Kiln: " + join(map_range(counts, describe), ", "));
+  }
+  return lines;
+}
 
 //===- Files -----------------------------------------------------------------===//
 
-LogicalResult Delegates::write(ModelFile &file, std::vector<std::pair<std::string, std::string>> &files, Diagnostics &diagnostics) const {
+/// A value as the group's file declares it. Sizes that are neither numbers nor names stay open.
+static onnx::ValueInfoProto declareValue(StringRef name, mlir::Type value, ArrayRef<mlir::Attribute> symbols) {
+  auto type = cast<mlir::RankedTensorType>(value);
+  onnx::ValueInfoProto info;
+  info.set_name(name.str());
+  auto &tensor = *info.mutable_type()->mutable_tensor_type();
+  // Behind the ordinary type are those that are held like it, which cross no border.
+  int number = onnx::TensorProto::FLOAT;
+  while (getElementType(number, type.getContext()) != type.getElementType())
+    ++number;
+  tensor.set_elem_type(number);
+  auto &shape = *tensor.mutable_shape();
+  for (mlir::AffineExpr dim : nn::getDims(type)) {
+    auto &declared = *shape.add_dim();
+    if (std::optional<int64_t> size = nn::getConstantDim(dim))
+      declared.set_dim_value(*size);
+    else if (auto symbol = dyn_cast<mlir::AffineSymbolExpr>(dim))
+      declared.set_dim_param(cast<mlir::StringAttr>(symbols[symbol.getPosition()]).str());
+  }
+  return info;
+}
+
+/// Adds a weight with its data.
+static LogicalResult addWeight(const onnx::TensorProto &weight, ModelFile &file, onnx::GraphProto &graph, Diagnostics &diagnostics) {
+  onnx::TensorProto &tensor = *graph.add_initializer();
+  tensor = weight;
+  if (tensor.external_data_size() == 0)
+    return success();
+  std::string reason;
+  std::optional<ArrayRef<char>> bytes = file.externalBytes(tensor, reason);
+  if (!bytes)
+    return diagnostics.error("'" + printable(weight.name()) + "': " + reason);
+  tensor.set_raw_data(bytes->data(), bytes->size());
+  tensor.clear_external_data();
+  tensor.clear_data_location();
+  return success();
+}
+
+LogicalResult Delegates::write(ModelFile &file, ImportedModel &imported, Diagnostics &diagnostics) const {
   StringMap<const onnx::TensorProto *> initializers;
   for (const auto &tensor : file.model().graph().initializer())
     initializers[tensor.name()] = &tensor;
-  StringMap<const onnx::FunctionProto *> bodies;
-  for (const auto &function : file.model().functions())
-    if (find(&function))
-      bodies[function.name()] = &function;
-  for (const auto &group : groups) {
+  StringMap<nn::ExternCallOp> calls;
+  imported.module->walk([&](nn::ExternCallOp call) { calls[call.getFunction()] = call; });
+  ArrayRef<mlir::Attribute> symbols = (*imported.module)->getAttrOfType<mlir::ArrayAttr>(nn::symbolsAttrName).getValue();
+  for (const onnx::FunctionProto &function : file.model().functions()) {
+    const DelegateGroup *group = find(&function);
+    if (!group)
+      continue;
+    nn::ExternCallOp call = calls.lookup(function.name());
     onnx::ModelProto part;
     part.set_ir_version(file.model().ir_version());
     part.set_producer_name("kiln");
     *part.mutable_opset_import() = file.model().opset_import();
     onnx::GraphProto &graph = *part.mutable_graph();
-    graph.set_name(group->name);
-    *graph.mutable_node() = bodies.lookup(group->name)->node();
-    for (const auto &[from, to] : {std::pair(&group->inputs, graph.mutable_input()), std::pair(&group->outputs, graph.mutable_output())})
-      for (const onnx::ValueInfoProto &value : *from)
-        *to->Add() = value;
-    for (const std::string &name : group->weights) {
-      onnx::TensorProto &tensor = *graph.add_initializer();
-      tensor = *initializers.lookup(name);
-      if (tensor.external_data_size() == 0)
-        continue;
-      std::string reason;
-      std::optional<ArrayRef<char>> bytes = file.externalBytes(tensor, reason);
-      if (!bytes)
-        return diagnostics.error("'" + printable(name) + "': " + reason);
-      tensor.set_raw_data(bytes->data(), bytes->size());
-      tensor.clear_external_data();
-      tensor.clear_data_location();
-    }
+    graph.set_name(function.name());
+    *graph.mutable_node() = function.node();
+    for (auto [i, type] : enumerate(call.getOperandTypes()))
+      *graph.add_input() = declareValue(function.input(i), type, symbols);
+    for (auto [i, type] : enumerate(call.getResultTypes()))
+      *graph.add_output() = declareValue(function.output(i), type, symbols);
+    for (const std::string &name : group->weights)
+      if (failed(addWeight(*initializers.lookup(name), file, graph, diagnostics)))
+        return failure();
     if (part.ByteSizeLong() > INT32_MAX)
-      return diagnostics.error("the group '" + group->name + "' of a delegate has more than 2 GiB, which no ONNX file can hold");
-    files.push_back({group->name + ".onnx", part.SerializeAsString()});
+      return diagnostics.error("the group '" + function.name() + "' of a delegate has more than 2 GiB, which no ONNX file can hold");
+    imported.delegated.push_back({function.name() + ".onnx", part.SerializeAsString()});
   }
   return success();
 }

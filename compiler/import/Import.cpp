@@ -179,8 +179,11 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
     addExact(context, options, *file, *model);
   (*model->module)->removeAttr(nn::assumedAttrName);
   errors.clear();
-  if (import::Delegates *delegates = file->getDelegates(); delegates && failed(delegates->write(*file, model->delegated, diagnostics)))
-    return failure();
+  if (const import::Delegates *delegates = file->getDelegates()) {
+    if (failed(delegates->write(*file, *model, diagnostics)))
+      return failure();
+    model->warnings = delegates->describeLeft(file->model(), options.limits);
+  }
   model->externalFiles = file->externalPaths();
   model->storage = std::move(file);
   return model;

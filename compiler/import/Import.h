@@ -66,6 +66,7 @@ struct ImportedModel {
   std::vector<std::string> externalFiles;
   /// The groups of delegates as models of their own: NAME.onnx and its bytes.
   std::vector<std::pair<std::string, std::string>> delegated;
+  std::vector<std::string> warnings;
 };
 
 /// Reads the model and expresses it in the nn dialect. On failure `errors` has one line for each thing that is wrong, for example

@@ -53,7 +53,7 @@ public:
   /// Cuts the groups of delegates out of the model, which has been checked.
   llvm::LogicalResult cutForDelegates(const ImportOptions &options, Diagnostics &diagnostics);
   /// Null if there are none.
-  Delegates *getDelegates() const { return delegates.get(); }
+  const Delegates *getDelegates() const { return delegates.get(); }
 
   /// The bytes of a tensor with external data; nullopt with the reason set if they must not or cannot be read.
   std::optional<llvm::ArrayRef<char>> externalBytes(const onnx::TensorProto &tensor, std::string &reason);

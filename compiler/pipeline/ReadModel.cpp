@@ -79,6 +79,7 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   llvm::append_range(result.dependencies, options.definitions);
   for (auto &[path, bytes] : imported->delegated)
     result.delegated.push_back({path, std::move(bytes), nullptr});
+  llvm::append_range(result.warnings, imported->warnings);
   result.outputs = imported->outputs;
   return !options.observation.any() || observeValues(options, result, errors);
 }
