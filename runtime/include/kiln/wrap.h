@@ -123,7 +123,14 @@ template <typename V> KILN_INLINE V pow_integer(V a, V b) {
   });
 }
 
-template <typename V> KILN_INLINE lane<V> reduce_add_wrapping(V value) { return lane<V>(reduce_add(asUnsigned(value))); }
+template <typename V> KILN_INLINE lane<V> reduce_add_wrapping(V value) {
+#if defined(__AVX512F__) && defined(__clang__)
+  // Clang 22 does not end when eight lanes of 32 bits come from a comparison. It leaves a sum of what it does not see through as it is.
+  if constexpr (sizeof(V) == 32 && sizeof(lane<V>) == 4)
+    asm("" : "+x"(value));
+#endif
+  return lane<V>(reduce_add(asUnsigned(value)));
+}
 template <typename V> KILN_INLINE lane<V> reduce_mul_wrapping(V value) { return lane<V>(reduce_mul(asUnsigned(value))); }
 template <typename V> KILN_INLINE lane<V> reduce_min_unsigned(V value) { return lane<V>(reduce_min(asUnsigned(value))); }
 template <typename V> KILN_INLINE lane<V> reduce_max_unsigned(V value) { return lane<V>(reduce_max(asUnsigned(value))); }
