@@ -70,8 +70,9 @@ TEST_F(Dot, ManyProductsOfASingleSum) {
     for (int i = 0; i < 16; ++i) {
       eights += left[i] * right[i];
       unsignedSum += int32_t(uint8_t(left[i])) * right[i];
-      if (i == 7)
+      if (i == 7) {
         ASSERT_EQ(dot_s8s8_eights<1>(load<vec<int8_t, 8>>(left), load<vec<int8_t, 8>>(right), sum), eights) << round;
+      }
     }
     ASSERT_EQ(dot_s8s8_sixteens<1>(load<vec<int8_t, 16>>(left), load<vec<int8_t, 16>>(right), sum), eights) << round;
     // The fours of a single sum, which is no vector.
