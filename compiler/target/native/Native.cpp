@@ -55,7 +55,8 @@ kernel::TargetAttr describeNative(MLIRContext *context, StringRef name) {
     if (host.lookup(feature))
       features.push_back(feature);
   // The baseline CPU with the features one by one: a hypervisor may hide some that the CPU's name promises.
-  return makeX86Target(context, name, "x86-64", features, cacheBytes(0, 32 << 10), cacheBytes(2, 1 << 20), cacheBytes(3, 32 << 20));
+  return makeX86Target(context, name, "x86-64", features, cacheBytes(0, 32 << 10), cacheBytes(2, 1 << 20), cacheBytes(3, 32 << 20),
+                       llvm::sys::getHostCPUName());
 }
 
 } // namespace kiln

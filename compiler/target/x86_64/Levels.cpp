@@ -36,11 +36,17 @@ std::vector<StringRef> x86Features(StringRef cpu) {
 ///
 /// With AVX-512 BF16, one instruction turns two vectors of f32 into bf16, and one test finds the results that it flushed to zero:
 ///   test/benchmark/kernels --elements bf16 --repetitions 9 "softmax 1536 128 1" "layernorm 128 768"
-static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, ArrayRef<StringRef> features) {
+///
+/// Zen 5 reads weights from memory faster in four streams, where Zen 4 loses to one:
+///   test/benchmark/models gpt2_decode_dynamic_int8
+static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, ArrayRef<StringRef> features, StringRef core) {
   if (!manyRegisters)
     return {};
-  int64_t narrowed = llvm::is_contained(features, "avx512bf16") ? 2 : 1;
-  return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28}, {kernel::Tuned::DepthwiseLines, 2}, {kernel::Tuned::Bf16Vectors, narrowed}});
+  int64_t narrowed = llvm::is_contained(features, "avx512bf16") ? 2 : 1, stepStreams = core == "znver5" ? 4 : 1;
+  return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28},
+                                           {kernel::Tuned::DepthwiseLines, 2},
+                                           {kernel::Tuned::Bf16Vectors, narrowed},
+                                           {kernel::Tuned::StepStreams, stepStreams}});
 }
 
 /// Instructions on tiles, of 16 rows of 64 bytes by 16 columns.
@@ -67,12 +73,13 @@ static SmallVector<kernel::StepAttr, 2> listSteps(MLIRContext *context, ArrayRef
   return steps;
 }
 
-kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef cpu, ArrayRef<StringRef> features, int64_t l1, int64_t l2, int64_t l3) {
+kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef cpu, ArrayRef<StringRef> features, int64_t l1, int64_t l2, int64_t l3,
+                                   StringRef core) {
   bool avx512 = llvm::is_contained(features, "avx512f") && llvm::is_contained(features, "avx512vl");
   bool avx2 = llvm::is_contained(features, "avx2") && llvm::is_contained(features, "fma");
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512, features), listSteps(context, features, bits));
+                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512, features, core), listSteps(context, features, bits));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

@@ -49,7 +49,7 @@ TEST_F(Targets, EveryNameHasADescription) {
     EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
     EXPECT_FALSE(attr.getTriple().empty());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "znver4",
+  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "znver4", "znver5",
                                               "aarch64", "aarch64-v8.2", "aarch64-v8.6", "aarch64-sve256", "aarch64-sve512", "cortex-a76", "neoverse-v1",
                                               "apple-m1", "riscv64", "riscv64-v128", "riscv64-v256", "riscv64-v512", "armv7-neon", "cortex-m0plus",
                                               "cortex-m4", "cortex-m7", "cortex-m55", "rv32imc", "wasm32", "wasm32-simd128", "wasm32-relaxed", "wasm32-wasi"}));
@@ -132,6 +132,18 @@ TEST_F(Targets, Znver4IsLevel4WithItsOwnInstructions) {
   EXPECT_EQ(level.tuned(kernel::Tuned::Bf16Vectors), 1);
   // A name that every compiler of AVX-512 knows.
   EXPECT_EQ(targetFlags(target).front(), "-march=x86-64-v4");
+}
+
+TEST_F(Targets, Znver5ReadsWeightsInMoreStreams) {
+  std::vector<std::string> features = featuresOf("znver5");
+  for (const std::string &feature : featuresOf("znver4"))
+    EXPECT_TRUE(llvm::is_contained(features, feature)) << feature;
+  EXPECT_TRUE(llvm::is_contained(features, "avxvnni"));
+  kernel::TargetAttr target = makeTarget(&context, "znver5"), earlier = makeTarget(&context, "znver4");
+  EXPECT_EQ(target.getSteps().size(), earlier.getSteps().size());
+  EXPECT_EQ(target.tuned(kernel::Tuned::StepStreams), 4);
+  EXPECT_EQ(earlier.tuned(kernel::Tuned::StepStreams), 1);
+  EXPECT_EQ(makeTarget(&context, "native").tuned(kernel::Tuned::StepStreams), llvm::sys::getHostCPUName() == "znver5" ? 4 : 1);
 }
 
 TEST_F(Targets, VectorUnitsFollowFromTheFeatures) {
