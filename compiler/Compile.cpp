@@ -414,10 +414,11 @@ CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
 
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
   if (!graphs.empty()) {
-    if (CompileStatus status = makeGraphs(graphs); status != CompileStatus::Done || llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter))
+    CompileStatus status = makeGraphs(graphs);
+    if (status != CompileStatus::Done || llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter))
       return status;
     ModelSources sources;
-    CompileStatus status = emitGraphs(sources);
+    status = emitGraphs(sources);
     return status != CompileStatus::Done || options.stopAfter == "emit" ? status : package(sources);
   }
   auto begin = [&](const std::string &name) { step(name); };

@@ -203,7 +203,8 @@ static std::string printGraphs(StringRef library, ArrayRef<Signature> models) {
   for (const Signature &model : models)
     text += " " + model.name;
   const Signature &first = models.front();
-  text += ". They share one set of weights, whose\n * size is that of all together. A tensor passes from one to another by its pointer. */\n#define " + macro + "_NUM_GRAPHS " +
+  text += ". They share one set of weights, whose\n * size is that of all together. A tensor passes from one to another by its pointer. */\n";
+  text += "#define " + macro + "_NUM_GRAPHS " +
           std::to_string(models.size()) + "\n#define " + macro + "_WEIGHTS_SIZE " + std::to_string(first.weightsBytes) + "\n";
   if (first.externalWeights)
     text += "#define " + macro + "_WEIGHTS_FILE " + makeStringLiteral(first.weightsFile()) + "\n#define " + macro + "_WEIGHTS_CHECKSUM UINT64_C(" +

@@ -57,7 +57,7 @@ static int printStage(const Compilation &compilation) {
     for (const Compilation *model : compilation.models())
       for (const TargetModule &target : model->targets) {
         if (!compilation.graphs.empty() || model->targets.size() > 1)
-          outs() << "// -----\n// " << (compilation.graphs.empty() ? "" : model->name + " ") << target.label() << "\n";
+          printLine(outs() << "// -----\n", "// " + (compilation.graphs.empty() ? "" : model->name + " ") + target.label());
         printIr(*target.module, outs(), /*whole=*/false);
       }
   return Done;
@@ -222,6 +222,41 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
   return kinds;
 }
 
+/// What a library of several models cannot be.
+static Error checkKinds(ArrayRef<std::string> kinds, ArrayRef<GraphOptions> graphs) {
+  for (StringRef kind : {"single", "arduino", "wasm", "npm"})
+    if (!graphs.empty() && is_contained(kinds, kind))
+      return makeError("--emit=" + kind + ": takes one model; compile each by itself");
+  return Error::success();
+}
+
+/// Gives a model of a library the stages that the command line asks for.
+static void takeStages(const CompileOptions &library, CompileOptions &own) {
+  own.stopAfter = library.stopAfter;
+  own.explain = library.explain;
+  own.explainNode = library.explainNode;
+  own.keepReproducer = true;
+}
+
+/// Prints warnings and, with --why, decisions of each model. False if no model has the node that was asked for.
+static bool explainModels(const Compilation &compilation, const CompileOptions &options) {
+  bool isExplained = !options.explain || why.empty();
+  for (const Compilation *model : compilation.models()) {
+    std::string whose = compilation.graphs.empty() ? "" : model->name + ": ";
+    if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty() && verbosity() > 0)
+      printLine(WithColor::warning(errs()), whose + slow);
+    if (!options.explain)
+      continue;
+    if (!whose.empty())
+      printLine(errs(), "graph " + model->name);
+    if (why.empty())
+      printDecisions(*model);
+    else
+      isExplained |= printDecisionsFor(*model, why);
+  }
+  return isExplained;
+}
+
 int runCompile() {
   Expected<CompileOptions> options = getLibraryOptions();
   if (!options)
@@ -233,10 +268,8 @@ int runCompile() {
   if (!chosen)
     return report(chosen.takeError(), WrongUsage);
   const std::vector<std::string> &kinds = *chosen;
-  if (!graphs->empty())
-    for (StringRef kind : {"single", "arduino", "wasm", "npm"})
-      if (is_contained(kinds, kind))
-        return report(makeError("--emit=" + kind + ": takes one model; compile each by itself"), WrongUsage);
+  if (Error error = checkKinds(kinds, *graphs))
+    return report(std::move(error), WrongUsage);
   options->stopAfter = stopAfter;
   options->singleSource = is_contained(kinds, "single") || is_contained(kinds, "arduino");
   options->explain = why.getNumOccurrences() > 0;
@@ -251,29 +284,11 @@ int runCompile() {
 
   auto start = std::chrono::steady_clock::now();
   Compilation compilation;
-  for (GraphOptions &graph : *graphs) {
-    graph.options.stopAfter = options->stopAfter;
-    graph.options.explain = options->explain;
-    graph.options.explainNode = options->explainNode;
-    graph.options.keepReproducer = true;
-  }
+  for (GraphOptions &graph : *graphs)
+    takeStages(*options, graph.options);
   if (int status = compileOrReport(*options, compilation, *graphs))
     return status;
-  bool isExplained = false;
-  for (const Compilation *model : compilation.models()) {
-    std::string whose = compilation.graphs.empty() ? "" : model->name + ": ";
-    if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty() && verbosity() > 0)
-      printLine(WithColor::warning(errs()), whose + slow);
-    if (!options->explain)
-      continue;
-    if (!whose.empty())
-      printLine(errs(), "graph " + model->name);
-    if (why.empty())
-      printDecisions(*model);
-    else
-      isExplained |= printDecisionsFor(*model, why);
-  }
-  if (options->explain && !why.empty() && !isExplained)
+  if (!explainModels(compilation, *options))
     return report(makeError("--why=" + why + ": no kernel computes an ONNX node of this name"), AtFault);
   if (!stopAfter.empty())
     return printStage(compilation);
