@@ -1,4 +1,4 @@
-# kiln_add_model(<target> MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...]
+# kiln_add_model(<target> MODEL <file>|MODELS <file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...]
 #                [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp])
 #
 # Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h and the model's objects. NAME is the prefix of all
@@ -7,12 +7,17 @@
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
 function(kiln_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAME;EMIT" "TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
-  if(NOT ARG_MODEL OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAME;EMIT" "MODELS;TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
+  if((ARG_MODEL AND ARG_MODELS) OR NOT (ARG_MODEL OR ARG_MODELS) OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> or MODELS <file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]")
   endif()
   _kiln_find_name("kiln_add_model(${target})" ${target} "${ARG_NAME}" ARG_NAME)
-  get_filename_component(model "${ARG_MODEL}" ABSOLUTE)
+  # Several models make one library, whose functions are called <name>_<file>_run.
+  set(model "")
+  foreach(file IN LISTS ARG_MODEL ARG_MODELS)
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND model "${file}")
+  endforeach()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.kiln)
   set(options --name ${ARG_NAME} -o ${folder} ${ARG_OPTIONS})
   _kiln_add_machine("kiln_add_model(${target})" TARGET "${ARG_TARGET}" options)
@@ -32,9 +37,9 @@ function(kiln_add_model target)
     list(APPEND links Kiln::${library})
   endforeach()
   if(NOT ARG_EMIT OR ARG_EMIT STREQUAL "lib")
-    _kiln_add_library(${target} ${ARG_NAME} ${model} ${folder} "${options}")
+    _kiln_add_library(${target} ${ARG_NAME} "${model}" ${folder} "${options}")
   elseif(ARG_EMIT STREQUAL "cpp")
-    _kiln_add_sources(${target} ${ARG_NAME} ${model} ${folder} "${options}")
+    _kiln_add_sources(${target} ${ARG_NAME} "${model}" ${folder} "${options}")
   else()
     message(FATAL_ERROR "kiln_add_model(${target}): EMIT is ${ARG_EMIT}, expected lib or cpp")
   endif()
@@ -198,7 +203,7 @@ function(_kiln_write_sources target name model folder options)
 endfunction()
 
 function(_kiln_add_sources target name model folder options)
-  _kiln_write_sources(${target} ${name} ${model} ${folder} "${options}")
+  _kiln_write_sources(${target} ${name} "${model}" ${folder} "${options}")
   include(${folder}/src/sources.cmake)
   add_library(${target} STATIC ${${name}_SOURCES})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} POSITION_INDEPENDENT_CODE ON)

@@ -7,7 +7,7 @@
 namespace kiln {
 
 /// NAME.h: the C ABI block, the structs of this model, its functions, and a C++17 class with checked arguments.
-std::string printHeader(const Signature &signature);
+std::string printHeader(llvm::ArrayRef<Signature> models);
 
 } // namespace kiln
 

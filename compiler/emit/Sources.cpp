@@ -123,7 +123,7 @@ static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sou
     auto entry = failed(printKernels(version, texts, names)) ? FailureOr<std::string>() : printEntrySource(version, names);
     if (failed(entry))
       return failure();
-    sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target, {signature.name + ".h", signature.kernelHeader()}});
+    sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target, {signature.header(), signature.kernelHeader()}});
   }
   const std::vector<KernelText> &kernels = texts.kernels;
   sources.kernelHeaders.push_back(printKernelHeader(kernels, versions));
@@ -153,7 +153,7 @@ std::vector<SourceFile> ModelSources::headers() const {
 FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   ModelSources sources;
   sources.signature = mergeSignatures(targets);
-  sources.header = {sources.signature.name + ".h", printHeader(sources.signature)};
+  sources.header = {sources.signature.header(), printHeader(sources.signature)};
   if (targets.size() > 1 || targets.front().isGuarded) {
     // The unit of a target without a variant is called NAME_run.cpp.
     std::string suffix = targets.front().isGuarded ? "_cpu.cpp" : "_run.cpp";
@@ -167,6 +167,39 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
       return failure();
     targets = targets.drop_front(versions);
   }
+  sources.models = {sources.signature};
+  return sources;
+}
+
+/// NAME_graphs: the signatures of all models.
+static TranslationUnit printGraphTable(const Signature &library, ArrayRef<Signature> models, kernel::TargetAttr target) {
+  std::string rows;
+  for (const Signature &model : models)
+    rows += "    &" + model.name + "_info,\n";
+  std::string text = "// The models of library '" + library.name + "'.\n#include \"" + library.header() + "\"\n\nextern \"C\" const kiln_model_info *const " +
+                     library.name + "_graphs[] = {\n" + rows + "};\n";
+  return {{library.name + "_graphs.cpp", text}, target, {library.header()}};
+}
+
+FailureOr<ModelSources> printLibrary(StringRef name, ArrayRef<std::vector<Signature>> models) {
+  ModelSources sources;
+  for (const std::vector<Signature> &targets : models) {
+    auto printed = printSources(targets);
+    if (failed(printed))
+      return failure();
+    sources.models.push_back(printed->signature);
+    llvm::append_range(sources.kernelHeaders, printed->kernelHeaders);
+    llvm::append_range(sources.units, printed->units);
+  }
+  Signature &library = sources.signature = sources.models.front();
+  library.name = name.str();
+  library.macro = makeMacroName(name);
+  std::set<std::string> libraries;
+  for (const Signature &model : sources.models)
+    libraries.insert(model.libraries.begin(), model.libraries.end());
+  library.libraries.assign(libraries.begin(), libraries.end());
+  sources.header = {library.header(), printHeader(sources.models)};
+  sources.units.insert(sources.units.begin(), printGraphTable(library, sources.models, baselineOf(models.front().front())));
   return sources;
 }
 

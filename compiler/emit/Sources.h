@@ -20,7 +20,9 @@ struct TranslationUnit : SourceFile {
 
 /// NAME.h, and the translation units behind it.
 struct ModelSources {
+  /// Of the model, or with the names of a library of several, whose own signatures follow.
   Signature signature;
+  std::vector<Signature> models;
   SourceFile header;
   /// Declarations of the kernels, for the translation units; one header per target.
   std::vector<SourceFile> kernelHeaders;
@@ -34,6 +36,9 @@ struct ModelSources {
 /// Prints a model after the kernel stage, for one target or several, each followed by its versions for special sizes.
 /// The text depends on nothing but the modules and the signatures.
 mlir::FailureOr<ModelSources> printSources(llvm::ArrayRef<Signature> targets);
+
+/// The same for several models in one library: one header, and a table of their signatures, NAME_graphs. All signatures name the library.
+mlir::FailureOr<ModelSources> printLibrary(llvm::StringRef name, llvm::ArrayRef<std::vector<Signature>> models);
 
 } // namespace kiln
 

@@ -29,6 +29,15 @@ static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) 
 static void printDescription(const Description &description) {
   if (wantsJson())
     return printJson(toJson(description));
+  if (!description.graphs.empty()) {
+    printLine(outs(), "library    " + description.name + " for " + description.target + ", " + Twine(description.graphs.size()) + " models");
+    outs() << "weights    " << description.weightsBytes << " bytes\n";
+    for (Description graph : description.graphs) {
+      graph.fileBytes = description.fileBytes;
+      printDescription(graph);
+    }
+    return;
+  }
   std::string accuracy = description.accuracy == "default" ? "" : ", accuracy " + description.accuracy;
   printLine(outs(), "model      " + description.name + " for " + description.target + accuracy);
   for (const std::string &line : description.rounding)
