@@ -46,7 +46,7 @@ public:
 private:
   CompileStatus makeGraphs(ArrayRef<GraphOptions> graphs);
   CompileStatus emit(std::vector<ModelSources> &sources);
-  CompileStatus emitGraphs(ModelSources &sources);
+  CompileStatus emitGraphs(std::vector<ModelSources> &sources);
   CompileStatus describeTargets(const Compilation &model, const Signature &weights, std::vector<std::vector<Signature>> &libraries);
   FailureOr<Signature> describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights);
   CompileStatus package(const ModelSources &sources);
@@ -76,9 +76,9 @@ private:
   Compilation &result;
   std::vector<std::string> &errors;
   Signature signature;
-  unsigned done = 0;
-  /// import, graph, target, kernel, emit, package
-  static constexpr unsigned stepCount = 6;
+  /// import, graph, target, kernel; emit, package
+  static constexpr unsigned stagesOfModel = 4, stagesOfLibrary = 2;
+  unsigned done = 0, stepCount = stagesOfModel + stagesOfLibrary;
 };
 
 } // namespace
@@ -129,7 +129,7 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
   if (failed(read))
     return failure();
   if (!result.graphs.empty())
-    read->library = options.name;
+    read->library = result.name;
   read->weightsBytes = weights.weightsBytes;
   read->externalWeights = weights.externalWeights;
   read->weightsChecksum = weights.weightsChecksum;
@@ -160,21 +160,27 @@ CompileStatus Driver::describeTargets(const Compilation &model, const Signature 
   return CompileStatus::Done;
 }
 
-/// Macros of two models whose names begin alike may be the same; C allows that only with the same text.
-static std::string findTwiceDefined(StringRef header) {
-  llvm::StringMap<StringRef> known;
-  for (StringRef line : llvm::split(header, '\n')) {
-    if (!line.consume_front("#define "))
+/// A name that two models have in common: a function, such as a kernel `run` of `a` and the run of `a_kernel`, or a macro, such as the
+/// WORKSPACE_SIZE of `a` and the size of a dimension of `a_workspace`. Empty: there is none.
+static std::string findTwiceDefined(const ModelSources &sources, StringRef library) {
+  llvm::StringSet<> symbols;
+  for (const std::string &symbol : sources.symbols)
+    if (!symbols.insert(symbol).second)
+      return symbol;
+  llvm::StringMap<StringRef> macros;
+  std::string prefix = "#define " + makeMacroName(library) + "_", api = makeMacroName(library) + "_API";
+  for (StringRef line : llvm::split(sources.header.text, '\n')) {
+    if (!line.starts_with(prefix))
       continue;
-    auto [macro, text] = line.split(' ');
-    // kiln/abi.h defines the same in branches of the preprocessor.
-    if (auto [place, isNew] = known.try_emplace(macro, text); !isNew && place->second != text && !macro.starts_with("KILN_") && !macro.ends_with("_API"))
+    auto [macro, text] = line.split(' ').second.split(' ');
+    // The API macro is defined in branches of the preprocessor, and C allows the same text twice.
+    if (auto [known, isNew] = macros.try_emplace(macro, text); !isNew && known->second != text && macro != api)
       return macro.str();
   }
   return "";
 }
 
-CompileStatus Driver::emitGraphs(ModelSources &sources) {
+CompileStatus Driver::emitGraphs(std::vector<ModelSources> &sources) {
   step("emit");
   DiagnosticCollector diagnostics(*result.context, errors);
   Signature weights;
@@ -187,17 +193,17 @@ CompileStatus Driver::emitGraphs(ModelSources &sources) {
       return status;
     models.push_back(std::move(targets.front()));
   }
-  auto printed = printLibrary(options.name, models);
+  auto printed = printLibrary(result.name, models);
   if (failed(printed))
     return CompileStatus::Bug;
-  sources = std::move(*printed);
-  if (std::string macro = findTwiceDefined(sources.header.text); !macro.empty()) {
-    errors.push_back("two of the graphs define the macro " + macro + ": rename one of their files");
+  if (std::string name = findTwiceDefined(*printed, result.name); !name.empty()) {
+    errors.push_back("two of the graphs define " + name + ": give one of them another name, NAME=FILE");
     return CompileStatus::AtFault;
   }
-  signature = sources.signature;
+  signature = printed->signature;
   result.libraries = signature.libraries;
-  listSources(sources);
+  listSources(*printed);
+  sources.push_back(std::move(*printed));
   return CompileStatus::Done;
 }
 
@@ -381,53 +387,42 @@ CompileStatus Driver::addWeights(const std::string &triple) {
 
 /// Runs the stages on each model.
 CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
+  result.name = options.name;
+  stepCount = stagesOfModel * graphs.size() + stagesOfLibrary;
   for (const GraphOptions &graph : graphs) {
-    auto model = std::make_unique<Compilation>();
-    model->context = result.context;
+    Compilation &model = *result.graphs.emplace_back(std::make_unique<Compilation>());
+    model.context = result.context;
     CompileOptions own = graph.options;
-    model->name = own.name = options.name + "_" + graph.name;
+    own.keepReproducer = options.keepReproducer;
     std::vector<std::string> faults;
-    CompileStatus status = makeKernels(own, *model, faults, [&](const std::string &name) {
-      if (options.progress)
-        options.progress(graph.name + ": " + name, done, stepCount);
-    });
-    auto add = [&](const std::vector<std::string> &lines, std::vector<std::string> &to) {
+    CompileStatus status = makeKernels(own, model, faults, [&](const std::string &name) { step(graph.name + ": " + name); });
+    auto append = [&](std::vector<std::string> &to, ArrayRef<std::string> lines) {
       for (const std::string &line : lines)
         to.push_back(graph.name + ": " + line);
     };
-    add(faults, errors);
-    add(model->warnings, result.warnings);
-    add(model->notes, result.notes);
-    if (&graph != graphs.begin())
+    append(errors, faults);
+    append(result.warnings, model.warnings);
+    append(result.notes, model.notes);
+    if (&graph != graphs.begin()) // the caller knows the first
       result.dependencies.push_back(own.model);
-    llvm::append_range(result.dependencies, model->dependencies);
-    result.context = model->context;
-    result.reproducer = model->reproducer;
-    result.target = model->target;
-    result.graphs.push_back(std::move(model));
+    llvm::append_range(result.dependencies, model.dependencies);
+    llvm::append_range(result.delegated, model.delegated);
+    result.context = model.context;
+    result.reproducer = model.reproducer;
+    result.target = model.target;
     if (status != CompileStatus::Done)
       return status;
   }
-  result.name = options.name;
   return CompileStatus::Done;
 }
 
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
-  if (!graphs.empty()) {
-    CompileStatus status = makeGraphs(graphs);
-    if (status != CompileStatus::Done || llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter))
-      return status;
-    ModelSources sources;
-    status = emitGraphs(sources);
-    return status != CompileStatus::Done || options.stopAfter == "emit" ? status : package(sources);
-  }
-  auto begin = [&](const std::string &name) { step(name); };
-  CompileStatus status = makeKernels(options, result, errors, begin);
+  CompileStatus status = graphs.empty() ? makeKernels(options, result, errors, [&](const std::string &name) { step(name); }) : makeGraphs(graphs);
   bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);
   if (status != CompileStatus::Done || stops)
     return status;
   std::vector<ModelSources> sources;
-  status = emit(sources);
+  status = graphs.empty() ? emit(sources) : emitGraphs(sources);
   if (status != CompileStatus::Done || options.stopAfter == "emit")
     return status;
   return options.webModules ? packageForWeb(sources) : package(sources.front());

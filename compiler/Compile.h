@@ -32,7 +32,7 @@ struct Compilation {
   unsigned outputs = 0;
   /// The versions for special sizes follow the general module of their target.
   std::vector<TargetModule> targets;
-  /// The models of a library of several, each after its own stages. `targets` and what else the stages set is then theirs.
+  /// The models of a library of several, each after its own stages. `targets` and what else the stages set are then theirs.
   std::vector<std::unique_ptr<Compilation>> graphs = {};
   /// The model, or all that the library has.
   std::vector<const Compilation *> models() const;
@@ -82,14 +82,15 @@ enum class CompileStatus {
 /// Compiles up to `options.stopAfter`. On failure, `errors` has one line for each error, without "error: ".
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
 
-/// A model of a library: its options are its own but for those that concern the library as a whole.
+/// A model of a library of several.
 struct GraphOptions {
-  /// A C identifier. Functions are called LIBRARY_NAME_run.
+  /// What the user calls it.
   std::string name;
+  /// Its model, its name in C, which is LIBRARY_NAME, and what else the stages read. What concerns the library as a whole is read from its options.
   CompileOptions options;
 };
 
-/// Compiles several models to one library, which is called `library.name`. They share equal weights.
+/// Compiles several models to one library, which is called `library.name`. They share equal weights. Without graphs, `library` is the one model.
 CompileStatus compileGraphs(const CompileOptions &library, llvm::ArrayRef<GraphOptions> graphs, Compilation &result, std::vector<std::string> &errors);
 
 /// The objects as a static library, deterministic: libNAME.a. Refers to the compilation, which must outlive it.

@@ -220,19 +220,14 @@ static std::string printRounding(const Signature &signature) {
   return text + " */\n\n";
 }
 
-/// What a library of several models has beside them. Parts of one file, its weights are all in the sizes of each model.
+/// What belongs to a library of several models as a whole.
 static std::string printGraphs(StringRef library, ArrayRef<Signature> models) {
-  std::string macro = makeMacroName(library), text = "/* The models of this library:";
-  for (const Signature &model : models)
-    text += " " + model.name;
-  const Signature &first = models.front();
-  text += ". They share one set of weights, whose\n * size is that of all together. A tensor passes from one to another by its pointer. */\n";
-  text += "#define " + macro + "_NUM_GRAPHS " +
-          std::to_string(models.size()) + "\n#define " + macro + "_WEIGHTS_SIZE " + std::to_string(first.weightsBytes) + "\n";
-  if (first.externalWeights)
-    text += "#define " + macro + "_WEIGHTS_FILE " + makeStringLiteral(first.weightsFile()) + "\n#define " + macro + "_WEIGHTS_CHECKSUM UINT64_C(" +
-            std::to_string(first.weightsChecksum) + ")\n";
-  return text + macro + "_API extern const kiln_model_info *const " + library.str() + "_graphs[" + macro + "_NUM_GRAPHS];\n\n";
+  Signature whole = models.front();
+  whole.macro = makeMacroName(library);
+  whole.workspaceBytes = whole.stackBytes = std::nullopt;
+  return "/* The weights of all models are one array" + std::string(whole.externalWeights ? " in one file, which each run takes whole" : "") + ". */\n" +
+         printSizes(whole) + "/* The signatures of all models as data. */\n#define " + whole.macro + "_NUM_GRAPHS " + std::to_string(models.size()) + "\n" +
+         whole.macro + "_API extern const kiln_model_info *const " + library.str() + "_graphs[" + whole.macro + "_NUM_GRAPHS];\n\n";
 }
 
 std::string printHeader(ArrayRef<Signature> models) {

@@ -124,8 +124,11 @@ static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sou
     if (failed(entry))
       return failure();
     sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target, {signature.header(), signature.kernelHeader()}});
+    llvm::append_range(sources.symbols, std::vector{version.runFunction(), version.workspaceFunction()});
   }
   const std::vector<KernelText> &kernels = texts.kernels;
+  for (const KernelText &kernel : kernels)
+    sources.symbols.push_back(kernel.name);
   sources.kernelHeaders.push_back(printKernelHeader(kernels, versions));
   std::string includes = "#include \"" + signature.kernelHeader() + "\"\n#include \"kiln/half.h\"\n#include \"kiln/lanes.h\"\n"
                          "#include \"kiln/math.h\"\n#include \"kiln/vector.h\"\n#include \"kiln/wrap.h\"\n";
@@ -158,6 +161,7 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
     // The unit of a target without a variant is called NAME_run.cpp.
     std::string suffix = targets.front().isGuarded ? "_cpu.cpp" : "_run.cpp";
     std::string text = printChoiceSource(sources.signature, targets);
+    llvm::append_range(sources.symbols, std::vector{sources.signature.name + "_run", sources.signature.name + "_workspace_size"});
     sources.units.push_back({{sources.signature.name + suffix, text}, baselineOf(targets.front()), {sources.header.name}});
   }
   while (!targets.empty()) {
@@ -190,6 +194,7 @@ FailureOr<ModelSources> printLibrary(StringRef name, ArrayRef<std::vector<Signat
     sources.models.push_back(printed->signature);
     llvm::append_range(sources.kernelHeaders, printed->kernelHeaders);
     llvm::append_range(sources.units, printed->units);
+    llvm::append_range(sources.symbols, printed->symbols);
   }
   Signature &library = sources.signature = sources.models.front();
   library.name = name.str();

@@ -20,14 +20,17 @@ struct TranslationUnit : SourceFile {
 
 /// NAME.h, and the translation units behind it.
 struct ModelSources {
-  /// Of the model, or with the names of a library of several, whose own signatures follow.
+  /// Of the model; of a library of several, that of the first under the library's name.
   Signature signature;
+  /// Of each model of the library.
   std::vector<Signature> models;
   SourceFile header;
   /// Declarations of the kernels, for the translation units; one header per target.
   std::vector<SourceFile> kernelHeaders;
   /// For each target the entries of its versions, then the kernels. If there are several targets or versions, the unit that chooses comes first.
   std::vector<TranslationUnit> units;
+  /// The names of functions that the units define.
+  std::vector<std::string> symbols;
 
   /// All headers that a unit may include.
   std::vector<SourceFile> headers() const;

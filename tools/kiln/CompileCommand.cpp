@@ -56,8 +56,10 @@ static int printStage(const Compilation &compilation) {
   else
     for (const Compilation *model : compilation.models())
       for (const TargetModule &target : model->targets) {
-        if (!compilation.graphs.empty() || model->targets.size() > 1)
-          printLine(outs() << "// -----\n", "// " + (compilation.graphs.empty() ? "" : model->name + " ") + target.label());
+        if (compilation.models().size() > 1 || model->targets.size() > 1) {
+          outs() << "// -----\n";
+          printLine(outs(), "// " + (compilation.models().size() > 1 ? model->name + " " : "") + target.label());
+        }
         printIr(*target.module, outs(), /*whole=*/false);
       }
   return Done;
@@ -227,33 +229,25 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
 static Error checkKinds(ArrayRef<std::string> kinds, ArrayRef<GraphOptions> graphs) {
   for (StringRef kind : {"single", "arduino", "wasm", "npm"})
     if (!graphs.empty() && is_contained(kinds, kind))
-      return makeError("--emit=" + kind + ": takes one model; compile each by itself");
+      return makeError("--emit=" + kind + " takes one model; compile each by itself, or emit a library of all: lib, obj, cpp or so");
   return Error::success();
 }
 
-/// Gives a model of a library the stages that the command line asks for.
-static void takeStages(const CompileOptions &library, CompileOptions &own) {
-  own.stopAfter = library.stopAfter;
-  own.explain = library.explain;
-  own.explainNode = library.explainNode;
-  own.keepReproducer = true;
-}
-
 /// Prints warnings and, with --why, decisions of each model. False if no model has the node that was asked for.
-static bool explainModels(const Compilation &compilation, const CompileOptions &options) {
+static bool explainModels(const Compilation &compilation, const CompileOptions &options, ArrayRef<GraphOptions> graphs) {
   bool isExplained = !options.explain || why.empty();
-  for (const Compilation *model : compilation.models()) {
-    std::string whose = compilation.graphs.empty() ? "" : model->name + ": ";
+  for (auto [i, model] : enumerate(compilation.models())) {
+    std::string whose = graphs.empty() ? "" : graphs[i].name + ": ";
     if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty() && verbosity() > 0)
       printLine(WithColor::warning(errs()), whose + slow);
     if (!options.explain)
       continue;
     if (!whose.empty())
-      printLine(errs(), "graph " + model->name);
+      printLine(errs(), "graph " + graphs[i].name);
     if (why.empty())
       printDecisions(*model);
     else
-      isExplained |= printDecisionsFor(*model, why);
+      isExplained |= printDecisionsFor(*model, graphs.empty() ? why : graphs[i].options.explainNode);
   }
   return isExplained;
 }
@@ -262,15 +256,10 @@ int runCompile() {
   Expected<CompileOptions> options = getLibraryOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
-  Expected<std::vector<GraphOptions>> graphs = getGraphOptions(*options);
-  if (!graphs)
-    return report(graphs.takeError(), WrongUsage);
   Expected<std::vector<std::string>> chosen = chooseKinds(*options);
   if (!chosen)
     return report(chosen.takeError(), WrongUsage);
   const std::vector<std::string> &kinds = *chosen;
-  if (Error error = checkKinds(kinds, *graphs))
-    return report(std::move(error), WrongUsage);
   options->stopAfter = stopAfter;
   options->singleSource = is_contained(kinds, "single") || is_contained(kinds, "arduino");
   options->explain = why.getNumOccurrences() > 0;
@@ -283,13 +272,17 @@ int runCompile() {
   if (stopAfter.empty() && none_of(kinds, [](StringRef kind) { return kind == "lib" || kind == "obj" || kind == "so" || isWebKind(kind); }))
     options->stopAfter = all_of(kinds, [](StringRef kind) { return kind == "mlir"; }) ? "kernel" : "emit";
 
+  Expected<std::vector<GraphOptions>> graphs = getGraphOptions(*options);
+  if (!graphs)
+    return report(graphs.takeError(), WrongUsage);
+  if (Error error = checkKinds(kinds, *graphs))
+    return report(std::move(error), WrongUsage);
+
   auto start = std::chrono::steady_clock::now();
   Compilation compilation;
-  for (GraphOptions &graph : *graphs)
-    takeStages(*options, graph.options);
   if (int status = compileOrReport(*options, compilation, *graphs))
     return status;
-  if (!explainModels(compilation, *options))
+  if (!explainModels(compilation, *options, *graphs))
     return report(makeError("--why=" + why + ": no kernel computes an ONNX node of this name"), AtFault);
   if (!stopAfter.empty())
     return printStage(compilation);

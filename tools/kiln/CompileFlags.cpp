@@ -319,9 +319,11 @@ static void setLibraries(CompileOptions &options) {
   options.delegates.assign(delegate.begin(), delegate.end());
 }
 
+ArrayRef<std::string> getModels() { return models; }
+
 Expected<CompileOptions> getCompileOptions() {
   if (models.size() > 1)
-    return makeError("several models, " + models[0] + " and " + models[1] + ": only kiln compile takes more than one, for a library of all");
+    return makeError("several models, " + models[0] + " and " + models[1] + ": only kiln compile takes more than one; name the one that is meant");
   return getLibraryOptions();
 }
 
@@ -386,72 +388,6 @@ Expected<CompileOptions> getLibraryOptions() {
     if (Error error = parseLimit(text, options.limits))
       return std::move(error);
   return options;
-}
-
-/// Keeps what is for one graph: keys that begin with its name and a dot, without these, and those that begin with no graph's.
-static std::optional<std::string> takeForGraph(StringRef key, StringRef graph, const StringSet<> &graphs) {
-  auto [prefix, rest] = key.split('.');
-  if (rest.empty() || !graphs.contains(prefix))
-    return key.str();
-  return prefix == graph ? std::optional(rest.str()) : std::nullopt;
-}
-
-template <typename Map> static void takeEntries(Map &entries, StringRef graph, const StringSet<> &graphs) {
-  Map own;
-  for (auto &[key, value] : entries)
-    if (std::optional<std::string> name = takeForGraph(key, graph, graphs))
-      own[*name] = value;
-  entries = std::move(own);
-}
-
-static void takeTexts(std::vector<std::string> &texts, StringRef graph, const StringSet<> &graphs) {
-  std::vector<std::string> own;
-  for (const std::string &text : texts)
-    if (std::optional<std::string> rest = takeForGraph(text, graph, graphs))
-      own.push_back(std::move(*rest));
-  texts = std::move(own);
-}
-
-static GraphOptions makeGraph(const CompileOptions &library, StringRef path, StringRef name, const StringSet<> &graphs) {
-  GraphOptions graph{name.str(), library};
-  CompileOptions &own = graph.options;
-  own.model = path.str();
-  takeEntries(own.dims, name, graphs);
-  takeEntries(own.dimBounds, name, graphs);
-  takeEntries(own.specialize, name, graphs);
-  takeEntries(own.shapes, name, graphs);
-  takeEntries(own.bindings, name, graphs);
-  takeEntries(own.sequences, name, graphs);
-  takeEntries(own.inputRanges, name, graphs);
-  takeTexts(own.inPlace, name, graphs);
-  takeTexts(own.ioLayouts, name, graphs);
-  takeTexts(own.opCompute, name, graphs);
-  own.absent.clear();
-  for (const std::string &input : library.absent)
-    if (std::optional<std::string> rest = takeForGraph(input, name, graphs))
-      own.absent.insert(*rest);
-  return graph;
-}
-
-Expected<std::vector<GraphOptions>> getGraphOptions(const CompileOptions &library) {
-  std::vector<GraphOptions> graphs;
-  if (models.size() == 1)
-    return graphs;
-  if (library.name.empty())
-    return makeError("several models make one library, which needs a name: give --name=NAME");
-  StringMap<std::string> paths;
-  StringSet<> names;
-  std::vector<std::string> inOrder;
-  for (const std::string &path : models) {
-    std::string name = makeIdentifier(sys::path::stem(path));
-    if (auto [known, isNew] = paths.try_emplace(name, path); !isNew)
-      return makeError(known->second + " and " + path + " both make the graph '" + name + "': rename one of the files");
-    names.insert(name);
-    inOrder.push_back(name);
-  }
-  for (auto [path, name] : zip_equal(models, inOrder))
-    graphs.push_back(makeGraph(library, path, name, names));
-  return graphs;
 }
 
 } // namespace kiln

@@ -10,11 +10,15 @@ namespace kiln {
 /// The options as given. Fails when a value is malformed: wrong usage.
 llvm::Expected<CompileOptions> getCompileOptions();
 
-/// The same for a command that takes several models: the options of the library and of the first.
+/// The same for a command that takes several models: the options of the library.
 llvm::Expected<CompileOptions> getLibraryOptions();
 
-/// The models of a library of several; none if there is one. `GRAPH.NAME` in an option is `NAME` of that graph; other names are for all graphs.
-llvm::Expected<std::vector<GraphOptions>> getGraphOptions(const CompileOptions &library);
+/// The models of the command line: FILE, or NAME=FILE where there are several.
+llvm::ArrayRef<std::string> getModels();
+
+/// The models of a library of several, with the options of each; none if there is one. A value `GRAPH.VALUE` of an option is for that graph, any other is for
+/// all. Call it when `library` is complete; its model becomes the file of the first.
+llvm::Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &library);
 
 /// Splits NAME=VALUE and parses an integer.
 llvm::Expected<std::pair<std::string, int64_t>> parseDimension(llvm::StringRef option, llvm::StringRef text);
