@@ -160,13 +160,16 @@ CompileStatus Driver::describeTargets(const Compilation &model, const Signature 
   return CompileStatus::Done;
 }
 
-/// A name that two models have in common: a function, such as a kernel `run` of `a` and the run of `a_kernel`, or a macro, such as the
-/// WORKSPACE_SIZE of `a` and the size of a dimension of `a_workspace`. Empty: there is none.
-static std::string findTwiceDefined(const ModelSources &sources, StringRef library) {
-  llvm::StringSet<> symbols;
-  for (const std::string &symbol : sources.symbols)
-    if (!symbols.insert(symbol).second)
-      return symbol;
+/// What two models both have: a file, such as `a_generic_run.cpp` of `a` for several targets and of `a_generic`; a function; or a macro, such as
+/// A_N_SIZE_MAX of a dimension of `a` and of `a_n`. Empty: there is none.
+static std::string findCommonName(const ModelSources &sources, StringRef library) {
+  llvm::StringSet<> names;
+  std::vector<std::string> all = sources.symbols;
+  for (const SourceFile &unit : sources.units)
+    all.push_back(unit.name);
+  for (const std::string &name : all)
+    if (!names.insert(name).second)
+      return name;
   llvm::StringMap<StringRef> macros;
   std::string prefix = "#define " + makeMacroName(library) + "_", api = makeMacroName(library) + "_API";
   for (StringRef line : llvm::split(sources.header.text, '\n')) {
@@ -196,8 +199,8 @@ CompileStatus Driver::emitGraphs(std::vector<ModelSources> &sources) {
   auto printed = printLibrary(result.name, models);
   if (failed(printed))
     return CompileStatus::Bug;
-  if (std::string name = findTwiceDefined(*printed, result.name); !name.empty()) {
-    errors.push_back("two of the graphs define " + name + ": give one of them another name, NAME=FILE");
+  if (std::string name = findCommonName(*printed, result.name); !name.empty()) {
+    errors.push_back("two of the graphs would both have " + name + ": give one of them another name, NAME=FILE");
     return CompileStatus::AtFault;
   }
   signature = printed->signature;

@@ -171,6 +171,7 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
       return failure();
     targets = targets.drop_front(versions);
   }
+  llvm::append_range(sources.symbols, std::vector{sources.signature.name + "_target", sources.signature.name + "_info"});
   sources.models = {sources.signature};
   return sources;
 }

@@ -29,7 +29,7 @@ struct ModelSources {
   std::vector<SourceFile> kernelHeaders;
   /// For each target the entries of its versions, then the kernels. If there are several targets or versions, the unit that chooses comes first.
   std::vector<TranslationUnit> units;
-  /// The names of functions that the units define.
+  /// The names of what the units define.
   std::vector<std::string> symbols;
 
   /// All headers that a unit may include.
