@@ -200,7 +200,7 @@ CompileStatus Driver::emitGraphs(std::vector<ModelSources> &sources) {
   if (failed(printed))
     return CompileStatus::Bug;
   if (std::string name = findCommonName(*printed, result.name); !name.empty()) {
-    errors.push_back("two of the graphs would both have " + name + ": give one of them another name, NAME=FILE");
+    errors.push_back("two of the graphs would both have " + name + ": give one of them another name, GRAPH=FILE");
     return CompileStatus::AtFault;
   }
   signature = printed->signature;

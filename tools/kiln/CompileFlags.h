@@ -13,7 +13,7 @@ llvm::Expected<CompileOptions> getCompileOptions();
 /// The same for a command that takes several models: the options of the library.
 llvm::Expected<CompileOptions> getLibraryOptions();
 
-/// The models of the command line: FILE, or NAME=FILE where there are several.
+/// The models of the command line: FILE, or GRAPH=FILE where there are several.
 llvm::ArrayRef<std::string> getModels();
 
 /// The models of a library of several, with the options of each; none if there is one. A value `GRAPH.VALUE` of an option is for that graph, any other is for

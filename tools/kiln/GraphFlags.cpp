@@ -76,7 +76,7 @@ CompileOptions OptionsOfGraph::take(const CompileOptions &library) const {
   return own;
 }
 
-/// FILE, which is then called like the file, or NAME=FILE. A file whose own name has an `=` is a file.
+/// FILE, which is then called like the file, or GRAPH=FILE. A file whose own name has an `=` is a file.
 static std::pair<std::string, std::string> splitModel(StringRef text) {
   auto [name, path] = text.split('=');
   if (!path.empty() && makeIdentifier(name) == name && !sys::fs::exists(text))
@@ -95,7 +95,7 @@ Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &library) {
     auto [name, path] = splitModel(text);
     // Macros are in upper case.
     if (auto [known, isNew] = folded.try_emplace(StringRef(name).lower(), path); !isNew)
-      return makeError(known->second + " and " + path + " would both be the graph '" + name + "': give one another name, NAME=" + path);
+      return makeError(known->second + " and " + path + " would both be the graph '" + name + "': give one another name, GRAPH=" + path);
     std::string full = makeLibraryName(library.name + "_" + name);
     if (full.size() > longestModelName)
       return makeError("the graph '" + name + "' is called " + full + ", which has " + Twine(full.size()) + " characters; the limit is " +
