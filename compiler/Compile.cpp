@@ -388,6 +388,11 @@ CompileStatus Driver::addWeights(const std::string &triple) {
   return CompileStatus::Done;
 }
 
+static void explainFailure(CompileStatus status, std::vector<std::string> &errors) {
+  if (status != CompileStatus::Done && errors.empty())
+    errors.push_back("a stage failed without a diagnostic");
+}
+
 /// Runs the stages on each model.
 CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
   result.name = options.name;
@@ -399,6 +404,7 @@ CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
     own.keepReproducer = options.keepReproducer;
     std::vector<std::string> faults;
     CompileStatus status = makeKernels(own, model, faults, [&](const std::string &name) { step(graph.name + ": " + name); });
+    explainFailure(status, faults);
     auto append = [&](std::vector<std::string> &to, ArrayRef<std::string> lines) {
       for (const std::string &line : lines)
         to.push_back(graph.name + ": " + line);
@@ -444,8 +450,7 @@ CompileStatus compileModel(const CompileOptions &options, Compilation &result, s
 
 CompileStatus compileGraphs(const CompileOptions &options, ArrayRef<GraphOptions> graphs, Compilation &result, std::vector<std::string> &errors) {
   CompileStatus status = Driver(options, result, errors).run(graphs);
-  if (status != CompileStatus::Done && errors.empty())
-    errors.push_back("a stage failed without a diagnostic");
+  explainFailure(status, errors);
   return status;
 }
 
