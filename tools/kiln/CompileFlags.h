@@ -13,11 +13,11 @@ llvm::Expected<CompileOptions> getCompileOptions();
 /// The same for a command that takes several models: the options of the library.
 llvm::Expected<CompileOptions> getLibraryOptions();
 
-/// The models of the command line: FILE, or GRAPH=FILE where there are several.
+/// The models of the command line: FILE, or GRAPH=FILE for a graph of a library.
 llvm::ArrayRef<std::string> getModels();
 
-/// The models of a library of several, with the options of each; none if there is one. A value `GRAPH.VALUE` of an option is for that graph, any other is for
-/// all. Call it when `library` is complete; its model becomes the file of the first.
+/// The graphs of a library, with the options of each; none for one model without a name in front. A value `GRAPH.VALUE` of an option is for that
+/// graph, any other is for all. Call it when `library` is complete; its model becomes the file of the first.
 llvm::Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &library);
 
 /// Splits NAME=VALUE and parses an integer.

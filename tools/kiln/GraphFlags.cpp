@@ -86,10 +86,10 @@ static std::pair<std::string, std::string> splitModel(StringRef text) {
 
 Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &library) {
   std::vector<GraphOptions> graphs;
-  if (getModels().size() == 1)
+  if (getModels().size() == 1 && splitModel(getModels().front()).second == getModels().front())
     return graphs;
   if (library.name.empty())
-    return makeError("several models make one library, which needs a name: give --name=NAME");
+    return makeError("a library of graphs needs a name of its own: give --name=NAME");
   StringMap<std::string> paths, folded;
   for (const std::string &text : getModels()) {
     auto [name, path] = splitModel(text);
