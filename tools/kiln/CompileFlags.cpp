@@ -340,7 +340,7 @@ Expected<CompileOptions> getLibraryOptions() {
   if (Error error = readName(options))
     return std::move(error);
   options.crashIn = crash;
-  options.model = getModels().front();
+  options.model = getModels().empty() ? "" : getModels().front(); // kernels have none
   if (Error error = readTargets(options))
     return std::move(error);
   setLibraries(options);
