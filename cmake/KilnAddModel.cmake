@@ -1,18 +1,31 @@
-# kiln_add_model(<target> MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...]
+# kiln_add_model(<target> MODEL <file>|MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...]
 #                [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp])
 #
 # Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h and the model's objects. NAME is the prefix of all
-# symbols (default: <target>). Several CPUs give one library that chooses at run time; the default is this machine's, or, with a toolchain file for another
+# symbols (default: <target>). MODELS makes one library of several models, which share equal weights: the functions of each begin with <name>_<graph>_, where
+# <graph> is the name of its file unless it is given, and <graph>. in front of a DIM, SPECIALIZE or option's value makes it hold for this model only. Several CPUs give one library that chooses at run time; the default is this machine's, or, with a toolchain file for another
 # machine, all levels of its architecture. The toolchain file also decides the system. The model is compiled again when it, its external data
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
 function(kiln_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAME;EMIT" "TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
-  if(NOT ARG_MODEL OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAME;EMIT" "MODELS;TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
+  if((ARG_MODEL AND ARG_MODELS) OR NOT (ARG_MODEL OR ARG_MODELS) OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> or MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]")
   endif()
   _kiln_find_name("kiln_add_model(${target})" ${target} "${ARG_NAME}" ARG_NAME)
-  get_filename_component(model "${ARG_MODEL}" ABSOLUTE)
+  # The files, and how kiln is given them.
+  set(files "")
+  set(models "")
+  foreach(file IN LISTS ARG_MODEL ARG_MODELS)
+    set(graph "")
+    if(ARG_MODELS AND file MATCHES "^([A-Za-z][A-Za-z0-9_]*)=(.+)$" AND NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+      set(graph ${CMAKE_MATCH_1}=)
+      set(file "${CMAKE_MATCH_2}")
+    endif()
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND files "${file}")
+    list(APPEND models "${graph}${file}")
+  endforeach()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.kiln)
   set(options --name ${ARG_NAME} -o ${folder} ${ARG_OPTIONS})
   _kiln_add_machine("kiln_add_model(${target})" TARGET "${ARG_TARGET}" options)
@@ -32,9 +45,9 @@ function(kiln_add_model target)
     list(APPEND links Kiln::${library})
   endforeach()
   if(NOT ARG_EMIT OR ARG_EMIT STREQUAL "lib")
-    _kiln_add_library(${target} ${ARG_NAME} ${model} ${folder} "${options}")
+    _kiln_add_library(${target} ${ARG_NAME} "${files}" "${models}" ${folder} "${options}")
   elseif(ARG_EMIT STREQUAL "cpp")
-    _kiln_add_sources(${target} ${ARG_NAME} ${model} ${folder} "${options}")
+    _kiln_add_sources(${target} ${ARG_NAME} "${models}" ${folder} "${options}")
   else()
     message(FATAL_ERROR "kiln_add_model(${target}): EMIT is ${ARG_EMIT}, expected lib or cpp")
   endif()
@@ -136,7 +149,7 @@ function(_kiln_wrap_library target name folder file)
   target_link_libraries(${target} INTERFACE $<BUILD_INTERFACE:${folder}/lib${name}.a> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/lib/lib${name}.a>)
 endfunction()
 
-function(_kiln_add_library target name model folder options)
+function(_kiln_add_library target name files models folder options)
   set(weights "")
   if(options MATCHES "--weights=file")
     set(weights ${folder}/${name}_weights.bin)
@@ -145,8 +158,8 @@ function(_kiln_add_library target name model folder options)
   add_custom_command(
     OUTPUT ${folder}/${name}.stamp
     BYPRODUCTS ${folder}/lib${name}.a ${folder}/${name}.h ${weights}
-    COMMAND Kiln::kiln ${model} ${options} --emit=lib --depfile ${folder}/${name}.d --stamp ${folder}/${name}.stamp -q
-    DEPENDS ${model} Kiln::kiln
+    COMMAND Kiln::kiln ${models} ${options} --emit=lib --depfile ${folder}/${name}.d --stamp ${folder}/${name}.stamp -q
+    DEPENDS ${files} Kiln::kiln
     DEPFILE ${folder}/${name}.d
     COMMENT "Compiling model ${name}"
     VERBATIM)
@@ -171,10 +184,10 @@ function(_kiln_read_depfile file result)
 endfunction()
 
 # Runs kiln unless what it wrote last time is of the same options and newer than all that it read.
-function(_kiln_write_sources target name model folder options)
+function(_kiln_write_sources target name models folder options)
   get_target_property(kiln Kiln::kiln IMPORTED_LOCATION)
   set(stamp ${folder}/${name}.options)
-  set(wanted "${kiln};${model};${options}")
+  set(wanted "${kiln};${models};${options}")
   _kiln_read_depfile(${folder}/${name}.d inputs)
   set(fresh FALSE)
   if(inputs AND EXISTS ${stamp})
@@ -187,7 +200,7 @@ function(_kiln_write_sources target name model folder options)
     endforeach()
   endif()
   if(NOT fresh)
-    execute_process(COMMAND ${kiln} ${model} ${options} --emit=cpp --depfile ${folder}/${name}.d -q RESULT_VARIABLE status ERROR_VARIABLE errors)
+    execute_process(COMMAND ${kiln} ${models} ${options} --emit=cpp --depfile ${folder}/${name}.d -q RESULT_VARIABLE status ERROR_VARIABLE errors)
     if(status)
       message(FATAL_ERROR "kiln_add_model(${target}): ${errors}")
     endif()
@@ -197,8 +210,8 @@ function(_kiln_write_sources target name model folder options)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs} ${kiln})
 endfunction()
 
-function(_kiln_add_sources target name model folder options)
-  _kiln_write_sources(${target} ${name} ${model} ${folder} "${options}")
+function(_kiln_add_sources target name models folder options)
+  _kiln_write_sources(${target} ${name} "${models}" ${folder} "${options}")
   include(${folder}/src/sources.cmake)
   add_library(${target} STATIC ${${name}_SOURCES})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} POSITION_INDEPENDENT_CODE ON)

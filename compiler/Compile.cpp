@@ -41,11 +41,14 @@ class Driver {
 public:
   Driver(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors)
       : options(options), result(result), errors(errors) {}
-  CompileStatus run();
+  CompileStatus run(ArrayRef<GraphOptions> graphs);
 
 private:
+  CompileStatus makeGraphs(ArrayRef<GraphOptions> graphs);
   CompileStatus emit(std::vector<ModelSources> &sources);
-  FailureOr<Signature> describeTarget(const TargetModule &target, const Signature &weights);
+  CompileStatus emitGraphs(std::vector<ModelSources> &sources);
+  CompileStatus describeTargets(const Compilation &model, const Signature &weights, std::vector<std::vector<Signature>> &libraries);
+  FailureOr<Signature> describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights);
   CompileStatus package(const ModelSources &sources);
   /// Makes a module of each and the files around them.
   CompileStatus packageForWeb(ArrayRef<ModelSources> forms);
@@ -59,8 +62,9 @@ private:
   CompileStatus listSingleSource(const ModelSources &sources);
   std::vector<ModuleOp> modules() const {
     std::vector<ModuleOp> all;
-    for (const TargetModule &target : result.targets)
-      all.push_back(*target.module);
+    for (const Compilation *model : result.models())
+      for (const TargetModule &target : model->targets)
+        all.push_back(*target.module);
     return all;
   }
   void step(const std::string &name) {
@@ -72,9 +76,9 @@ private:
   Compilation &result;
   std::vector<std::string> &errors;
   Signature signature;
-  unsigned done = 0;
-  /// import, graph, target, kernel, emit, package
-  static constexpr unsigned stepCount = 6;
+  /// import, graph, target, kernel; emit, package
+  static constexpr unsigned stagesOfModel = 4, stagesOfLibrary = 2;
+  unsigned done = 0, stepCount = stagesOfModel + stagesOfLibrary;
 };
 
 } // namespace
@@ -120,16 +124,18 @@ CompileStatus Driver::describeWeights(Signature &weights) {
   return CompileStatus::AtFault;
 }
 
-FailureOr<Signature> Driver::describeTarget(const TargetModule &target, const Signature &weights) {
-  auto read = readSignature(*target.module, options.name);
+FailureOr<Signature> Driver::describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights) {
+  auto read = readSignature(*target.module, result.graphs.empty() ? options.name : model.name);
   if (failed(read))
     return failure();
+  if (!result.graphs.empty())
+    read->library = result.name;
   read->weightsBytes = weights.weightsBytes;
   read->externalWeights = weights.externalWeights;
   read->weightsChecksum = weights.weightsChecksum;
   // The modules of one library: with modules for JavaScript, those of the same target, which are for different sizes.
   auto isInLibrary = [&](const TargetModule &other) { return !options.webModules || other.name == target.name; };
-  if (llvm::count_if(result.targets, isInLibrary) > 1)
+  if (llvm::count_if(model.targets, isInLibrary) > 1)
     read->variant = makeIdentifier(target.name);
   else
     read->isGuarded = !neededFeatures(kernel::getTarget(*target.module)).empty();
@@ -137,16 +143,10 @@ FailureOr<Signature> Driver::describeTarget(const TargetModule &target, const Si
   return read;
 }
 
-CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
-  step("emit");
-  DiagnosticCollector diagnostics(*result.context, errors);
-  Signature weights;
-  if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
-    return status;
-  // The targets of a library; with modules, those of each.
-  std::vector<std::vector<Signature>> libraries;
-  for (const TargetModule &target : result.targets) {
-    auto read = describeTarget(target, weights);
+/// The targets of a library; with modules for JavaScript, those of each.
+CompileStatus Driver::describeTargets(const Compilation &model, const Signature &weights, std::vector<std::vector<Signature>> &libraries) {
+  for (const TargetModule &target : model.targets) {
+    auto read = describeTarget(model, target, weights);
     if (failed(read))
       return CompileStatus::Bug;
     if (!libraries.empty() && read->symbols.size() != libraries.front().front().symbols.size()) {
@@ -157,6 +157,68 @@ CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
       libraries.emplace_back();
     libraries.back().push_back(std::move(*read));
   }
+  return CompileStatus::Done;
+}
+
+/// What two models both have: a file, such as `a_generic_run.cpp` of `a` for several targets and of `a_generic`; a function; or a macro, such as
+/// A_N_SIZE_MAX of a dimension of `a` and of `a_n`. Empty: there is none.
+static std::string findCommonName(const ModelSources &sources, StringRef library) {
+  llvm::StringSet<> names;
+  std::vector<std::string> all = sources.symbols;
+  for (const SourceFile &unit : sources.units)
+    all.push_back(unit.name);
+  for (const std::string &name : all)
+    if (!names.insert(name).second)
+      return name;
+  llvm::StringMap<StringRef> macros;
+  std::string prefix = "#define " + makeMacroName(library) + "_", api = makeMacroName(library) + "_API";
+  for (StringRef line : llvm::split(sources.header.text, '\n')) {
+    if (!line.starts_with(prefix))
+      continue;
+    auto [macro, text] = line.split(' ').second.split(' ');
+    // The API macro is defined in branches of the preprocessor, and C allows the same text twice.
+    if (auto [known, isNew] = macros.try_emplace(macro, text); !isNew && known->second != text && macro != api)
+      return macro.str();
+  }
+  return "";
+}
+
+CompileStatus Driver::emitGraphs(std::vector<ModelSources> &sources) {
+  step("emit");
+  DiagnosticCollector diagnostics(*result.context, errors);
+  Signature weights;
+  if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
+    return status;
+  std::vector<std::vector<Signature>> models;
+  for (const Compilation *model : result.models()) {
+    std::vector<std::vector<Signature>> targets;
+    if (CompileStatus status = describeTargets(*model, weights, targets); status != CompileStatus::Done)
+      return status;
+    models.push_back(std::move(targets.front()));
+  }
+  auto printed = printLibrary(result.name, models);
+  if (failed(printed))
+    return CompileStatus::Bug;
+  if (std::string name = findCommonName(*printed, result.name); !name.empty()) {
+    errors.push_back("two of the graphs would both have " + name + ": give one of them another name, GRAPH=FILE");
+    return CompileStatus::AtFault;
+  }
+  signature = printed->signature;
+  result.libraries = signature.libraries;
+  listSources(*printed);
+  sources.push_back(std::move(*printed));
+  return CompileStatus::Done;
+}
+
+CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
+  step("emit");
+  DiagnosticCollector diagnostics(*result.context, errors);
+  Signature weights;
+  if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
+    return status;
+  std::vector<std::vector<Signature>> libraries;
+  if (CompileStatus status = describeTargets(result, weights, libraries); status != CompileStatus::Done)
+    return status;
   for (const std::vector<Signature> &signatures : libraries) {
     auto printed = printSources(signatures);
     if (failed(printed))
@@ -210,7 +272,7 @@ void Driver::listSources(const ModelSources &sources) {
 
 /// Reports names that the built-in compiler does not know: they come from a user's description of a target, so they are not a bug in Kiln.
 bool Driver::knowsTargets() {
-  for (const TargetModule &target : result.targets)
+  for (const TargetModule &target : result.models().front()->targets)
     if (std::string unknown = findUnknown(kernel::getTarget(*target.module)); options.cxx.empty() && !unknown.empty()) {
       errors.push_back("target '" + target.name + "': " + unknown);
       return false;
@@ -293,13 +355,16 @@ CompileStatus Driver::package(const ModelSources &sources) {
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
   }
   // The stack use of a library's functions is not known.
-  if (signature.libraries.empty() && (signature.stackBytes = boundStackUse(*objects, signature.name + "_run")))
-    result.header.contents = printHeader(signature);
+  std::vector<Signature> models = sources.models;
+  for (Signature &model : models)
+    if (signature.libraries.empty())
+      model.stackBytes = boundStackUse(*objects, model.name + "_run");
+  result.header.contents = printHeader(models);
   for (ObjectFile &object : *objects)
     result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
   std::string triple = tripleOf(sources.units.front().target);
   if (canMakeDataObject(triple)) {
-    std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(describe(result, signature))));
+    std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(describe(result, signature, models))));
     result.record = {signature.name + "_record.o", makeRecordObject(triple, recordSection, text), nullptr};
   }
   if (!signature.weightsBytes || signature.externalWeights)
@@ -323,28 +388,74 @@ CompileStatus Driver::addWeights(const std::string &triple) {
   return CompileStatus::Done;
 }
 
-CompileStatus Driver::run() {
-  auto begin = [&](const std::string &name) { step(name); };
-  CompileStatus status = makeKernels(options, result, errors, begin);
+static void explainFailure(CompileStatus status, std::vector<std::string> &errors) {
+  if (status != CompileStatus::Done && errors.empty())
+    errors.push_back("a stage failed without a diagnostic");
+}
+
+/// Runs the stages on each model.
+CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
+  result.name = options.name;
+  stepCount = stagesOfModel * graphs.size() + stagesOfLibrary;
+  for (const GraphOptions &graph : graphs) {
+    Compilation &model = *result.graphs.emplace_back(std::make_unique<Compilation>());
+    model.context = result.context;
+    CompileOptions own = graph.options;
+    own.keepReproducer = options.keepReproducer;
+    std::vector<std::string> faults;
+    CompileStatus status = makeKernels(own, model, faults, [&](const std::string &name) { step(graph.name + ": " + name); });
+    explainFailure(status, faults);
+    auto append = [&](std::vector<std::string> &to, ArrayRef<std::string> lines) {
+      for (const std::string &line : lines)
+        to.push_back(graph.name + ": " + line);
+    };
+    append(errors, faults);
+    append(result.warnings, model.warnings);
+    append(result.notes, model.notes);
+    if (&graph != graphs.begin()) // the caller knows the first
+      result.dependencies.push_back(own.model);
+    llvm::append_range(result.dependencies, model.dependencies);
+    llvm::append_range(result.delegated, model.delegated);
+    result.context = model.context;
+    result.reproducer = model.reproducer;
+    result.target = model.target;
+    if (status != CompileStatus::Done)
+      return status;
+  }
+  return CompileStatus::Done;
+}
+
+CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
+  CompileStatus status = graphs.empty() ? makeKernels(options, result, errors, [&](const std::string &name) { step(name); }) : makeGraphs(graphs);
   bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);
   if (status != CompileStatus::Done || stops)
     return status;
   std::vector<ModelSources> sources;
-  status = emit(sources);
+  status = graphs.empty() ? emit(sources) : emitGraphs(sources);
   if (status != CompileStatus::Done || options.stopAfter == "emit")
     return status;
   return options.webModules ? packageForWeb(sources) : package(sources.front());
 }
 
+std::vector<const Compilation *> Compilation::models() const {
+  std::vector<const Compilation *> all;
+  for (const std::unique_ptr<Compilation> &graph : graphs)
+    all.push_back(graph.get());
+  return all.empty() ? std::vector{this} : all;
+}
+
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
-  CompileStatus status = Driver(options, result, errors).run();
-  if (status != CompileStatus::Done && errors.empty())
-    errors.push_back("a stage failed without a diagnostic");
+  return compileGraphs(options, {}, result, errors);
+}
+
+CompileStatus compileGraphs(const CompileOptions &options, ArrayRef<GraphOptions> graphs, Compilation &result, std::vector<std::string> &errors) {
+  CompileStatus status = Driver(options, result, errors).run(graphs);
+  explainFailure(status, errors);
   return status;
 }
 
 static llvm::Triple targetTriple(const Compilation &compilation) {
-  return llvm::Triple(tripleOf(kernel::getTarget(*compilation.targets.front().module)));
+  return llvm::Triple(tripleOf(kernel::getTarget(*compilation.models().front()->targets.front().module)));
 }
 
 static std::vector<ArchiveMember> listMembers(const Compilation &compilation) {
@@ -387,7 +498,7 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkElsewhere(const C
   // Its objects do not say what is hidden, and its programs link with its own linker.
   if (triple.isWindowsMSVCEnvironment())
     return fail("--emit=so for " + triple.str() + ": link the static library by Visual C++'s linker, or compile for --system=windows");
-  auto support = compileLibrarySupport(kernel::getTarget(*compilation.targets.front().module));
+  auto support = compileLibrarySupport(kernel::getTarget(*compilation.models().front()->targets.front().module));
   if (!support)
     return support.takeError();
   return linkForTarget(compilation.name, listMembers(compilation), StringRef(support->data(), support->size()), triple);

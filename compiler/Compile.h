@@ -24,13 +24,18 @@ struct TargetModule {
 
 /// The results of a compile. Members of stages that did not run are empty.
 struct Compilation {
-  std::unique_ptr<mlir::MLIRContext> context;
+  /// Shared by the models of a library.
+  std::shared_ptr<mlir::MLIRContext> context;
   /// Owns weights that the module borrows.
   std::shared_ptr<void> storage;
   /// The number of results of @main that are the model's outputs. Observed values follow them.
   unsigned outputs = 0;
   /// The versions for special sizes follow the general module of their target.
   std::vector<TargetModule> targets;
+  /// The models of a library of several, each after its own stages. `targets` and what else the stages set are then theirs.
+  std::vector<std::unique_ptr<Compilation>> graphs = {};
+  /// The model, or all that the library has.
+  std::vector<const Compilation *> models() const;
   /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;
   /// The reproducer of a failed pass; empty if there is none.
@@ -76,6 +81,17 @@ enum class CompileStatus {
 
 /// Compiles up to `options.stopAfter`. On failure, `errors` has one line for each error, without "error: ".
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors);
+
+/// A model of a library of several.
+struct GraphOptions {
+  /// What the user calls it.
+  std::string name;
+  /// Its model, its name in C, which is LIBRARY_NAME, and what else the stages read. What concerns the library as a whole is read from its options.
+  CompileOptions options;
+};
+
+/// Compiles several models to one library, which is called `library.name`. They share equal weights. Without graphs, `library` is the one model.
+CompileStatus compileGraphs(const CompileOptions &library, llvm::ArrayRef<GraphOptions> graphs, Compilation &result, std::vector<std::string> &errors);
 
 /// The objects as a static library, deterministic: libNAME.a. Refers to the compilation, which must outlive it.
 OutputFile makeArchive(const Compilation &compilation);

@@ -46,6 +46,18 @@ Description describe(const Compilation &compilation, const Signature &signature)
   return result;
 }
 
+Description describe(const Compilation &compilation, const Signature &signature, ArrayRef<Signature> models) {
+  if (compilation.graphs.empty())
+    return describe(compilation, signature);
+  Description library;
+  library.name = signature.name;
+  library.target = compilation.target;
+  library.weightsBytes = signature.weightsBytes;
+  for (auto [graph, model] : zip_equal(compilation.graphs, models))
+    library.graphs.push_back(describe(*graph, model));
+  return library;
+}
+
 //===- JSON ----------------------------------------------------------------===//
 
 /// The numbers as they are written in C; JSON has neither infinity nor NaN, null stands for both.
@@ -87,6 +99,13 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
 }
 
 json::Object toJson(const Description &description) {
+  if (!description.graphs.empty()) {
+    json::Array graphs;
+    for (const Description &graph : description.graphs)
+      graphs.push_back(toJson(graph));
+    return json::Object{{"name", jsonText(description.name)}, {"target", jsonText(description.target)}, {"weights_bytes", description.weightsBytes},
+                        {"file_bytes", description.fileBytes}, {"graphs", std::move(graphs)}};
+  }
   json::Object operators;
   for (auto &[name, count] : description.operators)
     operators[jsonText(name)] = count;
@@ -171,15 +190,8 @@ static std::vector<Description::Tensor> readTensors(const json::Object &object, 
   return tensors;
 }
 
-std::optional<Description> descriptionFromJson(StringRef text) {
-  Expected<json::Value> value = parseJson(text);
-  if (!value) {
-    consumeError(value.takeError());
-    return std::nullopt;
-  }
-  const json::Object *object = value->getAsObject();
-  if (!object || !object->getString("name"))
-    return std::nullopt;
+static Description readDescription(const json::Object &fields) {
+  const json::Object *object = &fields;
   Description result;
   result.name = getText(*object, "name");
   result.target = getText(*object, "target");
@@ -208,6 +220,20 @@ std::optional<Description> descriptionFromJson(StringRef text) {
     if (const json::Object *accuracy = row.getObject("accuracy"))
       result.kernels.back().exponential = getText(*accuracy, "function");
   });
+  return result;
+}
+
+std::optional<Description> descriptionFromJson(StringRef text) {
+  Expected<json::Value> value = parseJson(text);
+  if (!value) {
+    consumeError(value.takeError());
+    return std::nullopt;
+  }
+  const json::Object *object = value->getAsObject();
+  if (!object || !object->getString("name"))
+    return std::nullopt;
+  Description result = readDescription(*object);
+  forEachRow(*object, "graphs", [&](const json::Object &row) { result.graphs.push_back(readDescription(row)); });
   return result;
 }
 

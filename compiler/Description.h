@@ -40,10 +40,15 @@ struct Description {
   int64_t weightsBytes = 0, workspaceBytes = -1, fileBytes = 0;
   std::map<std::string, int64_t> operators;
   std::vector<Decision> kernels;
+  /// The models of a library of several; the name, target and weights above are the library's.
+  std::vector<Description> graphs = {};
 };
 
 /// After the kernel stage; `signature` is that of the whole library.
 Description describe(const Compilation &compilation, const Signature &signature);
+
+/// The same with the models of a library, if it has several.
+Description describe(const Compilation &compilation, const Signature &signature, llvm::ArrayRef<Signature> models);
 
 llvm::json::Object toJson(const Description &description);
 std::optional<Description> descriptionFromJson(llvm::StringRef text);

@@ -105,7 +105,7 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
   std::string does = targets.size() > 1 ? "runs the best target that the CPU can"
                      : whole.isGuarded  ? "asks whether the CPU can run it"
                                         : "runs the version for the dimensions";
-  std::string text = "// The functions that programs call of model '" + makeCommentText(name) + "': it " + does + ".\n#include \"" + name + ".h\"\n" +
+  std::string text = "// The functions that programs call of model '" + makeCommentText(name) + "': it " + does + ".\n#include \"" + whole.header() + "\"\n" +
                      (asksCpu(targets) ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n\n";
   size_t launches = 0;
   for (const Signature &target : inOrder) {

@@ -223,7 +223,7 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   std::string element = cppElementType(cast<MemRefType>(op.getType()).getElementType());
   if (!weight || !weight.getOffset() || element.empty())
     return op.emitOpError("internal error: expected a weight that has its place");
-  std::string base = signature.externalWeights ? "static_cast<const unsigned char *>(weights)" : signature.name + "_weights";
+  std::string base = signature.externalWeights ? "static_cast<const unsigned char *>(weights)" : signature.weightsSymbol();
   std::string name = uniqueName(makeIdentifier(op.getWeight()));
   std::string address = *weight.getOffset() ? base + " + " + std::to_string(*weight.getOffset()) : base;
   line("const " + element + " *const " + name + " = reinterpret_cast<const " + element + " *>(" + address + ");");
@@ -350,11 +350,11 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
     return failure();
   const std::string &name = signature.name;
   std::string whose = "'" + makeCommentText(name) + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
-  std::string text = "// The entry of model " + whose + ": checks, then kernels in order.\n#include \"" + name + ".h\"\n#include \"" +
+  std::string text = "// The entry of model " + whose + ": checks, then kernels in order.\n#include \"" + signature.header() + "\"\n#include \"" +
                      signature.kernelHeader() + "\"\n" + (signature.flushesSubnormals ? "#include \"kiln/flush.h\"\n" : "") +
                      "#include \"kiln/lanes.h\"\n#include \"kiln/wrap.h\"\n\n";
   if (!signature.externalWeights && signature.weightsBytes)
-    text += "KILN_KERNEL const unsigned char " + name + "_weights[" + std::to_string(signature.weightsBytes) + "];\n\n";
+    text += "KILN_KERNEL const unsigned char " + signature.weightsSymbol() + "[" + std::to_string(signature.weightsBytes) + "];\n\n";
   text += "namespace {\n\n";
   llvm::StringSet<> done;
   SymbolTable symbols(signature.module());

@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-/// NAME.h: the C ABI block, the structs of this model, its functions, and a C++17 class with checked arguments.
-std::string printHeader(const Signature &signature);
+/// NAME.h: the C ABI block, and of each model of the library the structs, the functions, and a C++17 class with checked arguments.
+std::string printHeader(llvm::ArrayRef<Signature> models);
 
 } // namespace kiln
 

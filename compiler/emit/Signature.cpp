@@ -115,6 +115,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   auto model = module->getAttrOfType<StringAttr>(nn::modelAttrName);
   signature.name = makeLibraryName(!name.empty() ? name : model ? model.getValue() : "model");
   signature.macro = makeMacroName(signature.name);
+  signature.library = signature.name;
   if (kernel::TargetAttr target = kernel::getTarget(module))
     signature.target = target.getName().str(), signature.needs = {{signature.target, llvm::join(neededFeatures(target), " ")}};
   std::set<std::string> libraries;

@@ -59,6 +59,8 @@ struct Signature {
   /// The prefix of all symbols, as an identifier and in upper case.
   std::string name;
   std::string macro;
+  /// The stem of the header, the weights and the API macro: `name`, unless several models share a library.
+  std::string library;
   /// The target's name; for the whole library, all names separated by commas.
   std::string target;
   /// The targets, and the features that a CPU needs beyond its architecture's baseline: "avx avx2 fma". Empty for targets that run on any CPU.
@@ -124,7 +126,9 @@ struct Signature {
   std::string runFunction() const { return versionOf(variantOf(name + "_run")) + (isGuarded ? "_guarded" : ""); }
   std::string workspaceFunction() const { return versionOf(variantOf(name + "_workspace_size")) + (isGuarded ? "_guarded" : ""); }
   std::string kernelHeader() const { return variantOf(name) + "_kernels.h"; }
-  std::string weightsFile() const { return name + "_weights.bin"; }
+  std::string weightsFile() const { return library + "_weights.bin"; }
+  std::string header() const { return library + ".h"; }
+  std::string weightsSymbol() const { return library + "_weights"; }
 };
 
 /// Reads the signature and reports errors in the module. If `name` is empty, the module's name is used.

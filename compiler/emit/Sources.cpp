@@ -123,9 +123,12 @@ static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sou
     auto entry = failed(printKernels(version, texts, names)) ? FailureOr<std::string>() : printEntrySource(version, names);
     if (failed(entry))
       return failure();
-    sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target, {signature.name + ".h", signature.kernelHeader()}});
+    sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target, {signature.header(), signature.kernelHeader()}});
+    llvm::append_range(sources.symbols, std::vector{version.runFunction(), version.workspaceFunction()});
   }
   const std::vector<KernelText> &kernels = texts.kernels;
+  for (const KernelText &kernel : kernels)
+    sources.symbols.push_back(kernel.name);
   sources.kernelHeaders.push_back(printKernelHeader(kernels, versions));
   std::string includes = "#include \"" + signature.kernelHeader() + "\"\n#include \"kiln/half.h\"\n#include \"kiln/lanes.h\"\n"
                          "#include \"kiln/math.h\"\n#include \"kiln/vector.h\"\n#include \"kiln/wrap.h\"\n";
@@ -153,11 +156,12 @@ std::vector<SourceFile> ModelSources::headers() const {
 FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   ModelSources sources;
   sources.signature = mergeSignatures(targets);
-  sources.header = {sources.signature.name + ".h", printHeader(sources.signature)};
+  sources.header = {sources.signature.header(), printHeader(sources.signature)};
   if (targets.size() > 1 || targets.front().isGuarded) {
     // The unit of a target without a variant is called NAME_run.cpp.
     std::string suffix = targets.front().isGuarded ? "_cpu.cpp" : "_run.cpp";
     std::string text = printChoiceSource(sources.signature, targets);
+    llvm::append_range(sources.symbols, std::vector{sources.signature.name + "_run", sources.signature.name + "_workspace_size"});
     sources.units.push_back({{sources.signature.name + suffix, text}, baselineOf(targets.front()), {sources.header.name}});
   }
   while (!targets.empty()) {
@@ -167,6 +171,41 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
       return failure();
     targets = targets.drop_front(versions);
   }
+  llvm::append_range(sources.symbols, std::vector{sources.signature.name + "_target", sources.signature.name + "_info"});
+  sources.models = {sources.signature};
+  return sources;
+}
+
+/// NAME_graphs: the signatures of all models.
+static TranslationUnit printGraphTable(const Signature &library, ArrayRef<Signature> models, kernel::TargetAttr target) {
+  std::string rows;
+  for (const Signature &model : models)
+    rows += "    &" + model.name + "_info,\n";
+  std::string text = "// The models of library '" + library.name + "'.\n#include \"" + library.header() + "\"\n\nextern \"C\" const kiln_model_info *const " +
+                     library.name + "_graphs[] = {\n" + rows + "};\n";
+  return {{library.name + "_graphs.cpp", text}, target, {library.header()}};
+}
+
+FailureOr<ModelSources> printLibrary(StringRef name, ArrayRef<std::vector<Signature>> models) {
+  ModelSources sources;
+  for (const std::vector<Signature> &targets : models) {
+    auto printed = printSources(targets);
+    if (failed(printed))
+      return failure();
+    sources.models.push_back(printed->signature);
+    llvm::append_range(sources.kernelHeaders, printed->kernelHeaders);
+    llvm::append_range(sources.units, printed->units);
+    llvm::append_range(sources.symbols, printed->symbols);
+  }
+  Signature &library = sources.signature = sources.models.front();
+  library.name = name.str();
+  library.macro = makeMacroName(name);
+  std::set<std::string> libraries;
+  for (const Signature &model : sources.models)
+    libraries.insert(model.libraries.begin(), model.libraries.end());
+  library.libraries.assign(libraries.begin(), libraries.end());
+  sources.header = {library.header(), printHeader(sources.models)};
+  sources.units.insert(sources.units.begin(), printGraphTable(library, sources.models, baselineOf(models.front().front())));
   return sources;
 }
 

@@ -20,12 +20,17 @@ struct TranslationUnit : SourceFile {
 
 /// NAME.h, and the translation units behind it.
 struct ModelSources {
+  /// Of the model; of a library of several, that of the first under the library's name.
   Signature signature;
+  /// Of each model of the library.
+  std::vector<Signature> models;
   SourceFile header;
   /// Declarations of the kernels, for the translation units; one header per target.
   std::vector<SourceFile> kernelHeaders;
   /// For each target the entries of its versions, then the kernels. If there are several targets or versions, the unit that chooses comes first.
   std::vector<TranslationUnit> units;
+  /// The names of what the units define.
+  std::vector<std::string> symbols;
 
   /// All headers that a unit may include.
   std::vector<SourceFile> headers() const;
@@ -34,6 +39,9 @@ struct ModelSources {
 /// Prints a model after the kernel stage, for one target or several, each followed by its versions for special sizes.
 /// The text depends on nothing but the modules and the signatures.
 mlir::FailureOr<ModelSources> printSources(llvm::ArrayRef<Signature> targets);
+
+/// The same for several models in one library: one header, and a table of their signatures, NAME_graphs. All signatures name the library.
+mlir::FailureOr<ModelSources> printLibrary(llvm::StringRef name, llvm::ArrayRef<std::vector<Signature>> models);
 
 } // namespace kiln
 

@@ -148,8 +148,10 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
                           llvm::function_ref<void(const std::string &)> begin) {
   // Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many
   // composites side by side would take a stack as deep as they are many.
-  result.context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
-  loadDialects(*result.context);
+  if (!result.context) {
+    result.context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
+    loadDialects(*result.context);
+  }
   std::string error;
   std::vector<kernel::TargetAttr> targets = makeTargets(result.context.get(), options.targets, error);
   if (targets.empty()) {

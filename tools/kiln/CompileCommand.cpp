@@ -54,11 +54,14 @@ static int printStage(const Compilation &compilation) {
     for (const OutputFile &source : compilation.sources)
       outs() << "//--- " << source.path << "\n" << source.contents;
   else
-    for (const TargetModule &target : compilation.targets) {
-      if (compilation.targets.size() > 1)
-        outs() << "// -----\n// " << target.label() << "\n";
-      printIr(*target.module, outs(), /*whole=*/false);
-    }
+    for (const Compilation *model : compilation.models())
+      for (const TargetModule &target : model->targets) {
+        if (compilation.models().size() > 1 || model->targets.size() > 1) {
+          outs() << "// -----\n";
+          printLine(outs(), "// " + (compilation.models().size() > 1 ? model->name + " " : "") + target.label());
+        }
+        printIr(*target.module, outs(), /*whole=*/false);
+      }
   return Done;
 }
 
@@ -104,14 +107,13 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
   append_range(files, compilation.delegated);
   if (!compilation.weights.path.empty() && (wants("lib") || wants("obj") || wants("so")))
     files.push_back(compilation.weights);
-  for (const TargetModule &target : compilation.targets) {
-    if (!wants("mlir"))
-      break;
-    std::string variant = compilation.targets.size() > 1 ? "_" + makeIdentifier(target.label()) : "";
-    files.push_back({compilation.name + variant + ".mlir", "", nullptr});
-    raw_string_ostream os(files.back().contents);
-    printIr(*target.module, os, /*whole=*/true);
-  }
+  for (const Compilation *model : wants("mlir") ? compilation.models() : std::vector<const Compilation *>())
+    for (const TargetModule &target : model->targets) {
+      std::string variant = model->targets.size() > 1 ? "_" + makeIdentifier(target.label()) : "";
+      files.push_back({model->name + variant + ".mlir", "", nullptr});
+      raw_string_ostream os(files.back().contents);
+      printIr(*target.module, os, /*whole=*/true);
+    }
   return files;
 }
 
@@ -135,24 +137,34 @@ static Expected<std::string> makeRule(const Compilation &compilation, const Comp
   return *rule + "\n";
 }
 
+/// What a summary says of one model.
+static json::Object summarizeModel(const Compilation &model) {
+  MemoryUse use = describeMemory(model);
+  return json::Object{{"name", model.name},
+                      {"target", model.target},
+                      {"layout_conversions", use.layoutConversions},
+                      {"workspace_bytes", use.workspaceBytes},
+                      {"workspace_lower_bound", use.workspaceLowerBound},
+                      {"composites", compositesToJson(model)},
+                      {"plain_loops", fallbacksToJson(findLoopFallbacks(model))},
+                      {"kernels", decisionsToJson(collectDecisions(model))}};
+}
+
 static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> files, double seconds) {
-  MemoryUse use = describeMemory(compilation);
   if (wantsJson()) {
-    json::Array list;
+    json::Array list, graphs;
+    for (const std::unique_ptr<Compilation> &graph : compilation.graphs)
+      graphs.push_back(summarizeModel(*graph));
     for (const OutputFile &file : files)
       list.push_back(json::Object{{"path", jsonText(file.path)}, {"bytes", int64_t(file.getSize())}});
-    printJson(json::Object{{"name", compilation.name},
-               {"target", compilation.target},
-               {"seconds", seconds},
-               {"files", std::move(list)},
-               {"units", compilation.units},
-               {"cached_units", compilation.cachedUnits},
-               {"layout_conversions", use.layoutConversions},
-               {"workspace_bytes", use.workspaceBytes},
-               {"workspace_lower_bound", use.workspaceLowerBound},
-               {"composites", compositesToJson(compilation)},
-               {"plain_loops", fallbacksToJson(findLoopFallbacks(compilation))},
-               {"kernels", decisionsToJson(collectDecisions(compilation))}});
+    json::Object whole = compilation.graphs.empty() ? summarizeModel(compilation) : json::Object{{"name", compilation.name}, {"target", compilation.target}};
+    whole["seconds"] = seconds;
+    whole["files"] = std::move(list);
+    whole["units"] = compilation.units;
+    whole["cached_units"] = compilation.cachedUnits;
+    if (!graphs.empty())
+      whole["graphs"] = std::move(graphs);
+    printJson(std::move(whole));
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
       printLine(outs(), outputFolder + "/" + file.path + "  " + Twine(file.getSize()) + " bytes");
@@ -213,8 +225,35 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
   return kinds;
 }
 
+/// What a library of several models cannot be.
+static Error checkKinds(ArrayRef<std::string> kinds, ArrayRef<GraphOptions> graphs) {
+  for (StringRef kind : {"single", "arduino", "wasm", "npm"})
+    if (!graphs.empty() && is_contained(kinds, kind))
+      return makeError("--emit=" + kind + " takes one model; compile each by itself, or emit a library of all: lib, obj, cpp or so");
+  return Error::success();
+}
+
+/// Prints warnings and, with --why, decisions of each model. False if no model has the node that was asked for.
+static bool explainModels(const Compilation &compilation, const CompileOptions &options, ArrayRef<GraphOptions> graphs) {
+  bool isExplained = !options.explain || why.empty();
+  for (auto [i, model] : enumerate(compilation.models())) {
+    std::string whose = graphs.empty() ? "" : graphs[i].name + ": ";
+    if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty() && verbosity() > 0)
+      printLine(WithColor::warning(errs()), whose + slow);
+    if (!options.explain)
+      continue;
+    if (!whose.empty())
+      printLine(errs(), "graph " + graphs[i].name);
+    if (why.empty())
+      printDecisions(*model);
+    else
+      isExplained |= printDecisionsFor(*model, graphs.empty() ? why : graphs[i].options.explainNode);
+  }
+  return isExplained;
+}
+
 int runCompile() {
-  Expected<CompileOptions> options = getCompileOptions();
+  Expected<CompileOptions> options = getLibraryOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
   Expected<std::vector<std::string>> chosen = chooseKinds(*options);
@@ -233,15 +272,17 @@ int runCompile() {
   if (stopAfter.empty() && none_of(kinds, [](StringRef kind) { return kind == "lib" || kind == "obj" || kind == "so" || isWebKind(kind); }))
     options->stopAfter = all_of(kinds, [](StringRef kind) { return kind == "mlir"; }) ? "kernel" : "emit";
 
+  Expected<std::vector<GraphOptions>> graphs = getGraphOptions(*options);
+  if (!graphs)
+    return report(graphs.takeError(), WrongUsage);
+  if (Error error = checkKinds(kinds, *graphs))
+    return report(std::move(error), WrongUsage);
+
   auto start = std::chrono::steady_clock::now();
   Compilation compilation;
-  if (int status = compileOrReport(*options, compilation))
+  if (int status = compileOrReport(*options, compilation, *graphs))
     return status;
-  if (std::string slow = describeFallbacks(findLoopFallbacks(compilation)); !slow.empty() && verbosity() > 0)
-    printLine(WithColor::warning(errs()), slow);
-  if (options->explain && why.empty())
-    printDecisions(compilation);
-  else if (options->explain && !printDecisionsFor(compilation, why))
+  if (!explainModels(compilation, *options, *graphs))
     return report(makeError("--why=" + why + ": no kernel computes an ONNX node of this name"), AtFault);
   if (!stopAfter.empty())
     return printStage(compilation);

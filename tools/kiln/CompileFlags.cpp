@@ -14,7 +14,9 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL.onnx"), cl::sub(compilingCommands));
+static cl::list<std::string> models(cl::Positional, cl::OneOrMore, cl::desc("[GRAPH=]MODEL.onnx..."), cl::sub(compileCommand));
+// A list, so that a second one is refused in our own words.
+static cl::list<std::string> model(cl::Positional, cl::OneOrMore, cl::desc("MODEL.onnx"), cl::sub(runningCommands), cl::sub(inspectCommand));
 static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbols (default: made from the file name)"), cl::value_desc("NAME"),
     cl::sub(codeCommands));
 static std::string describeTargetOption() {
@@ -319,14 +321,26 @@ static void setLibraries(CompileOptions &options) {
   options.delegates.assign(delegate.begin(), delegate.end());
 }
 
+ArrayRef<std::string> getModels() {
+  if (models.empty())
+    return model;
+  return models;
+}
+
 Expected<CompileOptions> getCompileOptions() {
+  if (ArrayRef<std::string> given = getModels(); given.size() > 1)
+    return makeError("several models, " + given[0] + " and " + given[1] + ": only kiln compile takes more than one; name the one that is meant");
+  return getLibraryOptions();
+}
+
+Expected<CompileOptions> getLibraryOptions() {
   if (crash.getNumOccurrences() && crash.empty())
     abort();
   CompileOptions options;
   if (Error error = readName(options))
     return std::move(error);
   options.crashIn = crash;
-  options.model = model;
+  options.model = getModels().empty() ? "" : getModels().front(); // kernels have none
   if (Error error = readTargets(options))
     return std::move(error);
   setLibraries(options);

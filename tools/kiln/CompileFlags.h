@@ -2,13 +2,23 @@
 #ifndef KILN_TOOLS_KILN_COMPILEFLAGS_H
 #define KILN_TOOLS_KILN_COMPILEFLAGS_H
 
-#include "compiler/CompileOptions.h"
+#include "compiler/Compile.h"
 #include "llvm/Support/Error.h"
 
 namespace kiln {
 
 /// The options as given. Fails when a value is malformed: wrong usage.
 llvm::Expected<CompileOptions> getCompileOptions();
+
+/// The same for a command that takes several models: the options of the library.
+llvm::Expected<CompileOptions> getLibraryOptions();
+
+/// The models of the command line: FILE, or GRAPH=FILE for a graph of a library.
+llvm::ArrayRef<std::string> getModels();
+
+/// The graphs of a library, with the options of each; none for one model without a name in front. A value `GRAPH.VALUE` of an option is for that
+/// graph, any other is for all. Call it when `library` is complete; its model becomes the file of the first.
+llvm::Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &library);
 
 /// Splits NAME=VALUE and parses an integer.
 llvm::Expected<std::pair<std::string, int64_t>> parseDimension(llvm::StringRef option, llvm::StringRef text);

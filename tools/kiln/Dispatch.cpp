@@ -15,6 +15,7 @@ static constexpr Command commands[] = {
      "EXAMPLES:\n\n"
      "  kiln model.onnx -o out                      out/model.h and out/libmodel.a\n"
      "  kiln model.onnx -o out --dim batch=1        with a static batch\n"
+     "  kiln a.onnx b.onnx --name ab -o out         several models in one library: out/ab.h and out/libab.a\n"
      "  kiln model.onnx -o out --emit=cpp           C++ sources with their own CMakeLists.txt\n"
      "  kiln model.onnx -o out --target=generic     for any CPU\n"
      "  kiln --target=list                          the targets, and what they have\n"

@@ -26,9 +26,8 @@ static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) 
   }
 }
 
-static void printDescription(const Description &description) {
-  if (wantsJson())
-    return printJson(toJson(description));
+/// A model, and the sizes of the library that it is alone in.
+static void printModel(const Description &description, bool isAlone) {
   std::string accuracy = description.accuracy == "default" ? "" : ", accuracy " + description.accuracy;
   printLine(outs(), "model      " + description.name + " for " + description.target + accuracy);
   for (const std::string &line : description.rounding)
@@ -43,13 +42,29 @@ static void printDescription(const Description &description) {
     std::string special = join(map_range(dimension.special, [](int64_t size) { return std::to_string(size); }), ", ");
     printLine(outs(), "dimension  " + dimension.name + " (" + bounds + (special.empty() ? "" : "; alone, too: " + special) + ")");
   }
-  outs() << "weights    " << description.weightsBytes << " bytes\n"
-         << "workspace  " << (description.workspaceBytes < 0 ? "depends on the dimensions" : std::to_string(description.workspaceBytes) + " bytes") << "\n"
-         << "file       " << description.fileBytes << " bytes\n";
+  if (isAlone)
+    outs() << "weights    " << description.weightsBytes << " bytes\n";
+  outs() << "workspace  " << (description.workspaceBytes < 0 ? "depends on the dimensions" : std::to_string(description.workspaceBytes) + " bytes") << "\n";
+  if (isAlone)
+    outs() << "file       " << description.fileBytes << " bytes\n";
   for (auto &[name, count] : description.operators)
     printLine(outs(), "operator   " + name + " x " + Twine(count));
   for (const Decision &kernel : description.kernels)
     printLine(outs(), "kernel     " + toLine(kernel));
+}
+
+static void printDescription(const Description &description) {
+  if (wantsJson())
+    return printJson(toJson(description));
+  if (description.graphs.empty())
+    return printModel(description, /*isAlone=*/true);
+  printLine(outs(), "library    " + description.name + " for " + description.target + ", of " + Twine(description.graphs.size()) + " models");
+  outs() << "weights    " << description.weightsBytes << " bytes\n"
+         << "file       " << description.fileBytes << " bytes\n";
+  for (const Description &graph : description.graphs) {
+    outs() << "\n";
+    printModel(graph, /*isAlone=*/false);
+  }
 }
 
 /// Options of a compile say nothing about a library that is there already: they are refused, not ignored.

@@ -143,7 +143,7 @@ void watchForCrashes(int argc, char **argv) {
 
 //===- Compiling -----------------------------------------------------------===//
 
-int compileOrReport(CompileOptions options, Compilation &result) {
+int compileOrReport(CompileOptions options, Compilation &result, ArrayRef<GraphOptions> graphs) {
   bool shows = verbosity() > 0 && sys::Process::StandardErrIsDisplayed();
   if (shows)
     options.progress = showStep;
@@ -151,7 +151,7 @@ int compileOrReport(CompileOptions options, Compilation &result) {
     options.progress = [](const std::string &step, unsigned, unsigned) { printLine(errs(), step); };
   options.keepReproducer = true;
   std::vector<std::string> errors;
-  CompileStatus status = compileModel(options, result, errors);
+  CompileStatus status = compileGraphs(options, graphs, result, errors);
   if (shows)
     clearSteps();
   if (verbosity() > 1 && !result.cacheFault.empty())

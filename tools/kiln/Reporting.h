@@ -21,7 +21,7 @@ int report(llvm::ArrayRef<std::string> errors, int status);
 int report(llvm::Error error, int status);
 
 /// Compiles a model. Reports errors and returns the exit status, 0 for success. Shows progress on a terminal.
-int compileOrReport(CompileOptions options, Compilation &result);
+int compileOrReport(CompileOptions options, Compilation &result, llvm::ArrayRef<GraphOptions> graphs = {});
 
 /// Prints a JSON object on stdout.
 void printJson(llvm::json::Object object);
