@@ -48,8 +48,11 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.Sampling", loops},
       {"com.microsoft.SparseAttention", "ONNX Runtime has it for other devices only"},
       {"com.microsoft.Tokenizer", "tokenize before the model"},
-      {"com.microsoft.WhisperBeamSearch", loops}};
-  return reasons.lookup((domain + "." + name).str());
+      {"com.microsoft.WhisperBeamSearch", loops},
+      {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};
+  // Some domains are refused as a whole.
+  auto own = reasons.find((domain + "." + name).str());
+  return own == reasons.end() ? reasons.lookup(domain) : own->second;
 }
 
 /// Operators of which the first input and the first result alone have channels.
