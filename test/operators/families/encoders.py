@@ -90,8 +90,8 @@ def linear_classifier(g):
     weights, bias, after = numbers(g, rows, x.shape[1]), numbers(g, rows), g.pick(["NONE", *TRANSFORMS])
     score = x.array.astype("f8") @ np.array(weights).reshape(rows, -1).T + bias
     if rows == 1:
-        both = np.concatenate([1 - score, score], 1)
-        at, scores = (score[:, 0] > 0).astype(int), scores_of(both, "PROBIT" if after == "PROBIT" else "NONE")
+        both = np.concatenate([-score if after == "LOGISTIC" else 1 - score, score], 1)
+        at, scores = (score[:, 0] > 0).astype(int), scores_of(both, after if after in ("PROBIT", "LOGISTIC") else "NONE")
     else:
         at, scores = score.argmax(1), scores_of(score, after)
     type, names, table = labels_of(g, classes)
@@ -144,7 +144,8 @@ def svm_classifier(g):
             unsure |= abs(sums[-1]) < 1e-4
     score, after = np.stack(sums, 1), g.pick(["NONE", "NONE", "LOGISTIC", "SOFTMAX"])
     room = 1e-5 * (1 + (abs(kernel) @ abs(table).T).sum(1, keepdims=True))
-    exact = transformed(score, after) if classes > 2 else np.concatenate([-score if after == "NONE" else 1 - score, score], 1)
+    both = np.concatenate([1 - score if after == "SOFTMAX" else -score, score], 1) if classes == 2 else score
+    exact = both if classes == 2 and after == "SOFTMAX" else transformed(both, after)
     type, names, labels = labels_of(g, classes)
     name = "classlabels_ints" if type == "i64" else "classlabels_strings"
     return g.case([x], Expected(labels[votes.argmax(1)], type, free=unsure), Expected(exact, "f32", 4, room), coefficients=weights, rho=rho, support_vectors=vectors, kernel_type=kind,

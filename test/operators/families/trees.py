@@ -139,10 +139,9 @@ def tree_classifier(g):
     positive = all(leaf[3] >= 0 for leaf in trees.leaves)
     if one:
         score = total.sum(1, keepdims=True) + (base or 0)
-        both = np.concatenate([1 - score if positive else -score, score], 1)
+        both = np.concatenate([1 - score if positive and after != "LOGISTIC" else -score, score], 1)
         labels = (score[:, 0] > (0.5 if positive else 0)).astype(int)
-        stays = after != "PROBIT" and (after != "LOGISTIC" or positive)
-        scores = Expected(both, "f32", 4, 1e-6 * (1 + abs(both))) if stays else expected_scores(both, after)
+        scores = expected_scores(both, after if after in ("PROBIT", "LOGISTIC") else "NONE")
     else:
         total = total + (base or 0)
         labels, scores = total.argmax(1), expected_scores(total, after)
