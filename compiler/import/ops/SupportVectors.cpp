@@ -171,7 +171,8 @@ LogicalResult svmClassifier(Node &node) {
     Value votes;
     std::tie(scores, votes) = comparePairs(machine, machine.compare(x, machine.vectors, count), sizes);
     at = bestColumn(node, votes);
-    scores = classes == 2 ? joinBothScores(node, scores, machine.after != "NONE" && machine.after != "LOGISTIC", machine.after) : applyPostTransform(node, scores, machine.after);
+    bool isProbability = machine.after != "NONE" && machine.after != "LOGISTIC";
+    scores = classes == 2 ? joinBothScores(node, scores, isProbability, machine.after) : applyPostTransform(node, scores, machine.after);
   }
   if (node.failed() || failed(node.result(0, takeLabels(node, labels, at))))
     return failure();
