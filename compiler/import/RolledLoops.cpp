@@ -153,7 +153,8 @@ static LogicalResult checkStep(Node &node, Block &block, size_t states, unsigned
   return success();
 }
 
-/// An nn.loop; its results are what is carried, and behind it the rows; none where it is not supported. What the body uses of the graph around it becomes operands.
+/// An nn.loop; its results are what is carried, and behind it the rows; none where it is not supported. What the body uses of the graph around it becomes
+/// operands.
 static LogicalResult makeLoop(Node &node, RolledLoop &rolled, SmallVectorImpl<Value> &all) {
   OpBuilder &builder = node.builder();
   if (!llvm::all_of(rolled.carried, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
