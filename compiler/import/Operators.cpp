@@ -32,10 +32,7 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
 /// Why an operator of another domain has no row; empty for those that are not known.
 static StringRef findRefusal(StringRef domain, StringRef name) {
   constexpr StringRef loops = "loops over a decoder are for the program around the model";
-  constexpr StringRef maps = "maps are no tensors; start the model at the vector that they become";
   static const StringMap<StringRef> reasons = {
-      {"ai.onnx.ml.CastMap", maps},
-      {"ai.onnx.ml.DictVectorizer", maps},
       {"com.microsoft.BeamSearch", loops},
       {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
       {"com.microsoft.DynamicTimeWarping", "how long a path is depends on the whole of the data"},

@@ -8,7 +8,9 @@ from elements import TYPES, as_bytes
 # Places in the table, which only grows at its end.
 ERROR_MESSAGE, CREATE_ENV, CREATE_SESSION, RUN, CREATE_OPTIONS, OPTIMIZATION, THREADS = 2, 3, 7, 9, 10, 23, 24
 CREATE_STRINGS, CREATE_TENSOR, DATA, FILL_STRINGS, STRINGS_LENGTH, STRINGS = 48, 49, 51, 52, 53, 54
-ELEMENT_TYPE, RANK, DIMENSIONS, TYPE_AND_SHAPE, MEMORY, ALLOCATOR = 60, 61, 62, 65, 69, 78
+ELEMENT_TYPE, RANK, DIMENSIONS, TYPE_AND_SHAPE, MEMORY, ALLOCATOR, CREATE_VALUE = 60, 61, 62, 65, 69, 78, 82
+#: The kind of value that a map is.
+MAP = 3
 NUMBERS = {element.number: element for element in TYPES.values() if element.held is not None and not element.is_narrow}
 
 
@@ -57,6 +59,12 @@ class OnnxRuntime:
         self.call(FILL_STRINGS, value, ctypes.cast((ctypes.c_char_p * max(len(texts), 1))(*texts), ctypes.c_void_p), ctypes.c_size_t(len(texts)))
         return value
 
+    def map(self, parts):
+        """The map of a list of keys and one of values, [(array, type)] each."""
+        (keys, _), (values, _) = held = [self.tensor(*part) for part in parts]
+        pair = (ctypes.c_void_p * 2)(keys, values)
+        return self.make(CREATE_VALUE, ctypes.cast(pair, ctypes.c_void_p), ctypes.c_size_t(2), ctypes.c_int(MAP)), held
+
     def texts(self, value, shape):
         """The elements of a tensor of strings."""
         count, length = int(np.prod(shape, dtype=np.int64)), self.number(STRINGS_LENGTH, value, ctypes.c_size_t)
@@ -85,12 +93,12 @@ class OnnxRuntime:
         return np.frombuffer(ctypes.string_at(self.make(DATA, value), size), held).reshape(shape)
 
     def run(self, path, inputs, outputs):
-        """Arrays of the named outputs for {name: (array, type)}."""
+        """Arrays of the named outputs for {name: (array, type)}; a map is a list of two such pairs."""
         options = self.make(CREATE_OPTIONS)
         self.call(OPTIMIZATION, options, ctypes.c_int(0))
         self.call(THREADS, options, ctypes.c_int(1))
         session = self.make(CREATE_SESSION, self.environment, str(path).encode(), options)
-        tensors = [self.tensor(*given) for given in inputs.values()]
+        tensors = [self.map(given) if isinstance(given, list) else self.tensor(*given) for given in inputs.values()]
         pointers = lambda values, kind=ctypes.c_void_p: ctypes.cast((kind * max(len(values), 1))(*values), ctypes.c_void_p)
         results = (ctypes.c_void_p * len(outputs))()
         self.call(RUN, session, ctypes.c_void_p(), pointers([name.encode() for name in inputs], ctypes.c_char_p), pointers([value for value, _ in tensors]),

@@ -36,6 +36,10 @@ class Case:
             name = f"i{index}"
             if given is None:
                 name = ""
+            elif given == "map":
+                values.append(onnx.ValueInfoProto(name=name))
+                values[-1].type.map_type.key_type = TensorProto.INT64
+                values[-1].type.map_type.value_type.tensor_type.elem_type = FLOAT
             elif isinstance(given, str):
                 values.append(value(f"{name}_x"))
                 before.append(helper.make_node({"seq": "SequenceConstruct", "opt": "Optional"}[given], [f"{name}_x"], [name], f"before_{index}"))

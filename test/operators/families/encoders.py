@@ -1,7 +1,7 @@
 """What prepares features, and classifiers by products (ai.onnx.ml)."""
 
 import numpy as np
-from cases import Expected, Tensor, operator
+from cases import Expected, Map, Tensor, operator
 from elements import TYPES
 from trees import TRANSFORMS, transformed
 
@@ -58,6 +58,43 @@ def one_hot_encoder(g):
     cats = [int(v) for v in g.random.permutation(9)[:count]]
     x = Tensor(g.random.integers(0, 9, shape).astype(TYPES[g.type].held), g.type)
     return g.case([x], Expected((x.array[..., None] == np.array(cats)).astype(f32), "f32"), cats_int64s=cats)
+
+
+def drawn_map(g, key_type, value_type):
+    """(the map, {key: value}); some keys are no places of a small vector."""
+    count = g.integer(1, 9)
+    keys = [int(v) for v in g.random.permutation(14)[:count]]
+    keys = np.array([f"w{v}" for v in keys] if key_type == "string" else keys, TYPES[key_type].held)
+    values = np.array([str(g.integer(-99, 99)) for _ in keys], "U") if value_type == "string" else features(g, 1, count, value_type).array[0]
+    return Map(Tensor(keys, key_type), Tensor(values, value_type)), dict(zip(keys.tolist(), values.tolist()))
+
+
+@operator("DictVectorizer", types=["string", "i64"], domain=ML)
+def dict_vectorizer(g):
+    given = ["f32", "f64", "i64"] if g.type == "string" else ["f32", "f64", "string"]
+    kind = g.pick(given)
+    x, entries = drawn_map(g, g.type, kind)
+    wanted = [int(v) for v in g.random.permutation(14)[: g.integer(1, 9)]]
+    if g.type == "string":
+        wanted = [f"w{v}" for v in wanted]
+    elif g.chance(0.2):
+        wanted.append(wanted[0])
+    array = np.array([[entries.get(key, "" if kind == "string" else 0) for key in wanted]], object if kind == "string" else TYPES[kind].held)
+    return g.case([x], Expected(array, kind), **{"string_vocabulary" if g.type == "string" else "int64_vocabulary": wanted})
+
+
+@operator("CastMap", types=["f32", "string"], domain=ML)
+def cast_map(g):
+    x, entries = drawn_map(g, "i64", g.type)
+    to = g.pick([None, "TO_FLOAT", "TO_INT64", *(["TO_STRING"] if g.type == "string" else [])])
+    kind = {"TO_INT64": "i64", "TO_STRING": "string"}.get(to, "f32")
+    cast = {"i64": lambda v: int(float(v)), "string": str, "f32": float}[kind]
+    held = object if kind == "string" else TYPES[kind].held
+    if g.chance(0.5):
+        return g.case([x], Expected(np.array([[cast(entries[key]) for key in sorted(entries)]], held), kind), cast_to=to, map_form=g.pick([None, "DENSE"]))
+    places = g.integer(1, 12)
+    array = np.array([[cast(entries[at]) if at in entries else "0.f" if kind == "string" else 0 for at in range(places)]], held)
+    return g.case([x], Expected(array, kind), cast_to=to, map_form="SPARSE", max_map=places if places > 1 or g.chance(0.5) else None)
 
 
 @operator("FeatureVectorizer", types=NUMBERS, domain=ML)
