@@ -3,7 +3,7 @@
 import numpy as np
 from cases import Expected, Map, Tensor, operator
 from elements import TYPES
-from trees import TRANSFORMS, transformed
+from trees import TRANSFORMS, expected_scores, transformed
 
 f32 = np.float32
 ML = "ai.onnx.ml"
@@ -27,12 +27,6 @@ def labels_of(g, classes):
         return "i64", names, np.array(names, np.int64)
     names = [f"c{v}" for v in g.random.permutation(40)[:classes]]
     return "string", names, np.array(names, object)
-
-
-def scores_of(scores, name):
-    exact = transformed(scores, name)
-    free = ~((scores > 1e-3) & (scores < 1 - 1e-3)) if name == "PROBIT" else None
-    return Expected(exact, "f32", 4, 2e-6 * (1 + abs(np.nan_to_num(exact))), free)
 
 
 @operator("Imputer", types=NUMBERS, domain=ML)
@@ -128,9 +122,9 @@ def linear_classifier(g):
     score = x.array.astype("f8") @ np.array(weights).reshape(rows, -1).T + bias
     if rows == 1:
         both = np.concatenate([-score if after == "LOGISTIC" else 1 - score, score], 1)
-        at, scores = (score[:, 0] > 0).astype(int), scores_of(both, after if after in ("PROBIT", "LOGISTIC") else "NONE")
+        at, scores = (score[:, 0] > 0).astype(int), expected_scores(both, after if after in ("PROBIT", "LOGISTIC") else "NONE")
     else:
-        at, scores = score.argmax(1), scores_of(score, after)
+        at, scores = score.argmax(1), expected_scores(score, after)
     type, names, table = labels_of(g, classes)
     name = "classlabels_ints" if type == "i64" else "classlabels_strings"
     return g.case([x], Expected(table[at], type), scores, coefficients=weights, intercepts=bias, post_transform=after, **{name: names})
