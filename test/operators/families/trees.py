@@ -21,7 +21,8 @@ class ListedTrees:
         self.count = g.pick([1, 3, 20, 70])
         for tree in range(self.count):
             self.next = g.integer(0, 5)
-            self.grow(tree, g.integer(0, 4))
+            # Few are deep, so that references are quick; a kernel has parts of a few levels below others.
+            self.grow(tree, g.integer(0, 4) if self.count > 3 or g.chance(0.6) else g.integer(5, 9))
 
     def grow(self, tree, depth):
         g, node = self.g, self.next
