@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace kiln::import {
 
-/// What a node of the graph says of its result, or that its result has the columns of its first input.
+/// Whether a node's result has the columns of its first input.
 static bool keepsColumns(const onnx::NodeProto &node) {
   return llvm::StringSwitch<bool>(node.op_type())
       .Cases({"Cast", "Identity", "Normalizer", "Softmax", "Sigmoid", "Scaler", "Clip"}, true)

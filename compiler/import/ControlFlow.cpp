@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
+#include "compiler/import/BatchedScan.h"
 #include "compiler/import/Choices.h"
 #include "compiler/import/Gradient.h"
 #include "compiler/import/RolledLoops.h"
@@ -218,9 +219,11 @@ static SmallVector<int64_t> readList(Node &node, StringRef name, size_t count) {
 /// One step for each slice of the scanned inputs.
 static LogicalResult unrollScan(Node &node) {
   const onnx::GraphProto *body = node.findBody("body");
+  if (body && node.opset < 9)
+    return unrollBatchedScan(node, *body);
   int64_t scans = node.requireInt("num_scan_inputs"), inputs = static_cast<int64_t>(node.allInputs().size());
-  if (!body || node.failed() || node.opset < 9)
-    return node.opset < 9 ? node.unsupported("Scan of opset 8", "convert the model with onnx.version_converter") : node.error("has no body");
+  if (!body || node.failed())
+    return node.error("has no body");
   const onnx::GraphProto &graph = *body;
   if (scans < 1 || scans > inputs)
     return node.error("num_scan_inputs is " + Twine(scans) + ", expected 1 to " + Twine(inputs));

@@ -4,6 +4,7 @@
 #include "compiler/import/FunctionLibraries.h"
 #include "compiler/import/Import.h"
 #include "compiler/import/SilentProtobuf.h"
+#include "compiler/import/TextModel.h"
 #include "compiler/import/onnx.pb.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -104,15 +105,17 @@ private:
 };
 } // namespace
 
-static LogicalResult parse(ArrayRef<char> bytes, bool isText, onnx::ModelProto &model, Diagnostics &diagnostics) {
+static LogicalResult parse(ArrayRef<char> bytes, StringRef extension, onnx::ModelProto &model, Diagnostics &diagnostics) {
   using namespace google::protobuf;
   SilentProtobuf silence;
   if (bytes.empty())
     return diagnostics.error("the file is empty");
   if (bytes.size() > INT32_MAX)
     return diagnostics.error("cannot parse a model file of more than 2 GiB; store its weights as external data");
+  if (std::string error; extension == ".onnxtxt")
+    return parseTextModel({bytes.data(), bytes.size()}, model, error) ? success() : diagnostics.error("cannot parse as ONNX text: " + error);
   ReleasingStream stream(bytes);
-  if (isText) {
+  if (extension == ".textproto") {
     FirstError first;
     TextFormat::Parser parser;
     parser.RecordErrorsTo(&first);
@@ -147,7 +150,7 @@ LogicalResult ModelFile::load(Diagnostics &diagnostics) {
   if (!file)
     return diagnostics.error(reason);
   // The mapping ends here, because protobuf has made its copy of the weights.
-  return parse(file->bytes(), sys::path::extension(path) == ".textproto", *proto, diagnostics);
+  return parse(file->bytes(), sys::path::extension(path), *proto, diagnostics);
 }
 
 LogicalResult ModelFile::addLibraries(const ImportOptions &options, Diagnostics &diagnostics) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/BodyImporter.h"
+#include "compiler/import/MapValues.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
@@ -15,7 +16,7 @@ namespace kiln::import {
 
 DataTypes BodyImporter::listDataTypes(Value value, int64_t known) {
   if (!isa<RankedTensorType>(value.getType()))
-    return isAbsent(value) ? optionalType : sequenceType;
+    return isAbsent(value) ? optionalType : getMap(value) ? mapType : sequenceType;
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   if (known > 0 && getStorageType(static_cast<int>(known), &context) == element)
     return DataTypes(1) << known;
@@ -45,8 +46,8 @@ LogicalResult BodyImporter::checkOperands(Scope &scope, Node &node, const Schema
     // An optional with a value is treated as the value.
     bool isOptional = (fact->types & optionalType) && isOptionalName(&scope, name);
     auto what = [&, at = i] { return ("input " + Twine(at) + " (" + fact->name + ")").str(); };
-    if (!(types & fact->types) && !isOptional && !isa<RankedTensorType>(value.getType()))
-      return node.error(what() + " is " + describeTypes(types) + ", expected " + (fact->types & sequenceType ? "a sequence" : "a tensor"));
+    if (DataTypes lists = fact->types & (sequenceType | mapType); !(types & fact->types) && !isOptional && !isa<RankedTensorType>(value.getType()))
+      return node.error(what() + " is " + describeTypes(types) + ", expected " + (lists ? describeTypes(lists) : "a tensor"));
     if (!(types & fact->types) && !isOptional)
       return node.error(what() + " has type " + describeTypes(types & -types) + ", expected " + describeTypes(fact->types));
     auto tensor = dyn_cast<RankedTensorType>(value.getType());

@@ -32,10 +32,7 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
 /// Why an operator of another domain has no row; empty for those that are not known.
 static StringRef findRefusal(StringRef domain, StringRef name) {
   constexpr StringRef loops = "loops over a decoder are for the program around the model";
-  constexpr StringRef maps = "maps are no tensors; start the model at the vector that they become";
   static const StringMap<StringRef> reasons = {
-      {"ai.onnx.ml.CastMap", maps},
-      {"ai.onnx.ml.DictVectorizer", maps},
       {"com.microsoft.BeamSearch", loops},
       {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
       {"com.microsoft.DynamicTimeWarping", "how long a path is depends on the whole of the data"},
@@ -48,8 +45,11 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.Sampling", loops},
       {"com.microsoft.SparseAttention", "ONNX Runtime has it for other devices only"},
       {"com.microsoft.Tokenizer", "tokenize before the model"},
-      {"com.microsoft.WhisperBeamSearch", loops}};
-  return reasons.lookup((domain + "." + name).str());
+      {"com.microsoft.WhisperBeamSearch", loops},
+      {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};
+  // Some domains are refused as a whole.
+  auto own = reasons.find((domain + "." + name).str());
+  return own == reasons.end() ? reasons.lookup(domain) : own->second;
 }
 
 /// Operators of which the first input and the first result alone have channels.

@@ -39,8 +39,8 @@ struct RolledLoop {
   SmallVector<Value> carried;
   /// Where the rows stand that steps give, and whether the first one stands last.
   SmallVector<int64_t> axes, backwards;
-  /// What the body gets in a step.
-  std::function<SmallVector<Value>(ArrayRef<Value> carried)> makeArguments;
+  /// Makes what a step gives, from what is carried.
+  std::function<FailureOr<SmallVector<Value>>(ArrayRef<Value> carried)> body;
 };
 } // namespace
 
@@ -83,12 +83,12 @@ static Value keepType(Node &node, Value next, Value present) {
 }
 
 /// Makes arguments for what a loop carries, the step itself, and what it yields. False: the loop cannot end early.
-static FailureOr<bool> importBlock(Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, Block &block) {
+static FailureOr<bool> importBlock(Node &node, const RolledLoop &rolled, Block &block) {
   OpBuilder &builder = node.builder();
   SmallVector<Value> present;
   for (Value value : rolled.carried)
     present.push_back(block.addArgument(value.getType(), node.loc));
-  FailureOr<SmallVector<Value>> values = node.importBody(graph, rolled.makeArguments(present), node.name() + "/");
+  FailureOr<SmallVector<Value>> values = rolled.body(present);
   if (failed(values) || node.isUnsupported())
     return failure();
   ArrayRef<Value> next = *values;
@@ -117,7 +117,7 @@ static FailureOr<bool> importBlock(Node &node, const onnx::GraphProto &graph, co
 }
 
 /// Makes the body of a loop. Its values are not visible outside.
-static FailureOr<bool> importStep(Node &node, const onnx::GraphProto &graph, const RolledLoop &rolled, nn::LoopOp loop) {
+static FailureOr<bool> importStep(Node &node, const RolledLoop &rolled, nn::LoopOp loop) {
   OpBuilder &builder = node.builder();
   Operation *around = node.values().enterLoop(loop);
   llvm::SaveAndRestore chosen(node.choices().chosen);
@@ -125,7 +125,7 @@ static FailureOr<bool> importStep(Node &node, const onnx::GraphProto &graph, con
   Block &block = loop.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(&block);
   node.sizes().enterConditional();
-  FailureOr<bool> endsEarly = importBlock(node, graph, rolled, block);
+  FailureOr<bool> endsEarly = importBlock(node, rolled, block);
   node.sizes().leaveConditional();
   node.values().leaveLoop(around);
   return endsEarly;
@@ -153,8 +153,9 @@ static LogicalResult checkStep(Node &node, Block &block, size_t states, unsigned
   return success();
 }
 
-/// An nn.loop; its results are what is carried, and behind it the rows. What the body uses of the graph around it becomes operands.
-static LogicalResult makeLoop(Node &node, const onnx::GraphProto &graph, RolledLoop &rolled) {
+/// An nn.loop; its results are what is carried, and behind it the rows; none where it is not supported. What the body uses of the graph around it becomes
+/// operands.
+static LogicalResult makeLoop(Node &node, RolledLoop &rolled, SmallVectorImpl<Value> &all) {
   OpBuilder &builder = node.builder();
   if (!llvm::all_of(rolled.carried, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
     return node.unsupported("a carried value is a sequence, and the number of steps is known only at run time", bindWayOut);
@@ -170,7 +171,7 @@ static LogicalResult makeLoop(Node &node, const onnx::GraphProto &graph, RolledL
     return nn::LoopOp::create(builder, node.loc, types, steps, firstSymbol, endsEarly, carried, used, rolled.axes, rolled.backwards);
   };
   nn::LoopOp draft = make({}, false, {}, {});
-  FailureOr<bool> endsEarly = importStep(node, graph, rolled, draft);
+  FailureOr<bool> endsEarly = importStep(node, rolled, draft);
   if (failed(endsEarly))
     return failure(node.failed() || !node.isUnsupported());
   Block &block = draft.getBody().front();
@@ -207,14 +208,30 @@ static LogicalResult makeLoop(Node &node, const onnx::GraphProto &graph, RolledL
     return node.error(node.verifierMessage());
   SmallVector<Value> results(loop.getResults());
   ArrayRef<Value> rows = ArrayRef(results).drop_front(carried.size());
-  SmallVector<Value> all(ArrayRef(results).slice(*endsEarly, rolled.carried.size()));
+  llvm::append_range(all, ArrayRef(results).slice(*endsEarly, rolled.carried.size()));
   // Only the rows of the steps that ran.
   AffineExpr count = rolled.steps;
   if (*endsEarly && !rows.empty())
     count = node.choices().computeDim(node, results[carried.size() - 1], rolled.steps, node.outputName(0) + "_steps");
   for (auto [row, axis] : llvm::zip_equal(rows, rolled.axes))
     all.push_back(node.slice(row, axis, node.number(0), count));
-  return node.setResults(all);
+  return success();
+}
+
+static LogicalResult setLoop(Node &node, RolledLoop &rolled) {
+  SmallVector<Value> all;
+  LogicalResult made = makeLoop(node, rolled, all);
+  return failed(made) || all.empty() ? made : node.setResults(all);
+}
+
+LogicalResult buildLoop(Node &node, AffineExpr steps, ArrayRef<Value> carried, ArrayRef<int64_t> backwards, LoopBody body, SmallVectorImpl<Value> &results) {
+  RolledLoop rolled;
+  rolled.steps = steps;
+  rolled.carried.assign(carried.begin(), carried.end());
+  rolled.axes.assign(backwards.size(), 0);
+  rolled.backwards.assign(backwards.begin(), backwards.end());
+  rolled.body = [&](ArrayRef<Value> present) { return body(rolled.step, present); };
+  return makeLoop(node, rolled, results);
 }
 
 LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph) {
@@ -237,14 +254,14 @@ LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph) {
   else if (node.unify(nn::getNumElements(node.dims(most), node.context()), node.number(1), "the number of steps must be one number: elements"))
     rolled.steps = node.choices().computeDim(node, node.reshape(most, {}), node.number(endlessSteps), node.outputName(0) + "_trips");
   OpBuilder &builder = node.builder();
-  rolled.makeArguments = [&](ArrayRef<Value> carried) {
+  rolled.body = [&](ArrayRef<Value> carried) {
     Value number = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), Number{rolled.step});
     Value holds = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI1Type()), Number{node.number(1)});
     SmallVector<Value> arguments{number, holds};
     llvm::append_range(arguments, carried);
-    return arguments;
+    return node.importBody(graph, arguments, node.name() + "/");
   };
-  return node.failed() ? failure() : makeLoop(node, graph, rolled);
+  return node.failed() ? failure() : setLoop(node, rolled);
 }
 
 /// One step for each slice of inputs whose length only run time knows, or is too large to write all steps out.
@@ -255,7 +272,7 @@ LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const ScanAxes
   rolled.carried.assign(inputs.begin(), scanned.begin());
   rolled.axes = scan.outAxes;
   rolled.backwards = scan.outBackwards;
-  rolled.makeArguments = [&](ArrayRef<Value> carried) {
+  rolled.body = [&](ArrayRef<Value> carried) {
     SmallVector<Value> arguments(carried);
     for (auto [i, value] : llvm::enumerate(scanned)) {
       DimExprs dims = node.dims(value);
@@ -263,9 +280,9 @@ LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const ScanAxes
       AffineExpr start = scan.backwards[i] ? steps - 1 - rolled.step : rolled.step;
       arguments.push_back(node.reshape(node.slice(value, scan.axes[i], start, node.number(1)), dims));
     }
-    return arguments;
+    return node.importBody(graph, arguments, node.name() + "/");
   };
-  return makeLoop(node, graph, rolled);
+  return setLoop(node, rolled);
 }
 
 } // namespace kiln::import

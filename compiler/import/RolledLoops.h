@@ -19,6 +19,14 @@ struct ScanAxes {
 mlir::LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph);
 mlir::LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps);
 
+/// What an operator's own loop does in a step: from the number of the step and what is carried to what is carried next, and behind it a row of each result.
+using LoopBody = llvm::function_ref<mlir::FailureOr<llvm::SmallVector<Value>>(AffineExpr step, llvm::ArrayRef<Value> carried)>;
+
+/// An nn.loop of so many steps: what is carried after the last one, and the steps' rows along a new first axis, the first one last where `backwards` is 1. No
+/// results where the node is not supported.
+mlir::LogicalResult buildLoop(Node &node, AffineExpr steps, llvm::ArrayRef<Value> carried, llvm::ArrayRef<int64_t> backwards, LoopBody body,
+                              llvm::SmallVectorImpl<Value> &results);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_ROLLEDLOOPS_H

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/SequenceValues.h"
+#include "compiler/import/MapValues.h"
 #include "compiler/import/SignatureReader.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
@@ -27,7 +28,7 @@ Value makeSequence(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
 
 std::optional<SmallVector<Value>> getElements(Value value) {
   auto list = value.getDefiningOp<UnrealizedConversionCastOp>();
-  return list && isa<TupleType>(value.getType()) ? std::optional(SmallVector<Value>(list.getInputs())) : std::nullopt;
+  return list && isa<TupleType>(value.getType()) && !getMap(value) ? std::optional(SmallVector<Value>(list.getInputs())) : std::nullopt;
 }
 
 Value makeAbsent(OpBuilder &builder, Location loc) {
@@ -96,12 +97,12 @@ LogicalResult SignatureReader::checkListOptions(const ImportOptions &options, co
 
 //===- Inputs --------------------------------------------------------------===//
 
-std::string SignatureReader::elementName(StringRef name, size_t number) const {
+std::string SignatureReader::elementName(StringRef name, const Twine &part) const {
   auto isTaken = [&](StringRef text) {
     auto hasName = [&](const onnx::ValueInfoProto &value) { return value.name() == text; };
     return llvm::any_of(graph.input(), hasName) || llvm::any_of(graph.output(), hasName);
   };
-  std::string text = (name + "_" + Twine(number)).str();
+  std::string text = (name + "_" + part).str();
   while (isTaken(text))
     text += "_";
   return text;
@@ -121,7 +122,7 @@ LogicalResult SignatureReader::addSequence(Scope &scope, const onnx::ValueInfoPr
   unsigned first = function.getNumArguments();
   SmallVector<Value> elements;
   for (int64_t i = 0; i < option->length; ++i) {
-    std::string name = elementName(input.name(), i);
+    std::string name = elementName(input.name(), Twine(i));
     FailureOr<RankedTensorType> type =
         inputType(name, sequence.sequence_type().elem_type(), {option->shape(i), "--sequence", wayOut, /*isElement=*/true});
     if (failed(type))
@@ -175,7 +176,7 @@ LogicalResult SignatureReader::returnList(const onnx::ValueInfoProto &output, Va
     for (auto [i, value] : llvm::enumerate(*elements)) {
       if (isDeclared && element != cast<RankedTensorType>(value.getType()).getElementType())
         return diagnostics.error(where + "a sequence of another element type than the model declares");
-      outputNames.push_back(elementName(output.name(), i));
+      outputNames.push_back(elementName(output.name(), Twine(i)));
       results.push_back(value);
     }
   } else if (isDeclared && !isOptional) {

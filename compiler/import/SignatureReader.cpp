@@ -121,6 +121,8 @@ LogicalResult SignatureReader::addInput(Scope &scope, const onnx::ValueInfoProto
     return success();
   if (auto added = addList(scope, input))
     return *added;
+  if (input.type().has_map_type())
+    return addMap(scope, input);
   auto given = options.shapes.find(input.name());
   std::string wayOut = "--shape " + printable(input.name()) + "=...";
   FailureOr<RankedTensorType> type = inputType(input.name(), input.type(), {given == options.shapes.end() ? nullptr : &given->second, "--shape", wayOut});

@@ -53,7 +53,7 @@ private:
   mlir::LogicalResult bindInput(Scope &scope, llvm::StringRef name, mlir::RankedTensorType type, llvm::StringRef text);
   void returnValues(llvm::ArrayRef<Value> outputs, BodyImporter &body);
 
-  /// @name Sequences and optionals (SequenceValues.cpp)
+  /// @name Sequences, optionals (SequenceValues.cpp) and maps
   /// @{
   static mlir::LogicalResult checkListOptions(const ImportOptions &options, const onnx::GraphProto &graph, Diagnostics &diagnostics);
   /// Whether the input is of that kind; then it is added, or an error.
@@ -61,8 +61,10 @@ private:
   mlir::LogicalResult addSequence(Scope &scope, const onnx::ValueInfoProto &input, const onnx::TypeProto &sequence);
   /// Adds the tensors of a sequence, or none of an optional without a value, to what the model returns.
   mlir::LogicalResult returnList(const onnx::ValueInfoProto &output, Value list, llvm::SmallVectorImpl<Value> &results);
-  /// `name` with the number behind it, and something else when a name of the model is that already.
-  std::string elementName(llvm::StringRef name, size_t number) const;
+  /// Adds the keys and the values of a map (MapValues.cpp).
+  mlir::LogicalResult addMap(Scope &scope, const onnx::ValueInfoProto &input);
+  /// `name` with the part behind it, and something else when a name of the model is that already.
+  std::string elementName(llvm::StringRef name, const llvm::Twine &part) const;
   /// @}
 
   mlir::MLIRContext &context;

@@ -34,6 +34,10 @@ private:
   bool chooseLevels();
   bool giveOneNumber() const;
   void fillTree(int64_t tree);
+  /// The word at which a part of a tree below the upper levels begins.
+  int64_t partBegin(int64_t tree, int64_t part) const {
+    return llvm::alignTo(forest.roots.size(), fullStreams) * upperWords + ((tree << above) + part) * partWords;
+  }
   void setNode(int64_t tree, int64_t level, int64_t path, const TreeTest &test);
   void setLeaf(int64_t tree, int64_t path, int64_t leaf);
   void set(int64_t word, int64_t byte, uint64_t bits) { tables.nodes[word + byte / 8] |= bits << byte % 8 * 8; }
@@ -82,7 +86,7 @@ void FullMaker::setNode(int64_t tree, int64_t level, int64_t path, const TreeTes
     word = tree * upperWords, node = (int64_t(1) << level) + path, nodes = int64_t(1) << above;
   } else {
     int64_t within = level - above, part = path >> within;
-    word = llvm::alignTo(forest.roots.size(), fullStreams) * upperWords + ((tree << above) + part) * partWords;
+    word = partBegin(tree, part);
     node = (int64_t(1) << within) + (path & ((int64_t(1) << within) - 1)), nodes = int64_t(1) << (tables.levels - above);
   }
   // A NaN that goes left is looked up among the copies of columns behind the others.
@@ -98,8 +102,7 @@ void FullMaker::setLeaf(int64_t tree, int64_t path, int64_t leaf) {
     for (int64_t entry = begin; entry < end; ++entry)
       sum += forest.leafWeights[entry];
     int64_t levels = tables.levels - above, nodes = int64_t(1) << levels, part = path >> levels;
-    int64_t word = llvm::alignTo(forest.roots.size(), fullStreams) * upperWords + ((tree << above) + part) * partWords;
-    set(word, 6 * nodes + 4 * (path & (nodes - 1)), llvm::bit_cast<uint32_t>(static_cast<float>(sum)));
+    set(partBegin(tree, part), 6 * nodes + 4 * (path & (nodes - 1)), llvm::bit_cast<uint32_t>(static_cast<float>(sum)));
     return;
   }
   int64_t slot = (tree << tables.levels) + path;

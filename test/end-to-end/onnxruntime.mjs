@@ -16,8 +16,8 @@ const job = JSON.parse(readFileSync(process.argv[2]));
 const ort = createRequire(import.meta.url)(job.module);
 const options = {graphOptimizationLevel : 'disabled', intraOpNumThreads : 1, interOpNumThreads : 1, logSeverityLevel : 3};
 if (job.optimized) {
-  // The model as its basic optimisation leaves it, and no run.
-  await ort.InferenceSession.create(job.model, {...options, graphOptimizationLevel : 'basic', optimizedModelFilePath : job.optimized});
+  // The model as its optimiser leaves it, and no run.
+  await ort.InferenceSession.create(job.model, {...options, graphOptimizationLevel : job.level, optimizedModelFilePath : job.optimized});
   process.exit(0);
 }
 const session = await ort.InferenceSession.create(job.model, options);

@@ -21,11 +21,11 @@ def run(case, run=0):
     return run_file(case.path, case.inputs(run))
 
 
-def optimize(model, out):
-    """Writes the model as ONNX Runtime's basic optimisation leaves it."""
+def optimize(model, out, level="basic"):
+    """Writes the model as ONNX Runtime's optimiser leaves it at a level: basic, extended or all."""
     with tempfile.TemporaryDirectory() as folder:
         job = pathlib.Path(folder) / "job.json"
-        job.write_text(json.dumps({"module": os.environ["ORT_NODE"], "model": str(model), "optimized": str(out)}))
+        job.write_text(json.dumps({"module": os.environ["ORT_NODE"], "model": str(model), "optimized": str(out), "level": level}))
         subprocess.run(["node", cases.HERE / "onnxruntime.mjs", job], check=True)
 
 

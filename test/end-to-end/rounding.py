@@ -9,6 +9,8 @@ import onnxruntime
 
 #: What sums in another order may move a value by, in steps of its quantisation.
 NEEDED = 1e-4
+#: Operators that round their first input.
+QUANTIZERS = ("QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeMatMul")
 
 
 def smallest_margin(case, run):
@@ -16,7 +18,7 @@ def smallest_margin(case, run):
     model = onnx.load(str(case.path))
     inputs = case.inputs(run)
     # What the caller gives is no sum.
-    nodes = [node for node in model.graph.node if node.op_type in ("QuantizeLinear", "DynamicQuantizeLinear") and node.input[0] not in inputs]
+    nodes = [node for node in model.graph.node if node.op_type in QUANTIZERS and node.input[0] not in inputs]
     if not nodes:
         return 0.5
     names = list(dict.fromkeys(name for node in nodes for name in (node.input[0], node.output[0])))
@@ -37,7 +39,9 @@ def margin(node, values, weights):
     else:
         low, high = min(x.min(), 0), max(x.max(), 0)
         scaled, turns = x * 255 / (high - low), [-low * 255 / (high - low)]
-    bounds = np.iinfo(values[node.output[0]].dtype)
-    inside = scaled[(values[node.output[0]] > bounds.min) & (values[node.output[0]] < bounds.max)]
+    inside = scaled.reshape(-1)
+    if node.op_type != "DynamicQuantizeMatMul":  # its bytes are not to be seen
+        bounds = np.iinfo(values[node.output[0]].dtype)
+        inside = scaled[(values[node.output[0]] > bounds.min) & (values[node.output[0]] < bounds.max)]
     scaled = np.concatenate([inside, turns])
     return float(np.min(np.abs(scaled - np.floor(scaled) - 0.5), initial=0.5))

@@ -48,6 +48,13 @@ class Tensor:
     wide = property(lambda self: self.array.astype(np.longdouble) if TYPES[self.type].is_float else self.array)
 
 
+class Map:
+    """An input that is a map: its keys and their values, in any order."""
+
+    def __init__(self, keys, values):
+        self.keys, self.values = keys, values
+
+
 class Expected:
     """An output: exact numbers in a wide type, and how far a result may be from them: `ulps` steps of its type (0: the number rounded to it), a number or a
     dictionary by type, plus `slack`, an array or a number. `free` marks elements that the text leaves open."""

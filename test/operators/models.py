@@ -7,6 +7,7 @@ import tempfile
 
 import numpy as np
 import onnx
+from cases import Map
 from elements import TYPES, as_bytes, to_proto
 from judging import difference
 from onnx import helper
@@ -44,6 +45,8 @@ class Model:
 
     def __init__(self, cases):
         self.nodes, self.inputs, self.outputs, self.weights, self.files = [], [], [], [], {}
+        #: The inputs that are maps, each of two files.
+        self.maps = {}
         self.cases = cases
         for index, case in enumerate(cases):
             self.add(index, case, np.random.default_rng([*case.origin, 1]))
@@ -61,6 +64,15 @@ class Model:
         self.inputs.append(info(own, tensor.type, array.shape))
         self.files[own] = array, tensor.type
 
+    def add_map(self, name, given):
+        """An input that is a map, whose parts kiln takes as NAME_keys and NAME_values."""
+        value = onnx.ValueInfoProto(name=name)
+        value.type.map_type.key_type = TYPES[given.keys.type].number
+        value.type.map_type.value_type.tensor_type.elem_type = TYPES[given.values.type].number
+        self.inputs.append(value)
+        self.maps[name] = [(part.array, part.type) for part in (given.keys, given.values)]
+        self.files.update(zip((f"{name}_keys", f"{name}_values"), self.maps[name]))
+
     def add(self, index, case, random):
         style = random.random()
         names = {}
@@ -69,6 +81,9 @@ class Model:
             if tensor is None:
                 continue
             names[f"i{at}"] = name
+            if isinstance(tensor, Map):
+                self.add_map(name, tensor)
+                continue
             constant = tensor.constant if tensor.constant is not None else style < 0.08 or (style < 0.25 and random.random() < 0.5)
             movable = len(tensor.shape) > 1 and not constant and not TYPES[tensor.type].is_narrow and random.random() < 0.12
             self.add_input(name, tensor, constant, random.permutation(len(tensor.shape)) if movable else None)

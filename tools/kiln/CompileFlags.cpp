@@ -70,8 +70,8 @@ static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
     cl::desc("Accuracy of the exp in operations of one name: exact, ulp4 or half, as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
     cl::sub(codeCommands));
 static cl::list<std::string> functions("functions",
-    cl::desc("Take the functions that the model calls and does not have from this ONNX file (.onnx, .textproto); its domains must have the versions that the "
-             "model imports"),
+    cl::desc("Take the functions that the model calls and does not have from this ONNX file (.onnx, .onnxtxt, .textproto); its domains must have the "
+             "versions that the model imports"),
     cl::value_desc("FILE"), cl::sub(compilingCommands));
 static cl::list<std::string> ops("ops",
     cl::desc("Take the operators that the model calls and nobody else has from this file of definitions (docs/Operators.md)"),

@@ -175,7 +175,7 @@ std::optional<Description> readTable(ObjectTables &object, StringRef symbol, Pla
     readQuantization(reader, table, offsetof(kiln_model_info, input_quantization), library.inputs);
     readQuantization(reader, table, offsetof(kiln_model_info, output_quantization), library.outputs);
   }
-  if (*size >= sizeof(kiln_model_info))
+  if (*size > offsetof(kiln_model_info, output_labels))
     readLabels(reader, table, library.outputs);
   library.workspaceBytes = int64_t(integer(offsetof(kiln_model_info, workspace_size), 8).value_or(uint64_t(-1)));
   library.weightsBytes = int64_t(integer(offsetof(kiln_model_info, weights_size), 8).value_or(0));

@@ -52,8 +52,7 @@ static LogicalResult biasAdd(Node &node) {
   return node.result(node.binary<AddOp>(x, node.failed() ? skip : node.broadcastTo(skip, node.dims(x))));
 }
 
-/// The numbers of an activation by name, in the order of ONNX's attributes; fewer: the operator's defaults stand for the others.
-static Value activate(Node &node, Value x, StringRef name, ArrayRef<double> given) {
+Value buildActivation(Node &node, Value x, StringRef name, ArrayRef<double> given) {
   auto at = [&](unsigned i, double fallback) { return number(node, i < given.size() ? given[i] : fallback); };
   if (node.failed())
     return x;
@@ -99,7 +98,7 @@ static Value activateByAttributes(Node &node, Value x, StringRef name) {
     numbers.push_back(node.getFloat(second, 0));
   for (StringRef attribute : {"activation_alpha", "activation_beta", "activation_gamma", "activation_axis"})
     node.ignore(attribute);
-  return activate(node, x, name, numbers);
+  return buildActivation(node, x, name, numbers);
 }
 
 //===- Products ------------------------------------------------------------===//
@@ -152,7 +151,7 @@ Value buildFusedConvolution(Node &node, Value x, Value weight, Value bias, Value
   sum = addChannelBias(node, sum, bias);
   if (z && !node.failed())
     sum = node.binary<AddOp>(sum, node.broadcastTo(z, node.dims(sum)));
-  return name.empty() ? sum : activate(node, sum, name, numbers);
+  return name.empty() ? sum : buildActivation(node, sum, name, numbers);
 }
 
 static LogicalResult fusedConv(Node &node) {

@@ -24,6 +24,9 @@ llvm::ArrayRef<Operator> getContribWeightOperators();
 /// Adds a vector along the last dimension; null: none.
 Value addToRows(Node &node, Value x, Value bias, llvm::StringRef what = "the bias");
 
+/// An activation by name, with numbers in the order of ONNX's attributes; where there are fewer, the operator's defaults stand for the others.
+Value buildActivation(Node &node, Value x, llvm::StringRef name, llvm::ArrayRef<double> given);
+
 /// Layer normalization of the last dimension, or with `rms` its root mean square. `bias` may be null.
 Value normalizeRows(Node &node, Value x, Value scale, Value bias, double epsilon, bool rms);
 

@@ -146,8 +146,7 @@ LogicalResult linearClassifier(Node &node) {
   if (rows == 1 && classes == 2) {
     Value second = node.reshape(node.compare<GreaterOp>(scores, node.splatLike(scores, 0)), {node.dims(scores)[0]});
     at = node.cast(second, node.builder().getI64Type());
-    scores = node.concat({node.binary<SubOp>(node.splatLike(scores, 1), scores), scores}, 1);
-    scores = after == "PROBIT" ? applyPostTransform(node, scores, after) : scores;
+    scores = joinBothScores(node, scores, after != "LOGISTIC", after);
   } else {
     at = bestColumn(node, scores);
     scores = applyPostTransform(node, scores, after);

@@ -2,6 +2,7 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Encoders.h"
+#include "compiler/import/ops/Maps.h"
 #include "compiler/import/ops/Scores.h"
 #include "compiler/import/ops/SupportVectors.h"
 #include "compiler/import/ops/Trees.h"
@@ -109,6 +110,8 @@ ArrayRef<Operator> getLearnedOperators() {
   static const Operator rows[] = {
       {"ArrayFeatureExtractor", 1, Elements::Any, arrayFeatureExtractor, INT64_MAX, "ai.onnx.ml"},
       {"Binarizer", 1, Elements::Number, binarizer, INT64_MAX, "ai.onnx.ml"},
+      {"CastMap", 1, Elements::Sequence, castMap, INT64_MAX, "ai.onnx.ml"},
+      {"DictVectorizer", 1, Elements::Sequence, dictVectorizer, INT64_MAX, "ai.onnx.ml"},
       {"FeatureVectorizer", 1, Elements::Number, featureVectorizer, INT64_MAX, "ai.onnx.ml"},
       {"Imputer", 1, Elements::Number, imputer, INT64_MAX, "ai.onnx.ml"},
       {"LinearClassifier", 1, Elements::Number, linearClassifier, INT64_MAX, "ai.onnx.ml"},

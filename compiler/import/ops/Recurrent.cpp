@@ -1,8 +1,6 @@
 //===- Recurrent.cpp - LSTM, GRU, RNN ----------------------------------------===//
-#include "compiler/import/Node.h"
+#include "compiler/import/ops/Recurrent.h"
 #include "compiler/import/Operators.h"
-#include "compiler/import/ops/Quantization.h"
-#include "dialects/nn/Activations.h"
 
 #include "llvm/Support/Format.h"
 
@@ -10,58 +8,6 @@ using namespace mlir;
 using namespace kiln::nn;
 
 namespace kiln::import {
-
-namespace {
-/// Some directions of a node that one operation computes.
-struct Part {
-  int64_t first, count;
-};
-
-/// What the recurrent operators share. One instance serves all directions of a node.
-class Layer {
-public:
-  Layer(Node &node, int64_t gates, ArrayRef<StringRef> defaults) : node(node), gates(gates), defaults(defaults) {}
-
-  /// With `isQuantized` the weights are bytes, transposed.
-  bool read(bool isQuantized = false);
-  /// Both directions together when they have the same activations, else one by one.
-  SmallVector<Part> parts();
-  UnitAttr isReverse(Part part) {
-    bool backwards = part.count == 1 && (direction == "reverse" || part.first == 1);
-    return backwards ? node.builder().getUnitAttr() : UnitAttr();
-  }
-  /// The part's rows of an operand [directions, ...]; null when the operand is absent.
-  Value rowsOf(Part part, Value operand);
-  /// The state before the first step, [directions, batch, hidden].
-  Value initialState(Part part, unsigned input);
-  /// R transposed: [directions, hidden, gates * hidden].
-  Value recurrenceOf(Part part) { return node.transpose(rowsOf(part, recurrence), {0, 2, 1}); }
-  /// X * W^T + bias for all steps, [steps, batch, directions * gates * hidden].
-  Value inputGates(Part part, Value bias);
-  /// The two halves of B, [directions, gates * hidden] each.
-  std::pair<Value, Value> biases(Part part);
-  ArrayAttr activations(Part part);
-  RankedTensorType statesType(Part part);
-  LogicalResult finish(ArrayRef<Value> states, ArrayRef<Value> hidden, ArrayRef<Value> cells);
-
-  Node &node;
-  int64_t gates, hidden = 0, directions = 1;
-  ArrayRef<StringRef> defaults;
-  std::string direction;
-  bool batchFirst = false;
-  Value x, weight, recurrence, bias, lengths;
-  AffineExpr steps, batch, features;
-  FloatAttr clip;
-
-private:
-  Value readWeights(unsigned at, unsigned scaleAt);
-  bool checkShape(Value value, ArrayRef<AffineExpr> want, StringRef what);
-  bool checkShapes();
-  bool readActivations();
-  /// Of each direction in turn.
-  SmallVector<std::string> names;
-};
-} // namespace
 
 bool Layer::checkShape(Value value, ArrayRef<AffineExpr> want, StringRef what) {
   if (!value || !node.expectRank(value, want.size(), what))
@@ -200,18 +146,18 @@ SmallVector<Part> Layer::parts() {
   return {Part{0, 1}, Part{1, 1}};
 }
 
-ArrayAttr Layer::activations(Part part) {
+ArrayAttr Layer::activations(Part part) const {
   SmallVector<StringRef> chosen;
   for (const std::string &name : ArrayRef(names).slice(part.first * defaults.size(), defaults.size()))
     chosen.push_back(name);
   return node.builder().getStrArrayAttr(chosen);
 }
 
-Value Layer::rowsOf(Part part, Value operand) {
+Value Layer::rowsOf(Part part, Value operand) const {
   return !operand || part.count == directions ? operand : node.slice(operand, 0, node.number(part.first), node.number(part.count));
 }
 
-Value Layer::initialState(Part part, unsigned input) {
+Value Layer::initialState(Part part, unsigned input) const {
   Value given = node.optionalInput(input);
   if (!given)
     return node.splat({node.number(part.count), batch, node.number(hidden)}, node.elementType(x), 0);
@@ -227,7 +173,7 @@ Value Layer::inputGates(Part part, Value bias) {
   return node.reshape(all, {steps, batch, columns});
 }
 
-std::pair<Value, Value> Layer::biases(Part part) {
+std::pair<Value, Value> Layer::biases(Part part) const {
   Value b = rowsOf(part, bias);
   if (!b)
     return {};
@@ -254,11 +200,11 @@ LogicalResult Layer::finish(ArrayRef<Value> states, ArrayRef<Value> last, ArrayR
   return success(!node.failed());
 }
 
-static LogicalResult buildLstm(Node &node, bool isQuantized) {
+static LogicalResult lstm(Node &node) {
   static const StringRef defaults[] = {"Sigmoid", "Tanh", "Tanh"};
   Layer layer(node, 4, defaults);
   bool inputForget = node.getFlag("input_forget");
-  if (!layer.read(isQuantized))
+  if (!layer.read())
     return failure();
   SmallVector<Value> states, hidden, cells;
   OpBuilder &b = node.builder();
@@ -277,11 +223,6 @@ static LogicalResult buildLstm(Node &node, bool isQuantized) {
   }
   return layer.finish(states, hidden, cells);
 }
-
-static LogicalResult lstm(Node &node) { return buildLstm(node, /*isQuantized=*/false); }
-
-/// The LSTM of weights that are bytes. X and the states stay what they are, where ONNX Runtime rounds them to bytes in each step.
-static LogicalResult dynamicQuantizeLstm(Node &node) { return buildLstm(node, /*isQuantized=*/true); }
 
 /// Both biases of a GRU for `gates`, and what is left for the reset gate to multiply.
 static std::pair<Value, Value> gruBiases(Layer &layer, Part part, bool linear) {

@@ -56,6 +56,12 @@ Value applyPostTransform(Node &node, Value scores, StringRef name) {
   return scores;
 }
 
+Value joinBothScores(Node &node, Value score, bool isProbability, StringRef after) {
+  Value other = isProbability ? node.binary<SubOp>(node.splatLike(score, 1), score) : node.unary<NegOp>(score);
+  Value both = node.failed() ? score : node.concat({other, score}, 1);
+  return after == "PROBIT" || after == "LOGISTIC" ? applyPostTransform(node, both, after) : both;
+}
+
 Value readClassLabels(Node &node, StringRef integers, StringRef strings) {
   auto numbers = node.findInts(integers);
   auto texts = node.findStrings(strings);

@@ -10,6 +10,10 @@ namespace kiln::import {
 /// out of the softmax what is zero, or almost, and PROBIT is Winitzki's approximation with a = 0.147, both as ONNX's reference and ONNX Runtime have it.
 Value applyPostTransform(Node &node, Value scores, llvm::StringRef name);
 
+/// Both scores of two classes [rows, 2] from that of the second one [rows, 1], which is a probability or may have either sign. Of the transforms, LOGISTIC and
+/// PROBIT are applied to both, and others leave them (ONNX Runtime).
+Value joinBothScores(Node &node, Value score, bool isProbability, llvm::StringRef after);
+
 /// A constant of floats, one dimension.
 Value constantFloats(Node &node, llvm::ArrayRef<double> values, Type element);
 

@@ -133,14 +133,6 @@ static std::pair<Value, Value> comparePairs(Machine &machine, Value kernels, Arr
   return {sums, node.binary<AddOp>(node.matmul(won, matrix(wins, pairs, classes)), node.matmul(lost, matrix(losses, pairs, classes)))};
 }
 
-/// One score of two classes as both.
-static Value bothScores(Node &node, Value score, StringRef after) {
-  if (after == "NONE")
-    return node.concat({node.unary<NegOp>(score), score}, 1);
-  Value both = node.concat({node.binary<SubOp>(node.splatLike(score, 1), score), score}, 1);
-  return after == "PROBIT" ? applyPostTransform(node, both, after) : both;
-}
-
 LogicalResult svmClassifier(Node &node) {
   Machine machine(node);
   Value labels = readClassLabels(node, "classlabels_ints", "classlabels_strings");
@@ -179,7 +171,8 @@ LogicalResult svmClassifier(Node &node) {
     Value votes;
     std::tie(scores, votes) = comparePairs(machine, machine.compare(x, machine.vectors, count), sizes);
     at = bestColumn(node, votes);
-    scores = classes == 2 ? bothScores(node, scores, machine.after) : applyPostTransform(node, scores, machine.after);
+    bool isProbability = machine.after != "NONE" && machine.after != "LOGISTIC";
+    scores = classes == 2 ? joinBothScores(node, scores, isProbability, machine.after) : applyPostTransform(node, scores, machine.after);
   }
   if (node.failed() || failed(node.result(0, takeLabels(node, labels, at))))
     return failure();

@@ -130,11 +130,7 @@ static Value isAbove(Node &node, Value score, bool isPositive) {
 
 /// Leaves that give numbers to the first class of two alone give the score of the second one: both scores (ONNX Runtime).
 static Value expandScore(Node &node, Value score, bool isPositive, StringRef after) {
-  Value other = isPositive ? node.binary<SubOp>(node.splatLike(score, 1), score) : node.unary<NegOp>(score);
-  Value both = node.concat({other, score}, 1);
-  // Probabilities stay what they are.
-  bool staysSo = after != "PROBIT" && (after != "LOGISTIC" || isPositive);
-  return staysSo ? both : applyPostTransform(node, both, after);
+  return joinBothScores(node, score, isPositive && after != "LOGISTIC", after);
 }
 
 LogicalResult treeEnsembleClassifier(Node &node) {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/calls/TreeRows.h"
 #include "dialects/nn/Calls.h"
+#include "dialects/nn/FullTrees.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -21,7 +22,7 @@ KernelMatch matchTreeRows(GroupOp, Operation *anchor, kernel::TargetAttr) {
   auto op = cast<TreeEnsembleOp>(anchor);
   int64_t trees = op.getTrees().getType().getNumElements() / 4;
   if (auto levels = op.getLevels())
-    return accept(Twine(trees) + " full trees of " + Twine(*levels) + " levels, 8 side by side");
+    return accept(Twine(trees) + " full trees of " + Twine(*levels) + " levels, " + Twine(fullStreams) + " side by side");
   return accept(Twine(trees) + " trees, nodes of " + Twine(8 * op.getWords()) + " bytes, 16 rows or trees side by side");
 }
 

@@ -19,10 +19,11 @@ class Graph:
         return f"{stem}_{self.count}"
 
     def add(self, kind, *inputs, outputs=1, **attributes):
-        """The node's result, or the list of its results."""
-        names = [self.name(kind) for _ in range(outputs)]
+        """The node's result, or the list of its results. `outputs` is their number, or says of each whether it is there."""
+        names = [self.name(kind) if there else "" for there in (outputs if isinstance(outputs, tuple) else [True] * outputs)]
         self.nodes.append(helper.make_node(kind, inputs, names, name=names[0], **attributes))
-        return names[0] if outputs == 1 else names
+        results = [name for name in names if name]
+        return results[0] if len(results) == 1 else results
 
     def constant(self, array):
         name = self.name("const")
@@ -49,6 +50,13 @@ class Graph:
         """`shape` is left out where the graph does not say it."""
         self.nodes.append(helper.make_node("Identity", [value], [name], name=name))
         self.outputs.append(helper.make_tensor_value_info(name, TYPES[np.dtype(dtype)], shape))
+
+    def give(self, name, value, shape):
+        """Makes a node's own result, of floats, an output of that name. No other node may read it yet."""
+        for node in self.nodes:
+            if value in node.output:
+                node.output[list(node.output).index(value)] = name
+        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def branch(self, build):
         """A graph for an If: `build` adds to this graph's names and weights and returns the result's name. Outer values are visible in it."""

@@ -105,6 +105,8 @@ BASES = {
     "LRN": [(1, [IMAGE], {"size": 3})],
     "ai.onnx.ml.LabelEncoder": [(1, [x("i8", 3)], {"classes_strings": ["a", "b"]}), (2, [x("i8", 3)], {"keys_int64s": [1, 2], "values_int64s": [3, 4]})],
     "ai.onnx.ml.ArrayFeatureExtractor": [(1, [M, i8(0, 1)], {})],
+    "ai.onnx.ml.CastMap": [(1, ["map"], {})],
+    "ai.onnx.ml.DictVectorizer": [(1, ["map"], {"int64_vocabulary": [1, 2]})],
     "ai.onnx.ml.CategoryMapper": [(1, [x("S", 3)], {"cats_strings": ["a", "b"], "cats_int64s": [1, 2]})],
     "ai.onnx.ml.FeatureVectorizer": [(1, [M, M], {"inputdimensions": [3, 3]})],
     "ai.onnx.ml.Imputer": [(1, [M], {"imputed_value_floats": [1.0], "replaced_value_float": 0.5})],

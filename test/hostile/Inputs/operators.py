@@ -36,6 +36,10 @@ class Case:
             name = f"i{index}"
             if given is None:
                 name = ""
+            elif isinstance(given, str) and given == "map":
+                values.append(onnx.ValueInfoProto(name=name))
+                values[-1].type.map_type.key_type = TensorProto.INT64
+                values[-1].type.map_type.value_type.tensor_type.elem_type = FLOAT
             elif isinstance(given, str):
                 values.append(value(f"{name}_x"))
                 before.append(helper.make_node({"seq": "SequenceConstruct", "opt": "Optional"}[given], [f"{name}_x"], [name], f"before_{index}"))
@@ -148,7 +152,7 @@ def types(case, facts):
         if isinstance(given, tuple) and not parameter(index).types & {NUMBERS["seq"], NUMBERS["opt"]}:
             yield f"input_{index}_is_sequence", {"inputs": [*case.inputs[:index], "seq", *case.inputs[index + 1:]]}, "sequence"
         if isinstance(given, str) and FLOAT not in parameter(index).types:
-            yield f"input_{index}_is_tensor", {"inputs": [*case.inputs[:index], (FLOAT, (2, 3)), *case.inputs[index + 1:]]}, "sequence|optional"
+            yield f"input_{index}_is_tensor", {"inputs": [*case.inputs[:index], (FLOAT, (2, 3)), *case.inputs[index + 1:]]}, "sequence|optional|map"
 
 
 def changed(case, changes):

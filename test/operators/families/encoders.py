@@ -1,9 +1,9 @@
 """What prepares features, and classifiers by products (ai.onnx.ml)."""
 
 import numpy as np
-from cases import Expected, Tensor, operator
+from cases import Expected, Map, Tensor, operator
 from elements import TYPES
-from trees import TRANSFORMS, transformed
+from trees import TRANSFORMS, expected_scores, transformed
 
 f32 = np.float32
 ML = "ai.onnx.ml"
@@ -29,12 +29,6 @@ def labels_of(g, classes):
     return "string", names, np.array(names, object)
 
 
-def scores_of(scores, name):
-    exact = transformed(scores, name)
-    free = ~((scores > 1e-3) & (scores < 1 - 1e-3)) if name == "PROBIT" else None
-    return Expected(exact, "f32", 4, 2e-6 * (1 + abs(np.nan_to_num(exact))), free)
-
-
 @operator("Imputer", types=NUMBERS, domain=ML)
 def imputer(g):
     x = features(g, g.integer(1, 6), g.integer(1, 5))
@@ -58,6 +52,43 @@ def one_hot_encoder(g):
     cats = [int(v) for v in g.random.permutation(9)[:count]]
     x = Tensor(g.random.integers(0, 9, shape).astype(TYPES[g.type].held), g.type)
     return g.case([x], Expected((x.array[..., None] == np.array(cats)).astype(f32), "f32"), cats_int64s=cats)
+
+
+def drawn_map(g, key_type, value_type):
+    """(the map, {key: value}); some keys are no places of a small vector."""
+    count = g.integer(1, 9)
+    keys = [int(v) for v in g.random.permutation(14)[:count]]
+    keys = np.array([f"w{v}" for v in keys] if key_type == "string" else keys, TYPES[key_type].held)
+    values = np.array([str(g.integer(-99, 99)) for _ in keys], "U") if value_type == "string" else features(g, 1, count, value_type).array[0]
+    return Map(Tensor(keys, key_type), Tensor(values, value_type)), dict(zip(keys.tolist(), values.tolist()))
+
+
+@operator("DictVectorizer", types=["string", "i64"], domain=ML)
+def dict_vectorizer(g):
+    given = ["f32", "f64", "i64"] if g.type == "string" else ["f32", "f64", "string"]
+    kind = g.pick(given)
+    x, entries = drawn_map(g, g.type, kind)
+    wanted = [int(v) for v in g.random.permutation(14)[: g.integer(1, 9)]]
+    if g.type == "string":
+        wanted = [f"w{v}" for v in wanted]
+    elif g.chance(0.2):
+        wanted.append(wanted[0])
+    array = np.array([[entries.get(key, "" if kind == "string" else 0) for key in wanted]], object if kind == "string" else TYPES[kind].held)
+    return g.case([x], Expected(array, kind), **{"string_vocabulary" if g.type == "string" else "int64_vocabulary": wanted})
+
+
+@operator("CastMap", types=["f32", "string"], domain=ML)
+def cast_map(g):
+    x, entries = drawn_map(g, "i64", g.type)
+    to = g.pick([None, "TO_FLOAT", "TO_INT64", *(["TO_STRING"] if g.type == "string" else [])])
+    kind = {"TO_INT64": "i64", "TO_STRING": "string"}.get(to, "f32")
+    cast = {"i64": lambda v: int(float(v)), "string": str, "f32": float}[kind]
+    held = object if kind == "string" else TYPES[kind].held
+    if g.chance(0.5):
+        return g.case([x], Expected(np.array([[cast(entries[key]) for key in sorted(entries)]], held), kind), cast_to=to, map_form=g.pick([None, "DENSE"]))
+    places = g.integer(1, 12)
+    array = np.array([[cast(entries[at]) if at in entries else "0.f" if kind == "string" else 0 for at in range(places)]], held)
+    return g.case([x], Expected(array, kind), cast_to=to, map_form="SPARSE", max_map=places if places > 1 or g.chance(0.5) else None)
 
 
 @operator("FeatureVectorizer", types=NUMBERS, domain=ML)
@@ -90,10 +121,10 @@ def linear_classifier(g):
     weights, bias, after = numbers(g, rows, x.shape[1]), numbers(g, rows), g.pick(["NONE", *TRANSFORMS])
     score = x.array.astype("f8") @ np.array(weights).reshape(rows, -1).T + bias
     if rows == 1:
-        both = np.concatenate([1 - score, score], 1)
-        at, scores = (score[:, 0] > 0).astype(int), scores_of(both, "PROBIT" if after == "PROBIT" else "NONE")
+        both = np.concatenate([-score if after == "LOGISTIC" else 1 - score, score], 1)
+        at, scores = (score[:, 0] > 0).astype(int), expected_scores(both, after if after in ("PROBIT", "LOGISTIC") else "NONE")
     else:
-        at, scores = score.argmax(1), scores_of(score, after)
+        at, scores = score.argmax(1), expected_scores(score, after)
     type, names, table = labels_of(g, classes)
     name = "classlabels_ints" if type == "i64" else "classlabels_strings"
     return g.case([x], Expected(table[at], type), scores, coefficients=weights, intercepts=bias, post_transform=after, **{name: names})
@@ -144,7 +175,8 @@ def svm_classifier(g):
             unsure |= abs(sums[-1]) < 1e-4
     score, after = np.stack(sums, 1), g.pick(["NONE", "NONE", "LOGISTIC", "SOFTMAX"])
     room = 1e-5 * (1 + (abs(kernel) @ abs(table).T).sum(1, keepdims=True))
-    exact = transformed(score, after) if classes > 2 else np.concatenate([-score if after == "NONE" else 1 - score, score], 1)
+    both = np.concatenate([1 - score if after == "SOFTMAX" else -score, score], 1) if classes == 2 else score
+    exact = both if classes == 2 and after == "SOFTMAX" else transformed(both, after)
     type, names, labels = labels_of(g, classes)
     name = "classlabels_ints" if type == "i64" else "classlabels_strings"
     return g.case([x], Expected(labels[votes.argmax(1)], type, free=unsure), Expected(exact, "f32", 4, room), coefficients=weights, rho=rho, support_vectors=vectors, kernel_type=kind,

@@ -111,7 +111,8 @@ def word_conv_embedding(g):
     return g.case([Tensor(ids, "i32"), weight, bias, table], Expected(exact, "f32", 4, 2.0**-24 * 16 * (window * width + 4)))
 
 
-@operator("AveragePool", "BatchNormalization", "Conv", "GlobalAveragePool", "InstanceNormalization", "LRN", "MaxPool", types=["f32"], since=13, until=13, domain="com.ms.internal.nhwc")
+@operator("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace", "GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization", "LRN", "MaxPool", "SpaceToDepth",
+          types=["f32"], since=13, until=13, domain="com.ms.internal.nhwc")
 def channels_last(g):
     """A case of the operator with its channels first, turned."""
     rows = [row for row in OPERATORS[g.op] if row.since <= 13 <= row.until]

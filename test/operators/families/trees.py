@@ -21,7 +21,8 @@ class ListedTrees:
         self.count = g.pick([1, 3, 20, 70])
         for tree in range(self.count):
             self.next = g.integer(0, 5)
-            self.grow(tree, g.integer(0, 4))
+            # Few are deep, so that references are quick; a kernel has parts of a few levels below others.
+            self.grow(tree, g.integer(0, 4) if self.count > 3 or g.chance(0.6) else g.integer(5, 9))
 
     def grow(self, tree, depth):
         g, node = self.g, self.next
@@ -97,10 +98,13 @@ TRANSFORMS = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]
 
 
 def expected_scores(scores, name):
-    """Scores after the transform; a probit is defined between 0 and 1 alone."""
+    """Scores after the transform; a probit is defined between 0 and 1 alone, and a difference of almost equal numbers around 0."""
     exact = transformed(scores, name)
-    free = ~((scores > 1e-3) & (scores < 1 - 1e-3)) if name == "PROBIT" else None
-    return Expected(exact, "f32", 4, 1e-6 * (1 + abs(np.nan_to_num(exact))), free)
+    size = abs(np.nan_to_num(exact))
+    room, free = 2e-6 * (1 + size), None
+    if name == "PROBIT":
+        room, free = room + 1e-6 / (size + 1e-3), ~((scores > 1e-3) & (scores < 1 - 1e-3))
+    return Expected(exact, "f32", 4, room, free)
 
 
 def summed(trees, rows, targets):
@@ -139,10 +143,9 @@ def tree_classifier(g):
     positive = all(leaf[3] >= 0 for leaf in trees.leaves)
     if one:
         score = total.sum(1, keepdims=True) + (base or 0)
-        both = np.concatenate([1 - score if positive else -score, score], 1)
+        both = np.concatenate([1 - score if positive and after != "LOGISTIC" else -score, score], 1)
         labels = (score[:, 0] > (0.5 if positive else 0)).astype(int)
-        stays = after != "PROBIT" and (after != "LOGISTIC" or positive)
-        scores = Expected(both, "f32", 4, 1e-6 * (1 + abs(both))) if stays else expected_scores(both, after)
+        scores = expected_scores(both, after if after in ("PROBIT", "LOGISTIC") else "NONE")
     else:
         total = total + (base or 0)
         labels, scores = total.argmax(1), expected_scores(total, after)
