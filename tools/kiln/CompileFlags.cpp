@@ -376,6 +376,9 @@ Expected<CompileOptions> getCompileOptions() {
     options.inPlace.push_back(text.str());
   }
   options.ioLayouts.assign(ioLayout.begin(), ioLayout.end());
+  for (StringRef text : options.ioLayouts)
+    if (text.ends_with("=packed"))
+      return wrong("io-layout", text, "nwc, nhwc or ndhwc, alone or behind TENSOR=");
   for (StringRef text : limit)
     if (Error error = parseLimit(text, options.limits))
       return std::move(error);

@@ -26,8 +26,13 @@ static cl::list<std::string> kernelsEmit("emit", cl::CommaSeparated, cl::desc("W
 
 static json::Array describeTensors(ArrayRef<KernelTensor> tensors) {
   json::Array list;
-  for (const KernelTensor &tensor : tensors)
-    list.push_back(json::Object{{"name", jsonText(tensor.name)}, {"type", tensor.element}, {"dims", json::Array(map_range(tensor.dims, jsonText))}});
+  for (const KernelTensor &tensor : tensors) {
+    json::Object object{{"name", jsonText(tensor.name)}, {"type", tensor.element}, {"dims", json::Array(map_range(tensor.dims, jsonText))}};
+    if (tensor.isPacked)
+      object["packed"] = true;
+    if (!tensor.isSums)
+      list.push_back(std::move(object));
+  }
   return list;
 }
 
