@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
@@ -140,6 +141,7 @@ public:
 private:
   void planBlocks();
   void planChunks();
+  AffineExpr chooseHeight() const;
   AffineExpr countBlocks() const;
   unsigned getMiddleUnits() const;
   AffineExpr chooseUnits() const;
@@ -234,7 +236,18 @@ AffineExpr ContractionEmitter::chooseUnits() const {
   return k.index(arith::SelectOp::create(k.builder(), k.loc(), fits, k.emitConstant(middle), k.emitConstant(blockUnits)));
 }
 
-AffineExpr ContractionEmitter::countBlocks() const { return simplifyDim(rowDims[cut].extent.ceilDiv(blockUnits)); }
+/// The most rows of a block where only run time knows how far apart rows lie: fewer if they share a set of the first-level cache.
+AffineExpr ContractionEmitter::chooseHeight() const {
+  int64_t inSet = std::min<int64_t>(k.target().tuned(kernel::Tuned::SetRows), blockUnits), bytes = k.target().tuned(kernel::Tuned::SetBytes);
+  AffineExpr apart = rowDims[cut].lhsStride * elementBytes(cast<MemRefType>(c.lhs.getType()).getElementType());
+  // 0 where they do, 1 where they do not.
+  AffineExpr isApart = (apart % bytes + (bytes - 1)).floorDiv(bytes);
+  return simplifyDim(isApart * (blockUnits - inSet) + inSet);
+}
+
+AffineExpr ContractionEmitter::countBlocks() const {
+  return simplifyDim(rowDims[cut].extent.ceilDiv(c.allHeights ? chooseHeight() : k.constant(blockUnits)));
+}
 
 /// Blocks of the same height and of one row less, as of a static count.
 void ContractionEmitter::forEvenBlock(AffineExpr block, BlockBody body) const {
