@@ -22,7 +22,7 @@ std::optional<std::pair<int64_t, int64_t>> readPanels(StringRef layout) {
   return std::pair(width, depth);
 }
 
-PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : kernel(kernel) {
+PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : kernel(kernel), function(name) {
   name.consume_back("_packed");
   prefix = name.str() + "_pack";
   auto packed = find_if(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isPacked; });
@@ -40,9 +40,10 @@ PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : ker
 
 std::string PackFunctions::comment() const {
   std::string sums = none_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; }) ? "" : " and the sums of its columns";
-  return "/* Packs the right side of " + prefix + "ed() once for any number of calls: " + matrix->field + sums + " in the form that the kernel of this CPU reads.\n" +
-         " *   " + matrix->field + ": " + shapeText(*matrix, kernel.model) + ", or its transpose if `transposed` is not 0; not needed afterwards\n" +
-         " *   packed: " + prefix + "_size() bytes of the caller's, aligned to KILN_ALIGNMENT, written\n" +
+  return "/* Packs the right side of " + function + "() once for any number of calls: " + matrix->field + sums +
+         " in the form that the kernel of this CPU reads.\n *   " + matrix->field + ": " + shapeText(*matrix, kernel.model) +
+         ", or its transpose if `transposed` is not 0; not needed afterwards\n *   packed: " + prefix +
+         "_size() bytes of the caller's, aligned to KILN_ALIGNMENT, written\n"
          " * Threads may share what is packed. Its bytes are for this process: another CPU, KILN_TARGET or library may want others. */\n";
 }
 
@@ -62,8 +63,8 @@ std::string PackFunctions::panelBytes() const {
 std::string PackFunctions::checkSizes(StringRef fault) const {
   std::string text;
   for (const SignatureSymbol *size : sizes)
-    text += "  if (" + size->field + " < " + std::to_string(size->min) + " || " + size->field + " > " + std::to_string(size->max) + ")\n    return " + fault.str() +
-            ";\n";
+    text += "  if (" + size->field + " < " + std::to_string(size->min) + " || " + size->field + " > " + std::to_string(size->max) + ")\n    return " +
+            fault.str() + ";\n";
   return text;
 }
 

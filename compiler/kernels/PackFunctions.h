@@ -26,8 +26,8 @@ private:
   std::string checkSizes(llvm::StringRef fault) const;
 
   const CompiledKernel &kernel;
-  /// gemm_f32_pack, beside gemm_f32_packed.
-  std::string prefix;
+  /// gemm_f32_packed, and gemm_f32_pack beside it.
+  std::string function, prefix;
   const SignatureTensor *matrix = nullptr;
   /// C text of its sizes, and the parameters of those that the caller gives.
   std::string rows, columns;

@@ -49,6 +49,17 @@ static json::Object describeKernel(const KernelForm &form) {
                       {"outputs", describeTensors(form.outputs)}};
 }
 
+/// The kernel with sizes that --dim makes static: its functions do not take them.
+static KernelForm setStaticSizes(KernelForm form, const std::map<std::string, int64_t> &dims) {
+  erase_if(form.sizes, [&](const std::string &size) { return dims.count(size) != 0; });
+  for (std::vector<KernelTensor> *tensors : {&form.inputs, &form.outputs})
+    for (KernelTensor &tensor : *tensors)
+      for (std::string &dim : tensor.dims)
+        if (auto fixed = dims.find(dim); fixed != dims.end())
+          dim = std::to_string(fixed->second);
+  return form;
+}
+
 static void printKernelList(ArrayRef<KernelForm> forms) {
   if (wantsJson()) {
     json::Array list;
@@ -96,7 +107,7 @@ static int compileAndWrite(std::vector<KernelForm> forms, const CompileOptions &
   std::vector<std::string> errors;
   json::Array descriptions;
   for (const KernelForm &form : forms)
-    descriptions.push_back(describeKernel(form));
+    descriptions.push_back(describeKernel(setStaticSizes(form, options.dims)));
   CompileStatus status = compileKernels(std::move(forms), options, library, errors);
   if (status == CompileStatus::Bug)
     errors.insert(errors.begin(), "internal error in Kiln, please report it with the command");

@@ -88,9 +88,8 @@ SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t 
       AffineExpr at = right + (lane + (v * steps + step) * stepLanes) * laneStride;
       row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
     }
-    // A few rows are bound by bandwidth: there is no latency to hide.
     bool isFirstOfLine = !place || (*place * panel.vectors + v) * panel.lanes % elementsPerLine == 0;
-    for (auto [level, elements] : llvm::enumerate(rows >= 4 && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
+    for (auto [level, elements] : llvm::enumerate(rows >= fewestRowsAhead && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
   }
   if (toCome && (!place || *place % std::max<int64_t>(1, toCome->stepsPerLine) == 0)) {

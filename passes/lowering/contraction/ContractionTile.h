@@ -68,6 +68,8 @@ struct TileEmitter {
   mlir::AffineExpr laneStride;
   /// How many elements ahead of its use the right side, which is read from one end to the other, is asked for: into the first-level cache, the second, ...
   llvm::ArrayRef<int64_t> ahead = {};
+  /// The fewest rows of a tile that asks: fewer are bound by bandwidth, so there is no latency to hide where the right side is read from one end to the other.
+  size_t fewestRowsAhead = 4;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
   std::optional<LinesToCome> toCome = std::nullopt;
