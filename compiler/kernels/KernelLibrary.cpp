@@ -1,9 +1,11 @@
 //===- KernelLibrary.cpp - Several kernels in one library -----------------------===//
 #include "compiler/kernels/KernelLibrary.h"
 #include "compiler/emit/ChoicePrinter.h"
+#include "compiler/emit/DataObject.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Objects.h"
 #include "compiler/emit/Temporary.h"
+#include "compiler/kernels/KernelRecord.h"
 #include "compiler/kernels/PackFunctions.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -88,6 +90,7 @@ CompileOptions KernelLibraryBuilder::makeOptions(const KernelForm &form, const s
   if (!form.definitions.empty())
     own.definitions = {form.definitions};
   own.progress = nullptr;
+  own.isInternal = true;
   for (const KernelTensor &input : form.inputs)
     if (input.isPacked)
       own.ioLayouts.push_back(input.name + "=packed");
@@ -211,8 +214,15 @@ CompileStatus KernelLibraryBuilder::addFunctions() {
     library.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
   library.name = options.name;
   library.header = {sources.header.name, sources.header.text, nullptr};
-  // That of the first kernel's model.
+  // Not that of the first kernel's model.
   library.record = {};
+  if (std::string triple = baseline.getTriple().str(); canMakeDataObject(triple)) {
+    std::vector<KernelForm> forms;
+    for (const CompiledKernel &kernel : kernels)
+      forms.push_back(setStaticSizes(kernel.form, options.dims));
+    std::string record = printRecord(options.name, kernels.front().model.target, forms);
+    library.record = {options.name + "_record.o", makeRecordObject(triple, kernelsSection, record), nullptr};
+  }
   library.sources.clear();
   return CompileStatus::Done;
 }
