@@ -132,6 +132,7 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
     read->library = result.name;
   read->weightsBytes = weights.weightsBytes;
   read->externalWeights = weights.externalWeights;
+  read->isInternal = options.isInternal;
   read->weightsChecksum = weights.weightsChecksum;
   // The modules of one library: with modules for JavaScript, those of the same target, which are for different sizes.
   auto isInLibrary = [&](const TargetModule &other) { return !options.webModules || other.name == target.name; };

@@ -62,6 +62,8 @@ struct CompileOptions {
   std::vector<std::string> inPlace;
   /// The layouts in which the caller has inputs and outputs: TENSOR=LAYOUT, or LAYOUT for all of its rank.
   std::vector<std::string> ioLayouts;
+  /// The model's functions are only for other objects of the same library: shared libraries hide them.
+  bool isInternal = false;
   Accuracy accuracy = Accuracy::Default;
   /// The accuracy of exp in the nn operations of one name, which overrides `accuracy`: OP=exact, OP=ulp4, OP=half.
   std::vector<std::string> opAccuracy;

@@ -100,6 +100,8 @@ struct Signature {
   uint64_t weightsChecksum = 0;
   /// Whether the weights are in a separate file, whose mapping the caller passes.
   bool externalWeights = false;
+  /// Whether shared libraries hide its functions.
+  bool isInternal = false;
 
   /// Whether programs call its functions directly, rather than functions that check the CPU or choose a target first.
   bool isWhole() const { return variant.empty() && !isGuarded; }

@@ -5,6 +5,7 @@
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -55,7 +56,8 @@ static std::string listNames(ArrayRef<KernelParameter> parameters) {
   return join(map_range(parameters, [](const KernelParameter &parameter) { return parameter.name; }), ", ");
 }
 
-/// What is wrong with a value for a parameter of the table: a number for a word is not, but a word for a number is, and so is a size of nothing.
+/// What is wrong with a value for a parameter of the table: a number for a word is not, but a word for a number is, and so are a size of nothing and a
+/// negative number. The root of a variance less an epsilon is none.
 static StringRef findValueFault(StringRef given, StringRef standard) {
   double real;
   int64_t integer = 0, other = 0;
@@ -64,7 +66,7 @@ static StringRef findValueFault(StringRef given, StringRef standard) {
   if (given.getAsDouble(real))
     return "a number";
   if (standard.getAsInteger(10, other))
-    return "";
+    return std::isfinite(real) && real >= 0 ? "" : "a number that is not negative";
   if (given.getAsInteger(10, integer) || integer < 0)
     return "an integer that is not negative";
   return integer == 0 && other > 0 ? "a positive integer" : "";

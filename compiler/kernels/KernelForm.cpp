@@ -25,11 +25,12 @@ std::string describeUnknownType(StringRef name) {
   return ("'" + name + "' is no element type; expected f32, f16, bf16, f64, bool, or integers such as i8 and u64").str();
 }
 
-std::string KernelTensor::text() const { return element + (isValue() ? "" : "[" + join(dims, ",") + "]"); }
+std::string KernelTensor::text() const { return (isPacked ? "packed " : "") + element + (isValue() ? "" : "[" + join(dims, ",") + "]"); }
 
 std::string KernelForm::signature() const {
   auto list = [](ArrayRef<KernelTensor> tensors) {
-    return join(map_range(tensors, [](const KernelTensor &tensor) { return tensor.name + ": " + tensor.text(); }), ", ");
+    auto shown = make_filter_range(tensors, [](const KernelTensor &tensor) { return !tensor.isSums; });
+    return join(map_range(shown, [](const KernelTensor &tensor) { return tensor.name + ": " + tensor.text(); }), ", ");
   };
   return kernel + "(" + join(sizes, ", ") + "; " + list(inputs) + ") -> " + list(outputs);
 }
@@ -143,6 +144,11 @@ std::vector<KernelTensor> FormReader::readTensors() {
   while (fault.empty() && !take(")")) {
     KernelTensor tensor;
     tensor.name = word().str();
+    skipBlanks();
+    if (bool isNamed = rest.starts_with(":"); !isNamed && (tensor.name == "packed" || tensor.name == "sums")) {
+      (tensor.name == "packed" ? tensor.isPacked : tensor.isSums) = true;
+      tensor.name = word().str();
+    }
     expect(":");
     tensor.element = word().str();
     if (fault.empty() && !findElementNumber(tensor.element))

@@ -9,6 +9,8 @@
 //   y = Softmax<axis = -1>(x)           attributes: integers, reals, lists of integers, "strings", names of types
 //   y = Pow(x, 2.0)                     constants: reals are f32, integers i64; 0:u8 is of another type; [0, -1] is a list of i64
 //   y = com.microsoft.QuickGelu(x)      an operator of another domain
+//   packed b: i8[k, n]                  an operand, the right side of a product, that a function of the library packs first
+//   sums s: i32[n]                      the sums of its columns, which that function stores behind it
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_KERNELS_KERNELFORM_H
@@ -29,6 +31,8 @@ struct KernelTensor {
   std::string element;
   /// Names of sizes, and numbers. For results of definitions, expressions for people to read.
   std::vector<std::string> dims;
+  /// A matrix that the caller packs, and the sums of its columns, of which he knows nothing.
+  bool isPacked = false, isSums = false;
 
   bool isValue() const { return dims.empty(); }
   /// f32[m,k].

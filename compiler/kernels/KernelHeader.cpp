@@ -10,6 +10,7 @@
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
+#include "compiler/kernels/PackFunctions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -33,12 +34,19 @@ public:
   }
   std::string defineRun() const;
   std::string defineSize() const;
+  /// What packs an operand; null: there is none.
+  const PackFunctions *packs() const { return pack ? &*pack : nullptr; }
 
 private:
   const SignatureSymbol *findSize(StringRef size) const;
   std::string nameOf(const SignatureTensor &tensor) const { return names.at(tensor.onnxName); }
   /// Statements that fill the struct of dimensions.
   std::string setDims() const;
+  std::string setPacked() const;
+  /// The operand of the form with the name of a tensor.
+  const KernelTensor &formOf(const SignatureTensor &tensor) const {
+    return *find_if(form.inputs, [&](const KernelTensor &operand) { return operand.name == tensor.onnxName; });
+  }
 
   const KernelForm &form;
   const Signature &model;
@@ -48,6 +56,8 @@ private:
   std::vector<std::string> sizeParameters, runParameters;
   /// The parameter of each tensor.
   std::map<std::string, std::string> names;
+  /// What packs an operand.
+  std::optional<PackFunctions> pack;
 };
 } // namespace
 
@@ -69,8 +79,10 @@ KernelFunction::KernelFunction(StringRef library, const CompiledKernel &kernel)
     }
   runParameters = sizeParameters;
   for (const SignatureTensor &tensor : model.inputs) {
+    if (formOf(tensor).isSums)
+      continue;
     std::string &field = names[tensor.onnxName] = scope.unique(tensor.field);
-    std::string type = publicType(tensor.type.getElementType());
+    std::string type = formOf(tensor).isPacked ? "void" : publicType(tensor.type.getElementType());
     runParameters.push_back(tensor.dims.empty() ? type + " " + field : "const " + type + " *" + field);
   }
   for (const SignatureTensor &tensor : model.outputs) {
@@ -78,6 +90,8 @@ KernelFunction::KernelFunction(StringRef library, const CompiledKernel &kernel)
     runParameters.push_back(publicType(tensor.type.getElementType()) + " *" + field);
   }
   runParameters.insert(runParameters.end(), {"void *workspace", "const kiln_context *context"});
+  if (!kernel.panels.empty())
+    pack.emplace(name, kernel);
 }
 
 /// Lines of a comment, broken between words.
@@ -104,7 +118,9 @@ std::string KernelFunction::comment() const {
     bounds += (bounds.empty() ? "" : ", ") + size->field + ": " + std::to_string(size->min) + " to " + std::to_string(size->max);
   text += bounds.empty() ? "" : wrap("  " + bounds);
   for (const SignatureTensor &tensor : model.inputs)
-    text += wrap("  " + nameOf(tensor) + ": " + makeCommentText(shapeText(tensor, model)) + (tensor.dims.empty() ? ", by value" : ""));
+    if (!formOf(tensor).isSums)
+      text += wrap("  " + nameOf(tensor) + ": " + makeCommentText(shapeText(tensor, model)) + (tensor.dims.empty() ? ", by value" : "") +
+                   (formOf(tensor).isPacked ? ", as " + pack->packFunction() + "() has written it for the same sizes" : ""));
   for (const SignatureTensor &tensor : model.outputs) {
     std::string place;
     for (auto [i, input] : enumerate(tensor.inPlaceOf))
@@ -131,15 +147,36 @@ std::string KernelFunction::setDims() const {
   return text;
 }
 
+/// Statements that set the packed operand, and what lies behind it.
+std::string KernelFunction::setPacked() const {
+  std::string text;
+  for (const SignatureTensor &tensor : model.inputs) {
+    std::string type = "const " + publicType(tensor.type.getElementType()) + " *";
+    if (formOf(tensor).isPacked) {
+      text += "  if (reinterpret_cast<uintptr_t>(" + nameOf(tensor) + ") % KILN_ALIGNMENT != 0)\n    return KILN_STATUS_INVALID_ARGUMENT;\n";
+      text += "  inputs." + tensor.field + " = static_cast<" + type + ">(" + nameOf(tensor) + ");\n";
+    } else if (formOf(tensor).isSums) {
+      std::string matrix;
+      for (const SignatureTensor &other : model.inputs)
+        matrix = formOf(other).isPacked ? nameOf(other) : matrix;
+      text += "  if (const kiln::panels *form = " + matrix + " ? " + pack->panelsFunction() + "() : nullptr)\n    inputs." + tensor.field +
+              " = reinterpret_cast<" + type + ">(static_cast<const char *>(" + matrix + ") + " + pack->panelBytes() + ");\n";
+    }
+  }
+  return text;
+}
+
 std::string KernelFunction::defineRun() const {
-  std::string text = "extern \"C\" " + declareRun() + " {\n", arguments;
+  std::string text = (pack ? pack->define() : "") + "extern \"C\" " + declareRun() + " {\n", arguments;
   if (model.hasDims()) {
     text += "  " + model.name + "_dims dims = {};\n" + setDims();
     arguments = "&dims, ";
   }
   text += "  " + model.name + "_inputs inputs = {};\n";
+  text += setPacked();
   for (const SignatureTensor &tensor : model.inputs)
-    text += "  inputs." + tensor.field + " = " + (tensor.dims.empty() ? "&" : "") + nameOf(tensor) + ";\n";
+    if (!formOf(tensor).isPacked && !formOf(tensor).isSums)
+      text += "  inputs." + tensor.field + " = " + (tensor.dims.empty() ? "&" : "") + nameOf(tensor) + ";\n";
   text += "  " + model.name + "_outputs outputs = {};\n";
   for (const SignatureTensor &tensor : model.outputs)
     text += "  outputs." + tensor.field + " = " + nameOf(tensor) + ";\n";
@@ -184,6 +221,8 @@ std::string printKernelHeader(StringRef name, ArrayRef<CompiledKernel> kernels) 
   for (const CompiledKernel &kernel : kernels) {
     KernelFunction function(name, kernel);
     text += function.comment() + api + " " + function.declareRun() + ";\n" + api + " " + function.declareSize() + ";\n\n";
+    if (const PackFunctions *pack = function.packs())
+      text += pack->comment() + api + " " + pack->declareSize() + ";\n" + api + " " + pack->declarePack() + ";\n\n";
   }
   return text + "#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n#endif /* " + guard + " */\n";
 }
@@ -193,6 +232,8 @@ std::string printKernelUnit(StringRef name, ArrayRef<CompiledKernel> kernels) {
   text += "#include \"" + name.str() + ".h\"\n";
   for (const CompiledKernel &kernel : kernels)
     text += "#include \"" + kernel.model.name + ".h\"\n";
+  if (any_of(kernels, [](const CompiledKernel &kernel) { return !kernel.panels.empty(); }))
+    text += "#include \"kiln/pack.h\"\n";
   text += "\nnamespace {\nalignas(KILN_ALIGNMENT) unsigned char empty_workspace[KILN_ALIGNMENT];\n} // namespace\n\n";
   text += "extern \"C\" const char *" + name.str() + "_target(void) { return " + kernels.front().model.name + "_target(); }\n\n";
   for (const CompiledKernel &kernel : kernels) {

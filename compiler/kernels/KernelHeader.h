@@ -7,10 +7,18 @@
 
 namespace kiln {
 
+/// How a target's kernel wants its packed operand.
+struct PanelsOfTarget {
+  std::string target;
+  int64_t width, depth;
+};
+
 /// A compiled kernel: what it is for, and the small model behind its function.
 struct CompiledKernel {
   KernelForm form;
   Signature model;
+  /// Those of each target; empty without a packed operand.
+  std::vector<PanelsOfTarget> panels;
 };
 
 /// NAME.h: the C ABI block, and two functions for each kernel.

@@ -1,9 +1,12 @@
 //===- KernelLibrary.cpp - Several kernels in one library -----------------------===//
 #include "compiler/kernels/KernelLibrary.h"
 #include "compiler/emit/ChoicePrinter.h"
+#include "compiler/emit/DataObject.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Objects.h"
 #include "compiler/emit/Temporary.h"
+#include "compiler/kernels/KernelRecord.h"
+#include "compiler/kernels/PackFunctions.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -87,6 +90,10 @@ CompileOptions KernelLibraryBuilder::makeOptions(const KernelForm &form, const s
   if (!form.definitions.empty())
     own.definitions = {form.definitions};
   own.progress = nullptr;
+  own.isInternal = true;
+  for (const KernelTensor &input : form.inputs)
+    if (input.isPacked)
+      own.ioLayouts.push_back(input.name + "=packed");
   keepSizes(form, own.dims);
   keepSizes(form, own.dimBounds);
   keepSizes(form, own.specialize);
@@ -138,6 +145,17 @@ void KernelLibraryBuilder::takeResults(Compilation compilation) {
   library.cachedUnits = cached;
 }
 
+/// How each target's kernel wants the packed operand. Versions for special sizes want it alike.
+static std::vector<PanelsOfTarget> listPanels(ArrayRef<Signature> signatures) {
+  std::vector<PanelsOfTarget> all;
+  for (const Signature &signature : signatures)
+    for (const SignatureTensor &input : signature.inputs)
+      if (auto panels = readPanels(input.layout);
+          panels && none_of(all, [&](const PanelsOfTarget &other) { return other.target == signature.target; }))
+        all.push_back({signature.target, panels->first, panels->second});
+  return all;
+}
+
 CompileStatus KernelLibraryBuilder::addKernel(KernelForm form, const std::string &folder) {
   std::string path = folder + "/" + form.name + ".onnx";
   {
@@ -173,7 +191,7 @@ CompileStatus KernelLibraryBuilder::addKernel(KernelForm form, const std::string
   if (!baseline)
     baseline = baselineOf(signatures.front());
   headers.push_back({compilation.header.path, compilation.header.contents});
-  kernels.push_back({std::move(form), mergeSignatures(signatures)});
+  kernels.push_back({std::move(form), mergeSignatures(signatures), listPanels(signatures)});
   takeResults(std::move(compilation));
   return CompileStatus::Done;
 }
@@ -196,8 +214,15 @@ CompileStatus KernelLibraryBuilder::addFunctions() {
     library.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
   library.name = options.name;
   library.header = {sources.header.name, sources.header.text, nullptr};
-  // That of the first kernel's model.
+  // Not that of the first kernel's model.
   library.record = {};
+  if (std::string triple = baseline.getTriple().str(); canMakeDataObject(triple)) {
+    std::vector<KernelForm> forms;
+    for (const CompiledKernel &kernel : kernels)
+      forms.push_back(setStaticSizes(kernel.form, options.dims));
+    std::string record = printRecord(options.name, kernels.front().model.target, forms);
+    library.record = {options.name + "_record.o", makeRecordObject(triple, kernelsSection, record), nullptr};
+  }
   library.sources.clear();
   return CompileStatus::Done;
 }

@@ -58,6 +58,12 @@ static bool isIoLayout(Operation *, Attribute value) {
   return word && (word == "nwc" || word == "nhwc" || word == "ndhwc");
 }
 
+/// Of a packed argument, its kernel says the panels behind the word.
+static bool isArgumentLayout(Operation *op, Attribute value) {
+  auto word = dyn_cast<StringAttr>(value);
+  return isIoLayout(op, value) || (word && word.getValue().starts_with("packed"));
+}
+
 static constexpr llvm::StringLiteral layouts = "\"nwc\", \"nhwc\" or \"ndhwc\"";
 static constexpr llvm::StringLiteral quantization = "a dictionary with axis, scales and as many zero_points";
 /// Lines of a module, or a text of one operation.
@@ -87,7 +93,7 @@ static constexpr kernel::AttributeRule argumentRules[] = {
     {nameAttrName, "func.func", "a string", isKind<StringAttr>},
     {rangeAttrName, "func.func", "two numbers (f64), the lower one first", isRange},
     {quantizationAttrName, "func.func", quantization, isQuantization},
-    {layoutAttrName, "func.func", layouts, isIoLayout},
+    {layoutAttrName, "func.func", "\"nwc\", \"nhwc\", \"ndhwc\" or \"packed\"", isArgumentLayout},
 };
 
 static constexpr kernel::AttributeRule resultRules[] = {

@@ -8,6 +8,7 @@
 //                                                      %r = nn.transpose %c [0, 2, 3, 1]
 //                                                      return %r                          {nn.layout = "nhwc"}
 //
+// With TENSOR=packed, he gives the right side of a product as a kernel wants it (passes/target/groups/PackedInputs.h), and the argument is only marked.
 // PropagateLayout cancels these transposes where the operations behind them work on that layout.
 //
 //===----------------------------------------------------------------------===//
@@ -27,6 +28,9 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 
 using namespace nn;
+
+/// That of an input whose kernel says the rest. `kiln kernels` asks for it, with a function that packs; it is no choice of users of models.
+static constexpr StringLiteral packed = "packed";
 
 /// The rank that a layout is for; 0: no such layout.
 static int64_t rankOf(StringRef layout) { return llvm::StringSwitch<int64_t>(layout).Case("nwc", 3).Case("nhwc", 4).Case("ndhwc", 5).Default(0); }
@@ -63,7 +67,7 @@ struct SetIoLayouts : impl::SetIoLayoutsBase<SetIoLayouts> {
   LogicalResult parse() {
     for (const std::string &text : layouts) {
       auto [tensor, layout] = StringRef(text).contains('=') ? StringRef(text).rsplit('=') : std::pair<StringRef, StringRef>("", text);
-      if (!rankOf(layout))
+      if (!rankOf(layout) && (tensor.empty() || layout != packed))
         return refuse(text + ": expected nwc, nhwc or ndhwc, alone or behind TENSOR=");
       requests.push_back({tensor, layout});
     }
@@ -77,6 +81,8 @@ struct SetIoLayouts : impl::SetIoLayoutsBase<SetIoLayouts> {
       if (request.tensor.empty() ? type.getRank() != rankOf(request.layout) : request.tensor != name)
         continue;
       request.isUsed = true;
+      if (request.layout == packed)
+        return request.layout;
       if (type.getRank() != rankOf(request.layout))
         return refuse(name + "=" + request.layout + ": expected a tensor of rank " + Twine(rankOf(request.layout)) + ", it has " + Twine(type.getRank()));
       if (layout.empty() || !request.tensor.empty())
@@ -112,6 +118,10 @@ struct SetIoLayouts : impl::SetIoLayoutsBase<SetIoLayouts> {
         return failure();
       if (layout->empty())
         continue;
+      if (*layout == packed) {
+        main.setArgAttr(argument.getArgNumber(), layoutAttrName, b.getStringAttr(packed));
+        continue;
+      }
       SmallVector<int64_t> outward = toCaller(type.getRank());
       DimExprs dims = getDims(type);
       argument.setType(makeTensorType(llvm::map_to_vector(outward, [&](int64_t i) { return dims[i]; }), type.getElementType()));
@@ -136,6 +146,8 @@ struct SetIoLayouts : impl::SetIoLayoutsBase<SetIoLayouts> {
       FailureOr<StringRef> layout = findLayout(name ? name.getValue() : "", type);
       if (failed(layout))
         return failure();
+      if (*layout == packed)
+        return refuse(name.getValue() + "=packed: only inputs can be packed");
       if (layout->empty())
         continue;
       SmallVector<int64_t> outward = toCaller(type.getRank());

@@ -1,5 +1,6 @@
 //===- KernelFunctions.cpp - The kernels of `kiln kernels` in the benchmark -===//
 #include "test/benchmark/KernelFunctions.h"
+#include "kiln/half.h"
 #include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
@@ -73,6 +74,35 @@ std::function<kiln_status()> makeKernelCall(const char *path, const std::vector<
   if (!call)
     error = "the library of kernels has nothing for '" + kind + "'";
   return call;
+}
+
+/// The same numbers as halves, in the first half of the buffer.
+static void convert(const Buffer &buffer, int64_t elements, kiln_element_type element) {
+  auto *words = reinterpret_cast<uint16_t *>(buffer.get());
+  for (int64_t i = 0; i < elements && element != KILN_ELEMENT_F32; ++i) {
+    float number = float(i % 13) * 0.1f - 0.6f;
+    words[i] = element == KILN_ELEMENT_F16 ? f32_to_f16(number) : f32_to_bf16(number);
+  }
+}
+
+std::function<kiln_status()> makePackedCall(const char *path, const std::vector<std::string> &words, kiln_element_type element, const kiln_context &context) {
+  void *library = dlopen(path, RTLD_NOW);
+  std::string name = std::string("library_gemm_") + (element == KILN_ELEMENT_F16 ? "f16" : element == KILN_ELEMENT_BF16 ? "bf16" : "f32") + "_pack";
+  auto find = [&](const char *suffix) { return dlsym(library, (name + suffix).c_str()); };
+  auto packSize = reinterpret_cast<size_t (*)(S, S)>(find("_size"));
+  auto pack = reinterpret_cast<kiln_status (*)(S, S, const void *, int, void *)>(find(""));
+  auto run = reinterpret_cast<Product>(find("ed"));
+  auto size = reinterpret_cast<size_t (*)(S, S, S)>(find("ed_workspace_size"));
+  if (words.front() != "gemm" || !packSize || !pack || !run || !size)
+    return nullptr;
+  S m = std::atoll(words[1].c_str()), n = std::atoll(words[2].c_str()), k = std::atoll(words[3].c_str());
+  Buffer a = allocate(m * k), b = allocate(k * n), c = allocate(m * n), packed = allocate(S(packSize(n, k) / sizeof(float)) + 16);
+  Buffer workspace = allocate(S(size(m, n, k) / sizeof(float)) + 16);
+  convert(a, m * k, element);
+  convert(b, k * n, element);
+  if (pack(n, k, b.get(), 0, packed.get()))
+    return nullptr;
+  return [=, &context] { return run(m, n, k, a.get(), packed.get(), c.get(), workspace.get(), &context); };
 }
 
 std::function<void()> makeOpenBlas(const std::vector<std::string> &words) {

@@ -104,8 +104,11 @@ def kernels_markdown(report):
                ("f32 us", lambda r: f"{r['f32_us']:.4g}" if "f32_us" in r else "", halves),
                ("times f32", lambda r: f"{r['kiln_us'] / r['f32_us']:.2f}" if "f32_us" in r else "", halves)]
     library, blas = any("library_us" in r for r in results), any("openblas_us" in r for r in results)
-    columns += [("library us", lambda r: f"{r['library_us']:.4g}", library),
-                ("ratio to Kiln", lambda r: f"{r['library_us'] / r['kiln_us']:.2f}", library),
+    packed = any("packed_us" in r for r in results)
+    columns += [("packed us", lambda r: f"{r['packed_us']:.4g}" if "packed_us" in r else "", packed),
+                ("ratio to Kiln", lambda r: f"{r['packed_us'] / r['kiln_us']:.2f}" if "packed_us" in r else "", packed),
+                ("library us", lambda r: f"{r['library_us']:.4g}" if "library_us" in r else "", library),
+                ("ratio to Kiln", lambda r: f"{r['library_us'] / r['kiln_us']:.2f}" if "library_us" in r else "", library),
                 ("OpenBLAS us", lambda r: f"{r['openblas_us']:.4g}" if "openblas_us" in r else "", blas),
                 ("ratio to library", lambda r: f"{r['openblas_us'] / r['library_us']:.2f}" if "openblas_us" in r else "", blas)]
     columns = [(name, value) for name, value, wanted in columns if wanted]

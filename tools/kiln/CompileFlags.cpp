@@ -313,6 +313,21 @@ static Error readName(CompileOptions &options) {
   return Error::success();
 }
 
+/// Which outputs are where inputs were, and the layouts of both. Operands of `kiln kernels` may be packed, too, but nobody can ask for that here.
+static Error readTensorRequests(CompileOptions &options) {
+  for (StringRef text : inPlace) {
+    auto [output, input] = text.split('=');
+    if (output.empty() || input.empty() || output.count('*') > 1 || output.count('*') != input.count('*'))
+      return wrong("in-place", text, "OUTPUT=INPUT or OUTPUT=INPUT:ROWS, with at most one * on both sides");
+    options.inPlace.push_back(text.str());
+  }
+  options.ioLayouts.assign(ioLayout.begin(), ioLayout.end());
+  for (StringRef text : options.ioLayouts)
+    if (text.ends_with("=packed"))
+      return wrong("io-layout", text, "nwc, nhwc or ndhwc, alone or behind TENSOR=");
+  return Error::success();
+}
+
 /// What comes from outside of the model.
 static void setLibraries(CompileOptions &options) {
   options.libraries.assign(library.begin(), library.end());
@@ -383,13 +398,8 @@ Expected<CompileOptions> getLibraryOptions() {
   for (StringRef text : inputRange)
     if (Error error = parseRange(text, options))
       return std::move(error);
-  for (StringRef text : inPlace) {
-    auto [output, input] = text.split('=');
-    if (output.empty() || input.empty() || output.count('*') > 1 || output.count('*') != input.count('*'))
-      return wrong("in-place", text, "OUTPUT=INPUT or OUTPUT=INPUT:ROWS, with at most one * on both sides");
-    options.inPlace.push_back(text.str());
-  }
-  options.ioLayouts.assign(ioLayout.begin(), ioLayout.end());
+  if (Error error = readTensorRequests(options))
+    return std::move(error);
   for (StringRef text : limit)
     if (Error error = parseLimit(text, options.limits))
       return std::move(error);

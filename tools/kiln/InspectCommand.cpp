@@ -7,6 +7,7 @@
 #include "compiler/emit/Weights.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/files/Printable.h"
+#include "compiler/kernels/KernelRecord.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -77,8 +78,26 @@ static Error refuseCompileOptions() {
   return given.empty() ? Error::success() : makeError(join(given, ", ") + " cannot change a library; it needs a model");
 }
 
+/// A library of `kiln kernels`.
+static int printKernels(KernelRecord record, int64_t fileBytes) {
+  if (wantsJson()) {
+    printJson(json::Object{
+        {"name", jsonText(record.name)}, {"target", jsonText(record.target)}, {"kernels", std::move(record.kernels)}, {"file_bytes", fileBytes}});
+    return Done;
+  }
+  printLine(outs(), "kernels    " + record.name + " for " + record.target);
+  for (const std::string &line : record.lines)
+    printLine(outs(), "kernel     " + line);
+  outs() << "file       " << fileBytes << " bytes\n";
+  return Done;
+}
+
 static int inspectLibrary(StringRef path) {
   Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostDataBytes);
+  if (file)
+    if (std::optional<std::string> text = readKernelsRecord((*file)->getMemBufferRef()))
+      if (std::optional<KernelRecord> record = readRecord(*text))
+        return printKernels(std::move(*record), int64_t((*file)->getBufferSize()));
   Expected<Description> library = file ? readLibrary((*file)->getMemBufferRef()) : file.takeError();
   if (!library)
     return report(makeError(path + ": " + toString(library.takeError())), AtFault);

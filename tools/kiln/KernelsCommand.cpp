@@ -3,6 +3,7 @@
 #include "compiler/files/Printable.h"
 #include "compiler/kernels/KernelCatalog.h"
 #include "compiler/kernels/KernelLibrary.h"
+#include "compiler/kernels/KernelRecord.h"
 #include "compiler/run/Tensor.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -24,31 +25,11 @@ static cl::opt<std::string> kernelsFolder("o", cl::desc("Folder for the files, c
 static cl::list<std::string> kernelsEmit("emit", cl::CommaSeparated, cl::desc("What to write: lib (default), obj or so"), cl::value_desc("KIND,..."),
                                          cl::sub(kernelsCommand));
 
-static json::Array describeTensors(ArrayRef<KernelTensor> tensors) {
-  json::Array list;
-  for (const KernelTensor &tensor : tensors)
-    list.push_back(json::Object{{"name", jsonText(tensor.name)}, {"type", tensor.element}, {"dims", json::Array(map_range(tensor.dims, jsonText))}});
-  return list;
-}
-
-static json::Object describeKernel(const KernelForm &form) {
-  json::Object parameters;
-  for (const KernelParameter &parameter : form.parameters)
-    parameters[jsonText(parameter.name)] = jsonText(parameter.value);
-  return json::Object{{"name", jsonText(form.name)},
-                      {"kernel", jsonText(form.kernel)},
-                      {"summary", jsonText(form.summary)},
-                      {"parameters", std::move(parameters)},
-                      {"sizes", json::Array(map_range(form.sizes, jsonText))},
-                      {"inputs", describeTensors(form.inputs)},
-                      {"outputs", describeTensors(form.outputs)}};
-}
-
 static void printKernelList(ArrayRef<KernelForm> forms) {
   if (wantsJson()) {
     json::Array list;
     for (const KernelForm &form : forms)
-      list.push_back(describeKernel(form));
+      list.push_back(toJson(form));
     return printJson(json::Object{{"kernels", std::move(list)}});
   }
   for (const KernelForm &form : forms) {
@@ -91,7 +72,7 @@ static int compileAndWrite(std::vector<KernelForm> forms, const CompileOptions &
   std::vector<std::string> errors;
   json::Array descriptions;
   for (const KernelForm &form : forms)
-    descriptions.push_back(describeKernel(form));
+    descriptions.push_back(toJson(setStaticSizes(form, options.dims)));
   CompileStatus status = compileKernels(std::move(forms), options, library, errors);
   if (status == CompileStatus::Bug)
     errors.insert(errors.begin(), "internal error in Kiln, please report it with the command");

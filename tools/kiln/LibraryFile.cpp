@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/kiln/LibraryFile.h"
 #include "compiler/files/Printable.h"
+#include "compiler/kernels/KernelRecord.h"
 #include "compiler/run/Tensor.h"
 #include "tools/kiln/ObjectTables.h"
 #include "tools/kiln/RecordSection.h"
@@ -190,6 +191,18 @@ std::optional<Description> readInfo(ObjectTables &object) {
 }
 
 } // namespace
+
+std::optional<std::string> readKernelsRecord(MemoryBufferRef archive) {
+  Expected<std::vector<StringRef>> members = listMembers(archive.getBuffer());
+  if (!members) {
+    consumeError(members.takeError());
+    return std::nullopt;
+  }
+  for (StringRef member : *members)
+    if (std::optional<StringRef> record = findRecordSection(member, kernelsSection))
+      return record->str();
+  return std::nullopt;
+}
 
 Expected<Description> readLibrary(MemoryBufferRef archive) {
   Expected<std::vector<StringRef>> members = listMembers(archive.getBuffer());

@@ -12,6 +12,9 @@ namespace kiln {
 /// format that Kiln writes; the table is read from 64-bit little-endian ELF objects. Nothing in it is run.
 llvm::Expected<Description> readLibrary(llvm::MemoryBufferRef archive);
 
+/// The text of the record of a library of kernels; nullopt: it is none, or has none.
+std::optional<std::string> readKernelsRecord(llvm::MemoryBufferRef archive);
+
 } // namespace kiln
 
 #endif // KILN_TOOLS_KILN_LIBRARYFILE_H

@@ -2,7 +2,8 @@
 //
 // Sums of i32 over bytes or of f32 over bf16, by the target's step for them. Constant weights are stored in panels
 //   [column / NR, k / D, column % NR, k % D], NR = the tile's columns, D = the step's products for each sum
-// so that a step reads the elements of each of its columns side by side.
+// so that a step reads the elements of each of its columns side by side. A right side that the caller has packed lies so, too; it may have any number of
+// rows, the last of which are beside zeros.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
@@ -11,6 +12,7 @@
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/StepTile.h"
+#include "passes/target/groups/PackedInputs.h"
 
 using namespace mlir;
 
@@ -23,10 +25,15 @@ static AffineExpr countRows(MatmulOp op) {
   return simplifyDim(getNumElements(ArrayRef(extents).drop_back(), op.getContext()));
 }
 
+static bool isPackedSide(GroupOp group, Value side) {
+  auto argument = dyn_cast<BlockArgument>(side);
+  return argument && isPackedInput(group, argument.getArgNumber());
+}
+
 /// What is in the way of such a kernel; empty when nothing is.
 static std::string findFault(GroupOp group, MatmulOp op) {
   auto weight = dyn_cast<BlockArgument>(op.getRhs());
-  if (!weight || !group.isConstantInput(weight.getArgNumber()) || op.getRhs().getType().getRank() != 2)
+  if (!weight || !(group.isConstantInput(weight.getArgNumber()) || isPackedSide(group, weight)) || op.getRhs().getType().getRank() != 2)
     return "the right side is no constant matrix";
   if (llvm::is_contained(op.getType().getShape(), 0))
     return "the result has no elements";
@@ -42,8 +49,21 @@ static kernel::StepAttr findStep(MatmulOp op, kernel::TargetAttr target) {
   return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType(), getConstantDim(countRows(op)), products), op.getRhs(), 0);
 }
 
+/// Steps of one row, and panels that depend on no size.
+static KernelMatch matchPackedSteps(GroupOp group, MatmulOp op, kernel::TargetAttr target) {
+  kernel::StepAttr step = kiln::findStep(target, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(), op.getType().getElementType());
+  if (!step)
+    return refuse(describeMissingStep(op.getLhs().getType(), op.getRhs().getType(), op.getType()));
+  if (std::string why = findFault(group, op); !why.empty())
+    return refuse(why);
+  return accept("product whose right side the caller has packed: " + describeStep(step),
+                planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt));
+}
+
 KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<MatmulOp>(anchor);
+  if (isPackedSide(group, op.getRhs()))
+    return matchPackedSteps(group, op, target);
   kernel::StepAttr step = findStep(op, target);
   if (!step)
     return refuse(describeMissingStep(op.getLhs().getType(), op.getRhs().getType(), op.getType()));
@@ -58,30 +78,24 @@ KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
 
 std::string findGemmStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
   auto op = cast<MatmulOp>(anchor);
+  bool anyLength = isPackedSide(group, op.getRhs());
   std::string fault = findStepFault(kernel::getTarget(group), plan, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(),
-                                    op.getType().getElementType(), op.getRhs().getType().getShape()[0]);
+                                    op.getType().getElementType(), anyLength ? 0 : op.getRhs().getType().getShape()[0]);
   return fault.empty() ? findBoundsFault(plan, op.getRhs(), 0) : fault;
 }
 
-/// The product of such a kernel, whose steps each have `together` products, packed in panels by `pack`.
-static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr step, int64_t together,
-                               function_ref<kernel::PackAttr(const PackedColumns &)> pack) {
+/// The product of such a kernel, but how the right side lies.
+static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr step) {
   TracedView lhs = *traceLinearView(op.getLhs());
-  unsigned weight = cast<BlockArgument>(op.getRhs()).getArgNumber();
-  ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
   Contraction c;
   c.result = op.getResult();
   c.element = op.getType().getElementType();
   c.instruction = step;
   c.lhs = k.buffer(lhs.argument);
-  c.rhs = k.buffer(weight);
+  c.rhs = k.buffer(cast<BlockArgument>(op.getRhs()).getArgNumber());
   c.rows = getDims(op.getType());
   c.columns = c.rows.pop_back_val();
   c.tile = getTile(k.group());
-  PackedColumns packed(shape[1], c.tile);
-  k.packConstant(weight, pack(packed));
-  c.reduction = {{k.constant(shape[0] / together), k.constant(together), k.constant(packed.width * together)}};
-  c.panelStride = k.constant(shape[0]);
   c.laneStride = k.constant(1);
   c.padded = c.evenPanels = true;
   AffineExpr zero = k.constant(0);
@@ -99,8 +113,37 @@ static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr s
   return c;
 }
 
+/// The same with a constant right side, whose steps each have `together` products, packed in panels by `pack`.
+static Contraction makeProduct(KernelBuilder &k, MatmulOp op, kernel::StepAttr step, int64_t together,
+                               function_ref<kernel::PackAttr(const PackedColumns &)> pack) {
+  Contraction c = makeProduct(k, op, step);
+  ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
+  PackedColumns packed(shape[1], c.tile);
+  k.packConstant(cast<BlockArgument>(op.getRhs()).getArgNumber(), pack(packed));
+  c.reduction = {{k.constant(shape[0] / together), k.constant(together), k.constant(packed.width * together)}};
+  c.panelStride = k.constant(shape[0]);
+  return c;
+}
+
+static FailureOr<LaunchInfo> lowerPackedSteps(KernelBuilder &k, MatmulOp op) {
+  kernel::StepAttr step = getStep(k.group());
+  int64_t together = step.getDepth();
+  Contraction c = makeProduct(k, op, step);
+  int64_t width = c.tile.columns();
+  if (failed(setPanels(k.group(), cast<BlockArgument>(op.getRhs()).getArgNumber(), width, together)))
+    return failure();
+  AffineExpr depth = getDims(op.getRhs().getType()).front();
+  c.reduction = {{simplifyDim(depth.floorDiv(together)), k.constant(together), k.constant(width * together)}};
+  c.rest = simplifyDim(depth % together);
+  c.panelStride = simplifyDim(depth.ceilDiv(together) * together);
+  c.allHeights = true;
+  return lowerContraction(k, c);
+}
+
 FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
   auto op = cast<MatmulOp>(anchor);
+  if (isPackedSide(k.group(), op.getRhs()))
+    return lowerPackedSteps(k, op);
   kernel::StepAttr step = getStep(k.group());
   int64_t together = step.getDepth(), depth = op.getRhs().getType().getShape()[0];
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
@@ -117,6 +160,8 @@ KernelMatch matchGemmTileSteps(GroupOp group, Operation *anchor, kernel::TargetA
   kernel::StepAttr step = findTileStep(target, op.getLhs().getType(), op.getRhs().getType(), op.getType());
   if (!step)
     return refuse(describeMissingTileStep(op.getLhs().getType(), op.getRhs().getType()));
+  if (isPackedSide(group, op.getRhs()))
+    return refuse("panels that a caller packs are for steps of one row");
   if (std::string why = findFault(group, op); !why.empty())
     return refuse(why);
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();

@@ -5,12 +5,12 @@
 //
 // A chunk of the right side stays in the second-level cache while the blocks of rows go by. Rows are cut evenly into blocks of at most the
 // tile's height, so that no block is much smaller than the others; a count known at run time only is cut into whole tiles and fours, the last of which
-// repeats its last row without storing it. A single row goes by itself.
+// repeats its last row without storing it. A single row goes by itself. Beside a right side that the caller has packed, such a count is cut evenly, too.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
-#include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/PairedRows.h"
 #include "passes/lowering/contraction/TileSteps.h"
@@ -19,6 +19,7 @@
 #include "passes/target/groups/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -27,94 +28,6 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
-
-IndexExprs expandRows(KernelBuilder &k, const Contraction &c, ArrayRef<RowDim> rowDims, ArrayRef<AffineExpr> rows) {
-  IndexExprs all(c.rows.size(), k.constant(0));
-  for (auto [dim, i] : llvm::zip_equal(rowDims, rows))
-    all[dim.dim] = i;
-  return all;
-}
-
-SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
-  SmallVector<RowDim> rowDims;
-  IndexExprs batch, rows;
-  for (size_t i = 0; i < c.batch.size(); ++i)
-    batch.push_back(k.placeholder());
-  for (size_t i = 0; i < c.rows.size(); ++i)
-    rows.push_back(k.placeholder());
-  llvm::SetVector<AffineExpr> offsets;
-  offsets.insert(c.lhsAt(batch, rows));
-  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
-  for (Value yielded : k.group().getTerminator()->getOperands()) {
-    k.collectOffsets(yielded, at, offsets);
-    k.collectStores(yielded, at, offsets);
-  }
-  for (Value value : c.rowValues)
-    k.collectOffsets(value, at, offsets);
-  auto stride = [&](AffineExpr offset, unsigned i) { return linearCoefficient(offset, cast<AffineDimExpr>(rows[i]).getPosition()); };
-  for (unsigned i = 0; i < c.rows.size(); ++i) {
-    if (getConstantDim(c.rows[i]) == 1 && (i + 1 < c.rows.size() || !rowDims.empty()))
-      continue;
-    AffineExpr lhsStride = stride(offsets.front(), i);
-    bool even = !rowDims.empty() && llvm::all_of(offsets, [&](AffineExpr offset) {
-      AffineExpr outer = stride(offset, rowDims.back().dim), inner = stride(offset, i);
-      return outer && inner && provablyEqual(outer, inner * c.rows[i]);
-    });
-    if (even)
-      rowDims.back() = {simplifyDim(rowDims.back().extent * c.rows[i]), i, lhsStride};
-    else
-      rowDims.push_back({c.rows[i], i, lhsStride});
-  }
-  return rowDims;
-}
-
-/// Whether a value is computed from numbers that are spread, not only loaded.
-static bool isComputed(Value value) {
-  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
-    value = broadcast.getInput();
-  return isa_and_nonnull<ScalarBody>(value.getDefiningOp());
-}
-
-/// What the epilogue of a product of integers computes for each column, whatever the row: the part of a zero point that only run time knows, say.
-static SmallVector<Value> findColumnValues(KernelBuilder &k, const Contraction &c) {
-  if (!c.instruction || c.rowEpilogue)
-    return {};
-  IndexExprs batch, rows;
-  for (size_t i = 0; i < c.batch.size(); ++i)
-    batch.push_back(k.placeholder());
-  for (size_t i = 0; i < c.rows.size(); ++i)
-    rows.push_back(k.placeholder());
-  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
-  auto dependsOn = [](AffineExpr offset, ArrayRef<AffineExpr> dims) {
-    return llvm::any_of(dims, [&](AffineExpr dim) { return offset.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition()); });
-  };
-  llvm::SetVector<Value> found;
-  llvm::DenseSet<Value> behind{c.result};
-  for (Operation &op : k.group().getBody().front().without_terminator()) {
-    if (llvm::none_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
-      continue;
-    behind.insert(op.result_begin(), op.result_end());
-    for (Value operand : op.getOperands()) {
-      if (behind.contains(operand) || !isComputed(operand))
-        continue;
-      llvm::SetVector<AffineExpr> offsets;
-      k.collectOffsets(operand, at, offsets);
-      if (llvm::none_of(offsets, [&](AffineExpr offset) { return dependsOn(offset, batch) || dependsOn(offset, rows); }))
-        found.insert(operand);
-    }
-  }
-  return found.takeVector();
-}
-
-/// Products that a step adds to each sum.
-static int64_t countProducts(const Contraction &c) { return c.depth ? c.depth : c.instruction ? c.instruction.getDepth() : 1; }
-
-LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> tasks) {
-  AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
-  for (const ReductionLoop &loop : c.reduction)
-    depth = depth * loop.extent;
-  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * (2 * countProducts(c))), countMovedBytes(k)};
-}
 
 namespace {
 /// A piece of a dimension: `count` of it from `start` on, of which only those before `end` exist; null: all do.
@@ -139,10 +52,12 @@ public:
 private:
   void planBlocks();
   void planChunks();
+  AffineExpr chooseHeight() const;
   AffineExpr countBlocks() const;
   unsigned getMiddleUnits() const;
   AffineExpr chooseUnits() const;
   void forBlock(AffineExpr block, BlockBody body) const;
+  void forEvenBlock(AffineExpr block, BlockBody body) const;
   using PanelsBody = function_ref<void(AffineExpr from, AffineExpr to, Panel)>;
   void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body, PanelsBody together = {}) const;
   void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
@@ -154,7 +69,9 @@ private:
   };
   BlockRows listRows(ArrayRef<AffineExpr> rows, unsigned count, AffineExpr end) const;
   void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel, AffineExpr end,
-                const std::optional<PairedRows> &paired) const;
+                const std::optional<PairedRows> &paired, const std::optional<RestOfRows> &rest) const;
+  void storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, ArrayRef<SmallVector<RowPiece>> pieces) const;
+  std::optional<RestOfRows> copyRest(ArrayRef<AffineExpr> batch, const BlockRows &block) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
@@ -165,6 +82,8 @@ private:
   TileSteps::StoreRows prepareStore(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel, const PlaceOfRow &place) const;
   void storePiece(Value value, ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, unsigned offset, unsigned lanes) const;
 
+  /// Whether the last panel is computed like the others, because only run time knows what of it exists.
+  bool storesParts() const { return c.evenPanels && !getConstantDim(c.columns); }
   /// Whether the sums are in registers of the step's own.
   bool isTiled() const { return c.depth > 0; }
 
@@ -188,6 +107,8 @@ private:
   /// How many blocks of rows meet a chunk, and which of them this is.
   AffineExpr rowBlocks, rowBlock;
   int64_t chunkColumns = 0;
+  /// The same, where it depends on sizes that only run time knows.
+  AffineExpr chunkWidth;
 };
 } // namespace
 
@@ -226,7 +147,29 @@ AffineExpr ContractionEmitter::chooseUnits() const {
   return k.index(arith::SelectOp::create(k.builder(), k.loc(), fits, k.emitConstant(middle), k.emitConstant(blockUnits)));
 }
 
-AffineExpr ContractionEmitter::countBlocks() const { return simplifyDim(rowDims[cut].extent.ceilDiv(blockUnits)); }
+/// The most rows of a block where only run time knows how far apart rows lie: fewer if they share a set of the first-level cache.
+AffineExpr ContractionEmitter::chooseHeight() const {
+  int64_t inSet = std::min<int64_t>(k.target().tuned(kernel::Tuned::SetRows), blockUnits), bytes = k.target().tuned(kernel::Tuned::SetBytes);
+  AffineExpr apart = rowDims[cut].lhsStride * elementBytes(cast<MemRefType>(c.lhs.getType()).getElementType());
+  // 0 where they do, 1 where they do not.
+  AffineExpr isApart = (apart % bytes + (bytes - 1)).floorDiv(bytes);
+  return simplifyDim(isApart * (blockUnits - inSet) + inSet);
+}
+
+AffineExpr ContractionEmitter::countBlocks() const {
+  return simplifyDim(rowDims[cut].extent.ceilDiv(c.allHeights ? chooseHeight() : k.constant(blockUnits)));
+}
+
+/// Blocks of the same height and of one row less, as of a static count.
+void ContractionEmitter::forEvenBlock(AffineExpr block, BlockBody body) const {
+  AffineExpr extent = rowDims[cut].extent, blocks = k.index(k.emit(countBlocks())), big = k.index(k.emit(extent.ceilDiv(blocks)));
+  AffineExpr before = k.index(k.minimum(k.emit(block), k.emit(extent - blocks * (big - 1))));
+  AffineExpr start = k.index(k.emit(block * (big - 1) + before)), next = k.index(k.minimum(k.emit(block + 1), k.emit(extent - blocks * (big - 1))));
+  Value count = k.emit(big - 1 + next - before);
+  for (unsigned height = blockUnits; height > 0; --height)
+    k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, count, k.emitConstant(height)),
+             [&] { body(start, height, AffineExpr()); });
+}
 
 void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
   auto body = [&](AffineExpr start, unsigned count) { emit(start, count, AffineExpr()); };
@@ -243,6 +186,8 @@ void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
     k.branch(isBig(false), [&] { body(block * (big - 1) + bigBlocks, big - 1); });
     return;
   }
+  if (c.allHeights)
+    return forEvenBlock(block, emit);
   AffineExpr units = chooseUnits(), start = k.index(k.emit(block * units));
   AffineExpr left = k.index(k.minimum(k.emit(units), k.emit(extent - start))), ones = k.constant(0);
   SmallVector<unsigned> sizes{blockUnits};
@@ -292,7 +237,13 @@ void ContractionEmitter::planChunks() {
       tiles.ahead = {};
   }
   chunkColumns = panels * width;
-  chunks = simplifyDim(c.columns.ceilDiv(chunkColumns));
+  chunkWidth = k.constant(chunkColumns);
+  // As many panels as fit, at least one.
+  if (!isStatic && storesParts()) {
+    AffineExpr panel = c.reduction.front().extent * (width * bytes) + 1;
+    chunkWidth = (panel + plan.getChunk()).floorDiv(panel) * width;
+  }
+  chunks = simplifyDim(c.columns.ceilDiv(chunkWidth));
 }
 
 void ContractionEmitter::restOfColumns(function_ref<void(AffineExpr, Panel)> body) const {
@@ -325,14 +276,14 @@ void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExp
   unsigned width = c.tile.columns();
   Panel whole{c.tile.vectors, c.tile.lanes, width};
   auto columns = getConstantDim(c.columns);
-  AffineExpr covered = simplifyDim(c.columns.floorDiv(width) * width);
+  AffineExpr covered = storesParts() ? c.columns : simplifyDim(c.columns.floorDiv(width) * width);
   if (columns && *columns == width) {
     body(k.index(k.emitConstant(0)), whole);
   } else if (covered != k.constant(0)) {
     AffineExpr end = covered;
     if (chunks != k.constant(1))
-      end = k.index(k.minimum(k.emit(chunk * chunkColumns + chunkColumns), k.emit(covered)));
-    AffineExpr begin = k.index(k.emit(chunk * chunkColumns));
+      end = k.index(k.minimum(k.emit(chunk * chunkWidth + chunkWidth), k.emit(covered)));
+    AffineExpr begin = k.index(k.emit(chunk * chunkWidth));
     // The last of them has no other one to take turns with.
     constexpr int64_t fewestPanels = 4;
     if (together && chunkColumns >= fewestPanels * width)
@@ -340,7 +291,7 @@ void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExp
     else
       k.loop(begin, end, width, "column", [&](AffineExpr column) { body(column, whole); });
   }
-  if (columns && *columns % width == 0)
+  if (storesParts() || (columns && *columns % width == 0))
     return;
   if (chunks == k.constant(1))
     return restOfColumns(body);
@@ -391,16 +342,17 @@ ContractionEmitter::BlockRows ContractionEmitter::listRows(ArrayRef<AffineExpr> 
 }
 
 void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel,
-                                  AffineExpr end, const std::optional<PairedRows> &paired) const {
+                                  AffineExpr end, const std::optional<PairedRows> &paired, const std::optional<RestOfRows> &rest) const {
   BlockRows block = listRows(rows, count, end);
   SmallVector<AffineExpr> &offsets = block.offsets;
   ArrayRef<IndexExprs> places = block.places;
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
+  bool isWhole = !storesParts();
   // By the number of columns before the piece.
   llvm::MapVector<unsigned, SmallVector<Value>> ofColumns;
   auto store = [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
     Lanes along{cast<AffineDimExpr>(column).getPosition(), lanes};
-    if (c.rowEpilogue) {
+    if (c.rowEpilogue || (storesParts() && !isWhole)) {
       pieces[row].push_back({column + offset, along, value});
       return;
     }
@@ -433,9 +385,64 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
     tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
   if (paired)
     paired->readFrom(tile, lhsBase, offsets);
+  tile.rest = rest;
   tile.emit(lhsBase, offsets, rhsBase, panel, store);
   if (c.rowEpilogue)
-    c.rowEpilogue->addTile(column, pieces);
+    return c.rowEpilogue->addTile(column, pieces);
+  if (!storesParts())
+    return;
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(c.columns - column), k.emitConstant(panel.valid));
+  };
+  isWhole = true;
+  k.branch(compare(arith::CmpIPredicate::sge), [&] {
+    for (auto [row, list] : llvm::enumerate(pieces))
+      for (auto [i, piece] : llvm::enumerate(list))
+        store(static_cast<unsigned>(row), static_cast<unsigned>(i) * panel.lanes, piece.value, piece.lanes.count);
+  });
+  k.branch(compare(arith::CmpIPredicate::slt), [&] { storeLastPanel(batch, rows, column, pieces); });
+}
+
+/// Only those columns that exist, from an array with the sums of all.
+void ContractionEmitter::storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column,
+                                        ArrayRef<SmallVector<RowPiece>> pieces) const {
+  int64_t width = c.tile.columns(), lanes = c.tile.lanes;
+  Value sums = k.array("sums", c.element, static_cast<int64_t>(pieces.size()) * width);
+  AffineExpr lane = k.index(k.emitConstant(0)), valid = k.index(k.emit(c.columns - column));
+  for (auto [row, list] : llvm::enumerate(pieces))
+    for (auto [i, piece] : llvm::enumerate(list))
+      k.storeBuffer(sums, c.element, static_cast<int64_t>(row) * width + static_cast<int64_t>(i) * lanes + lane, piece.value,
+                    {cast<AffineDimExpr>(lane).getPosition(), piece.lanes.count});
+  k.loop(k.constant(0), k.constant(static_cast<int64_t>(pieces.size())), 1, "row", [&](AffineExpr row) {
+    IndexExprs at(rows);
+    at[cut] = at[cut] + row;
+    IndexExprs all = expandRows(k, c, rowDims, at);
+    k.vectorLoop(valid, c.instruction ? k.resultLanes() : k.vectorLanes(), "i", [&](AffineExpr i, Lanes across) {
+      k.storeResults(c.result, k.loadBuffer(sums, c.element, row * width + i, across), c.resultAt(batch, all, column + i), across);
+    });
+  });
+}
+
+/// What whole steps leave over of each row of a block, beside zeros.
+std::optional<RestOfRows> ContractionEmitter::copyRest(ArrayRef<AffineExpr> batch, const BlockRows &block) const {
+  if (!c.rest || getConstantDim(c.rest) == 0)
+    return std::nullopt;
+  const ReductionLoop &loop = c.reduction.front();
+  int64_t together = c.instruction.getDepth(), rows = static_cast<int64_t>(block.offsets.size());
+  // As in memory, whatever the elements are computed in.
+  Type stored = cast<MemRefType>(c.lhs.getType()).getElementType();
+  auto type = MemRefType::get({rows * together}, stored);
+  Value elements = k.named(memref::AllocaOp::create(k.builder(), k.loc(), type, k.builder().getI64IntegerAttr(64)), "rest");
+  AffineExpr from = k.index(k.emit(c.lhsAt(batch, block.places.front()) + loop.extent * loop.lhsStride)), some = k.index(k.emit(c.rest));
+  Type element = computeType(stored);
+  for (int64_t i = 0; i < rows * together; ++i)
+    k.storeBuffer(elements, stored, k.constant(i), k.number(element, 0));
+  for (auto [row, offset] : llvm::enumerate(block.offsets))
+    k.loop(k.constant(0), some, 1, "i", [&, row = static_cast<int64_t>(row), offset = offset](AffineExpr i) {
+      k.storeBuffer(elements, stored, i + row * together, k.loadBuffer(c.lhs, element, from + offset + i));
+    });
+  AffineExpr steps = k.index(k.minimum(k.emit(some), k.emitConstant(1)));
+  return RestOfRows{elements, steps, k.index(k.emit(loop.extent * loop.rhsStride))};
 }
 
 /// Rows of the block that begins at `rows`, counted through its units.
@@ -459,7 +466,8 @@ void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk,
     BlockRows block = listRows(rows, count, end);
     paired->copy(c.lhsAt(batch, block.places.front()), block.offsets);
   }
-  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end, paired); });
+  std::optional<RestOfRows> rest = c.rest ? copyRest(batch, listRows(rows, count, end)) : std::nullopt;
+  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end, paired, rest); });
   if (c.rowEpilogue)
     c.rowEpilogue->finish();
 }

@@ -47,8 +47,12 @@ struct Contraction {
   mlir::AffineExpr panelStride, laneStride;
   /// Packed panels end in zeros, so that whole vectors can be read; the last one has only those that it needs.
   bool padded = false;
-  /// Whether the last panel is as wide as the others, too.
+  /// Whether the last panel is as wide as the others, too. If only run time knows the columns, it is computed whole.
   bool evenPanels = false;
+  /// Whether rows that only run time knows are cut evenly, with a tile for each height, as if they were static.
+  bool allHeights = false;
+  /// What whole steps leave over of a row of the left side; the right side has it beside zeros. Null or 0: nothing.
+  mlir::AffineExpr rest = {};
   std::function<IndexExprs(llvm::ArrayRef<mlir::AffineExpr> batch, llvm::ArrayRef<mlir::AffineExpr> rows, mlir::AffineExpr column)> resultAt;
   /// The sums of a tile, one vector after the other for each row, where another reduction than that of the loops above gives them; the rows are indices into
   /// `rows`. Null: the reduction.
@@ -75,6 +79,10 @@ llvm::SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c);
 /// The contraction's row index for places in merged dimensions.
 IndexExprs expandRows(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, llvm::ArrayRef<mlir::AffineExpr> rows);
 LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<mlir::AffineExpr> tasks);
+/// What the epilogue of a product of integers computes for each column, whatever the row: the part of a zero point that only run time knows, say.
+llvm::SmallVector<mlir::Value> findColumnValues(KernelBuilder &k, const Contraction &c);
+/// Products that a step adds to each sum.
+int64_t countProducts(const Contraction &c);
 
 } // namespace kiln
 

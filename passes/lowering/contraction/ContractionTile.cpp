@@ -88,9 +88,8 @@ SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t 
       AffineExpr at = right + (lane + (v * steps + step) * stepLanes) * laneStride;
       row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
     }
-    // A few rows are bound by bandwidth: there is no latency to hide.
     bool isFirstOfLine = !place || (*place * panel.vectors + v) * panel.lanes % elementsPerLine == 0;
-    for (auto [level, elements] : llvm::enumerate(rows >= 4 && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
+    for (auto [level, elements] : llvm::enumerate(rows >= fewestRowsAhead && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
   }
   if (toCome && (!place || *place % std::max<int64_t>(1, toCome->stepsPerLine) == 0)) {
@@ -296,13 +295,15 @@ SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<
 
 SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, Panel panel, unsigned count) const {
   const ReductionLoop &loop = reduction.front();
-  int64_t length = *getConstantDim(loop.extent) / count;
+  AffineExpr length = simplifyDim(loop.extent.floorDiv(count));
+  if (!getConstantDim(length))
+    length = k.index(k.emit(length));
   Values sums(count * panel.vectors, k.number(element, 0, panel.lanes));
-  AffineExpr row = k.constant(0), extent = k.constant(length);
-  sums = sumBlocks(extent, chooseBlock(extent, 1, chainLength), panel, sums, [&](AffineExpr i, ValueRange carried) {
+  AffineExpr row = k.constant(0);
+  sums = sumBlocks(length, chooseBlock(length, 1, chainLength), panel, sums, [&](AffineExpr i, ValueRange carried) {
     Values next;
     for (unsigned s = 0; s < count; ++s) {
-      AffineExpr at = i + static_cast<int64_t>(s) * length;
+      AffineExpr at = i + length * static_cast<int64_t>(s);
       next.append(step(lhsBase + at * loop.lhsStride, row, rhsBase + at * loop.rhsStride, panel, carried.slice(s * panel.vectors, panel.vectors)));
     }
     return next;
@@ -310,10 +311,21 @@ SmallVector<Value> TileEmitter::streams(AffineExpr lhsBase, AffineExpr rhsBase, 
   for (; sums.size() > panel.vectors; sums.resize(sums.size() / 2))
     for (size_t i = 0; i < sums.size() / 2; ++i)
       sums[i] = add(sums[i], sums[i + sums.size() / 2]);
-  if (length * count == *getConstantDim(loop.extent))
+  if (simplifyDim(length * count) == loop.extent)
     return sums;
-  return k.loop(k.constant(length * count), loop.extent, 1, "k", sums, [&](AffineExpr i, ValueRange carried) {
+  return k.loop(simplifyDim(length * count), loop.extent, 1, "k", sums, [&](AffineExpr i, ValueRange carried) {
     return step(lhsBase + i * loop.lhsStride, row, rhsBase + i * loop.rhsStride, panel, carried);
+  });
+}
+
+SmallVector<Value> TileEmitter::addRest(ValueRange sums, AffineExpr rhsBase, size_t rows, Panel panel) const {
+  TileEmitter last = *this;
+  last.lhs = rest->elements;
+  SmallVector<AffineExpr> offsets;
+  for (size_t row = 0; row < rows; ++row)
+    offsets.push_back(k.constant(static_cast<int64_t>(row) * depth()));
+  return k.loop(k.constant(0), rest->steps, 1, "rest", sums, [&](AffineExpr, ValueRange carried) {
+    return last.step(k.constant(0), offsets, rhsBase + rest->rhsOffset, panel, carried);
   });
 }
 
@@ -321,14 +333,18 @@ void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, Affi
   lhsBase = k.index(k.emit(lhsBase));
   rhsBase = k.index(k.emit(rhsBase));
   unsigned count = static_cast<unsigned>(k.group().getPlan()->getStreams());
-  std::optional<int64_t> length = getConstantDim(reduction.front().extent);
+  // Of a length that only run time knows, what streams leave over is little beside them.
+  int64_t fewest = 8 * static_cast<int64_t>(count);
+  bool isLong = getConstantDim(reduction.front().extent).value_or(fewest) >= fewest;
   Values sums;
-  if (count > 1 && rowOffsets.size() == 1 && stepRows() == 1 && !hasSingleSums() && reduction.size() == 1 && length && *length >= 8 * count) {
+  if (count > 1 && rowOffsets.size() == 1 && stepRows() == 1 && !hasSingleSums() && reduction.size() == 1 && isLong) {
     sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
   } else {
     sums = makeSums(rowOffsets.size(), panel);
     sums = nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
   }
+  if (rest)
+    sums = addRest(sums, rhsBase, rowOffsets.size(), panel);
   storeSums(separateRows(sums, rowOffsets.size(), panel), panel, store);
 }
 

@@ -51,6 +51,13 @@ struct LinesToCome {
   int64_t stepsPerLine;
 };
 
+/// The last elements of rows of the left side, which fill no step: beside zeros, as many for each row as a step takes.
+struct RestOfRows {
+  mlir::Value elements;
+  /// One step or none, and where the right side has its elements, from the tile's first one on.
+  mlir::AffineExpr steps, rhsOffset;
+};
+
 /// Computes tiles: reads the left side by elements (each is broadcast), or by vectors where the target multiplies by their lanes, the right side by vectors.
 struct TileEmitter {
   KernelBuilder &k;
@@ -61,6 +68,8 @@ struct TileEmitter {
   mlir::AffineExpr laneStride;
   /// How many elements ahead of its use the right side, which is read from one end to the other, is asked for: into the first-level cache, the second, ...
   llvm::ArrayRef<int64_t> ahead = {};
+  /// The fewest rows of a tile that asks: fewer are bound by bandwidth, so there is no latency to hide where the right side is read from one end to the other.
+  size_t fewestRowsAhead = 4;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
   std::optional<LinesToCome> toCome = std::nullopt;
@@ -68,6 +77,7 @@ struct TileEmitter {
   kernel::StepAttr instruction = {};
   /// Whether the left side has what a step of two rows takes side by side (PairedRows.h). The offset of either row is then that of the pair.
   bool leftInPairs = false;
+  std::optional<RestOfRows> rest = std::nullopt;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Gives out the pieces of finished sums, one vector after the other, for each row.
@@ -117,6 +127,7 @@ private:
   /// A row of the right side, with what it prefetches for a tile of so many rows: once for each line, where the step's place among neighbours is given.
   Values loadRight(mlir::AffineExpr right, Panel panel, size_t rows, std::optional<int64_t> place = std::nullopt) const;
   Values streams(mlir::AffineExpr lhsBase, mlir::AffineExpr rhsBase, Panel panel, unsigned count) const;
+  Values addRest(mlir::ValueRange sums, mlir::AffineExpr rhsBase, size_t rows, Panel panel) const;
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum) const;
   mlir::Value add(mlir::Value a, mlir::Value b) const;
 };

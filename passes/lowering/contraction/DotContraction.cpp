@@ -17,8 +17,7 @@ namespace kiln {
 
 using namespace nn;
 
-/// Sums of left[i] * right[i] over the depth; one of the two lists may have a single member that all share.
-static SmallVector<Value> emitDots(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> left, ArrayRef<AffineExpr> right) {
+SmallVector<Value> emitDots(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> left, ArrayRef<AffineExpr> right) {
   unsigned lanes = c.tile.lanes;
   size_t count = std::max(left.size(), right.size());
   AffineExpr depth = c.reduction.front().extent, whole = simplifyDim(depth.floorDiv(lanes) * lanes);

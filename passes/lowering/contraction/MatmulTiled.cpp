@@ -2,8 +2,8 @@
 //
 // The left side is read in place, through transposes and slices. A constant right side is stored in panels
 //   [batch, column / NR, k, column % NR], NR = the tile's columns; the last panel has only the vectors that it needs
-// so that the innermost loop reads it front to back. One that is computed is packed into such panels at run time (gemm_packed); where few rows
-// would not pay for that it is read in place.
+// so that the innermost loop reads it front to back. So does one that the caller has packed, whose last panel is whole. One that is computed is packed into
+// such panels at run time (gemm_packed); where few rows would not pay for that it is read in place.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/MatmulTiled.h"
@@ -18,6 +18,7 @@
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
+#include "passes/target/groups/PackedInputs.h"
 #include "passes/target/groups/Places.h"
 
 #include "llvm/Support/ScopedPrinter.h"
@@ -102,19 +103,26 @@ struct LinearMatmul {
   MatmulDims dims;
   unsigned rhsRank;
   bool constantRhs;
+  /// The caller has packed the right side.
+  bool packedRhs;
 
   /// Nullopt when the kernels for such products cannot have it; `why` says what is in the way.
   static std::optional<LinearMatmul> match(GroupOp group, Operation *anchor, std::string *why = nullptr, kernel::StepAttr step = {}) {
     auto op = cast<MatmulOp>(anchor);
     auto lhs = traceLinearView(op.getLhs()), rhs = traceLinearView(op.getRhs());
-    if (std::string fault = findFault(op, lhs.has_value(), rhs.has_value(), step); !fault.empty()) {
+    bool packed = rhs && isPackedInput(group, rhs->argument);
+    std::string fault = findFault(op, lhs.has_value(), rhs.has_value(), step);
+    if (fault.empty() && packed && (!isa<BlockArgument>(op.getRhs()) || op.getRhs().getType().getRank() != 2))
+      fault = "the packed right side is seen through a view";
+    if (!fault.empty()) {
       if (why)
         *why = fault;
       return std::nullopt;
     }
     bool constant = group.isConstantInput(rhs->argument);
     return LinearMatmul{op, *lhs, *rhs, MatmulDims(op, *rhs), static_cast<unsigned>(cast<RankedTensorType>(op.getRhs().getType()).getRank()),
-                        constant};
+                        constant,
+                        packed};
   }
   std::optional<int64_t> countRows() const {
     AffineExpr count = getAffineConstantExpr(1, lhs.offset.getContext());
@@ -140,6 +148,9 @@ struct LinearMatmul {
   }
   TileShape chooseTile(kernel::TargetAttr target) const {
     RankedTensorType type = MatmulOp(op).getType();
+    // The panels of a packed side depend on no size.
+    if (packedRhs)
+      return kiln::chooseTile(target, type.getElementType(), std::nullopt, std::nullopt, std::nullopt);
     AffineExpr columns = getDims(type).back();
     return kiln::chooseTile(target, type.getElementType(), countRows(), getConstantDim(columns), coefficientOf(lhs.offset, dims.rows.back()));
   }
@@ -194,23 +205,39 @@ KernelMatch matchGemmTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
-  return accept(matmul->isPackable() ? "f32 product with constant weights: panels made at compile time, accumulators in registers"
+  return accept(matmul->packedRhs      ? "f32 product whose right side the caller has packed, accumulators in registers"
+                : matmul->isPackable() ? "f32 product with constant weights: panels made at compile time, accumulators in registers"
                 : matmul->isReadInPlace(target)
                     ? "f32 product of computed operands, the right side read in place, accumulators in registers"
                     : "f32 product of few rows: both sides read in place, accumulators in registers",
                 planProduct(target, matmul->chooseTile(target)));
 }
 
+/// Columns of the right side in panels that the caller has made.
+static void readPanels(KernelBuilder &k, Contraction &c) {
+  c.reduction.front().rhsStride = k.constant(c.tile.columns());
+  c.panelStride = c.reduction.front().extent;
+  c.laneStride = k.constant(1);
+  c.padded = c.evenPanels = c.allHeights = true;
+}
+
 Contraction makeTiledMatmul(KernelBuilder &k, MatmulOp op) {
   auto matmul = LinearMatmul::match(k.group(), op);
   Contraction c = matmul->contraction(k);
   c.tile = getTile(k.group());
+  if (matmul->packedRhs)
+    readPanels(k, c);
   if (matmul->isPackable())
     packPanels(k, c, matmul->op.getRhs(), matmul->rhs, matmul->dims.batch, *getConstantDim(c.reduction.front().extent));
   return c;
 }
 
-FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) { return lowerContraction(k, makeTiledMatmul(k, cast<MatmulOp>(anchor))); }
+FailureOr<LaunchInfo> lowerGemmTiled(KernelBuilder &k, Operation *anchor) {
+  auto matmul = LinearMatmul::match(k.group(), anchor);
+  if (matmul->packedRhs && failed(setPanels(k.group(), matmul->rhs.argument, getTile(k.group()).columns(), 1)))
+    return failure();
+  return lowerContraction(k, makeTiledMatmul(k, matmul->op));
+}
 
 //===- Rows that a gather picks --------------------------------------------===//
 
@@ -267,12 +294,16 @@ FailureOr<LaunchInfo> lowerGemmGathered(KernelBuilder &k, Operation *anchor) {
 
 //===- Vectors along the sum -----------------------------------------------===//
 
+static constexpr llvm::StringLiteral packedByCaller = "the caller has packed the right side";
+
 KernelMatch matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   std::string why;
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
   unsigned lanes = lanesOf(target, matmul->op.getType().getElementType());
+  if (matmul->packedRhs)
+    return refuse(packedByCaller);
   if (lanes < 4)
     return refuse("a vector has " + Twine(lanes) + " elements, expected at least 4");
   DimExprs rhs = getDims(matmul->op.getRhs().getType());
@@ -319,6 +350,8 @@ KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
+  if (matmul->packedRhs)
+    return refuse(packedByCaller);
   if (matmul->isPackable())
     return matchWidened(*matmul, target);
   if (matmul->isReadInPlace(target))
@@ -359,6 +392,8 @@ KernelMatch matchGemmPackedBytes(GroupOp group, Operation *anchor, kernel::Targe
   auto matmul = LinearMatmul::match(group, anchor, &why, step);
   if (!matmul)
     return refuse(why);
+  if (matmul->packedRhs)
+    return refuse(packedByCaller);
   if (linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) != getAffineConstantExpr(1, group.getContext()))
     return refuse("the left side's rows do not lie side by side");
   auto rowStride = coefficientOf(matmul->lhs.offset, matmul->dims.rows.back());

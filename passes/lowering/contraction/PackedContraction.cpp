@@ -10,7 +10,7 @@
 // the columns, and the epilogue is a loop. The last block of rows overlaps the one before it; it stores only rows that are its own.
 //
 // A right side that is constant in fewer bits is made f32 where others are packed. Where only run time knows the rows, fewer than those of a tile multiply it
-// without a panel.
+// without a panel; so do they with one that lies in contiguous rows (but for the last columns, which fill no tile) or columns.
 //
 // A step of several products takes as many elements of a column side by side (PanelPacking.h). What the depth leaves over is a part of its own, for which
 // the left side's elements are copied beside zeros.
@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/contraction/DotContraction.h"
 #include "passes/lowering/contraction/PanelPacking.h"
 #include "passes/lowering/builder/RowLoops.h"
 
@@ -50,6 +51,7 @@ private:
   void packElements(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
   void emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last);
   void emitInPlace(Task batch, IndexExprs rows, AffineExpr column);
+  void emitDotsInPlace(Task batch, IndexExprs rows, AffineExpr column);
   void emitUnpacking(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr start, AffineExpr length);
   void addSum(AffineExpr slot, int64_t row, int64_t column, Value value);
   void emitTiles(Task batch, IndexExprs rows, AffineExpr block, unsigned count, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
@@ -73,6 +75,11 @@ private:
   /// Rows of the sums of a block: small tiles go beyond its last one.
   int64_t slotRows() const { return hasOwnRows() && !bigBlocks ? llvm::alignTo(blockRows, smallTile) : blockRows; }
   static constexpr int64_t smallTile = 4;
+  /// Whether rows, or columns, of a right side that is no constant can be multiplied where they lie: elements that vectors take side by side.
+  bool areRowsInPlace() const { return !hasOwnRows() && !c.instruction && lanes() > 1 && c.laneStride == k.constant(1); }
+  bool areColumnsInPlace() const {
+    return !hasOwnRows() && !c.instruction && lanes() > 1 && !areRowsInPlace() && rhsStride == k.constant(1) && lhsStride == k.constant(1);
+  }
   bool hasSmallBlocks() const { return bigBlocks && *getConstantDim(extent) % blockRows != 0; }
   unsigned lanes() const { return c.tile.lanes; }
   /// Elements as they lie in a buffer.
@@ -425,13 +432,41 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
   AffineExpr unknown = side ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
   AffineExpr first = k.index(k.emit(chunk * blocksPerTask + unknown));
   AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
-  if (!hasOwnRows() || getConstantDim(extent))
+  if (getConstantDim(extent) || !(hasOwnRows() || areRowsInPlace() || areColumnsInPlace()))
     return emitParts(batch, rows, column, first, last);
-  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
-    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(extent), k.emitConstant(blockRows));
+  auto compare = [&](arith::CmpIPredicate predicate, AffineExpr number, int64_t bound) -> Value {
+    return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(number), k.emitConstant(bound));
   };
-  k.branch(compare(arith::CmpIPredicate::sge), [&] { emitParts(batch, rows, column, first, last); });
-  k.branch(compare(arith::CmpIPredicate::slt), [&] { emitInPlace(batch, rows, column); });
+  Value areFew = compare(arith::CmpIPredicate::slt, extent, blockRows), areMany = compare(arith::CmpIPredicate::sge, extent, blockRows);
+  // Vectors would reach beyond the last row.
+  if (areRowsInPlace()) {
+    areFew = arith::AndIOp::create(k.builder(), k.loc(), areFew, compare(arith::CmpIPredicate::sge, left, width));
+    areMany = arith::OrIOp::create(k.builder(), k.loc(), areMany, compare(arith::CmpIPredicate::slt, left, width));
+  }
+  k.branch(areMany, [&] { emitParts(batch, rows, column, first, last); });
+  k.branch(areFew, [&] { areColumnsInPlace() ? emitDotsInPlace(batch, rows, column) : emitInPlace(batch, rows, column); });
+}
+
+/// All rows, where they are fewer than those of a tile, by columns that are contiguous: some at a time share the loads of a row.
+void PackedEmitter::emitDotsInPlace(Task batch, IndexExprs rows, AffineExpr column) {
+  constexpr int64_t atOnce = 4;
+  AffineExpr valid = k.index(k.minimum(k.emitConstant(width), k.emit(left))), whole = k.index(k.emit(valid.floorDiv(atOnce) * atOnce));
+  AffineExpr base = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
+  k.loop(k.constant(0), extent, 1, "row", [&](AffineExpr row) {
+    IndexExprs at(rows);
+    at.back() = row;
+    AffineExpr lhs = k.index(k.emit(c.lhsAt(batch, expandRows(k, c, rowDims, at))));
+    auto emit = [&](AffineExpr first, int64_t count) {
+      IndexExprs columns;
+      for (int64_t i = 0; i < count; ++i)
+        columns.push_back(k.index(k.emit(base + (first + i) * c.panelStride)));
+      for (auto [i, value] : llvm::enumerate(emitDots(k, c, lhs, columns)))
+        k.storeBuffer(sums, c.element, row * width + first + static_cast<int64_t>(i), value);
+    };
+    k.loop(k.constant(0), whole, atOnce, "column", [&](AffineExpr first) { emit(first, atOnce); });
+    k.loop(whole, valid, 1, "column", [&](AffineExpr first) { emit(first, 1); });
+  });
+  emitEpilogue(batch, rows, column, k.constant(0), k.constant(0));
 }
 
 /// All rows, where they are fewer than those of a tile.
@@ -448,6 +483,11 @@ void PackedEmitter::emitInPlace(Task batch, IndexExprs rows, AffineExpr column) 
       forLanes([&](AffineExpr lane, Lanes across) { k.storeBuffer(sums, c.element, (row + r) * width + piece + lane, value, across); });
     };
     TileEmitter tiles{k, c.lhs, c.rhs, c.element, {{depth, lhsStride, rhsStride}}, c.laneStride};
+    // The rows of a panel are far apart, where hardware looks for no pattern. The next panel has the same rows.
+    if (areRowsInPlace()) {
+      tiles.ahead = width;
+      tiles.fewestRowsAhead = 1;
+    }
     if (side)
       tiles.storeSums(side->sumInPlace(lhs, offsets, column, panel), panel, put);
     else

@@ -487,6 +487,8 @@ LogicalResult EntryBuilder::finish() {
   // Nothing is computed from the dimensions before it is known to fit.
   b.setInsertionPointToStart(&entry.getBody().front());
   sizes.emit(b, entry.getLoc(), entry.getBody().getArguments().take_back(dims.given()));
+  // Lowerings have said how packed arguments lie.
+  entry.setInputsAttr(describeSignature(main, false, b));
   // The entry reads best after the kernels that it launches.
   entry->moveAfter(main);
   return success(isComplete);

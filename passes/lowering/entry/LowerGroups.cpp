@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
 #include "passes/lowering/entry/EntryBuilder.h"
+#include "passes/target/groups/PackedInputs.h"
 #include "passes/target/groups/Places.h"
 
 #include "passes/Passes.h"
@@ -181,7 +182,7 @@ struct LowerGroups : impl::LowerGroupsBase<LowerGroups> {
     auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
     OpBuilder kernels(main);
     EntryBuilder entry(main);
-    if (failed(BlockLowering{symbols, kernels, entry}.lower(main.getBody().front())) || failed(entry.finish()))
+    if (failed(BlockLowering{symbols, kernels, entry}.lower(main.getBody().front())) || failed(verifyPanels(main)) || failed(entry.finish()))
       return signalPassFailure();
     main.erase();
   }

@@ -18,6 +18,7 @@
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/StepTile.h"
+#include "passes/target/groups/PackedInputs.h"
 #include "passes/target/layout/ConvInput.h"
 
 using namespace mlir;
@@ -53,8 +54,8 @@ static bool hasTileStep(Operation *op, kernel::TargetAttr target) {
   return findTileFault(step, rows, chooseTileDepth(step, length, unit)).empty();
 }
 
-/// Whether a step of the target multiplies the elements of both sides as they are: the right side must be constant, to be packed for it, and the products of a
-/// sum must fill steps.
+/// Whether a step of the target multiplies the elements of both sides as they are: the right side must be packed for it, by the caller or as a constant, whose
+/// products of a sum must fill steps.
 static bool hasStep(Operation *op) {
   Value right = op->getOperand(1);
   auto type = [&](Value value) { return getElementTypeOrSelf(value.getType()); };
@@ -62,6 +63,8 @@ static bool hasStep(Operation *op) {
   if (target && hasTileStep(op, target))
     return true;
   kernel::StepAttr step = target ? target.findStep(type(op->getOperand(0)), type(right), computeType(type(op->getResult(0)))) : kernel::StepAttr();
+  if (step && !step.getFunction().empty() && isPacked(right))
+    return true;
   if (!step || step.getFunction().empty() || !right.getDefiningOp<ConstantOp>())
     return false;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(right.getType()).getShape();

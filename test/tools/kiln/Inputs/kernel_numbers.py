@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-OK, NULL_POINTER, OUT_OF_BOUNDS, MISMATCH, INDEX = 0, 2, 3, 4, 5
+OK, INVALID, NULL_POINTER, OUT_OF_BOUNDS, MISMATCH, INDEX = 0, 1, 2, 3, 4, 5
 TASK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 PARALLEL_FOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, TASK, ctypes.c_void_p)
 
@@ -121,6 +121,13 @@ REFERENCES = {
     "gemm_u8s8": lambda p, a, zero, b: (a.astype(np.int32) - np.int32(zero)) @ b.astype(np.int32),
     "gemm_s8s8": lambda p, a, b: a.astype(np.int32) @ b.astype(np.int32),
     "gemm_u8s8_requantize": lambda p, *operands: requantize(*operands),
+    "gemm_f32_packed": lambda p, a, b: a @ b,
+    "gemm_bias_f32_packed": lambda p, a, b, bias: activate(a @ b + bias, p["activation"]),
+    "gemm_f16_packed": lambda p, a, b: a @ b,
+    "gemm_bf16_packed": lambda p, a, b: a @ b,
+    "gemm_u8s8_packed": lambda p, a, zero, b: (a.astype(np.int32) - np.int32(zero)) @ b.astype(np.int32),
+    "gemm_s8s8_packed": lambda p, a, b: a.astype(np.int32) @ b.astype(np.int32),
+    "gemm_u8s8_requantize_packed": lambda p, *operands: requantize(*operands),
     "gemm_nbits": lambda p, a, b, scales: a @ blocks(b, scales, 4).T,
     "gemm_nbits8": lambda p, a, b, scales: a @ blocks(b, scales, 8).T,
     "matmul_f32": lambda p, a, b: a @ b,
@@ -163,7 +170,7 @@ REFERENCES = {
 POSITIVE = {"reduce_mean": ["columns"], "reduce_max": ["columns"], "reduce_min": ["columns"], "argmax": ["columns"], "layer_norm": ["columns"],
             "rms_norm": ["columns"], "attention_f32": ["keys"], "select_rows": ["rows"], "select_columns": ["columns"]}
 # These are exact.
-EXACT = {"gemm_u8s8", "gemm_s8s8", "argmax", "relu", "reduce_max", "reduce_min", "add", "mul", "transpose_2d", "select_rows", "select_columns",
+EXACT = {"gemm_u8s8", "gemm_s8s8", "gemm_u8s8_packed", "gemm_s8s8_packed", "gemm_u8s8_requantize_packed", "argmax", "relu", "reduce_max", "reduce_min", "add", "mul", "transpose_2d", "select_rows", "select_columns",
          "cast_f32_to_f16", "cast_f16_to_f32", "cast_f32_to_bf16", "cast_bf16_to_f32", "quantize_linear", "gemm_u8s8_requantize"}
 
 
@@ -177,7 +184,47 @@ class Kernel:
         self.workspace_size.argtypes = [ctypes.c_int64] * len(self.sizes)
         operands = [ctypes.c_void_p if tensor["dims"] else SCALARS[tensor["type"]] for tensor in self.inputs]
         self.run.argtypes = [ctypes.c_int64] * len(self.sizes) + operands + [ctypes.c_void_p] * (len(self.outputs) + 2)
+        if any("packed" in tensor for tensor in self.inputs):
+            self.find_pack_functions(library, f"{name}_{self.name}".removesuffix("_packed") + "_pack")
         self.reference = lambda *values: REFERENCES[self.kernel](self.parameters, *values)
+
+    def find_pack_functions(self, library, name):
+        self.pack, self.pack_size = library[name], library[f"{name}_size"]
+        self.pack_size.restype = ctypes.c_size_t
+        matrix = next(tensor for tensor in self.inputs if "packed" in tensor)
+        self.pack_sizes = [size for size in self.sizes if size in matrix["dims"]]
+        self.pack_size.argtypes = [ctypes.c_int64] * len(self.pack_sizes)
+        self.pack.argtypes = [*self.pack_size.argtypes, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+
+    def pack_operand(self, value, sizes, transposed):
+        """What the library makes of a matrix, aligned to 64 bytes, between guards."""
+        own = [sizes[size] for size in self.pack_sizes]
+        size = self.pack_size(*own)
+        room = np.full(size + 192, 0xA5, np.uint8)
+        start = -room.ctypes.data % 64
+        given = np.ascontiguousarray(value.T if transposed else value)
+        status = self.pack(*own, given.ctypes.data, int(transposed), room.ctypes.data + start)
+        assert status == OK, f"{self.name} {sizes}: packing has status {status}"
+        assert (room[:start] == 0xA5).all() and (room[start + size:] == 0xA5).all(), f"{self.name} {sizes}: packing writes beyond its buffer"
+        return room[start:start + size] if size else room[start:start + 1]
+
+    def pack_operands(self, operands, sizes, transposed=False):
+        """The operands as a call takes them."""
+        return [self.pack_operand(value, sizes, transposed) if "packed" in tensor else value for value, tensor in zip(operands, self.inputs)]
+
+    def check_pack_errors(self, operands, sizes):
+        matrix = next(value for value, tensor in zip(operands, self.inputs) if "packed" in tensor)
+        own, room = {size: sizes[size] for size in self.pack_sizes}, np.zeros(self.pack_size(*(sizes[s] for s in self.pack_sizes)) + 192, np.uint8)
+        packed = room.ctypes.data + -room.ctypes.data % 64
+        for size in self.pack_sizes:
+            for wrong in (-1, 1 << 62):
+                odd = {**own, size: wrong}
+                assert self.pack_size(*odd.values()) == ctypes.c_size_t(-1).value, f"{self.name}: packed bytes for {odd}"
+                assert self.pack(*odd.values(), matrix.ctypes.data, 0, packed) == OUT_OF_BOUNDS, f"{self.name}: packs {odd}"
+        assert self.pack(*own.values(), None, 0, packed) == NULL_POINTER, f"{self.name}: packs nothing"
+        assert self.pack(*own.values(), matrix.ctypes.data, 0, None) == NULL_POINTER, f"{self.name}: packs to nowhere"
+        assert self.pack(*own.values(), matrix.ctypes.data, 0, packed + 1) == INVALID, f"{self.name}: packs to an unaligned buffer"
+        assert not room.any(), f"{self.name}: a call of pack with an error writes"
 
     def draw_sizes(self, random):
         sizes = {}
@@ -223,11 +270,12 @@ class Kernel:
         type_ = self.outputs[0]["type"]
         size = self.workspace_size(*sizes.values())
         runs = []
+        given = self.pack_operands(operands, sizes, random.integers(0, 2))
         for context in (None, ctypes.byref(CONTEXT)):
             guarded = np.full(expected.size + 64, 0x5A, TYPES[type_])
             room = np.full(size + 256, 0xA5, np.uint8)
             start = -room.ctypes.data % 64
-            status = self.call(sizes, operands, [guarded[32:32 + expected.size]], context, room.ctypes.data + start if size else None)
+            status = self.call(sizes, given, [guarded[32:32 + expected.size]], context, room.ctypes.data + start if size else None)
             assert status == OK, f"{self.name} {sizes}: status {status}"
             assert (guarded[:32] == 0x5A).all() and (guarded[32 + expected.size:] == 0x5A).all(), f"{self.name} {sizes}: writes beyond its result"
             assert (room[start + size:] == 0xA5).all(), f"{self.name} {sizes}: writes beyond its workspace"
@@ -255,6 +303,9 @@ class Kernel:
         with np.errstate(all="ignore"):
             expected = self.reference(*(load(value, tensor["type"]) for value, tensor in zip(operands, self.inputs)))
         result = np.zeros(expected.size, TYPES[self.outputs[0]["type"]])
+        if hasattr(self, "pack"):
+            self.check_pack_errors(operands, sizes)
+            operands = self.pack_operands(operands, sizes)
         for size in self.sizes:
             for wrong in (-1, 1 << 62):
                 odd = {**sizes, size: wrong}
@@ -272,6 +323,9 @@ class Kernel:
         assert self.run(*sizes.values(), *arguments, *nothing, workspace, None) == NULL_POINTER, f"{self.name}: runs without a result"
         for i, tensor in enumerate(self.inputs):
             if tensor["dims"]:
+                if "packed" in tensor:
+                    odd = [argument + 1 if j == i else argument for j, argument in enumerate(arguments)]
+                    assert self.run(*sizes.values(), *odd, result.ctypes.data, workspace, None) == INVALID, f"{self.name}: runs with an unaligned packed operand"
                 missing = [None if j == i else argument for j, argument in enumerate(arguments)]
                 assert self.run(*sizes.values(), *missing, result.ctypes.data, workspace, None) == NULL_POINTER, f"{self.name}: runs without {tensor['name']}"
             if tensor["name"] == "indices":

@@ -1,0 +1,43 @@
+//===- PackFunctions.h - What packs the right side of a product -----------------===//
+#ifndef KILN_COMPILER_KERNELS_PACKFUNCTIONS_H
+#define KILN_COMPILER_KERNELS_PACKFUNCTIONS_H
+
+#include "compiler/kernels/KernelHeader.h"
+
+namespace kiln {
+
+/// The two functions of a kernel with a packed operand: how many bytes it has, and what writes them.
+class PackFunctions {
+public:
+  /// `name` is that of the kernel's function.
+  PackFunctions(llvm::StringRef name, const CompiledKernel &kernel);
+
+  std::string comment() const;
+  std::string declareSize() const;
+  std::string declarePack() const;
+  std::string define() const;
+  /// `NAME_panels()`, the panels of the target that runs, or null; and the bytes before the sums of columns in `NAME_panels()`'s form.
+  std::string panelsFunction() const { return prefix + "_panels"; }
+  std::string panelBytes() const;
+  /// The name of the function that packs.
+  std::string packFunction() const { return prefix; }
+
+private:
+  std::string checkSizes(llvm::StringRef fault) const;
+
+  const CompiledKernel &kernel;
+  /// gemm_f32_packed, and gemm_f32_pack beside it.
+  std::string function, prefix;
+  const SignatureTensor *matrix = nullptr;
+  /// C text of its sizes, and the parameters of those that the caller gives.
+  std::string rows, columns;
+  std::vector<const SignatureSymbol *> sizes;
+  std::vector<std::string> parameters;
+};
+
+/// The panels that the layout of a packed input says, "packed 32x4": width and depth. Nullopt: it is another one.
+std::optional<std::pair<int64_t, int64_t>> readPanels(llvm::StringRef layout);
+
+} // namespace kiln
+
+#endif // KILN_COMPILER_KERNELS_PACKFUNCTIONS_H

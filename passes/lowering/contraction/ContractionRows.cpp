@@ -1,0 +1,103 @@
+//===- ContractionRows.cpp - What the loops of a contraction walk ----------===//
+//
+// Dimensions of rows that everything walks evenly are one dimension; what the epilogue computes for each column does not depend on them.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/builder/MovedBytes.h"
+#include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/groups/Places.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+IndexExprs expandRows(KernelBuilder &k, const Contraction &c, ArrayRef<RowDim> rowDims, ArrayRef<AffineExpr> rows) {
+  IndexExprs all(c.rows.size(), k.constant(0));
+  for (auto [dim, i] : llvm::zip_equal(rowDims, rows))
+    all[dim.dim] = i;
+  return all;
+}
+
+SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {
+  SmallVector<RowDim> rowDims;
+  IndexExprs batch, rows;
+  for (size_t i = 0; i < c.batch.size(); ++i)
+    batch.push_back(k.placeholder());
+  for (size_t i = 0; i < c.rows.size(); ++i)
+    rows.push_back(k.placeholder());
+  llvm::SetVector<AffineExpr> offsets;
+  offsets.insert(c.lhsAt(batch, rows));
+  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
+  for (Value yielded : k.group().getTerminator()->getOperands()) {
+    k.collectOffsets(yielded, at, offsets);
+    k.collectStores(yielded, at, offsets);
+  }
+  for (Value value : c.rowValues)
+    k.collectOffsets(value, at, offsets);
+  auto stride = [&](AffineExpr offset, unsigned i) { return linearCoefficient(offset, cast<AffineDimExpr>(rows[i]).getPosition()); };
+  for (unsigned i = 0; i < c.rows.size(); ++i) {
+    if (getConstantDim(c.rows[i]) == 1 && (i + 1 < c.rows.size() || !rowDims.empty()))
+      continue;
+    AffineExpr lhsStride = stride(offsets.front(), i);
+    bool even = !rowDims.empty() && llvm::all_of(offsets, [&](AffineExpr offset) {
+      AffineExpr outer = stride(offset, rowDims.back().dim), inner = stride(offset, i);
+      return outer && inner && provablyEqual(outer, inner * c.rows[i]);
+    });
+    if (even)
+      rowDims.back() = {simplifyDim(rowDims.back().extent * c.rows[i]), i, lhsStride};
+    else
+      rowDims.push_back({c.rows[i], i, lhsStride});
+  }
+  return rowDims;
+}
+
+/// Whether a value is computed from numbers that are spread, not only loaded.
+static bool isComputed(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
+    value = broadcast.getInput();
+  return isa_and_nonnull<ScalarBody>(value.getDefiningOp());
+}
+
+SmallVector<Value> findColumnValues(KernelBuilder &k, const Contraction &c) {
+  if (!c.instruction || c.rowEpilogue)
+    return {};
+  IndexExprs batch, rows;
+  for (size_t i = 0; i < c.batch.size(); ++i)
+    batch.push_back(k.placeholder());
+  for (size_t i = 0; i < c.rows.size(); ++i)
+    rows.push_back(k.placeholder());
+  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
+  auto dependsOn = [](AffineExpr offset, ArrayRef<AffineExpr> dims) {
+    return llvm::any_of(dims, [&](AffineExpr dim) { return offset.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition()); });
+  };
+  llvm::SetVector<Value> found;
+  llvm::DenseSet<Value> behind{c.result};
+  for (Operation &op : k.group().getBody().front().without_terminator()) {
+    if (llvm::none_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
+      continue;
+    behind.insert(op.result_begin(), op.result_end());
+    for (Value operand : op.getOperands()) {
+      if (behind.contains(operand) || !isComputed(operand))
+        continue;
+      llvm::SetVector<AffineExpr> offsets;
+      k.collectOffsets(operand, at, offsets);
+      if (llvm::none_of(offsets, [&](AffineExpr offset) { return dependsOn(offset, batch) || dependsOn(offset, rows); }))
+        found.insert(operand);
+    }
+  }
+  return found.takeVector();
+}
+
+int64_t countProducts(const Contraction &c) { return c.depth ? c.depth : c.instruction ? c.instruction.getDepth() : 1; }
+
+LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> tasks) {
+  AffineExpr lhs = getNumElements(c.rows, k.context()) * getNumElements(c.batch, k.context()), depth = k.constant(1);
+  for (const ReductionLoop &loop : c.reduction)
+    depth = depth * loop.extent;
+  return LaunchInfo{countTasks(k, tasks), simplifyDim(lhs * c.columns * depth * (2 * countProducts(c))), countMovedBytes(k)};
+}
+
+} // namespace kiln

@@ -1,0 +1,68 @@
+// Right sides of products in the panels that their kernels read:
+//   [column / width, row / depth, column % width, row % depth], filled up with zeros, and behind them, where a kernel wants them, the sums of the columns.
+// Memory bounds the time; no kernel of its own is worth it.
+#ifndef KILN_PACK_H
+#define KILN_PACK_H
+
+#include "kiln/choice.h"
+#include "kiln/runtime.h"
+
+namespace kiln {
+
+// The panels of a target's kernel.
+struct panels {
+  const char *target;
+  int64_t width, depth;
+};
+
+// Those of the target of that name; null for NULL.
+static inline const panels *find_panels(const panels *rows, int32_t count, const char *target) {
+  for (int32_t i = 0; target && i < count; ++i)
+    if (same_text(rows[i].target, target))
+      return &rows[i];
+  return nullptr;
+}
+
+static inline int64_t round_up(int64_t number, int64_t multiple) { return (number + multiple - 1) / multiple * multiple; }
+
+// The bytes of the panels, and where the sums behind them begin.
+static inline int64_t count_panel_bytes(const panels &form, int64_t rows, int64_t columns, int64_t element_bytes) {
+  return round_up(round_up(rows, form.depth) * round_up(columns, form.width) * element_bytes, KILN_ALIGNMENT);
+}
+
+// A matrix whose element (row, column) lies at row * row_stride + column * column_stride.
+template <typename T> struct matrix {
+  const T *elements;
+  int64_t rows, columns, row_stride, column_stride;
+};
+
+template <typename T> static void pack_panels(const panels &form, const matrix<T> &from, T *packed) {
+  for (int64_t first = 0; first < from.columns; first += form.width) {
+    const int64_t count = from.columns - first < form.width ? from.columns - first : form.width;
+    for (int64_t row = 0; row < from.rows; row += form.depth, packed += form.width * form.depth) {
+      const T *at = from.elements + row * from.row_stride + first * from.column_stride;
+      const int64_t together = from.rows - row < form.depth ? from.rows - row : form.depth;
+      for (int64_t i = 0; i < form.depth; ++i) {
+        int64_t column = 0;
+        for (; i < together && column < count; ++column)
+          packed[column * form.depth + i] = at[i * from.row_stride + column * from.column_stride];
+        for (; column < form.width; ++column)
+          packed[column * form.depth + i] = 0;
+      }
+    }
+  }
+}
+
+// Modulo 2^32, as kernels compute.
+static inline void sum_columns(const matrix<int8_t> &from, int32_t *sums) {
+  for (int64_t column = 0; column < from.columns; ++column) {
+    uint32_t sum = 0;
+    for (int64_t row = 0; row < from.rows; ++row)
+      sum += uint32_t(int32_t(from.elements[row * from.row_stride + column * from.column_stride]));
+    sums[column] = int32_t(sum);
+  }
+}
+
+} // namespace kiln
+
+#endif // KILN_PACK_H
