@@ -240,7 +240,7 @@ std::string printHeader(ArrayRef<Signature> models) {
   if (!isLibrary)
     text += printRounding(first);
   text += embeddedFile("kiln/abi.h").str() + "\n";
-  text += "#if defined(__GNUC__) || defined(__clang__)\n#define " + api + " __attribute__((visibility(\"" + (signature.isInternal ? "hidden" : "default") +
+  text += "#if defined(__GNUC__) || defined(__clang__)\n#define " + api + " __attribute__((visibility(\"" + (first.isInternal ? "hidden" : "default") +
           "\")))\n#else\n#define " + api + "\n#endif\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   if (isLibrary)
