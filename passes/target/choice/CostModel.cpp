@@ -47,17 +47,6 @@ static bool sharesSet(kernel::TargetAttr target, kernel::StepAttr step, std::opt
   return rowStride && *rowStride > 0 && *rowStride * elementBytes(step.getLhs()) % target.tuned(Tuned::SetBytes) == 0;
 }
 
-/// The most rows of a tile where only run time knows how far apart they lie. Each address then follows from that of the row before it, and compilers load the
-/// left sides of a step ahead of its products: with more rows these and the sums do not fit 32 registers, and the product takes 1.2 to 1.6 times as long
-/// (test/benchmark/kernels --library "matmul 1 512 512 512"). Ten rows by two vectors keep the multipliers as busy as more of them.
-static constexpr unsigned mostRowsApart = 10;
-
-static TileShape limitRows(TileShape tile, std::optional<int64_t> rowStride) {
-  if (!rowStride)
-    tile.rows = std::min(tile.rows, mostRowsApart);
-  return tile;
-}
-
 TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
                      std::optional<int64_t> rowStride) {
   // Heights of tiles for few rows: what is left of the registers makes them wide.
@@ -81,12 +70,12 @@ TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::opti
   else if (rows && *rows <= chooseTallRows(target, exceeds(step, columns, rowStride, target.getL2())))
     tile = shape(budget.narrowRows(), 1);
   if (!columns)
-    return limitRows(tile, rowStride);
+    return tile;
   unsigned wanted = static_cast<unsigned>(std::min<int64_t>(llvm::divideCeilSigned(*columns, lanes), tile.vectors));
   if (wanted == 1 && tile.vectors > 1 && tile.rows > 1 && !inSet)
     tile.rows = static_cast<unsigned>(budget.narrowRows());
   tile.vectors = wanted;
-  return limitRows(tile, rowStride);
+  return tile;
 }
 
 TileShape chooseTile(kernel::TargetAttr target, Type element, std::optional<int64_t> rows, std::optional<int64_t> columns,
