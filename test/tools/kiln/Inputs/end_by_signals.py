@@ -18,7 +18,7 @@ SLOW = f"""#!/bin/sh
 trap '' INT TERM HUP
 for out; do :; done
 touch {folder}/started
-for i in $(seq 500); do [ -d "$(dirname "$out")" ] || exit 1; echo > "$out.$i"; sleep 0.02; done 2> /dev/null
+for i in $(seq 3000); do [ -d "$(dirname "$out")" ] || exit 1; echo > "$out.$i"; sleep 0.02; done 2> /dev/null
 exit 1
 """
 LOOKS = f"""#!/bin/sh
