@@ -46,7 +46,8 @@ public:
 private:
   CompileStatus makeGraphs(ArrayRef<GraphOptions> graphs);
   CompileStatus emit(std::vector<ModelSources> &sources);
-  CompileStatus emitGraphs(std::vector<ModelSources> &sources);
+  CompileStatus emitModel(const Signature &weights, std::vector<ModelSources> &sources);
+  CompileStatus emitGraphs(const Signature &weights, std::vector<ModelSources> &sources);
   CompileStatus describeTargets(const Compilation &model, const Signature &weights, std::vector<std::vector<Signature>> &libraries);
   FailureOr<Signature> describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights);
   CompileStatus package(const ModelSources &sources);
@@ -184,12 +185,7 @@ static std::string findCommonName(const ModelSources &sources, StringRef library
   return "";
 }
 
-CompileStatus Driver::emitGraphs(std::vector<ModelSources> &sources) {
-  step("emit");
-  DiagnosticCollector diagnostics(*result.context, errors);
-  Signature weights;
-  if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
-    return status;
+CompileStatus Driver::emitGraphs(const Signature &weights, std::vector<ModelSources> &sources) {
   std::vector<std::vector<Signature>> models;
   for (const Compilation *model : result.models()) {
     std::vector<std::vector<Signature>> targets;
@@ -211,12 +207,7 @@ CompileStatus Driver::emitGraphs(std::vector<ModelSources> &sources) {
   return CompileStatus::Done;
 }
 
-CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
-  step("emit");
-  DiagnosticCollector diagnostics(*result.context, errors);
-  Signature weights;
-  if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
-    return status;
+CompileStatus Driver::emitModel(const Signature &weights, std::vector<ModelSources> &sources) {
   std::vector<std::vector<Signature>> libraries;
   if (CompileStatus status = describeTargets(result, weights, libraries); status != CompileStatus::Done)
     return status;
@@ -231,6 +222,15 @@ CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
   result.libraries = signature.libraries;
   listSources(sources.front());
   return options.singleSource ? listSingleSource(sources.front()) : CompileStatus::Done;
+}
+
+CompileStatus Driver::emit(std::vector<ModelSources> &sources) {
+  step("emit");
+  DiagnosticCollector diagnostics(*result.context, errors);
+  Signature weights;
+  if (CompileStatus status = describeWeights(weights); status != CompileStatus::Done)
+    return status;
+  return result.graphs.empty() ? emitModel(weights, sources) : emitGraphs(weights, sources);
 }
 
 CompileStatus Driver::listSingleSource(const ModelSources &sources) {
@@ -432,7 +432,7 @@ CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
   if (status != CompileStatus::Done || stops)
     return status;
   std::vector<ModelSources> sources;
-  status = graphs.empty() ? emit(sources) : emitGraphs(sources);
+  status = emit(sources);
   if (status != CompileStatus::Done || options.stopAfter == "emit")
     return status;
   return options.webModules ? packageForWeb(sources) : package(sources.front());
