@@ -50,6 +50,8 @@ private:
   StringRef readNumber();
 
   template <typename Entry> void readList(StringRef open, StringRef close, StringRef where, Entry entry);
+  /// A header: `entry` reads the value of each key.
+  template <typename Entry> void readKeys(StringRef where, Entry entry);
   void readOpsets(google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &opsets);
   void readHeader(onnx::ModelProto &model);
   void readGraph(onnx::GraphProto &graph);
@@ -453,10 +455,16 @@ void TextReader::readOpsets(google::protobuf::RepeatedPtrField<onnx::OperatorSet
   });
 }
 
-void TextReader::readHeader(onnx::ModelProto &model) {
-  readList("<", ">", "around the header", [&] {
+template <typename Entry> void TextReader::readKeys(StringRef where, Entry entry) {
+  readList("<", ">", where, [&] {
     std::string key = readName("a key of the header");
     expect(":", "behind a key of the header");
+    entry(key);
+  });
+}
+
+void TextReader::readHeader(onnx::ModelProto &model) {
+  readKeys("around the header", [&](StringRef key) {
     if (key == "ir_version")
       model.set_ir_version(readInteger("a version"));
     else if (key == "opset_import")
@@ -471,9 +479,7 @@ void TextReader::readHeader(onnx::ModelProto &model) {
 }
 
 void TextReader::readFunction(onnx::FunctionProto &function) {
-  readList("<", ">", "around the header of a function", [&] {
-    std::string key = readName("a key of the header");
-    expect(":", "behind a key of the header");
+  readKeys("around the header of a function", [&](StringRef key) {
     if (key == "domain")
       function.set_domain(readText("a domain"));
     else if (key == "overload")
