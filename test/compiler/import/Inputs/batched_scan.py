@@ -5,11 +5,10 @@ Usage: batched_scan.py DIR
 """
 
 import pathlib
-import subprocess
 import sys
 
+import model_run
 import numpy as np
-import onnx
 from onnx import TensorProto, helper
 
 BATCH, STEPS, SIZE = 3, 4, 2
@@ -44,16 +43,6 @@ def expected(state, x, y, lengths, direction):
     return final, rows
 
 
-def run(folder, proto, arrays):
-    onnx.save(proto, str(folder / "model.onnx"))
-    command = ["kiln", "run", folder / "model.onnx", "--output-dir", folder / "out"]
-    for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array)
-        command += ["--input", f"{name}={folder / name}.npy"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return np.load(folder / "out/final.npy"), np.load(folder / "out/rows.npy")
-
-
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +51,7 @@ def main():
             for steps in (STEPS, "steps"):
                 arrays = given(has_lengths)
                 want = expected(arrays["state"], arrays["x"], arrays["y"], arrays.get("lengths"), direction)
-                got = run(folder, model(has_lengths, direction, steps), arrays)
+                got = model_run.run(folder, model(has_lengths, direction, steps), arrays, ("final", "rows"))
                 same = all(np.array_equal(a, b) for a, b in zip(got, want))
                 print(f"lengths {has_lengths}, direction {direction}, steps {steps}: {'equal' if same else (got, want)}")
 

@@ -4,11 +4,10 @@ Usage: quantized_lstm.py DIR
 """
 
 import pathlib
-import subprocess
 import sys
 
+import model_run
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 FEATURES, HIDDEN, STEPS, BATCH = 3, 2, 4, 3
@@ -36,21 +35,11 @@ def given():
     return {"x": np.random.RandomState(8).standard_normal((STEPS, BATCH, FEATURES)).astype("f4"), "lengths": np.array([4, 1, 3], "i4")}
 
 
-def run(folder, proto):
-    onnx.save(proto, str(folder / "model.onnx"))
-    command = ["kiln", "run", folder / "model.onnx", "--output-dir", folder / "out"]
-    for name, array in given().items():
-        np.save(folder / f"{name}.npy", array)
-        command += ["--input", f"{name}={folder / name}.npy"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return np.load(folder / "out/hidden.npy"), np.load(folder / "out/cell.npy")
-
-
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for has_all, expected in EXPECTED.items():
-        fixed, symbolic = run(folder, model((STEPS, BATCH), has_all)), run(folder, model(("steps", "batch"), has_all))
+        fixed, symbolic = (model_run.run(folder, model(sizes, has_all), given(), ("hidden", "cell")) for sizes in ((STEPS, BATCH), ("steps", "batch")))
         same = all(np.array_equal(a, b) for a, b in zip(fixed, symbolic))
         close = np.allclose(fixed[0].reshape(BATCH, HIDDEN), expected, rtol=0, atol=1e-6)
         print(f"all states: {has_all}, symbolic: {'same' if same else 'other'} numbers, ONNX Runtime: {'equal' if close else fixed[0].tolist()}")

@@ -111,7 +111,7 @@ def quantize(x, scale, zero_point, type_):
     return np.clip(np.rint(x.astype(np.float32) / np.float32(scale)) + float(zero_point), info.min, info.max).astype(TYPES[type_])
 
 
-# The reference of each kernel: a function of its parameters (a dict of texts) and its operands.
+# The reference of each kernel; packed forms have those of the plain ones: a function of its parameters (a dict of texts) and its operands.
 REFERENCES = {
     "gemm_f32": lambda p, a, b: a @ b,
     "gemm_f32_bt": lambda p, a, b: a @ b.T,
@@ -121,13 +121,6 @@ REFERENCES = {
     "gemm_u8s8": lambda p, a, zero, b: (a.astype(np.int32) - np.int32(zero)) @ b.astype(np.int32),
     "gemm_s8s8": lambda p, a, b: a.astype(np.int32) @ b.astype(np.int32),
     "gemm_u8s8_requantize": lambda p, *operands: requantize(*operands),
-    "gemm_f32_packed": lambda p, a, b: a @ b,
-    "gemm_bias_f32_packed": lambda p, a, b, bias: activate(a @ b + bias, p["activation"]),
-    "gemm_f16_packed": lambda p, a, b: a @ b,
-    "gemm_bf16_packed": lambda p, a, b: a @ b,
-    "gemm_u8s8_packed": lambda p, a, zero, b: (a.astype(np.int32) - np.int32(zero)) @ b.astype(np.int32),
-    "gemm_s8s8_packed": lambda p, a, b: a.astype(np.int32) @ b.astype(np.int32),
-    "gemm_u8s8_requantize_packed": lambda p, *operands: requantize(*operands),
     "gemm_nbits": lambda p, a, b, scales: a @ blocks(b, scales, 4).T,
     "gemm_nbits8": lambda p, a, b, scales: a @ blocks(b, scales, 8).T,
     "matmul_f32": lambda p, a, b: a @ b,
@@ -186,7 +179,7 @@ class Kernel:
         self.run.argtypes = [ctypes.c_int64] * len(self.sizes) + operands + [ctypes.c_void_p] * (len(self.outputs) + 2)
         if any("packed" in tensor for tensor in self.inputs):
             self.find_pack_functions(library, f"{name}_{self.name}".removesuffix("_packed") + "_pack")
-        self.reference = lambda *values: REFERENCES[self.kernel](self.parameters, *values)
+        self.reference = lambda *values: REFERENCES[self.kernel.removesuffix("_packed")](self.parameters, *values)
 
     def find_pack_functions(self, library, name):
         self.pack, self.pack_size = library[name], library[f"{name}_size"]
