@@ -36,7 +36,6 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.BeamSearch", loops},
       {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
       {"com.microsoft.DynamicTimeWarping", "how long a path is depends on the whole of the data"},
-      {"com.microsoft.GreedySearch", loops},
       {"com.microsoft.LongformerAttention", "ONNX Runtime has it for other devices only"},
       {"com.microsoft.MatMulFpQ4", "its weights are packed for one machine"},
       {"com.microsoft.MaxpoolWithMask", "its kernel leaves out what lies behind a masked element, too, which no text says"},
