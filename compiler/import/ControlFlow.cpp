@@ -7,6 +7,7 @@
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/BatchedScan.h"
+#include "compiler/import/BeamSearch.h"
 #include "compiler/import/Choices.h"
 #include "compiler/import/Gradient.h"
 #include "compiler/import/GreedySearch.h"
@@ -368,6 +369,8 @@ ControlFlow findControlFlow(StringRef domain, StringRef name) {
     return differentiate;
   if (domain == "com.microsoft" && name == "GreedySearch")
     return searchGreedily;
+  if (domain == "com.microsoft" && name == "BeamSearch")
+    return searchBeams;
   if (!domain.empty())
     return nullptr;
   return name == "If"            ? inlineIf

@@ -228,4 +228,86 @@ Prompt::Prompt(Node &node, Value ids, Value given, int64_t padding) {
   next = node.failed() ? ids : node.reduce(ReduceKind::Sum, isToken, {1}, /*keep=*/true);
 }
 
+//===- Steps ---------------------------------------------------------------===//
+
+/// The most tokens that ONNX Runtime's searches take.
+static constexpr int64_t mostTokens = 4096;
+
+DecoderSteps::DecoderSteps(Node &node, int64_t beams, unsigned maskInput)
+    : padding(node.requireInt("pad_token_id")), node(node), beams(beams), maskInput(maskInput), decoder(node, "decoder") {}
+
+/// Each sequence as often as there are beams.
+Value DecoderSteps::repeat(Value x) const {
+  if (node.failed() || beams == 1)
+    return x;
+  DimExprs dims = node.dims(x);
+  Value apart = node.reshape(x, {dims[0], node.number(1), dims[1]});
+  return node.reshape(node.broadcastTo(apart, {dims[0], node.number(beams), dims[1]}), {nn::simplifyDim(dims[0] * beams), dims[1]});
+}
+
+bool DecoderSteps::read() {
+  ids = node.input(0);
+  if (node.failed() || node.isUnsupported() || !node.expectRank(ids, 2, "input_ids"))
+    return false;
+  if (!node.elementType(ids).isSignlessInteger(32))
+    return failed(node.error("input_ids is not of type int32")) && false;
+  batch = node.dims(ids)[0], length = node.dims(ids)[1], rows = nn::simplifyDim(batch * beams);
+  most = readLength(node, 1, mostTokens, "max_length");
+  node.requireNotNegative(most - length - 1, "max_length is not more than the prompt has tokens");
+  if (node.failed())
+    return false;
+  prompt.emplace(node, ids, node.optionalInput(maskInput), padding);
+  for (Value *each : {&prompt->positions, &prompt->mask, &prompt->next, &ids})
+    *each = repeat(*each);
+  return !node.failed();
+}
+
+Value DecoderSteps::widenPrompt() const {
+  AffineExpr zero = node.number(0);
+  return node.pad(ids, {zero, zero}, {zero, nn::simplifyDim(most - length)}, PadMode::Constant, node.splat({}, node.elementType(ids), padding));
+}
+
+void DecoderSteps::widen(ArrayRef<Value> presents, SmallVectorImpl<Value> &states) const {
+  AffineExpr zero = node.number(0);
+  states.clear();
+  for (Value present : presents) {
+    DimExprs low(5, zero), high(5, zero);
+    high[3] = nn::simplifyDim(most - node.dims(present)[3]);
+    states.push_back(node.pad(present, low, high, PadMode::Constant, node.splat({}, node.elementType(present), 0)));
+  }
+}
+
+LogicalResult DecoderSteps::start(Value &logits, SmallVectorImpl<Value> &states) {
+  std::optional<GptDecoder> first;
+  if (node.hasAttribute("init_decoder"))
+    first.emplace(node, "init_decoder");
+  const GptDecoder &chosen = first ? *first : decoder;
+  SmallVector<Value> presents;
+  if (node.failed() || node.isUnsupported() ||
+      failed(chosen.run({ids, prompt->positions, prompt->mask}, chosen.emptyPasts(rows), node.number(0), node.name() + "[0]/", logits, presents)))
+    return failure();
+  widen(presents, states);
+  return failure(node.failed());
+}
+
+LogicalResult DecoderSteps::step(AffineExpr number, Value tokens, Value &logits, SmallVectorImpl<Value> &states) {
+  Type i32 = node.elementType(ids);
+  AffineExpr past = nn::simplifyDim(length + number), fed = nn::simplifyDim(number + 1);
+  SmallVector<Value> pasts, presents;
+  for (Value buffer : states)
+    pasts.push_back(node.slice(buffer, 3, node.number(0), past));
+  Value mask = node.concat({prompt->mask, node.splat({rows, fed}, i32, 1)}, 1);
+  Value positions = node.binary<AddOp>(prompt->next, node.cast(makeNumber(node, number), i32));
+  if (failed(decoder.run({tokens, positions, mask}, pasts, past, node.name() + "[step]/", logits, presents)))
+    return failure();
+  widen(presents, states);
+  return failure(node.failed());
+}
+
+Value hasMore(Node &node, Value ended) {
+  AffineExpr all = nn::getNumElements(node.dims(ended), node.context());
+  Value least = node.reduce(ReduceKind::Min, node.cast(node.reshape(ended, {all}), node.builder().getI32Type()), {0}, /*keep=*/false);
+  return node.compare<EqualOp>(least, node.splatLike(least, 0));
+}
+
 } // namespace kiln::import

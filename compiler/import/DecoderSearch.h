@@ -9,6 +9,8 @@
 
 #include "compiler/import/Node.h"
 
+#include <optional>
+
 namespace kiln::import {
 
 /// A scalar of int64 that is a dimension or the number of a step.
@@ -77,6 +79,40 @@ struct Prompt {
   /// The position of the first token behind the prompt [rows, 1].
   Value next;
 };
+
+/// The steps of a search: the one on the prompt, and those on a token of each row. Between them the states are in buffers of the most tokens.
+class DecoderSteps {
+public:
+  /// `maskInput` is the place of the node's mask; each sequence of the prompt has `beams` rows.
+  DecoderSteps(Node &node, int64_t beams, unsigned maskInput);
+  /// Reads the prompt and the most tokens; false after an error or a refusal.
+  bool read();
+  mlir::LogicalResult start(Value &logits, llvm::SmallVectorImpl<Value> &states);
+  /// Step `number` of those behind the prompt's, on the tokens [rows, 1].
+  mlir::LogicalResult step(AffineExpr number, Value tokens, Value &logits, llvm::SmallVectorImpl<Value> &states);
+  /// The prompt in buffers [rows, most], with padding behind it.
+  Value widenPrompt() const;
+  /// The steps behind the prompt's.
+  AffineExpr countSteps() const { return nn::simplifyDim(most - length - 1); }
+
+  /// The prompt [rows, length].
+  Value ids;
+  AffineExpr batch, rows, length, most;
+  int64_t padding;
+
+private:
+  Value repeat(Value x) const;
+  void widen(llvm::ArrayRef<Value> presents, llvm::SmallVectorImpl<Value> &states) const;
+
+  Node &node;
+  int64_t beams;
+  unsigned maskInput;
+  GptDecoder decoder;
+  std::optional<Prompt> prompt;
+};
+
+/// Whether one of the rows has not ended (bool).
+Value hasMore(Node &node, Value ended);
 
 /// A number that the model gives or computes, at most `most`.
 AffineExpr readLength(Node &node, unsigned input, int64_t most, llvm::StringRef what);

@@ -230,6 +230,7 @@ BASES = {
 U = x("u1", 2, 3)
 LAST = f(1, 8, 8, 4)
 BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
+    "BeamSearch": (1, [x("i4", 1, 3), np.int32(6), None, np.int32(2), np.int32(1)], {"decoder": DECODER, "eos_token_id": 1, "pad_token_id": 0}),
     "BiasSoftmax": (1, [M, M], {"is_inner_broadcast": 0}),
     "CDist": (1, [M, M], {"metric": "euclidean"}),
     "CausalConvWithState": (1, [f(1, 4, 8), f(4, 1, 3)], {}, 2),

@@ -71,4 +71,5 @@ def main():
         RECORDS.write_text("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in records.items()) + "\n}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

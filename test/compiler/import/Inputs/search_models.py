@@ -15,7 +15,7 @@ def value(name, kind, shape):
     return helper.make_tensor_value_info(name, TYPES[kind], shape)
 
 
-def gpt_decoder(seed=5):
+def gpt_decoder(seed=5, sharpness=0.7):
     """A GPT-2 of two layers as ONNX Runtime's converter writes it: embeddings, Attention with past and present, and a layer of four times the width."""
     random = np.random.RandomState(seed)
     weights, nodes = [], []
@@ -39,7 +39,7 @@ def gpt_decoder(seed=5):
         x = node("Add", [x, node("MatMul", [attended, weight(HIDDEN, HIDDEN)])])
         wide = node("FastGelu", [node("MatMul", [x, weight(HIDDEN, 4 * HIDDEN)]), weight(4 * HIDDEN)])
         x = node("Add", [x, node("MatMul", [wide, weight(4 * HIDDEN, HIDDEN)])])
-    nodes.append(helper.make_node("MatMul", [x, weight(HIDDEN, VOCABULARY)], ["logits"]))
+    nodes.append(helper.make_node("MatMul", [x, weight(HIDDEN, VOCABULARY, scale=sharpness)], ["logits"]))
     state = lambda name, length: value(name, "f4", [2, "rows", HEADS, length, SIZE])
     inputs = [value("input_ids", "i4", ["rows", "tokens"]), value("position_ids", "i4", ["rows", "tokens"]), value("attention_mask", "i4", ["rows", "all"])]
     return helper.make_graph(nodes, "decoder", inputs + [state(f"past_{layer}", "past") for layer in range(LAYERS)],
