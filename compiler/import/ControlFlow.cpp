@@ -7,8 +7,10 @@
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/BatchedScan.h"
+#include "compiler/import/BeamSearch.h"
 #include "compiler/import/Choices.h"
 #include "compiler/import/Gradient.h"
+#include "compiler/import/GreedySearch.h"
 #include "compiler/import/RolledLoops.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/SymbolicSizes.h"
@@ -365,6 +367,10 @@ ControlFlow findControlFlow(StringRef domain, StringRef name) {
     return buildFlexAttention;
   if (domain == "ai.onnx.preview.training" && name == "Gradient")
     return differentiate;
+  if (domain == "com.microsoft" && name == "GreedySearch")
+    return searchGreedily;
+  if (domain == "com.microsoft" && name == "BeamSearch")
+    return searchBeams;
   if (!domain.empty())
     return nullptr;
   return name == "If"            ? inlineIf

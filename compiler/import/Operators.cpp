@@ -33,10 +33,8 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
 static StringRef findRefusal(StringRef domain, StringRef name) {
   constexpr StringRef loops = "loops over a decoder are for the program around the model";
   static const StringMap<StringRef> reasons = {
-      {"com.microsoft.BeamSearch", loops},
       {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
       {"com.microsoft.DynamicTimeWarping", "how long a path is depends on the whole of the data"},
-      {"com.microsoft.GreedySearch", loops},
       {"com.microsoft.LongformerAttention", "ONNX Runtime has it for other devices only"},
       {"com.microsoft.MatMulFpQ4", "its weights are packed for one machine"},
       {"com.microsoft.MaxpoolWithMask", "its kernel leaves out what lies behind a masked element, too, which no text says"},
@@ -45,7 +43,7 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.Sampling", loops},
       {"com.microsoft.SparseAttention", "ONNX Runtime has it for other devices only"},
       {"com.microsoft.Tokenizer", "tokenize before the model"},
-      {"com.microsoft.WhisperBeamSearch", loops},
+      {"com.microsoft.WhisperBeamSearch", "searches over an encoder and a decoder are for the program around them"},
       {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};
   // Some domains are refused as a whole.
   auto own = reasons.find((domain + "." + name).str());

@@ -224,8 +224,11 @@ static LogicalResult setLoop(Node &node, RolledLoop &rolled) {
   return failed(made) || all.empty() ? made : node.setResults(all);
 }
 
-LogicalResult buildLoop(Node &node, AffineExpr steps, ArrayRef<Value> carried, ArrayRef<int64_t> backwards, LoopBody body, SmallVectorImpl<Value> &results) {
+LogicalResult buildLoop(Node &node, AffineExpr steps, ArrayRef<Value> carried, ArrayRef<int64_t> backwards, LoopBody body, SmallVectorImpl<Value> &results,
+                        Value condition) {
   RolledLoop rolled;
+  rolled.isLoop = condition != nullptr;
+  rolled.condition = condition;
   rolled.steps = steps;
   rolled.carried.assign(carried.begin(), carried.end());
   rolled.axes.assign(backwards.size(), 0);

@@ -23,9 +23,9 @@ mlir::LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const Sc
 using LoopBody = llvm::function_ref<mlir::FailureOr<llvm::SmallVector<Value>>(AffineExpr step, llvm::ArrayRef<Value> carried)>;
 
 /// An nn.loop of so many steps: what is carried after the last one, and the steps' rows along a new first axis, the first one last where `backwards` is 1. No
-/// results where the node is not supported.
+/// results where the node is not supported. With a `condition`, a bool that says whether there is a first step, the body gives one for the next step first.
 mlir::LogicalResult buildLoop(Node &node, AffineExpr steps, llvm::ArrayRef<Value> carried, llvm::ArrayRef<int64_t> backwards, LoopBody body,
-                              llvm::SmallVectorImpl<Value> &results);
+                              llvm::SmallVectorImpl<Value> &results, Value condition = {});
 
 } // namespace kiln::import
 

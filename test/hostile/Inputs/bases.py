@@ -48,6 +48,15 @@ def branch(name):
 STEP = body(("Identity", ["more_in"], ["more"]), ("Relu", ["s"], ["r"]), inputs=[("i", "i8", ()), ("more_in", "b", ()), ("s", "f4", (2, 3))],
             outputs=[("more", "b", ()), ("r", "f4", (2, 3))])
 ROW = body(("Add", ["s", "e"], ["s_out"]), ("Relu", ["e"], ["o"]), inputs=[("s", "f4", (3,)), ("e", "f4", (3,))], outputs=[("s_out", "f4", (3,)), ("o", "f4", (3,))])
+# Logits from a table, and states of one number for each token.
+DECODER = helper.make_graph(
+    [helper.make_node("Gather", ["table", "input_ids"], ["logits"], "in_0"), helper.make_node("Gather", ["numbers", "input_ids"], ["flat"], "in_1"),
+     helper.make_node("Reshape", ["flat", "shape"], ["row"], "in_2"), helper.make_node("Concat", ["row", "row"], ["rows"], "in_3", axis=0),
+     helper.make_node("Concat", ["past_0", "rows"], ["present_0"], "in_4", axis=3)], "decoder",
+    [helper.make_tensor_value_info(name, TYPES[kind], dims) for name, kind, dims in
+     (("input_ids", "i4", "rt"), ("position_ids", "i4", "rt"), ("attention_mask", "i4", "ra"), ("past_0", "f4", (2, "r", 1, "p", 1)))],
+    [helper.make_tensor_value_info("logits", TYPES["f4"], ("r", "t", 5)), helper.make_tensor_value_info("present_0", TYPES["f4"], (2, "r", 1, "a", 1))],
+    [helper.make_tensor("table", TYPES["f4"], (9, 5), range(45)), helper.make_tensor("numbers", TYPES["f4"], (9,), range(9)), helper.make_tensor("shape", TYPES["i8"], (5,), (1, 1, 1, -1, 1))])
 VALUE = helper.make_tensor("v", TensorProto.FLOAT, [2], [1, 2])
 TREE = {"nodes_splits": helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5]), "nodes_modes": helper.make_tensor("v", TensorProto.UINT8, [1], [0]),
         "leaf_weights": helper.make_tensor("v", TensorProto.FLOAT, [2], [1, 2]), "nodes_featureids": [0], "nodes_truenodeids": [0], "nodes_falsenodeids": [1],
@@ -221,6 +230,7 @@ BASES = {
 U = x("u1", 2, 3)
 LAST = f(1, 8, 8, 4)
 BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
+    "BeamSearch": (1, [x("i4", 1, 3), np.int32(6), None, np.int32(2), np.int32(1)], {"decoder": DECODER, "eos_token_id": 1, "pad_token_id": 0}),
     "BiasSoftmax": (1, [M, M], {"is_inner_broadcast": 0}),
     "CDist": (1, [M, M], {"metric": "euclidean"}),
     "CausalConvWithState": (1, [f(1, 4, 8), f(4, 1, 3)], {}, 2),
@@ -233,6 +243,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "ExpandDims": (1, [M, np.int32(0)], {}),
     "GatedRelativePositionBias": (1, [f(1, 3, 8), f(8), f(1, 2, 3, 3), f(4, 2), f(2), f(1, 2, 1, 1)], {"num_heads": 2}),
     "GemmaRotaryEmbedding": (1, [f(1, 3, 4), *[x("f2", 1, 2, 3, 4)] * 4], {}, 2),
+    "GreedySearch": (1, [x("i4", 1, 3), np.int32(6)], {"decoder": DECODER, "eos_token_id": 1, "pad_token_id": 0}),
     "GroupNorm": (1, [LAST, f(4), f(4)], {"groups": 2, "activation": 0}),
     "GroupQueryAttention": (1, [f(1, 3, 32), f(1, 3, 32), f(1, 3, 32), None, None, x("i4", 1), np.int32(3)], {"num_heads": 2, "kv_num_heads": 2}),
     "Irfft": (1, [f(2, 5, 2)], {"signal_ndim": 1}),

@@ -1,0 +1,16 @@
+//===- GreedySearch.h - The likeliest token again and again ------------------===//
+#ifndef KILN_COMPILER_IMPORT_GREEDYSEARCH_H
+#define KILN_COMPILER_IMPORT_GREEDYSEARCH_H
+
+#include "mlir/Support/LLVM.h"
+
+namespace kiln::import {
+
+class Node;
+
+/// GreedySearch of domain com.microsoft.
+mlir::LogicalResult searchGreedily(Node &node);
+
+} // namespace kiln::import
+
+#endif // KILN_COMPILER_IMPORT_GREEDYSEARCH_H
