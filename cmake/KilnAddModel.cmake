@@ -1,16 +1,18 @@
 # kiln_add_model(<target> MODEL <file>|MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...]
-#                [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp])
+#                [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]
+#                [HIDDEN])
 #
-# Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h and the model's objects. NAME is the prefix of all
+# Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h, <name>.hpp and the model's objects. NAME is the prefix of all
 # symbols (default: <target>). MODELS makes one library of several models, which share equal weights: the functions of each begin with <name>_<graph>_, where
 # <graph> is the name of its file unless it is given, and <graph>. in front of a DIM, SPECIALIZE or option's value makes it hold for this model only. Several CPUs give one library that chooses at run time; the default is this machine's, or, with a toolchain file for another
 # machine, all levels of its architecture. The toolchain file also decides the system. The model is compiled again when it, its external data
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
+# HIDDEN keeps the functions out of what a shared library or plugin that <target> is linked into exports.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
 function(kiln_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAME;EMIT" "MODELS;TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "HIDDEN" "MODEL;NAME;EMIT" "MODELS;TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
   if((ARG_MODEL AND ARG_MODELS) OR NOT (ARG_MODEL OR ARG_MODELS) OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> or MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]")
+    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> or MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp] [HIDDEN]")
   endif()
   _kiln_find_name("kiln_add_model(${target})" ${target} "${ARG_NAME}" ARG_NAME)
   # The files, and how kiln is given them.
@@ -28,6 +30,9 @@ function(kiln_add_model target)
   endforeach()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.kiln)
   set(options --name ${ARG_NAME} -o ${folder} ${ARG_OPTIONS})
+  if(ARG_HIDDEN)
+    list(APPEND options --hidden)
+  endif()
   _kiln_add_machine("kiln_add_model(${target})" TARGET "${ARG_TARGET}" options)
   foreach(dim IN LISTS ARG_DIM)
     list(APPEND options --dim ${dim})
@@ -157,7 +162,7 @@ function(_kiln_add_library target name files models folder options)
   # Files that come out as they were keep their time, so the stamp tells make and Ninja that they are up to date, and what uses them is left alone.
   add_custom_command(
     OUTPUT ${folder}/${name}.stamp
-    BYPRODUCTS ${folder}/lib${name}.a ${folder}/${name}.h ${weights}
+    BYPRODUCTS ${folder}/lib${name}.a ${folder}/${name}.h ${folder}/${name}.hpp ${weights}
     COMMAND Kiln::kiln ${models} ${options} --emit=lib --depfile ${folder}/${name}.d --stamp ${folder}/${name}.stamp -q
     DEPENDS ${files} Kiln::kiln
     DEPFILE ${folder}/${name}.d
@@ -232,9 +237,9 @@ function(kiln_install_model target)
   get_target_property(emit ${target} KILN_EMIT)
   get_target_property(weights ${target} KILN_WEIGHTS)
   if(emit STREQUAL "cpp")
-    install(FILES ${folder}/src/${name}.h DESTINATION include)
+    install(FILES ${folder}/src/${name}.h ${folder}/src/${name}.hpp DESTINATION include)
   else()
-    install(FILES ${folder}/${name}.h DESTINATION include)
+    install(FILES ${folder}/${name}.h ${folder}/${name}.hpp DESTINATION include)
     install(FILES ${folder}/lib${name}.a DESTINATION lib)
   endif()
   if(weights)

@@ -10,6 +10,7 @@
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Package.h"
+#include "compiler/emit/SessionPrinter.h"
 #include "compiler/emit/SingleSource.h"
 #include "compiler/emit/StackUse.h"
 #include "compiler/emit/TargetLinker.h"
@@ -260,6 +261,8 @@ CompileStatus Driver::listSingleSource(const ModelSources &sources) {
 
 void Driver::listSources(const ModelSources &sources) {
   result.header = {sources.header.name, sources.header.text, nullptr};
+  SourceFile sessions = printSessions(sources.models);
+  result.sessions = {sessions.name, sessions.text, nullptr};
   for (const SourceFile &file : makeSourceFolder(sources))
     result.sources.push_back({"src/" + file.name, file.text, nullptr});
   if (!signature.weightsBytes)

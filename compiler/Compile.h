@@ -51,6 +51,8 @@ struct Compilation {
   /// After emit: NAME.h, and the C++ sources with everything that builds them, paths as `--emit=cpp` writes them.
   OutputFile header;
   std::vector<OutputFile> sources;
+  /// After emit: NAME.hpp.
+  OutputFile sessions;
   /// After emit, with `singleSource`: NAME.cpp with all of it, and what makes a library for Arduino of it and the header.
   OutputFile single;
   std::vector<OutputFile> arduino;

@@ -3,8 +3,8 @@
 set(rows "")
 string(REPLACE "|" ";" FILES "${FILES}")
 list(APPEND FILES builtin/runner.cpp builtin/runner.mjs builtin/runner/functions.h builtin/runner/linux.h builtin/runner/semihosting.h builtin/runner/wasi.h
-     builtin/runner/windows.h builtin/runner/windows_library.cpp builtin/runner/windows_stack.h builtin/runner/windows_variables.h builtin/stddef.h
-     builtin/stdint.h web/model.mjs web/threads.mjs)
+     builtin/runner/windows.h builtin/runner/windows_library.cpp builtin/runner/windows_stack.h builtin/runner/windows_variables.h builtin/session.h
+     builtin/stddef.h builtin/stdint.h builtin/tensor.h web/model.mjs web/threads.mjs)
 foreach(file IN LISTS FILES)
   if(file MATCHES "^(builtin|web)/")
     file(READ ${BUILTIN}/../${file} text)

@@ -3,6 +3,7 @@
 #include "compiler/emit/BuildText.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
+#include "compiler/emit/SessionPrinter.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -136,6 +137,7 @@ static std::string printSourceList(const ModelSources &sources, bool embedded) {
 std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
   const Signature &signature = sources.signature;
   std::vector<SourceFile> files = sources.headers();
+  files.push_back(printSessions(sources.models));
   files.insert(files.end(), sources.units.begin(), sources.units.end());
   bool embedded = signature.weightsBytes && !signature.externalWeights;
   std::string links, name = makeCMakeWord(signature.name);

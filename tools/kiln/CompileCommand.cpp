@@ -39,6 +39,8 @@ static cl::opt<std::string> stamp("stamp",
     cl::desc("Write an empty file last. Its modification time always changes, while files with unchanged bytes keep theirs"),
                                   cl::value_desc("FILE"), cl::sub(compileCommand));
 
+static cl::opt<bool> hidden("hidden", cl::desc("Let shared libraries and plugins that the model is linked into hide its functions"), cl::sub(compileCommand));
+
 /// The values of --emit.
 static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header", "single", "arduino", "wasm", "npm"};
 
@@ -104,6 +106,9 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
     append_range(files, compilation.objects);
   if (wants("cpp"))
     append_range(files, compilation.sources);
+  // Boards and browsers have their own ways to call a model.
+  if (!options.webModules && any_of(kinds, [](StringRef kind) { return is_contained({"lib", "obj", "so", "cpp", "header"}, kind); }))
+    files.push_back(compilation.sessions);
   append_range(files, compilation.delegated);
   if (!compilation.weights.path.empty() && (wants("lib") || wants("obj") || wants("so")))
     files.push_back(compilation.weights);
@@ -260,6 +265,9 @@ int runCompile() {
   if (!chosen)
     return report(chosen.takeError(), WrongUsage);
   const std::vector<std::string> &kinds = *chosen;
+  if (hidden && is_contained(kinds, "so"))
+    return report(makeError("--hidden: a shared library of the model alone would offer no functions; leave out --emit=so"), WrongUsage);
+  options->isInternal = hidden;
   options->stopAfter = stopAfter;
   options->singleSource = is_contained(kinds, "single") || is_contained(kinds, "arduino");
   options->explain = why.getNumOccurrences() > 0;

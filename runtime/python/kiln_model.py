@@ -1,0 +1,211 @@
+"""Runs a model that `kiln model.onnx --emit=so -o out` has made, with numpy arrays. Nothing is built: the library describes itself.
+
+    from kiln_model import Model
+    net = Model("out/libnet.so")
+    result = net(image=picture)["logits"]
+
+Shapes and types are checked and dynamic dimensions follow from the inputs' shapes; what no shape says is given as dims={"name": 3}. Several threads may use
+one Model. A library of several models has Model(path, graph="encoder").
+"""
+import ast
+import ctypes
+import mmap
+import operator
+import pathlib
+import threading
+
+import numpy
+
+ALIGNMENT = 64
+ABI_VERSION = 1
+# kiln_element_type. bf16 and the 8-bit floats have no type in numpy and are their bits.
+TYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8", 12: "u4", 13: "u8", 16: "u2", 17: "u1", 18: "u1",
+         19: "u1", 20: "u1", 21: "u1", 22: "i1", 23: "u1", 24: "u1"}
+STATUSES = {1: "invalid argument", 2: "a required pointer is NULL", 3: "a dimension is outside the bounds the model was compiled for",
+            4: "dimensions do not fit each other", 5: "an index in the input data is out of bounds",
+            9: "the CPU lacks instructions that the model was compiled for", 21: "dimensions make a tensor or the workspace too large"}
+
+
+class KilnError(ValueError):
+    """A call that the model does not allow, or a run that failed; then `status` is its kiln_status."""
+
+    def __init__(self, text, status=None):
+        super().__init__(text)
+        self.status = status
+
+
+class _Symbol(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("min", ctypes.c_int64), ("max", ctypes.c_int64)]
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("field", ctypes.c_char_p), ("dims", ctypes.POINTER(ctypes.c_int64)),
+                ("dim_texts", ctypes.POINTER(ctypes.c_char_p)), ("dim_symbols", ctypes.POINTER(ctypes.c_int32)), ("byte_size", ctypes.c_int64),
+                ("element_type", ctypes.c_int32), ("rank", ctypes.c_int32)]
+
+
+class _Info(ctypes.Structure):
+    _fields_ = [("abi_version", ctypes.c_uint32), ("struct_size", ctypes.c_uint32), ("name", ctypes.c_char_p), ("target", ctypes.c_char_p),
+                ("inputs", ctypes.POINTER(_Tensor)), ("outputs", ctypes.POINTER(_Tensor)), ("symbols", ctypes.POINTER(_Symbol)),
+                ("weights_file", ctypes.c_char_p), ("num_inputs", ctypes.c_int32), ("num_outputs", ctypes.c_int32), ("num_symbols", ctypes.c_int32),
+                ("num_kernels", ctypes.c_int32), ("workspace_size", ctypes.c_int64), ("weights_size", ctypes.c_int64),
+                ("weights_checksum", ctypes.c_uint64), ("output_bounds", ctypes.POINTER(ctypes.c_char_p)),
+                ("symbol_bounds", ctypes.POINTER(ctypes.c_char_p)), ("num_computed", ctypes.c_int32), ("num_sequences", ctypes.c_int32)]
+
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.floordiv}
+
+
+def _evaluate(text, names):
+    """A size such as `2 * n + 1`: the library's expressions have C's operators on numbers that are not negative, and max()."""
+
+    def value(node):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value
+        if isinstance(node, ast.Name):
+            return names[node.id]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.Call) and node.func.id == "max":
+            return max(value(argument) for argument in node.args)
+        if isinstance(node, ast.BinOp):
+            left, right = value(node.left), value(node.right)
+            return OPERATORS[type(node.op)](left, max(right, 1) if isinstance(node.op, (ast.Div, ast.Mod)) else right)
+        raise KilnError(f"the size '{text}' of the library is of an unknown form")
+
+    if text in names: # it may be a keyword of Python
+        return names[text]
+    return value(ast.parse(text.strip(), mode="eval").body)
+
+
+class Tensor:
+    """An input or output: its name, numpy type, and shape with a name or an expression for each dynamic dimension."""
+
+    def __init__(self, row):
+        self.name = row.name.decode()
+        if row.element_type not in TYPES:
+            raise KilnError(f"'{self.name}' has elements of type {row.element_type} (kiln_element_type), which numpy has no type for")
+        self.dtype = numpy.dtype(TYPES[row.element_type])
+        self.shape = tuple(row.dims[i] if row.dims[i] >= 0 else row.dim_texts[i].decode() for i in range(row.rank))
+        self._symbols = [row.dim_symbols[i] if row.dim_symbols else -1 for i in range(row.rank)]
+
+    def __repr__(self):
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+    def _extents(self, names):
+        return tuple(size if isinstance(size, int) else _evaluate(size, names) for size in self.shape)
+
+
+def _aligned(size):
+    memory = numpy.empty(size + ALIGNMENT, numpy.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start:start + size]
+
+
+class Model:
+    def __init__(self, path, graph=None):
+        path = pathlib.Path(path).resolve()
+        self._library = ctypes.CDLL(str(path))
+        stem = path.name.removeprefix("lib").split(".")[0]
+        name = f"{stem}_{graph}" if graph else stem
+        try:
+            self._info = info = _Info.in_dll(self._library, f"{name}_info")
+        except ValueError:
+            raise KilnError(f"{path} has no model '{name}'; a library keeps the name it was made with, and one of several models needs graph=") from None
+        if info.abi_version != ABI_VERSION or info.struct_size < ctypes.sizeof(_Info):
+            raise KilnError(f"{path} is of another version of Kiln's ABI")
+        self.name = info.name.decode()
+        self.inputs = [Tensor(info.inputs[i]) for i in range(info.num_inputs)]
+        self.outputs = [Tensor(info.outputs[i]) for i in range(info.num_outputs)]
+        self.dims = {info.symbols[i].name.decode(): (info.symbols[i].min, info.symbols[i].max) for i in range(info.num_symbols - info.num_computed)}
+        self._run, self._size = getattr(self._library, f"{name}_run"), getattr(self._library, f"{name}_workspace_size")
+        self._size.restype = ctypes.c_size_t
+        self._own = threading.local()
+        self._names = self._find_names()
+        self._weights = self._map_weights(path) if info.weights_file else None
+
+    def _find_names(self):
+        """The names of dimensions in expressions: where a dimension of a tensor stands alone, its text is one; others are their names as identifiers."""
+        info = self._info
+        names = ["".join(c if c.isascii() and c.isalnum() else "_" for c in info.symbols[i].name.decode()) for i in range(info.num_symbols)]
+        for tensor in self.inputs + self.outputs:
+            for size, symbol in zip(tensor.shape, tensor._symbols):
+                if symbol >= 0:
+                    names[symbol] = size
+        return names
+
+    def _map_weights(self, path):
+        file = path.parent / self._info.weights_file.decode()
+        with open(file, "rb") as opened:
+            weights = numpy.frombuffer(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ), numpy.uint8)
+        if weights.size != self._info.weights_size:
+            raise KilnError(f"{file} has {weights.size} bytes, expected {self._info.weights_size}")
+        return weights
+
+    def _read_inputs(self, given):
+        unknown = set(given) - {tensor.name for tensor in self.inputs}
+        if unknown:
+            raise KilnError(f"{self.name}: there is no input '{min(unknown)}', it has {', '.join(map(repr, (t.name for t in self.inputs)))}")
+        arrays = []
+        for tensor in self.inputs:
+            if tensor.name not in given:
+                raise KilnError(f"{self.name}: input '{tensor.name}' is missing")
+            array = numpy.asarray(given[tensor.name])
+            if array.dtype != tensor.dtype:
+                raise KilnError(f"{self.name}: input '{tensor.name}' is {array.dtype}, expected {tensor.dtype}")
+            if array.ndim != len(tensor.shape):
+                raise KilnError(f"{self.name}: input '{tensor.name}' has {array.ndim} dimensions, expected {len(tensor.shape)}")
+            arrays.append(numpy.asarray(array, order="C"))
+        return arrays
+
+    def _find_dims(self, arrays, asked):
+        unknown = set(asked) - set(self.dims)
+        if unknown:
+            raise KilnError(f"{self.name}: there is no dimension '{min(unknown)}'")
+        values = [asked.get(name) for name in self.dims]
+        for tensor, array in zip(self.inputs, arrays):
+            for size, symbol in zip(array.shape, tensor._symbols):
+                if 0 <= symbol < len(values) and values[symbol] is None:
+                    values[symbol] = size
+        for (name, (least, most)), value in zip(self.dims.items(), values):
+            if value is None:
+                raise KilnError(f"{self.name}: dimension '{name}' follows from no input's shape; give dims={{'{name}': ...}}")
+            if not least <= value <= most:
+                raise KilnError(f"{self.name}: dimension '{name}' is {value}, expected {least} to {most}")
+        return values + [0] * self._info.num_computed
+
+    def __call__(self, inputs=None, dims=None, **named):
+        """The outputs by their names. Inputs are given by name; a dict as the first argument holds those whose names are no identifiers."""
+        arrays = self._read_inputs({**(inputs or {}), **named})
+        values = self._find_dims(arrays, dims or {})
+        names = dict(zip(self._names, values))
+        for tensor, array in zip(self.inputs, arrays):
+            if array.shape != (expected := tensor._extents(names)):
+                raise KilnError(f"{self.name}: input '{tensor.name}' has the shape {list(array.shape)}, expected {list(expected)}")
+        numbers = (ctypes.c_int64 * max(len(values), 1))(*values)
+        bytes_ = self._size(ctypes.byref(numbers)) if values else self._size()
+        if bytes_ == ctypes.c_size_t(-1).value:
+            raise KilnError(f"{self.name}: {STATUSES[21]}", 21)
+        if getattr(self._own, "workspace", None) is None or self._own.workspace.size < bytes_:
+            self._own.workspace = _aligned(max(bytes_, 1))
+        bounds = self._info.output_bounds
+        rooms = [_evaluate(bounds[i].decode(), names) if bounds else int(numpy.prod(tensor._extents(names), dtype=numpy.int64))
+                 for i, tensor in enumerate(self.outputs)]
+        results = [numpy.empty(max(room, 1), tensor.dtype) for tensor, room in zip(self.outputs, rooms)]
+        self._launch(numbers if values else None, arrays, results)
+        names = dict(zip(self._names, numbers))
+        shapes = [tensor._extents(names) for tensor in self.outputs]
+        return {tensor.name: result[:int(numpy.prod(shape, dtype=numpy.int64))].reshape(shape)
+                for tensor, result, shape in zip(self.outputs, results, shapes)}
+
+    def _launch(self, dims, arrays, results):
+        # An array without elements may have no memory.
+        arrays = [array if array.size else numpy.empty(1, array.dtype) for array in arrays]
+        pointers = lambda list_: (ctypes.c_void_p * max(len(list_), 1))(*(array.ctypes.data for array in list_))
+        arguments = [ctypes.byref(dims)] if dims is not None else []
+        arguments += [ctypes.byref(pointers(arrays)), ctypes.byref(pointers(results))]
+        if self._weights is not None:
+            arguments.append(ctypes.c_void_p(self._weights.ctypes.data))
+        status = self._run(*arguments, ctypes.c_void_p(self._own.workspace.ctypes.data), None)
+        if status:
+            raise KilnError(f"{self.name}: the model did not run: {STATUSES.get(status, f'status {status} of kiln_status')}", status)
