@@ -9,7 +9,7 @@
 //   y = Softmax<axis = -1>(x)           attributes: integers, reals, lists of integers, "strings", names of types
 //   y = Pow(x, 2.0)                     constants: reals are f32, integers i64; 0:u8 is of another type; [0, -1] is a list of i64
 //   y = com.microsoft.QuickGelu(x)      an operator of another domain
-//   packed b: i8[k, n]                  an operand, the right side of a product, that a function of the library packs first
+//   packed b: i8[k, n]                  an operand, the right side of a product, that a function of the library packs first; with more dimensions, filters
 //   sums s: i32[n]                      the sums of its columns, which that function stores behind it
 //
 //===----------------------------------------------------------------------===//

@@ -172,10 +172,13 @@ CompileStatus KernelLibraryBuilder::addKernel(KernelForm form, const std::string
   Compilation compilation;
   size_t before = errors.size();
   CompileStatus status = compileModel(makeOptions(form, path), compilation, errors);
-  // The model's file is of no concern to the user.
-  for (size_t i = before; i < errors.size(); ++i)
-    if (StringRef(errors[i]).starts_with(path + ": "))
-      errors[i] = "kernel '" + form.name + "': " + errors[i].substr(path.size() + 2);
+  // The model's file is of no concern to the user, but which kernel's sizes are wrong is.
+  for (size_t i = before; i < errors.size(); ++i) {
+    StringRef error = errors[i];
+    bool ofModel = error.consume_front(path + ": ");
+    if (ofModel || error.starts_with("--dim") || error.starts_with("--specialize"))
+      errors[i] = "kernel '" + form.name + "': " + error.str();
+  }
   if (status != CompileStatus::Done)
     return status;
   std::vector<Signature> signatures;

@@ -34,7 +34,10 @@ json::Object toJson(const KernelForm &form) {
                       {"outputs", toJson(form.outputs)}};
 }
 
-KernelForm setStaticSizes(KernelForm form, const std::map<std::string, int64_t> &dims) {
+KernelForm setStaticSizes(KernelForm form, std::map<std::string, int64_t> dims) {
+  for (const DerivedSize &size : form.derived)
+    if (auto fixed = dims.find(size.of); fixed != dims.end())
+      dims[size.name] = fixed->second / size.divisor;
   erase_if(form.sizes, [&](const std::string &size) { return dims.count(size) != 0; });
   for (std::vector<KernelTensor> *tensors : {&form.inputs, &form.outputs})
     for (KernelTensor &tensor : *tensors)

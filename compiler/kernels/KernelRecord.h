@@ -14,7 +14,7 @@ inline constexpr llvm::StringLiteral kernelsSection = ".kiln.kernels";
 llvm::json::Object toJson(const KernelForm &form);
 
 /// The kernel with sizes that the user makes static: its functions do not take them.
-KernelForm setStaticSizes(KernelForm form, const std::map<std::string, int64_t> &dims);
+KernelForm setStaticSizes(KernelForm form, std::map<std::string, int64_t> dims);
 
 /// The record as JSON: {"name", "target", "kernels": [...]}.
 std::string printRecord(llvm::StringRef name, llvm::StringRef target, llvm::ArrayRef<KernelForm> forms);

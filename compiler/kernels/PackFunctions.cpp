@@ -2,6 +2,7 @@
 //
 //   size_t NAME_gemm_f32_pack_size(int64_t n, int64_t k);
 //   kiln_status NAME_gemm_f32_pack(int64_t n, int64_t k, const float *b, int transposed, void *packed);
+//   kiln_status NAME_conv2d_f32_pack(int64_t channels, int64_t filters, const float *w, int channels_last, void *packed);
 //
 // The targets of a library have different panels (passes/target/groups/PackedInputs.h), so both ask which target runs.
 //
@@ -29,10 +30,13 @@ PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : ker
   matrix = &*find_if(kernel.model.inputs, [&](const SignatureTensor &tensor) { return tensor.onnxName == packed->name; });
   rows = dimText(matrix->dims[0], kernel.model, "");
   columns = dimText(matrix->dims[1], kernel.model, "");
+  for (const DerivedSize &size : kernel.form.derived)
+    if (is_contained(packed->dims, size.name))
+      derived = &size;
   // In the order that the kernel's function has them.
   for (const std::string &size : kernel.form.sizes)
     for (const SignatureSymbol &symbol : kernel.model.symbols)
-      if (symbol.onnxName == size && is_contained(packed->dims, size)) {
+      if (symbol.onnxName == size && (is_contained(packed->dims, size) || (derived && derived->of == size))) {
         sizes.push_back(&symbol);
         parameters.push_back("int64_t " + symbol.field);
       }
@@ -40,9 +44,14 @@ PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : ker
 
 std::string PackFunctions::comment() const {
   std::string sums = none_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; }) ? "" : " and the sums of its columns";
-  return "/* Packs the right side of " + function + "() once for any number of calls: " + matrix->field + sums +
-         " in the form that the kernel of this CPU reads.\n *   " + matrix->field + ": " + shapeText(*matrix, kernel.model) +
-         ", or its transpose if `transposed` is not 0; not needed afterwards\n *   packed: " + prefix +
+  std::string other = ", or its transpose if `transposed` is not 0", what = "right side";
+  if (isFilters()) {
+    other = ", or with the second dimension behind all others if `channels_last` is not 0";
+    what = "filters";
+  }
+  return "/* Packs the " + what + " of " + function + "() once for any number of calls: " + matrix->field + sums +
+         " in the form that the kernel of this CPU reads.\n *   " + matrix->field + ": " + shapeText(*matrix, kernel.model) + other +
+         "; not needed afterwards\n *   packed: " + prefix +
          "_size() bytes of the caller's, aligned to KILN_ALIGNMENT, written\n"
          " * Threads may share what is packed. Its bytes are for this process: another CPU, KILN_TARGET or library may want others. */\n";
 }
@@ -51,12 +60,23 @@ std::string PackFunctions::declareSize() const { return printCall("size_t " + pr
 
 std::string PackFunctions::declarePack() const {
   std::vector<std::string> all = parameters;
-  all.insert(all.end(), {"const " + publicType(matrix->type.getElementType()) + " *" + matrix->field, "int transposed", "void *packed"});
+  std::string order = isFilters() ? "int channels_last" : "int transposed";
+  all.insert(all.end(), {"const " + publicType(matrix->type.getElementType()) + " *" + matrix->field, order, "void *packed"});
   return printCall("kiln_status " + prefix, all);
+}
+
+/// Groups, filters, channels and taps.
+std::string PackFunctions::countFilters() const {
+  std::string taps;
+  for (mlir::AffineExpr size : ArrayRef(matrix->dims).drop_front(2))
+    taps += (taps.empty() ? "" : " * ") + dimText(size, kernel.model, "");
+  return std::to_string(derived ? derived->divisor : 1) + ", " + rows + ", " + columns + ", " + taps;
 }
 
 std::string PackFunctions::panelBytes() const {
   std::string bytes = std::to_string(matrix->type.getElementTypeBitWidth() / 8);
+  if (isFilters())
+    return "kiln::count_filter_bytes(*form, " + countFilters() + ", " + bytes + ")";
   return "kiln::count_panel_bytes(*form, " + rows + ", " + columns + ", " + bytes + ")";
 }
 
@@ -68,6 +88,33 @@ std::string PackFunctions::checkSizes(StringRef fault) const {
   return text;
 }
 
+/// The size that follows from another one, and what it must divide.
+std::string PackFunctions::setDerived(StringRef fault) const {
+  if (!derived)
+    return "";
+  std::string text, divisor = std::to_string(derived->divisor);
+  for (const SignatureSymbol &symbol : kernel.model.symbols) {
+    // Filters are divided among groups like channels.
+    if (divisor != "1" && (symbol.onnxName == derived->of || (isFilters() && symbol.field == rows)))
+      text += "  if (" + symbol.field + " % " + divisor + " != 0)\n    return " + fault.str() + ";\n";
+    if (symbol.onnxName == derived->name)
+      for (const SignatureSymbol &of : kernel.model.symbols)
+        if (of.onnxName == derived->of)
+          text += "  const int64_t " + symbol.field + " = " + of.field + " / " + divisor + ";\n";
+  }
+  return text;
+}
+
+std::string PackFunctions::packFilters(StringRef type) const {
+  return "  const kiln::filters<" + type.str() + "> from{" + matrix->field + ", " + countFilters() +
+         ", channels_last != 0};\n  kiln::pack_filters(*form, from, static_cast<" + type.str() + " *>(packed));\n";
+}
+
+std::string PackFunctions::packMatrix(StringRef type) const {
+  return "  const kiln::matrix<" + type.str() + "> from{" + matrix->field + ", " + rows + ", " + columns + ", transposed ? 1 : int64_t(" + columns +
+         "), transposed ? int64_t(" + rows + ") : 1};\n  kiln::pack_panels(*form, from, static_cast<" + type.str() + " *>(packed));\n";
+}
+
 std::string PackFunctions::define() const {
   bool hasSums = any_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; });
   std::string type = publicType(matrix->type.getElementType()), table;
@@ -75,14 +122,13 @@ std::string PackFunctions::define() const {
     table += std::string(table.empty() ? "" : ", ") + "{\"" + panels.target + "\", " + std::to_string(panels.width) + ", " + std::to_string(panels.depth) + "}";
   std::string text = "static const kiln::panels *" + panelsFunction() + "() {\n  static const kiln::panels rows[] = {" + table +
                      "};\n  return kiln::find_panels(rows, " + std::to_string(kernel.panels.size()) + ", " + kernel.model.name + "_target());\n}\n\n";
-  text += "extern \"C\" " + declareSize() + " {\n" + checkSizes("SIZE_MAX") + "  const kiln::panels *form = " + panelsFunction() +
+  text += "extern \"C\" " + declareSize() + " {\n" + checkSizes("SIZE_MAX") + setDerived("SIZE_MAX") + "  const kiln::panels *form = " + panelsFunction() +
           "();\n  return form ? size_t(" + panelBytes() + (hasSums ? " + " + columns + " * 4" : "") + ") : SIZE_MAX;\n}\n\n";
   text += "extern \"C\" " + declarePack() + " {\n  if (!" + matrix->field + " || !packed)\n    return KILN_STATUS_NULL_POINTER;\n" +
-          checkSizes("KILN_STATUS_DIMENSION_OUT_OF_BOUNDS") +
+          checkSizes("KILN_STATUS_DIMENSION_OUT_OF_BOUNDS") + setDerived("KILN_STATUS_DIMENSION_MISMATCH") +
           "  if (reinterpret_cast<uintptr_t>(packed) % KILN_ALIGNMENT != 0)\n    return KILN_STATUS_INVALID_ARGUMENT;\n  const kiln::panels *form = " +
           panelsFunction() + "();\n  if (!form)\n    return KILN_STATUS_UNSUPPORTED_CPU;\n";
-  text += "  const kiln::matrix<" + type + "> from{" + matrix->field + ", " + rows + ", " + columns + ", transposed ? 1 : int64_t(" + columns +
-          "), transposed ? int64_t(" + rows + ") : 1};\n  kiln::pack_panels(*form, from, static_cast<" + type + " *>(packed));\n";
+  text += isFilters() ? packFilters(type) : packMatrix(type);
   if (hasSums)
     text += "  kiln::sum_columns(from, reinterpret_cast<int32_t *>(static_cast<char *>(packed) + " + panelBytes() + "));\n";
   return text + "  return KILN_STATUS_OK;\n}\n\n";

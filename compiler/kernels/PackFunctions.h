@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-/// The two functions of a kernel with a packed operand: how many bytes it has, and what writes them.
+/// The two functions of a kernel with a packed operand, a matrix or the filters of a convolution: how many bytes it has, and what writes them.
 class PackFunctions {
 public:
   /// `name` is that of the kernel's function.
@@ -24,13 +24,21 @@ public:
 
 private:
   std::string checkSizes(llvm::StringRef fault) const;
+  std::string setDerived(llvm::StringRef fault) const;
+  /// Whether the operand is a convolution's weight, no matrix.
+  bool isFilters() const { return matrix->dims.size() > 2; }
+  std::string countFilters() const;
+  std::string packFilters(llvm::StringRef type) const;
+  std::string packMatrix(llvm::StringRef type) const;
 
   const CompiledKernel &kernel;
   /// gemm_f32_packed, and gemm_f32_pack beside it.
   std::string function, prefix;
   const SignatureTensor *matrix = nullptr;
-  /// C text of its sizes, and the parameters of those that the caller gives.
+  /// C text of its first two sizes, and the parameters of those that the caller gives.
   std::string rows, columns;
+  /// The groups of a convolution, and the size that follows from them, if it does.
+  const DerivedSize *derived = nullptr;
   std::vector<const SignatureSymbol *> sizes;
   std::vector<std::string> parameters;
 };

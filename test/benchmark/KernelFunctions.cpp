@@ -47,6 +47,8 @@ using Elementwise = kiln_status (*)(S, In, float *, void *, const kiln_context *
 using Rows = kiln_status (*)(S, S, In, float *, void *, const kiln_context *);
 using Norm = kiln_status (*)(S, S, In, In, In, float *, void *, const kiln_context *);
 using Product = kiln_status (*)(S, S, S, In, In, float *, void *, const kiln_context *);
+using Bytes = kiln_status (*)(S, S, S, const uint8_t *, uint8_t, const void *, int32_t *, void *, const kiln_context *);
+using Conv = kiln_status (*)(S, S, S, S, S, In, const void *, In, float *, void *, const kiln_context *);
 using Batch = kiln_status (*)(S, S, S, S, In, In, float *, void *, const kiln_context *);
 } // namespace
 
@@ -79,29 +81,73 @@ std::function<kiln_status()> makeKernelCall(const char *path, const std::vector<
 /// The same numbers as halves, in the first half of the buffer.
 static void convert(const Buffer &buffer, int64_t elements, kiln_element_type element) {
   auto *words = reinterpret_cast<uint16_t *>(buffer.get());
-  for (int64_t i = 0; i < elements && element != KILN_ELEMENT_F32; ++i) {
+  bool isHalf = element == KILN_ELEMENT_F16 || element == KILN_ELEMENT_BF16;
+  for (int64_t i = 0; i < elements && isHalf; ++i) {
     float number = float(i % 13) * 0.1f - 0.6f;
     words[i] = element == KILN_ELEMENT_F16 ? f32_to_f16(number) : f32_to_bf16(number);
   }
 }
 
-std::function<kiln_status()> makePackedCall(const char *path, const std::vector<std::string> &words, kiln_element_type element, const kiln_context &context) {
-  void *library = dlopen(path, RTLD_NOW);
-  std::string name = std::string("library_gemm_") + (element == KILN_ELEMENT_F16 ? "f16" : element == KILN_ELEMENT_BF16 ? "bf16" : "f32") + "_pack";
-  auto find = [&](const char *suffix) { return dlsym(library, (name + suffix).c_str()); };
-  auto packSize = reinterpret_cast<size_t (*)(S, S)>(find("_size"));
-  auto pack = reinterpret_cast<kiln_status (*)(S, S, const void *, int, void *)>(find(""));
-  auto run = reinterpret_cast<Product>(find("ed"));
-  auto size = reinterpret_cast<size_t (*)(S, S, S)>(find("ed_workspace_size"));
-  if (words.front() != "gemm" || !packSize || !pack || !run || !size)
+/// A kernel with a packed operand: NAME_pack_size, NAME_pack, NAME_packed and NAME_packed_workspace_size.
+namespace {
+struct PackedKernel {
+  void *library;
+  std::string name;
+
+  void *find(const char *suffix) const { return dlsym(library, ("library_" + name + suffix).c_str()); }
+  bool exists() const { return find("_pack_size") && find("_pack") && find("_packed") && find("_packed_workspace_size"); }
+  /// What the library makes of an operand with two sizes; null: it refuses them.
+  Buffer pack(S first, S second, const Buffer &operand) const {
+    auto size = reinterpret_cast<size_t (*)(S, S)>(find("_pack_size"));
+    auto pack = reinterpret_cast<kiln_status (*)(S, S, const void *, int, void *)>(find("_pack"));
+    Buffer packed = allocate(S(size(first, second) / sizeof(float)) + 16);
+    return pack(first, second, operand.get(), 0, packed.get()) ? nullptr : packed;
+  }
+  template <typename... Sizes> Buffer makeWorkspace(Sizes... sizes) const {
+    auto size = reinterpret_cast<size_t (*)(Sizes...)>(find("_packed_workspace_size"));
+    return allocate(S(size(sizes...) / sizeof(float)) + 16);
+  }
+};
+} // namespace
+
+static std::function<kiln_status()> makePackedConv(const PackedKernel &kernel, const std::vector<S> &n, const kiln_context &context) {
+  S channels = n[0], window = n[3], size = n[1] + window / 2 * 2, filters = n[2], out = (size - window) / n[4] + 1;
+  Buffer x = allocate(size * size * channels), w = allocate(filters * (channels / n[5]) * window * window), bias = allocate(filters);
+  Buffer y = allocate(out * out * filters), packed = kernel.pack(channels, filters, w), workspace = kernel.makeWorkspace(S(1), size, size, channels, filters);
+  auto run = reinterpret_cast<Conv>(kernel.find("_packed"));
+  if (!packed)
     return nullptr;
-  S m = std::atoll(words[1].c_str()), n = std::atoll(words[2].c_str()), k = std::atoll(words[3].c_str());
-  Buffer a = allocate(m * k), b = allocate(k * n), c = allocate(m * n), packed = allocate(S(packSize(n, k) / sizeof(float)) + 16);
-  Buffer workspace = allocate(S(size(m, n, k) / sizeof(float)) + 16);
+  return [=, &context] { return run(1, size, size, channels, filters, x.get(), packed.get(), bias.get(), y.get(), workspace.get(), &context); };
+}
+
+static const char *nameProduct(kiln_element_type element) {
+  return element == KILN_ELEMENT_F16 ? "gemm_f16" : element == KILN_ELEMENT_BF16 ? "gemm_bf16" : element == KILN_ELEMENT_U8 ? "gemm_u8s8" : "gemm_f32";
+}
+
+std::function<kiln_status()> makePackedCall(const char *path, const std::vector<std::string> &words, kiln_element_type element, const kiln_context &context) {
+  bool isConv = words.front() == "conv";
+  PackedKernel kernel{dlopen(path, RTLD_NOW), isConv ? "conv2d_f32" : nameProduct(element)};
+  if ((words.front() != "gemm" && !isConv) || !kernel.library || !kernel.exists())
+    return nullptr;
+  std::vector<S> sizes;
+  for (size_t i = 1; i < words.size(); ++i)
+    sizes.push_back(std::atoll(words[i].c_str()));
+  if (isConv)
+    return makePackedConv(kernel, sizes, context);
+  S m = sizes[0], n = sizes[1], k = sizes[2];
+  Buffer a = allocate(m * k), b = allocate(k * n), c = allocate(m * n);
   convert(a, m * k, element);
   convert(b, k * n, element);
-  if (pack(n, k, b.get(), 0, packed.get()))
+  Buffer packed = kernel.pack(n, k, b), workspace = kernel.makeWorkspace(m, n, k);
+  if (!packed)
     return nullptr;
+  if (element == KILN_ELEMENT_U8) {
+    auto run = reinterpret_cast<Bytes>(kernel.find("_packed"));
+    return [=, &context] {
+      return run(m, n, k, reinterpret_cast<uint8_t *>(a.get()), 0, packed.get(), reinterpret_cast<int32_t *>(c.get()), workspace.get(), &context);
+    };
+  }
+  auto run = reinterpret_cast<Product>(kernel.find("_packed"));
   return [=, &context] { return run(m, n, k, a.get(), packed.get(), c.get(), workspace.get(), &context); };
 }
 

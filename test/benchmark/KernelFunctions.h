@@ -14,7 +14,7 @@ namespace kiln {
 /// has none for them, with the reason in `error`.
 std::function<kiln_status()> makeKernelCall(const char *path, const std::vector<std::string> &words, const kiln_context &context, std::string &error);
 
-/// The same for a product whose right side is packed before the first run. Empty where the library has none.
+/// The same for a product whose right side, or a convolution whose filters are packed before the first run. Empty where the library has none.
 std::function<kiln_status()> makePackedCall(const char *path, const std::vector<std::string> &words, kiln_element_type element, const kiln_context &context);
 
 /// One run of OpenBLAS's sgemm; empty without OpenBLAS, and for words that are no product of matrices.

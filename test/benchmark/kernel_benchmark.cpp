@@ -4,7 +4,7 @@
 //
 // Google Benchmark's cases `kiln` (the model that was compiled under the name `kernel`), `split` (the same model with its composites split, or for other
 // elements; an empty name leaves it out), `onednn/WAY` for each way of oneDNN, and `peak`, which does as many fused multiplications and additions as one CPU can.
-// With a library of `kiln kernels --name library` also `library`, its kernel for the shape, `packed`, the one with a packed right side, and `openblas`.
+// With a library of `kiln kernels --name library` also `library`, its kernel for the shape, `packed`, the one with a packed operand, and `openblas`.
 // All in one process, so that repetitions can be interleaved. oneDNN's threads are OpenMP's (OMP_NUM_THREADS).
 //
 //===----------------------------------------------------------------------===//
@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
   auto element = kiln_element_type(model.info->inputs[0].element_type);
   std::function<kiln_status()> packed = argc == 6 ? makePackedCall(argv[5], words, element, context) : nullptr;
   std::function<void()> openBlas = argc == 6 ? makeOpenBlas(words) : nullptr;
-  if (argc == 6 && !library)
+  if (argc == 6 && !library && !packed)
     return fail(error);
   auto addCall = [&](const char *name, std::function<kiln_status()> call) {
     if (call)

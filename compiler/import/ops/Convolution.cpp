@@ -61,6 +61,13 @@ static int64_t readGroups(Node &node) {
   return std::max<int64_t>(groups, 1);
 }
 
+/// Groups have as many channels each, which a run asks where it alone knows their number.
+static void requireWhole(Node &node, AffineExpr channels, int64_t groups, StringRef what) {
+  AffineExpr left = nn::simplifyDim(channels % groups);
+  if (!nn::getConstantDim(left))
+    node.requireNotNegative(-left, "the " + what + " are no multiple of the groups");
+}
+
 Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoints> zeros) {
   int64_t groups = readGroups(node);
   auto fail = [&](const Twine &reason) {
@@ -81,6 +88,7 @@ Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoin
     return fail("weight has " + Twine(*perGroup * groups) + " input channels in " + Twine(groups) + " groups, but the input has " + Twine(*inChannels));
   if (outChannels && *outChannels % groups)
     return fail(Twine(*outChannels) + " output channels are not a multiple of " + Twine(groups) + " groups");
+  requireWhole(node, shape[0], groups, "output channels");
   if (!zeros && node.elementType(x) != node.elementType(weight))
     return fail("input and weight have different element types");
   if (!node.unify(in[1], shape[1] * groups, "input channels differ from the weight's"))
@@ -164,6 +172,7 @@ static LogicalResult transposeConvolution(Node &node, Value bias, const std::opt
       return node.error("output_padding has " + Twine(extra[i]) + ", expected less than the stride or dilation of its axis");
   if (auto channels = nn::getConstantDim(shape[0]); channels && *channels % groups)
     return node.error(Twine(*channels) + " input channels are not a multiple of " + Twine(groups) + " groups");
+  requireWhole(node, shape[0], groups, "input channels");
   if (isSame || outputShape)
     padToShape(node, *window, in, extra, outputShape, automatic == "SAME_UPPER" || (node.opset < 11 && !isSame));
   if (!node.unify(in[1], shape[0], "the weight has a different number of input channels than the input"))

@@ -240,7 +240,10 @@ void ContractionEmitter::planChunks() {
   chunkWidth = k.constant(chunkColumns);
   // As many panels as fit, at least one.
   if (!isStatic && storesParts()) {
-    AffineExpr panel = c.reduction.front().extent * (width * bytes) + 1;
+    AffineExpr panel = k.constant(width * bytes);
+    for (const ReductionLoop &loop : c.reduction)
+      panel = panel * loop.extent;
+    panel = simplifyDim(panel + 1);
     chunkWidth = (panel + plan.getChunk()).floorDiv(panel) * width;
   }
   chunks = simplifyDim(c.columns.ceilDiv(chunkWidth));

@@ -95,10 +95,7 @@ static bool isLinearIndex(const TracedView &view, unsigned rank) {
   });
 }
 
-/// The tile where only run time knows how far apart rows lie. Each address then follows from that of the row before it, and compilers load the left sides of a
-/// step ahead of its products: with more rows these and the sums do not fit 32 registers, and the product takes 1.2 to 1.6 times as long
-/// (test/benchmark/kernels --library "matmul 1 512 512 512"). Ten rows by two vectors keep the multipliers as busy as more of them.
-static TileShape limitRows(TileShape tile) {
+TileShape limitRows(TileShape tile) {
   constexpr unsigned mostRowsApart = 10;
   tile.rows = std::min(tile.rows, mostRowsApart);
   return tile;

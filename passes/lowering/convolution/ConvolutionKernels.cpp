@@ -1,5 +1,6 @@
 //===- ConvolutionKernels.cpp - Kernels of convolutions and pooling -------===//
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/lowering/convolution/ConvPacked.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/StepTile.h"
@@ -15,6 +16,12 @@ using namespace nn;
 template <typename... Ops>
 static constexpr KernelRow window(llvm::StringLiteral name, RowFit fit, decltype(KernelRow::lower) lower) {
   return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
+}
+
+/// Other convolutions know nothing of this row.
+static KernelRow ofPackedFilters(KernelRow row) {
+  row.computes = hasPackedFilters;
+  return row;
 }
 
 /// A row of convolutions for inputs of one type only.
@@ -49,6 +56,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),
       bySteps<isF16>("conv_f16"),
+      ofPackedFilters(window<ConvOp>("conv_packed", matchConvPacked, lowerConvPacked).planning(PlanProduct).tunable()),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),

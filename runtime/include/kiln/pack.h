@@ -1,5 +1,6 @@
 // Right sides of products in the panels that their kernels read:
 //   [column / width, row / depth, column % width, row % depth], filled up with zeros, and behind them, where a kernel wants them, the sums of the columns.
+// Convolutions are products, too.
 // Memory bounds the time; no kernel of its own is worth it.
 #ifndef KILN_PACK_H
 #define KILN_PACK_H
@@ -51,6 +52,31 @@ template <typename T> static void pack_panels(const panels &form, const matrix<T
       }
     }
   }
+}
+
+// Filters of a convolution: [filter, channel of its group, tap], or [filter, tap, channel of its group] if channels are last.
+template <typename T> struct filters {
+  const T *elements;
+  int64_t groups, count, channels, taps;
+  bool are_channels_last;
+};
+
+static inline int64_t count_filter_bytes(const panels &form, int64_t groups, int64_t count, int64_t channels, int64_t taps, int64_t element_bytes) {
+  return round_up(groups * taps * channels * round_up(count / groups, form.width) * element_bytes, KILN_ALIGNMENT);
+}
+
+// The panels of one group behind those of another: a filter is a column, a tap and a channel are a row. Their depth is 1.
+template <typename T> static void pack_filters(const panels &form, const filters<T> &from, T *packed) {
+  const int64_t of_group = from.count / from.groups, depth = from.taps * from.channels;
+  const int64_t tap_stride = from.are_channels_last ? from.channels : 1, channel_stride = from.are_channels_last ? 1 : from.taps;
+  for (int64_t group = 0; group < from.groups; ++group)
+    for (int64_t first = 0; first < of_group; first += form.width)
+      for (int64_t tap = 0; tap < from.taps; ++tap)
+        for (int64_t channel = 0; channel < from.channels; ++channel, packed += form.width) {
+          const T *at = from.elements + (group * of_group + first) * depth + tap * tap_stride + channel * channel_stride;
+          for (int64_t i = 0; i < form.width; ++i)
+            packed[i] = first + i < of_group ? at[i * depth] : T(0);
+        }
 }
 
 // Modulo 2^32, as kernels compute.

@@ -111,6 +111,24 @@ def quantize(x, scale, zero_point, type_):
     return np.clip(np.rint(x.astype(np.float32) / np.float32(scale)) + float(zero_point), info.min, info.max).astype(TYPES[type_])
 
 
+def conv2d(p, x, w, bias):
+    """Channels last, filters as ONNX has them."""
+    number = {name: int(value) for name, value in p.items() if name != "activation"}
+    x = np.pad(x, ((0, 0), (number["pad_top"], number["pad_bottom"]), (number["pad_left"], number["pad_right"]), (0, 0)))
+    height = (x.shape[1] - number["dilation_h"] * (number["kernel_h"] - 1) - 1) // number["stride_h"] + 1
+    width = (x.shape[2] - number["dilation_w"] * (number["kernel_w"] - 1) - 1) // number["stride_w"] + 1
+    channels, filters = w.shape[1], w.shape[0] // number["groups"]
+    sums = np.zeros((x.shape[0], height, width, w.shape[0])) + bias
+    for group in range(number["groups"]):
+        own, weight = x[..., group * channels:(group + 1) * channels], w[group * filters:(group + 1) * filters]
+        for i in range(number["kernel_h"]):
+            for j in range(number["kernel_w"]):
+                top, left = i * number["dilation_h"], j * number["dilation_w"]
+                pixels = own[:, top:top + (height - 1) * number["stride_h"] + 1:number["stride_h"], left:left + (width - 1) * number["stride_w"] + 1:number["stride_w"]]
+                sums[..., group * filters:(group + 1) * filters] += pixels @ weight[:, :, i, j].T
+    return activate(sums, p["activation"])
+
+
 # The reference of each kernel; packed forms have those of the plain ones: a function of its parameters (a dict of texts) and its operands.
 REFERENCES = {
     "gemm_f32": lambda p, a, b: a @ b,
@@ -123,6 +141,7 @@ REFERENCES = {
     "gemm_u8s8_requantize": lambda p, *operands: requantize(*operands),
     "gemm_nbits": lambda p, a, b, scales: a @ blocks(b, scales, 4).T,
     "gemm_nbits8": lambda p, a, b, scales: a @ blocks(b, scales, 8).T,
+    "conv2d_f32": conv2d,
     "matmul_f32": lambda p, a, b: a @ b,
     "attention_f32": lambda p, q, k, v: attention(q, k, v, p["causal"] == "1"),
     "softmax": lambda p, x: softmax(x),
@@ -185,25 +204,27 @@ class Kernel:
         self.pack, self.pack_size = library[name], library[f"{name}_size"]
         self.pack_size.restype = ctypes.c_size_t
         matrix = next(tensor for tensor in self.inputs if "packed" in tensor)
-        self.pack_sizes = [size for size in self.sizes if size in matrix["dims"]]
+        self.pack_sizes = [size for size in self.sizes if size in matrix["dims"] or (size == "channels" and "group_channels" in matrix["dims"])]
+        # Of a matrix, or of filters.
+        self.other_order = [1, 0] if len(matrix["dims"]) == 2 else [0, 2, 3, 1]
         self.pack_size.argtypes = [ctypes.c_int64] * len(self.pack_sizes)
         self.pack.argtypes = [*self.pack_size.argtypes, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
 
-    def pack_operand(self, value, sizes, transposed):
-        """What the library makes of a matrix, aligned to 64 bytes, between guards."""
+    def pack_operand(self, value, sizes, reordered):
+        """What the library makes of a matrix or of filters, aligned to 64 bytes, between guards."""
         own = [sizes[size] for size in self.pack_sizes]
         size = self.pack_size(*own)
         room = np.full(size + 192, 0xA5, np.uint8)
         start = -room.ctypes.data % 64
-        given = np.ascontiguousarray(value.T if transposed else value)
-        status = self.pack(*own, given.ctypes.data, int(transposed), room.ctypes.data + start)
+        given = np.ascontiguousarray(value.transpose(self.other_order) if reordered else value)
+        status = self.pack(*own, given.ctypes.data, int(reordered), room.ctypes.data + start)
         assert status == OK, f"{self.name} {sizes}: packing has status {status}"
         assert (room[:start] == 0xA5).all() and (room[start + size:] == 0xA5).all(), f"{self.name} {sizes}: packing writes beyond its buffer"
         return room[start:start + size] if size else room[start:start + 1]
 
-    def pack_operands(self, operands, sizes, transposed=False):
+    def pack_operands(self, operands, sizes, reordered=False):
         """The operands as a call takes them."""
-        return [self.pack_operand(value, sizes, transposed) if "packed" in tensor else value for value, tensor in zip(operands, self.inputs)]
+        return [self.pack_operand(value, sizes, reordered) if "packed" in tensor else value for value, tensor in zip(operands, self.inputs)]
 
     def check_pack_errors(self, operands, sizes):
         matrix = next(value for value, tensor in zip(operands, self.inputs) if "packed" in tensor)
@@ -228,12 +249,27 @@ class Kernel:
                 sizes[size] = max(sizes[size], 1)
         if "block" in self.parameters:
             sizes["k"] = sizes["k"] // 8 * int(self.parameters["block"])
+        if "kernel_h" in self.parameters:
+            sizes = self.draw_image(sizes, random)
+        return sizes
+
+    def draw_image(self, sizes, random):
+        """Small ones, which the window fits into."""
+        number = lambda name: int(self.parameters[name])
+        most = {"batch": 3, "channels": 40, "filters": 80}
+        for size, end in most.items():
+            if size in sizes:
+                sizes[size] = min(sizes[size], end) if size == "batch" else sizes[size] * end // 140 // number("groups") * number("groups")
+        for size, axis, pads in (("height", "h", ("pad_top", "pad_bottom")), ("width", "w", ("pad_left", "pad_right"))):
+            if size in sizes:
+                sizes[size] = max(number(f"dilation_{axis}") * (number(f"kernel_{axis}") - 1) + 1 - sum(map(number, pads)), 1) + int(random.integers(0, 40))
         return sizes
 
     def draw(self, tensor, sizes, random):
         """An operand: the numbers, as they are in memory."""
-        # `blocks` follows from k.
-        every = {**sizes, "blocks": sizes.get("k", 0) // int(self.parameters.get("block", 1))}
+        # `blocks` follows from k, and `group_channels` from channels.
+        every = {**sizes, "blocks": sizes.get("k", 0) // int(self.parameters.get("block", 1)),
+                 "group_channels": sizes.get("channels", 0) // int(self.parameters.get("groups", 1))}
         shape = [int(dim) if dim.isdigit() else every[dim] for dim in tensor["dims"]]
         type_ = tensor["type"]
         if tensor["name"] == "indices":
@@ -284,12 +320,13 @@ class Kernel:
         if not expected.size:
             return
         depth = max([sizes.get(size, 1) for size in ("k", "columns", "depth", "keys", "channels")])
+        depth *= int(self.parameters.get("kernel_h", 1)) * int(self.parameters.get("kernel_w", 1))
         allowed = TOLERANCE[type_] * max(np.abs(expected).max(), 1) * (math.sqrt(depth) if type_ != "bf16" else 1)
         error = np.abs(values - expected).max()
         assert error <= allowed, f"{self.name} {sizes}: off by {error}, allowed are {allowed}"
 
     def check_errors(self, random):
-        sizes = {size: 32 for size in self.sizes}
+        sizes = {size: 2 if size == "batch" and "kernel_h" in self.parameters else 32 for size in self.sizes}
         if "block" in self.parameters:
             sizes["k"] = int(self.parameters["block"])
         operands = [self.draw(tensor, sizes, random) for tensor in self.inputs]
@@ -328,6 +365,11 @@ class Kernel:
         if "block" in self.parameters:
             status = self.call({**sizes, "k": sizes["k"] + 1}, operands, [result], None, workspace)
             assert status == MISMATCH, f"{self.name}: status {status} for part of a block"
+        for size in ("channels", "filters") if int(self.parameters.get("groups", 1)) > 1 else ():
+            odd = {**sizes, size: sizes[size] + 1}
+            status = self.call(odd, operands, [result], None, workspace)
+            assert status == MISMATCH, f"{self.name}: status {status} for {odd}"
+            assert self.pack_size(*(odd[size] for size in self.pack_sizes)) == ctypes.c_size_t(-1).value, f"{self.name}: packed bytes for {odd}"
 
 
 def main():

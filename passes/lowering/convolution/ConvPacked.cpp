@@ -1,0 +1,136 @@
+//===- ConvPacked.cpp - Convolutions whose filters the caller has packed ---===//
+//
+//   result[n, y, x, o] = sum over (i, j, c) of input[n, y * s + i * d, x * s + j * d, c] * filters[o, i, j, c]
+//
+// is the product that ConvTiled.cpp computes, whose right side has a row for each (i, j, c) and a column for each o. Its panels depend on no size, so channels
+// and filters may be known at run time only. Each group has panels of its own, one behind the other.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/convolution/ConvPacked.h"
+#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/MatmulTiled.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/groups/PackedInputs.h"
+#include "passes/target/groups/Places.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+using namespace nn;
+
+namespace {
+/// The sizes of a convolution, of which only the window's are known.
+struct PackedConv {
+  ConvOp op;
+  BlockArgument input, weight;
+  unsigned spatial;
+  int64_t groups;
+  SmallVector<int64_t> kernel;
+  AffineExpr inPerGroup, outPerGroup;
+
+  explicit PackedConv(ConvOp conv)
+      : op(conv), input(cast<BlockArgument>(conv.getInput())), weight(cast<BlockArgument>(conv.getWeight())),
+        spatial(static_cast<unsigned>(conv.getStrides().size())), groups(conv.getGroups()) {
+    DimExprs dims = getDims(weight.getType());
+    kernel = llvm::map_to_vector(ArrayRef(dims).drop_front(2), [](AffineExpr dim) { return *getConstantDim(dim); });
+    inPerGroup = simplifyDim(getDims(input.getType()).back().floorDiv(groups));
+    outPerGroup = simplifyDim(dims[0].floorDiv(groups));
+  }
+  /// Elements from a row of the product to the next one; nullopt: known at run time only.
+  std::optional<int64_t> rowsApart() const {
+    IndexExprs at;
+    for (unsigned i = 0; i < spatial + 2; ++i)
+      at.push_back(getAffineDimExpr(i, weight.getContext()));
+    AffineExpr pixel = linearCoefficient(getElementOffset(input, at), spatial);
+    return pixel ? getConstantDim(simplifyDim(pixel * ConvOp(op).getStrides().back())) : std::nullopt;
+  }
+  SmallVector<ReductionLoop> reduction(KernelBuilder &k, int64_t width) const;
+};
+} // namespace
+
+/// The loops over the window and the channels; the panels have them in the same order.
+SmallVector<ReductionLoop> PackedConv::reduction(KernelBuilder &k, int64_t width) const {
+  SmallVector<ReductionLoop> loops = {{inPerGroup, k.elementStride(input, spatial + 1), k.constant(width)}};
+  AffineExpr behind = inPerGroup * width;
+  for (unsigned i = spatial; i-- > 0;) {
+    loops.insert(loops.begin(), {k.constant(kernel[i]), simplifyDim(k.elementStride(input, i + 1) * ConvOp(op).getDilations()[i]), simplifyDim(behind)});
+    behind = behind * kernel[i];
+  }
+  return mergeReduction(loops);
+}
+
+bool hasPackedFilters(Operation *anchor) {
+  auto conv = dyn_cast_or_null<ConvOp>(anchor);
+  if (!conv)
+    return false;
+  // Within a group, or before there is one.
+  auto argument = dyn_cast<BlockArgument>(conv.getWeight());
+  auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp()) : GroupOp();
+  return group ? isPackedInput(group, argument.getArgNumber()) : isPacked(conv.getWeight());
+}
+
+KernelMatch matchConvPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  if (!isa<BlockArgument>(conv.getWeight()))
+    return refuse("the packed weight is seen through a view");
+  bool isF32 = llvm::all_of(ArrayRef<Value>{conv.getInput(), conv.getWeight(), conv.getResult()},
+                            [](Value value) { return getElementTypeOrSelf(value.getType()).isF32(); });
+  if (!isF32)
+    return refuse("it is for f32");
+  if (conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
+    return refuse("it is for channels_last without padding");
+  if (!isa<BlockArgument>(conv.getInput()))
+    return refuse("the input is computed by " + conv.getInput().getDefiningOp()->getName().getStringRef());
+  DimExprs dims = getDims(conv.getWeight().getType());
+  if (!llvm::all_of(ArrayRef(dims).drop_front(2), [](AffineExpr dim) { return getConstantDim(dim).has_value(); }))
+    return refuse("the size of the window is known at run time only");
+  if (llvm::is_contained(conv.getType().getShape(), 0))
+    return refuse("the result has no elements");
+  TileShape tile = chooseTile(target, conv.getType().getElementType(), std::nullopt, std::nullopt, std::nullopt);
+  if (!PackedConv(conv).rowsApart())
+    tile = limitRows(tile);
+  return accept("channels_last f32 convolution whose filters the caller has packed: output pixels are the rows of a matrix product", planProduct(target, tile));
+}
+
+FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, Operation *anchor) {
+  PackedConv conv(cast<ConvOp>(anchor));
+  Contraction c;
+  c.result = conv.op.getResult();
+  c.element = conv.op.getType().getElementType();
+  c.tile = getTile(k.group());
+  int64_t width = c.tile.columns();
+  if (failed(setPanels(k.group(), conv.weight.getArgNumber(), width, 1)))
+    return failure();
+  c.lhs = k.buffer(conv.input.getArgNumber());
+  c.rhs = k.buffer(conv.weight.getArgNumber());
+  if (conv.groups > 1)
+    c.batch.push_back(k.constant(conv.groups));
+  DimExprs output = getDims(conv.op.getType());
+  c.rows.assign(output.begin(), output.end() - 1);
+  c.columns = conv.outPerGroup;
+  c.lhsAt = [&k, conv](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
+    IndexExprs at(rows);
+    for (unsigned i = 0; i < conv.spatial; ++i)
+      at[i + 1] = at[i + 1] * ConvOp(conv.op).getStrides()[i];
+    at.push_back(batch.empty() ? k.constant(0) : batch.front() * conv.inPerGroup);
+    return k.elementOffset(conv.input, at);
+  };
+  c.resultAt = [conv](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column) {
+    IndexExprs at(rows);
+    at.push_back(batch.empty() ? column : batch.front() * conv.outPerGroup + column);
+    return at;
+  };
+  AffineExpr depth = conv.inPerGroup;
+  for (int64_t size : conv.kernel)
+    depth = depth * size;
+  c.reduction = conv.reduction(k, width);
+  AffineExpr ofGroup = simplifyDim(conv.outPerGroup.ceilDiv(width) * width * depth), zero = k.constant(0);
+  c.rhsAt = [zero, ofGroup](ArrayRef<AffineExpr> batch) { return batch.empty() ? zero : batch.front() * ofGroup; };
+  c.panelStride = simplifyDim(depth);
+  c.laneStride = k.constant(1);
+  c.padded = c.evenPanels = c.allHeights = true;
+  return lowerContraction(k, c);
+}
+
+} // namespace kiln

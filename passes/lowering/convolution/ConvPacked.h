@@ -1,0 +1,16 @@
+//===- ConvPacked.h - Convolutions whose filters the caller has packed -----===//
+#ifndef KILN_PASSES_LOWERING_CONVOLUTION_CONVPACKED_H
+#define KILN_PASSES_LOWERING_CONVOLUTION_CONVPACKED_H
+
+#include "passes/target/choice/KernelTable.h"
+
+namespace kiln {
+
+/// Whether it is a convolution whose filters are an argument that the caller has packed.
+bool hasPackedFilters(mlir::Operation *anchor);
+KernelMatch matchConvPacked(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+mlir::FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, mlir::Operation *anchor);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_CONVOLUTION_CONVPACKED_H
