@@ -12,11 +12,10 @@
 // is rescaled. Rows are computed in tiles: those beyond the last one repeat it, and nobody reads them.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/nn/Scalar.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/rows/AttentionEmitter.h"
 #include "passes/target/choice/AttentionPlan.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,94 +26,6 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
-
-namespace {
-/// An operand as matrices: one for each place in the batch.
-struct Matrices {
-  TracedView view;
-  unsigned rank;
-  Value buffer;
-  AffineExpr rowStride, columnStride;
-
-  Matrices(KernelBuilder &k, Value tensor) : view(*traceLinearView(tensor)), rank(cast<RankedTensorType>(tensor.getType()).getRank()) {
-    buffer = k.buffer(view.argument);
-    rowStride = linearCoefficient(view.offset, rank - 2);
-    columnStride = linearCoefficient(view.offset, rank - 1);
-  }
-  AffineExpr at(ArrayRef<AffineExpr> batch, AffineExpr row, AffineExpr column) const {
-    IndexExprs index(batch);
-    index.append({row, column});
-    return view.offset.replaceDims(index);
-  }
-};
-
-/// The keys that are looked at together: their number, and where the first one is.
-struct KeyBlock {
-  AffineExpr first, count;
-};
-
-class AttentionEmitter {
-public:
-  AttentionEmitter(KernelBuilder &k, AttentionOp op);
-  LaunchInfo run();
-
-private:
-  using Batch = ArrayRef<AffineExpr>;
-  void planSizes();
-  void emitTask(Batch batch, AffineExpr chunk);
-  bool hidesForGood();
-  AffineExpr firstVisibleKey();
-  AffineExpr endOfVisibleKeys();
-  AffineExpr countVisibleKeys();
-  void emitBlock(Batch batch, KeyBlock keys);
-  void packQueries(Batch batch);
-  void packPanel(Batch batch, AffineExpr first, unsigned vectors);
-  void packSquares(ArrayRef<AffineExpr> keys, AffineExpr to);
-  void packElements(ArrayRef<AffineExpr> keys, AffineExpr to, int64_t from);
-  void packValues(Batch batch, KeyBlock keys);
-  void emitScores(Batch batch, KeyBlock keys);
-  void emitPanel(Batch batch, KeyBlock keys, AffineExpr first, unsigned vectors);
-  void emitDots(Batch batch, KeyBlock keys);
-  void adjustScores(Batch batch, KeyBlock keys, AffineExpr row, AffineExpr at);
-  Value adjust(Batch batch, AffineExpr row, AffineExpr key, Value score, Lanes across);
-  Value causalKeep(AffineExpr row, AffineExpr key, Lanes across);
-  Value findTop(AffineExpr at, AffineExpr padded);
-  void emitSoftmax(Batch batch, KeyBlock keys);
-  void rescaleTotals();
-  void emitSums(Batch batch, KeyBlock keys, bool byTiles);
-  void emitResult(Batch batch);
-
-  void forTiles(function_ref<void(AffineExpr row, unsigned count)> body);
-  void ifRowsAre(bool few, function_ref<void()> body);
-  AffineExpr fix(AffineExpr expr) { return getConstantDim(expr) ? expr : k.index(k.emit(expr)); }
-  AffineExpr roundUp(AffineExpr expr, int64_t to) { return fix(simplifyDim(expr.ceilDiv(to) * to)); }
-  Lanes lanesAt(AffineExpr i) const { return Lanes{cast<AffineDimExpr>(i).getPosition(), lanes}; }
-  /// A dim that is zero here stands for the lanes.
-  AffineExpr lane() { return k.index(k.emitConstant(0)); }
-  Value array(StringRef name, int64_t elements) { return k.array(name, element, elements); }
-  Value load(Value buffer, AffineExpr at, Lanes across = {}) { return k.loadBuffer(buffer, element, at, across); }
-  void store(Value buffer, AffineExpr at, Value value, Lanes across = {}) { k.storeBuffer(buffer, element, at, value, across); }
-  Scalar scalar(Value value) { return Scalar(k.builder(), k.loc(), value, element, op.getAccuracy()); }
-  Scalar number(double value, unsigned count = 1) { return scalar(k.number(element, value, count)); }
-
-  KernelBuilder &k;
-  AttentionOp op;
-  Type element;
-  Matrices query, key, value;
-  DimExprs scoreDims;
-  AffineExpr queries, keyCount;
-  int64_t depth, width;
-  unsigned lanes;
-
-  int64_t tileRows, panelWidth, maxRows, maxKeys, rowCapacity, scoreStride, sumStride;
-  /// Fewer rows read the keys where they lie: packing pays only when several tiles share it.
-  int64_t rowsOfDots;
-  bool oneBlock, packsValues, allowsDots;
-  /// Of the task that is being written.
-  AffineExpr firstRow, rows, paddedRows;
-  Value queryRows, panel, scores, sums, valueRows, tops, totals, factors;
-};
-} // namespace
 
 AttentionEmitter::AttentionEmitter(KernelBuilder &k, AttentionOp op)
     : k(k), op(op), element(getElementTypeOrSelf(op.getType())), query(k, op.getQuery()), key(k, op.getKey()), value(k, op.getValue()),
@@ -159,70 +70,6 @@ void AttentionEmitter::ifRowsAre(bool few, function_ref<void()> body) {
   }
   auto predicate = few ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
   k.branch(arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(rows), k.emitConstant(rowsOfDots)), body);
-}
-
-//===- Packing -------------------------------------------------------------===//
-
-void AttentionEmitter::packQueries(Batch batch) {
-  double scale = op.getScale().convertToDouble();
-  k.loop(k.constant(0), paddedRows, 1, "row", [&](AffineExpr row) {
-    AffineExpr last = fix(firstRow + rows - 1);
-    AffineExpr source = k.index(k.minimum(k.emit(firstRow + row), k.emit(last)));
-    AffineExpr from = k.index(k.emit(query.at(batch, source, k.constant(0)))), to = k.index(k.emit(row * depth));
-    k.vectorLoop(k.constant(depth), lanes, "d", [&](AffineExpr d, Lanes across) {
-      Scalar x = scalar(load(query.buffer, from + d * query.columnStride, across));
-      store(queryRows, to + d, (scale == 1.0 ? x : x * scale).value(), across);
-    });
-  });
-}
-
-/// Keys whose elements are contiguous are transposed in registers.
-void AttentionEmitter::packSquares(ArrayRef<AffineExpr> keys, AffineExpr to) {
-  AffineExpr lane = this->lane();
-  Lanes across = lanesAt(lane);
-  k.loop(k.constant(0), k.constant(depth / lanes * lanes), lanes, "d", [&](AffineExpr d) {
-    SmallVector<Value> rows;
-    for (AffineExpr key : keys)
-      rows.push_back(load(this->key.buffer, key + d + lane, across));
-    for (auto [i, row] : llvm::enumerate(transposeLanes(k, rows)))
-      store(panel, to + (d + static_cast<int64_t>(i)) * panelWidth + lane, row, across);
-  });
-}
-
-void AttentionEmitter::packElements(ArrayRef<AffineExpr> keys, AffineExpr to, int64_t from) {
-  if (from == depth)
-    return;
-  k.loop(k.constant(from), k.constant(depth), 1, "d", [&](AffineExpr d) {
-    for (auto [i, key] : llvm::enumerate(keys))
-      store(panel, to + d * panelWidth + static_cast<int64_t>(i), load(this->key.buffer, key + d * this->key.columnStride));
-  });
-}
-
-/// panel[d, i] = key[first + i, d]. The last key stands in for those that do not exist.
-void AttentionEmitter::packPanel(Batch batch, AffineExpr first, unsigned vectors) {
-  k.loop(k.constant(0), k.constant(vectors * lanes), lanes, "lane", [&](AffineExpr v) {
-    IndexExprs keys;
-    for (int64_t i = 0; i < lanes; ++i) {
-      AffineExpr place = k.index(k.minimum(k.emit(first + v + i), k.emit(keyCount - 1)));
-      keys.push_back(k.index(k.emit(key.at(batch, place, k.constant(0)))));
-    }
-    bool squares = lanes > 1 && key.columnStride == k.constant(1);
-    if (squares && depth >= lanes)
-      packSquares(keys, v);
-    packElements(keys, v, squares ? depth / lanes * lanes : 0);
-  });
-}
-
-/// Values whose width is not one of whole vectors get one.
-void AttentionEmitter::packValues(Batch batch, KeyBlock keys) {
-  k.loop(k.constant(0), keys.count, 1, "key", [&](AffineExpr j) {
-    AffineExpr from = k.index(k.emit(value.at(batch, keys.first + j, k.constant(0)))), to = k.index(k.emit(j * sumStride));
-    AffineExpr lane = this->lane();
-    store(valueRows, to + (sumStride - lanes) + lane, k.number(element, 0, lanes), lanesAt(lane));
-    k.vectorLoop(k.constant(width), lanes, "i", [&](AffineExpr i, Lanes across) {
-      store(valueRows, to + i, load(value.buffer, from + i * value.columnStride, across), across);
-    });
-  });
 }
 
 //===- Scores --------------------------------------------------------------===//
