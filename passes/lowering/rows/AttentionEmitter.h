@@ -46,6 +46,8 @@ private:
   mlir::AffineExpr countVisibleKeys();
   void emitBlock(Batch batch, KeyBlock keys);
   void packQueries(Batch batch);
+  void packPairsOfValues(Batch batch, KeyBlock keys);
+  void packSquaresOfWords(llvm::ArrayRef<mlir::AffineExpr> keys, mlir::AffineExpr to);
   void packPanel(Batch batch, mlir::AffineExpr first, unsigned vectors);
   void packSquares(llvm::ArrayRef<mlir::AffineExpr> keys, mlir::AffineExpr to);
   void packElements(llvm::ArrayRef<mlir::AffineExpr> keys, mlir::AffineExpr to, int64_t from);
@@ -70,6 +72,14 @@ private:
   /// A dim that is zero here stands for the lanes.
   mlir::AffineExpr lane() { return k.index(k.emitConstant(0)); }
   mlir::Value array(llvm::StringRef name, int64_t elements) { return k.array(name, element, elements); }
+  /// What a step adds to each sum.
+  int64_t products() const { return step ? step.getDepth() : 1; }
+  ReductionLoop countReduction(mlir::AffineExpr extent, mlir::AffineExpr rightStride);
+  /// An array of factors.
+  mlir::Value words(llvm::StringRef name, int64_t elements);
+  /// Neighbouring factors as they are stored.
+  mlir::Value loadWords(mlir::Value buffer, mlir::AffineExpr at, mlir::AffineExpr stride, unsigned count);
+  void storeWords(mlir::Value buffer, mlir::AffineExpr at, mlir::Value value);
   mlir::Value load(mlir::Value buffer, mlir::AffineExpr at, Lanes across = {}) { return k.loadBuffer(buffer, element, at, across); }
   void store(mlir::Value buffer, mlir::AffineExpr at, mlir::Value value, Lanes across = {}) { k.storeBuffer(buffer, element, at, value, across); }
   nn::Scalar scalar(mlir::Value value) { return nn::Scalar(k.builder(), k.loc(), value, element, op.getAccuracy()); }
@@ -77,7 +87,9 @@ private:
 
   KernelBuilder &k;
   nn::AttentionOp op;
-  mlir::Type element;
+  mlir::Type element, word;
+  /// What multiplies words of fewer bits than `element` has; null: factors have its type.
+  kernel::StepAttr step;
   Matrices query, key, value;
   nn::DimExprs scoreDims;
   mlir::AffineExpr queries, keyCount;
@@ -90,7 +102,8 @@ private:
   bool oneBlock, packsValues, allowsDots;
   /// Of the task that is being written.
   mlir::AffineExpr firstRow, rows, paddedRows;
-  mlir::Value queryRows, panel, scores, sums, valueRows, tops, totals, factors;
+  /// `weights` are the scores behind the softmax, as factors: the scores themselves unless there is a step.
+  mlir::Value queryRows, panel, scores, weights, sums, valueRows, tops, totals, factors;
 };
 
 } // namespace kiln
