@@ -55,12 +55,14 @@ std::string describeMissingAttentionStep(Type factors, Type result) {
 }
 
 std::string findAttentionWordsFault(AttentionOp op, kernel::StepAttr step) {
-  AttentionShape shape(op, step.getLanes());
-  int64_t turned = countTurnedWords(shape.lanes);
-  if (shape.depth % turned == 0 && shape.width % shape.lanes == 0)
+  std::optional<int64_t> depth = getConstantDim(getDims(op.getQuery().getType()).back()), width = getConstantDim(getDims(op.getType()).back());
+  if (!depth || !width)
+    return "a key or a value has a size that only run time knows";
+  int64_t turned = countTurnedWords(step.getLanes());
+  if (*depth % turned == 0 && *width % step.getLanes() == 0)
     return "";
-  return ("a key has " + Twine(shape.depth) + " numbers and a value " + Twine(shape.width) + ", expected multiples of " + Twine(turned) + " and " +
-          Twine(shape.lanes))
+  return ("a key has " + Twine(*depth) + " numbers and a value " + Twine(*width) + ", expected multiples of " + Twine(turned) + " and " +
+          Twine(step.getLanes()))
       .str();
 }
 

@@ -4,7 +4,7 @@
 
 // TYPE: error: factors 'bf8': expected TYPE or NODE=TYPE, where TYPE is bf16, f16, bf16x2 or f32
 // CHECK: module attributes
-// CHECK-SAME: nn.rounding = ["factors of 5 of 7 products and convolutions are rounded to bf16, each within 2^-8 of itself; sums of f32"]
+// CHECK-SAME: nn.rounding = ["factors of 5 of 8 products and convolutions are rounded to bf16, each within 2^-8 of itself; sums of f32"]
 // NONE: nn.rounding = ["no product or convolution has its factors rounded to bf16: the target has no step for bf16 and bf16 whose sums are f32"]
 // NONE-NOT: bf16{{>}}
 
@@ -76,4 +76,11 @@ func.func @attention(%x: tensor<16x2x32xf32>) -> tensor<2x16x32xf32> {
 func.func @few_queries(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
   %r = nn.attention query(%x) key(%x) value(%x) scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return %r : tensor<2x4x8xf32>
+}
+
+// CHECK-LABEL: func @given
+// CHECK: nn.attention {{.*}}nn.rounding = "not bf16: its query, key or value is an input or an output of the model"
+func.func @given(%x: tensor<2x16x32xf32>) -> tensor<2x16x32xf32> {
+  %r = nn.attention query(%x) key(%x) value(%x) scale 1.0 : (tensor<2x16x32xf32>, tensor<2x16x32xf32>, tensor<2x16x32xf32>) -> tensor<2x16x32xf32>
+  return %r : tensor<2x16x32xf32>
 }
