@@ -1,5 +1,6 @@
 //===- Calibration.cpp - Ranges of values from samples ---------------------===//
 #include "compiler/quantize/Calibration.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
 
@@ -155,12 +156,47 @@ static Range findLeastLoss(const Histogram &histogram, Range full, unsigned leve
   return best;
 }
 
+/// The sum of the squared errors of all values, as if each lay in the middle of its bin.
+static double sumSquares(const Histogram &histogram, Range range, unsigned levels) {
+  double step = (range.high - range.low) / (levels - 1), sum = 0;
+  if (step <= 0)
+    return HUGE_VAL;
+  for (auto [i, count] : enumerate(histogram.getBins())) {
+    if (count == 0)
+      continue;
+    double value = histogram.getEdge(i) + histogram.getWidth() / 2;
+    double stored = std::clamp(std::nearbyint(value / step), std::nearbyint(range.low / step), std::nearbyint(range.high / step)) * step;
+    sum += double(count) * (value - stored) * (value - stored);
+  }
+  return sum;
+}
+
+/// One end after the other is drawn towards zero, because outliers are mostly on one side.
+static Range findLeastSquares(const Histogram &histogram, Range full, unsigned levels) {
+  constexpr int candidates = 64, rounds = 2;
+  Range best = full;
+  double least = sumSquares(histogram, full, levels);
+  for (int round = 0; round < rounds; ++round)
+    for (double Range::*end : {&Range::high, &Range::low})
+      for (int i = candidates - 1; i >= 1 && full.*end != 0; --i) {
+        Range range = best;
+        range.*end = full.*end * i / candidates;
+        if (double sum = sumSquares(histogram, range, levels); sum < least) {
+          least = sum;
+          best = range;
+        }
+      }
+  return best;
+}
+
 Range chooseRange(const Histogram &histogram, Calibration method, double percent, unsigned levels) {
   Range full{std::min(histogram.getMin(), 0.0), std::max(histogram.getMax(), 0.0)};
   if (method == Calibration::Percentile) {
     double tail = (1 - percent / 100) / 2;
     return {std::min(histogram.getQuantile(tail), 0.0), std::max(histogram.getQuantile(1 - tail), 0.0)};
   }
+  if (method == Calibration::LeastSquares)
+    return findLeastSquares(histogram, full, levels);
   return method == Calibration::Entropy ? findLeastLoss(histogram, full, levels) : full;
 }
 

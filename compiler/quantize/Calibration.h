@@ -43,11 +43,12 @@ private:
   std::vector<int64_t> bins;
 };
 
-enum class Calibration { MinMax, Percentile, Entropy };
+enum class Calibration { MinMax, Percentile, Entropy, LeastSquares };
 
 /// The range that 8-bit values cover; it contains zero.
 /// MinMax: of all values. Percentile: (100 - percent) / 2 percent of the values are left out at each end. Entropy: of the ranges between zero and that of
-/// all values, the one whose `levels` steps lose the least information (Kullback-Leibler divergence).
+/// all values, the one whose `levels` steps lose the least information (Kullback-Leibler divergence). LeastSquares: the one whose steps and ends change the
+/// values least, by the sum of the squares.
 Range chooseRange(const Histogram &histogram, Calibration method, double percent, unsigned levels = 256);
 
 } // namespace kiln::quantize

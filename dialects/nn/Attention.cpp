@@ -8,6 +8,8 @@
 //   %p = nn.softmax (%s * 0.125 + %b) axis last
 //   %r = nn.matmul %p, %v
 //
+// Factors may be bf16 or f16 where the result is f32: what multiplies the values is rounded like them then.
+//
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
@@ -28,10 +30,11 @@ DimExprs AttentionOp::getScoreDims() {
 
 LogicalResult AttentionOp::verify() {
   DimExprs query = getDims(getQuery().getType()), key = getDims(getKey().getType()), value = getDims(getValue().getType());
-  Type element = getElementTypeOrSelf(getType());
-  for (Value operand : {getQuery(), getKey(), getValue(), getBias()})
-    if (operand && getElementTypeOrSelf(operand) != element)
-      return emitOpError("expected operands of the result's element type");
+  Type element = getElementTypeOrSelf(getType()), factors = getElementTypeOrSelf(getQuery());
+  bool isRounded = element.isF32() && (factors.isBF16() || factors.isF16());
+  if (getElementTypeOrSelf(getKey()) != factors || getElementTypeOrSelf(getValue()) != factors || (factors != element && !isRounded) ||
+      (getBias() && getElementTypeOrSelf(getBias()) != element))
+    return emitOpError("expected operands of the result's element type, or a query, a key and a value of bf16 or f16 and a result of f32");
   if (query.size() < 2 || key.size() != query.size() || value.size() != query.size())
     return emitOpError() << "expected query, key and value of one rank >= 2; got ranks " << query.size() << ", " << key.size() << " and "
                          << value.size();
@@ -126,6 +129,8 @@ FailureOr<SmallVector<Value>> AttentionOp::decompose(OpBuilder &builder) {
   if (getBias())
     scores = b.make<AddOp>(b.type, scores, getBias());
   Value weights = SoftmaxOp::create(builder, getLoc(), b.type, scores, rank - 1, getAccuracy());
+  if (Type factors = getElementTypeOrSelf(getValue()); factors != b.type.getElementType())
+    weights = b.make<CastOp>(withElementType(b.type, factors), weights);
   return SmallVector<Value>{b.make<MatmulOp>(getType(), weights, getValue())};
 }
 

@@ -24,6 +24,8 @@ struct KernelResult {
   std::set<std::string> nodes;
   /// What the factors of its products are rounded to on request: NODE=TYPE, where the type may be empty.
   std::set<std::string> factors;
+  /// That type for what the kernel itself computes between two products and rounds before a reference would divide it: attention's weights. Empty: none.
+  std::string between;
 };
 
 std::set<std::string> nodesOf(mlir::Operation *op) {
@@ -41,14 +43,23 @@ int listKernels(CompileOptions options, StringRef runs, std::vector<KernelResult
     return status;
   auto collect = [&](nn::GroupOp group) {
     std::set<std::string> nodes, factors;
+    std::string between;
     for (mlir::Operation &op : group.getBody().front().without_terminator()) {
       nodes.merge(nodesOf(&op));
-      if (SetVector<StringRef> names = listNodes(op.getLoc()); isa<nn::MatmulOp, nn::ConvOp>(op) && !names.empty())
-        factors.insert((names.front() + "=" + nn::getRoundedFactors(&op)).str());
+      StringRef type = nn::getRoundedFactors(&op);
+      SetVector<StringRef> names = listNodes(op.getLoc());
+      if (isa<nn::MatmulOp, nn::ConvOp>(op) && !names.empty())
+        factors.insert((names.front() + "=" + type).str());
+      if (isa<nn::AttentionOp>(op) && !type.empty()) {
+        // The reference may have a node for each of its products.
+        for (StringRef name : names)
+          factors.insert((name + "=" + type).str());
+        between = type.str();
+      }
     }
     for (mlir::Value result : group.getBody().front().getTerminator()->getOperands())
       if (mlir::Operation *op = result.getDefiningOp())
-        kernels.push_back({nodesOf(op), describeGroup(group).algorithm, nodes, factors});
+        kernels.push_back({nodesOf(op), describeGroup(group).algorithm, nodes, factors, between});
   };
   for (TargetModule &target : compilation.targets)
     if (target.sizes.empty() && (runs.empty() || target.name == runs))
@@ -235,7 +246,7 @@ struct RoundingBounds {
 
 /// Of the products of a kernel, and of those that an earlier kernel computed for the same nodes.
 static RoundingBounds boundRounding(const KernelResult &result, ArrayRef<KernelResult> kernels, const std::set<std::string> &emulated) {
-  RoundingBounds bounds;
+  RoundingBounds bounds{boundOfFactors(result.between)};
   for (const KernelResult &kernel : kernels)
     for (const std::string &factors : kernel.factors) {
       auto [node, type] = StringRef(factors).rsplit('=');

@@ -41,7 +41,7 @@ static cl::opt<std::string> rounding("rounding", cl::desc("How weights are round
 static cl::opt<std::string> activations("activations", cl::desc("Type of 8-bit activations: u8 (default) or s8"), cl::value_desc("TYPE"), cl::init("u8"),
                                         cl::sub(quantizeCommand));
 static cl::opt<bool> symmetric("symmetric", cl::desc("Put the zero point of activations in the middle"), cl::sub(quantizeCommand));
-static cl::opt<std::string> calibration("calibration", cl::desc("How the range of activations is chosen: minmax (default), percentile, entropy"),
+static cl::opt<std::string> calibration("calibration", cl::desc("How the range of activations is chosen: minmax (default), percentile, entropy, mse"),
                                         cl::value_desc("HOW"), cl::init("minmax"), cl::sub(quantizeCommand));
 static cl::opt<double> percentile("percentile", cl::desc("Percent of the values that the range of --calibration=percentile holds (default: 99.99)"),
                                   cl::value_desc("P"), cl::init(99.99), cl::sub(quantizeCommand));
@@ -58,13 +58,22 @@ static cl::opt<std::string> reportFile("report", cl::desc("Write the report as J
 
 //===- Options -------------------------------------------------------------===//
 
+static std::optional<Calibration> findCalibration(StringRef name) {
+  return StringSwitch<std::optional<Calibration>>(name)
+      .Case("minmax", Calibration::MinMax)
+      .Case("percentile", Calibration::Percentile)
+      .Case("entropy", Calibration::Entropy)
+      .Case("mse", Calibration::LeastSquares)
+      .Default(std::nullopt);
+}
+
 static Error checkTypes() {
   if (!weights.empty() && weights != "int8" && weights != "int4")
     return makeError("--weights=" + weights + ": expected int8 or int4");
   if (activations != "u8" && activations != "s8")
     return makeError("--activations=" + activations + ": expected u8 or s8");
-  if (calibration != "minmax" && calibration != "percentile" && calibration != "entropy")
-    return makeError("--calibration=" + calibration + ": expected minmax, percentile or entropy");
+  if (!findCalibration(calibration))
+    return makeError("--calibration=" + calibration + ": expected minmax, percentile, entropy or mse");
   if (!rounding.empty() && rounding != "nearest" && rounding != "feedback")
     return makeError("--rounding=" + rounding + ": expected nearest or feedback");
   return Error::success();
@@ -114,7 +123,7 @@ static QuantizeOptions getQuantizeOptions() {
   options.weights.block = block >= 0 ? size_t(block) : isWhole ? 0 : 32;
   options.activations = activations == "s8" ? ActivationType::S8 : ActivationType::U8;
   options.isSymmetric = symmetric;
-  options.calibration = calibration == "entropy" ? Calibration::Entropy : calibration == "percentile" ? Calibration::Percentile : Calibration::MinMax;
+  options.calibration = *findCalibration(calibration);
   options.percent = percentile;
   return options;
 }

@@ -58,6 +58,8 @@ static void listTileSteps(MLIRContext *context, ArrayRef<StringRef> features, Sm
   Builder b(context);
   steps.push_back(kernel::StepAttr::get(context, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type(), {16, 16, 64}, "tile_u8s8"));
   steps.push_back(kernel::StepAttr::get(context, b.getBF16Type(), b.getBF16Type(), b.getF32Type(), {16, 16, 32}, "tile_bf16"));
+  if (llvm::is_contained(features, "amx-fp16"))
+    steps.push_back(kernel::StepAttr::get(context, b.getF16Type(), b.getF16Type(), b.getF32Type(), {16, 16, 32}, "tile_f16"));
 }
 
 /// Dot instructions. vdpbf16ps multiplies twice as many numbers as an FMA in its time on AMD's cores, and half as many on Intel's that have AMX for bf16:

@@ -52,7 +52,7 @@ ArrayRef<KernelRow> getContractionKernels() {
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanChunk | PlanPrefetch)
           .refusing(findBlockStepFault),
-      ofLeftSides<isByteOrBf16>(product("gemm_tile_steps", matchGemmTileSteps, lowerGemmTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
+      ofLeftSides<isByteOrHalf>(product("gemm_tile_steps", matchGemmTileSteps, lowerGemmTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
       KernelRow{"block_dots", computes<BlockQuantizedMatmulOp>, matchBlockDots, lowerBlockDots}
           .placing(PlaceSupport::Sides)
           .planning(PlanTile | PlanBlocks),

@@ -52,7 +52,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters}.planning(PlanBlocks),
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels | PlanInside).refusing(findDepthwiseFault),
       ofInputs<isByte>(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels).refusing(findDepthwiseBytesFault)),
-      ofInputs<isByteOrBf16>(window<ConvOp>("conv_tile_steps", matchConvTileSteps, lowerConvTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
+      ofInputs<isByteOrHalf>(window<ConvOp>("conv_tile_steps", matchConvTileSteps, lowerConvTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),
       bySteps<isF16>("conv_f16"),

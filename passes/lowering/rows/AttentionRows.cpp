@@ -11,12 +11,17 @@
 // All of it lies in arrays of the kernel whose size does not depend on the model's sizes. When the keys are known to fit one block, nothing
 // is rescaled. Rows are computed in tiles: those beyond the last one repeat it, and nobody reads them.
 //
+// Factors of fewer bits than the result (RoundAttention.cpp) are words that a step multiplies, two for each sum: neighbouring numbers of a key lie in turn in
+// the panel, and so do rows of values for the second product, whose left side are the scores behind the softmax, rounded to words in an array of their own.
+// The scale then multiplies sums, and the total is that of what is not rounded.
+//
 //===----------------------------------------------------------------------===//
-#include "dialects/nn/Scalar.h"
-#include "passes/lowering/contraction/ContractionLoops.h"
-#include "passes/target/choice/AttentionPlan.h"
-#include "passes/target/choice/Kernels.h"
+#include "dialects/nn/ConstantData.h"
 #include "passes/lowering/builder/LaneTranspose.h"
+#include "passes/lowering/rows/AttentionEmitter.h"
+#include "passes/target/choice/AttentionPlan.h"
+#include "passes/target/choice/ByteTile.h"
+#include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,97 +33,10 @@ namespace kiln {
 
 using namespace nn;
 
-namespace {
-/// An operand as matrices: one for each place in the batch.
-struct Matrices {
-  TracedView view;
-  unsigned rank;
-  Value buffer;
-  AffineExpr rowStride, columnStride;
-
-  Matrices(KernelBuilder &k, Value tensor) : view(*traceLinearView(tensor)), rank(cast<RankedTensorType>(tensor.getType()).getRank()) {
-    buffer = k.buffer(view.argument);
-    rowStride = linearCoefficient(view.offset, rank - 2);
-    columnStride = linearCoefficient(view.offset, rank - 1);
-  }
-  AffineExpr at(ArrayRef<AffineExpr> batch, AffineExpr row, AffineExpr column) const {
-    IndexExprs index(batch);
-    index.append({row, column});
-    return view.offset.replaceDims(index);
-  }
-};
-
-/// The keys that are looked at together: their number, and where the first one is.
-struct KeyBlock {
-  AffineExpr first, count;
-};
-
-class AttentionEmitter {
-public:
-  AttentionEmitter(KernelBuilder &k, AttentionOp op);
-  LaunchInfo run();
-
-private:
-  using Batch = ArrayRef<AffineExpr>;
-  void planSizes();
-  void emitTask(Batch batch, AffineExpr chunk);
-  bool hidesForGood();
-  AffineExpr firstVisibleKey();
-  AffineExpr endOfVisibleKeys();
-  AffineExpr countVisibleKeys();
-  void emitBlock(Batch batch, KeyBlock keys);
-  void packQueries(Batch batch);
-  void packPanel(Batch batch, AffineExpr first, unsigned vectors);
-  void packSquares(ArrayRef<AffineExpr> keys, AffineExpr to);
-  void packElements(ArrayRef<AffineExpr> keys, AffineExpr to, int64_t from);
-  void packValues(Batch batch, KeyBlock keys);
-  void emitScores(Batch batch, KeyBlock keys);
-  void emitPanel(Batch batch, KeyBlock keys, AffineExpr first, unsigned vectors);
-  void emitDots(Batch batch, KeyBlock keys);
-  void adjustScores(Batch batch, KeyBlock keys, AffineExpr row, AffineExpr at);
-  Value adjust(Batch batch, AffineExpr row, AffineExpr key, Value score, Lanes across);
-  Value causalKeep(AffineExpr row, AffineExpr key, Lanes across);
-  Value findTop(AffineExpr at, AffineExpr padded);
-  void emitSoftmax(Batch batch, KeyBlock keys);
-  void rescaleTotals();
-  void emitSums(Batch batch, KeyBlock keys, bool byTiles);
-  void emitResult(Batch batch);
-
-  void forTiles(function_ref<void(AffineExpr row, unsigned count)> body);
-  void ifRowsAre(bool few, function_ref<void()> body);
-  AffineExpr fix(AffineExpr expr) { return getConstantDim(expr) ? expr : k.index(k.emit(expr)); }
-  AffineExpr roundUp(AffineExpr expr, int64_t to) { return fix(simplifyDim(expr.ceilDiv(to) * to)); }
-  Lanes lanesAt(AffineExpr i) const { return Lanes{cast<AffineDimExpr>(i).getPosition(), lanes}; }
-  /// A dim that is zero here stands for the lanes.
-  AffineExpr lane() { return k.index(k.emitConstant(0)); }
-  Value array(StringRef name, int64_t elements) { return k.array(name, element, elements); }
-  Value load(Value buffer, AffineExpr at, Lanes across = {}) { return k.loadBuffer(buffer, element, at, across); }
-  void store(Value buffer, AffineExpr at, Value value, Lanes across = {}) { k.storeBuffer(buffer, element, at, value, across); }
-  Scalar scalar(Value value) { return Scalar(k.builder(), k.loc(), value, element, op.getAccuracy()); }
-  Scalar number(double value, unsigned count = 1) { return scalar(k.number(element, value, count)); }
-
-  KernelBuilder &k;
-  AttentionOp op;
-  Type element;
-  Matrices query, key, value;
-  DimExprs scoreDims;
-  AffineExpr queries, keyCount;
-  int64_t depth, width;
-  unsigned lanes;
-
-  int64_t tileRows, panelWidth, maxRows, maxKeys, rowCapacity, scoreStride, sumStride;
-  /// Fewer rows read the keys where they lie: packing pays only when several tiles share it.
-  int64_t rowsOfDots;
-  bool oneBlock, packsValues, allowsDots;
-  /// Of the task that is being written.
-  AffineExpr firstRow, rows, paddedRows;
-  Value queryRows, panel, scores, sums, valueRows, tops, totals, factors;
-};
-} // namespace
-
 AttentionEmitter::AttentionEmitter(KernelBuilder &k, AttentionOp op)
-    : k(k), op(op), element(getElementTypeOrSelf(op.getType())), query(k, op.getQuery()), key(k, op.getKey()), value(k, op.getValue()),
-      scoreDims(op.getScoreDims()), queries(scoreDims.rbegin()[1]), keyCount(scoreDims.back()),
+    : k(k), op(op), element(getElementTypeOrSelf(op.getType())), word(getElementTypeOrSelf(op.getQuery())),
+      query(k, op.getQuery()), key(k, op.getKey()), value(k, op.getValue()), scoreDims(op.getScoreDims()),
+      queries(scoreDims.rbegin()[1]), keyCount(scoreDims.back()),
       depth(*getConstantDim(getDims(op.getQuery().getType()).back())), width(*getConstantDim(getDims(op.getType()).back())),
       lanes(static_cast<unsigned>(k.group().getPlan()->getTile()[2])) {
   planSizes();
@@ -127,6 +45,8 @@ AttentionEmitter::AttentionEmitter(KernelBuilder &k, AttentionOp op)
 void AttentionEmitter::planSizes() {
   AttentionShape shape(op, lanes);
   kernel::PlanAttr plan = *k.group().getPlan();
+  if (shape.hasWords)
+    step = findAttentionStep(k.target(), word, element);
   tileRows = plan.getTile()[0];
   maxRows = plan.getRows();
   maxKeys = plan.getKeys();
@@ -138,7 +58,7 @@ void AttentionEmitter::planSizes() {
   // Rows a power of two apart would meet in one set of the first-level cache.
   scoreStride = maxKeys + 16;
   rowsOfDots = plan.getDots();
-  allowsDots = rowsOfDots > 0 && lanes >= 4 && key.columnStride == k.constant(1) && depth % lanes == 0;
+  allowsDots = !step && rowsOfDots > 0 && lanes >= 4 && key.columnStride == k.constant(1) && depth % lanes == 0;
 }
 
 void AttentionEmitter::forTiles(function_ref<void(AffineExpr, unsigned)> body) {
@@ -161,68 +81,9 @@ void AttentionEmitter::ifRowsAre(bool few, function_ref<void()> body) {
   k.branch(arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(rows), k.emitConstant(rowsOfDots)), body);
 }
 
-//===- Packing -------------------------------------------------------------===//
-
-void AttentionEmitter::packQueries(Batch batch) {
-  double scale = op.getScale().convertToDouble();
-  k.loop(k.constant(0), paddedRows, 1, "row", [&](AffineExpr row) {
-    AffineExpr last = fix(firstRow + rows - 1);
-    AffineExpr source = k.index(k.minimum(k.emit(firstRow + row), k.emit(last)));
-    AffineExpr from = k.index(k.emit(query.at(batch, source, k.constant(0)))), to = k.index(k.emit(row * depth));
-    k.vectorLoop(k.constant(depth), lanes, "d", [&](AffineExpr d, Lanes across) {
-      Scalar x = scalar(load(query.buffer, from + d * query.columnStride, across));
-      store(queryRows, to + d, (scale == 1.0 ? x : x * scale).value(), across);
-    });
-  });
-}
-
-/// Keys whose elements are contiguous are transposed in registers.
-void AttentionEmitter::packSquares(ArrayRef<AffineExpr> keys, AffineExpr to) {
-  AffineExpr lane = this->lane();
-  Lanes across = lanesAt(lane);
-  k.loop(k.constant(0), k.constant(depth / lanes * lanes), lanes, "d", [&](AffineExpr d) {
-    SmallVector<Value> rows;
-    for (AffineExpr key : keys)
-      rows.push_back(load(this->key.buffer, key + d + lane, across));
-    for (auto [i, row] : llvm::enumerate(transposeLanes(k, rows)))
-      store(panel, to + (d + static_cast<int64_t>(i)) * panelWidth + lane, row, across);
-  });
-}
-
-void AttentionEmitter::packElements(ArrayRef<AffineExpr> keys, AffineExpr to, int64_t from) {
-  if (from == depth)
-    return;
-  k.loop(k.constant(from), k.constant(depth), 1, "d", [&](AffineExpr d) {
-    for (auto [i, key] : llvm::enumerate(keys))
-      store(panel, to + d * panelWidth + static_cast<int64_t>(i), load(this->key.buffer, key + d * this->key.columnStride));
-  });
-}
-
-/// panel[d, i] = key[first + i, d]. The last key stands in for those that do not exist.
-void AttentionEmitter::packPanel(Batch batch, AffineExpr first, unsigned vectors) {
-  k.loop(k.constant(0), k.constant(vectors * lanes), lanes, "lane", [&](AffineExpr v) {
-    IndexExprs keys;
-    for (int64_t i = 0; i < lanes; ++i) {
-      AffineExpr place = k.index(k.minimum(k.emit(first + v + i), k.emit(keyCount - 1)));
-      keys.push_back(k.index(k.emit(key.at(batch, place, k.constant(0)))));
-    }
-    bool squares = lanes > 1 && key.columnStride == k.constant(1);
-    if (squares && depth >= lanes)
-      packSquares(keys, v);
-    packElements(keys, v, squares ? depth / lanes * lanes : 0);
-  });
-}
-
-/// Values whose width is not one of whole vectors get one.
-void AttentionEmitter::packValues(Batch batch, KeyBlock keys) {
-  k.loop(k.constant(0), keys.count, 1, "key", [&](AffineExpr j) {
-    AffineExpr from = k.index(k.emit(value.at(batch, keys.first + j, k.constant(0)))), to = k.index(k.emit(j * sumStride));
-    AffineExpr lane = this->lane();
-    store(valueRows, to + (sumStride - lanes) + lane, k.number(element, 0, lanes), lanesAt(lane));
-    k.vectorLoop(k.constant(width), lanes, "i", [&](AffineExpr i, Lanes across) {
-      store(valueRows, to + i, load(value.buffer, from + i * value.columnStride, across), across);
-    });
-  });
+/// The loop over products that lie so far apart on the right; those of the left side are neighbours.
+ReductionLoop AttentionEmitter::countReduction(AffineExpr extent, AffineExpr rightStride) {
+  return {fix(simplifyDim(extent.ceilDiv(products()))), k.constant(products()), rightStride * products()};
 }
 
 //===- Scores --------------------------------------------------------------===//
@@ -238,7 +99,9 @@ void AttentionEmitter::emitScores(Batch batch, KeyBlock keys) {
 
 /// scores[rows, first + i] for the keys of so many vectors.
 void AttentionEmitter::emitPanel(Batch batch, KeyBlock keys, AffineExpr first, unsigned vectors) {
-  TileEmitter tiles{k, queryRows, panel, element, {{k.constant(depth), k.constant(1), k.constant(panelWidth)}}, k.constant(1)};
+  TileEmitter tiles{k, queryRows, panel, element, {countReduction(k.constant(depth), k.constant(panelWidth))}, k.constant(1)};
+  tiles.instruction = step;
+  double scale = op.getScale().convertToDouble();
   packPanel(batch, keys.first + first, vectors);
   forTiles([&](AffineExpr row, unsigned count) {
     SmallVector<AffineExpr> offsets;
@@ -248,6 +111,8 @@ void AttentionEmitter::emitPanel(Batch batch, KeyBlock keys, AffineExpr first, u
     Panel columns{vectors, lanes, vectors * lanes};
     tiles.emit(row * depth, offsets, k.constant(0), columns, [&](unsigned r, unsigned column, Value value, unsigned) {
       AffineExpr lane = this->lane();
+      if (step && scale != 1.0)
+        value = (scalar(value) * scale).value();
       store(scores, to + (r * scoreStride + column) + lane, value, lanesAt(lane));
     });
   });
@@ -376,7 +241,7 @@ void AttentionEmitter::emitSoftmax(Batch batch, KeyBlock keys) {
     Value top = k.broadcast(load(tops, row), lanes);
     Value sum = k.loop(k.constant(0), padded, lanes, "i", k.number(element, 0, lanes), [&](AffineExpr i, ValueRange carried) -> SmallVector<Value> {
       Scalar y = exp(scalar(load(scores, at + i, lanesAt(i))) - scalar(top));
-      store(scores, at + i, y.value(), lanesAt(i));
+      store(weights, at + i, y.value(), lanesAt(i));
       return {(scalar(carried.front()) + y).value()};
     }).front();
     Scalar total = scalar(reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(sum.getType()), sum));
@@ -389,14 +254,15 @@ void AttentionEmitter::emitSoftmax(Batch batch, KeyBlock keys) {
 void AttentionEmitter::emitSums(Batch batch, KeyBlock keys, bool byTiles) {
   AffineExpr rowStride = packsValues ? k.constant(sumStride) : value.rowStride, one = k.constant(1);
   AffineExpr from = packsValues ? k.constant(0) : k.index(k.emit(value.at(batch, keys.first, k.constant(0))));
-  TileEmitter tiles{k, scores, packsValues ? valueRows : value.buffer, element, {{keys.count, one, rowStride}}, one};
+  TileEmitter tiles{k, weights, packsValues ? valueRows : value.buffer, element, {countReduction(keys.count, rowStride)}, one};
+  tiles.instruction = step;
   auto emitTile = [&](AffineExpr row, unsigned count, AffineExpr column, unsigned vectors) {
     SmallVector<AffineExpr> offsets;
     for (int64_t r = 0; r < count; ++r)
       offsets.push_back(k.constant(r * scoreStride));
     AffineExpr to = k.index(k.emit(row * sumStride + column));
     Panel panel{vectors, lanes, vectors * lanes};
-    tiles.emit(row * scoreStride, offsets, from + column, panel, [&](unsigned r, unsigned place, Value value, unsigned) {
+    tiles.emit(row * scoreStride, offsets, from + column * products(), panel, [&](unsigned r, unsigned place, Value value, unsigned) {
       AffineExpr lane = this->lane(), at = to + (r * sumStride + place) + lane;
       if (!oneBlock)
         value = (scalar(load(sums, at, lanesAt(lane))) * scalar(k.broadcast(load(factors, row + r), lanes)) + scalar(value)).value();
@@ -448,7 +314,9 @@ void AttentionEmitter::emitResult(Batch batch) {
 //===- Tasks ---------------------------------------------------------------===//
 
 void AttentionEmitter::emitBlock(Batch batch, KeyBlock keys) {
-  if (packsValues)
+  if (step)
+    packPairsOfValues(batch, keys);
+  else if (packsValues)
     packValues(batch, keys);
   ifRowsAre(true, [&] { emitDots(batch, keys); });
   ifRowsAre(false, [&] { emitScores(batch, keys); });
@@ -501,12 +369,13 @@ void AttentionEmitter::emitTask(Batch batch, AffineExpr chunk) {
   rows = even ? perTask : k.index(k.minimum(k.emit(perTask), k.emit(queries - firstRow)));
   AffineExpr inTiles = fix(simplifyDim(rows.floorDiv(tileRows) * tileRows));
   paddedRows = fix(simplifyDim(inTiles + (rows - inTiles).ceilDiv(smallAttentionTile) * smallAttentionTile));
-  queryRows = array("queries", rowCapacity * depth);
-  panel = array("panel", depth * panelWidth);
+  queryRows = words("queries", rowCapacity * depth);
+  panel = words("panel", depth * panelWidth);
   scores = array("scores", rowCapacity * scoreStride);
+  weights = step ? words("weights", rowCapacity * scoreStride) : scores;
   sums = array("sums", rowCapacity * sumStride);
   if (packsValues)
-    valueRows = array("values", maxKeys * sumStride);
+    valueRows = words("values", maxKeys * sumStride);
   tops = array("tops", rowCapacity), totals = array("totals", rowCapacity), factors = array("factors", rowCapacity);
   packQueries(batch);
   AffineExpr first = firstVisibleKey(), end = endOfVisibleKeys();
@@ -532,7 +401,8 @@ LaunchInfo AttentionEmitter::run() {
   extents.push_back(simplifyDim(queries.ceilDiv(maxRows)));
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) { emitTask(task.drop_back(), task.back()); });
   AffineExpr batch = getNumElements(ArrayRef(scoreDims).drop_back(2), k.context());
-  AffineExpr flops = batch * queries * countVisibleKeys() * (2 * (depth + width)), bytes = batch * (queries + keyCount) * ((depth + width) * 4);
+  AffineExpr flops = batch * queries * countVisibleKeys() * (2 * (depth + width));
+  AffineExpr bytes = batch * (queries * (depth * elementBytes(word) + width * elementBytes(element)) + keyCount * ((depth + width) * elementBytes(word)));
   return LaunchInfo{countTasks(k, extents), simplifyDim(flops), simplifyDim(bytes)};
 }
 
@@ -540,15 +410,27 @@ KernelMatch matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr ta
   auto op = cast<AttentionOp>(anchor);
   if (!op.hasFusedKernel(target))
     return refuse("expected queries and values of 1 to 256 f32 elements");
+  Type factors = getElementTypeOrSelf(op.getQuery()), result = getElementTypeOrSelf(op.getType());
+  kernel::StepAttr step = factors == result ? kernel::StepAttr() : findAttentionStep(target, factors, result);
+  if (factors != result && !step)
+    return refuse(describeMissingAttentionStep(factors, result));
+  if (std::string fault = step ? findAttentionWordsFault(op, step) : ""; !fault.empty())
+    return refuse(fault);
   for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
     if (!traceLinearView(operand))
       return refuse("queries, keys or values are views that are not linear");
+  if (step)
+    return accept("kept whole: blocks of rows stay in the cache from the scores to the result; " + describeStep(step), planAttention(op, target));
   return accept("kept whole: blocks of rows stay in the cache from the scores to the result", planAttention(op, target));
 }
 
-std::string findAttentionFault(GroupOp, Operation *anchor, kernel::PlanAttr plan) {
-  AttentionShape shape(cast<AttentionOp>(anchor), plan.getTile()[2]);
+std::string findAttentionFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto op = cast<AttentionOp>(anchor);
+  AttentionShape shape(op, plan.getTile()[2]);
+  Type word = getElementTypeOrSelf(op.getQuery()), result = getElementTypeOrSelf(op.getType());
   int64_t width = plan.getTile()[1] * plan.getTile()[2], keys = plan.getKeys(), most = shape.mostKeys(plan.getRows());
+  if (shape.hasWords && findAttentionStep(kernel::getTarget(group), word, result).getFunction() != plan.getStep())
+    return "its step is '" + plan.getStep().str() + "', which does not multiply two such factors";
   if (width != shape.panelWidth)
     return "a tile has " + std::to_string(width) + " columns, expected " + std::to_string(shape.panelWidth);
   if (keys % width != 0)

@@ -27,15 +27,43 @@ AttentionShape::AttentionShape(AttentionOp op, int64_t lanes)
   unsigned rank = cast<RankedTensorType>(op.getValue().getType()).getRank();
   std::optional<TracedView> value = traceLinearView(op.getValue());
   bool isDense = value && linearCoefficient(value->offset, rank - 1) == getAffineConstantExpr(1, op.getContext());
-  packsValues = lanes > 1 && (width % lanes != 0 || !isDense);
+  hasWords = getElementTypeOrSelf(op.getQuery()) != getElementTypeOrSelf(op.getType());
+  packsValues = hasWords || (lanes > 1 && (width % lanes != 0 || !isDense));
   sumStride = llvm::alignTo(width, lanes);
 }
 
 int64_t AttentionShape::rowCapacity(int64_t rows) const { return llvm::alignTo(rows + smallAttentionTile, std::max(lanes, smallAttentionTile)); }
 
 int64_t AttentionShape::mostKeys(int64_t rows) const {
-  int64_t capacity = rowCapacity(rows), perKey = capacity + (packsValues ? sumStride : 0), others = capacity * (depth + sumStride + 16) + depth * panelWidth;
-  return std::max((mostElements - others) / perKey, panelWidth) / panelWidth * panelWidth;
+  // In halves of an element: words of scores lie beside them.
+  int64_t capacity = rowCapacity(rows), perKey = (hasWords ? 3 : 2) * capacity + (hasWords ? 1 : packsValues ? 2 : 0) * sumStride;
+  int64_t others = capacity * (depth + sumStride + 16) + depth * panelWidth;
+  return std::max(2 * (mostElements - others) / perKey, panelWidth) / panelWidth * panelWidth;
+}
+
+kernel::StepAttr findAttentionStep(kernel::TargetAttr target, Type factors, Type result) {
+  for (kernel::StepAttr step : target.getSteps())
+    if (step.takes(factors, factors, computeType(result)) && step.getRows() == 1 && step.getLanes() > 1 && step.getDepth() == 2)
+      return step;
+  return {};
+}
+
+std::string describeMissingAttentionStep(Type factors, Type result) {
+  std::string text;
+  llvm::raw_string_ostream(text) << "the target has no step of one row for two products of " << factors << " whose sums are " << computeType(result);
+  return text;
+}
+
+std::string findAttentionWordsFault(AttentionOp op, kernel::StepAttr step) {
+  std::optional<int64_t> depth = getConstantDim(getDims(op.getQuery().getType()).back()), width = getConstantDim(getDims(op.getType()).back());
+  if (!depth || !width)
+    return "a key or a value has a size that only run time knows";
+  int64_t turned = countTurnedWords(step.getLanes());
+  if (*depth % turned == 0 && *width % step.getLanes() == 0)
+    return "";
+  return ("a key has " + Twine(*depth) + " numbers and a value " + Twine(*width) + ", expected multiples of " + Twine(turned) + " and " +
+          Twine(step.getLanes()))
+      .str();
 }
 
 /// Of a tile's heights, the one that computes the fewest rows of a task too many.
@@ -54,7 +82,9 @@ static int64_t chooseHeight(int64_t highest, int64_t rows) {
 }
 
 PlanNumbers planAttention(AttentionOp op, kernel::TargetAttr target) {
-  kernel::StepAttr step = target.getPlainStep(computeType(op.getType().getElementType()));
+  Type factors = getElementTypeOrSelf(op.getQuery()), result = getElementTypeOrSelf(op.getType());
+  kernel::StepAttr words = factors == result ? kernel::StepAttr() : findAttentionStep(target, factors, result);
+  kernel::StepAttr step = words ? words : target.getPlainStep(computeType(result));
   AttentionShape shape(op, step.getLanes());
   int64_t fewKeys = llvm::alignTo(target.tuned(Tuned::AttentionKeys), shape.panelWidth), fewRows = target.tuned(Tuned::AttentionFewRows);
   bool isLong = shape.depth + shape.width > target.tuned(Tuned::AttentionLongRow);
@@ -77,6 +107,8 @@ PlanNumbers planAttention(AttentionOp op, kernel::TargetAttr target) {
   numbers.keys = keys;
   numbers.dots = target.tuned(Tuned::AttentionDots);
   numbers.streams = chooseStreams(target);
+  if (words)
+    numbers.step = words.getFunction().str();
   return numbers;
 }
 

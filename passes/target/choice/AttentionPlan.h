@@ -20,7 +20,9 @@ struct AttentionShape {
   int64_t panelWidth;
   /// nullopt: known at run time only.
   std::optional<int64_t> queries, keys;
-  /// Whether values are copied to rows of whole vectors, and the elements of such a row.
+  /// Whether the factors have fewer bits than the result: a step multiplies two of them for each sum (findAttentionStep).
+  bool hasWords;
+  /// Whether values are copied to rows of whole vectors, and the elements of such a row. Words are: pairs of rows lie in turn.
   bool packsValues;
   int64_t sumStride;
 
@@ -29,6 +31,18 @@ struct AttentionShape {
   /// The most keys of a block, whole panels: the arrays lie on the stack of the thread that runs the task.
   int64_t mostKeys(int64_t rows) const;
 };
+
+/// The step that multiplies words of such a type for attention, two for each sum; null: the target has none.
+kernel::StepAttr findAttentionStep(kernel::TargetAttr target, mlir::Type factors, mlir::Type result);
+
+/// Why there is none.
+std::string describeMissingAttentionStep(mlir::Type factors, mlir::Type result);
+
+/// What is in the way of attention with words; empty: nothing.
+std::string findAttentionWordsFault(nn::AttentionOp op, kernel::StepAttr step);
+
+/// The numbers of a key that a tile of the panel's keys turns at a time, two of which lie in a lane.
+inline int64_t countTurnedWords(int64_t lanes) { return 2 * lanes; }
 
 /// Rows of a task, keys that they meet at a time, and the register tile of both products.
 PlanNumbers planAttention(nn::AttentionOp op, kernel::TargetAttr target);

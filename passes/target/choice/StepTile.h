@@ -19,7 +19,7 @@ constexpr int64_t tilesAtOnce = 2;
 constexpr unsigned PlanTileSteps = PlanTile | PlanChunk | PlanDepth | PlanPrefetch;
 
 /// What they are for: the type of the left side.
-inline bool isByteOrBf16(mlir::Type lhs) { return lhs.isUnsignedInteger(8) || lhs.isBF16(); }
+inline bool isByteOrHalf(mlir::Type lhs) { return lhs.isUnsignedInteger(8) || lhs.isBF16() || lhs.isF16(); }
 
 /// The target's step of several rows for such elements and the type that the result is computed in; null: it has none.
 kernel::StepAttr findTileStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result);

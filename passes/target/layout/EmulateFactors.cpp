@@ -61,11 +61,12 @@ struct EmulateFactorsPass : kiln::impl::EmulateFactorsBase<EmulateFactorsPass> {
       wanted[node] = element;
     }
     getOperation().walk([&](Operation *op) {
-      auto found = isa<MatmulOp, ConvOp>(op) ? wanted.find(findNode(op)) : wanted.end();
+      auto found = isa<MatmulOp, ConvOp, AttentionOp>(op) ? wanted.find(findNode(op)) : wanted.end();
       if (found == wanted.end())
         return;
       OpBuilder builder(op);
-      for (unsigned side : {0, 1})
+      // Attention has a query, a key and a value.
+      for (unsigned side = 0; side < (isa<AttentionOp>(op) ? 3 : 2); ++side)
         if (Value value = op->getOperand(side); getElementTypeOrSelf(value.getType()).isF32())
           op->setOperand(side, roundThrough(builder, value, found->second));
     });

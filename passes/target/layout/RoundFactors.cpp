@@ -27,6 +27,7 @@
 #include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/StripChains.h"
 #include "passes/target/layout/ConvInput.h"
+#include "passes/target/layout/RoundAttention.h"
 
 #include "mlir/IR/Iterators.h"
 #include "llvm/ADT/MapVector.h"
@@ -64,11 +65,16 @@ struct ConstantSide {
 
 class FactorRounding {
 public:
-  FactorRounding(ModuleOp module, bool strict) : module(module), strict(strict), target(kernel::getTarget(module)) {}
+  FactorRounding(ModuleOp module, bool strict) : module(module), strict(strict), target(kernel::getTarget(module)), attentions(target) {}
   LogicalResult parse(ArrayRef<std::string> words);
   LogicalResult run();
 
 private:
+  struct Count {
+    Factors factors;
+    int64_t asked = 0, done = 0;
+    std::string firstFault;
+  };
   std::optional<Factors> readType(StringRef name);
   const Factors *findRequest(Operation *op);
   std::string findFault(Operation *op, const Factors &factors) const;
@@ -78,15 +84,13 @@ private:
   int64_t countMissingChannels(Operation *op, const Factors &factors) const;
   static std::string describeFewColumns(Operation *op, kernel::StepAttr step);
   void roundFactors(Operation *op, const Factors &factors);
+  void roundAttention(AttentionOp attention, const Factors &factors);
+  Count &countAsked(const Factors &factors);
+  void leaveExact(Operation *op, Count &count, StringRef fault);
   Value roundLeft(Operation *op, const Factors &factors);
   ElementsAttr roundWeight(Operation *op, const Factors &factors);
   void summarize();
 
-  struct Count {
-    Factors factors;
-    int64_t asked = 0, done = 0;
-    std::string firstFault;
-  };
   ModuleOp module;
   bool strict;
   kernel::TargetAttr target;
@@ -97,6 +101,7 @@ private:
   llvm::MapVector<StringRef, Count> counts;
   /// Rounded operands by value, type and number of terms.
   std::map<std::tuple<const void *, Block *, const void *, bool>, Value> casts;
+  AttentionRounding attentions;
 };
 
 } // namespace
@@ -377,18 +382,35 @@ ElementsAttr FactorRounding::roundWeight(Operation *op, const Factors &factors) 
   return rounded.fault.empty() && factors.hasTwoTerms ? splitTerms(weights, isa<ConvOp>(op) ? 1 : 0) : rounded.value;
 }
 
-void FactorRounding::roundFactors(Operation *op, const Factors &factors) {
+FactorRounding::Count &FactorRounding::countAsked(const Factors &factors) {
   Count &count = counts.try_emplace(factors.name, Count{factors, 0, 0, ""}).first->second;
   ++count.asked;
+  return count;
+}
+
+void FactorRounding::leaveExact(Operation *op, Count &count, StringRef fault) {
+  count.firstFault = count.firstFault.empty() ? fault.str() : count.firstFault;
+  setRounding(op, "not " + count.factors.name + ": " + fault);
+}
+
+void FactorRounding::roundAttention(AttentionOp attention, const Factors &factors) {
+  Count &count = countAsked(factors);
+  std::string fault = !target || factors.hasTwoTerms ? "attention multiplies one term of each number" : attentions.findFault(attention, factors.element);
+  if (!fault.empty())
+    return leaveExact(attention, count, fault);
+  ++count.done;
+  attentions.round(attention, factors.element);
+  setRoundedFactors(attention, factors.name, factors.bound);
+}
+
+void FactorRounding::roundFactors(Operation *op, const Factors &factors) {
+  Count &count = countAsked(factors);
   std::string fault = findFault(op, factors);
   ElementsAttr weights = fault.empty() ? roundWeight(op, factors) : ElementsAttr();
   if (fault.empty() && !weights)
     fault = ("a weight is beyond the numbers of " + factors.name).str();
-  if (!fault.empty()) {
-    count.firstFault = count.firstFault.empty() ? fault : count.firstFault;
-    setRounding(op, "not " + factors.name + ": " + fault);
-    return;
-  }
+  if (!fault.empty())
+    return leaveExact(op, count, fault);
   ++count.done;
   OpBuilder builder(op);
   // Where a step of one row multiplies them, none is missing.
@@ -420,22 +442,24 @@ LogicalResult FactorRounding::run() {
   SmallVector<Operation *> products;
   module.walk([&](Operation *op) {
     auto isReal = [&](Value value) { return getElementTypeOrSelf(value.getType()).isF32(); };
-    if (isa<MatmulOp, ConvOp>(op) && isReal(op->getResult(0)) && isReal(op->getOperand(0)))
+    if (isa<MatmulOp, ConvOp, AttentionOp>(op) && isReal(op->getResult(0)) && isReal(op->getOperand(0)))
       products.push_back(op);
   });
-  for (Operation *op : products)
-    if (const Factors *factors = findRequest(op); factors && factors->element)
+  for (Operation *op : products) {
+    const Factors *factors = findRequest(op);
+    if (!factors || !factors->element)
+      continue;
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      roundAttention(attention, *factors);
+    else
       roundFactors(op, *factors);
-  module.walk([&](AttentionOp attention) {
-    if (forAll && forAll->element && getElementTypeOrSelf(attention.getType()).isF32())
-      setRounding(attention, "not " + forAll->name + ": attention multiplies in f32");
-  });
+  }
   for (auto &[node, factors] : named)
     if (!used.contains(node))
       return kernel::emitRefusal(module) << "factors of '" << node << "': the model has no product or convolution of f32 from a node of that name";
   summarize();
   module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isa<ConstantOp, TransposeOp, ReshapeOp>(op) && op->use_empty())
+    if ((isa<ConstantOp, ReshapeOp, IndexMap>(op)) && op->use_empty())
       op->erase();
   });
   return success();

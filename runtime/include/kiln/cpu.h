@@ -42,7 +42,8 @@ namespace kiln::cpu {
   F(gfni, "gfni", leaf7_c, 8, no_state, 0)                            \
   F(amx_tile, "amx-tile", leaf7_d, 24, amx_state, 0)                  \
   F(amx_bf16, "amx-bf16", leaf7_d, 22, amx_state, 0)                  \
-  F(amx_int8, "amx-int8", leaf7_d, 25, amx_state, 0)
+  F(amx_int8, "amx-int8", leaf7_d, 25, amx_state, 0)                  \
+  F(amx_fp16, "amx-fp16", leaf7_1_a, 21, amx_state, 0)
 
 // The same for AArch64: the enumerator, LLVM's name, the name behind -march=armv8.2-a+, the word and bit in which Linux reports it, the name by which macOS
 // does, and the number by which Windows does (0: not at all). A target whose vectors are longer than 128 bits needs one of the last ones, which are no
@@ -95,7 +96,7 @@ template <typename... F> constexpr set with(F... features) { return ((set(1) << 
 
 // Those whose registers Linux gives only to a process that asks for them.
 #if defined(__x86_64__)
-constexpr set tiles = with(amx_tile, amx_bf16, amx_int8);
+constexpr set tiles = with(amx_tile, amx_bf16, amx_int8, amx_fp16);
 #else
 constexpr set tiles = 0;
 #endif

@@ -9,6 +9,7 @@
 #ifndef KILN_TILES_H
 #define KILN_TILES_H
 
+#include "kiln/half.h"
 #include "kiln/vector.h"
 
 #if defined(__AMX_TILE__) && defined(__AMX_INT8__) && defined(__AMX_BF16__)
@@ -113,16 +114,25 @@ struct TileOfBytes {
   }
 };
 
-// Products of bf16. Those with an even index have a sum of their own, and those with an odd one, to each of which one rounding adds them; subnormal numbers
-// count as zero.
-struct TileOfBf16 {
+// Words of bf16, of which subnormal ones count as zero, and of f16, of which none does.
+KILN_INLINE float flush_tile(float x) { return x < 0x1p-126f && x > -0x1p-126f ? __builtin_copysignf(0, x) : x; }
+struct Bf16OfTile {
+  static KILN_INLINE float widen(uint16_t word) { return flush_tile(bitcast<float>(uint32_t(word) << 16)); }
+};
+struct F16OfTile {
+  static KILN_INLINE float widen(uint16_t word) { return f16_to_f32(word); }
+};
+
+// Products of words. Those with an even index have a sum of their own, and those with an odd one, to each of which one rounding adds them; sums that are
+// subnormal numbers become zero.
+template <typename Word> struct TileOfWords {
   using Left = uint16_t;
   using Right = uint16_t;
   static constexpr int together = 2;
-  static KILN_INLINE float flush(float x) { return x < 0x1p-126f && x > -0x1p-126f ? __builtin_copysignf(0, x) : x; }
-  static KILN_INLINE float widen(uint16_t word) { return flush(bitcast<float>(uint32_t(word) << 16)); }
   // In double precision the product is exact, and a sum that is not lies so far from the middle of two floats that rounding it again gives the same.
-  static KILN_INLINE float multiplyAdd(uint16_t a, uint16_t b, float sum) { return flush(float(double(widen(a)) * double(widen(b)) + double(sum))); }
+  static KILN_INLINE float multiplyAdd(uint16_t a, uint16_t b, float sum) {
+    return flush_tile(float(double(Word::widen(a)) * double(Word::widen(b)) + double(sum)));
+  }
   static KILN_INLINE void add(float &sum, const Left *left, int64_t steps, const Right *right) {
     float even = 0, odd = 0;
     for (int64_t step = 0; step < steps; ++step) {
@@ -131,9 +141,11 @@ struct TileOfBf16 {
       even = multiplyAdd(a[0], b[0], even);
       odd = multiplyAdd(a[1], b[1], odd);
     }
-    sum = flush(flush(sum) + flush(even + odd));
+    sum = flush_tile(flush_tile(sum) + flush_tile(even + odd));
   }
 };
+using TileOfBf16 = TileOfWords<Bf16OfTile>;
+using TileOfF16 = TileOfWords<F16OfTile>;
 
 // Lines from the `first` one on that a later step reads, into the second-level cache.
 template <typename R> KILN_INLINE void tiles_prefetch(const R *right, int64_t at, int64_t first, int64_t lines) {
@@ -141,7 +153,7 @@ template <typename R> KILN_INLINE void tiles_prefetch(const R *right, int64_t at
     __builtin_prefetch(reinterpret_cast<const char *>(right + at) + 64 * line, 0, 2);
 }
 
-#if !KILN_TILES
+#if !KILN_TILES || !defined(__AMX_FP16__)
 // What the instruction does to two by two tiles.
 template <typename Tile, typename Sum, typename L, typename R>
 KILN_INLINE void multiply_tiles(Sum *sums, const L *left, int64_t first, int64_t second, int64_t stride, const R *right, int64_t rows, int64_t others,
@@ -156,7 +168,9 @@ KILN_INLINE void multiply_tiles(Sum *sums, const L *left, int64_t first, int64_t
                   reinterpret_cast<const typename Tile::Right *>(b));
       }
 }
-#else
+#endif
+
+#if KILN_TILES
 // The lines of the right side that the step after the next one reads.
 KILN_INLINE void prefetch_tile(const void *right, int64_t lines) {
 #pragma GCC unroll 16
@@ -208,6 +222,30 @@ KILN_INLINE void tile_bf16(float *sums, const L *left, int64_t first, int64_t se
   KILN_TILE_STEP("tdpbf16ps");
 #else
   multiply_tiles<TileOfBf16>(sums, left, first, second, stride, right, rows, others, panels, steps);
+#endif
+}
+
+// Registers hold the sums, so where there is an instruction for bf16 and none for f16 they go through the array.
+template <typename L, typename R>
+KILN_INLINE void tile_f16(float *sums, const L *left, int64_t first, int64_t second, int64_t stride, const R *right, int64_t at, int64_t rows,
+                          int64_t others, int64_t panels, int64_t steps) {
+  right += at;
+#if KILN_TILES && defined(__AMX_FP16__)
+  KILN_TILE_STEP("tdpfp16ps");
+#elif KILN_TILES
+  float *half = sums + sums_half;
+  constexpr int row = sums_columns * sizeof(float);
+  tiles_store(half, others, panels);
+  multiply_tiles<TileOfF16>(sums, left, first, second, stride, right, rows, others, panels, steps);
+  KILN_TILE_LOAD(0, half, row);
+  if (panels > 1)
+    KILN_TILE_LOAD(1, half + tile_columns, row);
+  if (others > 0)
+    KILN_TILE_LOAD(2, half + tile_rows * sums_columns, row);
+  if (others > 0 && panels > 1)
+    KILN_TILE_LOAD(3, half + tile_rows * sums_columns + tile_columns, row);
+#else
+  multiply_tiles<TileOfF16>(sums, left, first, second, stride, right, rows, others, panels, steps);
 #endif
 }
 

@@ -125,3 +125,41 @@ TEST(Calibration, EntropyKeepsFewDistinctValues) {
   EXPECT_EQ(range.low, 0);
   EXPECT_NEAR(range.high, 1, 1e-2);
 }
+
+/// What 256 steps of a range change values by, in the root of the mean square.
+static double measureSteps(const std::vector<float> &values, Range range) {
+  double step = (range.high - range.low) / 255, sum = 0;
+  for (float value : values) {
+    double stored = std::clamp(std::nearbyint(value / step), std::nearbyint(range.low / step), std::nearbyint(range.high / step)) * step;
+    sum += (value - stored) * (value - stored);
+  }
+  return std::sqrt(sum / double(values.size()));
+}
+
+TEST(Calibration, LeastSquaresClipsAnOutlierOnItsSideOnly) {
+  Histogram histogram;
+  std::vector<float> values = makeNormal(400000, 1, 5);
+  values.push_back(30);
+  ASSERT_TRUE(histogram.add(values));
+  Range range = chooseRange(histogram, Calibration::LeastSquares, 0), full = chooseRange(histogram, Calibration::MinMax, 0);
+  // Clipping the outlier by d costs d^2, and what the step grows by costs 400,000 times its square / 12: least is lost at 18.
+  EXPECT_GT(range.high, 16);
+  EXPECT_LT(range.high, 20);
+  EXPECT_LT(range.low, -3);
+  EXPECT_LT(measureSteps(values, range), 0.85 * measureSteps(values, full));
+}
+
+TEST(Calibration, LeastSquaresKeepsAUniformDistributionAndAPoint) {
+  Histogram uniform, point;
+  std::vector<float> values;
+  for (int i = 0; i < 1 << 18; ++i)
+    values.push_back(float(i % 4096) / 4096);
+  ASSERT_TRUE(uniform.add(values));
+  Range range = chooseRange(uniform, Calibration::LeastSquares, 0);
+  EXPECT_EQ(range.low, 0);
+  EXPECT_NEAR(range.high, 1, 0.02);
+  ASSERT_TRUE(point.add(std::vector<float>(100, 0.0f)));
+  range = chooseRange(point, Calibration::LeastSquares, 0);
+  EXPECT_EQ(range.low, 0);
+  EXPECT_EQ(range.high, 0);
+}

@@ -75,16 +75,14 @@ TEST_F(Tiles, BytesAreMultipliedExactly) {
 /// What the instruction's description says, with one rounding for each product and sum.
 float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
-TEST_F(Tiles, ProductsOfBf16AreRoundedAsTheInstructionDoes) {
-  std::mt19937 random(4);
-  auto toFloat = [](uint16_t word) { return flushed(bitcast<float>(uint32_t(word) << 16)); };
+/// Numbers of words that `makeWord` gives, against sums with the roundings of the instruction.
+template <typename MakeWord, typename ToFloat, typename Multiply> void expectWords(MakeWord makeWord, ToFloat toFloat, Multiply multiply) {
   for (auto [rows, others, panels, depth, count] : {std::array{16, 16, 2, 32, 3}, {1, 0, 1, 2, 1}, {5, 4, 2, 14, 2}, {16, 9, 1, 32, 1}}) {
     const int length = depth * count, columns = 16 * panels;
     std::vector<uint16_t> left(size_t((rows + others) * length)), right(size_t(length * columns));
-    // Numbers from 2^-64 to 2^63, whose products reach the subnormal ones, and some subnormal themselves.
     for (std::vector<uint16_t> *side : {&left, &right})
       for (uint16_t &word : *side)
-        word = uint16_t((random() % 2 << 15) | (random() % 16 ? (random() % 3 ? 120 + random() % 16 : 63 + random() % 4) << 7 : 0) | random() % 128);
+        word = makeWord();
     std::vector<float> expected;
     for (int row = 0; row < rows + others; ++row)
       for (int column = 0; column < columns; ++column) {
@@ -99,8 +97,28 @@ TEST_F(Tiles, ProductsOfBf16AreRoundedAsTheInstructionDoes) {
         }
         expected.push_back(sum);
       }
-    expectBlock<float>(rows, others, panels, depth, count, [](auto... operands) { tile_bf16(operands...); }, left, right, expected);
+    expectBlock<float>(rows, others, panels, depth, count, multiply, left, right, expected);
   }
+}
+
+TEST_F(Tiles, ProductsOfBf16AreRoundedAsTheInstructionDoes) {
+  std::mt19937 random(4);
+  // Numbers from 2^-64 to 2^63, whose products reach the subnormal ones, and some subnormal themselves.
+  auto makeWord = [&] {
+    return uint16_t((random() % 2 << 15) | (random() % 16 ? (random() % 3 ? 120 + random() % 16 : 63 + random() % 4) << 7 : 0) | random() % 128);
+  };
+  expectWords(makeWord, [](uint16_t word) { return flushed(bitcast<float>(uint32_t(word) << 16)); }, [](auto... operands) { tile_bf16(operands...); });
+}
+
+TEST_F(Tiles, ProductsOfF16AreRoundedAsTheInstructionDoes) {
+  std::mt19937 random(5);
+  // All finite numbers, one in eight of them subnormal.
+  auto makeWord = [&] { return uint16_t((random() % 2 << 15) | (random() % 8 ? 1 + random() % 30 : 0) << 10 | random() % 1024); };
+  auto toFloat = [](uint16_t word) {
+    int exponent = word >> 10 & 31, digits = word & 1023;
+    return std::ldexp(float(exponent ? digits + 1024 : digits), std::max(exponent, 1) - 25) * (word >> 15 ? -1.0f : 1.0f);
+  };
+  expectWords(makeWord, toFloat, [](auto... operands) { tile_f16(operands...); });
 }
 
 } // namespace

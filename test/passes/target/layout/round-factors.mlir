@@ -4,7 +4,7 @@
 
 // TYPE: error: factors 'bf8': expected TYPE or NODE=TYPE, where TYPE is bf16, f16, bf16x2 or f32
 // CHECK: module attributes
-// CHECK-SAME: nn.rounding = ["factors of 4 of 5 products and convolutions are rounded to bf16, each within 2^-8 of itself; sums of f32"]
+// CHECK-SAME: nn.rounding = ["factors of 5 of 8 products and convolutions are rounded to bf16, each within 2^-8 of itself; sums of f32"]
 // NONE: nn.rounding = ["no product or convolution has its factors rounded to bf16: the target has no step for bf16 and bf16 whose sums are f32"]
 // NONE-NOT: bf16{{>}}
 
@@ -54,10 +54,33 @@ func.func @computed(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<4x16xf3
   return %r : tensor<4x16xf32>
 }
 
-// Attention is no product of constants, and says that it stays as it is.
+// Attention counts as a product. Its casts stand before the views, one for all that read a value.
 // CHECK-LABEL: func @attention
-// CHECK: nn.attention {{.*}}nn.rounding = "not bf16: attention multiplies in f32"
-func.func @attention(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+// CHECK: %[[Y:.*]] = nn.relu
+// CHECK-NEXT: %[[C:.*]] = nn.cast %[[Y]] : tensor<16x2x32xf32> -> tensor<16x2x32xbf16>
+// CHECK-NOT: nn.cast
+// CHECK: %[[V:.*]] = nn.transpose %[[C]]
+// CHECK: nn.attention {{.*}}nn.rounding = "factors rounded to bf16, each within 2^-8 of itself; sums of f32"
+// CHECK-SAME: (tensor<2x16x32xbf16>, tensor<2x16x32xbf16>, tensor<2x16x32xbf16>) -> tensor<2x16x32xf32>
+func.func @attention(%x: tensor<16x2x32xf32>) -> tensor<2x16x32xf32> {
+  %y = nn.relu %x : tensor<16x2x32xf32>
+  %q = nn.transpose %y [1, 0, 2] : tensor<16x2x32xf32> -> tensor<2x16x32xf32>
+  %k = nn.transpose %y [1, 0, 2] : tensor<16x2x32xf32> -> tensor<2x16x32xf32>
+  %v = nn.transpose %y [1, 0, 2] : tensor<16x2x32xf32> -> tensor<2x16x32xf32>
+  %r = nn.attention query(%q) key(%k) value(%v) scale 1.0 : (tensor<2x16x32xf32>, tensor<2x16x32xf32>, tensor<2x16x32xf32>) -> tensor<2x16x32xf32>
+  return %r : tensor<2x16x32xf32>
+}
+
+// CHECK-LABEL: func @few_queries
+// CHECK: nn.attention {{.*}}nn.rounding = "not bf16: there are 4 queries, fewer than the 8 from which on keys are packed"
+func.func @few_queries(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
   %r = nn.attention query(%x) key(%x) value(%x) scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return %r : tensor<2x4x8xf32>
+}
+
+// CHECK-LABEL: func @given
+// CHECK: nn.attention {{.*}}nn.rounding = "not bf16: its query, key or value is an input or an output of the model"
+func.func @given(%x: tensor<2x16x32xf32>) -> tensor<2x16x32xf32> {
+  %r = nn.attention query(%x) key(%x) value(%x) scale 1.0 : (tensor<2x16x32xf32>, tensor<2x16x32xf32>, tensor<2x16x32xf32>) -> tensor<2x16x32xf32>
+  return %r : tensor<2x16x32xf32>
 }
