@@ -23,6 +23,8 @@ file(REMOVE "${manifest}")
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING)
 foreach(folder IN LISTS folders)
+  # No system call removes a path that ends in a dot.
+  string(REGEX REPLACE "^\\./$" "" folder "${folder}")
   file(GLOB left "${prefix}/${folder}*" "${prefix}/${folder}.[!.]*")
   if(NOT left AND IS_DIRECTORY "${prefix}/${folder}")
     file(REMOVE_RECURSE "${prefix}/${folder}")

@@ -8,6 +8,9 @@ using namespace llvm;
 namespace kiln {
 
 StringRef findNearest(StringRef text, ArrayRef<StringRef> names) {
+  // Every name is near to one or two letters.
+  if (text.size() < 3)
+    return {};
   // A third of the letters may be wrong, or two that changed places: beyond that, the guess is more often wrong than right.
   unsigned nearest = text.size() < 4 ? 2 : std::max(unsigned(text.size() / 3), 2u) + 1;
   StringRef found;

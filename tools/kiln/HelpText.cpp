@@ -3,17 +3,25 @@
 #include "tools/kiln/OptionTexts.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 using namespace llvm;
 
 namespace kiln {
+
+/// The columns of the terminal on standard output, 0 if it is none. LLVM's function only knows $COLUMNS, which shells do not export.
+static unsigned askTerminal() {
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 size_t getColumns() {
   constexpr unsigned usual = 80, least = 40, most = 120;
   unsigned columns = 0;
   std::optional<std::string> given = sys::Process::GetEnv("COLUMNS");
   if (!given || StringRef(*given).getAsInteger(10, columns) || !columns)
-    columns = sys::Process::StandardOutColumns();
+    columns = askTerminal();
   return columns ? std::clamp(columns, least, most) : usual;
 }
 

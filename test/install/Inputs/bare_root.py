@@ -29,9 +29,14 @@ class Root:
 
     def __init__(self, base, folder):
         self.folder = pathlib.Path(folder)
-        shutil.rmtree(folder, ignore_errors=True)
         run("cp", "-a", base, folder)
+        # The loader asks /proc where a program lies.
+        run("mount", "-t", "proc", "proc", self.folder / "proc")
         shutil.copy("/etc/resolv.conf", self.folder / "etc/resolv.conf")
+
+    def remove(self):
+        run("umount", self.folder / "proc")
+        shutil.rmtree(self.folder)
 
     def run(self, command):
         return run("chroot", self.folder, "/bin/sh", "-ec", command, env={"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
@@ -147,9 +152,11 @@ def main():
     recipes = source / "docs/examples/recipes"
     for test in (test_packages, test_archive, lambda *given: test_container(*given, recipes)):
         root = Root(base, folder / "root")
-        root.put("/project", recipes / "main.c", recipes / "softmax.onnx")
-        test(root, packages)
-        shutil.rmtree(root.folder)
+        try:
+            root.put("/project", recipes / "main.c", recipes / "softmax.onnx")
+            test(root, packages)
+        finally:
+            root.remove()
 
 
 if __name__ == "__main__":
