@@ -32,6 +32,8 @@ function(kiln_add_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   if(ARG_STATIC)
     set_target_properties(${name} PROPERTIES KILN_STATIC_UPSTREAM ${kilnStatic})
+    # libxml2 is only for manifests of Windows programs, which nothing here reads.
+    target_link_options(${name} PRIVATE -Wl,--as-needed)
   endif()
   # The precompiled header is -fPIC; an executable's -fPIE does not go with it.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)

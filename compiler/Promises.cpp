@@ -1,5 +1,6 @@
 //===- Promises.cpp - What the user promises about a model -----------------===//
 #include "compiler/Promises.h"
+#include "compiler/files/Suggestion.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Rounding.h"
@@ -55,7 +56,7 @@ static bool recordBounds(const CompileOptions &options, ModuleOp module, std::ve
   symbols.resize(nn::ComputedDims(module).given());
   for (auto &entry : options.dimBounds)
     if (!llvm::is_contained(symbols, entry.first)) {
-      errors.push_back("--dim: the model has no dynamic dimension '" + entry.first + "', it " + quoteAll(symbols));
+      errors.push_back("--dim: the model has no dynamic dimension '" + entry.first + "'" + suggest(entry.first, symbols) + ", it " + quoteAll(symbols));
       return false;
     }
   if (!fitTogether(options, symbols)) {

@@ -62,11 +62,16 @@ config.available_features.add(platform.machine())
 # Tools of other machines, which `tools/dev/install-packages cross`, `microcontrollers` and `windows` install.
 for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-linux-gnu-g++", "qemu-arm", "arm-linux-gnueabihf-g++", "qemu-riscv32",
              "riscv64-unknown-elf-gcc", "qemu-system-arm", "arm-none-eabi-g++", "ld.lld", "node", "chromium", "wine", "x86_64-w64-mingw32-g++-posix",
-             "x86_64-w64-mingw32-g++-win32", "ld64.lld-22", "espeak-ng"):
+             "x86_64-w64-mingw32-g++-win32", "ld64.lld-22", "espeak-ng", "debootstrap", "meson", "fish", "zsh", "mandoc"):
     if shutil.which(tool):
         config.available_features.add(tool)
     else:
         lit_config.note(f"{tool} is not installed: tests that need it are left out")
+# A system of its own below a folder needs chroot.
+if os.geteuid() == 0:
+    config.available_features.add("root")
+else:
+    lit_config.note("not root: tests of packages in a bare system are left out")
 if os.path.exists("/usr/src/googletest/googletest/src/gtest-all.cc"):
     config.available_features.add("gtest-sources")
 if shutil.which("wasm-ld", path=config.environment["PATH"]):

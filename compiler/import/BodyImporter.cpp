@@ -9,6 +9,7 @@
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/SequenceValues.h"
+#include "compiler/import/WayOut.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 #include "compiler/import/ops/Convolution.h"
@@ -113,7 +114,7 @@ LogicalResult BodyImporter::convertNode(Scope &scope, Node &node, const onnx::No
   std::string reason;
   const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
   if (!row)
-    return node.unsupported(reason, "export the model with other operators, or give this one as a model-local function");
+    return node.unsupported(reason, findWayOut(domain));
   bool takesLists = row->elements == Elements::Sequence || row->elements == Elements::Everything;
   for (Value input : ArrayRef(node.inputs).drop_front(takesLists && !node.inputs.empty() ? 1 : 0))
     if (input && !isa<RankedTensorType>(input.getType()))

@@ -1,5 +1,6 @@
 //===- Operators.cpp - The table of ONNX operators ---------------------------===//
 #include "compiler/import/Operators.h"
+#include "compiler/files/Suggestion.h"
 #include "compiler/import/Diagnostics.h"
 #include "compiler/import/ops/Contrib.h"
 
@@ -57,6 +58,15 @@ static bool hasChannelsLastForm(StringRef name) {
                       name);
 }
 
+static SmallVector<StringRef> listNames(const StringMap<SmallVector<const Operator *, 1>> &index, StringRef domain) {
+  SmallVector<StringRef> names;
+  for (auto &entry : index)
+    if (any_of(entry.second, [&](const Operator *row) { return row->domain == domain; }))
+      names.push_back(entry.first());
+  llvm::sort(names);
+  return names;
+}
+
 const Operator *findOperator(StringRef domain, StringRef name, int64_t opset, std::string &reason) {
   static const StringMap<SmallVector<const Operator *, 1>> index = buildIndex();
   if (domain == channelsLastDomain && hasChannelsLastForm(name))
@@ -78,11 +88,11 @@ const Operator *findOperator(StringRef domain, StringRef name, int64_t opset, st
   else if (oldest != INT64_MAX)
     reason = "the operator is supported from opset " + std::to_string(oldest) + " on, and the model imports opset " + std::to_string(opset);
   else if (domain.empty())
-    reason = "unknown operator";
+    reason = "unknown operator" + suggest(name, listNames(index, domain));
   else if (StringRef why = findRefusal(domain, name); !why.empty())
     reason = "operator of domain '" + domain.str() + "' without support (" + why.str() + ")";
   else
-    reason = "unknown operator of domain '" + printable(domain) + "'";
+    reason = "unknown operator of domain '" + printable(domain) + "'" + suggest(name, listNames(index, domain));
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
 //===- SignatureReader.cpp - The model's inputs and outputs -----------------===//
 #include "compiler/import/SignatureReader.h"
+#include "compiler/files/Suggestion.h"
 #include "compiler/import/BodyImporter.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
@@ -169,7 +170,7 @@ LogicalResult SignatureReader::addInputs(Scope &scope) {
   };
   for (const auto &[name, size] : options.dims)
     if (!isNamed(name) && !sizes.isFixed(name))
-      return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'" +
+      return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'" + suggest(name, sizes.listNames()) +
                                (sizes.listNames().empty() ? ", all are static" : ", but '" + printable(llvm::join(sizes.listNames(), "', '")) + "'"));
   return success();
 }

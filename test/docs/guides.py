@@ -13,7 +13,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized",
-          "onnxruntime-web", "seconds", "repetitions", "directory", "export", "no-entry", "experimental-wasm-relaxed-simd"}
+          "onnxruntime-web", "seconds", "repetitions", "directory", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config", "test-dir"}
 
 
 def offered(*command):
@@ -23,7 +23,7 @@ def offered(*command):
 def main():
     source = pathlib.Path(sys.argv[1])
     options = OTHERS | offered("kiln-opt", "--help") | offered("kiln-reduce", "--help")
-    for command in ("compile", "run", "verify", "bench", "tune", "quantize", "inspect", "ops", "kernels"):
+    for command in ("compile", "run", "verify", "bench", "tune", "quantize", "inspect", "ops", "kernels", "new"):
         options |= offered("kiln", command, "--help")
     names = {path.name for root in ROOTS.split("|") for path in (source / root).rglob("*")}
     pages = [*source.glob("*.md"), *(source / "docs").glob("*.md"), *(source / "docs/measurements").glob("*.md"), *(source / "docs/examples").rglob("*.md")]

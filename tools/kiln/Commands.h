@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/CommandLine.h"
+#include <string>
 
 namespace kiln {
 
@@ -19,14 +20,18 @@ inline llvm::cl::SubCommand quantizeCommand("quantize", "Write a model with 8-bi
 inline llvm::cl::SubCommand inspectCommand("inspect", "Show the signature, operators, sizes and decisions of a model or a library");
 inline llvm::cl::SubCommand opsCommand("ops", "Check, print, evaluate or convert a file of definitions of operators");
 inline llvm::cl::SubCommand kernelsCommand("kernels", "Compile kernels without a model to a static library and a header");
-inline llvm::cl::SubCommand completionCommand("completion", "Print the completion script of a shell: bash or zsh");
+inline llvm::cl::SubCommand newCommand("new", "Write a project that runs a model: CMakeLists.txt, a program and a test");
+inline llvm::cl::SubCommand completionCommand("completion", "Print the completion script of a shell: bash, fish or zsh");
+inline llvm::cl::SubCommand manCommand("man", "Print a manual page, for man -l");
+inline llvm::cl::SubCommand helpCommand("help", "Print the help of a subcommand");
+inline llvm::cl::SubCommand versionCommand("version", "Print the version; with -v also what kiln was built with");
 
 /// The subcommands that compile a model, those whose compile has a result to package, those that run a model, and those that can fill its inputs.
 inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand,      &verifyCommand, &benchCommand,
-                                                   &tuneCommand,    &quantizeCommand, &inspectCommand};
+                                                   &tuneCommand,    &quantizeCommand, &inspectCommand, &newCommand};
 /// Those that compile anything: models, or kernels without a model.
 inline llvm::cl::SubCommandGroup codeCommands{&compileCommand, &runCommand,      &verifyCommand,  &benchCommand,
-                                              &tuneCommand,    &quantizeCommand, &inspectCommand, &kernelsCommand};
+                                              &tuneCommand,    &quantizeCommand, &inspectCommand, &kernelsCommand, &newCommand};
 inline llvm::cl::SubCommandGroup packagingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &tuneCommand, &inspectCommand};
 inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &quantizeCommand};
 inline llvm::cl::SubCommandGroup fillingCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand};
@@ -40,7 +45,11 @@ int runQuantize();
 int runInspect();
 int runOps();
 int runKernels();
+int runNew();
 int runCompletion();
+int runMan();
+int runHelp();
+int runVersion();
 
 /// Prints the named targets with what they have, which `--target=list` asks for. It needs no model.
 int listTargets(bool asJson);
@@ -53,6 +62,13 @@ struct Command {
 };
 
 llvm::ArrayRef<Command> getCommands();
+/// Null if there is none of this name.
+const Command *findCommand(llvm::StringRef name);
+/// " (did you mean 'NAME'?)", or nothing.
+std::string suggestCommand(llvm::StringRef name);
+
+/// The arguments behind the name of the subcommand, as they were given.
+llvm::ArrayRef<std::string> getArguments();
 
 /// Parses and runs a command line. Call it once per process, since options keep their values.
 int dispatch(int argc, char **argv);

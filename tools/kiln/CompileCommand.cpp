@@ -1,5 +1,6 @@
 //===- CompileCommand.cpp - kiln compile: a model to a library -------------===//
 #include "dialects/kernel/Kernel.h"
+#include "tools/kiln/Card.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/Decisions.h"
@@ -155,7 +156,7 @@ static json::Object summarizeModel(const Compilation &model) {
                       {"kernels", decisionsToJson(collectDecisions(model))}};
 }
 
-static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> files, double seconds) {
+static void printSummary(const Compilation &compilation, const CompileOptions &options, ArrayRef<OutputFile> files, double seconds) {
   if (wantsJson()) {
     json::Array list, graphs;
     for (const std::unique_ptr<Compilation> &graph : compilation.graphs)
@@ -173,6 +174,8 @@ static void printSummary(const Compilation &compilation, ArrayRef<OutputFile> fi
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
       printLine(outs(), outputFolder + "/" + file.path + "  " + Twine(file.getSize()) + " bytes");
+  } else if (verbosity() == 1 && outs().is_displayed()) {
+    printCard(outs(), {compilation, options, files, outputFolder, getModels(), seconds});
   }
 }
 
@@ -299,7 +302,7 @@ int runCompile() {
     return report(files.takeError(), AtFault);
   if (Error error = writeResult(compilation, *options, *files))
     return report(std::move(error), AtFault);
-  printSummary(compilation, *files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  printSummary(compilation, *options, *files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return Done;
 }
 

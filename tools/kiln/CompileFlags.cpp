@@ -60,12 +60,12 @@ static cl::list<std::string> inPlace("in-place",
 static cl::list<std::string> ioLayout("io-layout",
     cl::desc("Layout in which the caller gives an input or takes an output: nhwc, nwc or ndhwc. Without TENSOR=, that of every input and output of its rank"),
     cl::value_desc("[TENSOR=]LAYOUT"), cl::sub(compilingCommands));
-static cl::opt<Accuracy> accuracy("accuracy", cl::desc("How far results may differ in rounding; recorded in the library"),
-                                  cl::init(Accuracy::Default), cl::sub(codeCommands),
-                                  cl::values(clEnumValN(Accuracy::Strict, "strict", "no folding of factors and biases into weights, no Winograd convolution"),
-                                             clEnumValN(Accuracy::Default, "default", "folding that stays within a few units in the last place"),
-                                             clEnumValN(Accuracy::Fast, "fast",
-                                                        "exp within 4 ulp, or 2^-12 if rounded to f16 or bf16, in softmax, sigmoid and similar operations")));
+static cl::opt<Accuracy> accuracy("accuracy", cl::value_desc("LEVEL"),
+    cl::desc("How far results may differ in rounding: strict (no folding of factors and biases into weights, no Winograd convolution), default (folding that "
+             "stays within a few units in the last place) or fast (exp within 4 ulp, or 2^-12 if rounded to f16 or bf16, in softmax, sigmoid and similar "
+             "operations); recorded in the library"),
+    cl::init(Accuracy::Default), cl::sub(codeCommands),
+    cl::values(clEnumValN(Accuracy::Strict, "strict", ""), clEnumValN(Accuracy::Default, "default", ""), clEnumValN(Accuracy::Fast, "fast", "")));
 static cl::list<std::string> opAccuracy("op-accuracy", cl::CommaSeparated,
     cl::desc("Accuracy of the exp in operations of one name: exact, ulp4 or half, as in softmax=ulp4"), cl::value_desc("OP=HOW,..."),
     cl::sub(codeCommands));

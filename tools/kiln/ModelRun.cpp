@@ -6,6 +6,7 @@
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/files/InputFile.h"
+#include "compiler/files/Suggestion.h"
 #include "compiler/run/DimText.h"
 #include "compiler/run/Fill.h"
 #include "compiler/run/Image.h"
@@ -285,6 +286,13 @@ Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info &info) 
   return tensor;
 }
 
+static std::string suggestDim(StringRef name, ArrayRef<kiln_symbol_info> symbols) {
+  std::vector<StringRef> names;
+  for (const kiln_symbol_info &symbol : symbols)
+    names.push_back(symbol.name);
+  return suggest(name, names);
+}
+
 static Expected<NamedSizes> getRunDims(const LoadedModel &model) {
   NamedSizes dims;
   ArrayRef<kiln_symbol_info> symbols(model.getInfo().symbols, model.getInfo().num_symbols);
@@ -293,7 +301,7 @@ static Expected<NamedSizes> getRunDims(const LoadedModel &model) {
     if (!parsed)
       return parsed.takeError();
     if (none_of(symbols, [&](const kiln_symbol_info &symbol) { return parsed->first == symbol.name; }))
-      return makeError("--run-dim=" + text + ": the model has no dynamic dimension '" + parsed->first + "', it has " +
+      return makeError("--run-dim=" + text + ": the model has no dynamic dimension '" + parsed->first + "'" + suggestDim(parsed->first, symbols) + ", it has " +
                        (symbols.empty() ? "none" : join(map_range(symbols, [](auto &symbol) { return "'" + std::string(symbol.name) + "'"; }), ", ")));
     dims.insert(*parsed);
   }

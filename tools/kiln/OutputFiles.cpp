@@ -2,6 +2,7 @@
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/StagedFile.h"
 #include "compiler/run/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -63,6 +64,17 @@ Error checkWritable(StringRef path) {
     return Error::success();
   Expected<StagedFile> file = StagedFile::create(path);
   return file ? Error::success() : fail(path, toString(file.takeError()));
+}
+
+std::string makeFileName(StringRef output, StringSet<> &taken) {
+  std::string name = output.str();
+  for (char &c : name)
+    if (!isAlnum(c) && c != '_' && c != '.' && c != '-')
+      c = '_';
+  std::string stem = name;
+  for (unsigned number = 2; !taken.insert(name).second; ++number)
+    name = stem + "_" + std::to_string(number);
+  return name + ".npy";
 }
 
 std::vector<PlacedFile> placeFiles(StringRef folder, ArrayRef<OutputFile> files) {

@@ -3,6 +3,7 @@
 #define KILN_TOOLS_KILN_OUTPUTFILES_H
 
 #include "compiler/Compile.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
 
 namespace kiln {
@@ -19,6 +20,9 @@ enum class SameBytes {
   /// Keep its modification time, so that a build does not rebuild what depends on it.
   Left
 };
+
+/// The file for an output: NAME.npy; characters outside [A-Za-z0-9_.-] become `_`, and a name that another output has already gets a number.
+std::string makeFileName(llvm::StringRef output, llvm::StringSet<> &taken);
 
 /// Writes all files or none of them, creating missing folders. Files get their names when all have been written, and a signal or a full disk leaves
 /// nothing behind.

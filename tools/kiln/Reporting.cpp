@@ -87,19 +87,26 @@ static void onCrash(void *) {
 }
 
 /// No memory, or no threads: the machine's fault. Nothing may be allocated here; temporary files go away.
-[[noreturn]] static void onExhaustion() {
-  constexpr char message[] = "error: out of memory\n";
-  bool said = write(STDERR_FILENO, message, sizeof(message) - 1) > 0;
+[[noreturn]] static void endExhausted(StringRef message) {
+  bool said = write(STDERR_FILENO, message.data(), message.size()) > 0;
   sys::RunInterruptHandlers();
   removeTemporaryFolders();
   _exit(said ? AtFault : InternalError);
 }
 
+[[noreturn]] static void onExhaustion() { endExhausted("error: out of memory\n"); }
+
+[[noreturn]] static void onThreadFailure() {
+  endExhausted("error: the system refused to start a thread: its limit of processes and threads is reached (ulimit -u, or that of a container)\n");
+}
+
 /// Kiln throws nothing; the libraries throw when they are out of memory or threads.
 static void onTerminate() {
   const std::type_info *type = abi::__cxa_current_exception_type();
-  if (type && (*type == typeid(std::bad_alloc) || *type == typeid(std::system_error)))
+  if (type && *type == typeid(std::bad_alloc))
     onExhaustion();
+  if (type && *type == typeid(std::system_error))
+    onThreadFailure();
   abort();
 }
 
@@ -114,7 +121,9 @@ static void onFatalError(void *, const char *reason, bool) {
   StringRef text(reason);
   if (text.consume_front("IO failure on output stream: "))
     onUnwritable(text);
-  if (text.contains("pthread_create failed") || text.contains("out of memory"))
+  if (text.contains("pthread_create failed"))
+    onThreadFailure();
+  if (text.contains("out of memory"))
     onExhaustion();
   printLine(errs(), "LLVM ERROR: " + text);
   abort();
@@ -125,6 +134,12 @@ static void watchForExhaustion() {
   std::set_terminate(onTerminate);
   install_bad_alloc_error_handler([](void *, const char *, bool) { onExhaustion(); });
   install_fatal_error_handler(onFatalError);
+}
+
+void followTerminal() {
+  // https://no-color.org: set and not empty. Whether a terminal has colours LLVM finds out from TERM.
+  if (!sys::Process::GetEnv("NO_COLOR").value_or("").empty())
+    WithColor::setAutoDetectFunction([](const raw_ostream &) { return false; });
 }
 
 void watchForCrashes(int argc, char **argv) {
@@ -144,7 +159,8 @@ void watchForCrashes(int argc, char **argv) {
 //===- Compiling -----------------------------------------------------------===//
 
 int compileOrReport(CompileOptions options, Compilation &result, ArrayRef<GraphOptions> graphs) {
-  bool shows = verbosity() > 0 && sys::Process::StandardErrIsDisplayed();
+  // A dumb terminal cannot take a line back.
+  bool shows = verbosity() > 0 && sys::Process::StandardErrIsDisplayed() && sys::Process::GetEnv("TERM").value_or("") != "dumb";
   if (shows)
     options.progress = showStep;
   else if (verbosity() > 1)

@@ -26,6 +26,9 @@ int compileOrReport(CompileOptions options, Compilation &result, llvm::ArrayRef<
 /// Prints a JSON object on stdout.
 void printJson(llvm::json::Object object);
 
+/// Follows what the user wants of terminals: NO_COLOR.
+void followTerminal();
+
 /// Installs crash handling: a crash writes a reproducer, prints its path, and ends the process with status 3.
 void watchForCrashes(int argc, char **argv);
 

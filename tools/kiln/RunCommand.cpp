@@ -6,8 +6,6 @@
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -15,18 +13,6 @@ using namespace llvm;
 namespace kiln {
 
 static cl::opt<std::string> outputFolder("output-dir", cl::desc("Folder for the outputs, NAME.npy for each"), cl::value_desc("DIR"), cl::sub(runCommand));
-
-/// NAME.npy; characters outside [A-Za-z0-9_.-] become `_`, and a name that another output has already gets a number.
-static std::string makeFileName(StringRef output, StringSet<> &taken) {
-  std::string name = output.str();
-  for (char &c : name)
-    if (!isAlnum(c) && c != '_' && c != '.' && c != '-')
-      c = '_';
-  std::string stem = name;
-  for (unsigned number = 2; !taken.insert(name).second; ++number)
-    name = stem + "_" + std::to_string(number);
-  return name + ".npy";
-}
 
 int runRun() {
   Expected<CompileOptions> options = getCompileOptions();

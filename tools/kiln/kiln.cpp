@@ -9,5 +9,6 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::setBugReportMsg("");
   kiln::watchForCrashes(argc, argv);
+  kiln::followTerminal();
   return kiln::runOnLargeStack([&] { return kiln::dispatch(argc, argv); });
 }

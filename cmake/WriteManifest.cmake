@@ -1,0 +1,17 @@
+# At the end of an install: PREFIX/share/kiln/manifest.txt, the files relative to the prefix, and the folders that the install made. A second install to
+# the same place finds the folders there, so those of the first stay in the list.
+set(kilnManifest "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${kilnDatadir}/kiln/manifest.txt")
+set(kilnLines "")
+if(EXISTS "${kilnManifest}")
+  file(STRINGS "${kilnManifest}" kilnLines)
+endif()
+foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+  file(RELATIVE_PATH path "${CMAKE_INSTALL_PREFIX}" "${file}")
+  list(APPEND kilnLines "${path}")
+endforeach()
+foreach(folder IN LISTS kilnNewFolders)
+  list(APPEND kilnLines "${folder}/")
+endforeach()
+list(REMOVE_DUPLICATES kilnLines)
+list(JOIN kilnLines "\n" kilnLines)
+file(WRITE "${kilnManifest}" "${kilnLines}\n")
