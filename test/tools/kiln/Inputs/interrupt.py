@@ -41,7 +41,7 @@ left = files()
 if number == signal.SIGKILL and not has_nameless_files():
     left = [name for name in left if not name.endswith(".part")]
 if status == 0:
-    whole = {"m.h", "libm.a", "m.pc", "m-config.cmake"} == set(left)
+    whole = {"m.h", "m.hpp", "libm.a", "m.pc", "m-config.cmake"} == set(left)
     print("too late, all files" if whole else f"too late, but {left}")
 else:
     print(f"ended by the signal, {len(left)} files" if status in (-number, 128 + number, 1) else f"status {status}, {left}")
