@@ -40,7 +40,6 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.MatMulFpQ4", "its weights are packed for one machine"},
       {"com.microsoft.MaxpoolWithMask", "its kernel leaves out what lies behind a masked element, too, which no text says"},
       {"com.microsoft.PagedAttention", "pages of a cache are managed by a server"},
-      {"com.microsoft.RemovePadding", "how many tokens are left depends on the data; export the model with padding"},
       {"com.microsoft.Sampling", loops},
       {"com.microsoft.SparseAttention", "ONNX Runtime has it for other devices only"},
       {"com.microsoft.Tokenizer", "tokenize before the model"},

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
+#include "compiler/import/Choices.h"
 #include "compiler/import/ops/Attention.h"
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
@@ -57,6 +58,39 @@ private:
   Value places;
 };
 } // namespace
+
+/// The tokens of sequences whose padding is behind them, one behind the other: the first places of an order in which those of padding come last.
+static LogicalResult removePadding(Node &node) {
+  Value padded = node.input(0), counts = node.input(1);
+  if (node.failed() || !node.expectRank(padded, 3, "the input"))
+    return failure();
+  DimExprs dims = node.dims(padded);
+  AffineExpr batch = dims[0], length = dims[1], one = node.number(1), zero = node.number(0), all = nn::simplifyDim(batch * length);
+  Type i64 = node.builder().getI64Type(), i32 = node.builder().getI32Type();
+  counts = alignDims(node, counts, {batch}, "sequence_token_count does not have one number for each sequence");
+  if (node.failed())
+    return failure();
+  // No sequence has fewer tokens than none, or more than places.
+  Value wide = node.binary<MaximumOp>(node.cast(counts, i64), 0.0);
+  wide = node.binary<MinimumOp>(wide, materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Number{length}));
+  Value isToken = node.compare<LessOp>(node.iota({batch, length}, 1, i64), node.reshape(wide, {batch, one}));
+  Value isPadding = node.binary<SubOp>(node.splat({all}, i64, 1), node.cast(node.reshape(isToken, {all}), i64));
+  Value behind = node.binary<MulOp>(isPadding, materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Number{all}));
+  Value key = node.binary<AddOp>(node.iota({all}, 0, i64), behind);
+  Value order = TopKOp::create(node.builder(), node.loc, node.type({all}, i64), node.type({all}, i64), key, 0, /*largest=*/false).getIndices();
+  AffineExpr tokens = node.choices().computeDim(node, node.reduce(ReduceKind::Sum, wide, {0}, /*keep=*/false), all, node.outputName(0) + "_tokens");
+  if (node.failed())
+    return failure();
+  Value rows = buildGather(node, node.reshape(padded, {all, dims[2]}), node.slice(order, 0, zero, tokens), 0);
+  Value ends = node.make<CumulativeOp>(wide.getType(), ReduceKind::Sum, wide, 0, /*exclusive=*/false, /*reverse=*/false);
+  Value cumulated = node.concat({node.splat({one}, i32, 0), node.cast(ends, i32)}, 0);
+  Value most = node.cast(node.reduce(ReduceKind::Max, wide, {0}, /*keep=*/true), i32);
+  Value values[] = {rows, node.reshape(node.cast(order, i32), {batch, length}), cumulated, most};
+  for (auto [i, value] : llvm::enumerate(values))
+    if (node.failed() || (node.hasOutput(i) && failed(node.result(i, value))))
+      return failure();
+  return success();
+}
 
 static LogicalResult restorePadding(Node &node) {
   Value rows = node.input(0);
@@ -145,6 +179,7 @@ ArrayRef<Operator> getContribPaddingOperators() {
   static const Operator rows[] = {
       {"PackedAttention", 1, Elements::Float, packedAttention, INT64_MAX, "com.microsoft"},
       {"PackedMultiHeadAttention", 1, Elements::Float, packedMultiHeadAttention, INT64_MAX, "com.microsoft"},
+      {"RemovePadding", 1, Elements::Float, removePadding, INT64_MAX, "com.microsoft"},
       {"RestorePadding", 1, Elements::Float, restorePadding, INT64_MAX, "com.microsoft"},
   };
   return rows;

@@ -264,6 +264,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "PackedAttention": (1, [f(3, 4), f(4, 12), f(12), x("i4", 1, 3), x("i4", 2)], {"num_heads": 2}),
     "PackedMultiHeadAttention": (1, [f(3, 4), f(3, 4), f(3, 4), None, x("i4", 1, 3), x("i4", 2)], {"num_heads": 2}),
     "Pad": (1, [M, i8(0, 0, 1, 1)], {}),
+    "RemovePadding": (1, [f(2, 3, 4), x("i4", 2)], {}, 4),
     "QAttention": (1, [x("u1", 1, 2, 4), x("u1", 4, 12), f(12), HALF, HALF], {"num_heads": 2}),
     "QEmbedLayerNormalization": (1, [x("i4", 1, 2), None, x("u1", 9, 4), x("u1", 8, 4), None, x("u1", 4), x("u1", 4), None, HALF, HALF, None, HALF, HALF, ZERO, ZERO, None, ZERO, ZERO],
                                  {}, 2),

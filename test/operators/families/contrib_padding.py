@@ -16,6 +16,16 @@ def packed_places(g):
     return batch, length, counts, offsets, ends
 
 
+@contrib("RemovePadding", types=["f32", "f16"])
+def remove_padding(g):
+    batch, length, counts, offsets, ends = packed_places(g)
+    padded = g.tensor(g.type, (batch, length, g.integer(1, 9)), "normal", False)
+    places = offsets.array.reshape(-1)[: int(counts.sum())]
+    rows = padded.array.reshape(batch * length, -1)[places]
+    numbers = Tensor(counts.astype("i4"), "i32", False)
+    return g.case([padded, numbers], Expected(rows, g.type), Expected(offsets.array, "i32"), Expected(ends.array, "i32"), Expected(counts.max(keepdims=True).astype("i4"), "i32"))
+
+
 @contrib("RestorePadding", types=["f32", "f16"])
 def restore_padding(g):
     batch, length, counts, offsets, _ = packed_places(g)
