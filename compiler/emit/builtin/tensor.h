@@ -117,11 +117,12 @@ inline const char *status_text(kiln_status status) noexcept {
                                       "a function of an external library has failed",
                                       "strings have more bytes or parts than the model was compiled for",
                                       "a string that is cast to a number does not contain one",
-                                      "the model decodes pictures, and the context has no decode_image hook",
-                                      "a picture is broken or of an unknown format",
+                                      ("the model decodes pictures, and the context has no decode_image hook: set it to "
+                                       "kiln_images_decode of libkiln_images, or to one of your own"),
+                                      "a picture is broken, or its format is unknown",
                                       "a picture is larger than the model was compiled for",
-                                      "dimensions make a tensor or the workspace too large",
-                                      "the program has no function for an operator"};
+                                      "the dimensions make a tensor or the workspace larger than 2^62 bytes",
+                                      "the program lacks a function that computes an operator of the model"};
   const size_t number = static_cast<size_t>(status);
   return number < sizeof(texts) / sizeof(*texts) ? texts[number] : "unknown status";
 }
