@@ -20,7 +20,7 @@ from onnx import TensorProto, helper
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from onnx_cases import Model
 
-WHOLE = {"m.h", "libm.a", "m.pc", "m-config.cmake"}
+WHOLE = {"m.h", "m.hpp", "libm.a", "m.pc", "m-config.cmake"}
 
 
 def node(model, op, inputs, dims=None, **attributes):
