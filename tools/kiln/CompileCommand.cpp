@@ -183,7 +183,12 @@ static Error writeResult(Compilation &compilation, const CompileOptions &options
   std::vector<PlacedFile> placed = placeFiles(outputFolder, files);
   OutputFile rule, empty;
   if (!depfile.empty()) {
-    std::string library = placed[placed.size() > 1 ? 1 : 0].path; // behind its header
+    // The file behind the C header, or that header alone: the session's is for those who want it.
+    std::vector<StringRef> made;
+    for (const PlacedFile &file : placed)
+      if (!StringRef(file.path).ends_with(".hpp"))
+        made.push_back(file.path);
+    std::string library = made[made.size() > 1 ? 1 : 0].str();
     Expected<std::string> text = makeRule(compilation, options, stamp.empty() ? library : stamp);
     if (!text)
       return text.takeError();

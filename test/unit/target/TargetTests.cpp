@@ -49,8 +49,8 @@ TEST_F(Targets, EveryNameHasADescription) {
     EXPECT_GE(attr.getL3(), attr.getL2()) << names.back();
     EXPECT_FALSE(attr.getTriple().empty());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "znver4", "znver5",
-                                              "aarch64", "aarch64-v8.2", "aarch64-v8.6", "aarch64-sve256", "aarch64-sve512", "cortex-a76", "neoverse-v1",
+  EXPECT_EQ(names, (std::vector<std::string>{"native", "generic", "x86-64-v2", "x86-64-v3", "x86-64-v4", "alderlake", "sapphirerapids", "graniterapids", "znver4",
+                                              "znver5", "aarch64", "aarch64-v8.2", "aarch64-v8.6", "aarch64-sve256", "aarch64-sve512", "cortex-a76", "neoverse-v1",
                                               "apple-m1", "riscv64", "riscv64-v128", "riscv64-v256", "riscv64-v512", "armv7-neon", "cortex-m0plus",
                                               "cortex-m4", "cortex-m7", "cortex-m55", "rv32imc", "wasm32", "wasm32-simd128", "wasm32-relaxed", "wasm32-wasi"}));
 }
