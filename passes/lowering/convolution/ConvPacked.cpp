@@ -74,10 +74,8 @@ KernelMatch matchConvPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
   auto conv = cast<ConvOp>(anchor);
   if (!isa<BlockArgument>(conv.getWeight()))
     return refuse("the packed weight is seen through a view");
-  bool isF32 = llvm::all_of(ArrayRef<Value>{conv.getInput(), conv.getWeight(), conv.getResult()},
-                            [](Value value) { return getElementTypeOrSelf(value.getType()).isF32(); });
-  if (!isF32)
-    return refuse("it is for f32");
+  if (!llvm::all_of(TypeRange{conv.getInput().getType(), conv.getWeight().getType(), conv.getType()}, computesInF32))
+    return refuse("it is for f32, f16 and bf16");
   if (conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     return refuse("it is for channels_last without padding");
   if (!isa<BlockArgument>(conv.getInput()))
