@@ -66,6 +66,8 @@ llvm::ArrayRef<Command> getCommands();
 const Command *findCommand(llvm::StringRef name);
 /// " (did you mean 'NAME'?)", or nothing.
 std::string suggestCommand(llvm::StringRef name);
+/// Prints the page of a subcommand, or the general one where none is named, and gives the exit status; an error where there is no such subcommand.
+int printPage(llvm::StringRef topic, void (*printGeneral)(llvm::raw_ostream &), void (*printCommand)(llvm::raw_ostream &, const Command &));
 
 /// The arguments behind the name of the subcommand, as they were given.
 llvm::ArrayRef<std::string> getArguments();

@@ -86,17 +86,19 @@ std::string suggestCommand(StringRef name) {
   return suggest(name, names);
 }
 
-int runHelp() {
+int printPage(StringRef topic, void (*printGeneral)(raw_ostream &), void (*printCommand)(raw_ostream &, const Command &)) {
   if (topic.empty()) {
-    printGeneralHelp(outs());
+    printGeneral(outs());
     return Done;
   }
   const Command *command = findCommand(topic);
   if (!command)
     return report(makeError("there is no subcommand '" + topic + "'" + suggestCommand(topic)), WrongUsage);
-  printHelp(outs(), *command);
+  printCommand(outs(), *command);
   return Done;
 }
+
+int runHelp() { return printPage(topic, printGeneralHelp, printHelp); }
 
 /// Whether `--target=list` is among the arguments, for which no model has to be named.
 static bool asksForTargets(ArrayRef<char *> arguments) {

@@ -79,16 +79,6 @@ static void printCommandPage(raw_ostream &os, const Command &command) {
   os << ".SH SEE ALSO\n.BR kiln (1)\n";
 }
 
-int runMan() {
-  if (page.empty()) {
-    printGeneralPage(outs());
-    return Done;
-  }
-  const Command *command = findCommand(page);
-  if (!command)
-    return report(makeError("there is no subcommand '" + page + "'" + suggestCommand(page)), WrongUsage);
-  printCommandPage(outs(), *command);
-  return Done;
-}
+int runMan() { return printPage(page, printGeneralPage, printCommandPage); }
 
 } // namespace kiln
