@@ -106,7 +106,9 @@ FailureOr<std::vector<std::pair<func::FuncOp, KernelText>>> printKernelTexts(con
     if (succeeded(text))
       texts.emplace_back(function, std::move(*text));
   }
-  return complete ? FailureOr(std::move(texts)) : failure();
+  if (!complete)
+    return failure();
+  return std::move(texts);
 }
 
 /// Adds the kernels of a module. Fails after it has reported each kernel that has no C++ text.

@@ -1,7 +1,7 @@
 // What the compiler chose: the form of composites, what was proved, why kernels were chosen, and which ones were refused.
 
 function showDecisions(state, box) {
-  box.append(panelComposites(state), panelProofs(state), panelReasons(state), panelRefusals(state));
+  box.append(...[panelComposites(state), panelProofs(state), panelReasons(state), panelRefusals(state)].filter(Boolean));
   return null;
 }
 

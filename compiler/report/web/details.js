@@ -46,7 +46,7 @@ function describeWork(compile, launch) {
   return pairs([
     ["operations", workText(launch.flops)],
     ["bytes moved", bytesText(launch.bytes)],
-    ["intensity", launch.intensity ? `${numberText(launch.intensity)} operations per byte` : ""],
+    ["intensity", launch.intensity ? `${numberText(Number(launch.intensity.toPrecision(3)))} operations per byte` : ""],
     ["bound by", launch.bound === "arithmetic" ? "arithmetic" : launch.bound],
     ["time", times ? `${timeText(launch.ms)} (${(launch.flops / launch.ms / 1e6).toFixed(1)} Gop/s, ${percentText(launch.raw.measured.roofline)} of what the roofline allows)` : ""],
     [compile.bench ? "part of the run" : "estimated part", percentText(launch.share)],

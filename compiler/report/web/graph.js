@@ -24,7 +24,8 @@ class GraphView {
     }
     this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": label, "aria-describedby": "graph-keys" });
     this.map = make("canvas", { class: "minimap", "aria-hidden": "true" });
-    box.append(this.canvas, this.map);
+    box.prepend(this.canvas);
+    box.append(this.map);
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.canvas);
@@ -42,6 +43,8 @@ class GraphView {
     const { clientWidth, clientHeight } = this.canvas;
     if (!clientWidth || !clientHeight) return;
     const isFirst = !this.width;
+    // The middle stays where it is.
+    if (!isFirst) this.x += (clientWidth - this.width) / 2;
     this.width = clientWidth;
     this.height = clientHeight;
     const ratio = devicePixelRatio || 1;
@@ -304,7 +307,7 @@ class GraphView {
       context.clip();
       context.fillStyle = main;
       context.fillRect(left, top, 6, node.height);
-      // Along the lower edge, its part of the time of all.
+      // Along the lower edge, its time beside that of the longest.
       context.fillRect(left, top + node.height - 4, node.width * Math.min(1, node.share ?? 0), 4);
       context.restore();
     }
@@ -395,7 +398,7 @@ const boxWidth = 226;
 
 /** Kernels as they are launched, with the model's inputs and outputs. */
 function makeKernelGraph(compile) {
-  const nodes = [], edges = [];
+  const nodes = [], edges = [], most = Math.max(...compile.launches.map(({ share }) => share), 1e-9);
   const add = (node) => nodes.push(node) - 1;
   const signature = (number) => compile.raw.buffers[number];
   const ends = (number, what) => ({
@@ -411,7 +414,7 @@ function makeKernelGraph(compile) {
   for (const edge of edges) edge[1] += first;
   for (const launch of compile.launches) {
     add({
-      lines: [launch.algorithm, launch.operations || launch.title, launch.title], width: boxWidth, height: 64, family: launch.family, share: launch.share, launch,
+      lines: [launch.algorithm, launch.operations || launch.title, launch.title], width: boxWidth, height: 64, family: launch.family, share: launch.share / most, launch,
       label: describeLaunch(compile, launch),
     });
     for (const from of launch.from.keys()) edges.push([first + from, first + launch.index]);
@@ -452,7 +455,7 @@ function showGraph(state, box) {
   const open = (kind) => {
     state.graphKind = kind;
     view?.close();
-    area.replaceChildren();
+    area.replaceChildren(make("div", { class: "keys", id: "graph-keys", text: "Arrow keys follow edges, Enter opens, + - 0 zoom; drag to move, Ctrl + wheel to zoom" }));
     const graph = kind === "onnx" ? makeOnnxGraph(compile) : makeKernelGraph(compile);
     const label = kind === "onnx" ? "Graph of ONNX nodes" : "Graph of kernels";
     view = new GraphView(area, graph.nodes, graph.edges, (number, focuses) => state.select(graph.nodes[number]?.launch ?? null, focuses), label);
@@ -477,7 +480,6 @@ function showGraph(state, box) {
   };
   const button = (text, label, action) => make("button", { type: "button", text, "aria-label": label, title: label, onclick: action });
   tools.append(makeChoice("Graph", [["kernels", "Kernels"], ["onnx", "ONNX nodes"]], state.graphKind, open), makeLegend(compile), make("span", { class: "spacer" }),
-    make("span", { class: "hint", id: "graph-keys", text: "Arrow keys follow edges, Enter opens; + - 0 zoom; drag moves, Ctrl + wheel zooms" }),
     button("\u2212", "Zoom out", () => view.zoom(0.8)), button("+", "Zoom in", () => view.zoom(1.25)), button("Fit", "Show all", () => view.fit()));
   box.classList.add("fill");
   box.append(tools, area);
