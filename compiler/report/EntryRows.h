@@ -34,7 +34,7 @@ struct LaunchRow {
   bool isConditional = false;
   int64_t calls = 1;
   /// Numbers of buffers.
-  std::vector<int64_t> reads, writes;
+  std::vector<int64_t> reads = {}, writes = {};
 };
 
 /// The launches and buffers of the entry of a module after the kernel stage, with numbers for dynamic sizes in their place.
