@@ -14,7 +14,6 @@
 #include "compiler/emit/SingleSource.h"
 #include "compiler/emit/StackUse.h"
 #include "compiler/emit/TargetLinker.h"
-#include "compiler/emit/Temporary.h"
 #include "compiler/emit/Weights.h"
 #include "compiler/emit/web/ModelModule.h"
 #include "compiler/emit/web/ModuleLinker.h"
@@ -23,7 +22,7 @@
 #include "compiler/pipeline/IRPhases.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
-#include "kiln/runtime.h"
+#include "runtime/src/Checksum.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -85,23 +84,23 @@ private:
 
 } // namespace
 
-/// The checksum of all weights. They are written to a temporary file, because kiln_checksum needs them in one piece.
-static llvm::Expected<uint64_t> checksumWeights(ArrayRef<ModuleOp> modules) {
-  llvm::Expected<int> file = openNamelessFile("for the weights");
-  if (!file)
-    return file.takeError();
-  llvm::raw_fd_ostream out(*file, /*shouldClose=*/true);
-  writeWeights(modules, out);
-  out.flush();
-  if (std::error_code error = out.error()) {
-    out.clear_error();
-    return llvm::createStringError(error, "cannot write a temporary file for the weights: " + error.message());
+namespace {
+/// Takes the checksum of what is written.
+class ChecksumStream : public llvm::raw_ostream {
+public:
+  ChecksumStream() : raw_ostream(/*unbuffered=*/true) {}
+  uint64_t get() const { return sum.get(); }
+
+private:
+  void write_impl(const char *bytes, size_t size) override {
+    sum.add(bytes, size);
+    written += size;
   }
-  auto buffer = llvm::MemoryBuffer::getOpenFile(llvm::sys::fs::convertFDToNativeFile(*file), "weights", out.tell(), /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return llvm::createStringError(buffer.getError(), "cannot read a temporary file of the weights: " + buffer.getError().message());
-  return kiln_checksum((*buffer)->getBufferStart(), (*buffer)->getBufferSize());
-}
+  uint64_t current_pos() const override { return written; }
+  Checksum sum;
+  uint64_t written = 0;
+};
+} // namespace
 
 CompileStatus Driver::describeWeights(Signature &weights) {
   auto bytes = placeWeights(modules());
@@ -117,13 +116,10 @@ CompileStatus Driver::describeWeights(Signature &weights) {
   }
   if (!weights.externalWeights)
     return CompileStatus::Done;
-  auto checksum = checksumWeights(modules());
-  if (checksum) {
-    weights.weightsChecksum = *checksum;
-    return CompileStatus::Done;
-  }
-  errors.push_back(toString(checksum.takeError()));
-  return CompileStatus::AtFault;
+  ChecksumStream sum;
+  writeWeights(modules(), sum);
+  weights.weightsChecksum = sum.get();
+  return CompileStatus::Done;
 }
 
 FailureOr<Signature> Driver::describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights) {

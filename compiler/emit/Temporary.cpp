@@ -164,13 +164,4 @@ Expected<std::string> makeTemporaryFolder(StringRef purpose) {
   return path;
 }
 
-Expected<int> openNamelessFile(StringRef purpose) {
-  auto [folder, path] = makeTemplate();
-  int file = mkostemp(path.data(), O_CLOEXEC);
-  if (file < 0)
-    return fail("file", folder, purpose);
-  unlink(path.c_str());
-  return file;
-}
-
 } // namespace kiln

@@ -30,9 +30,6 @@ void removeTemporaryFolder(const std::string &folder);
 /// Removes all temporary folders, before the program ends without returning. Safe in a signal handler.
 void removeTemporaryFolders();
 
-/// A new file without a name in the folder, for reading and writing. It is removed when its descriptor, which the caller owns, is closed.
-llvm::Expected<int> openNamelessFile(llvm::StringRef purpose);
-
 } // namespace kiln
 
 #endif // KILN_COMPILER_EMIT_TEMPORARY_H

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -156,6 +157,25 @@ static void addExact(MLIRContext &context, ImportOptions options, import::ModelF
     model.versions.push_back({std::move(exact->module), "equal sizes"});
 }
 
+/// The bytes of the initializers in files of their own that nodes read. A place in a file counts once.
+static uint64_t countExternalBytes(import::ModelFile &file) {
+  const onnx::GraphProto &graph = file.model().graph();
+  llvm::StringSet<> read;
+  import::forEachNode(graph.node(), [&](const onnx::NodeProto &node) { read.insert_range(node.input()); });
+  llvm::DenseMap<const char *, size_t> places;
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    std::string reason;
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL || !read.contains(tensor.name()))
+      continue;
+    if (auto bytes = file.externalBytes(tensor, reason); bytes && !bytes->empty())
+      places[bytes->data()] = std::max(places[bytes->data()], bytes->size());
+  }
+  uint64_t count = 0;
+  for (auto [place, bytes] : places)
+    count += bytes;
+  return count;
+}
+
 FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &given, std::vector<std::string> &errors) {
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
   ImportOptions options = given;
@@ -164,6 +184,9 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   if (failed(file->load(diagnostics)) || failed(file->addLibraries(options, diagnostics)) || failed(import::checkModel(*file, diagnostics)) ||
       failed(file->cutForDelegates(options, diagnostics)))
     return failure();
+  if (uint64_t bytes = options.mostExternalBytes ? countExternalBytes(*file) : 0; bytes > options.mostExternalBytes)
+    return diagnostics.error("the weights take " + Twine(bytes) + " bytes, but at most " + Twine(options.mostExternalBytes) +
+                             " can be embedded; use --weights=file");
   countBound(options, file->model().graph());
   if (given.broadcasts == ImportOptions::Broadcasts::Versions)
     options.broadcasts = ImportOptions::Broadcasts::Equal;

@@ -108,7 +108,7 @@ static std::vector<char> unpack(ArrayRef<char> packed, int bits, bool isSigned, 
   return values;
 }
 
-static ElementsAttr readRaw(RankedTensorType type, ArrayRef<char> bytes, const Tensor &tensor, std::string &reason) {
+static ElementsAttr readRaw(RankedTensorType type, ArrayRef<char> bytes, const Tensor &tensor, std::string &reason, bool isMapped = false) {
   int bits = getDataType(tensor.data_type()).bits;
   int64_t count = type.getNumElements(), expected = bits >= 8 ? count * (bits / 8) : (count * bits + 7) / 8;
   if (static_cast<int64_t>(bytes.size()) != expected) {
@@ -123,7 +123,8 @@ static ElementsAttr readRaw(RankedTensorType type, ArrayRef<char> bytes, const T
       values.push_back(c != 0);
     return nn::makeConstant(type, std::move(values));
   }
-  return nn::makeBorrowedConstant(type, bytes, printable(tensor.name(), 64));
+  std::string name = printable(tensor.name(), 64);
+  return isMapped ? nn::makeMappedConstant(type, bytes, name) : nn::makeBorrowedConstant(type, bytes, name);
 }
 
 /// Copies a repeated field whose elements have the tensor's own type.
@@ -185,7 +186,7 @@ ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const Limits &lim
     // If no length is given, the file may continue after the tensor.
     size_t need = type.getNumElements() * nn::elementBytes(type.getElementType());
     bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
-    return readRaw(type, !hasLength && bytes->size() > need ? bytes->take_front(need) : *bytes, tensor, reason);
+    return readRaw(type, !hasLength && bytes->size() > need ? bytes->take_front(need) : *bytes, tensor, reason, /*isMapped=*/true);
   }
   if (tensor.has_raw_data())
     return readRaw(type, {tensor.raw_data().data(), tensor.raw_data().size()}, tensor, reason);

@@ -3,6 +3,7 @@
 #include "compiler/Decisions.h"
 #include "compiler/Promises.h"
 #include "compiler/ReadIR.h"
+#include "compiler/emit/Weights.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/RunPass.h"
@@ -63,6 +64,9 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.definitions = options.definitions;
   import.delegates = options.delegates;
   import.limits = options.limits;
+  // What is narrower in the library than in the file may still fit; the compile's end tells.
+  if (!options.externalWeights && options.stopAfter.empty() && options.weightsType.empty() && options.compute.empty())
+    import.mostExternalBytes = maxEmbeddedBytes;
   import.exposeNodes = options.observation.any();
   import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
                       : options.observation.any() ? ImportOptions::Broadcasts::Exact

@@ -6,6 +6,9 @@
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Process.h"
+#include <sys/mman.h>
 
 using namespace mlir;
 
@@ -18,8 +21,11 @@ int64_t elementBytes(Type elementType) { return (elementType.getIntOrFloatBitWid
 
 ConstantData::ConstantData(ElementsAttr attr) : element(attr.getElementType()), elements(attr.getNumElements()) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
-    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
+    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob()) {
       view = blob->getData();
+      // Of the blobs that own nothing, only those of makeMappedConstant have a deleter.
+      isMapped = !blob->isMutable() && blob->getDeleter();
+    }
     return;
   }
   auto dense = cast<DenseElementsAttr>(attr);
@@ -36,6 +42,17 @@ ConstantData::ConstantData(ElementsAttr attr) : element(attr.getElementType()), 
   for (int64_t i = 0; i < elements; ++i)
     storage.insert(storage.end(), view.begin(), view.end());
   view = storage;
+}
+
+/// Smaller parts of a mapping stay in memory until all of it goes.
+static constexpr size_t releasedBytes = 1 << 20;
+
+ConstantData::~ConstantData() {
+  if (!isMapped || view.size() < releasedBytes)
+    return;
+  static const uint64_t page = llvm::sys::Process::getPageSizeEstimate();
+  uint64_t begin = llvm::alignTo(reinterpret_cast<uintptr_t>(view.begin()), page), end = llvm::alignDown(reinterpret_cast<uintptr_t>(view.end()), page);
+  madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
 /// Bits of an element as an unsigned number.
@@ -85,6 +102,13 @@ ElementsAttr makeBorrowedConstant(RankedTensorType type, ArrayRef<char> bytes, S
   if (bytes.size() < resourceBytes)
     return makeConstant(type, std::vector<char>(bytes.begin(), bytes.end()));
   return makeResource(type, UnmanagedAsmResourceBlob::allocateWithAlign(bytes, 1), name.empty() ? "weight" : name);
+}
+
+ElementsAttr makeMappedConstant(RankedTensorType type, ArrayRef<char> bytes, StringRef name) {
+  if (bytes.size() < resourceBytes)
+    return makeConstant(type, std::vector<char>(bytes.begin(), bytes.end()));
+  auto keep = [](void *, size_t, size_t) {};
+  return makeResource(type, UnmanagedAsmResourceBlob::allocateWithAlign(bytes, 1, keep), name.empty() ? "weight" : name);
 }
 
 ElementsAttr getConstant(Value value) {

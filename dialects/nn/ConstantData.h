@@ -5,15 +5,21 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace kiln::nn {
 
 /// The elements of a constant as raw bytes in row-major order and host byte order; bool takes one byte per element. The bytes of a
 /// resource are borrowed; those of a dense attribute are copied if it stores them in another form. Must not outlive the attribute.
+/// The pages of a mapped file that a large constant lies in are given back to the system at the end; they are read again when they are needed.
 class ConstantData {
 public:
   explicit ConstantData(mlir::ElementsAttr attr);
+  ~ConstantData();
+  ConstantData(ConstantData &&other)
+      : element(other.element), elements(other.elements), view(other.view), storage(std::move(other.storage)), isMapped(std::exchange(other.isMapped, false)) {}
+  ConstantData &operator=(ConstantData &&) = delete;
 
   llvm::ArrayRef<char> bytes() const { return view; }
   int64_t numElements() const { return elements; }
@@ -46,6 +52,7 @@ private:
   int64_t elements;
   llvm::ArrayRef<char> view;
   std::vector<char> storage;
+  bool isMapped = false;
 };
 
 /// Bytes that one element takes in memory (bool: 1).
@@ -59,8 +66,11 @@ template <typename T> mlir::ElementsAttr makeConstantOf(mlir::RankedTensorType t
   return makeConstant(type, std::vector<char>(begin, begin + values.size() * sizeof(T)));
 }
 
-/// A constant over bytes that the caller keeps alive as long as the context (the mapped model file). Never copies.
+/// A constant over bytes that the caller keeps alive as long as the context. Small ones are copied.
 mlir::ElementsAttr makeBorrowedConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes, llvm::StringRef name);
+
+/// The same over bytes of a file that is mapped read-only, whose pages ConstantData may give back to the system.
+mlir::ElementsAttr makeMappedConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes, llvm::StringRef name);
 
 /// The constant that a value holds: an nn.constant, or a small nn.splat or broadcast of one; null otherwise.
 mlir::ElementsAttr getConstant(mlir::Value value);
