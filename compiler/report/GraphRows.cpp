@@ -105,12 +105,13 @@ void GraphRows::read(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return;
-  auto nameOf = [](Attribute name, const char *kind, unsigned i) {
+  auto addNamed = [&](Attribute name, unsigned i, StringRef kind) {
     auto text = dyn_cast_or_null<StringAttr>(name);
-    return text ? text.str() : kind + std::to_string(i);
+    return add(text ? text.str() : kind.str() + std::to_string(i), kind);
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    inputs.push_back(add(nameOf(main.getArgAttr(i, nn::nameAttrName), "input", i), "input"));
+    Attribute name = main.getArgAttr(i, nn::nameAttrName);
+    inputs.push_back(addNamed(name, i, "input"));
     rows.back().type = describeType(main.getArgument(i).getType(), symbols);
   }
   main.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -126,7 +127,8 @@ void GraphRows::read(ModuleOp module) {
   });
   Operation *end = main.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(end->getOperands())) {
-    int64_t row = add(nameOf(main.getResultAttr(i, nn::nameAttrName), "output", i), "output");
+    Attribute name = main.getResultAttr(i, nn::nameAttrName);
+    int64_t row = addNamed(name, i, "output");
     rows[row].type = describeType(result.getType(), symbols);
     if (int64_t from = findSource(result); from >= 0)
       edges.try_emplace({from, row}, rows[row].type);
