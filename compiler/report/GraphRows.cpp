@@ -157,7 +157,9 @@ llvm::json::Array listRanges(ModuleOp module, GraphRows &graph) {
   ValueRanges ranges(module);
   auto end = [](double number) { return std::isfinite(number) ? llvm::json::Value(number) : llvm::json::Value(nullptr); };
   main.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op == main || isa<nn::ConstantOp>(op))
+    // What is computed of constants alone is as good as a constant.
+    auto isConstant = [](Value operand) { return operand.getDefiningOp<nn::ConstantOp>() != nullptr; };
+    if (op == main || isa<nn::ConstantOp>(op) || (op->getNumOperands() && llvm::all_of(op->getOperands(), isConstant)))
       return;
     for (Value result : op->getResults()) {
       if (!isa<RankedTensorType>(result.getType()))

@@ -206,7 +206,7 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"p95_ms", latency.p95},
           {"runs", int64_t(latency.runs)},
           {"threads", threads},
-          {"target", model.loaded->getTarget()},
+          {"target", std::string(model.loaded->getTarget())},
           {"compile_s", model.compileSeconds},
           {"library_bytes", int64_t(model.libraryBytes)},
           {"weights_bytes", info.weights_size},

@@ -33,10 +33,16 @@ function makeNodeChip(state, node) {
   return withTip(make("button", { type: "button", class: "chip", text: row.name, onclick: show }), `${row.type || row.name}\nshows the ONNX graph`);
 }
 
+/** What is known of the values of an operation, as text. */
+function describeRange(compile, op, nodes) {
+  const row = compile.report.ranges.find((each) => each.op === op && each.nodes.join() === nodes.join());
+  return row ? ` in [${row.low === null ? "-inf" : numberText(row.low)}, ${row.high === null ? "inf" : numberText(row.high)}]${row.nan ? " or NaN" : ""}` : "";
+}
+
 function describeGroup(compile, group) {
   const steps = make("ol", { class: "steps" }, group.operations.map(({ op, type, nodes, proof }) =>
     make("li", {}, make("b", { text: op }), ` ${nodes.map((node) => bareName(compile.report.graph.nodes[node].name)).join(", ")}`,
-      make("div", { class: "type", text: type }), proof ? make("div", {}, make("span", { class: "chip good", text: "proved" }), proof) : null)));
+      make("div", { class: "type", text: `${type}${describeRange(compile, op, nodes)}` }), proof ? make("div", {}, make("span", { class: "chip good", text: "proved" }), proof) : null)));
   const form = group.form === "plain" ? "" : group.form;
   return [steps, pairs([["form", form], ["plan", group.plan ? make("code", { class: "mono", text: group.plan }) : ""]])];
 }
@@ -69,7 +75,7 @@ function describeBuffers(state, launch) {
     const place = buffer.kind === "arena" && buffer.offset >= 0 ? `at ${buffer.offset.toLocaleString("en")}` : "";
     return make("tr", {}, make("td", { text: how }), make("td", {}, weight ? weight.name : buffer.name || "buffer", " ", make("span", { class: "hint", text: weight ? `${weight.type}${weight.packed ? `, stored as ${weight.packed}` : ""}` : `${buffer.kind} ${place}` })),
       make("td", { class: "number", text: bytesText(weight ? weight.bytes : buffer.bytes) }),
-      make("td", {}, partners.length ? [how === "reads" ? "from " : "to ", ...partners.flatMap((link, i) => (i ? [", ", link] : [link])), others.length > 6 ? ", ..." : ""] : ""));
+      make("td", { class: "near" }, partners.length ? [how === "reads" ? "from " : "to ", ...partners.flatMap((link, i) => (i ? [", ", link] : [link])), others.length > 6 ? ", ..." : ""] : ""));
   };
   return make("table", {}, make("tbody", {}, launch.raw.reads.map((number) => row(number, "reads")), launch.raw.writes.map((number) => row(number, "writes"))));
 }

@@ -24,8 +24,7 @@ class GraphView {
     }
     this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": label, "aria-describedby": "graph-keys" });
     this.map = make("canvas", { class: "minimap", "aria-hidden": "true" });
-    box.prepend(this.canvas);
-    box.append(this.map);
+    box.append(this.canvas, this.map);
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.canvas);
@@ -455,7 +454,7 @@ function showGraph(state, box) {
   const open = (kind) => {
     state.graphKind = kind;
     view?.close();
-    area.replaceChildren(make("div", { class: "keys", id: "graph-keys", text: "Arrow keys follow edges, Enter opens, + - 0 zoom; drag to move, Ctrl + wheel to zoom" }));
+    area.replaceChildren();
     const graph = kind === "onnx" ? makeOnnxGraph(compile) : makeKernelGraph(compile);
     const label = kind === "onnx" ? "Graph of ONNX nodes" : "Graph of kernels";
     view = new GraphView(area, graph.nodes, graph.edges, (number, focuses) => state.select(graph.nodes[number]?.launch ?? null, focuses), label);
@@ -480,9 +479,9 @@ function showGraph(state, box) {
   };
   const button = (text, label, action) => make("button", { type: "button", text, "aria-label": label, title: label, onclick: action });
   tools.append(makeChoice("Graph", [["kernels", "Kernels"], ["onnx", "ONNX nodes"]], state.graphKind, open), makeLegend(compile), make("span", { class: "spacer" }),
-    button("\u2212", "Zoom out", () => view.zoom(0.8)), button("+", "Zoom in", () => view.zoom(1.25)), button("Fit", "Show all", () => view.fit()));
+    make("span", { class: "zoom" }, button("\u2212", "Zoom out", () => view.zoom(0.8)), button("+", "Zoom in", () => view.zoom(1.25)), button("Fit", "Show all", () => view.fit())));
   box.classList.add("fill");
-  box.append(tools, area);
+  box.append(tools, area, make("div", { class: "keys", id: "graph-keys", text: "Arrow keys follow edges, Enter opens, + - 0 zoom. Drag to move, Ctrl + wheel to zoom." }));
   open(state.graphKind);
   return () => view.close();
 }

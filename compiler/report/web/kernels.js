@@ -6,7 +6,8 @@ function makeSortedTable(columns, rows, { sort, onSort, onRow, label, className 
   let { by, down } = sort;
   const elements = new Map();
   const order = () => {
-    const { value } = columns[by];
+    // Before anything is chosen, in the order of the rows.
+    const value = by < 0 ? () => 0 : columns[by].value;
     const sorted = rows.map((row, i) => [value(row), i]).sort(([a, i], [b, j]) => {
       const way = typeof a === "string" ? a.localeCompare(b, "en") : (a ?? -1) - (b ?? -1);
       return (down ? -way : way) || i - j;

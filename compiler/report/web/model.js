@@ -5,11 +5,14 @@ const families = [
   ["conv", "convolution", /^(conv|winograd|deform)/],
   ["product", "product", /^(gemm|matmul|product|gathered|row_product)/],
   ["state", "attention, recurrence", /^(attention|lstm|gru|rnn|recurrent)/],
-  ["rows", "softmax, norm, reduction, pooling", /^(softmax|norm|reduce|pool|axis|layer|instance|group_norm|rms|scan|arg|top)/],
+  ["rows", "softmax, norm, pooling", /^(softmax|norm|reduce|pool|axis|layer|instance|group_norm|rms|scan|arg|top)/],
   ["move", "data movement", /^(transpose|concat|copy|pad|gather|scatter|interleave|resize|slice|move|tile|reverse)/],
   ["element", "element-wise", /^(loops|element|map)/],
   ["other", "other", /./],
 ];
+
+/** What is part of most groups and says nothing. */
+const silentOperations = new Set(["broadcast_to", "reshape", "splat"]);
 
 const familyOf = (algorithm) => families.find(([, , pattern]) => pattern.test(algorithm))[0];
 
@@ -32,7 +35,7 @@ class Launch {
   }
   /** What is fused, as words. */
   get operations() {
-    const words = (this.group?.operations ?? []).map(({ op }) => op);
+    const words = (this.group?.operations ?? []).map(({ op }) => op).filter((op) => !silentOperations.has(op));
     return words.join(" + ");
   }
   get title() {

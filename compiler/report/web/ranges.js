@@ -31,7 +31,7 @@ function showRanges(state, box) {
     } },
   ];
   const shownRows = ranges.slice(0, 4000);
-  const { table, elements } = makeSortedTable(columns, shownRows, { sort: { by: 0, down: false }, label: "Value ranges", className: "ranges-table" });
+  const { table, elements } = makeSortedTable(columns, shownRows, { sort: { by: -1, down: false }, label: "Value ranges", className: "ranges-table" });
   box.append(make("section", { class: "panel" }, make("p", { class: "note", text: "After the graph stage: what follows from constants, from the ranges that inputs are promised to have, and from operations that bound their results. " +
     "Operations of which no more is known than their type are left out." }), table));
   state.onQuery = () => {
