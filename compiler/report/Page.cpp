@@ -119,8 +119,16 @@ static std::string nameMeasured(const json::Object &row) {
   return text;
 }
 
+/// Calls a function for each object of an array in place; anything else counts as an empty array.
+static void forEachRow(json::Object &object, StringRef key, function_ref<void(json::Object &)> visit) {
+  if (json::Array *list = object.getArray(key))
+    for (json::Value &row : *list)
+      if (json::Object *fields = row.getAsObject())
+        visit(*fields);
+}
+
 /// Gives the launches of a compile their times. Returns how many have one.
-static size_t addTimes(json::Object &report, json::Object &compile, const json::Array &measured) {
+static size_t addTimes(const json::Object &report, json::Object &compile, const json::Array &measured) {
   // Launches of one name are in the order in which they run.
   std::map<std::string, std::vector<const json::Object *>> rows;
   for (const json::Value &value : measured)
@@ -128,21 +136,18 @@ static size_t addTimes(json::Object &report, json::Object &compile, const json::
       rows[nameMeasured(*row)].push_back(row);
   std::map<std::string, size_t> next;
   size_t found = 0;
-  json::Array *launches = compile.getArray("launches");
-  for (json::Value &value : launches ? *launches : json::Array()) {
-    json::Object *launch = value.getAsObject();
-    if (!launch)
-      continue;
-    std::string name = nameLaunch(report, compile, *launch);
+  forEachRow(compile, "launches", [&](json::Object &launch) {
+    std::string name = nameLaunch(report, compile, launch);
     auto row = rows.find(name);
     if (row == rows.end() || next[name] >= row->second.size())
-      continue;
+      return;
     const json::Object &times = *row->second[next[name]++];
-    launch->insert({"measured", json::Object{{"ms", times.getNumber("ms").value_or(0)}, {"calls", times.getNumber("calls").value_or(0)},
-                                             {"flops", times.getNumber("flops").value_or(0)}, {"bytes", times.getNumber("bytes").value_or(0)},
-                                             {"roofline", times.getNumber("roofline").value_or(0)}}});
+    json::Object own;
+    for (StringRef key : {"ms", "calls", "flops", "bytes", "roofline"})
+      own[key] = times.getNumber(key).value_or(0);
+    launch["measured"] = std::move(own);
     ++found;
-  }
+  });
   return found;
 }
 
@@ -157,14 +162,12 @@ Error addTimes(json::Object &report, const json::Object &bench) {
   summary.erase("compile_s");
   std::string target = bench.getString("target").value_or("").str();
   size_t found = 0;
-  json::Array *compiles = report.getArray("compiles");
-  for (json::Value &value : compiles ? *compiles : json::Array())
-    if (json::Object *compile = value.getAsObject(); compile && compile->getString("target").value_or("") == target) {
-      size_t own = addTimes(report, *compile, *measured);
-      if (own)
-        compile->insert({"bench", json::Object(summary)});
-      found += own;
-    }
+  forEachRow(report, "compiles", [&](json::Object &compile) {
+    size_t own = compile.getString("target").value_or("") == target ? addTimes(report, compile, *measured) : 0;
+    if (own)
+      compile["bench"] = json::Object(summary);
+    found += own;
+  });
   if (!found)
     return fail("the times are of other kernels than those of this compile; they are for the target '" + target + "'");
   return Error::success();

@@ -58,7 +58,7 @@ class GraphView {
   showStart() {
     this.fit();
     if (this.scale >= 0.7) return;
-    this.scale = Math.min(0.9, Math.max(0.6, this.width / (this.size.width + 80)));
+    this.scale = Math.min(0.9, Math.max(0.75, this.width / (this.size.width + 80)));
     const first = this.nodes[0] ?? { x: 0 };
     this.x = this.width / 2 - first.x * this.scale;
     this.y = 30;

@@ -7,7 +7,10 @@ class ArenaView {
     this.rows = this.compile.memory;
     this.bytes = Math.max(1, this.compile.arenaBytes);
     this.time = -1;
-    this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": "Arena over time. Left and right arrow keys go from launch to launch." });
+    // The launches in sight.
+    this.from = 0;
+    this.to = Math.max(1, this.rows.length);
+    this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": "Arena over time. Left and right arrow keys go from launch to launch, + - 0 zoom." });
     this.area = make("div", { class: "canvas-box", style: "height: 430px" }, this.canvas);
     this.text = make("div", { class: "note", style: "min-height: 21px; margin: 10px 0 8px" });
     this.list = make("div", { class: "scroll", style: "min-height: 160px" });
@@ -16,6 +19,7 @@ class ArenaView {
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", hideTip);
     this.canvas.addEventListener("click", (event) => this.choose(this.timeAt(event)));
+    this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.canvas);
@@ -32,7 +36,7 @@ class ArenaView {
   }
   x(time) {
     const { left, right } = this.frame;
-    return left + (time / Math.max(1, this.rows.length)) * (right - left);
+    return left + ((time - this.from) / (this.to - this.from)) * (right - left);
   }
   y(bytes) {
     const { top, bottom } = this.frame;
@@ -40,7 +44,7 @@ class ArenaView {
   }
   timeAt(event) {
     const { left, right } = this.frame, place = this.canvas.getBoundingClientRect();
-    const time = Math.floor(((event.clientX - place.left - left) / (right - left)) * this.rows.length);
+    const time = Math.floor(this.from + ((event.clientX - place.left - left) / (right - left)) * (this.to - this.from));
     return Math.min(this.rows.length - 1, Math.max(0, time));
   }
 
@@ -55,7 +59,13 @@ class ArenaView {
     context.fillStyle = colour("card");
     context.fillRect(0, 0, clientWidth, clientHeight);
     this.drawAxes(context);
+    const { left, right, top, bottom } = this.frame;
+    context.save();
+    context.beginPath();
+    context.rect(left, top - 2, right - left, bottom - top + 4);
+    context.clip();
     this.compile.arena.forEach((buffer, i) => {
+      if (buffer.last < this.from || buffer.first > this.to) return;
       const x = this.x(Math.max(0, buffer.first)), y = this.y(buffer.offset + buffer.bytes);
       const width = Math.max(1, this.x(buffer.last + 1) - x - 0.6), height = Math.max(1, this.y(buffer.offset) - y - 0.6);
       const isOfSelected = this.time >= buffer.first && this.time <= buffer.last;
@@ -70,6 +80,25 @@ class ArenaView {
     });
     this.drawLive(context);
     this.drawCursor(context);
+    context.restore();
+  }
+
+  /** Shows fewer launches or more, around one of them. */
+  zoom(factor, around = this.time >= 0 ? this.time : (this.from + this.to) / 2) {
+    const length = Math.min(this.rows.length, Math.max(8, (this.to - this.from) * factor));
+    const part = (around - this.from) / (this.to - this.from);
+    this.move(around - part * length, length);
+  }
+  move(from, length = this.to - this.from) {
+    this.from = Math.max(0, Math.min(this.rows.length - length, from));
+    this.to = Math.max(this.from + 1, this.from + length);
+    this.draw();
+  }
+  wheel(event) {
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
+    event.preventDefault();
+    if (event.shiftKey) this.move(this.from + ((event.deltaY || event.deltaX) / 600) * (this.to - this.from));
+    else this.zoom(Math.exp(event.deltaY * 0.004), this.timeAt(event));
   }
 
   drawAxes(context) {
@@ -88,7 +117,7 @@ class ArenaView {
       context.stroke();
     }
     context.textAlign = "center";
-    context.fillText(`launches, 1 to ${this.rows.length}`, (left + right) / 2, bottom + 24);
+    context.fillText(`launches ${Math.floor(this.from) + 1} to ${Math.ceil(this.to)} of ${this.rows.length}`, (left + right) / 2, bottom + 24);
     context.textAlign = "left";
     context.strokeStyle = colour("line");
     context.strokeRect(left, top, right - left, bottom - top);
@@ -131,6 +160,9 @@ class ArenaView {
     const last = this.rows.length - 1;
     const to = { ArrowRight: Math.min(last, this.time + 1), ArrowLeft: Math.max(0, this.time - 1), Home: 0, End: last }[event.key];
     if (event.key === "Enter" && this.time >= 0) this.state.select(this.compile.launches[this.time], true);
+    else if (event.key === "+" || event.key === "=") this.zoom(0.7);
+    else if (event.key === "-") this.zoom(1.4);
+    else if (event.key === "0") this.zoom(Infinity);
     else if (to !== undefined) this.choose(to);
     else return;
     event.preventDefault();
@@ -144,7 +176,9 @@ class ArenaView {
 
   show(time) {
     this.time = time;
-    this.draw();
+    // What is chosen stays in sight.
+    if (time >= 0 && (time < this.from || time >= this.to)) this.move(time - (this.to - this.from) / 2);
+    else this.draw();
     const row = this.rows[time];
     if (!row) {
       this.text.textContent = "Choose a launch to see the buffers that it finds in use.";
@@ -171,7 +205,10 @@ function showMemory(state, box) {
   const sizes = compile.sizesText ? ` For ${compile.sizesText}.` : "";
   const section = make("section", { class: "panel" }, make("h2", { text: `Arena: ${bytesText(compile.arenaBytes)}` }),
     make("p", { class: "note", text: `The line shows the bytes in use; at most ${bytesText(most)}, during launch ${peak + 1}. The arena can never be smaller than that. ` +
-      `Colours are the kinds of the kernels that write the buffers.${sizes}` }), makeLegend(compile));
+      `Colours are the kinds of the kernels that write the buffers.${sizes}` }));
+  const button = (text, label, action) => make("button", { type: "button", text, "aria-label": label, title: label, onclick: action });
+  section.append(make("div", { class: "tools", style: "border: 0; padding: 0 0 8px" }, makeLegend(compile), make("span", { class: "spacer" }), make("span", { class: "zoom" },
+    button("\u2212", "Show more launches", () => view.zoom(1.4)), button("+", "Show fewer launches", () => view.zoom(0.7)), button("All", "Show all launches", () => view.zoom(Infinity)))));
   box.append(section);
   const view = new ArenaView(state, section);
   state.onSelect = (launch) => launch?.index !== view.time && view.show(launch ? launch.index : -1);
