@@ -1,6 +1,6 @@
 // A graph on a canvas: only what is in sight is drawn, and text only where it can be read.
 
-const leastScale = 0.02, mostScale = 3;
+const leastScale = 0.002, mostScale = 3;
 
 class GraphView {
   /** `nodes`: {lines, family, share, label}; `edges`: [from, to]. `choose` is called with the number of a node, -1 for none. */
@@ -73,7 +73,9 @@ class GraphView {
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
-    const scale = Math.min(mostScale, Math.max(leastScale, this.scale * factor));
+    // Not smaller than where all of it fits.
+    const least = Math.min(0.3, this.width / (this.size.width + 60), this.height / (this.size.height + 60));
+    const scale = Math.min(mostScale, Math.max(least, leastScale, this.scale * factor));
     this.x = x - ((x - this.x) * scale) / this.scale;
     this.y = y - ((y - this.y) * scale) / this.scale;
     this.scale = scale;
@@ -289,8 +291,10 @@ class GraphView {
     const main = node.family ? colours[node.family] : colours.soft;
     context.globalAlpha = isFaded ? 0.28 : 1;
     if (scale < 0.3) {
+      // At least some pixels wide, so that the whole can be seen.
+      const width = Math.max(node.width, 5 / scale), height = Math.max(node.height, 1 / scale);
       context.fillStyle = v === this.selected ? colours.accent : main;
-      context.fillRect(left, top, node.width, node.height);
+      context.fillRect(node.x - width / 2, node.y - height / 2, width, height);
       context.globalAlpha = 1;
       return;
     }
@@ -364,7 +368,7 @@ class GraphView {
     context.setTransform(ratio, 0, 0, ratio, ratio * this.mapX, ratio * this.mapY);
     for (const node of this.nodes) {
       context.fillStyle = node.family ? this.colours[node.family] : this.colours.soft;
-      const own = { width: Math.max(1.5, node.width * this.mapScale), height: Math.max(0.8, node.height * this.mapScale) };
+      const own = { width: Math.max(3, node.width * this.mapScale), height: Math.max(1, node.height * this.mapScale) };
       context.fillRect(node.x * this.mapScale - own.width / 2, node.y * this.mapScale - own.height / 2, own.width, own.height);
     }
   }
