@@ -31,6 +31,8 @@ private:
   /// -1 for what is no buffer of the model's.
   int64_t findBuffer(Value operand);
   std::optional<BufferRow> describeBuffer(Value buffer);
+  /// -1 if the run alone knows it.
+  int64_t countElements(const SignatureTensor &tensor);
   void use(Operation *user, int64_t time);
   void extendLives();
 
@@ -94,7 +96,7 @@ void Reader::readWork(kernel::LaunchOp launch, LaunchRow &row) {
     sizes.push_back(getAffineConstantExpr(size.value_or(typicalSymbol), launch.getContext()));
   }
   auto count = [&](unsigned result) {
-    auto number = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(work->getResult(result).replaceSymbols(sizes), 0, 0));
+    auto number = dyn_cast<AffineConstantExpr>(work->getResult(result).replaceSymbols(sizes));
     return number ? number.getValue() : -1;
   };
   row.flops = count(0);
@@ -121,6 +123,18 @@ static std::string nameOf(Location location) {
   return nodes.empty() ? "" : nodes.back().str();
 }
 
+int64_t Reader::countElements(const SignatureTensor &tensor) {
+  AffineExpr count = getAffineConstantExpr(1, tensor.type.getContext());
+  for (AffineExpr dim : tensor.dims)
+    count = count * dim;
+  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
+    AffineExpr size = getAffineConstantExpr(rows.sizes[symbol.onnxName], tensor.type.getContext());
+    count = count.replace(getAffineSymbolExpr(symbol.position, tensor.type.getContext()), size);
+  }
+  auto number = dyn_cast<AffineConstantExpr>(count);
+  return number ? number.getValue() : -1;
+}
+
 std::optional<BufferRow> Reader::describeBuffer(Value buffer) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   if (!type)
@@ -134,8 +148,11 @@ std::optional<BufferRow> Reader::describeBuffer(Value buffer) {
     size_t position = argument.getArgNumber(), inputs = signature.inputs.size();
     if (argument.getOwner()->getParentOp() != signature.entry || position >= inputs + signature.outputs.size())
       return std::nullopt;
+    const SignatureTensor &tensor = position < inputs ? signature.inputs[position] : signature.outputs[position - inputs];
     row.kind = position < inputs ? "input" : "output";
-    row.name = position < inputs ? signature.inputs[position].onnxName : signature.outputs[position - inputs].onnxName;
+    row.name = tensor.onnxName;
+    if (int64_t elements = countElements(tensor); row.bytes < 0 && elements >= 0)
+      row.bytes = elements * width;
     return row;
   }
   if (auto weight = buffer.getDefiningOp<kernel::GetWeightOp>()) {

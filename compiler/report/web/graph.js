@@ -94,8 +94,11 @@ class GraphView {
 
   /** Brings a node into sight. */
   reveal(number) {
-    const node = this.nodes[number];
+    const node = this.nodes[number], margin = 20;
     if (!node) return;
+    const x = this.x + node.x * this.scale, y = this.y + node.y * this.scale, wide = (node.width / 2) * this.scale + margin, high = (node.height / 2) * this.scale + margin;
+    // Nothing moves that is well in sight.
+    if (this.scale >= 0.5 && x > wide && x < this.width - wide && y > high && y < this.height - high) return this.redraw();
     this.scale = Math.max(this.scale, 0.7);
     this.x = this.width / 2 - node.x * this.scale;
     this.y = this.height / 2 - node.y * this.scale;
@@ -235,6 +238,8 @@ class GraphView {
       this.drawNode(context, node, v);
     });
     this.drawSight(sight);
+    const chosen = this.nodes[this.selected];
+    if (chosen) this.canvas.dataset.chosen = [this.x + chosen.x * scale, this.y + chosen.y * scale].map(Math.round);
   }
 
   readColours() {

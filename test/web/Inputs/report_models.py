@@ -43,6 +43,8 @@ def make_small():
     added = g.node("added", "Add", mixed, rows)
     normal = g.node("normal", "LayerNormalization", added, g.weight("gain", 32), g.weight("shift", 32), axis=-1)
     mean = g.node("mean", "ReduceMean", normal, axes=[1], keepdims=0)
+    # A name that must not become markup.
+    g.nodes[-1].name = "<img src=x onerror=alert(1)>"
     logits = g.node("logits", "Gemm", mean, g.weight("head.weight", 32, 10), g.weight("head.bias", 10))
     g.save("small", "image", ["batch", 3, 32, 32], g.node("probabilities", "Softmax", logits, axis=1), ["batch", 10])
 
