@@ -49,9 +49,9 @@ function drawWork(svg, scene, state) {
   const { launches, slopes, tallest, compile } = scene;
   const x = logScale(launches.map(({ bytes }) => bytes), frame.left, frame.right), y = logScale(launches.map(({ flops }) => flops), frame.bottom, frame.top);
   drawAxes(svg, x, y, "bytes that a launch moves", "operations of a launch", (value) => scaled(value, ""));
-  for (const [name, rate] of slopes) {
+  for (const [number, [name, rate]] of slopes.entries()) {
     const ridge = tallest / rate, from = Math.max(x.ends[0], y.ends[0] / ridge), to = Math.min(x.ends[1], y.ends[1] / ridge);
-    if (from < to) drawSlope(svg, [x(from), y(from * ridge)], [x(to), y(to * ridge)], name);
+    if (from < to) drawSlope(svg, [x(from), y(from * ridge)], [x(to), y(to * ridge)], name, number);
   }
   for (const [name, bytes] of Object.entries(compile.raw.machine.caches))
     if (bytes > x.ends[0] && bytes < x.ends[1])
@@ -103,9 +103,9 @@ function drawAxes(svg, x, y, across, upwards, text) {
 }
 
 /** A slanted line with its name along it. */
-function drawSlope(svg, from, to, name) {
+function drawSlope(svg, from, to, name, number) {
   svg.append(makeSvg("path", { class: `roof ${name === "memory" ? "" : "lower"}`, d: `M${from.join(" ")}L${to.join(" ")}` }));
-  const angle = (Math.atan2(to[1] - from[1], to[0] - from[0]) * 180) / Math.PI, at = from.map((value, i) => value + 0.06 * (to[i] - value));
+  const angle = (Math.atan2(to[1] - from[1], to[0] - from[0]) * 180) / Math.PI, at = from.map((value, i) => value + (0.06 + 0.12 * number) * (to[i] - value));
   svg.append(makeSvg("text", { transform: `translate(${at.join(" ")}) rotate(${angle}) translate(0 -5)`, text: name }));
 }
 
@@ -114,10 +114,10 @@ function drawRoofs(svg, x, y, peaks, slopes) {
   for (const [name, peak] of peaks)
     svg.append(makeSvg("path", { class: "roof", d: `M${Math.max(frame.left, x(peak / fastest))} ${y(peak)}H${frame.right}` }),
       makeSvg("text", { x: frame.right - 4, y: y(peak) - 6, "text-anchor": "end", text: `peak of ${name}` }));
-  for (const [name, rate] of slopes) {
+  for (const [number, [name, rate]] of slopes.entries()) {
     // The line rate * intensity, from the frame to the highest peak.
     const from = Math.max(x.ends[0], y.ends[0] / rate), to = tallest / rate;
-    if (from < to) drawSlope(svg, [x(from), y(from * rate)], [x(to), y(tallest)], name);
+    if (from < to) drawSlope(svg, [x(from), y(from * rate)], [x(to), y(tallest)], name, number);
   }
 }
 
