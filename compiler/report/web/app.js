@@ -12,16 +12,31 @@ const views = [
   ["compare", "Compare", showCompare, () => ""],
 ];
 
-const themes = [["", "Auto", "as the system says"], ["light", "Light", "light"], ["dark", "Dark", "dark"]];
+const themes = [
+  ["", "Auto", "as the system says"],
+  ["light", "Light", "light"],
+  ["dark", "Dark", "dark"],
+];
 
 /** Fills the page. */
 function start() {
   const data = JSON.parse(find("kiln-report").textContent);
   const { own, all } = readCompiles(data);
   const state = {
-    data, own, all, compile: own[0], tab: "overview", selected: null, query: "", graphKind: "kernels", sort: null, close: null,
+    data,
+    own,
+    all,
+    compile: own[0],
+    tab: "overview",
+    selected: null,
+    query: "",
+    graphKind: "kernels",
+    sort: null,
+    close: null,
     // What the view that is open does when these change.
-    onSelect: null, onQuery: null, onStyle: null,
+    onSelect: null,
+    onQuery: null,
+    onStyle: null,
     select: (launch, focuses) => selectLaunch(state, launch, focuses),
     open: (tab) => openTab(state, tab),
   };
@@ -71,12 +86,29 @@ function makeCompileChoice(state) {
 function makeTabs(state) {
   const tabs = views.map(([name, title, , number]) => {
     const extent = number(state.compile);
-    return make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view", "aria-selected": "false", onclick: () => openTab(state, name),
-      onfocus: (event) => event.target.matches(":focus-visible") && openTab(state, name) },
-      title, extent === "" ? null : make("span", { class: "count", text: extent.toLocaleString("en") }));
+    return make(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${name}`,
+        "aria-controls": "view",
+        "aria-selected": "false",
+        onclick: () => openTab(state, name),
+        onfocus: (event) => event.target.matches(":focus-visible") && openTab(state, name),
+      },
+      title,
+      extent === "" ? null : make("span", { class: "count", text: extent.toLocaleString("en") }),
+    );
   });
   find("tabs").replaceChildren(...tabs);
-  rove(tabs, Math.max(0, views.findIndex(([name]) => name === state.tab)));
+  rove(
+    tabs,
+    Math.max(
+      0,
+      views.findIndex(([name]) => name === state.tab),
+    ),
+  );
 }
 
 function openTab(state, name) {
@@ -112,7 +144,8 @@ function selectLaunch(state, launch, focuses) {
 
 /** The system's colours, or one of both. */
 function makeTheme(state) {
-  const button = find("theme"), system = matchMedia("(prefers-color-scheme: dark)");
+  const button = find("theme"),
+    system = matchMedia("(prefers-color-scheme: dark)");
   let chosen = 0;
   const apply = () => {
     const [name, text, words] = themes[chosen];

@@ -44,9 +44,13 @@ function shorten(text, length) {
   return text.length <= length ? text : `${text.slice(0, length - 1)}\u2026`;
 }
 
-const cppWords = new Set(("alignas auto bool break case char const constexpr continue do double else extern false float for if inline int int8_t int16_t int32_t " +
-  "int64_t namespace nullptr reinterpret_cast return short signed sizeof size_t static static_cast struct switch template true typename uint8_t uint16_t uint32_t " +
-  "uint64_t unsigned using void while").split(" "));
+const cppWords = new Set(
+  (
+    "alignas auto bool break case char const constexpr continue do double else extern false float for if inline int int8_t int16_t int32_t " +
+    "int64_t namespace nullptr reinterpret_cast return short signed sizeof size_t static static_cast struct switch template true typename uint8_t uint16_t uint32_t " +
+    "uint64_t unsigned using void while"
+  ).split(" "),
+);
 
 /** C++ as elements: comments, words of the language, vector types and numbers have colours. */
 function highlight(text) {
@@ -54,7 +58,8 @@ function highlight(text) {
   const pattern = /(\/\/[^\n]*)|("(?:[^"\\\n]|\\.)*")|\b(\d[\w.+]*)|\b([A-Za-z_]\w*)/g;
   let at = 0;
   for (const match of text.matchAll(pattern)) {
-    const kind = match[1] || match[2] ? "c" : match[3] ? "n" : cppWords.has(match[4]) ? "k" : /^[fiu](8|16|32|64)x\d+$/.test(match[4]) ? "t" : "";
+    const kind =
+      match[1] || match[2] ? "c" : match[3] ? "n" : cppWords.has(match[4]) ? "k" : /^[fiu](8|16|32|64)x\d+$/.test(match[4]) ? "t" : "";
     if (!kind) continue;
     pieces.push(text.slice(at, match.index), make("span", { class: kind, text: match[0] }));
     at = match.index + match[0].length;

@@ -1,6 +1,7 @@
 // A graph on a canvas: only what is in sight is drawn, and text only where it can be read.
 
-const leastScale = 0.002, mostScale = 3;
+const leastScale = 0.002,
+  mostScale = 3;
 
 class GraphView {
   /** `nodes`: {lines, family, share, label}; `edges`: [from, to]. `choose` is called with the number of a node, -1 for none. */
@@ -19,7 +20,8 @@ class GraphView {
       this.to[from].push(to);
     }
     for (const edge of edges) {
-      const xs = edge.points.map(({ x }) => x), ys = edge.points.map(({ y }) => y);
+      const xs = edge.points.map(({ x }) => x),
+        ys = edge.points.map(({ y }) => y);
       edge.box = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
     }
     this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": label, "aria-describedby": "graph-keys" });
@@ -86,7 +88,8 @@ class GraphView {
     this.x += dx;
     this.y += dy;
     // Some of the graph stays in sight.
-    const margin = 60, { width, height } = this.size;
+    const margin = 60,
+      { width, height } = this.size;
     this.x = Math.min(this.width - margin, Math.max(margin - width * this.scale, this.x));
     this.y = Math.min(this.height - margin, Math.max(margin - height * this.scale, this.y));
     this.redraw();
@@ -94,9 +97,13 @@ class GraphView {
 
   /** Brings a node into sight. */
   reveal(number) {
-    const node = this.nodes[number], margin = 20;
+    const node = this.nodes[number],
+      margin = 20;
     if (!node) return;
-    const x = this.x + node.x * this.scale, y = this.y + node.y * this.scale, wide = (node.width / 2) * this.scale + margin, high = (node.height / 2) * this.scale + margin;
+    const x = this.x + node.x * this.scale,
+      y = this.y + node.y * this.scale,
+      wide = (node.width / 2) * this.scale + margin,
+      high = (node.height / 2) * this.scale + margin;
     // Nothing moves that is well in sight.
     if (this.scale >= 0.5 && x > wide && x < this.width - wide && y > high && y < this.height - high) return this.redraw();
     this.scale = Math.max(this.scale, 0.7);
@@ -126,10 +133,16 @@ class GraphView {
       hideTip();
     });
     this.canvas.addEventListener("pointermove", (event) => {
-      const now = place(event), before = pointers.get(event.pointerId);
+      const now = place(event),
+        before = pointers.get(event.pointerId);
       if (!before) return this.hover(event, now);
       const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
-      if (other) this.zoom(Math.hypot(now.x - other.x, now.y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y)), other.x, other.y);
+      if (other)
+        this.zoom(
+          Math.hypot(now.x - other.x, now.y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y)),
+          other.x,
+          other.y,
+        );
       else this.pan(now.x - before.x, now.y - before.y);
       moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
       pointers.set(event.pointerId, now);
@@ -142,14 +155,19 @@ class GraphView {
     this.canvas.addEventListener("pointerup", end);
     this.canvas.addEventListener("pointercancel", end);
     this.canvas.addEventListener("pointerleave", () => this.hover(null, { x: -1e9, y: -1e9 }));
-    this.canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      const { x, y } = place(event), unit = event.deltaMode === 1 ? 18 : 1;
-      if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(-event.deltaY * unit * 0.004), x, y);
-      else if (event.shiftKey) this.pan(-event.deltaY * unit, 0);
-      else this.pan(-event.deltaX * unit, -event.deltaY * unit);
-      hideTip();
-    }, { passive: false });
+    this.canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        const { x, y } = place(event),
+          unit = event.deltaMode === 1 ? 18 : 1;
+        if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(-event.deltaY * unit * 0.004), x, y);
+        else if (event.shiftKey) this.pan(-event.deltaY * unit, 0);
+        else this.pan(-event.deltaX * unit, -event.deltaY * unit);
+        hideTip();
+      },
+      { passive: false },
+    );
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.map.addEventListener("pointerdown", (event) => this.jump(event));
     this.map.addEventListener("pointermove", (event) => event.buttons && this.jump(event));
@@ -177,11 +195,17 @@ class GraphView {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const near = (list) => {
       const here = this.nodes[this.selected];
-      return list.reduce((best, v) => (best < 0 || Math.abs(this.nodes[v].x - here.x) < Math.abs(this.nodes[best].x - here.x) ? v : best), -1);
+      return list.reduce(
+        (best, v) => (best < 0 || Math.abs(this.nodes[v].x - here.x) < Math.abs(this.nodes[best].x - here.x) ? v : best),
+        -1,
+      );
     };
     const beside = (step) => {
       const here = this.nodes[this.selected];
-      const row = this.nodes.map((_, v) => v).filter((v) => this.nodes[v].layer === here.layer).sort((a, b) => this.nodes[a].x - this.nodes[b].x);
+      const row = this.nodes
+        .map((_, v) => v)
+        .filter((v) => this.nodes[v].layer === here.layer)
+        .sort((a, b) => this.nodes[a].x - this.nodes[b].x);
       return row[row.indexOf(this.selected) + step] ?? -1;
     };
     const moves = {
@@ -224,7 +248,9 @@ class GraphView {
   }
 
   draw() {
-    const context = this.canvas.getContext("2d"), ratio = devicePixelRatio || 1, { scale } = this;
+    const context = this.canvas.getContext("2d"),
+      ratio = devicePixelRatio || 1,
+      { scale } = this;
     this.colours ??= this.readColours();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = this.colours.ground;
@@ -284,20 +310,24 @@ class GraphView {
   trace(context, points) {
     context.moveTo(points[0].x, points[0].y);
     for (let i = 1; i < points.length; ++i) {
-      const a = points[i - 1], b = points[i], middle = (a.y + b.y) / 2;
+      const a = points[i - 1],
+        b = points[i],
+        middle = (a.y + b.y) / 2;
       context.bezierCurveTo(a.x, middle, b.x, middle, b.x, b.y);
     }
   }
 
   drawNode(context, node, v) {
     const { colours, scale } = this;
-    const left = node.x - node.width / 2, top = node.y - node.height / 2;
+    const left = node.x - node.width / 2,
+      top = node.y - node.height / 2;
     const isFaded = this.marked && !this.marked.has(v);
     const main = node.family ? colours[node.family] : colours.soft;
     context.globalAlpha = isFaded ? 0.28 : 1;
     if (scale < 0.3) {
       // At least some pixels wide, so that the whole can be seen.
-      const width = Math.max(node.width, 5 / scale), height = Math.max(node.height, 1 / scale);
+      const width = Math.max(node.width, 5 / scale),
+        height = Math.max(node.height, 1 / scale);
       context.fillStyle = v === this.selected ? colours.accent : main;
       context.fillRect(node.x - width / 2, node.y - height / 2, width, height);
       context.globalAlpha = 1;
@@ -325,7 +355,8 @@ class GraphView {
 
   drawLines(context, node, left, top) {
     const { colours } = this;
-    const indent = node.family ? 15 : 12, room = node.width - indent - 10;
+    const indent = node.family ? 15 : 12,
+      room = node.width - indent - 10;
     context.textBaseline = "alphabetic";
     node.lines.forEach((line, i) => {
       context.font = i === 0 ? "600 13px system-ui, sans-serif" : "12px system-ui, sans-serif";
@@ -342,7 +373,8 @@ class GraphView {
     if (this.cuts.has(key)) return this.cuts.get(key);
     let result = text;
     if (context.measureText(text).width > room) {
-      let low = 0, high = text.length;
+      let low = 0,
+        high = text.length;
       while (low < high) {
         const middle = (low + high + 1) >> 1;
         if (context.measureText(`${text.slice(0, middle)}\u2026`).width <= room) low = middle;
@@ -360,7 +392,9 @@ class GraphView {
     const most = { width: 150, height: 190 };
     const { width, height } = this.size;
     this.mapScale = Math.min(most.width / (width + 1), most.height / (height + 1));
-    const w = Math.max(44, width * this.mapScale + 12), h = Math.max(44, height * this.mapScale + 12), ratio = devicePixelRatio || 1;
+    const w = Math.max(44, width * this.mapScale + 12),
+      h = Math.max(44, height * this.mapScale + 12),
+      ratio = devicePixelRatio || 1;
     this.mapX = (w - width * this.mapScale) / 2;
     this.mapY = (h - height * this.mapScale) / 2;
     this.map.width = w * ratio;
@@ -380,13 +414,17 @@ class GraphView {
 
   drawSight([left, top, right, bottom]) {
     if (!this.whole) return;
-    const context = this.map.getContext("2d"), ratio = devicePixelRatio || 1, s = this.mapScale;
+    const context = this.map.getContext("2d"),
+      ratio = devicePixelRatio || 1,
+      s = this.mapScale;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, this.map.width, this.map.height);
     context.drawImage(this.whole, 0, 0);
     context.setTransform(ratio, 0, 0, ratio, ratio * this.mapX, ratio * this.mapY);
-    const x = Math.max(left * s, -this.mapX + 1), y = Math.max(top * s, -this.mapY + 1);
-    const x2 = Math.min(right * s, this.map.width / ratio - this.mapX - 1), y2 = Math.min(bottom * s, this.map.height / ratio - this.mapY - 1);
+    const x = Math.max(left * s, -this.mapX + 1),
+      y = Math.max(top * s, -this.mapY + 1);
+    const x2 = Math.min(right * s, this.map.width / ratio - this.mapX - 1),
+      y2 = Math.min(bottom * s, this.map.height / ratio - this.mapY - 1);
     context.strokeStyle = this.colours.accent;
     context.lineWidth = 2;
     context.strokeRect(x, y, Math.max(2, x2 - x), Math.max(2, y2 - y));
@@ -398,105 +436,4 @@ class GraphView {
     this.drawMap();
     this.redraw();
   }
-}
-
-//===- The two graphs of a report ------------------------------------------===//
-
-const boxWidth = 226;
-
-/** Kernels as they are launched, with the model's inputs and outputs. */
-function makeKernelGraph(compile) {
-  const nodes = [], edges = [], most = Math.max(...compile.launches.map(({ share }) => share), 1e-9);
-  const add = (node) => nodes.push(node) - 1;
-  const signature = (number) => compile.raw.buffers[number];
-  const ends = (number, what) => ({
-    lines: [shorten(signature(number).name, 34), `${what}, ${bytesText(signature(number).bytes)}`], width: 190, height: 46, family: "",
-    label: `${what} ${signature(number).name}, ${bytesText(signature(number).bytes)}`,
-  });
-  // In the order in which things are ready: inputs, launches, outputs.
-  for (const [number, readers] of compile.inputs) {
-    const at = add(ends(number, "input"));
-    for (const reader of readers) edges.push([at, reader]);
-  }
-  const first = nodes.length;
-  for (const edge of edges) edge[1] += first;
-  for (const launch of compile.launches) {
-    add({
-      lines: [launch.algorithm, launch.operations || launch.title, launch.title], width: boxWidth, height: 64, family: launch.family, share: launch.share / most, launch,
-      label: describeLaunch(compile, launch),
-    });
-    for (const from of launch.from.keys()) edges.push([first + from, first + launch.index]);
-  }
-  for (const [number, writers] of compile.outputs) {
-    const at = add(ends(number, "output"));
-    for (const writer of writers) edges.push([first + writer, at]);
-  }
-  return { nodes, edges, find: (launch) => first + launch.index };
-}
-
-/** The ONNX nodes as they are in the file, each in the colour of the kernel that computes it. */
-function makeOnnxGraph(compile) {
-  const { graph } = compile.report;
-  const nodes = graph.nodes.map((row, i) => {
-    const launch = row.kind === "node" ? compile.launchOf(i) : null;
-    if (row.kind !== "node") return { lines: [shorten(row.name, 34), `${row.kind} ${row.type}`], width: 190, height: 46, family: "", label: `${row.kind} ${row.name} ${row.type}` };
-    const where = launch ? `computed by kernel ${launch.index + 1}, ${launch.algorithm}` : "needs no kernel";
-    return {
-      lines: [row.op || row.name, bareName(row.name), launch ? `${launch.index + 1}  ${launch.algorithm}` : "no kernel"], width: boxWidth, height: 64,
-      family: launch?.family ?? "move", share: 0, launch, label: `${row.name}\n${row.type}\n${where}`,
-    };
-  });
-  return { nodes, edges: graph.edges.map(([from, to]) => [from, to]), find: (launch) => launch.nodes[launch.nodes.length - 1] ?? -1 };
-}
-
-function describeLaunch(compile, launch) {
-  const time = compile.bench ? `, ${timeText(launch.ms)}` : "";
-  return `Kernel ${launch.index + 1} of ${compile.launches.length}: ${launch.algorithm}\n${launch.operations || "moves data"}\n${launch.names.join(" ")}\n` +
-    `${workText(launch.flops)}, ${bytesText(launch.bytes)}${time}, ${percentText(launch.share)} of ${compile.bench ? "the time" : "the estimated time"}`;
-}
-
-function showGraph(state, box) {
-  const { compile } = state;
-  let view = null;
-  const tools = make("div", { class: "tools" });
-  const area = make("div", { class: "canvas-box" });
-  const open = (kind) => {
-    state.graphKind = kind;
-    view?.close();
-    area.replaceChildren();
-    const graph = kind === "onnx" ? makeOnnxGraph(compile) : makeKernelGraph(compile);
-    const label = kind === "onnx" ? "Graph of ONNX nodes" : "Graph of kernels";
-    view = new GraphView(area, graph.nodes, graph.edges, (number, focuses) => state.select(graph.nodes[number]?.launch ?? null, focuses), label);
-    const refresh = () => {
-      view.selected = state.selected ? graph.find(state.selected) : -1;
-      const query = state.query.toLowerCase();
-      view.marked = query ? new Set(graph.nodes.map((_, v) => v).filter((v) => graph.nodes[v].label.toLowerCase().includes(query))) : null;
-      view.redraw();
-    };
-    state.onSelect = (launch, wasHere) => {
-      refresh();
-      if (launch && !wasHere) view.reveal(view.selected);
-    };
-    state.onQuery = () => {
-      refresh();
-      const [hit] = view.marked ?? [];
-      if (hit !== undefined) view.reveal(hit);
-    };
-    state.onStyle = () => view.restyle();
-    refresh();
-    if (state.selected) requestAnimationFrame(() => view.reveal(view.selected));
-  };
-  const button = (text, label, action) => make("button", { type: "button", text, "aria-label": label, title: label, onclick: action });
-  tools.append(makeChoice("Graph", [["kernels", "Kernels"], ["onnx", "ONNX nodes"]], state.graphKind, open), makeLegend(compile), make("span", { class: "spacer" }),
-    make("span", { class: "zoom" }, button("\u2212", "Zoom out", () => view.zoom(0.8)), button("+", "Zoom in", () => view.zoom(1.25)), button("Fit", "Show all", () => view.fit())));
-  box.classList.add("fill");
-  box.append(tools, area, make("div", { class: "keys", id: "graph-keys", text: "Arrow keys follow edges, Enter opens, + - 0 zoom. Drag to move, Ctrl + wheel to zoom." }));
-  open(state.graphKind);
-  return () => view.close();
-}
-
-function makeLegend(compile) {
-  const used = new Set(compile.launches.map(({ family }) => family));
-  return make("span", { class: "legend" }, families.filter(([name]) => used.has(name)).map(([name, words]) =>
-    make("span", {}, make("span", { class: "dot", style: `background: var(--${name})` }), words)));
 }

@@ -1,11 +1,14 @@
 // A layered layout in linear time: layers by longest path, an order with few crossings by barycentres, and places by least squares.
 
-const layerGap = 46, nodeGap = 26, laneWidth = 18;
+const layerGap = 46,
+  nodeGap = 26,
+  laneWidth = 18;
 
 /** The layer of each node. Edges against the order of the nodes, which loops have, count for nothing. */
 function findLayers(nodes, edges) {
   const layer = new Int32Array(nodes.length);
-  const after = nodes.map(() => []), hasBefore = new Uint8Array(nodes.length);
+  const after = nodes.map(() => []),
+    hasBefore = new Uint8Array(nodes.length);
   for (const [from, to] of edges)
     if (from < to) {
       after[from].push(to);
@@ -27,7 +30,8 @@ function placeRow(row, wanted, places, widths) {
     // Without the offset, places only have to ascend: neighbours that would not share a mean.
     blocks.push({ sum: wanted[v] - offset, count: 1, first: i });
     while (blocks.length > 1) {
-      const last = blocks[blocks.length - 1], before = blocks[blocks.length - 2];
+      const last = blocks[blocks.length - 1],
+        before = blocks[blocks.length - 2];
       if (before.sum / before.count <= last.sum / last.count) break;
       before.sum += last.sum;
       before.count += last.count;
@@ -50,7 +54,10 @@ function layOut(nodes, edges) {
   const chains = edges.map(([from, to]) => [from, to]);
   // Edges over several layers have lanes, the short ones first, as long as there are not too many in all.
   let budget = 6 * nodes.length + 200;
-  const long = edges.map((edge, i) => [layer[edge[1]] - layer[edge[0]], i]).filter(([span]) => span > 1).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const long = edges
+    .map((edge, i) => [layer[edge[1]] - layer[edge[0]], i])
+    .filter(([span]) => span > 1)
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   for (const [span, i] of long) {
     if ((budget -= span - 1) < 0) break;
     const [from, to] = edges[i];
@@ -62,7 +69,8 @@ function layOut(nodes, edges) {
     }
     chains[i] = [from, ...lanes, to];
   }
-  const up = layer.map(() => []), down = layer.map(() => []);
+  const up = layer.map(() => []),
+    down = layer.map(() => []);
   for (const chain of chains)
     for (let i = 1; i < chain.length; ++i)
       if (layer[chain[i]] === layer[chain[i - 1]] + 1) {
@@ -72,7 +80,8 @@ function layOut(nodes, edges) {
   const rows = [];
   layer.forEach((at, v) => (rows[at] ??= []).push(v));
   orderRows(rows, up, down);
-  const places = new Float64Array(layer.length), wanted = new Float64Array(layer.length);
+  const places = new Float64Array(layer.length),
+    wanted = new Float64Array(layer.length);
   for (const row of rows) placeRow(row, wanted, places, widths);
   for (let pass = 0; pass < 8; ++pass) {
     const downwards = pass % 2 === 0;
@@ -97,10 +106,12 @@ function orderRows(rows, up, down) {
     const downwards = pass % 2 === 0;
     for (let i = 0; i < rows.length; ++i) {
       const row = rows[downwards ? i : rows.length - 1 - i];
-      const key = new Map(row.map((v) => {
-        const near = downwards ? up[v] : down[v];
-        return [v, near.length ? near.reduce((sum, u) => sum + position[u], 0) / near.length : position[v]];
-      }));
+      const key = new Map(
+        row.map((v) => {
+          const near = downwards ? up[v] : down[v];
+          return [v, near.length ? near.reduce((sum, u) => sum + position[u], 0) / near.length : position[v]];
+        }),
+      );
       row.sort((a, b) => key.get(a) - key.get(b) || position[a] - position[b]);
       renumber(row);
     }
@@ -115,7 +126,8 @@ function setPoints(nodes, edges, chains, rows, layer, places, widths) {
     tops.push(y + height / 2);
     y += height + layerGap;
   }
-  let left = Infinity, right = -Infinity;
+  let left = Infinity,
+    right = -Infinity;
   places.forEach((x, v) => {
     left = Math.min(left, x - widths[v] / 2);
     right = Math.max(right, x + widths[v] / 2);

@@ -10,7 +10,11 @@ class ArenaView {
     // The launches in sight.
     this.from = 0;
     this.to = Math.max(1, this.rows.length);
-    this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": "Arena over time. Left and right arrow keys go from launch to launch, + - 0 zoom." });
+    this.canvas = make("canvas", {
+      tabindex: 0,
+      role: "application",
+      "aria-label": "Arena over time. Left and right arrow keys go from launch to launch, + - 0 zoom.",
+    });
     this.area = make("div", { class: "canvas-box", style: "height: 430px" }, this.canvas);
     this.text = make("div", { class: "note", style: "min-height: 21px; margin: 10px 0 8px" });
     this.list = make("div", { class: "scroll", style: "min-height: 160px" });
@@ -28,7 +32,10 @@ class ArenaView {
   /** The kind of the kernel that writes a buffer first. */
   familyOf(buffer) {
     const number = this.compile.raw.buffers.indexOf(buffer);
-    return this.compile.launches.slice(Math.max(0, buffer.first), buffer.last + 1).find(({ raw }) => raw.writes.includes(number))?.family ?? "move";
+    return (
+      this.compile.launches.slice(Math.max(0, buffer.first), buffer.last + 1).find(({ raw }) => raw.writes.includes(number))?.family ??
+      "move"
+    );
   }
 
   get frame() {
@@ -43,13 +50,15 @@ class ArenaView {
     return bottom - (bytes / this.bytes) * (bottom - top);
   }
   timeAt(event) {
-    const { left, right } = this.frame, place = this.canvas.getBoundingClientRect();
+    const { left, right } = this.frame,
+      place = this.canvas.getBoundingClientRect();
     const time = Math.floor(this.from + ((event.clientX - place.left - left) / (right - left)) * (this.to - this.from));
     return Math.min(this.rows.length - 1, Math.max(0, time));
   }
 
   draw() {
-    const { clientWidth, clientHeight } = this.canvas, ratio = devicePixelRatio || 1;
+    const { clientWidth, clientHeight } = this.canvas,
+      ratio = devicePixelRatio || 1;
     if (!clientWidth) return;
     this.canvas.width = clientWidth * ratio;
     this.canvas.height = clientHeight * ratio;
@@ -66,8 +75,10 @@ class ArenaView {
     context.clip();
     this.compile.arena.forEach((buffer, i) => {
       if (buffer.last < this.from || buffer.first > this.to) return;
-      const x = this.x(Math.max(0, buffer.first)), y = this.y(buffer.offset + buffer.bytes);
-      const width = Math.max(1, this.x(buffer.last + 1) - x - 0.6), height = Math.max(1, this.y(buffer.offset) - y - 0.6);
+      const x = this.x(Math.max(0, buffer.first)),
+        y = this.y(buffer.offset + buffer.bytes);
+      const width = Math.max(1, this.x(buffer.last + 1) - x - 0.6),
+        height = Math.max(1, this.y(buffer.offset) - y - 0.6);
       const isOfSelected = this.time >= buffer.first && this.time <= buffer.last;
       context.globalAlpha = this.time < 0 || isOfSelected ? 0.85 : 0.4;
       context.fillStyle = palette[this.colours[i]];
@@ -107,7 +118,8 @@ class ArenaView {
     context.strokeStyle = colour("faint");
     context.fillStyle = colour("soft");
     context.lineWidth = 1;
-    const step = 10 ** Math.floor(Math.log10(this.bytes / 2)), unit = this.bytes / step > 5 ? 2 * step : step;
+    const step = 10 ** Math.floor(Math.log10(this.bytes / 2)),
+      unit = this.bytes / step > 5 ? 2 * step : step;
     for (let at = 0; at <= this.bytes; at += unit) {
       context.textAlign = "right";
       context.fillText(bytesText(at), left - 7, this.y(at) + 4);
@@ -117,7 +129,11 @@ class ArenaView {
       context.stroke();
     }
     context.textAlign = "center";
-    context.fillText(`launches ${Math.floor(this.from) + 1} to ${Math.ceil(this.to)} of ${this.rows.length}`, (left + right) / 2, bottom + 24);
+    context.fillText(
+      `launches ${Math.floor(this.from) + 1} to ${Math.ceil(this.to)} of ${this.rows.length}`,
+      (left + right) / 2,
+      bottom + 24,
+    );
     context.textAlign = "left";
     context.strokeStyle = colour("line");
     context.strokeRect(left, top, right - left, bottom - top);
@@ -146,14 +162,21 @@ class ArenaView {
   }
 
   hover(event) {
-    const { left, right, top, bottom } = this.frame, place = this.canvas.getBoundingClientRect();
+    const { left, right, top, bottom } = this.frame,
+      place = this.canvas.getBoundingClientRect();
     const at = { x: event.clientX - place.left, y: event.clientY - place.top };
     if (at.x < left || at.x > right || at.y < top || at.y > bottom) return hideTip();
-    const time = this.timeAt(event), offset = ((bottom - at.y) / (bottom - top)) * this.bytes;
+    const time = this.timeAt(event),
+      offset = ((bottom - at.y) / (bottom - top)) * this.bytes;
     const buffer = this.rows[time]?.buffers.find((each) => offset >= each.offset && offset < each.offset + each.bytes);
     const launch = this.compile.launches[time];
-    showTip(buffer ? `${buffer.name || "buffer"}\n${bytesText(buffer.bytes)} of ${buffer.element} at ${buffer.offset.toLocaleString("en")}\nlaunches ${buffer.first + 1} to ${buffer.last + 1}`
-      : `Launch ${time + 1}, ${launch?.algorithm}\n${bytesText(this.rows[time]?.live)} in use`, event.clientX, event.clientY);
+    showTip(
+      buffer
+        ? `${buffer.name || "buffer"}\n${bytesText(buffer.bytes)} of ${buffer.element} at ${buffer.offset.toLocaleString("en")}\nlaunches ${buffer.first + 1} to ${buffer.last + 1}`
+        : `Launch ${time + 1}, ${launch?.algorithm}\n${bytesText(this.rows[time]?.live)} in use`,
+      event.clientX,
+      event.clientY,
+    );
   }
 
   key(event) {
@@ -187,10 +210,40 @@ class ArenaView {
     }
     this.text.textContent = `Launch ${time + 1}, ${this.compile.launches[time].algorithm}: ${bytesText(row.live)} in use by ${count(row.buffers.length, "buffer")}, up to byte ${row.top.toLocaleString("en")}.`;
     announce(this.text.textContent);
-    this.list.replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ["Buffer", "Offset", "Bytes", "Type", "In use"].map((name, i) => make("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null, text: name })))),
-      make("tbody", {}, [...row.buffers].sort((a, b) => b.offset - a.offset).map((buffer) => make("tr", {}, make("td", { text: buffer.name || "buffer" }),
-        make("td", { class: "number", text: buffer.offset.toLocaleString("en") }), make("td", { class: "number", text: bytesText(buffer.bytes) }),
-        make("td", {}, make("code", { text: buffer.element })), make("td", { text: `launches ${buffer.first + 1} to ${buffer.last + 1}` }))))));
+    this.list.replaceChildren(
+      make(
+        "table",
+        {},
+        make(
+          "thead",
+          {},
+          make(
+            "tr",
+            {},
+            ["Buffer", "Offset", "Bytes", "Type", "In use"].map((name, i) =>
+              make("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null, text: name }),
+            ),
+          ),
+        ),
+        make(
+          "tbody",
+          {},
+          [...row.buffers]
+            .sort((a, b) => b.offset - a.offset)
+            .map((buffer) =>
+              make(
+                "tr",
+                {},
+                make("td", { text: buffer.name || "buffer" }),
+                make("td", { class: "number", text: buffer.offset.toLocaleString("en") }),
+                make("td", { class: "number", text: bytesText(buffer.bytes) }),
+                make("td", {}, make("code", { text: buffer.element })),
+                make("td", { text: `launches ${buffer.first + 1} to ${buffer.last + 1}` }),
+              ),
+            ),
+        ),
+      ),
+    );
   }
 }
 
@@ -203,12 +256,33 @@ function showMemory(state, box) {
   const most = Math.max(...compile.memory.map(({ live }) => live));
   const peak = compile.memory.findIndex(({ live }) => live === most);
   const sizes = compile.sizesText ? ` For ${compile.sizesText}.` : "";
-  const section = make("section", { class: "panel" }, make("h2", { text: `Arena: ${bytesText(compile.arenaBytes)}` }),
-    make("p", { class: "note", text: `The line shows the bytes in use; at most ${bytesText(most)}, during launch ${peak + 1}. The arena can never be smaller than that. ` +
-      `Colours are the kinds of the kernels that write the buffers.${sizes}` }));
+  const section = make(
+    "section",
+    { class: "panel" },
+    make("h2", { text: `Arena: ${bytesText(compile.arenaBytes)}` }),
+    make("p", {
+      class: "note",
+      text:
+        `The line shows the bytes in use; at most ${bytesText(most)}, during launch ${peak + 1}. The arena can never be smaller than that. ` +
+        `Colours are the kinds of the kernels that write the buffers.${sizes}`,
+    }),
+  );
   const button = (text, label, action) => make("button", { type: "button", text, "aria-label": label, title: label, onclick: action });
-  section.append(make("div", { class: "tools", style: "border: 0; padding: 0 0 8px" }, makeLegend(compile), make("span", { class: "spacer" }), make("span", { class: "zoom" },
-    button("\u2212", "Show more launches", () => view.zoom(1.4)), button("+", "Show fewer launches", () => view.zoom(0.7)), button("All", "Show all launches", () => view.zoom(Infinity)))));
+  section.append(
+    make(
+      "div",
+      { class: "tools", style: "border: 0; padding: 0 0 8px" },
+      makeLegend(compile),
+      make("span", { class: "spacer" }),
+      make(
+        "span",
+        { class: "zoom" },
+        button("\u2212", "Show more launches", () => view.zoom(1.4)),
+        button("+", "Show fewer launches", () => view.zoom(0.7)),
+        button("All", "Show all launches", () => view.zoom(Infinity)),
+      ),
+    ),
+  );
   box.append(section);
   const view = new ArenaView(state, section);
   state.onSelect = (launch) => launch?.index !== view.time && view.show(launch ? launch.index : -1);

@@ -149,7 +149,8 @@ class Compile {
       for (let time = Math.max(0, buffer.first); time <= buffer.last && time < at.length; ++time) at[time].push(buffer);
     this.memoryRows = at.map((alive) => {
       // Two buffers in one place, of which a launch writes one over the other, count once.
-      let live = 0, end = 0;
+      let live = 0,
+        end = 0;
       for (const { offset, bytes } of alive.sort((a, b) => a.offset - b.offset)) {
         live += Math.max(0, offset + bytes - Math.max(offset, end));
         end = Math.max(end, offset + bytes);
@@ -168,7 +169,9 @@ class Compile {
   }
   /** Sizes of dynamic dimensions that the numbers are for, as text. */
   get sizesText() {
-    return Object.entries(this.raw.counted_for).map(([name, size]) => `${name} = ${size}`).join(", ");
+    return Object.entries(this.raw.counted_for)
+      .map(([name, size]) => `${name} = ${size}`)
+      .join(", ");
   }
 }
 

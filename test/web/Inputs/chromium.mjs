@@ -6,10 +6,23 @@ import { join } from "node:path";
 
 export async function openPage(url, { width = 1360, height = 860 } = {}) {
   const profile = mkdtempSync(join(tmpdir(), "browser-"));
-  const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe", `--user-data-dir=${profile}`];
+  const flags = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+    `--user-data-dir=${profile}`,
+  ];
   const browser = spawn("chromium", flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
-  const waiting = new Map(), faults = [], requests = [];
-  let number = 0, text = "", session, onEvent = () => {};
+  const waiting = new Map(),
+    faults = [],
+    requests = [];
+  let number = 0,
+    text = "",
+    session,
+    onEvent = () => {};
   const ended = new Promise((resolve) => browser.on("exit", resolve));
   browser.stdio[4].on("data", (data) => {
     text += data;
@@ -25,7 +38,8 @@ export async function openPage(url, { width = 1360, height = 860 } = {}) {
     }
     const { method, params } = message;
     if (method === "Runtime.exceptionThrown") faults.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
-    if (method === "Runtime.consoleAPICalled" && ["error", "warning", "assert"].includes(params.type)) faults.push(params.args.map(({ value }) => value).join(" "));
+    if (method === "Runtime.consoleAPICalled" && ["error", "warning", "assert"].includes(params.type))
+      faults.push(params.args.map(({ value }) => value).join(" "));
     if (method === "Log.entryAdded" && params.entry.level === "error") faults.push(params.entry.text);
     if (method === "Network.requestWillBeSent") requests.push(params.request.url);
     onEvent(method);
@@ -65,12 +79,19 @@ export async function openPage(url, { width = 1360, height = 860 } = {}) {
     },
     async key(key, modifiers = 0) {
       const codes = { Enter: 13, Tab: 9, Escape: 27, Home: 36, End: 35, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 };
-      const event = { key, code: key, windowsVirtualKeyCode: codes[key] ?? key.toUpperCase().charCodeAt(0), modifiers, text: key === "Enter" ? "\r" : key.length === 1 ? key : undefined };
+      const event = {
+        key,
+        code: key,
+        windowsVirtualKeyCode: codes[key] ?? key.toUpperCase().charCodeAt(0),
+        modifiers,
+        text: key === "Enter" ? "\r" : key.length === 1 ? key : undefined,
+      };
       await send("Input.dispatchKeyEvent", { type: "keyDown", ...event });
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...event });
     },
     async click(x, y) {
-      for (const type of ["mousePressed", "mouseReleased"]) await send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
+      for (const type of ["mousePressed", "mouseReleased"])
+        await send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
     },
     /** Two frames later, all that was asked for is drawn. */
     settle: () => page.run("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 30))))"),
