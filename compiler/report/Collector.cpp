@@ -46,8 +46,17 @@ static llvm::json::Array listOperations(nn::GroupOp group, ArrayAttr symbols, Gr
   return list;
 }
 
+/// What the step of a plan multiplies.
+static StringRef findOperands(kernel::PlanAttr plan, kernel::TargetAttr target) {
+  for (kernel::StepAttr step : target ? target.getSteps() : ArrayRef<kernel::StepAttr>())
+    if (!plan.getStep().empty() && step.getFunction() == plan.getStep())
+      return nameOperands(step.getRhs());
+  return "real";
+}
+
 std::vector<ReportCollector::Group> ReportCollector::listGroups(ModuleOp module) {
   std::vector<Group> list;
+  kernel::TargetAttr target = kernel::getTarget(module);
   auto symbols = module->getAttrOfType<ArrayAttr>(nn::symbolsAttrName);
   module.walk([&](nn::GroupOp group) {
     llvm::json::Object row{{"form", stringifyEnum(group.getForm()).str()}, {"operations", listOperations(group, symbols, graph)}};
@@ -57,7 +66,7 @@ std::vector<ReportCollector::Group> ReportCollector::listGroups(ModuleOp module)
     for (Type type : group.getResultTypes())
       results.push_back(jsonText(describeType(type, symbols)));
     row["results"] = std::move(results);
-    list.push_back({group.getLoc(), std::move(row)});
+    list.push_back({group.getLoc(), group.getPlan() ? findOperands(*group.getPlan(), target) : "real", std::move(row)});
   });
   return list;
 }
@@ -125,8 +134,11 @@ llvm::Expected<llvm::json::Object> ReportCollector::describeTarget(const Compila
   llvm::json::Array launches, groupRows;
   for (const LaunchRow &launch : entry.launches) {
     llvm::json::Object row = toJson(launch, graph);
-    row["kernel"] = kernels->numbers.lookup(launch.kernel);
-    row["group"] = finder.find(launch.location);
+    int64_t kernel = kernels->numbers.lookup(launch.kernel), group = finder.find(launch.location);
+    row["kernel"] = kernel;
+    row["group"] = group;
+    if (group >= 0 && known[group].operands != "real")
+      (*kernels->rows[kernel].getAsObject())["operands"] = known[group].operands;
     launches.push_back(std::move(row));
   }
   for (const Group &group : known)

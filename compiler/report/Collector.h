@@ -24,6 +24,8 @@ private:
   /// A group after the target stage. Its location is that of its launch.
   struct Group {
     mlir::Location location;
+    /// What its step multiplies: real, bytes or bf16.
+    llvm::StringRef operands;
     llvm::json::Object row;
   };
   std::vector<Group> listGroups(mlir::ModuleOp module);

@@ -11,12 +11,14 @@ using namespace mlir;
 
 namespace kiln {
 
-/// What a kernel multiplies, and so which peak its operations are measured against: as `kiln bench` has it.
+StringRef nameOperands(Type element) { return element.isInteger(8) ? "bytes" : element.isBF16() ? "bf16" : "real"; }
+
+/// What the steps of a kernel multiply. Those for whole tiles are calls, of which the plan knows more.
 static StringRef findOperands(func::FuncOp kernel) {
   StringRef operands = "real";
   kernel.walk([&](kernel::StepOp step) {
-    Type element = getElementTypeOrSelf(step.getRhs().getType());
-    operands = element.isInteger(8) ? "bytes" : element.isBF16() ? "bf16" : operands;
+    if (StringRef own = nameOperands(getElementTypeOrSelf(step.getRhs().getType())); own != "real")
+      operands = own;
   });
   return operands;
 }
@@ -74,9 +76,9 @@ llvm::json::Object describeMachine(ModuleOp module) {
   int64_t lanes = target.lanes(32);
   llvm::json::Object peaks{{"real", 2 * lanes}};
   for (kernel::StepAttr step : target.getSteps()) {
-    StringRef kind = step.getRhs().isInteger(8) ? "bytes" : step.getRhs().isBF16() ? "bf16" : "";
+    StringRef kind = nameOperands(step.getRhs());
     // An instruction for whole tiles takes many times as long, and how many is not known.
-    if (!kind.empty() && step.getRows() == 1)
+    if (step.getRows() == 1)
       peaks.try_emplace(kind, 2 * step.getLanes() * step.getDepth());
   }
   llvm::json::Object rates{{"L1", int64_t(target.getVectorBits() / 8)}, {"L2", target.tuned(kernel::Tuned::L2Rate)},

@@ -14,6 +14,9 @@ struct KernelList {
   llvm::StringMap<int64_t> numbers;
 };
 
+/// Which peak operations on such elements are measured against, as `kiln bench` has it: real, bytes or bf16.
+llvm::StringRef nameOperands(mlir::Type element);
+
 /// The kernels of a module, each with its decision and its C++.
 llvm::Expected<KernelList> listKernels(const Signature &signature, GraphRows &graph);
 
