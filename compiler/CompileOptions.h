@@ -14,6 +14,8 @@
 
 namespace kiln {
 
+struct Compilation;
+
 enum class Accuracy { Strict, Default, Fast };
 
 /// The values inside a model that a compile exposes as additional outputs. `kiln verify` compares two compiles that expose the same values.
@@ -116,6 +118,8 @@ struct CompileOptions {
   std::string crashIn;
   /// Called at the start of each step with its name, done and total counts; may be empty.
   std::function<void(const std::string &step, unsigned done, unsigned total)> progress;
+  /// Called after import and each stage on IR, with its name and the modules as they are then; may be empty. Not for a library of several models.
+  std::function<void(const std::string &stage, const Compilation &compilation)> afterStage;
 };
 
 } // namespace kiln

@@ -84,16 +84,21 @@ Decision describeGroup(nn::GroupOp group) {
           readRefusals(group.getRefusalsAttr())};
 }
 
+Decision describeKernel(func::FuncOp kernel) {
+  return {"", joinText(kernel->getAttr(kernel::nodesAttrName)), joinText(kernel->getAttr(kernel::algorithmAttrName)),
+          joinText(kernel->getAttr(kernel::reasonAttrName)), joinText(kernel->getAttr(kernel::shapesAttrName)), findExponential(kernel),
+          readRefusals(kernel->getAttr(kernel::refusalsAttrName))};
+}
+
 static void collectDecisions(ModuleOp module, const std::string &target, std::vector<Decision> &decisions) {
-  module.walk([&](nn::GroupOp group) {
-    decisions.push_back(describeGroup(group));
-    decisions.back().target = target;
-  });
+  auto add = [&](Decision decision) {
+    decision.target = target;
+    decisions.push_back(std::move(decision));
+  };
+  module.walk([&](nn::GroupOp group) { add(describeGroup(group)); });
   for (auto kernel : module.getOps<func::FuncOp>())
-    if (Attribute nodes = kernel->getAttr(kernel::nodesAttrName))
-      decisions.push_back({target, joinText(nodes), joinText(kernel->getAttr(kernel::algorithmAttrName)), joinText(kernel->getAttr(kernel::reasonAttrName)),
-                           joinText(kernel->getAttr(kernel::shapesAttrName)), findExponential(kernel),
-                           readRefusals(kernel->getAttr(kernel::refusalsAttrName))});
+    if (kernel->hasAttr(kernel::nodesAttrName))
+      add(describeKernel(kernel));
 }
 
 std::vector<Decision> collectDecisions(const Compilation &compilation) {
@@ -196,16 +201,21 @@ std::string toLine(const Decision &decision) {
   return line + "; exp within " + llvm::to_string(llvm::format("%g", ulpBound(decision.exponential.c_str()))) + " ulp";
 }
 
+MemoryUse describeMemory(const TargetModule &target) {
+  auto take = [&](StringRef name) {
+    auto value = (*target.module)->getAttrOfType<IntegerAttr>(name);
+    return value ? value.getInt() : -1;
+  };
+  return {take(nn::transposesAttrName), take(kernel::workspaceBytesAttrName), take(kernel::workspaceLowerBoundAttrName)};
+}
+
 MemoryUse describeMemory(const Compilation &compilation) {
   MemoryUse use;
-  auto take = [](ModuleOp module, StringRef name, int64_t &most) {
-    if (auto value = module->getAttrOfType<IntegerAttr>(name))
-      most = std::max(most, value.getInt());
-  };
   for (const TargetModule &target : compilation.targets) {
-    take(*target.module, nn::transposesAttrName, use.layoutConversions);
-    take(*target.module, kernel::workspaceBytesAttrName, use.workspaceBytes);
-    take(*target.module, kernel::workspaceLowerBoundAttrName, use.workspaceLowerBound);
+    MemoryUse own = describeMemory(target);
+    use.layoutConversions = std::max(use.layoutConversions, own.layoutConversions);
+    use.workspaceBytes = std::max(use.workspaceBytes, own.workspaceBytes);
+    use.workspaceLowerBound = std::max(use.workspaceLowerBound, own.workspaceLowerBound);
   }
   return use;
 }
@@ -229,14 +239,27 @@ static void printComposites(const Compilation &compilation) {
   });
 }
 
+static llvm::json::Object toJson(DictionaryAttr composite) {
+  llvm::json::Object object;
+  for (NamedAttribute entry : composite) {
+    auto number = dyn_cast<IntegerAttr>(entry.getValue());
+    object[jsonText(entry.getName())] = number ? llvm::json::Value(number.getInt()) : llvm::json::Value(jsonText(joinText(entry.getValue())));
+  }
+  return object;
+}
+
+llvm::json::Array compositesToJson(const TargetModule &target) {
+  llvm::json::Array array;
+  if (auto composites = (*target.module)->getAttrOfType<ArrayAttr>(kernel::compositesAttrName))
+    for (auto composite : composites.getAsRange<DictionaryAttr>())
+      array.push_back(toJson(composite));
+  return array;
+}
+
 llvm::json::Array compositesToJson(const Compilation &compilation) {
   llvm::json::Array array;
   forEachComposite(compilation, [&](StringRef target, DictionaryAttr composite) {
-    llvm::json::Object object;
-    for (NamedAttribute entry : composite) {
-      auto number = dyn_cast<IntegerAttr>(entry.getValue());
-      object[jsonText(entry.getName())] = number ? llvm::json::Value(number.getInt()) : llvm::json::Value(jsonText(joinText(entry.getValue())));
-    }
+    llvm::json::Object object = toJson(composite);
     if (!target.empty())
       object["target"] = target.str();
     array.push_back(std::move(object));

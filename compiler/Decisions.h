@@ -4,6 +4,7 @@
 
 #include "compiler/Compile.h"
 #include "dialects/nn/NN.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"
 #include <map>
@@ -28,6 +29,9 @@ llvm::SetVector<llvm::StringRef> listNodes(mlir::Location location);
 
 /// The target stage's choice for a group.
 Decision describeGroup(nn::GroupOp group);
+
+/// The kernel stage's record of the choice for a kernel.
+Decision describeKernel(mlir::func::FuncOp kernel);
 
 /// Groups after the target stage, kernels after the kernel stage, in order, target by target; nothing before.
 std::vector<Decision> collectDecisions(const Compilation &compilation);
@@ -57,6 +61,7 @@ struct MemoryUse {
   int64_t workspaceBytes = -1, workspaceLowerBound = -1;
 };
 MemoryUse describeMemory(const Compilation &compilation);
+MemoryUse describeMemory(const TargetModule &target);
 
 /// Prints one line for each composite and decision to stderr, and one for the memory.
 void printDecisions(const Compilation &compilation);
@@ -69,6 +74,7 @@ std::string toLine(const Decision &decision);
 
 /// The form of each composite (fused or split), the reason, and the bytes that each form moves.
 llvm::json::Array compositesToJson(const Compilation &compilation);
+llvm::json::Array compositesToJson(const TargetModule &target);
 
 llvm::json::Array decisionsToJson(llvm::ArrayRef<Decision> decisions);
 

@@ -1,12 +1,15 @@
 # Writes OUTPUT: a row of EmbeddedFiles.cpp for each of FILES (below ROOT, separated by |), named by its path without `include/`.
 # Run by: cmake -DROOT=<runtime> -DFILES=<...> -DBUILTIN=<folder> -DOUTPUT=<file> -P EmbedFiles.cmake
+# Without BUILTIN, only FILES are embedded (compiler/report).
 set(rows "")
 string(REPLACE "|" ";" FILES "${FILES}")
-list(APPEND FILES builtin/runner.cpp builtin/runner.mjs builtin/runner/functions.h builtin/runner/linux.h builtin/runner/semihosting.h builtin/runner/wasi.h
-     builtin/runner/windows.h builtin/runner/windows_library.cpp builtin/runner/windows_stack.h builtin/runner/windows_variables.h builtin/session.h
-     builtin/stddef.h builtin/stdint.h builtin/tensor.h web/model.mjs web/threads.mjs)
+if(BUILTIN)
+  list(APPEND FILES builtin/runner.cpp builtin/runner.mjs builtin/runner/functions.h builtin/runner/linux.h builtin/runner/semihosting.h builtin/runner/wasi.h
+       builtin/runner/windows.h builtin/runner/windows_library.cpp builtin/runner/windows_stack.h builtin/runner/windows_variables.h builtin/session.h
+       builtin/stddef.h builtin/stdint.h builtin/tensor.h web/model.mjs web/threads.mjs)
+endif()
 foreach(file IN LISTS FILES)
-  if(file MATCHES "^(builtin|web)/")
+  if(BUILTIN AND file MATCHES "^(builtin|web)/")
     file(READ ${BUILTIN}/../${file} text)
   else()
     file(READ ${ROOT}/${file} text)

@@ -87,6 +87,30 @@ struct KernelTexts {
 };
 } // namespace
 
+/// The name of a kernel in C++.
+static std::string nameKernel(const Signature &signature, func::FuncOp kernel, NameScope &scope) {
+  std::string stem = signature.variantOf(signature.name + "_kernel") + "_" + makeIdentifier(kernel.getSymName());
+  return scope.unique(signature.versionOf(stem));
+}
+
+FailureOr<std::vector<std::pair<func::FuncOp, KernelText>>> printKernelTexts(const Signature &signature) {
+  std::vector<std::pair<func::FuncOp, KernelText>> texts;
+  bool complete = true;
+  NameScope scope;
+  NarrowIndices narrow(kernel::hasNarrowIndices(kernel::getTarget(signature.module())));
+  for (auto function : signature.module().getOps<func::FuncOp>()) {
+    if (function == signature.workspaceSize)
+      continue;
+    auto text = printKernel(function, nameKernel(signature, function, scope));
+    complete &= succeeded(text);
+    if (succeeded(text))
+      texts.emplace_back(function, std::move(*text));
+  }
+  if (!complete)
+    return failure();
+  return std::move(texts);
+}
+
 /// Adds the kernels of a module. Fails after it has reported each kernel that has no C++ text.
 static LogicalResult printKernels(const Signature &signature, KernelTexts &texts, KernelNames &names) {
   bool complete = true;
@@ -94,8 +118,7 @@ static LogicalResult printKernels(const Signature &signature, KernelTexts &texts
   for (auto function : signature.module().getOps<func::FuncOp>()) {
     if (function == signature.workspaceSize)
       continue;
-    std::string stem = signature.variantOf(signature.name + "_kernel") + "_" + makeIdentifier(function.getSymName());
-    std::string name = texts.scope.unique(signature.versionOf(stem));
+    std::string name = nameKernel(signature, function, texts.scope);
     auto text = printKernel(function, name);
     complete &= succeeded(text);
     if (failed(text))

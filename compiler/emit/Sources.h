@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_EMIT_SOURCES_H
 #define KILN_COMPILER_EMIT_SOURCES_H
 
+#include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/Signature.h"
 
 namespace kiln {
@@ -35,6 +36,10 @@ struct ModelSources {
   /// All headers that a unit may include.
   std::vector<SourceFile> headers() const;
 };
+
+/// The C++ of each kernel of a module, in order, under the names that a library has for them unless versions share them. Fails after it has reported each
+/// kernel that has no C++ text.
+mlir::FailureOr<std::vector<std::pair<mlir::func::FuncOp, KernelText>>> printKernelTexts(const Signature &signature);
 
 /// Prints a model after the kernel stage, for one target or several, each followed by its versions for special sizes.
 /// The text depends on nothing but the modules and the signatures.

@@ -21,7 +21,7 @@ static int64_t storedElements(kernel::WeightOp weight) {
   return pack ? pack->getNumElements() : weight.getValue().getNumElements();
 }
 
-static int64_t storedBytes(kernel::WeightOp weight) {
+int64_t getStoredBytes(kernel::WeightOp weight) {
   return storedElements(weight) * nn::elementBytes(weight.getValue().getElementType());
 }
 
@@ -84,7 +84,7 @@ private:
 
 bool Places::isSame(kernel::WeightOp a, kernel::WeightOp b) {
   auto shape = [](kernel::WeightOp weight) { return cast<ShapedType>(weight.getValue().getType()).getShape(); };
-  bool sameForm = a.getPackAttr() == b.getPackAttr() && storedBytes(a) == storedBytes(b) && (!a.getPack() || shape(a) == shape(b));
+  bool sameForm = a.getPackAttr() == b.getPackAttr() && getStoredBytes(a) == getStoredBytes(b) && (!a.getPack() || shape(a) == shape(b));
   return sameForm && nn::ConstantData(a.getValue()).bytes() == nn::ConstantData(b.getValue()).bytes();
 }
 
@@ -105,7 +105,7 @@ LogicalResult Places::add(kernel::WeightOp weight) {
   }
   weight.setOffset(end);
   candidates.push_back(weight);
-  end += llvm::alignTo(storedBytes(weight), weightAlignment);
+  end += llvm::alignTo(getStoredBytes(weight), weightAlignment);
   return success();
 }
 
@@ -231,7 +231,7 @@ static void writeWeight(kernel::WeightOp weight, raw_ostream &out) {
     writePacked(*pack, cast<ShapedType>(weight.getValue().getType()).getShape(), data, out);
   else
     out.write(data.bytes().data(), data.bytes().size());
-  int64_t bytes = storedBytes(weight);
+  int64_t bytes = getStoredBytes(weight);
   out.write_zeros(llvm::alignTo(bytes, weightAlignment) - bytes);
 }
 
@@ -242,7 +242,7 @@ void writeWeights(ArrayRef<ModuleOp> modules, raw_ostream &out) {
       if (static_cast<int64_t>(*weight.getOffset()) != end)
         continue; // shares the place of an earlier one
       writeWeight(weight, out);
-      end += llvm::alignTo(storedBytes(weight), weightAlignment);
+      end += llvm::alignTo(getStoredBytes(weight), weightAlignment);
     }
 }
 

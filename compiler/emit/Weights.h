@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_EMIT_WEIGHTS_H
 #define KILN_COMPILER_EMIT_WEIGHTS_H
 
+#include "dialects/kernel/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,6 +17,9 @@ inline constexpr int64_t maxEmbeddedBytes = (int64_t(2) << 30) - (int64_t(128) <
 /// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one, also across modules (one model
 /// for several targets). Returns the total size.
 mlir::FailureOr<int64_t> placeWeights(llvm::ArrayRef<mlir::ModuleOp> modules);
+
+/// The bytes that a weight takes in its stored order, without what aligns the next one.
+int64_t getStoredBytes(kernel::WeightOp weight);
 
 /// Writes all weights in the order of their offsets, each in the order that its `pack` says, with zeros between them. Never holds more than
 /// a megabyte of them.

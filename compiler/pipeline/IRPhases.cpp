@@ -171,6 +171,11 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
     return CompileStatus::AtFault;
   bool splits = targets.size() > 1 || !versions.empty();
   std::string stage = "import";
+  auto show = [&] {
+    if (options.afterStage)
+      options.afterStage(stage, result);
+  };
+  show();
   for (const Stage &next : getStages().drop_front(done)) {
     if (options.stopAfter == stage)
       return CompileStatus::Done;
@@ -190,6 +195,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       reportRounding(options, result);
     }
     stage = next.name.str();
+    show();
   }
   if (splits)
     splitByTarget(targets, result);

@@ -1,6 +1,7 @@
 //===- BenchCommand.cpp - kiln bench: latency, and the speed of kernels ----===//
 #include "compiler/files/Printable.h"
 #include "compiler/run/MachineProbe.h"
+#include "tools/kiln/Benchmark.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"
@@ -17,7 +18,7 @@ using namespace llvm;
 namespace kiln {
 
 static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this many seconds (default: 1)"), cl::value_desc("SECONDS"), cl::init(1),
-    cl::sub(benchCommand));
+    cl::sub(benchCommand), cl::sub(reportCommand));
 
 namespace {
 
@@ -205,7 +206,7 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"p95_ms", latency.p95},
           {"runs", int64_t(latency.runs)},
           {"threads", threads},
-          {"target", model.loaded->getTarget()},
+          {"target", std::string(model.loaded->getTarget())},
           {"compile_s", model.compileSeconds},
           {"library_bytes", int64_t(model.libraryBytes)},
           {"weights_bytes", info.weights_size},
@@ -221,29 +222,29 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
   return result;
 }
 
-static int printResult(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, int64_t peakBytes,
-                       const Machine &machine, const std::vector<KernelSpeed> &kernels) {
-  if (wantsJson())
-    printJson(toJson(latency, model, execution, threads, peakBytes, machine, kernels));
-  else
-    printTable(latency, threads, machine, kernels);
-  return Done;
-}
+namespace {
+/// All that a measurement gives.
+struct Measurement {
+  Latency latency;
+  int32_t threads = 1;
+  int64_t peakBytes = 0;
+  Machine machine;
+  std::vector<KernelSpeed> kernels;
+  json::Object json;
+};
+} // namespace
 
-int runBench() {
-  Expected<CompileOptions> options = getCompileOptions();
-  if (!options)
-    return report(options.takeError(), WrongUsage);
+static int measureModel(const CompileOptions &options, Measurement &result) {
   if (!std::isfinite(minTime) || minTime < 0)
     return report(makeError("--min-time: expected a number of seconds from 0"), WrongUsage);
   RunnableModel model;
-  if (int status = loadOrReport(*options, model))
+  if (int status = loadOrReport(options, model))
     return status;
   Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
   if (!specs)
     return report(specs.takeError(), AtFault);
   MemoryMeter memory(model.libraryBytes);
-  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "random", *options);
+  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "random", options);
   if (!inputs)
     return report(inputs.takeError(), AtFault);
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
@@ -253,24 +254,51 @@ int runBench() {
   if (!execution)
     return report(execution.takeError(), AtFault);
   const kiln_context &context = (*pool)->context;
+  auto finish = [&] {
+    result.json = toJson(result.latency, model, *execution, result.threads, result.peakBytes, result.machine, result.kernels);
+    return Done;
+  };
   if (model.loaded->getProgram()) {
-    std::vector<KernelSpeed> kernels;
-    Expected<Latency> latency = measureElsewhere(*execution, kernels);
+    Expected<Latency> latency = measureElsewhere(*execution, result.kernels);
     if (!latency)
       return report(latency.takeError(), AtFault);
-    return printResult(*latency, model, *execution, 1, 0, Machine(), kernels);
+    result.latency = *latency;
+    return finish();
   }
   if (Error error = execution->run(&context)) // also warms up
     return report(std::move(error), AtFault);
-  Latency latency = measure(*execution, context);
-  int64_t peakBytes = memory.getPeak();
+  result.latency = measure(*execution, context);
+  result.peakBytes = memory.getPeak();
+  result.threads = (*pool)->threads;
   auto bits = model.vectorBits.find(model.loaded->getTarget());
-  Machine machine = probeMachine(context, bits == model.vectorBits.end() ? 128 : bits->second, model.steps[model.loaded->getTarget()]);
-  size_t profiled = std::clamp<size_t>(latency.runs / 4, 1, 200);
-  Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled, machine);
+  result.machine = probeMachine(context, bits == model.vectorBits.end() ? 128 : bits->second, model.steps[model.loaded->getTarget()]);
+  size_t profiled = std::clamp<size_t>(result.latency.runs / 4, 1, 200);
+  Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled, result.machine);
   if (!kernels)
     return report(kernels.takeError(), AtFault);
-  return printResult(latency, model, *execution, (*pool)->threads, peakBytes, machine, *kernels);
+  result.kernels = std::move(*kernels);
+  return finish();
+}
+
+int measureModel(const CompileOptions &options, json::Object &result) {
+  Measurement measurement;
+  int status = measureModel(options, measurement);
+  result = std::move(measurement.json);
+  return status;
+}
+
+int runBench() {
+  Expected<CompileOptions> options = getCompileOptions();
+  if (!options)
+    return report(options.takeError(), WrongUsage);
+  Measurement measurement;
+  if (int status = measureModel(*options, measurement))
+    return status;
+  if (wantsJson())
+    printJson(std::move(measurement.json));
+  else
+    printTable(measurement.latency, measurement.threads, measurement.machine, measurement.kernels);
+  return Done;
 }
 
 } // namespace kiln

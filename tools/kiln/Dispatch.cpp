@@ -44,6 +44,11 @@ static constexpr Command commands[] = {
     {&inspectCommand, runInspect,
      "  kiln inspect model.onnx\n"
      "  kiln inspect out/libmodel.a --json\n"},
+    {&reportCommand, runReport,
+     "  kiln report model.onnx -o report.html\n"
+     "  kiln report model.onnx -o report.html --bench --run-dim seq=128 --threads 4\n"
+     "  kiln report model.onnx -o new.html --target=x86-64-v3,x86-64-v4 --compare old.html\n"
+     "  kiln report new.html --compare old.html -o differences.html     two reports that are there already\n"},
     {&opsCommand, runOps,
      "  kiln ops acme.kiln                                              check the file and list its operators\n"
      "  kiln ops acme.kiln --eval gate --input x=x.npy --input w=w.npy -o y.npy\n"

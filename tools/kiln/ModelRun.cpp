@@ -41,7 +41,7 @@ static cl::opt<int> threads("threads", cl::desc("Number of threads that run the 
 static cl::opt<std::string> runner("runner",
     cl::desc("Command that runs a program of the target, given its path (default: qemu for another CPU, node for WebAssembly, Wine for Windows)"),
                                     cl::value_desc("COMMAND"),
-                                   cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
+                                   cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand), cl::sub(reportCommand));
 static cl::opt<std::string> imageLayout("image-layout",
     cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
                                         cl::value_desc("ORDER"), cl::sub(runningCommands));
@@ -293,18 +293,27 @@ static std::string suggestDim(StringRef name, ArrayRef<kiln_symbol_info> symbols
   return suggest(name, names);
 }
 
-static Expected<NamedSizes> getRunDims(const LoadedModel &model) {
+Expected<NamedSizes> readRunDims() {
   NamedSizes dims;
-  ArrayRef<kiln_symbol_info> symbols(model.getInfo().symbols, model.getInfo().num_symbols);
   for (StringRef text : runDim) {
     auto parsed = parseDimension("run-dim", text);
     if (!parsed)
       return parsed.takeError();
-    if (none_of(symbols, [&](const kiln_symbol_info &symbol) { return parsed->first == symbol.name; }))
-      return makeError("--run-dim=" + text + ": the model has no dynamic dimension '" + parsed->first + "'" + suggestDim(parsed->first, symbols) + ", it has " +
-                       (symbols.empty() ? "none" : join(map_range(symbols, [](auto &symbol) { return "'" + std::string(symbol.name) + "'"; }), ", ")));
     dims.insert(*parsed);
   }
+  return dims;
+}
+
+static Expected<NamedSizes> getRunDims(const LoadedModel &model) {
+  Expected<NamedSizes> dims = readRunDims();
+  if (!dims)
+    return dims;
+  ArrayRef<kiln_symbol_info> symbols(model.getInfo().symbols, model.getInfo().num_symbols);
+  for (const auto &[name, size] : *dims)
+    if (none_of(symbols, [&name = name](const kiln_symbol_info &symbol) { return name == symbol.name; }))
+      return makeError("--run-dim=" + name + "=" + Twine(size) + ": the model has no dynamic dimension '" + name + "'" + suggestDim(name, symbols) +
+                       ", it has " +
+                       (symbols.empty() ? "none" : join(map_range(symbols, [](auto &symbol) { return "'" + std::string(symbol.name) + "'"; }), ", ")));
   return dims;
 }
 

@@ -42,6 +42,9 @@ llvm::Expected<InputSpecs> getInputSpecs(const LoadedModel &model);
 /// A run with these inputs. `--run-dim` gives the dimensions that no input has.
 llvm::Expected<Execution> prepareRun(const LoadedModel &model, llvm::ArrayRef<Tensor> inputs);
 
+/// The sizes that `--run-dim` gives, whatever the model.
+llvm::Expected<NamedSizes> readRunDims();
+
 /// Reads or fills all inputs, in the model's order. Inputs without a spec get `fallback`, or an error if it is empty.
 /// Inputs with a range are filled from it, and given values must be in the range.
 llvm::Expected<std::vector<Tensor>> makeInputs(const LoadedModel &model, const InputSpecs &specs, llvm::StringRef fallback, const CompileOptions &options);
