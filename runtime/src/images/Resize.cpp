@@ -1,24 +1,18 @@
 // Other sizes of pictures. Rows first, then columns, with 8 bits in between and weights of 22 bits after the point, as Pillow has them.
 #include "Resize.h"
 
+#include "../SinPi.h"
+
 #include <string.h>
 
 namespace kiln_images_lib {
 
+using kiln_runtime::cosPi;
+using kiln_runtime::sinPi;
+
 namespace {
 
 constexpr int fractionBits = 22;
-
-// sin(pi x) for x from 0 to 3, by its series around the nearest integer: within a few units in the last place.
-double sinPi(double x) {
-  const int whole = int(x + 0.5);
-  const double t = (x - whole) * 3.14159265358979323846, square = t * t;
-  double sum = 0;
-  for (int i = 23; i > 1; i -= 2)
-    sum = (1 + sum) * -square / (i * (i - 1));
-  return (whole % 2 ? -t : t) * (1 + sum);
-}
-double cosPi(double x) { return x < 0.5 ? sinPi(0.5 - x) : -sinPi(x - 0.5); } // for x from 0 to 1
 
 double sinc(double x) { return x == 0 ? 1 : sinPi(x) / (x * 3.14159265358979323846); }
 

@@ -137,8 +137,9 @@ TEST(Images, TheSizeIsKnownBeforeThePixels) {
         EXPECT_TRUE(part.width == 0 && part.height == 0 && part.channels == 0) << name;
     }
   }
-  if (isBuiltIn("gray1.png"))
+  if (isBuiltIn("gray1.png")) {
     EXPECT_TRUE(measure(readFile("gray1.png")).channels == 1 && measure(readFile("palette.png")).channels == 3);
+  }
 }
 
 TEST(Images, BgrIsRgbTheOtherWayRound) {
