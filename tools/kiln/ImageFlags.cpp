@@ -46,8 +46,8 @@ Expected<ImageOptions> getImageOptions() {
 }
 
 bool hasImageOptions() {
-  const cl::Option *const all[] = {&imageLayout, &imageScale, &imageMean, &imageStd, &imageFit, &imageFilter, &imageFill};
-  return any_of(all, [](const cl::Option *option) { return option->getNumOccurrences() > 0; });
+  auto count = [](const auto &...options) { return (options.getNumOccurrences() + ...); };
+  return count(imageLayout, imageScale, imageMean, imageStd, imageFit, imageFilter, imageFill) > 0;
 }
 
 } // namespace kiln
