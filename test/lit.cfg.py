@@ -80,6 +80,10 @@ if shutil.which("deno", path=config.environment["PATH"]):
     config.available_features.add("deno")
 if all(os.path.exists(os.path.join(config.kiln_binary_dir, "models", f"{name}.onnx")) for name in ("melspectrogram", "speech_embedding", "hello_deepa")):
     config.available_features.add("wake-word-models")
+# Trained models and their lists of characters, which `tools/dev/install-models` fetches: model-NAME.
+models = os.path.join(config.kiln_binary_dir, "models")
+for name in os.listdir(models) if os.path.isdir(models) else []:
+    config.available_features.add("model-" + os.path.splitext(name)[0])
 if os.path.exists("/usr/lib/wasm32-wasi/crt1-reactor.o"):
     config.available_features.add("wasi-libc")
 # Operations in oneDNN: built where its headers are.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <kiln/images.h>
+#include <kiln/runtime.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct Box {
 
 void check(kiln_status status, const std::string &what) {
   if (status != KILN_STATUS_OK)
-    throw std::runtime_error(what + ": " + kiln::detail::status_text(status));
+    throw std::runtime_error(what + ": " + kiln_status_string(status));
 }
 
 /// The picture's pixels; `bytes` becomes their memory, exactly as large as they are.

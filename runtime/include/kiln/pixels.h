@@ -93,12 +93,12 @@ typedef struct kiln_placement {
  * within the picture. `part` may be `picture`. */
 kiln_status kiln_pixels_crop(const kiln_pixels *picture, int64_t top, int64_t left, int64_t height, int64_t width, kiln_pixels *part);
 
-/* Bytes of scratch memory for kiln_pixels_resize(); 0 where it needs none. SIZE_MAX for arguments that it refuses. */
-size_t kiln_pixels_resize_scratch_size(const kiln_pixels *from, kiln_filter filter, const kiln_pixels *to);
+/* Bytes of scratch memory for kiln_pixels_resize() by a filter (kiln_filter); 0 where it needs none. SIZE_MAX for arguments that it refuses. */
+size_t kiln_pixels_resize_scratch_size(const kiln_pixels *from, int32_t filter, const kiln_pixels *to);
 
 /* Writes the picture in the size of `to`, which has as many channels and does not overlap. `scratch` is aligned to 8 bytes and may be NULL where none is
  * needed. Fails with INVALID_ARGUMENT, DIMENSION_MISMATCH (of channels), SIZE_OVERFLOW or WORKSPACE_TOO_SMALL. */
-kiln_status kiln_pixels_resize(const kiln_pixels *from, kiln_filter filter, const kiln_pixels *to, void *scratch, size_t scratch_size);
+kiln_status kiln_pixels_resize(const kiln_pixels *from, int32_t filter, const kiln_pixels *to, void *scratch, size_t scratch_size);
 
 /* Where the picture comes to lie. Only the picture's sizes are read. Fails like kiln_pixels_tensor(). */
 kiln_status kiln_preprocess_place(const kiln_pixels *picture, const kiln_preprocess *how, kiln_placement *placement);

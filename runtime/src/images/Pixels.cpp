@@ -248,17 +248,17 @@ kiln_status kiln_pixels_crop(const kiln_pixels *picture, int64_t top, int64_t le
   return KILN_STATUS_OK;
 }
 
-size_t kiln_pixels_resize_scratch_size(const kiln_pixels *from, kiln_filter filter, const kiln_pixels *to) {
-  if (!from || !to || !isPicture(*from) || !isPicture(*to) || from->channels != to->channels || int(filter) < KILN_FILTER_NEAREST || filter > KILN_FILTER_CUBIC)
+size_t kiln_pixels_resize_scratch_size(const kiln_pixels *from, int32_t filter, const kiln_pixels *to) {
+  if (!from || !to || !isPicture(*from) || !isPicture(*to) || from->channels != to->channels || filter < KILN_FILTER_NEAREST || filter > KILN_FILTER_CUBIC)
     return SIZE_MAX;
   const int64_t bytes = measureResize(*from, filter, to->height, to->width);
   return bytes < 0 ? SIZE_MAX : size_t(bytes);
 }
 
-kiln_status kiln_pixels_resize(const kiln_pixels *from, kiln_filter filter, const kiln_pixels *to, void *scratch, size_t scratch_size) {
+kiln_status kiln_pixels_resize(const kiln_pixels *from, int32_t filter, const kiln_pixels *to, void *scratch, size_t scratch_size) {
   if (!from || !to || !from->data || !to->data)
     return KILN_STATUS_NULL_POINTER;
-  if (!isPicture(*from) || !isPicture(*to) || int(filter) < KILN_FILTER_NEAREST || filter > KILN_FILTER_CUBIC)
+  if (!isPicture(*from) || !isPicture(*to) || filter < KILN_FILTER_NEAREST || filter > KILN_FILTER_CUBIC)
     return KILN_STATUS_INVALID_ARGUMENT;
   if (from->channels != to->channels)
     return KILN_STATUS_DIMENSION_MISMATCH;

@@ -338,12 +338,12 @@ TEST(Pixels, ArgumentsOfAResizeAreChecked) {
   EXPECT_EQ(kiln_pixels_resize(&from, KILN_FILTER_BOX, &to, scratch, needed - 1), KILN_STATUS_WORKSPACE_TOO_SMALL);
   EXPECT_EQ(kiln_pixels_resize(&from, KILN_FILTER_BOX, &to, nullptr, needed), KILN_STATUS_NULL_POINTER);
   EXPECT_EQ(kiln_pixels_resize(&from, KILN_FILTER_NEAREST, &to, nullptr, 0), KILN_STATUS_OK);
-  EXPECT_EQ(kiln_pixels_resize(&from, kiln_filter(8), &to, scratch, needed), KILN_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(kiln_pixels_resize(&from, 8, &to, scratch, needed), KILN_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(kiln_pixels_resize(&from, KILN_FILTER_BOX, &none, scratch, needed), KILN_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(kiln_pixels_resize(&from, KILN_FILTER_BOX, &gray, scratch, needed), KILN_STATUS_DIMENSION_MISMATCH);
   EXPECT_EQ(kiln_pixels_resize(nullptr, KILN_FILTER_BOX, &to, scratch, needed), KILN_STATUS_NULL_POINTER);
   EXPECT_EQ(kiln_pixels_resize_scratch_size(&from, KILN_FILTER_BOX, &gray), SIZE_MAX);
-  EXPECT_EQ(kiln_pixels_resize_scratch_size(&from, kiln_filter(-1), &to), SIZE_MAX);
+  EXPECT_EQ(kiln_pixels_resize_scratch_size(&from, -1, &to), SIZE_MAX);
   // The sizes alone say that it is too much.
   const kiln_pixels thin = {bytes.data(), 1 << 30, 2, 3, 6}, wide = {bytes.data(), 2, 1 << 30, 3, int64_t(3) << 30};
   EXPECT_EQ(kiln_pixels_resize_scratch_size(&thin, KILN_FILTER_LANCZOS, &wide), SIZE_MAX);
