@@ -67,7 +67,7 @@ Box takeText(std::vector<float> &map, int64_t height, int64_t width, int64_t sta
   return sum < 0.6 * count || box.bottom - box.top < 3 ? Box{0, 0, 0, 0} : box;
 }
 
-/// The lines of text from top to bottom, in the picture's pixels.
+/// The pieces of text from top to bottom and from left to right, in the picture's pixels.
 std::vector<Box> findLines(const kiln_pixels &picture) {
   // The model takes sides that are multiples of 32; larger pictures than 960 gain nothing.
   const double scale = std::min(1.0, 960.0 / double(std::max(picture.height, picture.width)));
@@ -86,6 +86,13 @@ std::vector<Box> findLines(const kiln_pixels &picture) {
     const int64_t h = box.bottom - box.top, w = box.right - box.left, more = 3 * h * w / (4 * (h + w)) + 1;
     found.push_back({std::max<int64_t>(box.top - more, 0) * picture.height / height, std::max<int64_t>(box.left - more, 0) * picture.width / width,
                      std::min(box.bottom + more, height) * picture.height / height, std::min(box.right + more, width) * picture.width / width});
+  }
+  // As one reads: what begins above the middle of a box is in its row.
+  std::sort(found.begin(), found.end(), [](const Box &a, const Box &b) { return a.top < b.top; });
+  for (auto row = found.begin(); row != found.end();) {
+    const auto next = std::find_if(row, found.end(), [&](const Box &box) { return 2 * box.top >= row->top + row->bottom; });
+    std::sort(row, next, [](const Box &a, const Box &b) { return a.left < b.left; });
+    row = next;
   }
   return found;
 }
