@@ -2,6 +2,7 @@
 // The options of a picture become the runtime's struct, for `kiln run`, which calls the runtime, and for the generated header, in which programs find it.
 #include "compiler/emit/Preprocess.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/files/Printable.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <charconv>
 
@@ -129,7 +130,7 @@ Error checkPreprocess(const Signature &signature) {
       continue;
     any = true;
     if (Expected<kiln_preprocess> how = makePreprocess(*signature.images, KILN_ELEMENT_F32, dims); !how)
-      return makeError("input '" + tensor.onnxName + "': " + toString(how.takeError()));
+      return makeError("input '" + printable(tensor.onnxName) + "': " + toString(how.takeError()));
   }
   if (any)
     return Error::success();
@@ -138,7 +139,7 @@ Error checkPreprocess(const Signature &signature) {
     return how.takeError();
   std::string inputs;
   for (const SignatureTensor &tensor : signature.inputs)
-    inputs += (inputs.empty() ? "" : ", ") + tensor.onnxName + ": " + shapeText(tensor, signature);
+    inputs += (inputs.empty() ? "" : ", ") + printable(tensor.onnxName) + ": " + shapeText(tensor, signature);
   return makeError("--image options: the model has no input for one picture of 1, 3 or 4 channels (" + signature.images->layout + "), but " + inputs);
 }
 

@@ -17,8 +17,8 @@ struct ImageAxes {
 /// Fails for ranks other than 2 to 4 and for a layout that is not known.
 llvm::Expected<ImageAxes> findImageAxes(size_t rank, const ImageOptions &options);
 
-/// What the runtime is to do for an input with these dimensions, of which -1 are as the picture. Fails for options that it does not know, and for another number
-/// of means, deviations and fills than one or one for each channel; `channels` is that of the picture, where the input leaves it open.
+/// What the runtime is to do for an input with these dimensions, of which -1 are as the picture. Fails for options that it does not know, and for
+/// another number of means, deviations and fills than one or one for each channel; `channels` is that of the picture, where the input leaves it open.
 llvm::Expected<kiln_preprocess> makePreprocess(const ImageOptions &options, kiln_element_type type, llvm::ArrayRef<int64_t> dims, int64_t channels = 0);
 
 /// Macros NET_X_PREPROCESS of the inputs that take a picture; empty if the user asks for none.

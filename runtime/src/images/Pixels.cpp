@@ -211,7 +211,8 @@ void writeChannel(const kiln_pixels &picture, const Plan &plan, const kiln_prepr
     const int64_t line = y - place.top;
     const bool isRow = line >= 0 && line < place.height;
     const uint8_t *row = picture.data + (isRow ? line * picture.stride : 0);
-    const int64_t begin = !isRow ? plan.width : place.left > 0 ? place.left : 0, end = place.left + place.width < plan.width ? place.left + place.width : plan.width;
+    const int64_t begin = !isRow ? plan.width : place.left > 0 ? place.left : 0, right = place.left + place.width;
+    const int64_t end = right < plan.width ? right : plan.width;
     for (int64_t x = 0; x < plan.width; ++x, tensor += pixelStep) {
       const uint8_t pixel =
           x >= begin && x < end ? channelOf(row + (x - place.left) * picture.channels, picture.channels, plan.channels, source) : fill;
