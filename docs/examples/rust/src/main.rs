@@ -3,7 +3,8 @@
 /// The C functions of digits.h. A run keeps no state, so every thread may have its own `Model`.
 mod digits {
     use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
-    use std::ffi::{c_char, c_void, CStr};
+    use std::ffi::{c_void, CStr};
+    use std::os::raw::c_char;
 
     #[repr(C)]
     struct Inputs {
