@@ -4,6 +4,7 @@
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
+#include "compiler/emit/Preprocess.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -248,8 +249,9 @@ std::string printHeader(ArrayRef<Signature> models) {
   for (const Signature &model : models) {
     if (isLibrary)
       text += "/* Model '" + makeCommentText(model.name) + "'. */\n" + printRounding(model);
-    text += printSizes(model) + printDims(model) + printQuantization(model) + printLabels(model) + printStruct(model.inputs, "inputs", true, model) +
-            printStruct(model.outputs, "outputs", false, model) + printFunctions(model) + (isLibrary ? "\n" : "");
+    text += printSizes(model) + printDims(model) + printQuantization(model) + printLabels(model) + printPreprocess(model) +
+            printStruct(model.inputs, "inputs", true, model) + printStruct(model.outputs, "outputs", false, model) + printFunctions(model) +
+            (isLibrary ? "\n" : "");
   }
   text += "\n#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n\n";
   for (const Signature &model : models)

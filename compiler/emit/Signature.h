@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_EMIT_SIGNATURE_H
 #define KILN_COMPILER_EMIT_SIGNATURE_H
 
+#include "compiler/ImageOptions.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
@@ -102,6 +103,8 @@ struct Signature {
   bool externalWeights = false;
   /// Whether shared libraries hide its functions.
   bool isInternal = false;
+  /// How programs make inputs of pictures, if the user has said it.
+  std::optional<ImageOptions> images;
 
   /// Whether programs call its functions directly, rather than functions that check the CPU or choose a target first.
   bool isWhole() const { return variant.empty() && !isGuarded; }

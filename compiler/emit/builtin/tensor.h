@@ -122,7 +122,8 @@ inline const char *status_text(kiln_status status) noexcept {
                                       "a picture is broken, or its format is unknown",
                                       "a picture is larger than the model was compiled for",
                                       "the dimensions make a tensor or the workspace larger than 2^62 bytes",
-                                      "the program lacks a function that computes an operator of the model"};
+                                      "the program lacks a function that computes an operator of the model",
+                                      "a file of sound is broken, or its kind is unknown"};
   const size_t number = static_cast<size_t>(status);
   return number < sizeof(texts) / sizeof(*texts) ? texts[number] : "unknown status";
 }

@@ -56,7 +56,8 @@ typedef enum kiln_status {
   KILN_STATUS_IMAGE_UNREADABLE = 19,       /* a picture is broken, or of a format that the decode_image hook does not know */
   KILN_STATUS_IMAGE_TOO_LARGE = 20,        /* a picture is higher or wider than the model was compiled for, or beyond the hook's limits */
   KILN_STATUS_SIZE_OVERFLOW = 21,          /* dynamic dimensions that would make a tensor or the workspace larger than 2^62 bytes */
-  KILN_STATUS_MISSING_FUNCTION = 22        /* the program has no function for an operator that it was to provide */
+  KILN_STATUS_MISSING_FUNCTION = 22,       /* the program has no function for an operator that it was to provide */
+  KILN_STATUS_SOUND_UNREADABLE = 23        /* a file of sound is broken, or of a kind that kiln_wav_read() does not know */
   KILN_WIDEST(KILN_STATUS_WIDEST)
 } kiln_status;
 
