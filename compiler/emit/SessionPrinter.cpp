@@ -145,7 +145,7 @@ static std::string printSession(const Signature &signature) {
   for (auto [i, symbol] : llvm::enumerate(signature.symbols)) {
     std::string accessor = names.unique(symbol.field);
     text += symbol.most ? "  // Written by the run.\n  int64_t " + accessor + "() const noexcept { return this->dim(" + number(i) + "); }\n"
-                        : "  " + self + " &" + accessor + "(int64_t value) noexcept {\n    this->set_dim(" + number(i) + ", value);\n    return *this;\n  }\n";
+                        : "  // Sets the dimension '" + makeCommentText(symbol.name) + "', which else follows from the shapes of inputs.\n  " + self + " &" + accessor + "(int64_t value) noexcept {\n    this->set_dim(" + number(i) + ", value);\n    return *this;\n  }\n";
   }
   for (size_t i = 0; i < setters.size(); ++i)
     text += printArgument(signature, i, setters[i]);
