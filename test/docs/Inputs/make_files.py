@@ -41,7 +41,7 @@ image = random.normal(size=(2, 3, 4, 4)).astype(np.float32)
 write_samples("samples", input_0=image)
 
 # A model whose results are known without an engine.
-save("relu.onnx", [node("Relu", ["x"], ["y"], "conv_7")], [tensor("x", "batch", 3)], [tensor("y", "batch", 3)])
+save("relu.onnx", [node("Relu", ["x"], ["y"], "conv_7")], [tensor("x", 2, 3)], [tensor("y", 2, 3)])
 numbers = random.normal(size=(2, 3)).astype(np.float32)
 write_samples("test_data_set_0", input_0=numbers, output_0=np.maximum(numbers, 0))
 
