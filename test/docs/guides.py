@@ -14,8 +14,8 @@ OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "j
           "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized",
           "onnxruntime-web", "seconds", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config", "test-dir",
-          # Those of VS Code and of other engines.
-          "install-extension", "executor", "output-format", "runtime"}
+          # Those of pkg-config, VS Code and other engines.
+          "cflags", "libs", "install-extension", "executor", "output-format", "runtime"}
 
 
 def offered(*command):
