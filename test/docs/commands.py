@@ -5,6 +5,7 @@ Usage: commands.py SOURCE --check                      no command is without a t
        commands.py SOURCE FOLDER PAGE [NAME=FILE...]   runs those of a page that commands.txt leaves to it in a new folder with these files, as they are printed
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -125,7 +126,8 @@ def run(source, folder, page, files):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(file, target) if pathlib.Path(file).is_dir() else shutil.copy(file, target)
     for line, command in find_commands(source / page):
-        if known.is_elsewhere(command):
+        # Those on trained models by themselves, where these are.
+        if known.is_elsewhere(command) or ("$MODELS" in command) != ("MODELS" in os.environ):
             continue
         print(f"$ {command}", flush=True)
         # Programs of the build stand for those of an installation, and a pager for a reader.
