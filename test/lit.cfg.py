@@ -72,6 +72,15 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 else:
     lit_config.note("not root: tests of packages in a bare system are left out")
+# The tools of the documentation (tools/dev/install-packages docs) and of the editor's extension (tools/editors/package).
+if shutil.which("sphinx-build") and os.path.isdir("/usr/lib/python3/dist-packages/furo"):
+    config.available_features.add("sphinx")
+if shutil.which("doxygen"):
+    config.available_features.add("doxygen")
+if os.path.exists(os.path.join(config.kiln_binary_dir, "editors", "node_modules", ".bin", "vsce")):
+    config.available_features.add("vsce")
+if os.path.isdir("/usr/lib/python3/dist-packages/torch") and os.path.isdir("/usr/lib/python3/dist-packages/sklearn"):
+    config.available_features.add("torch")
 if os.path.exists("/usr/src/googletest/googletest/src/gtest-all.cc"):
     config.available_features.add("gtest-sources")
 if shutil.which("wasm-ld", path=config.environment["PATH"]):

@@ -17,7 +17,8 @@ namespace kiln {
 static constexpr size_t headerColumns = 130;
 
 static std::string printStruct(const std::vector<SignatureTensor> &tensors, StringRef kind, bool isConst, const Signature &signature) {
-  std::string text = "typedef struct " + signature.name + "_" + kind.str() + " {\n";
+  std::string text = isConst ? "/* What a run reads. */\n" : "/* Where a run writes. */\n";
+  text += "typedef struct " + signature.name + "_" + kind.str() + " {\n";
   for (auto [position, tensor] : llvm::enumerate(tensors)) {
     std::string type = (isConst ? "const " : "") + publicType(tensor.type.getElementType()) + " *" + tensor.field + ";";
     std::string named = tensor.field == tensor.onnxName ? "" : ", '" + makeCommentText(tensor.onnxName) + "'";
@@ -75,8 +76,7 @@ static std::string printDims(const Signature &signature) {
              "dimensions give. For dimensions\n * that no run accepts (" + signature.name + "_workspace_size() is SIZE_MAX) it is INT64_MAX. */\n" +
              "#define " + signature.macro + "_COMPUTED_DIMS " +
              std::to_string(signature.computedSymbols().size()) + "\n" + macros + "\n";
-  macros += "/* The dynamic dimensions and their bounds";
-  macros += signature.versions.empty() ? ". */\n" : ". A run uses the version of the model that is compiled\n * for its sizes, if there is one. */\n";
+  macros += signature.givenSymbols().empty() ? "" : "/* The bounds of the dynamic dimensions. */\n";
   for (const SignatureSymbol &symbol : signature.symbols) {
     std::string macro = signature.macro + "_" + makeMacroName(symbol.field);
     if (symbol.most) {
@@ -89,18 +89,20 @@ static std::string printDims(const Signature &signature) {
     text += "  int64_t " + symbol.field + "; /* " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) + named +
             (special.empty() ? "" : "; with versions for " + special) + " */\n";
   }
-  return macros + "typedef struct " + signature.name + "_dims {\n" + text + "} " + signature.name +
-         "_dims;\n\n";
+  macros += "/* The dynamic dimensions";
+  macros += signature.versions.empty() ? ". */\n" : ". A run uses the version of the model that is compiled for its sizes, if there is one. */\n";
+  return macros + "typedef struct " + signature.name + "_dims {\n" + text + "} " + signature.name + "_dims;\n\n";
 }
 
 static std::string printSizes(const Signature &signature) {
   std::string text;
   if (signature.workspaceBytes)
-    text += "#define " + signature.macro + "_WORKSPACE_SIZE " + std::to_string(*signature.workspaceBytes) + "\n";
+    text += "/* Bytes of the workspace. */\n#define " + signature.macro + "_WORKSPACE_SIZE " + std::to_string(*signature.workspaceBytes) + "\n";
   if (signature.stackBytes)
     text += "/* The most stack that a run takes, and that a task on another thread takes, not counting the C library's memcpy and the\n"
             " * context's functions. */\n#define " + signature.macro + "_STACK_SIZE " + std::to_string(*signature.stackBytes) + "\n";
-  text += "#define " + signature.macro + "_WEIGHTS_SIZE " + std::to_string(signature.weightsBytes) + "\n";
+  text += std::string("/* Bytes of the weights") + (signature.externalWeights ? "; the name of their file, and what kiln_weights_map() compares" : "") +
+          ". */\n#define " + signature.macro + "_WEIGHTS_SIZE " + std::to_string(signature.weightsBytes) + "\n";
   if (signature.externalWeights)
     text += "#define " + signature.macro + "_WEIGHTS_FILE " + makeStringLiteral(signature.weightsFile()) + "\n#define " + signature.macro +
             "_WEIGHTS_CHECKSUM UINT64_C(" + std::to_string(signature.weightsChecksum) + ")\n";

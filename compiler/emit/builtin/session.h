@@ -19,6 +19,7 @@ namespace kiln {
 // of sessions may run at once, because the model itself keeps no state.
 template <typename Model> class session {
 public:
+  // A session can be moved. What it was moved from can be assigned to, and nothing else.
   session(session &&) noexcept = default;
   session &operator=(session &&) noexcept = default;
 

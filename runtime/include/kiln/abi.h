@@ -26,6 +26,7 @@ extern "C" {
 #define KILN_WIDEST(name)
 #endif
 
+/* The version of the structs below; what a caller writes to their abi_version. */
 #define KILN_ABI_VERSION 1
 
 /* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their
@@ -120,6 +121,7 @@ typedef struct kiln_kernel_info {
   int64_t bytes;         /* bytes read and written, each once; 0 if unknown */
 } kiln_kernel_info;
 
+/* Whether a launch begins or has ended. */
 typedef enum kiln_kernel_phase { KILN_KERNEL_BEGIN = 0, KILN_KERNEL_END = 1 KILN_WIDEST(KILN_KERNEL_WIDEST) } kiln_kernel_phase;
 
 /* Called before and after every launch, on the thread that called NAME_run. The phases of one run strictly

@@ -31,6 +31,7 @@ typedef struct kiln_images {
   char message[KILN_IMAGES_MESSAGE_SIZE]; /* why the last call failed, such as "PNG: not enough data"; empty if it did not */
 } kiln_images;
 
+/* The limits to start from, without a message. */
 #define KILN_IMAGES_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_images), KILN_IMAGES_MAX_PIXELS, ""}
 
 KILN_STATIC_ASSERT(sizeof(kiln_images) == 16 + KILN_IMAGES_MESSAGE_SIZE, "kiln_images changed");
