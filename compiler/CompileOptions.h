@@ -46,6 +46,8 @@ struct CompileOptions {
   std::map<std::string, int64_t> dims;
   /// The lowest and highest size of named dimensions that stay dynamic.
   std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
+  /// Other names for dimensions, which all other options use.
+  std::map<std::string, std::string> renames;
   /// Sizes of named dimensions for which to compile special versions, one for each combination.
   std::map<std::string, std::vector<int64_t>> specialize;
   /// Shapes of inputs; -1 leaves a dimension unchanged.

@@ -97,6 +97,8 @@ static std::string printModel(const Signature &signature) {
                      "1};\n    return sizes[number];\n  }\n" + printDims(signature);
   text += openFunction("size_t", "workspace_size", "", signature);
   text += "    return " + name + "_workspace_size(" + (signature.hasDims() ? "&dims" : "") + ");\n  }\n";
+  text += openFunction("kiln_status", "explain", ", [[maybe_unused]] char *buffer, [[maybe_unused]] size_t size", signature) + "    return " +
+          (signature.givenSymbols().empty() ? "KILN_STATUS_OK" : name + "_explain(&dims, buffer, size)") + ";\n  }\n";
   return text + printShapes(signature) + printMost(signature) + printRun(signature) + "};\n} // namespace kiln::detail\n\n";
 }
 
