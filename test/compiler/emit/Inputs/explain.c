@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static alignas(KILN_ALIGNMENT) unsigned char workspace[1 << 20];
+alignas(KILN_ALIGNMENT) static unsigned char workspace[1 << 20];
 static float memory[9][1 << 16];
 
 static void explain(net_dims dims) {
