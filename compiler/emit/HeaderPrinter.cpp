@@ -87,7 +87,7 @@ static std::string printDims(const Signature &signature) {
     }
     macros += "#define " + macro + "_MIN " + std::to_string(symbol.min) + "\n#define " + macro + "_MAX " + std::to_string(symbol.max) + "\n";
     if (symbol.multiple)
-      macros += "#define " + macro + "_MULTIPLE " + std::to_string(symbol.multiple) + " /* all multiples of it fit the model */\n";
+      macros += "#define " + macro + "_MULTIPLE " + std::to_string(symbol.multiple) + " /* as far as this dimension decides, all multiples of it fit */\n";
     std::string named = symbol.field == symbol.onnxName ? "" : ", '" + makeCommentText(symbol.onnxName) + "'";
     std::string special = listSpecialSizes(symbol, signature);
     text += "  int64_t " + symbol.field + "; /* " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) + named +

@@ -1,5 +1,6 @@
 //===- ShapePrinter.cpp - Element counts and shapes, as C -------------------===//
 #include "compiler/emit/ShapePrinter.h"
+#include "compiler/emit/SizeRules.h"
 
 #include "dialects/nn/Dims.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +13,7 @@ namespace kiln {
 static std::string printTensor(const SignatureTensor &tensor, const std::string &stem, const Signature &signature) {
   std::string head = "(const " + signature.name + "_dims *dims", count, shape;
   for (auto [axis, dim] : llvm::enumerate(tensor.dims)) {
-    std::string size = dimText(dim, signature, "dims->");
+    std::string size = fieldText(dim, signature);
     count += (axis ? " * (size_t)(" : "(size_t)(") + size + ")";
     shape += "  shape[" + std::to_string(axis) + "] = " + size + ";\n";
   }

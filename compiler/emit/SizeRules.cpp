@@ -113,6 +113,8 @@ static bool describeTogether(const Allowed &allowed, SignatureSymbol &symbol, Si
     nodes.insert(signature.rules[rule].node);
   }
   symbol.multiple = allowed.set->getMultiple(symbol.min, symbol.max);
+  if (std::optional<int64_t> largest = allowed.set->getLargest(); largest && *largest >= symbol.min)
+    symbol.max = std::min(symbol.max, *largest);
   signature.demands.push_back(withNode(words.text, signature.rules[allowed.rules.front()].node, unsigned(nodes.size()) - 1));
   return true;
 }
@@ -128,13 +130,23 @@ static void listDemands(Signature &signature, const std::map<unsigned, Allowed> 
       for (size_t rule : own->second.rules)
         isSaid[rule] = true;
   }
-  for (auto [rule, isListed] : llvm::zip_equal(signature.rules, isSaid))
-    if (!isListed)
-      signature.demands.push_back(withNode(rule.text, rule.node));
+  std::set<unsigned> isOpen;
+  for (auto [rule, isListed] : llvm::zip_equal(signature.rules, isSaid)) {
+    if (isListed)
+      continue;
+    if (rule.symbols.size() == 1)
+      isOpen.insert(rule.symbols.front());
+    if (std::string line = withNode(rule.text, rule.node); !llvm::is_contained(signature.demands, line))
+      signature.demands.push_back(line);
+  }
+  // Other rules may exclude multiples.
+  for (unsigned place : isOpen)
+    signature.symbols[place].multiple = 0;
 }
 
 void readSizeRules(Signature &signature) {
   constexpr unsigned mostParts = 400;
+  constexpr size_t mostText = 160;
   auto nameOf = [&](unsigned position) { return signature.findSymbol(position)->field; };
   std::map<unsigned, Allowed> allowed;
   std::vector<bool> isSaid;
@@ -144,11 +156,18 @@ void readSizeRules(Signature &signature) {
       continue;
     SizeRule rule{constraint.mustBeZero, constraint.node, *symbols, "", ""};
     bool isLarge = nn::hasMoreParts(rule.mustBeZero, mostParts), isOne = symbols->size() == 1 && !isLarge;
-    rule.text = isLarge ? "sizes that fit each other" : ruleText(rule.mustBeZero, nameOf);
+    rule.text = isLarge ? "" : ruleText(rule.mustBeZero, nameOf);
+    if (rule.text.empty() || rule.text.size() > mostText)
+      rule.text = "sizes that fit each other, which depend on " + llvm::join(llvm::map_range(*symbols, [&](unsigned place) {
+                    return signature.symbols[place].field;
+                  }), " and ");
     rule.demand = "must have " + rule.text;
     AffineExpr number = nn::matchNotNegative(rule.mustBeZero);
     isSaid.push_back(isOne && number && readLimit(rule, number, signature.symbols[symbols->front()]));
-    if (std::optional<SizeSet> set = isOne && !number ? SizeSet::solve(rule.mustBeZero) : std::nullopt)
+    std::optional<SizeSet> set;
+    if (symbols->size() == 1 && !isSaid.back())
+      set = number ? solveNotNegative(number) : solveZero(rule.mustBeZero);
+    if (set)
       addSet(signature.rules.size(), std::move(set), allowed[symbols->front()]);
     signature.rules.push_back(std::move(rule));
   }
@@ -157,38 +176,19 @@ void readSizeRules(Signature &signature) {
 
 //===- Conditions ----------------------------------------------------------===//
 
-static std::string writeNumber(AffineExpr expr, const Signature &signature) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return integerLiteral(constant.getValue());
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return "dims->" + signature.findSymbol(symbol.getPosition())->field;
-  if (AffineExpr part = nn::matchPositivePart(expr))
-    return "kiln_positive_part(" + writeNumber(part, signature) + ")";
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::string left = writeNumber(binary.getLHS(), signature), right = writeNumber(binary.getRHS(), signature);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return "(" + left + " + " + right + ")";
-  case AffineExprKind::Mul:
-    return left + " * " + right;
-  case AffineExprKind::Mod:
-    return "kiln_floor_mod(" + left + ", " + right + ")";
-  case AffineExprKind::CeilDiv:
-    return "kiln_ceil_div(" + left + ", " + right + ")";
-  default:
-    return "kiln_floor_div(" + left + ", " + right + ")";
-  }
+std::string fieldText(AffineExpr expr, const Signature &signature) {
+  return sizeCode(expr, [&](unsigned position) { return "dims->" + signature.findSymbol(position)->field; });
 }
 
 std::string ruleCondition(const SizeRule &rule, const Signature &signature) {
   if (AffineExpr number = nn::matchNotNegative(rule.mustBeZero)) {
     auto [more, less] = splitBySign(number);
-    return writeNumber(less, signature) + " <= " + writeNumber(more, signature);
+    return fieldText(less, signature) + " <= " + fieldText(more, signature);
   }
   std::vector<std::string> parts;
   for (AffineExpr factor : listFactors(nn::simplifyDim(rule.mustBeZero))) {
     auto [left, right] = splitBySign(factor);
-    parts.push_back(writeNumber(left, signature) + " == " + writeNumber(right, signature));
+    parts.push_back(fieldText(left, signature) + " == " + fieldText(right, signature));
   }
   return llvm::join(parts, " || ");
 }

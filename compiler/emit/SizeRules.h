@@ -9,6 +9,9 @@ namespace kiln {
 /// Reads what a run checks of the dimensions that the caller gives: the rules of the signature, and what they mean for each of its symbols.
 void readSizeRules(Signature &signature);
 
+/// An expression of the fields of `dims`, as C with the functions of kiln/explain.h.
+std::string fieldText(mlir::AffineExpr expr, const Signature &signature);
+
 /// Whether the rule holds, as an expression of C over the fields of `dims` and the functions of kiln/explain.h.
 std::string ruleCondition(const SizeRule &rule, const Signature &signature);
 

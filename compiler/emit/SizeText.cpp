@@ -80,7 +80,7 @@ struct Text {
 
 class Writer {
 public:
-  explicit Writer(NameOfSymbol nameOf) : nameOf(nameOf) {}
+  Writer(NameOfSymbol nameOf, bool isCode) : nameOf(nameOf), isCode(isCode) {}
   Text write(AffineExpr expr) { return writeSum(expr); }
 
 private:
@@ -92,7 +92,16 @@ private:
   /// The term of a sum with a positive factor. What a quotient adds to the sum goes to `offset`.
   Text writeTerm(int64_t factor, AffineExpr part, int64_t &offset, int64_t sign);
 
+  Text call(const std::string &function, const std::string &left, const std::string &right) {
+    return {(isCode ? "kiln_" : "") + function + "(" + left + ", " + right + ")"};
+  }
+  /// A quotient that is rounded down, or a remainder.
+  Text divide(const char *sign, const char *function, const Text &left, const Text &right) {
+    return isCode ? call(function, left.text, right.text) : Text{left.at(Level::Product) + sign + right.at(Level::Whole), Level::Product};
+  }
+
   NameOfSymbol nameOf;
+  bool isCode;
 };
 
 /// (e floordiv a + c) floordiv b is (e + a * c) floordiv (a * b).
@@ -125,10 +134,12 @@ std::optional<Quotient> Writer::matchQuotient(AffineExpr expr) {
 }
 
 Text Writer::writeQuotient(const Quotient &quotient) {
-  std::string divisor = std::to_string(quotient.divisor);
+  Text divisor{std::to_string(quotient.divisor)};
   if (quotient.isUp)
-    return {"ceil_div(" + write(quotient.numerator).text + ", " + divisor + ")"};
-  return {write(nn::simplifyDim(quotient.numerator + quotient.remainder)).at(Level::Product) + " / " + divisor, Level::Product};
+    return call("ceil_div", write(quotient.numerator).text, divisor.text);
+  if (quotient.divisor == 1)
+    return write(nn::simplifyDim(quotient.numerator + quotient.remainder));
+  return divide(" / ", "floor_div", write(nn::simplifyDim(quotient.numerator + quotient.remainder)), divisor);
 }
 
 Text Writer::writeTerm(int64_t factor, AffineExpr part, int64_t &offset, int64_t sign) {
@@ -136,11 +147,11 @@ Text Writer::writeTerm(int64_t factor, AffineExpr part, int64_t &offset, int64_t
     offset += sign * factor * quotient->behind;
     if (!quotient->isUp || factor % quotient->divisor != 0) {
       Text text = writeQuotient(*quotient);
-      return factor == 1 ? text : Text{(quotient->isUp ? text.text : "(" + text.text + ")") + " * " + std::to_string(factor), Level::Product};
+      return factor == 1 ? text : Text{text.at(Level::Whole) + " * " + std::to_string(factor), Level::Product};
     }
-    std::string rounded = "ceil_to(" + write(quotient->numerator).text + ", " + std::to_string(quotient->divisor) + ")";
+    Text rounded = call("ceil_to", write(quotient->numerator).text, std::to_string(quotient->divisor));
     int64_t times = factor / quotient->divisor;
-    return times == 1 ? Text{rounded} : Text{rounded + " * " + std::to_string(times), Level::Product};
+    return times == 1 ? rounded : Text{rounded.text + " * " + std::to_string(times), Level::Product};
   }
   Text text = writePart(part);
   return factor == 1 ? text : Text{text.at(Level::Product) + " * " + std::to_string(factor), Level::Product};
@@ -157,7 +168,7 @@ std::optional<Text> Writer::writeExtreme(const Sum &sum, MLIRContext *context) {
     if (rest.terms.empty())
       return std::nullopt;
     AffineExpr one = makeSum(rest, context), other = nn::simplifyDim(one + part * term.factor);
-    return Text{(term.factor > 0 ? "max(" : "min(") + write(one).text + ", " + write(other).text + ")"};
+    return call(term.factor > 0 ? "max" : "min", write(one).text, write(other).text);
   }
   return std::nullopt;
 }
@@ -194,23 +205,27 @@ Text Writer::writePart(AffineExpr expr) {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return {nameOf(symbol.getPosition())};
   if (AffineExpr part = nn::matchPositivePart(expr))
-    return {"max(" + write(part).text + ", 0)"};
+    return call("max", write(part).text, "0");
+  if (AffineExpr part = nn::matchSign(expr))
+    return {"(" + write(part).text + " > 0)"};
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Text left = write(binary.getLHS()), right = write(binary.getRHS());
   switch (expr.getKind()) {
   case AffineExprKind::Mul:
     return {left.at(Level::Product) + " * " + right.at(Level::Whole), Level::Product};
   case AffineExprKind::Mod:
-    return {left.at(Level::Whole) + " % " + right.at(Level::Whole), Level::Product};
+    return divide(" % ", "floor_mod", {left.at(Level::Whole)}, right);
   case AffineExprKind::CeilDiv:
-    return {"ceil_div(" + left.text + ", " + right.text + ")"};
+    return call("ceil_div", left.text, right.text);
   default:
-    return {left.at(Level::Product) + " / " + right.at(Level::Whole), Level::Product};
+    return divide(" / ", "floor_div", left, right);
   }
 }
 
 } // namespace
 
-std::string sizeText(AffineExpr expr, NameOfSymbol nameOf) { return Writer(nameOf).write(expr).text; }
+std::string sizeText(AffineExpr expr, NameOfSymbol nameOf) { return Writer(nameOf, /*isCode=*/false).write(expr).text; }
+
+std::string sizeCode(AffineExpr expr, NameOfSymbol nameOf) { return Writer(nameOf, /*isCode=*/true).write(expr).text; }
 
 } // namespace kiln

@@ -49,7 +49,8 @@ AffineExpr SymbolicSizes::addComputed(const Twine &stemName, AffineExpr bound) {
 }
 
 std::string SymbolicSizes::findFaultInRenames() const {
-  for (const auto &[original, name] : options.renames) {
+  for (const auto &rename : options.renames) {
+    const std::string &original = rename.first, &name = rename.second;
     auto known = originals.find(name);
     if (known == originals.end() || !known->second.count(original)) {
       std::vector<std::string> all;

@@ -100,6 +100,8 @@ static inline int64_t kiln_ceil_div(int64_t number, int64_t by) {
   return number / by + (number % by > 0);
 }
 static inline int64_t kiln_floor_mod(int64_t number, int64_t by) { return by < 1 ? 0 : number - kiln_floor_div(number, by) * by; }
-static inline int64_t kiln_positive_part(int64_t number) { return number > 0 ? number : 0; }
+static inline int64_t kiln_ceil_to(int64_t number, int64_t by) { return kiln_ceil_div(number, by) * by; }
+static inline int64_t kiln_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t kiln_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 #endif /* KILN_EXPLAIN_H */
