@@ -3,6 +3,7 @@
 #define KILN_COMPILER_EMIT_SOURCES_H
 
 #include "compiler/emit/Signature.h"
+#include <map>
 
 namespace kiln {
 
@@ -31,6 +32,8 @@ struct ModelSources {
   std::vector<TranslationUnit> units;
   /// The names of what the units define.
   std::vector<std::string> symbols;
+  /// The ONNX nodes that each kernel computes, by the name of its function.
+  std::map<std::string, std::string> kernelNodes;
 
   /// All headers that a unit may include.
   std::vector<SourceFile> headers() const;
