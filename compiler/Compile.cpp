@@ -7,6 +7,7 @@
 #include "compiler/emit/DarwinArchive.h"
 #include "compiler/emit/DataObject.h"
 #include "compiler/emit/ExternalCompiler.h"
+#include "compiler/emit/GuaranteeCheck.h"
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/Preprocess.h"
@@ -52,6 +53,8 @@ private:
   CompileStatus describeTargets(const Compilation &model, const Signature &weights, std::vector<std::vector<Signature>> &libraries);
   FailureOr<Signature> describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights);
   CompileStatus package(const ModelSources &sources);
+  CompileStatus checkGuarantees(const ModelSources &sources, ArrayRef<ObjectFile> objects);
+  void setOrigin(ArrayRef<GraphOptions> graphs);
   /// Makes a module of each and the files around them.
   CompileStatus packageForWeb(ArrayRef<ModelSources> forms);
   void listWebFiles(ArrayRef<WebForm> forms);
@@ -296,6 +299,22 @@ llvm::Expected<std::vector<ObjectFile>> Driver::makeObjects(const ModelSources &
   return objects;
 }
 
+CompileStatus Driver::checkGuarantees(const ModelSources &sources, ArrayRef<ObjectFile> objects) {
+  std::vector<std::string> faults = findBrokenGuarantees(options.guarantees, sources, objects);
+  llvm::append_range(errors, faults);
+  return faults.empty() ? CompileStatus::Done : CompileStatus::AtFault;
+}
+
+/// The models in the order in which they were given, and then what else was read.
+void Driver::setOrigin(ArrayRef<GraphOptions> graphs) {
+  std::vector<std::string> models;
+  for (const GraphOptions &graph : graphs)
+    models.push_back(graph.options.model);
+  if (models.empty())
+    models = {options.model};
+  result.findOrigin = [own = options, models, files = result.dependencies] { return findOrigin(own, models, files); };
+}
+
 CompileStatus Driver::packageForWeb(ArrayRef<ModelSources> sources) {
   step("package");
   if (!knowsTargets())
@@ -311,6 +330,8 @@ CompileStatus Driver::packageForWeb(ArrayRef<ModelSources> sources) {
       errors.push_back(toString(objects.takeError()));
       return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
     }
+    if (CompileStatus status = checkGuarantees(form, *objects); status != CompileStatus::Done)
+      return status;
     auto module = linkWasmModule(*objects, {form.signature.name + "_run", form.signature.name + "_workspace_size"});
     if (!module) {
       errors.push_back(toString(module.takeError()));
@@ -360,6 +381,8 @@ CompileStatus Driver::package(const ModelSources &sources) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;
   }
+  if (CompileStatus status = checkGuarantees(sources, *objects); status != CompileStatus::Done)
+    return status;
   // The stack use of a library's functions is not known.
   std::vector<Signature> models = sources.models;
   for (Signature &model : models)
@@ -370,8 +393,14 @@ CompileStatus Driver::package(const ModelSources &sources) {
     result.objects.push_back({object.name, std::string(object.bytes.begin(), object.bytes.end()), nullptr});
   std::string triple = tripleOf(sources.units.front().target);
   if (canMakeDataObject(triple)) {
-    std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(describe(result, signature, models))));
-    result.record = {signature.name + "_record.o", makeRecordObject(triple, recordSection, text), nullptr};
+    Description description = describe(result, signature, models);
+    description.guarantees = options.guarantees.list();
+    result.makeRecord = [description, triple, find = result.findOrigin](ArrayRef<HashedFile> files) mutable {
+      description.origin = find();
+      description.origin->objects = files.vec();
+      std::string text = llvm::formatv("{0}", llvm::json::Value(toJson(description)));
+      return OutputFile{description.name + "_record.o", makeRecordObject(triple, recordSection, text), nullptr};
+    };
   }
   if (!signature.weightsBytes || signature.externalWeights)
     return CompileStatus::Done;
@@ -438,6 +467,7 @@ CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
     return status;
   std::vector<ModelSources> sources;
   status = emit(sources);
+  setOrigin(graphs);
   if (status != CompileStatus::Done || options.stopAfter == "emit")
     return status;
   return options.webModules ? packageForWeb(sources) : package(sources.front());
@@ -476,11 +506,19 @@ static std::vector<ArchiveMember> listMembers(const Compilation &compilation) {
   return members;
 }
 
+OutputFile makeRecord(const Compilation &compilation) {
+  std::vector<HashedFile> hashes;
+  for (const OutputFile &object : compilation.objects)
+    hashes.push_back({object.path, hashOutput(object)});
+  return compilation.makeRecord(hashes);
+}
+
 OutputFile makeArchive(const Compilation &compilation) {
   std::vector<ArchiveMember> members = listMembers(compilation);
-  const OutputFile &record = compilation.record;
-  if (!record.path.empty())
-    members.push_back({record.path, record.getSize(), {}, [&record](llvm::raw_ostream &out) { record.write(out); }});
+  if (compilation.makeRecord) {
+    auto record = std::make_shared<OutputFile>(makeRecord(compilation));
+    members.push_back({record->path, record->getSize(), {}, [record](llvm::raw_ostream &out) { record->write(out); }});
+  }
   bool isDarwin = targetTriple(compilation).isOSDarwin();
   uint64_t bytes = isDarwin ? darwinArchiveBytes(members) : archiveBytes(members);
   auto stream = [members = std::move(members), isDarwin](llvm::raw_ostream &out) {

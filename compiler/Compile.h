@@ -3,6 +3,7 @@
 #define KILN_COMPILER_COMPILE_H
 
 #include "compiler/CompileOptions.h"
+#include "compiler/Origin.h"
 #include "compiler/OutputFile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -62,8 +63,11 @@ struct Compilation {
   unsigned units = 0, cachedUnits = 0;
   /// Why the kernel cache could not be used; empty if it was used or disabled.
   std::string cacheFault;
-  /// An object for the archive only, which describes the library (compiler/Description.h). Its path is empty if the target has none.
-  OutputFile record;
+  /// Makes an object for the archive only, which describes the library (compiler/Description.h) and has the hashes of the given objects. Empty if the
+  /// target has none.
+  std::function<OutputFile(llvm::ArrayRef<HashedFile> objects)> makeRecord;
+  /// After package: what the library is made from. It reads the models once more.
+  std::function<Origin()> findOrigin;
   /// The groups of delegates, each as an ONNX model of its own.
   std::vector<OutputFile> delegated;
   /// NAME_weights.bin with `externalWeights`; an empty path otherwise.
@@ -94,6 +98,9 @@ struct GraphOptions {
 
 /// Compiles several models to one library, which is called `library.name`. They share equal weights. Without graphs, `library` is the one model.
 CompileStatus compileGraphs(const CompileOptions &library, llvm::ArrayRef<GraphOptions> graphs, Compilation &result, std::vector<std::string> &errors);
+
+/// The object that describes the library, with the hashes of its other objects. The target must have one.
+OutputFile makeRecord(const Compilation &compilation);
 
 /// The objects as a static library, deterministic: libNAME.a. Refers to the compilation, which must outlive it.
 OutputFile makeArchive(const Compilation &compilation);

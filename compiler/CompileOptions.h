@@ -5,6 +5,7 @@
 #include "compiler/ImageOptions.h"
 #include "compiler/Limits.h"
 #include "compiler/Profile.h"
+#include "compiler/emit/Guarantees.h"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -104,6 +105,8 @@ struct CompileOptions {
   std::vector<ProfileEntry> choices;
   /// Write the weights to a separate file instead of into the object.
   bool externalWeights = false;
+  /// What the objects are checked for.
+  Guarantees guarantees;
   /// Write the C++ as one file.
   bool singleSource = false;
   /// Link each target, which must be one for WebAssembly, to a module for JavaScript.

@@ -98,7 +98,18 @@ static json::Array toJson(ArrayRef<Description::Tensor> tensors) {
   return list;
 }
 
+static json::Object toJsonOfModel(const Description &description);
+
 json::Object toJson(const Description &description) {
+  json::Object object = toJsonOfModel(description);
+  if (description.origin)
+    object["origin"] = toJson(*description.origin);
+  if (!description.guarantees.empty())
+    object["guarantees"] = json::Array(map_range(description.guarantees, jsonText));
+  return object;
+}
+
+static json::Object toJsonOfModel(const Description &description) {
   if (!description.graphs.empty()) {
     json::Array graphs;
     for (const Description &graph : description.graphs)
@@ -199,6 +210,11 @@ static Description readDescription(const json::Object &fields) {
     for (auto &[target, features] : *needs)
       result.needs[target.str()] = features.getAsString().value_or("").str();
   result.accuracy = getText(*object, "accuracy");
+  if (const json::Object *origin = object->getObject("origin"))
+    result.origin = originFromJson(*origin);
+  if (const json::Array *lines = object->getArray("guarantees"))
+    for (const json::Value &line : *lines)
+      result.guarantees.push_back(line.getAsString().value_or("").str());
   if (const json::Array *lines = object->getArray("rounding"))
     for (const json::Value &line : *lines)
       result.rounding.push_back(line.getAsString().value_or("").str());

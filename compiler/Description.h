@@ -3,6 +3,7 @@
 #define KILN_COMPILER_DESCRIPTION_H
 
 #include "compiler/Decisions.h"
+#include "compiler/Origin.h"
 #include "compiler/emit/Signature.h"
 
 namespace kiln {
@@ -40,6 +41,9 @@ struct Description {
   int64_t weightsBytes = 0, workspaceBytes = -1, fileBytes = 0;
   std::map<std::string, int64_t> operators;
   std::vector<Decision> kernels;
+  /// Of a library: what it was made from, and what its objects were checked for.
+  std::optional<Origin> origin = std::nullopt;
+  std::vector<std::string> guarantees = {};
   /// The models of a library of several; the name, target and weights above are the library's.
   std::vector<Description> graphs = {};
 };

@@ -185,11 +185,9 @@ ProfileUse takeProfileUse(ArrayRef<mlir::ModuleOp> modules, ArrayRef<ProfileEntr
 }
 
 std::string ProfileUse::describe() const {
-  std::string text = "none of its " + std::to_string(entries) + " entries is used";
-  if (used)
-    text = std::to_string(used) + " of its " + std::to_string(entries) + " entries " + (used == 1 ? "is" : "are") + " used";
-  else if (entries == 1)
-    text = "its one entry is not used";
+  std::string text = std::to_string(used) + " of " + std::to_string(entries) + " entries used";
+  if (used == entries)
+    return text;
   SmallVector<std::string> reasons;
   if (otherTarget)
     reasons.push_back(std::to_string(otherTarget) + " for another target ('" + measuredTarget + "', this is " + targets + ")");

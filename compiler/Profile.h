@@ -47,7 +47,7 @@ struct ProfileUse {
   /// The targets of the compile, and another one that the profile has.
   std::string targets, measuredTarget;
 
-  /// "2 of 7 entries are used: ..."
+  /// "2 of 7 entries used: ...", with the reasons for the others.
   std::string describe() const;
 };
 

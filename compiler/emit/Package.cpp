@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
@@ -139,6 +140,41 @@ static std::string printSourceList(const ModelSources &sources, bool embedded) {
   return embedded ? text + fillIn(weightsTemplate, {{"@NAME@", name}}) : text;
 }
 
+/// Adds the headers of Kiln that a text includes, and those that these include.
+static void addHeaders(StringRef text, llvm::StringSet<> &names) {
+  for (StringRef line : llvm::split(text, '\n')) {
+    line = line.ltrim(' ');
+    if (!line.consume_front("#include \"kiln/"))
+      continue;
+    std::string name = "kiln/" + line.split('"').first.str();
+    if (names.insert(name).second)
+      addHeaders(embeddedFile(name), names);
+  }
+}
+
+/// The part of the runtime that goes with a model: the headers that its units include, the threads and workspaces that programs use, and what is for some
+/// models only.
+static std::vector<SourceFile> listRuntime(const ModelSources &sources, ArrayRef<SourceFile> own) {
+  llvm::StringSet<> headers;
+  for (const SourceFile &file : own)
+    addHeaders(file.text, headers);
+  auto isNeeded = [&](StringRef path) {
+    if (path.starts_with("src/onednn/"))
+      return llvm::is_contained(sources.signature.libraries, "onednn");
+    return !path.starts_with("src/images/") || headers.contains("kiln/image.h");
+  };
+  std::vector<SourceFile> files;
+  for (const EmbeddedFile &file : embeddedFiles())
+    if ((file.path.starts_with("src/") && isNeeded(file.path)) || file.path == "CMakeLists.txt") {
+      files.push_back({"runtime/" + file.path.str(), file.text.str()});
+      addHeaders(file.text, headers);
+    }
+  for (const EmbeddedFile &file : embeddedFiles())
+    if (headers.contains(file.path))
+      files.push_back({"runtime/include/" + file.path.str(), file.text.str()});
+  return files;
+}
+
 std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
   const Signature &signature = sources.signature;
   std::vector<SourceFile> files = sources.headers();
@@ -152,11 +188,8 @@ std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
   files.push_back({"sources.cmake", printSourceList(sources, embedded)});
   if (embedded)
     files.push_back({signature.name + "_weights.cpp", fillIn(weightsUnit, {{"@NAME@", makeAssemblerName(signature.name)}})});
-  for (const EmbeddedFile &file : embeddedFiles()) {
-    bool header = file.path.starts_with("kiln/");
-    if (!file.path.starts_with("builtin/") && !file.path.starts_with("web/"))
-      files.push_back({"runtime/" + (header ? "include/" + file.path.str() : file.path.str()), file.text.str()});
-  }
+  std::vector<SourceFile> runtime = listRuntime(sources, files);
+  files.insert(files.end(), runtime.begin(), runtime.end());
   return files;
 }
 

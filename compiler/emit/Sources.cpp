@@ -146,6 +146,9 @@ static LogicalResult printTarget(ArrayRef<Signature> versions, ModelSources &sou
     auto entry = failed(printKernels(version, texts, names)) ? FailureOr<std::string>() : printEntrySource(version, names);
     if (failed(entry))
       return failure();
+    for (auto &entry : names)
+      if (Operation *kernel = version.module().lookupSymbol(entry.getKey()))
+        sources.kernelNodes[entry.getValue()] = joinStrings(kernel->getAttr(kernel::nodesAttrName), " ");
     sources.units.push_back({{version.versionOf(stem) + "_run.cpp", *entry}, target, {signature.header(), signature.kernelHeader()}});
     llvm::append_range(sources.symbols, std::vector{version.runFunction(), version.workspaceFunction()});
   }
@@ -219,6 +222,7 @@ FailureOr<ModelSources> printLibrary(StringRef name, ArrayRef<std::vector<Signat
     llvm::append_range(sources.kernelHeaders, printed->kernelHeaders);
     llvm::append_range(sources.units, printed->units);
     llvm::append_range(sources.symbols, printed->symbols);
+    sources.kernelNodes.insert(printed->kernelNodes.begin(), printed->kernelNodes.end());
   }
   Signature &library = sources.signature = sources.models.front();
   library.name = name.str();

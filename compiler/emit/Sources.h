@@ -4,6 +4,7 @@
 
 #include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/Signature.h"
+#include <map>
 
 namespace kiln {
 
@@ -32,6 +33,8 @@ struct ModelSources {
   std::vector<TranslationUnit> units;
   /// The names of what the units define.
   std::vector<std::string> symbols;
+  /// The ONNX nodes that each kernel computes, by the name of its function.
+  std::map<std::string, std::string> kernelNodes;
 
   /// All headers that a unit may include.
   std::vector<SourceFile> headers() const;

@@ -24,6 +24,7 @@ static constexpr uint64_t maxFrameBytes = uint64_t(1) << 32;
 
 namespace {
 struct Function {
+  std::string name;
   std::optional<int64_t> frame;
   std::vector<size_t> callees;
   /// Global functions of other objects, by name.
@@ -32,13 +33,22 @@ struct Function {
   bool callsTasks = false;
   /// The bytes from here on, once they are known. A function on the current path is open.
   int64_t depth = 0;
+  /// The callees that the depth comes from, once it is known.
+  std::vector<size_t> deepest = {};
   enum { New, Open, Known } state = New;
 };
 
 class CallGraph {
 public:
   bool add(const object::ObjectFile &object);
+  bool addAll(ArrayRef<ObjectFile> files);
   std::optional<int64_t> depthOf(StringRef name);
+  /// On the path that gives the depth.
+  const Function &findLargestFrame(const Function &from) const;
+  const Function *find(StringRef name) const {
+    auto found = byName.find(name);
+    return found == byName.end() ? nullptr : &functions[found->second];
+  }
 
 private:
   /// Frames and calls, from the relocations of one section.
@@ -122,6 +132,7 @@ bool CallGraph::add(const object::ObjectFile &object) {
     if (take(symbol.getFlags(), flags) && (flags & object::SymbolRef::SF_Global))
       byName.try_emplace(name, functions.size());
     functions.emplace_back();
+    functions.back().name = name.str();
     functions.back().callsTasks = name.contains("launch_shared");
   }
   for (const object::SectionRef &section : object.sections()) {
@@ -139,6 +150,7 @@ std::optional<int64_t> CallGraph::depthOf(Function &function) {
     return std::nullopt;
   function.state = Function::Open;
   int64_t deepest = 0, launch = 0;
+  std::optional<size_t> deepestCallee, launchCallee;
   std::vector<size_t> callees = function.callees;
   for (const std::string &name : function.others)
     if (auto found = byName.find(name); found != byName.end())
@@ -147,9 +159,15 @@ std::optional<int64_t> CallGraph::depthOf(Function &function) {
     std::optional<int64_t> depth = depthOf(functions[callee]);
     if (!depth)
       return std::nullopt;
-    int64_t &most = functions[callee].callsTasks ? launch : deepest;
+    bool isLaunch = functions[callee].callsTasks;
+    int64_t &most = isLaunch ? launch : deepest;
+    if (*depth > most)
+      (isLaunch ? launchCallee : deepestCallee) = callee;
     most = std::max(most, *depth);
   }
+  for (std::optional<size_t> callee : {deepestCallee, launchCallee})
+    if (callee)
+      function.deepest.push_back(*callee);
   function.depth = *function.frame + callBytes + launch + deepest;
   function.state = Function::Known;
   return function.depth;
@@ -160,20 +178,41 @@ std::optional<int64_t> CallGraph::depthOf(StringRef name) {
   return found == byName.end() ? std::nullopt : depthOf(functions[found->second]);
 }
 
-std::optional<int64_t> boundStackUse(ArrayRef<ObjectFile> objects, StringRef function) {
-  CallGraph graph;
-  for (const ObjectFile &file : objects) {
-    if (!isSoundElf(StringRef(file.bytes.data(), file.bytes.size())))
-      return std::nullopt;
-    auto object = object::ObjectFile::createObjectFile(MemoryBufferRef(StringRef(file.bytes.data(), file.bytes.size()), file.name));
+const Function &CallGraph::findLargestFrame(const Function &from) const {
+  const Function *largest = &from;
+  for (size_t callee : from.deepest)
+    if (const Function &other = findLargestFrame(functions[callee]); *other.frame > *largest->frame)
+      largest = &other;
+  return *largest;
+}
+
+bool CallGraph::addAll(ArrayRef<ObjectFile> files) {
+  for (const ObjectFile &file : files) {
+    StringRef bytes(file.bytes.data(), file.bytes.size());
+    if (!isSoundElf(bytes))
+      return false;
+    auto object = object::ObjectFile::createObjectFile(MemoryBufferRef(bytes, file.name));
     if (!object) {
       consumeError(object.takeError());
-      return std::nullopt;
+      return false;
     }
-    if (!graph.add(**object))
-      return std::nullopt;
+    if (!add(**object))
+      return false;
   }
-  return graph.depthOf(function);
+  return true;
+}
+
+std::optional<int64_t> boundStackUse(ArrayRef<ObjectFile> objects, StringRef function) {
+  CallGraph graph;
+  return graph.addAll(objects) ? graph.depthOf(function) : std::nullopt;
+}
+
+std::pair<std::string, int64_t> findLargestFrame(ArrayRef<ObjectFile> objects, StringRef function) {
+  CallGraph graph;
+  if (!graph.addAll(objects) || !graph.depthOf(function))
+    return {"", 0};
+  const Function &largest = graph.findLargestFrame(*graph.find(function));
+  return {largest.name, *largest.frame};
 }
 
 } // namespace kiln

@@ -218,13 +218,15 @@ CompileStatus KernelLibraryBuilder::addFunctions() {
   library.name = options.name;
   library.header = {sources.header.name, sources.header.text, nullptr};
   // Not that of the first kernel's model.
-  library.record = {};
+  library.makeRecord = nullptr;
   if (std::string triple = baseline.getTriple().str(); canMakeDataObject(triple)) {
     std::vector<KernelForm> forms;
     for (const CompiledKernel &kernel : kernels)
       forms.push_back(setStaticSizes(kernel.form, options.dims));
     std::string record = printRecord(options.name, kernels.front().model.target, forms);
-    library.record = {options.name + "_record.o", makeRecordObject(triple, kernelsSection, record), nullptr};
+    library.makeRecord = [name = options.name + "_record.o", object = makeRecordObject(triple, kernelsSection, record)](ArrayRef<HashedFile>) {
+      return OutputFile{name, object, nullptr};
+    };
   }
   library.sources.clear();
   return CompileStatus::Done;

@@ -121,15 +121,17 @@ static bool attachProfiles(const CompileOptions &options, Compilation &result, s
   return true;
 }
 
-/// Reports how much of the profile was used, unless all of it was.
+/// Reports how much of the profile was used.
 static void judgeProfile(const CompileOptions &options, ArrayRef<ProfileEntry> entries, Compilation &result) {
   SmallVector<ModuleOp> modules;
   for (TargetModule &target : result.targets)
     modules.push_back(*target.module);
   ProfileUse use = takeProfileUse(modules, entries);
-  if (use.used == use.entries || options.plain)
+  // Compiles that only look at what a model becomes follow one that has said it.
+  bool isWhole = options.stopAfter != "target" && !options.observation.any();
+  if (options.profile.empty() || options.plain || (use.used == use.entries && !isWhole))
     return;
-  (use.used ? result.notes : result.warnings).push_back("--profile: " + options.profile + ": " + use.describe());
+  (use.used || use.entries == 0 ? result.notes : result.warnings).push_back("--profile: " + options.profile + ": " + use.describe());
 }
 
 /// Warns of what was asked to be rounded, and nowhere could be.

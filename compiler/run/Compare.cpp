@@ -16,6 +16,8 @@ std::string formatNumber(double value) {
   return text;
 }
 
+std::string formatPlace(const Tensor &tensor, int64_t position) { return formatIndex(locateElement(tensor, position)); }
+
 /// The distance from |value| to the next larger number of the type.
 double unitInLastPlace(ElementType type, double value) {
   int digits = type == KILN_ELEMENT_F64 ? 53 : type == KILN_ELEMENT_F16 ? 11 : type == KILN_ELEMENT_BF16 ? 8 : 24;
@@ -29,7 +31,7 @@ void compareText(const Tensor &actual, const Tensor &expected, int64_t i, Compar
   if (actual.getText(i) == expected.getText(i))
     return;
   if (result.wrong++ == 0)
-    result.reason = "first at " + std::to_string(i) + ": '" + actual.getText(i).str() + "', expected '" + expected.getText(i).str() + "'";
+    result.reason = "first at " + formatPlace(expected, i) + ": '" + actual.getText(i).str() + "', expected '" + expected.getText(i).str() + "'";
 }
 
 void compareElement(const Tensor &actual, const Tensor &expected, int64_t i, double rtol, double atol, Comparison &result) {
@@ -44,6 +46,8 @@ void compareElement(const Tensor &actual, const Tensor &expected, int64_t i, dou
   double off = std::fabs(got - want);
   bool finite = std::isfinite(got) && std::isfinite(want);
   if (finite) {
+    if (off > result.maxAbsolute)
+      result.worstAt = locateElement(expected, i);
     result.maxAbsolute = std::max(result.maxAbsolute, off);
     if (want != 0)
       result.maxRelative = std::max(result.maxRelative, off / std::fabs(want));
@@ -53,10 +57,27 @@ void compareElement(const Tensor &actual, const Tensor &expected, int64_t i, dou
   if (isFloat(expected.getType()) && finite && off <= atol + rtol * std::fabs(want))
     return;
   if (result.wrong++ == 0)
-    result.reason = "first at " + std::to_string(i) + ": " + formatNumber(got) + ", expected " + formatNumber(want);
+    result.reason = "first at " + formatPlace(expected, i) + ": " + formatNumber(got) + ", expected " + formatNumber(want);
 }
 
 } // namespace
+
+std::vector<int64_t> locateElement(const Tensor &tensor, int64_t position) {
+  std::vector<int64_t> index(tensor.getDims().size());
+  for (size_t i = index.size(); i-- > 0;) {
+    int64_t size = std::max<int64_t>(tensor.getDims()[i], 1);
+    index[i] = position % size;
+    position /= size;
+  }
+  return index;
+}
+
+std::string formatIndex(llvm::ArrayRef<int64_t> index) {
+  std::string text;
+  for (int64_t number : index)
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
 
 double getLargest(const Tensor &tensor) {
   double largest = 0;

@@ -13,6 +13,8 @@ struct Comparison {
   int64_t elements = 0;
   int64_t wrong = 0;
   double maxAbsolute = 0;
+  /// The index of the element with that error, one number for each dimension; empty where all are equal, and for scalars.
+  std::vector<int64_t> worstAt = {};
   double maxRelative = 0;
   /// In units in the last place of the expected value's type; 0 for integers.
   double maxUlp = 0;
@@ -35,6 +37,10 @@ struct StepBounds {
   /// The largest difference of an element, how many of the elements may differ by a step (one may in any case), and the largest root mean square.
   double most = 1, share = 1e-4, rms = std::numeric_limits<double>::infinity();
 };
+
+/// The index of an element by its position: [0, 3, 17], one number for each dimension.
+std::vector<int64_t> locateElement(const Tensor &tensor, int64_t position);
+std::string formatIndex(llvm::ArrayRef<int64_t> index);
 
 /// The largest finite magnitude; 0 for integers.
 double getLargest(const Tensor &tensor);

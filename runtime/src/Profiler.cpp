@@ -1,18 +1,8 @@
-#include "kiln/runtime.h"
-
+#include "Profiler.h"
 #include "System.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct kiln_profiler {
-  kiln_profile_entry *entries;
-  int32_t capacity;
-  int32_t count;
-  int32_t last; // entry of the launch before; the next one usually stands right behind it
-  int64_t begin;
-  int64_t dropped;
-};
 
 namespace {
 
@@ -49,10 +39,13 @@ int64_t addUpTo64Bits(int64_t sum, int64_t count) { return __builtin_add_overflo
 void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
   kiln_profiler *profiler = static_cast<kiln_profiler *>(user);
   if (phase == KILN_KERNEL_BEGIN) {
+    profiler->current = *kernel;
     profiler->begin = kiln_clock_ns();
     return;
   }
-  int64_t time = kiln_clock_ns() - profiler->begin;
+  int64_t end = kiln_clock_ns(), time = end - profiler->begin;
+  if (profiler->events)
+    kiln::recordEvent(profiler, true, profiler->begin, end, 0, kernel->tasks);
   kiln_profile_entry *entry = findEntry(profiler, kernel);
   if (!entry) {
     ++profiler->dropped;
@@ -93,6 +86,7 @@ void kiln_profiler_destroy(kiln_profiler *profiler) {
   if (!profiler)
     return;
   free(profiler->entries);
+  free(profiler->events);
   free(profiler);
 }
 
@@ -101,6 +95,8 @@ void kiln_profiler_attach(kiln_profiler *profiler, kiln_context *context) {
     return;
   context->on_kernel = onKernel;
   context->on_kernel_user = profiler;
+  if (profiler->events)
+    kiln::recordParts(profiler, context);
 }
 
 void kiln_profiler_reset(kiln_profiler *profiler) {
@@ -109,6 +105,7 @@ void kiln_profiler_reset(kiln_profiler *profiler) {
   profiler->count = 0;
   profiler->last = 0;
   profiler->dropped = 0;
+  profiler->eventCount = 0;
 }
 
 int32_t kiln_profiler_count(const kiln_profiler *profiler) { return profiler ? profiler->count : 0; }

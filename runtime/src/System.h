@@ -4,6 +4,8 @@
 
 #include "kiln/runtime.h"
 
+#include <stdio.h>
+
 namespace kiln {
 
 // The CPUs that this process may use, from 1 to KILN_POOL_MAX_THREADS.
@@ -26,6 +28,12 @@ bool populatePages(void *pages, size_t bytes);
 // Maps a regular file for reading if it has this size; an empty one to null.
 kiln_status mapFile(const char *path, size_t size, const void **data);
 void unmapFile(const void *data, size_t size);
+
+// A new file at this path, or in place of the one that is there; null where the system refuses it.
+FILE *openToWrite(const char *path);
+
+// A number that no other running thread has.
+uint64_t currentThread();
 
 // Nanoseconds of a clock that never goes back.
 int64_t readClock();

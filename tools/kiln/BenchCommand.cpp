@@ -1,17 +1,23 @@
 //===- BenchCommand.cpp - kiln bench: latency, and the speed of kernels ----===//
+#include "compiler/emit/Temporary.h"
+#include "compiler/files/InputFile.h"
 #include "compiler/files/Printable.h"
 #include "compiler/run/MachineProbe.h"
 #include "tools/kiln/Benchmark.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"
+#include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
-#include "llvm/Support/Format.h"
+#include "tools/kiln/bench/BenchComparison.h"
+#include "tools/kiln/bench/BenchReport.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <malloc.h>
+#include <map>
+#include <numeric>
 
 using namespace llvm;
 
@@ -19,32 +25,11 @@ namespace kiln {
 
 static cl::opt<double> minTime("min-time", cl::desc("Measure for at least this many seconds (default: 1)"), cl::value_desc("SECONDS"), cl::init(1),
     cl::sub(benchCommand), cl::sub(reportCommand));
-
-namespace {
-
-struct Latency {
-  double median = 0, min = 0, p95 = 0; // milliseconds
-  size_t runs = 0;
-  /// Of one run, where an emulator counts them.
-  std::optional<int64_t> instructions = std::nullopt;
-};
-
-/// What a kernel multiplies, and so which peak its operations are measured against.
-enum class Operands { Real, Bytes, Brain };
-
-struct KernelSpeed {
-  std::string name, nodes;
-  Operands operands = Operands::Real;
-  double milliseconds = 0, gflops = 0, gbps = 0;
-  /// Its operations as a part of the measured peak for what it multiplies; 0 if that is not known.
-  double share = 0;
-  /// The least time that the machine allows, as a part of the time taken.
-  double roofline = 0;
-  /// Launches in a run, which conditions and loops decide, and what one of them does.
-  double calls = 0, flops = 0, bytes = 0;
-};
-
-} // namespace
+static cl::opt<bool> all("all", cl::desc("List all kernels (default: the 15 that take most)"), cl::sub(benchCommand));
+static cl::opt<std::string> trace("trace", cl::desc("Also write a trace of some runs, with threads and kernels, for https://ui.perfetto.dev"),
+    cl::value_desc("FILE"), cl::sub(benchCommand));
+static cl::opt<std::string> compareWith("compare", cl::desc("Compare with what kiln bench --json printed before: the whole run, and kernel by kernel"),
+    cl::value_desc("FILE.json"), cl::sub(benchCommand));
 
 /// By the kernel's algorithm, "gemm_bytes 6x32", or its step, "gemm_tile_steps 32x32 tile_u8s8".
 static Operands findOperands(StringRef algorithm) {
@@ -56,13 +41,6 @@ static Operands findOperands(StringRef algorithm) {
 
 static double getPeak(const Machine &machine, Operands operands) {
   return operands == Operands::Bytes ? machine.bytePeak : operands == Operands::Brain ? machine.brainPeak : machine.peak;
-}
-
-/// Of times in milliseconds.
-static Latency summarize(std::vector<double> times) {
-  llvm::sort(times);
-  size_t last = times.size() - 1;
-  return {(times[last / 2] + times[(last + 1) / 2]) / 2, times.front(), times[std::min(last, size_t(0.95 * double(times.size())))], times.size()};
 }
 
 static Latency measure(const Execution &execution, const kiln_context &context) {
@@ -90,7 +68,7 @@ static Expected<Latency> measureElsewhere(Execution &execution, std::vector<Kern
     return times.takeError();
   for (const LaunchTime &launch : times->launches) {
     double total = std::max<double>(1, double(launch.nanoseconds)), calls = double(launch.calls);
-    kernels.push_back({launch.name, launch.nodes, findOperands(launch.algorithm), total * 1e-6 / calls, double(launch.flops) / total,
+    kernels.push_back({launch.name, launch.nodes, findOperands(launch.algorithm), total * 1e-6 / calls, 0, 0, double(launch.flops) / total,
                        double(launch.bytes) / total, 0, 0, calls / double(counts.profiled), double(launch.flops) / calls, double(launch.bytes) / calls});
   }
   std::vector<double> milliseconds;
@@ -104,30 +82,93 @@ static Expected<Latency> measureElsewhere(Execution &execution, std::vector<Kern
   return latency;
 }
 
+namespace {
+/// All launches of some runs.
+class LaunchTimes {
+public:
+  struct Launch {
+    kiln_kernel_info kernel;
+    double flops = 0, bytes = 0;
+    std::vector<double> milliseconds;
+  };
+  void attach(kiln_context &context) {
+    context.on_kernel = onKernel;
+    context.on_kernel_user = this;
+  }
+  /// By the number of the launch in the model.
+  std::map<int32_t, Launch> launches;
+
+private:
+  static void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
+    auto *times = static_cast<LaunchTimes *>(user);
+    if (phase == KILN_KERNEL_BEGIN) {
+      times->begin = kiln_clock_ns();
+      return;
+    }
+    double milliseconds = double(kiln_clock_ns() - times->begin) * 1e-6;
+    Launch &launch = times->launches.try_emplace(kernel->index, Launch{*kernel, 0, 0, {}}).first->second;
+    launch.milliseconds.push_back(milliseconds);
+    launch.flops += double(kernel->flops);
+    launch.bytes += double(kernel->bytes);
+  }
+  int64_t begin = 0;
+};
+} // namespace
+
 /// A pass of its own: the hook costs time.
-static Expected<std::vector<KernelSpeed>> profile(const Execution &execution, kiln_context context, int32_t kernels, size_t runs,
-                                                  const Machine &machine) {
-  kiln_profiler *profiler = nullptr;
-  if (kiln_status status = kiln_profiler_create(std::max(kernels, 1), &profiler))
-    return makeError(kiln_status_string(status));
-  kiln_profiler_attach(profiler, &context);
+static std::vector<KernelSpeed> profile(const Execution &execution, kiln_context context, size_t runs, const Machine &machine) {
+  LaunchTimes times;
+  times.attach(context);
   for (size_t run = 0; run < runs; ++run)
     execution.call(&context);
   std::vector<KernelSpeed> speeds;
-  for (int32_t i = 0; i < kiln_profiler_count(profiler); ++i) {
-    kiln_profile_entry entry;
-    if (kiln_profiler_entry(profiler, i, &entry) || entry.calls == 0)
-      continue;
-    double total = std::max<double>(1, double(entry.total_ns)), calls = double(entry.calls);
-    Operands operands = findOperands(entry.algorithm);
-    double peak = getPeak(machine, operands), rate = double(entry.flops) / total;
-    double least = getRoofline(machine, peak, double(entry.flops) / calls, double(entry.bytes) / calls) * calls * 1e9;
-    double share = peak > 0 ? rate * 1e9 / peak : 0;
-    speeds.push_back({entry.name, entry.nodes, operands, total * 1e-6 / calls, rate, double(entry.bytes) / total, share, least / total,
-                      calls / double(runs), double(entry.flops) / calls, double(entry.bytes) / calls});
+  for (auto &[index, launch] : times.launches) {
+    double calls = double(launch.milliseconds.size());
+    double total = std::max(1e-6, std::accumulate(launch.milliseconds.begin(), launch.milliseconds.end(), 0.0));
+    double flops = launch.flops / calls, bytes = launch.bytes / calls, perNanosecond = calls / (total * 1e6);
+    Operands operands = findOperands(launch.kernel.algorithm);
+    double peak = getPeak(machine, operands), share = peak > 0 ? flops * perNanosecond * 1e9 / peak : 0;
+    double least = getRoofline(machine, peak, flops, bytes) * calls * 1e3;
+    speeds.push_back({launch.kernel.name, launch.kernel.nodes, operands, total / calls, *llvm::min_element(launch.milliseconds),
+                      findMedian(launch.milliseconds), flops * perNanosecond, bytes * perNanosecond, share, least / total, calls / double(runs), flops, bytes});
   }
-  kiln_profiler_destroy(profiler);
   return speeds;
+}
+
+static constexpr int64_t tracedRuns = 5;
+
+/// Runs once more, a few times, and writes what each thread did. Returns the number of events.
+static Expected<int64_t> writeTrace(const Execution &execution, kiln_context context, ArrayRef<KernelSpeed> kernels, int32_t threads) {
+  constexpr int64_t takesOfThread = 16, mostEvents = int64_t(1) << 20;
+  double launches = 0;
+  for (const KernelSpeed &kernel : kernels)
+    launches += kernel.calls;
+  double events = std::ceil(launches) * double(tracedRuns * (1 + takesOfThread * threads)) + 1;
+  kiln_profiler *profiler = nullptr;
+  kiln_status status = kiln_profiler_create(1, &profiler);
+  if (status == KILN_STATUS_OK)
+    status = kiln_profiler_record(profiler, int64_t(std::min(events, double(mostEvents))));
+  kiln_profiler_attach(profiler, &context);
+  for (int64_t run = 0; status == KILN_STATUS_OK && run < tracedRuns; ++run)
+    execution.call(&context);
+  Expected<std::string> folder = makeTemporaryFolder("for the trace");
+  std::string path = folder ? *folder + "/trace.json" : "";
+  if (folder && status == KILN_STATUS_OK)
+    status = kiln_profiler_write_trace(profiler, path.c_str());
+  int64_t count = kiln_profiler_events(profiler);
+  kiln_profiler_destroy(profiler);
+  if (!folder)
+    return folder.takeError();
+  Expected<std::unique_ptr<MemoryBuffer>> text = readInputFile(path, mostDataBytes);
+  removeTemporaryFolder(*folder);
+  if (status != KILN_STATUS_OK || !text) {
+    consumeError(text ? Error::success() : text.takeError());
+    return makeError("--trace: " + Twine(kernels.empty() ? "the model launches no kernel" : kiln_status_string(status)));
+  }
+  OutputFile file{"", (*text)->getBuffer().str(), nullptr};
+  if (Error error = writeFiles(PlacedFile{trace, &file}))
+    return std::move(error);
+  return count;
 }
 
 /// A field of the process' status file, in bytes; 0 when there is none.
@@ -158,48 +199,11 @@ private:
 
 } // namespace
 
-static void printTable(const Latency &latency, int32_t threads, const Machine &machine, const std::vector<KernelSpeed> &speeds) {
-  // The slowest first, then as they are launched: the addresses tell that.
-  std::vector<const KernelSpeed *> kernels;
-  for (const KernelSpeed &speed : speeds)
-    kernels.push_back(&speed);
-  llvm::sort(kernels, [](auto *a, auto *b) { return std::pair(b->milliseconds, a) < std::pair(a->milliseconds, b); });
-  outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
-  if (latency.instructions)
-    outs() << *latency.instructions << " instructions a run, which the emulator counted\n";
-  if (verbosity() == 0)
-    return;
-  if (machine.peak > 0)
-    outs() << format("measured here: %.0f GFLOP/s;", machine.peak * 1e-9);
-  if (machine.bytePeak > 0)
-    outs() << format(" %.0f Gop/s of bytes;", machine.bytePeak * 1e-9);
-  if (machine.brainPeak > 0)
-    outs() << format(" %.0f GFLOP/s of bf16;", machine.brainPeak * 1e-9);
-  for (const MemoryLevel &level : machine.levels)
-    outs() << " " << printable(level.name) << format(" %.0f", level.bandwidth * 1e-9);
-  outs() << (machine.peak > 0 ? " GB/s\n" : "") << format("%10s %10s        %6s %10s %9s  kernel\n", "ms", "speed", "peak", "GB/s", "roofline");
-  for (const KernelSpeed *kernel : kernels) {
-    const char *unit = kernel->operands == Operands::Bytes ? "Gop/s  " : "GFLOP/s";
-    outs() << format("%10.4f %10.2f %s %4.0f %% %10.2f %7.0f %%  ", kernel->milliseconds, kernel->gflops, unit, kernel->share * 100, kernel->gbps,
-                     kernel->roofline * 100);
-    printLine(outs(), kernel->name + ": " + kernel->nodes);
-  }
-}
-
 static json::Object toJson(const Latency &latency, const RunnableModel &model, const Execution &execution, int32_t threads, int64_t peakBytes,
                            const Machine &machine, ArrayRef<KernelSpeed> kernels) {
-  json::Array list, levels;
+  json::Array levels;
   for (const MemoryLevel &level : machine.levels)
     levels.push_back(json::Object{{"name", level.name}, {"gbps", level.bandwidth * 1e-9}});
-  for (const KernelSpeed &kernel : kernels) {
-    json::Object row{{"name", jsonText(kernel.name)}, {"nodes", jsonText(kernel.nodes)}, {"ms", kernel.milliseconds}, {"gbps", kernel.gbps},
-                     {"roofline", kernel.roofline}, {"calls", kernel.calls}, {"flops", kernel.flops}, {"bytes", kernel.bytes}};
-    row["operands"] = kernel.operands == Operands::Bytes ? "bytes" : kernel.operands == Operands::Brain ? "bf16" : "real";
-    row[kernel.operands == Operands::Bytes ? "gops" : "gflops"] = kernel.gflops;
-    if (kernel.share > 0)
-      row["peak_share"] = kernel.share;
-    list.push_back(std::move(row));
-  }
   const kiln_model_info &info = model.loaded->getInfo();
   json::Object result{{"median_ms", latency.median},
           {"min_ms", latency.min},
@@ -216,7 +220,8 @@ static json::Object toJson(const Latency &latency, const RunnableModel &model, c
           {"peak_byte_gops", machine.bytePeak * 1e-9},
           {"peak_bf16_gflops", machine.brainPeak * 1e-9},
           {"bandwidth", std::move(levels)},
-          {"kernels", std::move(list)}};
+          {"noise", latency.noise()},
+          {"kernels", kernelsToJson(kernels)}};
   if (latency.instructions)
     result["instructions"] = *latency.instructions;
   return result;
@@ -226,20 +231,22 @@ namespace {
 /// All that a measurement gives.
 struct Measurement {
   Latency latency;
+  std::string target;
   int32_t threads = 1;
   int64_t peakBytes = 0;
   Machine machine;
   std::vector<KernelSpeed> kernels;
   json::Object json;
+  /// In the trace, if one was asked for.
+  int64_t events = 0;
 };
 } // namespace
 
 static int measureModel(const CompileOptions &options, Measurement &result) {
-  if (!std::isfinite(minTime) || minTime < 0)
-    return report(makeError("--min-time: expected a number of seconds from 0"), WrongUsage);
   RunnableModel model;
   if (int status = loadOrReport(options, model))
     return status;
+  result.target = model.loaded->getTarget();
   Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
   if (!specs)
     return report(specs.takeError(), AtFault);
@@ -259,6 +266,8 @@ static int measureModel(const CompileOptions &options, Measurement &result) {
     return Done;
   };
   if (model.loaded->getProgram()) {
+    if (!trace.empty())
+      return report(makeError("--trace: target " + result.target + " runs in another program, whose threads are not seen from here"), AtFault);
     Expected<Latency> latency = measureElsewhere(*execution, result.kernels);
     if (!latency)
       return report(latency.takeError(), AtFault);
@@ -270,34 +279,77 @@ static int measureModel(const CompileOptions &options, Measurement &result) {
   result.latency = measure(*execution, context);
   result.peakBytes = memory.getPeak();
   result.threads = (*pool)->threads;
-  auto bits = model.vectorBits.find(model.loaded->getTarget());
-  result.machine = probeMachine(context, bits == model.vectorBits.end() ? 128 : bits->second, model.steps[model.loaded->getTarget()]);
+  auto bits = model.vectorBits.find(result.target);
+  result.machine = probeMachine(context, bits == model.vectorBits.end() ? 128 : bits->second, model.steps[result.target]);
   size_t profiled = std::clamp<size_t>(result.latency.runs / 4, 1, 200);
-  Expected<std::vector<KernelSpeed>> kernels = profile(*execution, context, model.loaded->getInfo().num_kernels, profiled, result.machine);
-  if (!kernels)
-    return report(kernels.takeError(), AtFault);
-  result.kernels = std::move(*kernels);
+  result.kernels = profile(*execution, context, profiled, result.machine);
+  if (!trace.empty()) {
+    Expected<int64_t> events = writeTrace(*execution, context, result.kernels, result.threads);
+    if (!events)
+      return report(events.takeError(), AtFault);
+    result.events = *events;
+  }
   return finish();
 }
 
+/// Says what is wrong with --min-time; 0 if nothing is.
+static int checkTime() {
+  if (std::isfinite(minTime) && minTime >= 0)
+    return Done;
+  return report(makeError("--min-time: expected a number of seconds from 0"), WrongUsage);
+}
+
 int measureModel(const CompileOptions &options, json::Object &result) {
+  if (int status = checkTime())
+    return status;
   Measurement measurement;
   int status = measureModel(options, measurement);
   result = std::move(measurement.json);
   return status;
 }
 
+/// What is asked for besides the compile, before that takes its time.
+static Expected<std::optional<BenchRecord>> readRequest() {
+  if (Error error = trace.empty() ? Error::success() : checkWritable(trace))
+    return std::move(error);
+  if (compareWith.empty())
+    return std::nullopt;
+  Expected<BenchRecord> before = readBenchRecord(compareWith);
+  if (!before)
+    return before.takeError();
+  return std::optional(std::move(*before));
+}
+
+static void printResult(Measurement &result, const std::optional<BenchRecord> &before) {
+  std::optional<BenchComparison> comparison;
+  if (before)
+    comparison = compareBench(*before, result.latency, result.target, result.threads, result.kernels);
+  if (wantsJson()) {
+    if (comparison)
+      result.json["compare"] = toJson(*comparison);
+    printJson(std::move(result.json));
+    return;
+  }
+  printTable(result.latency, result.threads, result.machine, result.kernels, all);
+  if (comparison)
+    printComparison(*before, *comparison);
+  if (!trace.empty() && verbosity() > 0)
+    printLine(outs(), "wrote " + trace + ": " + Twine(result.events) + " events of " + Twine(tracedRuns) + " runs, for https://ui.perfetto.dev");
+}
+
 int runBench() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
+  if (int status = checkTime())
+    return status;
+  Expected<std::optional<BenchRecord>> before = readRequest();
+  if (!before)
+    return report(before.takeError(), AtFault);
   Measurement measurement;
   if (int status = measureModel(*options, measurement))
     return status;
-  if (wantsJson())
-    printJson(std::move(measurement.json));
-  else
-    printTable(measurement.latency, measurement.threads, measurement.machine, measurement.kernels);
+  printResult(measurement, *before);
   return Done;
 }
 

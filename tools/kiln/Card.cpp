@@ -106,7 +106,9 @@ static void printNextSteps(raw_ostream &os, const CardFacts &facts, ArrayRef<Sig
                       (options.empty() ? "" : " OPTIONS") + joinWords(options, quoteForCMake) + ")");
   if (!isOne)
     return;
-  std::string rest = joinWords(facts.models, quoteForShell) + joinWords(options, quoteForShell);
+  // What only a compile takes.
+  std::vector<std::string> shared = getGivenOptions(compileCommand, {"o", "name", "emit", "depfile", "stamp", "why", "v", "q", "json", "guarantee", "hidden"});
+  std::string rest = joinWords(facts.models, quoteForShell) + joinWords(shared, quoteForShell);
   printToCopy(os, "kiln bench" + rest);
   printToCopy(os, "kiln verify" + rest);
 }

@@ -5,6 +5,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ImageFlags.h"
 #include "compiler/Decisions.h"
+#include "compiler/Sbom.h"
 #include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
@@ -28,7 +29,7 @@ namespace kiln {
 static cl::opt<std::string> outputFolder("o", cl::desc("Folder for the files, created if missing"), cl::value_desc("DIR"), cl::sub(compileCommand));
 static cl::list<std::string> emit("emit", cl::CommaSeparated,
     cl::desc("What to write: lib (default), obj, cpp, single (the C++ in one file), arduino (that as a library for Arduino and PlatformIO), so, mlir, "
-             "header; for WebAssembly: wasm (default there), a module for JavaScript, or npm, a package "
+             "header, sbom (CycloneDX, of the other files); for WebAssembly: wasm (default there), a module for JavaScript, or npm, a package "
              "of it"), cl::value_desc("KIND,..."),
                                   cl::sub(compileCommand));
 static cl::opt<std::string> stopAfter("stop-after", cl::desc("Stop after this stage and print the IR (import, graph, target, kernel) or the C++ (emit)"),
@@ -41,10 +42,8 @@ static cl::opt<std::string> stamp("stamp",
     cl::desc("Write an empty file last. Its modification time always changes, while files with unchanged bytes keep theirs"),
                                   cl::value_desc("FILE"), cl::sub(compileCommand));
 
-static cl::opt<bool> hidden("hidden", cl::desc("Let shared libraries and plugins that the model is linked into hide its functions"), cl::sub(compileCommand));
-
 /// The values of --emit.
-static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header", "single", "arduino", "wasm", "npm"};
+static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir", "header", "single", "arduino", "sbom", "wasm", "npm"};
 
 static void printIr(mlir::ModuleOp module, raw_ostream &os, bool whole) {
   mlir::OpPrintingFlags flags;
@@ -121,6 +120,8 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
       raw_string_ostream os(files.back().contents);
       printIr(*target.module, os, /*whole=*/true);
     }
+  if (wants("sbom"))
+    files.push_back(makeSbom(compilation, options.guarantees.list(), files));
   return files;
 }
 
@@ -203,6 +204,20 @@ static Error writeResult(Compilation &compilation, const CompileOptions &options
 
 static bool isWebKind(StringRef kind) { return kind == "wasm" || kind == "npm"; }
 
+/// Kinds that are made of objects.
+static bool hasObjects(StringRef kind) { return kind == "lib" || kind == "obj" || kind == "so" || isWebKind(kind); }
+
+/// What some options need of the kinds.
+static Error checkKinds(ArrayRef<std::string> kinds, const CompileOptions &options) {
+  if (options.isInternal && is_contained(kinds, "so"))
+    return makeError("--hidden: a shared library of the model alone would offer no functions; leave out --emit=so");
+  if (kinds == ArrayRef<std::string>{"sbom"})
+    return makeError("--emit=sbom lists the files of other kinds: --emit=lib,sbom");
+  if (options.guarantees.any() && none_of(kinds, hasObjects))
+    return makeError("--guarantee is checked on objects, and --emit=" + join(kinds, ",") + " makes none: add lib or obj");
+  return Error::success();
+}
+
 /// Whether all targets are for WebAssembly, and whether JavaScript is around all of them. A target that is not known is reported by the compile.
 static std::pair<bool, bool> isForWeb(ArrayRef<std::string> names) {
   mlir::MLIRContext context;
@@ -220,7 +235,7 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
     kinds = {isWeb ? "wasm" : "lib"};
   for (const std::string &kind : kinds)
     if (!is_contained(emitKinds, kind))
-      return makeError("--emit=" + kind + ": expected lib, obj, cpp, single, arduino, so, mlir, header, wasm or npm");
+      return makeError("--emit=" + kind + ": expected lib, obj, cpp, single, arduino, so, mlir, header, sbom, wasm or npm");
   if (isWasm && is_contained(kinds, "so"))
     return makeError("--emit=so: WebAssembly has no shared libraries; --emit=wasm makes a module");
   if (none_of(kinds, isWebKind)) {
@@ -228,8 +243,8 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
       return makeError("a library for WebAssembly has one target, because an engine that lacks an instruction refuses all of it; --emit=wasm has several");
     return kinds;
   }
-  if (!all_of(kinds, isWebKind))
-    return makeError("--emit=" + join(kinds, ",") + ": wasm and npm go with no other kind");
+  if (!all_of(kinds, [](StringRef kind) { return isWebKind(kind) || kind == "sbom"; }))
+    return makeError("--emit=" + join(kinds, ",") + ": wasm and npm go with no other kind but sbom");
   if (!isWeb)
     return makeError("--emit=" + kinds.front() + ": expected targets for WebAssembly in JavaScript, such as --target=wasm32");
   options.webModules = true;
@@ -274,9 +289,12 @@ int runCompile() {
   if (!chosen)
     return report(chosen.takeError(), WrongUsage);
   const std::vector<std::string> &kinds = *chosen;
-  if (hidden && is_contained(kinds, "so"))
-    return report(makeError("--hidden: a shared library of the model alone would offer no functions; leave out --emit=so"), WrongUsage);
-  options->isInternal = hidden;
+  Expected<Guarantees> guarantees = getGuarantees();
+  if (!guarantees)
+    return report(guarantees.takeError(), WrongUsage);
+  options->guarantees = *guarantees;
+  if (Error error = checkKinds(kinds, *options))
+    return report(std::move(error), WrongUsage);
   if (hasImageOptions()) {
     Expected<ImageOptions> images = getImageOptions();
     if (!images)
@@ -292,7 +310,7 @@ int runCompile() {
   if (stopAfter.empty() && outputFolder.empty())
     return report(makeError("no output folder: give -o DIR"), WrongUsage);
   // Objects cost the most time; what needs none stops before them.
-  if (stopAfter.empty() && none_of(kinds, [](StringRef kind) { return kind == "lib" || kind == "obj" || kind == "so" || isWebKind(kind); }))
+  if (stopAfter.empty() && none_of(kinds, hasObjects))
     options->stopAfter = all_of(kinds, [](StringRef kind) { return kind == "mlir"; }) ? "kernel" : "emit";
 
   Expected<std::vector<GraphOptions>> graphs = getGraphOptions(*options);

@@ -117,6 +117,8 @@ static cl::list<std::string> limit("limit", cl::CommaSeparated,
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler for the objects (default: built in)"), cl::value_desc("COMPILER"),
     cl::sub(codeCommands));
+static cl::opt<bool> hidden("hidden", cl::desc("Let shared libraries and plugins that the model is linked into hide its functions"),
+    cl::sub(compileCommand), cl::sub(inspectCommand));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Number of translation units to compile at once (default: one per CPU)"), cl::value_desc("N"), cl::init(0),
     cl::sub(codeCommands));
 static cl::opt<std::string> profile("profile",
@@ -227,8 +229,7 @@ static Error parseLimit(StringRef text, Limits &limits) {
 
 static bool isComputeType(StringRef text) { return is_contained({"f32", "bf16", "f16", "bf16x2"}, text); }
 
-/// A number of bytes; K and M behind it are 1024 and 1024 * 1024.
-static std::optional<int64_t> parseBytes(StringRef text) {
+std::optional<int64_t> parseBytes(StringRef text) {
   unsigned shift = text.consume_back("K") ? 10 : text.consume_back("M") ? 20 : 0;
   int64_t number;
   if (text.getAsInteger(10, number) || number < 0 || number > INT64_MAX >> shift)
@@ -401,6 +402,7 @@ Expected<CompileOptions> getLibraryOptions() {
   if (weights != "embed" && weights != "file")
     return wrong("weights", weights, "embed or file");
   options.externalWeights = weights == "file";
+  options.isInternal = hidden;
   if (Error error = readSizes(options))
     return std::move(error);
   for (StringRef text : bind) {

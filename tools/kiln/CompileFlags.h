@@ -20,6 +20,12 @@ llvm::ArrayRef<std::string> getModels();
 /// graph, any other is for all. Call it when `library` is complete; its model becomes the file of the first.
 llvm::Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &library);
 
+/// A number of bytes; K and M behind it are 1024 and 1024 * 1024.
+std::optional<int64_t> parseBytes(llvm::StringRef text);
+
+/// What --guarantee asks for.
+llvm::Expected<Guarantees> getGuarantees();
+
 /// Splits NAME=VALUE and parses an integer.
 llvm::Expected<std::pair<std::string, int64_t>> parseDimension(llvm::StringRef option, llvm::StringRef text);
 

@@ -3,6 +3,8 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/LibraryFile.h"
 #include "tools/kiln/ModelRun.h"
+#include "tools/kiln/ObjectTables.h"
+#include "tools/kiln/OriginCheck.h"
 #include "tools/kiln/Reporting.h"
 #include "compiler/emit/Weights.h"
 #include "compiler/files/InputFile.h"
@@ -16,6 +18,11 @@
 using namespace llvm;
 
 namespace kiln {
+
+static cl::list<std::string> madeFrom("model",
+    cl::desc("Compare a library with this model, with this compiler and with the options of this command line: whether it was made from them. A library of "
+             "several takes them in order"),
+    cl::value_desc("[GRAPH=]MODEL.onnx"), cl::sub(inspectCommand));
 
 static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) {
   for (const Description::Tensor &tensor : tensors) {
@@ -54,9 +61,22 @@ static void printModel(const Description &description, bool isAlone) {
     printLine(outs(), "kernel     " + toLine(kernel));
 }
 
+/// What a library was made from.
+static void printOrigin(const Description &description) {
+  for (const std::string &guarantee : description.guarantees)
+    printLine(outs(), "guarantee  " + guarantee);
+  if (!description.origin)
+    return;
+  const Origin &origin = *description.origin;
+  for (const HashedFile &model : origin.models)
+    printLine(outs(), "made from  " + model.name + ", sha256 " + model.sha256);
+  for (const HashedFile &file : origin.files)
+    printLine(outs(), "and        " + file.name + ", sha256 " + file.sha256);
+  printLine(outs(), "by         kiln " + origin.version + ", build " + origin.build);
+  printLine(outs(), "with       " + join(origin.options, " "));
+}
+
 static void printDescription(const Description &description) {
-  if (wantsJson())
-    return printJson(toJson(description));
   if (description.graphs.empty())
     return printModel(description, /*isAlone=*/true);
   printLine(outs(), "library    " + description.name + " for " + description.target + ", of " + Twine(description.graphs.size()) + " models");
@@ -72,10 +92,10 @@ static void printDescription(const Description &description) {
 static Error refuseCompileOptions() {
   std::vector<std::string> given;
   for (auto &entry : cl::getRegisteredOptions(inspectCommand))
-    if (entry.second->getNumOccurrences() && !entry.second->isPositional() && !is_contained({"json", "v", "q"}, entry.first))
+    if (entry.second->getNumOccurrences() && !entry.second->isPositional() && !is_contained({"json", "v", "q", "model"}, entry.first))
       given.push_back(("--" + entry.first).str());
   llvm::sort(given);
-  return given.empty() ? Error::success() : makeError(join(given, ", ") + " cannot change a library; it needs a model");
+  return given.empty() ? Error::success() : makeError(join(given, ", ") + " cannot change a library; it needs a model, or --model to compare with");
 }
 
 /// A library of `kiln kernels`.
@@ -92,7 +112,52 @@ static int printKernels(KernelRecord record, int64_t fileBytes) {
   return Done;
 }
 
-static int inspectLibrary(StringRef path) {
+/// Whether the objects are those that the record names, and with --model whether the library was made from that. Null: there was nothing to compare.
+static Expected<std::optional<OriginComparison>> checkOrigin(const Description &library, StringRef archive, const CompileOptions &options) {
+  if (!library.origin) {
+    if (!madeFrom.empty())
+      return makeError("the library has no record of what it was made from");
+    return std::nullopt;
+  }
+  OriginComparison result;
+  if (!madeFrom.empty()) {
+    std::vector<std::string> models;
+    for (StringRef text : madeFrom)
+      models.push_back((library.graphs.empty() || !text.contains('=') ? text : text.split('=').second).str());
+    result = compareOrigin(*library.origin, models, options);
+  }
+  Expected<std::vector<StringRef>> members = listMembers(archive);
+  if (!members)
+    return members.takeError();
+  std::vector<std::string> changed = findChangedObjects(*library.origin, *members);
+  size_t count = library.origin->objects.size();
+  result.lines.push_back("objects    " + (changed.empty() ? std::to_string(count) + ", all of them as they were made" : join(changed, "; ")));
+  append_range(result.faults, changed);
+  return result;
+}
+
+/// Prints what a library is and whether its record is true. Returns the exit status.
+static int printLibrary(const Description &library, const std::optional<OriginComparison> &comparison, StringRef path) {
+  int status = comparison && !comparison->faults.empty() ? AtFault : Done;
+  if (wantsJson()) {
+    json::Object object = toJson(library);
+    if (comparison)
+      object["faults"] = json::Array(map_range(comparison->faults, jsonText));
+    printJson(std::move(object));
+    return status;
+  }
+  printDescription(library);
+  printOrigin(library);
+  for (const std::string &line : comparison ? comparison->lines : std::vector<std::string>())
+    printLine(outs(), line);
+  outs().flush();
+  if (status != Done)
+    printError(path + ": " + (madeFrom.empty() ? "not as it was made: " : "not what was asked for: ") + join(comparison->faults, "; "));
+  return status;
+}
+
+static int inspectLibrary(const CompileOptions &options) {
+  StringRef path = options.model;
   Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostDataBytes);
   if (file)
     if (std::optional<std::string> text = readKernelsRecord((*file)->getMemBufferRef()))
@@ -102,8 +167,10 @@ static int inspectLibrary(StringRef path) {
   if (!library)
     return report(makeError(path + ": " + toString(library.takeError())), AtFault);
   library->fileBytes = int64_t((*file)->getBufferSize());
-  printDescription(*library);
-  return Done;
+  Expected<std::optional<OriginComparison>> comparison = checkOrigin(*library, (*file)->getBuffer(), options);
+  if (!comparison)
+    return report(makeError(path + ": " + toString(comparison.takeError())), AtFault);
+  return printLibrary(*library, *comparison, path);
 }
 
 static int inspectModel(CompileOptions options, int64_t fileBytes) {
@@ -124,7 +191,10 @@ static int inspectModel(CompileOptions options, int64_t fileBytes) {
   auto weightsBytes = placeWeights(modules);
   description.weightsBytes = succeeded(weightsBytes) ? *weightsBytes : 0;
   description.fileBytes = fileBytes;
-  printDescription(description);
+  if (wantsJson())
+    printJson(toJson(description));
+  else
+    printDescription(description);
   return Done;
 }
 
@@ -135,11 +205,14 @@ int runInspect() {
   Expected<FileHead> head = readFileHead(options->model);
   if (!head)
     return report(makeError(options->model + ": " + toString(head.takeError())), AtFault);
-  if (identify_magic(head->first) != file_magic::archive)
+  if (identify_magic(head->first) != file_magic::archive) {
+    if (!madeFrom.empty())
+      return report(makeError("--model is for a library, and " + options->model + " is none"), WrongUsage);
     return inspectModel(*options, int64_t(head->bytes));
-  if (Error error = refuseCompileOptions())
+  }
+  if (Error error = madeFrom.empty() ? refuseCompileOptions() : Error::success())
     return report(std::move(error), WrongUsage);
-  return inspectLibrary(options->model);
+  return inspectLibrary(*options);
 }
 
 } // namespace kiln

@@ -13,8 +13,10 @@
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
+#include "tools/kiln/tune/TuneProgress.h"
 #include "compiler/Decisions.h"
 #include "compiler/files/Printable.h"
+#include "compiler/run/Latency.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -62,11 +64,6 @@ struct Variant {
 };
 
 } // namespace
-
-static double median(std::vector<double> values) {
-  llvm::sort(values);
-  return values.empty() ? 0 : (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
 
 /// The distinct pieces of work of a model that can be done in several ways, and the target. `byForm`: the convolutions that have another form than the
 /// direct one, which is chosen first, and alone: the kernels of two forms have nothing to compare.
@@ -159,8 +156,10 @@ static double sumOf(const Work &work, const std::map<std::string, double> &times
 }
 
 /// Runs the model's own choices and the variants in turns, and adds their ratios to `works`. `first` is the choice of the first variant.
-static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t first, const kiln_context &context, MutableArrayRef<Work> works) {
-  for (unsigned round = 0; round < rounds; ++round) {
+static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t first, const kiln_context &context, MutableArrayRef<Work> works,
+                 TuneProgress &progress) {
+  for (unsigned round = 0; round < rounds && !progress.isInterrupted(); ++round) {
+    progress.begin();
     std::vector<std::map<std::string, double>> times(variants.size());
     for (size_t i = 0; i < variants.size(); ++i) {
       size_t place = (i + round) % variants.size();
@@ -174,25 +173,47 @@ static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t firs
       for (size_t i = 1; i < variants.size() && first + i - 1 < work.choices.size(); ++i)
         work.ratios[first + i - 1].push_back(sumOf(work, times[i]) / own);
     }
+    progress.end(TuneProgress::Round);
   }
 }
 
-/// The entries for what is faster than the model's own choice.
-static std::vector<ProfileEntry> judge(ArrayRef<Work> works) {
-  std::vector<ProfileEntry> entries;
+/// The choice that is faster than the model's own; none if there is none.
+static std::optional<ProfileEntry> judge(const Work &work) {
+  size_t best = 0;
+  double ratio = 1 - minGain, own = findMedian(work.own);
+  for (size_t choice = 1; choice < work.choices.size(); ++choice)
+    if (double measured = findMedian(work.ratios[choice]); measured > 0 && measured < ratio)
+      best = choice, ratio = measured;
+  if (best == 0 || own < shortest)
+    return std::nullopt;
+  ProfileEntry entry = work.choices[best];
+  entry.defaultMicroseconds = own;
+  entry.microseconds = own * ratio;
+  return entry;
+}
+
+/// "gemm_tiled 4x3 vectors".
+static std::string describeChoice(const ProfileEntry &entry) {
+  std::string text = entry.kernel;
+  if (entry.winograd)
+    text += formatv(" {0}x{0}", entry.winograd).str();
+  if (!entry.tile.empty())
+    text += formatv(" {0}x{1} vectors", entry.tile[0], entry.tile[1]).str();
+  return text + (entry.chunk ? " chunks of " + std::to_string(entry.chunk) + " bytes" : "");
+}
+
+/// Says of each piece of work what was found as soon as all of its choices are measured: those below `measured`.
+static void tellPieces(ArrayRef<Work> works, size_t measuredBefore, size_t measured, size_t &told, TuneProgress &progress) {
   for (const Work &work : works) {
-    size_t best = 0;
-    double ratio = 1 - minGain;
-    for (size_t choice = 1; choice < work.choices.size(); ++choice)
-      if (double measured = median(work.ratios[choice]); measured > 0 && measured < ratio)
-        best = choice, ratio = measured;
-    if (best == 0 || median(work.own) < shortest)
+    if (work.choices.size() > measured || work.choices.size() <= measuredBefore)
       continue;
-    entries.push_back(work.choices[best]);
-    entries.back().defaultMicroseconds = median(work.own);
-    entries.back().microseconds = median(work.own) * ratio;
+    std::string count = "[" + std::to_string(++told) + "/" + std::to_string(works.size()) + "] ";
+    if (std::optional<ProfileEntry> entry = judge(work))
+      progress.tell(count + work.name + ": " + describeChoice(*entry) + formatv(", {0:f1} us, was {1:f1} us", entry->microseconds,
+                                                                                entry->defaultMicroseconds).str());
+    else
+      progress.tell(count + work.name + ": nothing is faster than what is chosen without a profile");
   }
-  return entries;
 }
 
 /// Milliseconds of a whole run with the model's own choices, and with those of the profile.
@@ -209,7 +230,7 @@ static std::pair<double, double> compare(ArrayRef<std::unique_ptr<Variant>> vari
       }
       times[place].push_back(double(best) * 1e-6);
     }
-  return {median(times[0]), median(times[1])};
+  return {findMedian(times[0]), findMedian(times[1])};
 }
 
 static void printEntries(ArrayRef<ProfileEntry> entries, size_t works, std::pair<double, double> milliseconds) {
@@ -223,13 +244,8 @@ static void printEntries(ArrayRef<ProfileEntry> entries, size_t works, std::pair
   outs() << format("a run takes %.4f ms with the profile, %.4f ms without\n", milliseconds.second, milliseconds.first);
   outs() << entries.size() << " of " << works << " pieces of work have a faster kernel than the one chosen without a profile\n";
   for (const ProfileEntry &entry : entries) {
-    std::string numbers = entry.winograd ? formatv(" {0}x{0}", entry.winograd).str() : "";
-    if (!entry.tile.empty())
-      numbers += formatv(" {0}x{1} vectors", entry.tile[0], entry.tile[1]).str();
-    if (entry.chunk)
-      numbers += " chunks of " + std::to_string(entry.chunk) + " bytes";
     outs() << format("%10.1f us, was %10.1f us  ", entry.microseconds, entry.defaultMicroseconds);
-    printLine(outs(), entry.kernel + numbers + "  " + entry.work);
+    printLine(outs(), describeChoice(entry) + "  " + entry.work);
   }
 }
 
@@ -247,22 +263,38 @@ static Error writeProfile(const CompileOptions &options, ArrayRef<Work> works, c
   return writeFiles(PlacedFile{output, &profile});
 }
 
-/// Measures all choices and adds the entries of the best to `entries`.
-static int tune(const CompileOptions &options, MutableArrayRef<Work> works, const kiln_context &context, std::vector<ProfileEntry> &entries) {
-  size_t choices = 1;
+/// Measures all choices, until Ctrl-C, and adds the entries of the best to `entries`.
+static int tune(const CompileOptions &options, MutableArrayRef<Work> works, const kiln_context &context, std::vector<ProfileEntry> &entries,
+                TuneProgress &progress) {
+  size_t choices = 1, told = 0;
   for (const Work &work : works)
     choices = std::max(choices, work.choices.size());
-  std::vector<std::unique_ptr<Variant>> variants(1);
-  if (int status = prepare(options, {}, 0, variants.front()))
+  progress.plan(TuneProgress::Compile, choices);
+  progress.plan(TuneProgress::Round, divideCeil(choices - 1, variantsAtOnce) * rounds);
+  std::vector<std::unique_ptr<Variant>> variants;
+  auto add = [&](ArrayRef<Work> chosen, size_t choice) {
+    progress.begin();
+    int status = prepare(options, chosen, choice, variants.emplace_back());
+    progress.end(TuneProgress::Compile);
+    // Ctrl-C ends the programs that a compile runs, too.
+    return progress.isInterrupted() ? int(Done) : status;
+  };
+  if (int status = add({}, 0))
     return status;
-  for (size_t first = 1; first < choices; first += variantsAtOnce) {
+  for (size_t first = 1; first < choices && !progress.isInterrupted(); first += variantsAtOnce) {
+    size_t end = std::min(choices, first + variantsAtOnce);
     variants.resize(1);
-    for (size_t choice = first; choice < std::min(choices, first + variantsAtOnce); ++choice)
-      if (int status = prepare(options, works, choice, variants.emplace_back()))
+    for (size_t choice = first; choice < end && !progress.isInterrupted(); ++choice)
+      if (int status = add(works, choice))
         return status;
-    race(variants, first, context, works);
+    if (progress.isInterrupted())
+      break;
+    race(variants, first, context, works, progress);
+    tellPieces(works, first > 1 ? first : 1, progress.isInterrupted() ? 0 : end, told, progress);
   }
-  append_range(entries, judge(works));
+  for (const Work &work : works)
+    if (std::optional<ProfileEntry> entry = judge(work))
+      entries.push_back(*entry);
   return Done;
 }
 
@@ -276,6 +308,36 @@ static int compareWhole(CompileOptions options, ArrayRef<ProfileEntry> entries, 
     return status;
   milliseconds = compare(variants, context);
   return Done;
+}
+
+/// The forms of convolutions first, and then the kernels of all work.
+static int measureAll(const CompileOptions &plain, MutableArrayRef<Work> forms, std::vector<Work> &kernels, std::string &target,
+                      const kiln_context &context, std::vector<ProfileEntry> &entries) {
+  TuneProgress progress;
+  if (int status = forms.empty() ? int(Done) : tune(plain, forms, context, entries, progress))
+    return status;
+  if (progress.isInterrupted())
+    return Done;
+  CompileOptions formed = plain;
+  formed.choices = entries;
+  if (int status = collectWork(formed, /*byForm=*/false, kernels, target))
+    return status;
+  return tune(formed, kernels, context, entries, progress);
+}
+
+/// After Ctrl-C: the profile has what is measured, and keeps what the given one has of the rest.
+static int endEarly(const CompileOptions &options, std::vector<Work> &works, const std::string &target, std::vector<ProfileEntry> entries) {
+  constexpr int interrupted = 130; // as shells count it: 128 and the signal
+  size_t all = works.size();
+  erase_if(works, [](const Work &work) { return work.own.empty(); });
+  if (Error error = writeProfile(options, works, target, entries))
+    return report(std::move(error), AtFault);
+  if (wantsJson())
+    printJson(json::Object{{"profile", output}, {"works", int64_t(all)}, {"entries", int64_t(entries.size())}, {"interrupted", true}});
+  else if (verbosity() > 0)
+    printLine(outs(), "interrupted: " + output + " has " + Twine(entries.size()) + (entries.size() == 1 ? " entry" : " entries") + ", of " +
+                          Twine(works.size()) + " of " + Twine(all) + " pieces of work that were measured");
+  return interrupted;
 }
 
 int runTune() {
@@ -308,15 +370,11 @@ int runTune() {
     return report(pool.takeError(), AtFault);
   const kiln_context &context = (*pool)->context;
   std::vector<ProfileEntry> entries;
-  if (int status = works.empty() ? int(Done) : tune(plain, works, context, entries))
-    return status;
-  CompileOptions formed = plain;
-  formed.choices = entries;
-  if (int status = collectWork(formed, /*byForm=*/false, kernels, target))
-    return status;
-  if (int status = tune(formed, kernels, context, entries))
+  if (int status = measureAll(plain, works, kernels, target, context, entries))
     return status;
   std::move(kernels.begin(), kernels.end(), std::back_inserter(works));
+  if (TuneProgress::isInterrupted())
+    return endEarly(*options, works, target, std::move(entries));
   if (Error error = writeProfile(*options, works, target, entries))
     return report(std::move(error), AtFault);
   std::pair<double, double> milliseconds;

@@ -12,6 +12,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/NodeComparison.h"
 #include "tools/kiln/Reporting.h"
+#include "tools/kiln/verify/VerifyReport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -39,17 +40,8 @@ static cl::opt<std::string> nodes("nodes", cl::desc("What to compare with the re
 static cl::opt<double> steps("steps", cl::desc("Steps by which a value of a quantised tensor may differ (default: 1 in one of 10,000 values, by kernel; "
                                                "for whole models a root mean square of 0.5)"),
                              cl::value_desc("N"), cl::init(-1), cl::sub(verifyCommand));
+static cl::opt<bool> plot("plot", cl::desc("Also draw the error of each kernel's result, by its depth in the model"), cl::sub(verifyCommand));
 static cl::opt<std::string> wrongValue("debug-wrong", cl::desc("Change a value, to test that it is found"), cl::Hidden, cl::sub(verifyCommand));
-
-namespace {
-
-/// One output of one data set.
-struct Verdict {
-  std::string set, output;
-  Comparison comparison;
-};
-
-} // namespace
 
 using Quantized = std::map<std::string, nn::TensorQuantization>;
 
@@ -165,7 +157,7 @@ static Error verifyAgainstData(const LoadedModel &model, const CompileOptions &o
       verdicts.push_back({sys::path::filename(set).str(), info.name, compareOutput(got, want, info.name, 1e-7, expectations)});
       wrong |= !verdicts.back().comparison.agrees();
     }
-    if (wrongInputs.empty() && (wrong || nodes != "auto"))
+    if (wrongInputs.empty() && (wrong || nodes != "auto" || plot))
       wrongInputs = std::move(*inputs);
   }
   return Error::success();
@@ -183,119 +175,6 @@ static Error verifyLibrary(const LoadedModel &model, const NodeReport &nodes, Ar
   return Error::success();
 }
 
-//===- Printing ------------------------------------------------------------===//
-
-static std::string formatErrors(const Comparison &comparison) {
-  std::string text;
-  raw_string_ostream os(text);
-  os << format(": %lld values, relative error %.3g, %.3g ulp, absolute %.3g (%.3g of the largest value)", (long long)comparison.elements,
-               comparison.maxRelative, comparison.maxUlp, comparison.maxAbsolute, comparison.scaledError);
-  if (comparison.inSteps)
-    os << format("; %.3g steps, %lld values off, rms %.3g", comparison.maxSteps, (long long)comparison.stepped, comparison.rmsSteps);
-  if (!comparison.agrees())
-    os << "; " << comparison.reason;
-  return text;
-}
-
-static json::Object toJson(const Comparison &comparison) {
-  json::Object row{{"agrees", comparison.agrees()},        {"reason", comparison.reason},
-                   {"elements", comparison.elements},      {"wrong", comparison.wrong},
-                   {"max_absolute", comparison.maxAbsolute}, {"max_relative", comparison.maxRelative},
-                   {"max_ulp", comparison.maxUlp},         {"scaled_error", comparison.scaledError}};
-  if (comparison.inSteps) {
-    row["max_steps"] = comparison.maxSteps;
-    row["stepped"] = comparison.stepped;
-    row["rms_steps"] = comparison.rmsSteps;
-  }
-  return row;
-}
-
-static json::Array printNodes(ArrayRef<NodeVerdict> verdicts, StringRef indent) {
-  json::Array list;
-  for (const NodeVerdict &verdict : verdicts) {
-    bool agrees = verdict.comparison.agrees();
-    json::Object row = toJson(verdict.comparison);
-    row["value"] = jsonText(verdict.value.name);
-    row["node"] = jsonText(verdict.value.node);
-    row["kernel"] = jsonText(verdict.algorithm);
-    row["kernel_nodes"] = json::Array(map_range(verdict.kernelNodes, jsonText));
-    list.push_back(std::move(row));
-    if (wantsJson() || (verbosity() == 0 && agrees))
-      continue;
-    printLine(outs(), indent + (agrees ? "ok    " : "WRONG ") + verdict.value.name + " of " + (verdict.value.node.empty() ? "no node" : verdict.value.node) +
-                          (verdict.algorithm.empty() ? "" : ", " + verdict.algorithm) + formatErrors(verdict.comparison));
-  }
-  return list;
-}
-
-static json::Array printOutputs(ArrayRef<Verdict> verdicts) {
-  json::Array list;
-  for (const Verdict &verdict : verdicts) {
-    json::Object row = toJson(verdict.comparison);
-    row["set"] = jsonText(verdict.set);
-    row["output"] = jsonText(verdict.output);
-    list.push_back(std::move(row));
-    if (wantsJson() || (verbosity() == 0 && verdict.comparison.agrees()))
-      continue;
-    printLine(outs(), (verdict.comparison.agrees() ? "ok    " : "WRONG ") + verdict.set + " " + verdict.output + formatErrors(verdict.comparison));
-  }
-  return list;
-}
-
-/// Where it goes wrong, in a sentence.
-static std::string locateFault(const NodeReport &report) {
-  auto isWrong = [](const NodeVerdict &verdict) { return !verdict.comparison.agrees(); };
-  auto first = find_if(report.verdicts, isWrong);
-  if (first == report.verdicts.end())
-    return "every kernel computes what the reference does from the same inputs";
-  std::string text = "the first wrong value is '" + first->value.name + "' of node " + first->value.node;
-  if (first->kernelNodes.size() > 1)
-    text += ", computed by one kernel with " + join(make_filter_range(first->kernelNodes, [&](auto &node) { return node != first->value.node; }), ", ");
-  if (report.inside.empty())
-    return text;
-  auto inside = find_if(report.inside, isWrong);
-  return text + (inside == report.inside.end() ? "; its nodes are right in separate kernels: the fault is in their fusion"
-                                               : "; in separate kernels the first wrong value is '" + inside->value.name + "' of node " +
-                                                     inside->value.node);
-}
-
-static int printReport(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
-  json::Object result;
-  result["outputs"] = printOutputs(outputs);
-  auto agrees = [](const auto &verdict) { return verdict.comparison.agrees(); };
-  size_t wrong = outputs.size() - count_if(outputs, agrees), wrongNodes = 0;
-  if (nodes) {
-    result["nodes"] = printNodes(nodes->verdicts, "");
-    json::Array hidden;
-    for (const ObservableValue &value : nodes->hidden)
-      hidden.push_back(json::Object{{"value", jsonText(value.name)}, {"node", jsonText(value.node)}});
-    result["hidden"] = std::move(hidden);
-    result["inside"] = printNodes(nodes->inside, "  ");
-    wrongNodes = nodes->verdicts.size() - count_if(nodes->verdicts, agrees);
-    auto worst = std::max_element(nodes->verdicts.begin(), nodes->verdicts.end(),
-                                   [](const NodeVerdict &a, const NodeVerdict &b) { return a.comparison.scaledError < b.comparison.scaledError; });
-    result["worst"] = nodes->verdicts.empty() ? "" : jsonText(worst->value.name);
-    result["verdict"] = jsonText(locateFault(*nodes));
-    if (!wantsJson() && verbosity() > 0 && !nodes->verdicts.empty())
-      printLine(outs(), Twine(nodes->verdicts.size()) + " values compared, " + Twine(nodes->hidden.size()) + " stay inside a kernel; largest error: " +
-                            llvm::to_string(format("%.3g of the largest value", worst->comparison.scaledError)) + " in " + worst->value.name + " of " +
-                            worst->value.node);
-  }
-  result["wrong"] = int64_t(wrong + wrongNodes);
-  if (wantsJson())
-    printJson(std::move(result));
-  outs().flush();
-  if (wantsJson())
-    return wrong + wrongNodes ? AtFault : Done;
-  if (wrong)
-    printError(Twine(wrong) + " of " + Twine(outputs.size()) + " outputs are wrong");
-  if (wrongNodes)
-    printError(Twine(wrongNodes) + " of " + Twine(nodes->verdicts.size()) + " values are wrong: " + locateFault(*nodes));
-  else if (wrong && nodes)
-    printLine(WithColor::note(errs()), locateFault(*nodes));
-  return wrong + wrongNodes ? AtFault : Done;
-}
-
 //===- The command ---------------------------------------------------------===//
 
 int runVerify() {
@@ -309,6 +188,10 @@ int runVerify() {
       return report(makeError("--" + bound->ArgStr + ": expected a number from 0"), WrongUsage);
   if (data.empty() && nodes == "none")
     return report(makeError("--nodes=none leaves nothing to compare without --data DIR"), WrongUsage);
+  if (plot && nodes == "none")
+    return report(makeError("--plot draws what kernels compute, which --nodes=none leaves out"), WrongUsage);
+  // What is drawn has to be compared.
+  bool comparesNodes = nodes != "auto" || plot;
   RunnableModel model;
   if (int status = loadOrReport(*options, model))
     return status;
@@ -324,8 +207,8 @@ int runVerify() {
     if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, expectations, inputs))
       return report(std::move(error), AtFault);
   bool isWrong = !all_of(verdicts, [](const Verdict &verdict) { return verdict.comparison.agrees(); });
-  if (nodes == "none" || (nodes == "auto" && !data.empty() && !isWrong))
-    return printReport(verdicts, nullptr);
+  if (nodes == "none" || (!comparesNodes && !data.empty() && !isWrong))
+    return printReport(verdicts, nullptr, /*isPlotted=*/false);
   auto makeGivenInputs = [&](const LoadedModel &model) -> Expected<std::vector<Tensor>> {
     Expected<InputSpecs> specs = getInputSpecs(model);
     if (!specs)
@@ -341,7 +224,7 @@ int runVerify() {
   if (data.empty() && wrongValue.empty())
     if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, expectations, verdicts))
       return report(std::move(error), AtFault);
-  return printReport(verdicts, &found);
+  return printReport(verdicts, &found, plot);
 }
 
 } // namespace kiln

@@ -94,6 +94,19 @@ kiln_status kiln_profiler_entry(const kiln_profiler *profiler, int32_t position,
 /* The number of launches that did not fit since the last reset. */
 int64_t kiln_profiler_dropped(const kiln_profiler *profiler);
 
+/* Records each launch by itself from now on, and the tasks that each thread runs of it, for a trace: at most `max_events`, which take about 100 bytes
+ * each; later ones are only counted. 0 ends the recording. Forgets what was recorded before. A context that is attached afterwards has its threads
+ * recorded, too; attach it after kiln_pool_context(). Fails with INVALID_ARGUMENT or OUT_OF_MEMORY. Not while a run is in progress. */
+kiln_status kiln_profiler_record(kiln_profiler *profiler, int64_t max_events);
+
+/* The number of events that are recorded. Not while a run is in progress. */
+int64_t kiln_profiler_events(const kiln_profiler *profiler);
+
+/* Writes the recorded events to the file at `path`, which is UTF-8 on Windows, as JSON in the trace format of Chrome; https://ui.perfetto.dev shows it. The
+ * models must still be loaded. Fails with OUT_OF_MEMORY, and with INVALID_ARGUMENT if there are no events or the file cannot be written. Not while a
+ * run is in progress. */
+kiln_status kiln_profiler_write_trace(const kiln_profiler *profiler, const char *path);
+
 /* Nanoseconds of a monotonic clock. Any thread. */
 int64_t kiln_clock_ns(void);
 

@@ -35,3 +35,5 @@ kiln_status kiln::mapFile(const char *path, size_t size, const void **data) {
 }
 
 void kiln::unmapFile(const void *data, size_t size) { munmap(const_cast<void *>(data), size); }
+
+FILE *kiln::openToWrite(const char *path) { return fopen(path, "w"); }

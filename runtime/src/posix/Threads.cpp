@@ -28,6 +28,8 @@ bool kiln::startThread(Thread *thread, void *(*work)(void *), void *argument) {
 
 void kiln::joinThread(Thread *thread) { pthread_join(*thread, nullptr); }
 
+uint64_t kiln::currentThread() { return uint64_t((uintptr_t)pthread_self()); } // a number on Linux, a pointer on macOS
+
 static void (*inChild)();
 static void watch() { pthread_atfork(nullptr, nullptr, inChild); }
 

@@ -50,3 +50,10 @@ kiln_status kiln::mapFile(const char *path, size_t size, const void **data) {
 }
 
 void kiln::unmapFile(const void *data, size_t) { UnmapViewOfFile(data); }
+
+FILE *kiln::openToWrite(const char *path) {
+  wchar_t *wide = widen(path);
+  FILE *file = wide ? _wfopen(wide, L"wb") : nullptr;
+  free(wide);
+  return file;
+}

@@ -36,3 +36,5 @@ void kiln::joinThread(Thread *thread) {
 }
 
 void kiln::watchForks(void (*)()) {}
+
+uint64_t kiln::currentThread() { return GetCurrentThreadId(); }

@@ -5,6 +5,13 @@
 // RUN: %gcc -std=c11 -Wall -Wextra -pedantic -Werror -I%t/out %S/Inputs/two-names.c %t/build/libfirst.a %t/out/libsecond.a -o %t/built && %t/built
 // RUN: %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/out/libfirst.a %t/out/libsecond.a -o %t/packaged && %t/packaged
 // RUN: %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/out/libfirst.so %t/out/libsecond.a -o %t/shared -Wl,-rpath,%t/out && %t/shared
+// Of the runtime it has what the model needs: no header of another kind of kernel, nothing for oneDNN and pictures.
+// RUN: bash -c 'cd %t/out/src/runtime && find . -type f | sort' | FileCheck %s --check-prefix=RUNTIME --implicit-check-not=onednn --implicit-check-not=image --implicit-check-not=strings --implicit-check-not=tiles --implicit-check-not=trees
+// RUNTIME: ./CMakeLists.txt
+// RUNTIME: ./include/kiln/abi.h
+// RUNTIME: ./include/kiln/runtime.h
+// RUNTIME: ./include/kiln/vector.h
+// RUNTIME: ./src/Pool.cpp
 // Nothing of Kiln is needed: another place, an empty environment, another compiler.
 // RUN: mv %t/out/src %t/elsewhere && env -i PATH=/usr/bin:/bin %cmake -G Ninja -S %t/elsewhere -B %t/clang -DCMAKE_CXX_COMPILER=%clangxx -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" > %t/log
 // RUN: env -i PATH=/usr/bin:/bin %cmake --build %t/clang >> %t/log && %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/clang/libfirst.a %t/out/libsecond.a -o %t/moved && %t/moved

@@ -145,7 +145,8 @@ TEST_F(Compile, TheArchiveIsLLVMs) {
     members.emplace_back(llvm::MemoryBufferRef(objects.back()->getBuffer(), object.path));
   };
   llvm::for_each(result.objects, add);
-  add(result.record);
+  OutputFile record = makeRecord(result);
+  add(record);
   std::string want;
   llvm::raw_string_ostream out(want);
   auto format = llvm::object::Archive::K_GNU;

@@ -90,6 +90,22 @@ TEST_F(Failure, ProfilerWithoutMemory) {
   }
 }
 
+TEST_F(Failure, TraceWithoutMemory) {
+  kiln_profiler *profiler = nullptr;
+  ASSERT_EQ(kiln_profiler_create(1, &profiler), KILN_STATUS_OK);
+  failures.calloc = 1;
+  EXPECT_EQ(kiln_profiler_record(profiler, 8), KILN_STATUS_OUT_OF_MEMORY);
+  ASSERT_EQ(kiln_profiler_record(profiler, 8), KILN_STATUS_OK);
+  kiln_context context = KILN_CONTEXT_INIT;
+  kiln_profiler_attach(profiler, &context);
+  kiln_kernel_info kernel = {"net", "gemm_0", "fc(Gemm)", "gemm_tiled", 0, 1, 1, 1, 1};
+  context.on_kernel(context.on_kernel_user, &kernel, KILN_KERNEL_BEGIN);
+  context.on_kernel(context.on_kernel_user, &kernel, KILN_KERNEL_END);
+  failures.calloc = 1;
+  EXPECT_EQ(kiln_profiler_write_trace(profiler, "/dev/null"), KILN_STATUS_OUT_OF_MEMORY);
+  kiln_profiler_destroy(profiler);
+}
+
 TEST_F(Failure, WorkspaceWithoutMemory) {
   void *workspace = this;
   failures.posix_memalign = 1;

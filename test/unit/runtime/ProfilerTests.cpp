@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <fstream>
+#include <string>
 #include <unistd.h>
 
 namespace {
@@ -86,6 +89,88 @@ TEST_F(Profiler, RefusesBadArguments) {
   kiln_profiler_attach(nullptr, &context);
   EXPECT_EQ(context.on_kernel, nullptr);
   kiln_profiler_attach(profiler, nullptr);
+}
+
+/// A file of the test's own.
+std::string makePath() { return testing::TempDir() + "kiln-trace-" + std::to_string(getpid()) + ".json"; }
+
+std::string readText(const std::string &path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+size_t countText(const std::string &text, const std::string &part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+TEST_F(Profiler, WritesATraceOfLaunchesAndThreads) {
+  kiln_pool *pool = nullptr;
+  ASSERT_EQ(kiln_pool_create(2, &pool), KILN_STATUS_OK);
+  kiln_context threads;
+  kiln_pool_context(pool, &threads);
+  kiln_parallel_for original = threads.parallel_for;
+  ASSERT_EQ(kiln_profiler_record(profiler, 1000), KILN_STATUS_OK);
+  kiln_profiler_attach(profiler, &threads);
+  EXPECT_NE(threads.parallel_for, original);
+  kiln_profiler_attach(profiler, &threads); // does not record itself
+  kiln_kernel_info info = kernel(0);
+  info.nodes = "odd \"\\\n name";
+  // Each of the two threads waits until the other has a task.
+  std::atomic<int> running = 0;
+  auto meet = [](void *arg, int64_t begin, int64_t end) {
+    auto &count = *static_cast<std::atomic<int> *>(arg);
+    for (; begin < end; ++begin)
+      for (++count; count < 2;) {
+      }
+  };
+  threads.on_kernel(threads.on_kernel_user, &info, KILN_KERNEL_BEGIN);
+  threads.parallel_for(threads.parallel_user, 2, meet, &running);
+  threads.on_kernel(threads.on_kernel_user, &info, KILN_KERNEL_END);
+  EXPECT_EQ(kiln_profiler_events(profiler), 3);
+  std::string path = makePath();
+  ASSERT_EQ(kiln_profiler_write_trace(profiler, path.c_str()), KILN_STATUS_OK);
+  std::string text = readText(path);
+  unlink(path.c_str());
+  EXPECT_EQ(countText(text, "\"cat\":\"launch\""), 1u) << text;
+  EXPECT_EQ(countText(text, "\"cat\":\"tasks\""), 2u) << text;
+  EXPECT_EQ(countText(text, "\"name\":\"odd \\u0022\\u005c\\u000a name\""), 3u) << text;
+  EXPECT_NE(text.find("\"name\":\"caller 0\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"name\":\"worker 1\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"tasks\":4,\"flops\":1000,\"bytes\":64"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"dropped_events\":0"), std::string::npos) << text;
+  kiln_pool_destroy(pool);
+}
+
+TEST_F(Profiler, CountsEventsWithoutRoom) {
+  ASSERT_EQ(kiln_profiler_record(profiler, 2), KILN_STATUS_OK);
+  for (int i = 0; i < 3; ++i)
+    launch(kernel(i));
+  EXPECT_EQ(kiln_profiler_events(profiler), 2);
+  std::string path = makePath();
+  ASSERT_EQ(kiln_profiler_write_trace(profiler, path.c_str()), KILN_STATUS_OK);
+  EXPECT_NE(readText(path).find("\"dropped_events\":1"), std::string::npos);
+  unlink(path.c_str());
+  kiln_profiler_reset(profiler);
+  EXPECT_EQ(kiln_profiler_events(profiler), 0);
+  EXPECT_EQ(kiln_profiler_write_trace(profiler, path.c_str()), KILN_STATUS_INVALID_ARGUMENT);
+}
+
+TEST_F(Profiler, RefusesBadTraces) {
+  EXPECT_EQ(kiln_profiler_record(nullptr, 1), KILN_STATUS_NULL_POINTER);
+  EXPECT_EQ(kiln_profiler_record(profiler, -1), KILN_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(kiln_profiler_events(nullptr), 0);
+  ASSERT_EQ(kiln_profiler_record(profiler, 4), KILN_STATUS_OK);
+  launch(kernel(0));
+  EXPECT_EQ(kiln_profiler_write_trace(nullptr, "x"), KILN_STATUS_NULL_POINTER);
+  EXPECT_EQ(kiln_profiler_write_trace(profiler, nullptr), KILN_STATUS_NULL_POINTER);
+  EXPECT_EQ(kiln_profiler_write_trace(profiler, "/nonexistent/folder/trace.json"), KILN_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(kiln_profiler_write_trace(profiler, "/dev/full"), KILN_STATUS_INVALID_ARGUMENT);
+  ASSERT_EQ(kiln_profiler_record(profiler, 0), KILN_STATUS_OK);
+  launch(kernel(0));
+  EXPECT_EQ(kiln_profiler_events(profiler), 0);
 }
 
 } // namespace
