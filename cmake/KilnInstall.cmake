@@ -6,7 +6,7 @@ set(kilnDocDir ${CMAKE_INSTALL_DATADIR}/doc)
 
 install(TARGETS kiln_runtime kiln_headers EXPORT KilnTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(EXPORT KilnTargets NAMESPACE Kiln:: DESTINATION ${kilnPackageDir} COMPONENT runtime)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 set_target_properties(kiln_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(kiln_headers PROPERTIES EXPORT_NAME headers)
 install(TARGETS kiln_images EXPORT KilnTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)

@@ -132,7 +132,8 @@ Error checkPreprocess(const Signature &signature) {
     if (Expected<kiln_preprocess> how = makePreprocess(*signature.images, KILN_ELEMENT_F32, dims); !how)
       return makeError("input '" + printable(tensor.onnxName) + "': " + toString(how.takeError()));
   }
-  if (any)
+  // Of several models in a library, some may take no pictures.
+  if (any || signature.name != signature.library)
     return Error::success();
   // Options that are wrong by themselves come first.
   if (Expected<kiln_preprocess> how = makePreprocess(*signature.images, KILN_ELEMENT_F32, {1, 3, -1, -1}); !how)
@@ -167,6 +168,8 @@ std::string printPreprocess(const Signature &signature) {
             list(how.fill[0], how.fill[1], how.fill[2], how.fill[3]) + "}, " + number(how.scale) + ", " + numbers(how.mean) + ", " +
             numbers(how.deviation) + "}\n";
   }
+  if (text.empty())
+    return "";
   return "/* From a picture to an input as `kiln run` with the same options: kiln_preprocess how = ..._PREPROCESS; then\n"
          " * kiln_images_tensor(NULL, file, bytes, &how, x, sizeof x), both of <kiln/images.h> (libkiln_images.a). */\n" +
          text + "\n";

@@ -37,9 +37,26 @@ static void decode(const uint8_t *data, size_t size, kiln_pixel_format format) {
   expect(status != KILN_STATUS_OK || (image.width >= 1 && image.width <= 512 && image.height >= 1 && image.height <= 512), "a picture without a size");
 }
 
+/// As a program does it whose model takes small pictures.
+static void makeSmall(const uint8_t *data, size_t size) {
+  kiln_images images = KILN_IMAGES_INIT;
+  images.max_pixels = 1 << 20;
+  kiln_preprocess how = KILN_PREPROCESS_INIT;
+  how.height = how.width = 16;
+  how.channels = 3;
+  how.fit = size % 2 ? KILN_FIT_LETTERBOX : KILN_FIT_COVER;
+  how.filter = int32_t(size % 8);
+  float tensor[3 * 16 * 16];
+  kiln_status status = kiln_images_tensor(&images, data, int64_t(size), &how, tensor, sizeof(tensor));
+  expect(status == KILN_STATUS_OK || images.message[0], "refused without a reason");
+  for (float number : tensor)
+    expect(status != KILN_STATUS_OK || (number >= 0 && number <= 1), "a number outside of the pixels' range");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   readAsInput(llvm::StringRef(reinterpret_cast<const char *>(data), size));
   decode(data, size, KILN_PIXELS_RGB);
   decode(data, size, KILN_PIXELS_GRAYSCALE);
+  makeSmall(data, size);
   return 0;
 }

@@ -220,8 +220,8 @@ static Expected<Tensor> readPicture(StringRef bytes, const kiln_tensor_info &inf
     return size.takeError();
   if (Error error = checkImage(*size, type, dims, options))
     return std::move(error);
-  // An input whose shape is fixed takes this one picture, however large.
-  Expected<Image> image = readImage(bytes, is_contained(dims, -1) ? mostPixels : INT64_MAX);
+  // An input whose shape is fixed takes a picture of just this size, however large.
+  Expected<Image> image = readImage(bytes, is_contained(dims, -1) || options.fit != "none" ? mostPixels : INT64_MAX);
   if (!image)
     return image.takeError();
   return makeTensor(*image, type, dims, options);

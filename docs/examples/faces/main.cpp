@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
-#include <kiln/images.h>
-#include <kiln/runtime.h>
+#include <kiln/images.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,29 +18,6 @@ struct Face {
   float area() const { return std::max(right - left, 0.0f) * std::max(bottom - top, 0.0f); }
 };
 
-void check(kiln_status status, const std::string &what) {
-  if (status != KILN_STATUS_OK)
-    throw std::runtime_error(what + ": " + kiln_status_string(status));
-}
-
-struct Picture {
-  std::vector<uint8_t> bytes; // exactly the picture's pixels
-  kiln_pixels pixels = {nullptr, 0, 0, 0, 0};
-
-  explicit Picture(const std::string &path) {
-    std::ifstream stream(path, std::ios::binary);
-    const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
-    const uint8_t *data = reinterpret_cast<const uint8_t *>(file.data());
-    int64_t channels;
-    check(kiln_images_size(nullptr, data, int64_t(file.size()), &pixels.height, &pixels.width, &channels), path);
-    pixels.channels = 3;
-    pixels.stride = pixels.width * 3;
-    bytes.resize(size_t(pixels.height * pixels.stride));
-    pixels.data = bytes.data();
-    check(kiln_images_read(nullptr, data, int64_t(file.size()), &pixels), path);
-  }
-};
-
 /// How much of both faces is common to them.
 float overlap(const Face &a, const Face &b) {
   const Face common = {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right), std::min(a.bottom, b.bottom), 0};
@@ -50,10 +25,7 @@ float overlap(const Face &a, const Face &b) {
 }
 
 std::vector<Face> findFaces(const kiln_pixels &picture) {
-  const kiln_preprocess how = DETECTOR_INPUT_PREPROCESS;
-  std::vector<float> input(kiln_preprocess_size(&picture, &how) / sizeof(float));
-  std::vector<uint64_t> scratch(kiln_preprocess_scratch_size(&picture, &how) / 8 + 1);
-  check(kiln_pixels_tensor(&picture, &how, input.data(), input.size() * sizeof(float), scratch.data(), scratch.size() * 8), "the picture");
+  const std::vector<float> input = kiln::make_tensor<float>(picture, DETECTOR_INPUT_PREPROCESS);
   detector_session detector;
   detector.input(input).run();
   const float *boxes = detector.boxes().data(), *scores = detector.scores().data(); // [1,4420,4] and [1,4420,2]: no face, face
@@ -70,25 +42,25 @@ std::vector<Face> findFaces(const kiln_pixels &picture) {
 }
 
 /// A frame of two pixels within the picture.
-void drawBox(kiln_pixels &picture, int64_t left, int64_t top, int64_t right, int64_t bottom) {
-  for (int64_t y = std::max<int64_t>(top, 0); y < std::min(bottom, picture.height); ++y)
-    for (int64_t x = std::max<int64_t>(left, 0); x < std::min(right, picture.width); ++x)
+void drawBox(kiln::picture &picture, int64_t left, int64_t top, int64_t right, int64_t bottom) {
+  const uint8_t green[3] = {0, 255, 0};
+  for (int64_t y = std::max<int64_t>(top, 0); y < std::min(bottom, picture.height()); ++y)
+    for (int64_t x = std::max<int64_t>(left, 0); x < std::min(right, picture.width()); ++x)
       if (x < left + 2 || x >= right - 2 || y < top + 2 || y >= bottom - 2)
-        std::copy_n(std::initializer_list<uint8_t>{0, 255, 0}.begin(), 3, picture.data + y * picture.stride + 3 * x);
+        std::copy_n(green, 3, picture.at(y, x));
 }
 
 void run(const std::string &path, const std::string &result) {
-  Picture picture(path);
-  kiln_pixels &pixels = picture.pixels;
-  for (const Face &face : findFaces(pixels)) {
-    const int64_t left = int64_t(face.left * float(pixels.width)), top = int64_t(face.top * float(pixels.height));
-    const int64_t right = int64_t(face.right * float(pixels.width)), bottom = int64_t(face.bottom * float(pixels.height));
-    std::printf("face at %lld,%lld to %lld,%lld (%.1f %%)\n", (long long)left, (long long)top, (long long)right, (long long)bottom, double(100 * face.score));
-    drawBox(pixels, left, top, right, bottom);
+  kiln::picture picture(path, 3);
+  const float height = float(picture.height()), width = float(picture.width());
+  for (const Face &face : findFaces(picture)) {
+    const int box[] = {int(face.left * width), int(face.top * height), int(face.right * width), int(face.bottom * height)};
+    std::printf("face at %d,%d to %d,%d (%.1f %%)\n", box[0], box[1], box[2], box[3], double(100 * face.score));
+    drawBox(picture, box[0], box[1], box[2], box[3]);
   }
   std::ofstream out(result, std::ios::binary);
-  out << "P6 " << pixels.width << " " << pixels.height << " 255\n";
-  out.write(reinterpret_cast<const char *>(picture.bytes.data()), std::streamsize(picture.bytes.size()));
+  out << "P6 " << picture.width() << " " << picture.height() << " 255\n";
+  out.write(reinterpret_cast<const char *>(picture.data().data()), std::streamsize(picture.data().size()));
   if (!out.flush())
     throw std::runtime_error(result + ": cannot be written");
 }

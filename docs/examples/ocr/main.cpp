@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
-#include <kiln/images.h>
-#include <kiln/runtime.h>
-#include <stdexcept>
+#include <kiln/images.hpp>
 #include <string>
 #include <vector>
 
@@ -18,35 +15,6 @@ namespace {
 struct Box {
   int64_t top, left, bottom, right; // the last two are not part of it
 };
-
-void check(kiln_status status, const std::string &what) {
-  if (status != KILN_STATUS_OK)
-    throw std::runtime_error(what + ": " + kiln_status_string(status));
-}
-
-/// The picture's pixels; `bytes` becomes their memory, exactly as large as they are.
-kiln_pixels readPicture(const std::string &path, std::vector<uint8_t> &bytes) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
-  const uint8_t *data = reinterpret_cast<const uint8_t *>(file.data());
-  kiln_pixels picture = {nullptr, 0, 0, 0, 0};
-  check(kiln_images_size(nullptr, data, int64_t(file.size()), &picture.height, &picture.width, &picture.channels), path);
-  picture.stride = picture.width * picture.channels;
-  bytes.resize(size_t(picture.height * picture.stride));
-  picture.data = bytes.data();
-  check(kiln_images_read(nullptr, data, int64_t(file.size()), &picture), path);
-  return picture;
-}
-
-/// The picture as a model's input of this height and width.
-std::vector<float> makeTensor(const kiln_pixels &picture, kiln_preprocess how, int64_t height, int64_t width) {
-  how.height = height;
-  how.width = width;
-  std::vector<float> tensor(size_t(3 * height * width));
-  std::vector<uint64_t> scratch(kiln_preprocess_scratch_size(&picture, &how) / 8 + 1);
-  check(kiln_pixels_tensor(&picture, &how, tensor.data(), tensor.size() * sizeof(float), scratch.data(), scratch.size() * 8), "a picture");
-  return tensor;
-}
 
 /// The rectangle around the text that is connected with pixel `start`, which it takes out of the map; empty if that is hardly text.
 Box takeText(std::vector<float> &map, int64_t height, int64_t width, int64_t start) {
@@ -74,7 +42,7 @@ std::vector<Box> findLines(const kiln_pixels &picture) {
   const auto fit = [&](int64_t side) { return std::max<int64_t>(int64_t(double(side) * scale / 32 + 0.5), 1) * 32; };
   const int64_t height = fit(picture.height), width = fit(picture.width);
   lines_session lines;
-  const std::vector<float> tensor = makeTensor(picture, LINES_X_PREPROCESS, height, width);
+  const std::vector<float> tensor = kiln::make_tensor<float>(picture, LINES_X_PREPROCESS, height, width);
   lines.x(tensor, {1, 3, height, width}).run();
   std::vector<float> map(lines.sigmoid_0_tmp_0().begin(), lines.sigmoid_0_tmp_0().end());
   std::vector<Box> found;
@@ -99,7 +67,7 @@ std::vector<Box> findLines(const kiln_pixels &picture) {
 
 std::string readLine(reader_session &reader, const kiln_pixels &line, const std::vector<std::string> &characters) {
   const int64_t width = std::max<int64_t>(48 * line.width / line.height, 48);
-  const std::vector<float> tensor = makeTensor(line, READER_X_PREPROCESS, 48, width);
+  const std::vector<float> tensor = kiln::make_tensor<float>(line, READER_X_PREPROCESS, 48, width);
   reader.x(tensor, {1, 3, 48, width}).run();
   const kiln::tensor<float> scores = reader.softmax_11_tmp_0();
   std::string text;
@@ -120,12 +88,10 @@ int run(const std::string &path, const std::string &list) {
   std::vector<std::string> characters;
   for (std::string line; std::getline(stream, line);)
     characters.push_back(line);
-  std::vector<uint8_t> bytes;
-  const kiln_pixels picture = readPicture(path, bytes);
+  const kiln::picture picture(path);
   reader_session reader;
   for (const Box &box : findLines(picture)) {
-    kiln_pixels line;
-    check(kiln_pixels_crop(&picture, box.top, box.left, box.bottom - box.top, box.right - box.left, &line), "a line");
+    const kiln_pixels line = kiln::crop(picture, box.top, box.left, box.bottom - box.top, box.right - box.left);
     std::printf("%s\n", readLine(reader, line, characters).c_str());
   }
   return 0;

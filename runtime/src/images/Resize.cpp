@@ -115,31 +115,50 @@ inline uint8_t clipSum(int32_t sum) {
   return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-// One output: `count` pixels, `step` bytes apart.
-inline uint8_t combine(const uint8_t *from, int64_t step, const int32_t *weights, int32_t count) {
-  int32_t sum = 1 << (fractionBits - 1);
-  for (int32_t i = 0; i < count; ++i)
-    sum += from[i * step] * weights[i];
-  return clipSum(sum);
+constexpr int32_t half = 1 << (fractionBits - 1);
+
+// The number of channels is a constant, so that the sums of a pixel stay in registers.
+template <int Channels> void filterRow(const uint8_t *row, const Weights &w, uint8_t *out) {
+  for (int64_t x = 0; x < w.to; ++x, out += Channels) {
+    const uint8_t *from = row + int64_t(w.first[x]) * Channels;
+    const int32_t *const weights = w.weights + x * w.most;
+    const int32_t count = w.count[x];
+    int32_t sums[Channels];
+    for (int32_t &sum : sums)
+      sum = half;
+    for (int32_t i = 0; i < count; ++i, from += Channels)
+      for (int c = 0; c < Channels; ++c)
+        sums[c] += from[c] * weights[i];
+    for (int c = 0; c < Channels; ++c)
+      out[c] = clipSum(sums[c]);
+  }
 }
 
 void filterRows(const kiln_pixels &from, const Weights &w, const kiln_pixels &to) {
-  for (int64_t y = 0; y < to.height; ++y) {
-    const uint8_t *row = from.data + y * from.stride;
-    uint8_t *out = to.data + y * to.stride;
-    for (int64_t x = 0; x < to.width; ++x)
-      for (int64_t c = 0; c < to.channels; ++c)
-        *out++ = combine(row + w.first[x] * from.channels + c, from.channels, w.weights + x * w.most, w.count[x]);
-  }
+  auto *const row = to.channels == 1 ? filterRow<1> : to.channels == 2 ? filterRow<2> : to.channels == 3 ? filterRow<3> : filterRow<4>;
+  for (int64_t y = 0; y < to.height; ++y)
+    row(from.data + y * from.stride, w, to.data + y * to.stride);
 }
 
+// A piece of a row at a time, so that loads are of adjacent bytes.
 void filterColumns(const kiln_pixels &from, const Weights &w, const kiln_pixels &to) {
+  constexpr int64_t piece = 512;
   const int64_t bytes = to.width * to.channels;
-  for (int64_t y = 0; y < to.height; ++y) {
-    const uint8_t *column = from.data + w.first[y] * from.stride;
-    for (int64_t i = 0; i < bytes; ++i)
-      to.data[y * to.stride + i] = combine(column + i, from.stride, w.weights + y * w.most, w.count[y]);
-  }
+  int32_t sums[piece];
+  for (int64_t y = 0; y < to.height; ++y)
+    for (int64_t start = 0; start < bytes; start += piece) {
+      const int64_t size = bytes - start < piece ? bytes - start : piece;
+      for (int64_t i = 0; i < size; ++i)
+        sums[i] = half;
+      for (int32_t tap = 0; tap < w.count[y]; ++tap) {
+        const uint8_t *row = from.data + (w.first[y] + int64_t(tap)) * from.stride + start;
+        const int32_t weight = w.weights[y * w.most + tap];
+        for (int64_t i = 0; i < size; ++i)
+          sums[i] += row[i] * weight;
+      }
+      for (int64_t i = 0; i < size; ++i)
+        to.data[y * to.stride + start + i] = clipSum(sums[i]);
+    }
 }
 
 void copyRows(const kiln_pixels &from, const kiln_pixels &to) {

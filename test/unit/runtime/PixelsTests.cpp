@@ -1,11 +1,12 @@
 #include "kiln/convert.h"
-#include "kiln/images.h"
+#include "kiln/images.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -424,6 +425,39 @@ TEST(ImageFiles, ASizeHasLimitsAndMessages) {
   EXPECT_EQ(kiln_images_size(&images, bytesOf(file), 9, nullptr, &width, &channels), KILN_STATUS_NULL_POINTER);
   images.struct_size = 8;
   EXPECT_EQ(statusOf(file), KILN_STATUS_ABI_MISMATCH);
+}
+
+std::string faultOf(const std::function<void()> &call) {
+  try {
+    call();
+  } catch (const std::runtime_error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ImagesInCpp, APictureOwnsItsPixels) {
+  const std::string file = ppm(20, 10), path = testing::TempDir() + "/kiln-picture.ppm";
+  std::ofstream(path, std::ios::binary) << file;
+  kiln::picture picture(path);
+  EXPECT_TRUE(picture.height() == 10 && picture.width() == 20 && picture.channels() == 3);
+  EXPECT_EQ(picture.data(), drawPicture(10, 20, 3));
+  const kiln::picture moved = std::move(picture), gray(bytesOf(file), int64_t(file.size()), 1), black(2, 3, 4);
+  EXPECT_EQ(moved.at(3, 5), moved.data().data() + 3 * 60 + 15);
+  EXPECT_TRUE(gray.channels() == 1 && gray.data().size() == 200 && black.data() == Bytes(24, 0));
+  kiln_preprocess how = KILN_PREPROCESS_INIT;
+  how.fit = KILN_FIT_STRETCH;
+  const kiln_pixels part = kiln::crop(moved, 2, 3, 4, 5);
+  const std::vector<float> tensor = kiln::make_tensor<float>(part, how, 6, 7);
+  how.height = 6;
+  how.width = 7;
+  EXPECT_EQ(tensor, tensorOf<float>(part, how));
+  EXPECT_EQ(faultOf([&] { kiln::picture(path + ".none"); }), path + ".none: cannot be read");
+  EXPECT_EQ(faultOf([&] { kiln::picture(bytesOf(file), 30); }), "picture: PNM: the file is cut off");
+  EXPECT_EQ(faultOf([&] { kiln::picture(bytesOf(file), int64_t(file.size()), 2); }), "picture: status 1");
+  EXPECT_EQ(faultOf([&] { kiln::crop(moved, 8, 0, 3, 1); }), "crop: 3x1 pixels at 8,0 are not within a picture of 10x20");
+  how.fit = KILN_FIT_NONE;
+  EXPECT_EQ(faultOf([&] { kiln::make_tensor<float>(moved, how); }), "make_tensor: a picture of 10x20x3 cannot become such a tensor");
 }
 
 } // namespace
