@@ -4,8 +4,9 @@
 #
 # Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h, <name>.hpp and the model's objects. NAME is the prefix of all
 # symbols (default: <target>). MODELS makes one library of several models, which share equal weights: the functions of each begin with <name>_<graph>_, where
-# <graph> is the name of its file unless it is given, and <graph>. in front of a DIM, SPECIALIZE or option's value makes it hold for this model only. Several CPUs give one library that chooses at run time; the default is this machine's, or, with a toolchain file for another
-# machine, all levels of its architecture. The toolchain file also decides the system. The model is compiled again when it, its external data
+# <graph> is the name of its file unless it is given, and <graph>. in front of a DIM, SPECIALIZE or option's value makes it hold for
+# this model only. Several CPUs give one library that chooses at run time. The default is this machine's CPU, or, for a model that kiln_install_model() installs
+# and with a toolchain file for another machine, all levels of the architecture. The toolchain file also decides the system. The model is compiled again when it, its external data
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
 # HIDDEN keeps the functions out of what a shared library or plugin that <target> is linked into exports.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
@@ -25,6 +26,10 @@ function(kiln_add_model target)
       set(file "${CMAKE_MATCH_2}")
     endif()
     get_filename_component(file "${file}" ABSOLUTE)
+    get_source_file_property(isMade "${file}" GENERATED)
+    if(NOT EXISTS "${file}" AND NOT isMade AND NOT ARG_EMIT STREQUAL "cpp")
+      message(NOTICE "kiln_add_model(${target}): there is no ${file}, so another rule of the build has to make it")
+    endif()
     list(APPEND files "${file}")
     list(APPEND models "${graph}${file}")
   endforeach()
@@ -33,7 +38,13 @@ function(kiln_add_model target)
   if(ARG_HIDDEN)
     list(APPEND options --hidden)
   endif()
+  set(given ${options})
   _kiln_add_machine("kiln_add_model(${target})" TARGET "${ARG_TARGET}" options)
+  # A library for this machine's CPU, which is not what others should get.
+  set(native FALSE)
+  if(options STREQUAL given AND NOT given MATCHES "--target")
+    set(native TRUE)
+  endif()
   foreach(dim IN LISTS ARG_DIM)
     list(APPEND options --dim ${dim})
   endforeach()
@@ -50,6 +61,9 @@ function(kiln_add_model target)
     list(APPEND links Kiln::${library})
   endforeach()
   if(NOT ARG_EMIT OR ARG_EMIT STREQUAL "lib")
+    if(native)
+      list(APPEND options $<$<BOOL:$<TARGET_PROPERTY:${target},KILN_INSTALLED>>:--target=portable>)
+    endif()
     _kiln_add_library(${target} ${ARG_NAME} "${files}" "${models}" ${folder} "${options}")
   elseif(ARG_EMIT STREQUAL "cpp")
     _kiln_add_sources(${target} ${ARG_NAME} "${models}" ${folder} "${options}")
@@ -62,7 +76,7 @@ function(kiln_add_model target)
   elseif(links)
     target_link_libraries(${target} PUBLIC ${links})
   endif()
-  set_target_properties(${target} PROPERTIES KILN_NAME ${ARG_NAME} KILN_FOLDER ${folder} KILN_EMIT "${ARG_EMIT}" KILN_WEIGHTS "")
+  set_target_properties(${target} PROPERTIES KILN_NAME ${ARG_NAME} KILN_FOLDER ${folder} KILN_EMIT "${ARG_EMIT}" KILN_NATIVE ${native} KILN_WEIGHTS "")
   if("--weights=file" IN_LIST ARG_OPTIONS)
     set(source_folder "")
     if(ARG_EMIT STREQUAL "cpp")
@@ -167,7 +181,7 @@ function(_kiln_add_library target name files models folder options)
     DEPENDS ${files} Kiln::kiln
     DEPFILE ${folder}/${name}.d
     COMMENT "Compiling model ${name}"
-    VERBATIM)
+    COMMAND_EXPAND_LISTS VERBATIM)
   _kiln_wrap_library(${target} ${name} ${folder} ${folder}/${name}.stamp)
 endfunction()
 
@@ -226,7 +240,7 @@ function(_kiln_add_sources target name models folder options)
 endfunction()
 
 # kiln_install_model(<target> EXPORT <set>): installs the header to include/, the library to lib/ and weights in a file to share/kiln/, and adds
-# <target> to the export set.
+# <target> to the export set. If <target> has no TARGET, it is compiled for all levels of this machine's architecture.
 function(kiln_install_model target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "EXPORT" "")
   if(NOT ARG_EXPORT)
@@ -236,6 +250,11 @@ function(kiln_install_model target)
   get_target_property(folder ${target} KILN_FOLDER)
   get_target_property(emit ${target} KILN_EMIT)
   get_target_property(weights ${target} KILN_WEIGHTS)
+  get_target_property(native ${target} KILN_NATIVE)
+  if(native AND emit STREQUAL "cpp")
+    message(WARNING "kiln_install_model(${target}): EMIT cpp without TARGET is for this machine's CPU only; give TARGET portable")
+  endif()
+  set_target_properties(${target} PROPERTIES KILN_INSTALLED TRUE)
   if(emit STREQUAL "cpp")
     install(FILES ${folder}/src/${name}.h ${folder}/src/${name}.hpp DESTINATION include)
   else()

@@ -9,6 +9,7 @@
 #include "compiler/emit/ExternalCompiler.h"
 #include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/Preprocess.h"
 #include "compiler/emit/Package.h"
 #include "compiler/emit/SessionPrinter.h"
 #include "compiler/emit/SingleSource.h"
@@ -131,6 +132,7 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
   read->weightsBytes = weights.weightsBytes;
   read->externalWeights = weights.externalWeights;
   read->isInternal = options.isInternal;
+  read->images = options.images;
   read->weightsChecksum = weights.weightsChecksum;
   // The modules of one library: with modules for JavaScript, those of the same target, which are for different sizes.
   auto isInLibrary = [&](const TargetModule &other) { return !options.webModules || other.name == target.name; };
@@ -150,6 +152,10 @@ CompileStatus Driver::describeTargets(const Compilation &model, const Signature 
       return CompileStatus::Bug;
     if (!libraries.empty() && read->symbols.size() != libraries.front().front().symbols.size()) {
       errors.push_back("--specialize: with " + target.sizes + " no input or output has all sizes that the run computes");
+      return CompileStatus::AtFault;
+    }
+    if (llvm::Error error = checkPreprocess(*read)) {
+      errors.push_back(toString(std::move(error)));
       return CompileStatus::AtFault;
     }
     if (libraries.empty() || (options.webModules && !read->isVersion()))

@@ -2,11 +2,13 @@
 #ifndef KILN_COMPILER_COMPILEOPTIONS_H
 #define KILN_COMPILER_COMPILEOPTIONS_H
 
+#include "compiler/ImageOptions.h"
 #include "compiler/Limits.h"
 #include "compiler/Profile.h"
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -44,6 +46,8 @@ struct CompileOptions {
   std::map<std::string, int64_t> dims;
   /// The lowest and highest size of named dimensions that stay dynamic.
   std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
+  /// Other names for dimensions, which all other options use.
+  std::map<std::string, std::string> renames;
   /// Sizes of named dimensions for which to compile special versions, one for each combination.
   std::map<std::string, std::vector<int64_t>> specialize;
   /// Shapes of inputs; -1 leaves a dimension unchanged.
@@ -66,6 +70,8 @@ struct CompileOptions {
   std::vector<std::string> ioLayouts;
   /// The model's functions are only for other objects of the same library: shared libraries hide them.
   bool isInternal = false;
+  /// What becomes of pictures in programs that call the model, for the header.
+  std::optional<ImageOptions> images;
   Accuracy accuracy = Accuracy::Default;
   /// The accuracy of exp in the nn operations of one name, which overrides `accuracy`: OP=exact, OP=ulp4, OP=half.
   std::vector<std::string> opAccuracy;

@@ -88,6 +88,7 @@ bool checkIROptions(const CompileOptions &options, std::vector<std::string> &err
   const char *option = !options.dims.empty() ? "--dim NAME=SIZE" : !options.shapes.empty() ? "--shape" : !options.bindings.empty() ? "--bind"
                        : !options.sequences.empty()                                        ? "--sequence"
                        : !options.absent.empty()                                           ? "--absent"
+                       : !options.renames.empty()                                          ? "--rename"
                        : options.observation.any()                                         ? "comparing nodes"
                                                                                            : nullptr;
   if (option)

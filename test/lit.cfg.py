@@ -62,7 +62,7 @@ config.available_features.add(platform.machine())
 # Tools of other machines, which `tools/dev/install-packages cross`, `microcontrollers` and `windows` install.
 for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-linux-gnu-g++", "qemu-arm", "arm-linux-gnueabihf-g++", "qemu-riscv32",
              "riscv64-unknown-elf-gcc", "qemu-system-arm", "arm-none-eabi-g++", "ld.lld", "node", "chromium", "wine", "x86_64-w64-mingw32-g++-posix",
-             "x86_64-w64-mingw32-g++-win32", "ld64.lld-22", "espeak-ng", "debootstrap", "meson", "fish", "zsh", "mandoc"):
+             "x86_64-w64-mingw32-g++-win32", "ld64.lld-22", "espeak-ng", "debootstrap", "distccd", "meson", "fish", "zsh", "mandoc", "cargo", "go"):
     if shutil.which(tool):
         config.available_features.add(tool)
     else:
@@ -72,6 +72,15 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 else:
     lit_config.note("not root: tests of packages in a bare system are left out")
+# The tools of the documentation (tools/dev/install-packages docs) and of the editor's extension (tools/editors/package).
+if shutil.which("sphinx-build") and os.path.isdir("/usr/lib/python3/dist-packages/furo"):
+    config.available_features.add("sphinx")
+if shutil.which("doxygen"):
+    config.available_features.add("doxygen")
+if os.path.exists(os.path.join(config.kiln_binary_dir, "editors", "node_modules", ".bin", "vsce")):
+    config.available_features.add("vsce")
+if os.path.isdir("/usr/lib/python3/dist-packages/torch") and os.path.isdir("/usr/lib/python3/dist-packages/sklearn"):
+    config.available_features.add("torch")
 if os.path.exists("/usr/src/googletest/googletest/src/gtest-all.cc"):
     config.available_features.add("gtest-sources")
 if shutil.which("wasm-ld", path=config.environment["PATH"]):
@@ -80,6 +89,10 @@ if shutil.which("deno", path=config.environment["PATH"]):
     config.available_features.add("deno")
 if all(os.path.exists(os.path.join(config.kiln_binary_dir, "models", f"{name}.onnx")) for name in ("melspectrogram", "speech_embedding", "hello_deepa")):
     config.available_features.add("wake-word-models")
+# Trained models and their lists of characters, which `tools/dev/install-models` fetches: model-NAME.
+models = os.path.join(config.kiln_binary_dir, "models")
+for name in os.listdir(models) if os.path.isdir(models) else []:
+    config.available_features.add("model-" + os.path.splitext(name)[0])
 if os.path.exists("/usr/lib/wasm32-wasi/crt1-reactor.o"):
     config.available_features.add("wasi-libc")
 # Operations in oneDNN: built where its headers are.

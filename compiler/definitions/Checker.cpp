@@ -99,7 +99,7 @@ bool Checker::checkBuiltin(Expr &expr) {
 bool Checker::findCallee(Expr &call) {
   call.callee = library.find(definition.domain, call.name, definition.version);
   if (!call.callee)
-    return error(call.place, "'" + call.name + "' is no function of the language, and no earlier definition has this name");
+    return error(call.place, "'" + call.name + "' is no function of the language, and no earlier definition has this name" + suggestFunction(call.name));
   if (call.operands.size() != call.callee->parameters.size())
     return error(call.place, "'" + call.name + "' takes " + Twine(call.callee->parameters.size()) + " operands, not " + Twine(call.operands.size()));
   for (const NamedLiteral &given : call.attributes) {

@@ -1,6 +1,7 @@
 //===- Definition.cpp - Operators in the user's words -----------------------===//
 #include "compiler/definitions/Definition.h"
 #include "compiler/definitions/Functions.h"
+#include "compiler/files/Suggestion.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -82,11 +83,19 @@ const Attribute *Definition::findAttribute(StringRef wanted) const {
   return found == attributes.end() ? nullptr : &*found;
 }
 
-const Function *findFunction(StringRef name) {
-  static constexpr Function functions[] = {
+static constexpr Function functions[] = {
 #define KILN_DEFINED_FUNCTION(name, least, most, rule, onnx) {name, least, most, Function::Rule::rule, onnx},
 #include "compiler/definitions/Functions.def"
-  };
+};
+
+std::string suggestFunction(StringRef name) {
+  std::vector<StringRef> names;
+  for (const Function &function : functions)
+    names.push_back(function.name);
+  return suggest(name, names);
+}
+
+const Function *findFunction(StringRef name) {
   const Function *found = find_if(functions, [&](const Function &function) { return name == function.name; });
   return found == std::end(functions) ? nullptr : found;
 }

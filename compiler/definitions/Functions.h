@@ -3,6 +3,7 @@
 #define KILN_COMPILER_DEFINITIONS_FUNCTIONS_H
 
 #include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace kiln::definitions {
 
@@ -17,6 +18,9 @@ struct Function {
 
 /// The operator or function of that name; null if there is none.
 const Function *findFunction(llvm::StringRef name);
+
+/// " (did you mean 'NAME'?)" for a mistyped function, or nothing.
+std::string suggestFunction(llvm::StringRef name);
 
 } // namespace kiln::definitions
 

@@ -60,12 +60,17 @@ set_source_files_properties(${@NAME@_UNITS} PROPERTIES COMPILE_OPTIONS "@FLAGS@"
 list(APPEND @NAME@_SOURCES ${@NAME@_UNITS})
 )";
 
-/// LTO would hide the symbol from the archive's index.
+/// LTO would hide the symbol from the archive's index. Launchers are set for whole targets: one that compiles elsewhere has not got the file.
 static constexpr StringLiteral weightsTemplate = R"(
+# Compiled on this machine, whatever CMAKE_CXX_COMPILER_LAUNCHER is.
+if(NOT TARGET @NAME@_weights_object)
+  add_library(@NAME@_weights_object OBJECT ${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.cpp)
+  set_target_properties(@NAME@_weights_object PROPERTIES CXX_COMPILER_LAUNCHER "")
+endif()
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.cpp PROPERTIES
   OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.bin COMPILE_OPTIONS -fno-lto
   COMPILE_DEFINITIONS WEIGHTS_FILE="${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.bin")
-list(APPEND @NAME@_SOURCES ${CMAKE_CURRENT_LIST_DIR}/@NAME@_weights.cpp)
+list(APPEND @NAME@_SOURCES $<TARGET_OBJECTS:@NAME@_weights_object>)
 )";
 
 /// Object formats differ in the section and in what describes a symbol; `.incbin` is the same in all of them.

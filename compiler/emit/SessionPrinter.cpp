@@ -97,6 +97,8 @@ static std::string printModel(const Signature &signature) {
                      "1};\n    return sizes[number];\n  }\n" + printDims(signature);
   text += openFunction("size_t", "workspace_size", "", signature);
   text += "    return " + name + "_workspace_size(" + (signature.hasDims() ? "&dims" : "") + ");\n  }\n";
+  text += openFunction("kiln_status", "explain", ", [[maybe_unused]] char *buffer, [[maybe_unused]] size_t size", signature) + "    return " +
+          (signature.givenSymbols().empty() ? "KILN_STATUS_OK" : name + "_explain(&dims, buffer, size)") + ";\n  }\n";
   return text + printShapes(signature) + printMost(signature) + printRun(signature) + "};\n} // namespace kiln::detail\n\n";
 }
 
@@ -126,6 +128,15 @@ static std::string printArgument(const Signature &signature, size_t position, co
   return text;
 }
 
+/// What sets a dimension, or gives one that the run has computed.
+static std::string printDimension(const std::string &self, const SignatureSymbol &symbol, const std::string &accessor, const std::string &at) {
+  std::string name = "'" + makeCommentText(symbol.onnxName) + "'";
+  if (symbol.most)
+    return "  // The dimension " + name + ", which the run writes.\n  int64_t " + accessor + "() const noexcept { return this->dim(" + at + "); }\n";
+  return "  // Sets the dimension " + name + ", which follows from the shapes of inputs, too.\n  " + self + " &" + accessor +
+         "(int64_t value) noexcept {\n    this->set_dim(" + at + ", value);\n    return *this;\n  }\n";
+}
+
 static std::string printSession(const Signature &signature) {
   std::string self = signature.name + "_session", text = printModel(signature);
   NameScope names;
@@ -142,11 +153,8 @@ static std::string printSession(const Signature &signature) {
             "(kiln::span<const unsigned char> weights) noexcept : session(weights.elements, weights.count) {}\n";
   text += "  // Checks the arguments and runs. Throws kiln::error; without exceptions it prints the message and traps. try_run() does neither.\n";
   text += "  " + self + " &run() { return this->finish(*this); }\n";
-  for (auto [i, symbol] : llvm::enumerate(signature.symbols)) {
-    std::string accessor = names.unique(symbol.field);
-    text += symbol.most ? "  // Written by the run.\n  int64_t " + accessor + "() const noexcept { return this->dim(" + number(i) + "); }\n"
-                        : "  " + self + " &" + accessor + "(int64_t value) noexcept {\n    this->set_dim(" + number(i) + ", value);\n    return *this;\n  }\n";
-  }
+  for (auto [i, symbol] : llvm::enumerate(signature.symbols))
+    text += printDimension(self, symbol, names.unique(symbol.field), number(i));
   for (size_t i = 0; i < setters.size(); ++i)
     text += printArgument(signature, i, setters[i]);
   return text + "};\n\n";

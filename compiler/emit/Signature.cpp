@@ -3,6 +3,8 @@
 #include "dialects/nn/Rounding.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/SizeRules.h"
+#include "compiler/emit/SizeText.h"
 
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/ConstantData.h"
@@ -78,6 +80,10 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
     StringRef text = given ? given.getValue() : StringRef();
     auto [least, most] = nn::getSymbolBounds(module, i);
     symbols.push_back({text.str(), fields.unique(makeIdentifier(text)), least, most, static_cast<unsigned>(i)});
+    symbols.back().checkedMin = least, symbols.back().checkedMax = most;
+    auto bounds = module->getAttrOfType<ArrayAttr>(nn::symbolBoundsAttrName);
+    auto own = bounds && i < bounds.size() ? dyn_cast<DenseI64ArrayAttr>(bounds[i]) : DenseI64ArrayAttr();
+    symbols.back().isBounded = own && !own.empty();
   }
   return symbols;
 }
@@ -142,6 +148,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     llvm::append_range(signature.zeros, assumed.getValue().getResults());
   nn::ComputedDims computed(module);
   readComputed(computed, signature);
+  readSizeRules(signature);
   size_t arguments = signature.inputs.size() + signature.outputs.size() + 1 + computed.given();
   bool complete = signature.inputs.size() == signature.entry.getInputs().size() && signature.outputs.size() == signature.entry.getOutputs().size();
   if (!complete || signature.entry.getBody().getNumArguments() != arguments)
@@ -338,10 +345,17 @@ std::string dimText(AffineExpr expr, const Signature &signature, StringRef prefi
   }
 }
 
+std::string readableText(AffineExpr expr, const Signature &signature) {
+  return sizeText(expr, [&](unsigned position) {
+    const SignatureSymbol *found = signature.findSymbol(position);
+    return found ? found->field : "?";
+  });
+}
+
 std::string shapeText(const SignatureTensor &tensor, const Signature &signature) {
   std::vector<std::string> dims;
   for (AffineExpr dim : tensor.dims)
-    dims.push_back(dimText(dim, signature, ""));
+    dims.push_back(readableText(dim, signature));
   return elementName(tensor.type.getElementType()) + "[" + llvm::join(dims, ",") + "]";
 }
 

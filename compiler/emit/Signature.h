@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_EMIT_SIGNATURE_H
 #define KILN_COMPILER_EMIT_SIGNATURE_H
 
+#include "compiler/ImageOptions.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
@@ -48,6 +49,27 @@ struct SignatureSymbol {
   unsigned position;
   /// Its upper bound, if the model computes it; null if the caller gives it.
   mlir::AffineExpr most = {};
+  /// The bounds that a run checks first, and whether the user gave them. `min` and `max` are closer where the model demands it (SizeRules.h); these nodes do.
+  int64_t checkedMin = 0;
+  int64_t checkedMax = 0;
+  bool isBounded = false;
+  std::string minNode = {};
+  std::string maxNode = {};
+  /// A number all of whose multiples fit the model, where not all sizes do; else 0.
+  int64_t multiple = 0;
+};
+
+/// What a run checks of the dimensions beside their bounds: that an expression of the module's symbols is zero.
+struct SizeRule {
+  mlir::AffineExpr mustBeZero;
+  /// The ONNX node that demands it; empty if it is not known.
+  std::string node;
+  /// The symbols in it, by their places in the signature.
+  std::vector<unsigned> symbols;
+  /// "past + seq <= 1024"
+  std::string text;
+  /// Behind the sizes: "must be a multiple of 32".
+  std::string demand;
 };
 
 /// A dimension and the size that a version of the model is for.
@@ -81,6 +103,9 @@ struct Signature {
   std::vector<nn::SequenceInfo> sequences;
   /// The symbols that the caller gives, then those that the model computes and that its inputs or outputs mention.
   std::vector<SignatureSymbol> symbols;
+  /// What a run checks of the symbols that the caller gives, and the same in lines for people.
+  std::vector<SizeRule> rules;
+  std::vector<std::string> demands;
   /// A handle: const methods of operations do not exist.
   mutable kernel::EntryOp entry;
   /// The bytes of workspace if known, or else the function that computes them from the symbols.
@@ -102,6 +127,8 @@ struct Signature {
   bool externalWeights = false;
   /// Whether shared libraries hide its functions.
   bool isInternal = false;
+  /// How programs make inputs of pictures, if the user has said it.
+  std::optional<ImageOptions> images;
 
   /// Whether programs call its functions directly, rather than functions that check the CPU or choose a target first.
   bool isWhole() const { return variant.empty() && !isGuarded; }
@@ -158,6 +185,9 @@ std::string floatLiteral(float number);
 std::string integerLiteral(int64_t number);
 /// A dimension as C text, with `prefix` before the names of the symbols.
 std::string dimText(mlir::AffineExpr expr, const Signature &signature, llvm::StringRef prefix);
+
+/// The same for people: "ceil_to(height, 32)" (SizeText.h).
+std::string readableText(mlir::AffineExpr expr, const Signature &signature);
 
 } // namespace kiln
 

@@ -74,11 +74,9 @@ static std::string printRun(const Signature &signature, const std::vector<Argume
   std::string text = "  // Checks the sizes, then runs. A size that does not fit the dimensions is KILN_STATUS_INVALID_ARGUMENT.\n"
                      "  kiln_status run(" + weights + "kiln::span<unsigned char> workspace, const kiln_context *context = nullptr)" +
                      (signature.isDataSized() ? " {\n" : " const {\n");
-  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
-    std::string macro = signature.macro + "_" + makeMacroName(symbol.field);
-    text += "    if (dims_." + symbol.field + " < " + macro + "_MIN || dims_." + symbol.field + " > " + macro +
-            "_MAX)\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";
-  }
+  for (const SignatureSymbol &symbol : signature.givenSymbols())
+    text += "    if (dims_." + symbol.field + " < " + std::to_string(symbol.checkedMin) + " || dims_." + symbol.field + " > " +
+            std::to_string(symbol.checkedMax) + ")\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";
   std::string dims = signature.hasDims() ? "&dims_" : "";
   text += "    const size_t needed = " + signature.name + "_workspace_size(" + dims + ");\n";
   // This keeps the products below from wrapping around.

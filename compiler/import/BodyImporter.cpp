@@ -113,8 +113,10 @@ LogicalResult BodyImporter::convertNode(Scope &scope, Node &node, const onnx::No
   StringRef domain = canonicalDomain(proto.domain());
   std::string reason;
   const Operator *row = findOperator(domain, proto.op_type(), opset, reason);
-  if (!row)
-    return node.unsupported(reason, findWayOut(domain));
+  if (!row) {
+    std::string elsewhere = libraries ? libraries->describeElsewhere(domain, proto.op_type()) : "";
+    return node.unsupported(reason, elsewhere.empty() ? findWayOut(domain) : StringRef(elsewhere));
+  }
   bool takesLists = row->elements == Elements::Sequence || row->elements == Elements::Everything;
   for (Value input : ArrayRef(node.inputs).drop_front(takesLists && !node.inputs.empty() ? 1 : 0))
     if (input && !isa<RankedTensorType>(input.getType()))

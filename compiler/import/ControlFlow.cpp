@@ -46,7 +46,7 @@ static LogicalResult chooseBranch(Node &node, const onnx::GraphProto &thenBranch
   if (node.sizes().countConstraints() != checks) {
     node.sizes().dropConstraintsSince(checks);
     return node.unsupported("a branch needs dimensions to be equal that are not known to be, and the condition is known only at run time",
-                            "make the dimensions static with --dim");
+                            "make the dimensions static with --dim or --shape, or fix the input that it depends on with --bind");
   }
   SmallVector<Value> joined(then->size());
   for (size_t i = 0; i < then->size() && !node.failed(); ++i)
@@ -147,7 +147,7 @@ static LogicalResult takeStep(Node &node, const onnx::GraphProto &graph, int64_t
   if (state.alive && node.sizes().countConstraints() != checks) {
     node.sizes().dropConstraintsSince(checks);
     return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time",
-                            "make the dimensions static with --dim");
+                            "make the dimensions static with --dim or --shape, or fix the input that it depends on with --bind");
   }
   state.condition = values->front();
   for (size_t i = 0; i < results && !node.failed(); ++i) {

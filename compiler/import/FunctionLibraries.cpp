@@ -159,4 +159,13 @@ const definitions::Extern *FunctionLibraries::findExtern(StringRef domain, Strin
   return nullptr;
 }
 
+std::string FunctionLibraries::describeElsewhere(StringRef domain, StringRef name) const {
+  for (const auto &library : libraries)
+    for (const definitions::Definition &definition : library->getDefinitions())
+      if (definition.name == name)
+        return "--ops defines '" + printable(name) + "' for version " + std::to_string(definition.version) + " of domain '" + printable(definition.domain) +
+               "'; write domain \"" + printable(domain) + "\" and a version that is not newer than the model's above it";
+  return "";
+}
+
 } // namespace kiln::import

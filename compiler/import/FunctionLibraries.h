@@ -27,6 +27,8 @@ public:
   const definitions::Definition *findDefinition(const onnx::FunctionProto *function) const { return written.lookup(function); }
   /// The C function for an operator; null if none is declared.
   const definitions::Extern *findExtern(llvm::StringRef domain, llvm::StringRef name, int64_t version) const;
+  /// Says where an operator without a definition has one: for another domain, or a newer version. Empty if nowhere.
+  std::string describeElsewhere(llvm::StringRef domain, llvm::StringRef name) const;
 
 private:
   struct FunctionFile;

@@ -73,6 +73,8 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
     (void)diagnostics.error(line);
   if (body.hasUnsupported() || failed(checkSqueezed(sizes, diagnostics)))
     return failure();
+  if (std::string fault = sizes.findFaultInRenames(); !fault.empty())
+    return diagnostics.error(fault);
   makeComposites(function, calls);
   signature.noteQuantization();
   signature.noteLabels();

@@ -102,7 +102,7 @@ static void countBound(ImportOptions &options, const onnx::GraphProto &graph) {
     if (bound == options.bindings.end() || options.shapes.count(input.name()) || tensor.shape().dim_size() != 1 || tensor.shape().dim(0).has_dim_value())
       continue;
     const std::string &symbol = tensor.shape().dim(0).dim_param();
-    options.dims.try_emplace(symbol.empty() ? input.name() + "_0" : symbol, StringRef(bound->second).count(',') + 1);
+    options.dims.try_emplace(options.rename(symbol.empty() ? input.name() + "_0" : symbol), StringRef(bound->second).count(',') + 1);
   }
 }
 

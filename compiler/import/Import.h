@@ -23,6 +23,12 @@ struct ImportOptions {
   std::map<std::string, int64_t> dims;
   /// The bounds of named dimensions that stay dynamic, from `--dim name=least..most`.
   std::map<std::string, std::pair<int64_t, int64_t>> dimBounds;
+  /// Other names for dimensions, from `--rename dim=name`; all other options use these.
+  std::map<std::string, std::string> renames;
+  std::string rename(llvm::StringRef dim) const {
+    auto found = renames.find(dim.str());
+    return found == renames.end() ? dim.str() : found->second;
+  }
   /// Inputs' shapes, from `--shape input=1x3x224x224`; -1 leaves a dimension as the model has it.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or one for each element, separated by commas.

@@ -70,11 +70,17 @@ struct FirstError : google::protobuf::io::ErrorCollector {
 static StringRef otherFormat(ArrayRef<char> bytes) {
   StringRef head(bytes.data(), std::min<size_t>(bytes.size(), 16));
   if (head.starts_with("PK\x03\x04"))
-    return "a zip archive";
+    return "a zip archive (torch.onnx.export writes models of PyTorch, tf2onnx those of Keras)";
   if (head.starts_with("GGUF"))
     return "a GGUF file";
+  if (head.substr(4).starts_with("TFL3"))
+    return "a TensorFlow Lite file (tf2onnx converts it)";
+  if (head.substr(4).starts_with("ORTM"))
+    return "a file in ONNX Runtime's own format (compile the .onnx that it was made from)";
+  if (head.starts_with("\x89HDF"))
+    return "an HDF5 file (tf2onnx converts models of Keras)";
   if (head.starts_with("\x80\x02") || head.starts_with("\x80\x04"))
-    return "a Python pickle";
+    return "a Python pickle (torch.onnx.export writes models of PyTorch, skl2onnx those of scikit-learn)";
   if (head.size() > 9 && head.substr(8).starts_with("{\""))
     return "a safetensors file";
   return "";

@@ -25,6 +25,13 @@ OpBuilder &Node::builder() { return graph.builder; }
 
 std::string Node::name() const { return proto.name(); }
 
+std::string Node::describe() const {
+  std::string operation = printable(opType());
+  if (!proto.name().empty())
+    return operation + " '" + printable(scope.prefix + proto.name()) + "'";
+  return proto.output().empty() ? operation : operation + " that computes '" + printable(scope.prefix + proto.output(0)) + "'";
+}
+
 const onnx::GraphProto *Node::findBody(StringRef name) {
   const onnx::AttributeProto *attribute = find(name, onnx::AttributeProto::GRAPH, "graph");
   return attribute ? &attribute->g() : nullptr;
@@ -303,7 +310,7 @@ bool Node::unify(AffineExpr a, AffineExpr b, const Twine &what) {
     return false;
   }
   (void)graph.sizes.learn(difference);
-  graph.sizes.addConstraint(difference);
+  graph.sizes.addConstraint(difference, describe());
   return true;
 }
 
@@ -314,7 +321,7 @@ void Node::requireNotNegative(AffineExpr expr, const Twine &what) {
   if (auto value = nn::getConstantDim(expr))
     (void)error(what + " by " + Twine(-*value));
   else
-    graph.sizes.requireNotNegative(expr);
+    graph.sizes.requireNotNegative(expr, describe());
 }
 
 void Node::requireInRun(AffineExpr expr) {

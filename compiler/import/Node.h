@@ -108,6 +108,8 @@ public:
   /// @name Bodies: what only operators with bodies ask for (ControlFlow.h)
   /// @{
   std::string name() const;
+  /// The operator and the name, for people: "Add 'p2o.Add.234'".
+  std::string describe() const;
   llvm::ArrayRef<Value> allInputs() const { return inputs; }
   const onnx::GraphProto *findBody(llvm::StringRef name);
   /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.

@@ -179,7 +179,7 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
     bool isEither = isOpen || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) ||
                     graph.sizes.isSpread(own[i]) || graph.sizes.getFacts().areOrdered(own[i], number(1));
     if (isEither && nn::mayBroadcast(own[i], want) && !graph.sizes.isConstraint(own[i] - want)) {
-      graph.sizes.addConstraint(nn::getBroadcastConstraint(own[i], want));
+      graph.sizes.addConstraint(nn::getBroadcastConstraint(own[i], want), describe());
       continue;
     }
     if (!unify(own[i], want, "shapes do not broadcast: dimensions"))

@@ -145,8 +145,9 @@ static LogicalResult checkStep(Node &node, Block &block, size_t states, unsigned
   for (Value row : block.getTerminator()->getOperands().drop_front(states))
     if (llvm::any_of(node.dims(row), isOwn))
       return node.unsupported("the shape of what a step gives is known only in that step, and the number of steps at run time", wayOut);
-  ArrayRef<AffineExpr> added = node.sizes().constraintsSince(checks);
-  if ((endsEarly && !added.empty()) || llvm::any_of(added, isOwn)) {
+  ArrayRef<nn::Constraint> added = node.sizes().constraintsSince(checks);
+  bool areOfStep = llvm::any_of(added, [&](const nn::Constraint &constraint) { return isOwn(constraint.mustBeZero); });
+  if ((endsEarly && !added.empty()) || areOfStep) {
     node.sizes().dropConstraintsSince(checks);
     return node.unsupported("a step needs dimensions to be equal that are not known to be, and the number of steps is known only at run time", wayOut);
   }

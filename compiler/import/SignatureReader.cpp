@@ -65,7 +65,7 @@ FailureOr<RankedTensorType> SignatureReader::inputType(StringRef name, const onn
       return diagnostics.error(where + "dimension " + Twine(i) + " is negative: " + Twine(size));
     if (size > 0 && (llvm::MulOverflow(bytes, size, bytes) || bytes > options.limits.tensorBytes))
       return diagnostics.error(where + "its size overflows the limit of " + Twine(options.limits.tensorBytes) + " bytes: the shape is too large");
-    bool hasOwnName = declared.dim_param().empty() || (given.isElement && !options.dims.count(declared.dim_param()));
+    bool hasOwnName = declared.dim_param().empty() || (given.isElement && !options.dims.count(options.rename(declared.dim_param())));
     std::string symbolName = hasOwnName ? (name + "_" + Twine(i)).str() : declared.dim_param();
     dims.push_back(size >= 0 ? getAffineConstantExpr(size, &context) : sizes.get(symbolName));
   }
@@ -164,7 +164,7 @@ LogicalResult SignatureReader::addInputs(Scope &scope) {
   auto isNamed = [&](StringRef name) {
     for (const onnx::ValueInfoProto &input : graph.input())
       for (auto [i, dim] : llvm::enumerate(input.type().tensor_type().shape().dim()))
-        if (dim.dim_param() == name || input.name() + "_" + std::to_string(i) == name)
+        if (options.rename(dim.dim_param()) == name || options.rename(input.name() + "_" + std::to_string(i)) == name)
           return true;
     return false;
   };

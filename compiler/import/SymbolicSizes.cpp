@@ -1,5 +1,7 @@
 //===- SymbolicSizes.cpp - The model's symbolic dimensions -----------------===//
 #include "compiler/import/SymbolicSizes.h"
+#include "compiler/files/Suggestion.h"
+#include "compiler/import/Diagnostics.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -10,25 +12,27 @@ namespace kiln::import {
 SymbolicSizes::SymbolicSizes(MLIRContext &context, const ImportOptions &options, SqueezedDims &squeezed, Assumptions &assumptions)
     : context(context), options(options), squeezed(squeezed), assumptions(assumptions) {}
 
-AffineExpr SymbolicSizes::get(StringRef name) {
-  if (auto number = options.dims.find(name.str()); number != options.dims.end()) {
+AffineExpr SymbolicSizes::get(StringRef original) {
+  std::string name = options.rename(original);
+  originals[name].insert(original.str());
+  if (auto number = options.dims.find(name); number != options.dims.end()) {
     fixed.insert(name);
     return getAffineConstantExpr(number->second, &context);
   }
   auto [entry, isNew] = byName.try_emplace(name, AffineExpr());
   if (isNew) {
     entry->second = getAffineSymbolExpr(names.size(), &context);
-    if (auto given = options.dimBounds.find(name.str()); given != options.dimBounds.end())
+    if (auto given = options.dimBounds.find(name); given != options.dimBounds.end())
       facts.bound(names.size(), {given->second.first, given->second.second});
-    names.push_back(name.str());
+    names.push_back(name);
   }
   return entry->second;
 }
 
-AffineExpr SymbolicSizes::addComputed(const Twine &name, AffineExpr bound) {
+AffineExpr SymbolicSizes::addComputed(const Twine &stemName, AffineExpr bound) {
   // Expressions in the library's tables use the name as a field, so it must be an identifier.
   std::string stem;
-  for (char c : name.str())
+  for (char c : stemName.str())
     if (llvm::isAlnum(c) || (!stem.empty() && stem.back() != '_'))
       stem += llvm::isAlnum(c) ? c : '_';
   if (stem.empty() || llvm::isDigit(stem.front()))
@@ -36,24 +40,45 @@ AffineExpr SymbolicSizes::addComputed(const Twine &name, AffineExpr bound) {
   std::string unique = stem;
   for (unsigned number = 2; llvm::is_contained(names, unique); ++number)
     unique = stem + "_" + std::to_string(number);
-  names.push_back(unique);
+  std::string name = options.rename(unique);
+  originals[name].insert(unique);
+  names.push_back(name);
   computedBounds.push_back(nn::simplifyDim(bound));
   facts.bound(names.size() - 1, {0, facts.getRange(bound).most});
   return getAffineSymbolExpr(names.size() - 1, &context);
 }
 
+std::string SymbolicSizes::findFaultInRenames() const {
+  for (const auto &[original, name] : options.renames) {
+    auto known = originals.find(name);
+    if (known == originals.end() || !known->second.count(original)) {
+      std::vector<std::string> all;
+      for (const auto &entry : originals)
+        llvm::append_range(all, entry.second);
+      llvm::sort(all);
+      std::string list = all.empty() ? ", all are static" : ", but '" + printable(llvm::join(all, "', '")) + "'";
+      return "--rename: the model has no dimension '" + printable(original) + "'" + suggest(original, all) + list;
+    }
+    if (known->second.size() > 1) {
+      auto other = llvm::find_if(known->second, [&](const std::string &one) { return one != original; });
+      return "--rename: '" + printable(original) + "' and '" + printable(*other) + "' would both be called '" + printable(name) + "'";
+    }
+  }
+  return "";
+}
+
 bool SymbolicSizes::isConstraint(AffineExpr mustBeZero) const {
-  return llvm::is_contained(constraints, nn::simplifyDim(mustBeZero)) || llvm::is_contained(constraints, nn::simplifyDim(mustBeZero * -1));
+  AffineExpr same = nn::simplifyDim(mustBeZero), negated = nn::simplifyDim(mustBeZero * -1);
+  return llvm::any_of(constraints, [&](const nn::Constraint &known) { return known.mustBeZero == same || known.mustBeZero == negated; });
 }
 
-void SymbolicSizes::addConstraint(AffineExpr mustBeZero) {
+void SymbolicSizes::addConstraint(AffineExpr mustBeZero, StringRef node) {
   if (!isConstraint(mustBeZero))
-    constraints.push_back(nn::simplifyDim(mustBeZero));
+    constraints.push_back({nn::simplifyDim(mustBeZero), node.str()});
 }
 
-void SymbolicSizes::requireNotNegative(AffineExpr expr) {
-  // This is zero exactly for 0 <= expr < 2^40, because constraints are equations.
-  addConstraint(expr.floorDiv(int64_t(1) << 40));
+void SymbolicSizes::requireNotNegative(AffineExpr expr, StringRef node) {
+  addConstraint(nn::makeNotNegative(expr), node);
   if (!isConditional())
     facts.add(expr);
 }
@@ -112,11 +137,12 @@ bool SymbolicSizes::learn(AffineExpr mustBeZero, ArrayRef<AffineExpr> orOne) {
 void SymbolicSizes::assumeSigns() {
   for (AffineExpr expr : assumptions.notNegative)
     if (!facts.areOrdered(getAffineConstantExpr(0, &context), expr))
-      requireNotNegative(expr);
+      requireNotNegative(expr, "");
 }
 
 AffineExpr SymbolicSizes::usePinned(AffineExpr dim) const {
-  for (AffineExpr constraint : constraints) {
+  for (const nn::Constraint &known : constraints) {
+    AffineExpr constraint = known.mustBeZero;
     AffineExpr symbol;
     bool isLinear = constraint.isPureAffine();
     constraint.walk([&](AffineExpr part) {
@@ -143,8 +169,7 @@ void SymbolicSizes::record(ModuleOp module) const {
   DimExprs assumed = llvm::filter_to_vector(assumedEqual, [&](AffineExpr zero) { return isConstraint(zero); });
   if (!assumed.empty())
     module->setAttr(nn::assumedAttrName, AffineMapAttr::get(AffineMap::get(0, names.size(), assumed, &context)));
-  if (!constraints.empty())
-    module->setAttr(nn::constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, names.size(), constraints, &context)));
+  nn::setConstraints(module, constraints);
 }
 
 } // namespace kiln::import

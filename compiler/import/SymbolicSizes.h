@@ -9,6 +9,7 @@
 #include "compiler/import/Import.h"
 #include "compiler/import/Node.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/Constraints.h"
 #include "dialects/nn/DimFacts.h"
 
 namespace kiln::import {
@@ -19,28 +20,31 @@ public:
 
   /// @name Symbols
   /// @{
-  /// The dimension of that name: a number if the options fix it, or its symbol.
+  /// The dimension that the model calls so: a number if the options fix it, or its symbol.
   AffineExpr get(llvm::StringRef name);
   /// A new symbol for a size that the model computes, at most `bound`.
-  AffineExpr addComputed(const llvm::Twine &name, AffineExpr bound);
+  AffineExpr addComputed(const llvm::Twine &stemName, AffineExpr bound);
   unsigned size() const { return names.size(); }
   llvm::ArrayRef<std::string> listNames() const { return names; }
-  /// Whether a dimension of that name has occurred, or the options fix it.
-  bool isKnown(llvm::StringRef name) const { return byName.contains(name) || options.dims.count(name.str()); }
+  /// Whether a dimension that the model calls so has occurred, or the options fix it.
+  bool isKnown(llvm::StringRef name) const { return byName.contains(options.rename(name)) || options.dims.count(options.rename(name)); }
   /// Whether an input has a dimension of that name which the options fix.
   bool isFixed(llvm::StringRef name) const { return fixed.contains(name); }
+  /// What is wrong with the names that the options give to dimensions; empty if nothing is.
+  std::string findFaultInRenames() const;
   nn::ComputedDims computed() const { return {static_cast<unsigned>(names.size() - computedBounds.size()), computedBounds}; }
   /// @}
 
   /// @name Constraints, which a run checks
   /// @{
-  void addConstraint(AffineExpr mustBeZero);
+  /// `node` demands it: "Add 'p2o.Add.234'".
+  void addConstraint(AffineExpr mustBeZero, llvm::StringRef node);
   bool isConstraint(AffineExpr mustBeZero) const;
   /// Has a run check that the expression is not negative.
-  void requireNotNegative(AffineExpr expr);
+  void requireNotNegative(AffineExpr expr, llvm::StringRef node);
   size_t countConstraints() const { return constraints.size(); }
-  llvm::ArrayRef<AffineExpr> constraintsSince(size_t count) const { return llvm::ArrayRef(constraints).drop_front(count); }
-  void dropConstraintsSince(size_t count) { constraints.resize(count, AffineExpr()); }
+  llvm::ArrayRef<nn::Constraint> constraintsSince(size_t count) const { return llvm::ArrayRef(constraints).drop_front(count); }
+  void dropConstraintsSince(size_t count) { constraints.resize(count); }
   /// The expression with the numbers of the symbols that constraints give one, as s0 - 5 does.
   AffineExpr usePinned(AffineExpr dim) const;
   /// @}
@@ -84,7 +88,9 @@ private:
   llvm::SmallVector<std::string> names;
   llvm::StringMap<AffineExpr> byName;
   llvm::StringSet<> fixed;
-  llvm::SmallVector<AffineExpr> constraints;
+  /// The model's names of the dimensions, by those that they have here.
+  std::map<std::string, std::set<std::string>> originals;
+  std::vector<nn::Constraint> constraints;
   /// The most that each of the last symbols can be: those that the model computes.
   llvm::SmallVector<AffineExpr> computedBounds;
   llvm::DenseSet<AffineExpr> spread;

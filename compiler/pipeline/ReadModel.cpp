@@ -56,6 +56,7 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.name = options.name;
   import.dims = options.dims;
   import.dimBounds = options.dimBounds;
+  import.renames = options.renames;
   import.shapes = options.shapes;
   import.bindings = options.bindings;
   import.sequences = options.sequences;

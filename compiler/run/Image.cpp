@@ -1,6 +1,8 @@
 //===- Image.cpp - Pictures as input tensors -------------------------------===//
 #include "compiler/run/Image.h"
-#include "llvm/ADT/STLExtras.h"
+#include "compiler/emit/Preprocess.h"
+#include "kiln/images.h"
+#include "kiln/runtime.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <png.h>
@@ -76,35 +78,23 @@ llvm::Error checkPixels(const Image &image, int64_t most) {
 bool isPng(StringRef bytes) { return bytes.starts_with("\x89PNG"); }
 bool isPnm(StringRef bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
 
-/// The positions of height, width and channels among the dimensions; -1: no such dimension.
-struct Axes {
-  int64_t batch = -1, channels = -1, height = 0, width = 1;
-};
-
-llvm::Expected<Axes> findAxes(size_t rank, bool channelsLast) {
-  if (rank < 2 || rank > 4)
-    return makeError("an image needs an input of rank 2 to 4, but this input has rank " + Twine(rank));
-  int64_t batch = rank == 4 ? 0 : -1, first = rank == 4;
-  if (rank == 2)
-    return Axes{};
-  if (channelsLast)
-    return Axes{batch, first + 2, first, first + 1};
-  return Axes{batch, first, first + 1, first + 2};
-}
-
-double pick(llvm::ArrayRef<double> values, int64_t channel, double fallback) {
-  return values.empty() ? fallback : values[values.size() == 1 ? 0 : channel];
-}
-
 } // namespace
 
 static llvm::Error readHeader(StringRef bytes, PngReader &reader, Image &image, StringRef &pixels) {
-  if (!isImage(bytes))
-    return makeError("not a PNG, PGM (P5) or PPM (P6) file");
-  return isPng(bytes) ? readPngHeader(reader, bytes, image) : readPnmHeader(bytes, image, pixels);
+  if (isImage(bytes))
+    return isPng(bytes) ? readPngHeader(reader, bytes, image) : readPnmHeader(bytes, image, pixels);
+  kiln_images images = KILN_IMAGES_INIT;
+  images.max_pixels = INT64_MAX;
+  kiln_status status = kiln_images_size(&images, bytes.bytes_begin(), bytes.size(), &image.height, &image.width, &image.channels);
+  return status ? makeError("not a picture that can be read: " + Twine(images.message)) : llvm::Error::success();
 }
 
 bool isImage(StringRef bytes) { return isPng(bytes) || isPnm(bytes); }
+
+bool isOtherImage(StringRef bytes) {
+  static const StringRef starts[] = {"\xFF\xD8\xFF", "BM", "RIFF", "II*", "MM", "P1", "P2", "P3", "P4", "\xFF\x4F\xFF\x51", StringRef("\0\0\0\x0CjP", 6)};
+  return llvm::any_of(starts, [&](StringRef start) { return bytes.starts_with(start); });
+}
 
 llvm::Expected<Image> readImageSize(StringRef bytes) {
   Image image;
@@ -113,6 +103,15 @@ llvm::Expected<Image> readImageSize(StringRef bytes) {
   if (llvm::Error error = readHeader(bytes, reader, image, pixels))
     return std::move(error);
   return image;
+}
+
+/// Pixels of formats that only libkiln_images knows.
+static llvm::Error decode(StringRef bytes, Image &image, int64_t most) {
+  kiln_images images = KILN_IMAGES_INIT;
+  images.max_pixels = most;
+  kiln_pixels pixels = {image.pixels.data(), image.height, image.width, image.channels, image.width * image.channels};
+  kiln_status status = kiln_images_read(&images, bytes.bytes_begin(), bytes.size(), &pixels);
+  return status ? makeError("the picture cannot be read: " + Twine(images.message)) : llvm::Error::success();
 }
 
 llvm::Expected<Image> readImage(StringRef bytes, int64_t most) {
@@ -129,6 +128,11 @@ llvm::Expected<Image> readImage(StringRef bytes, int64_t most) {
     return image;
   }
   image.pixels.resize(size);
+  if (!isPng(bytes)) {
+    if (llvm::Error error = decode(bytes, image, most))
+      return std::move(error);
+    return image;
+  }
   if (!png_image_finish_read(&reader.png, nullptr, image.pixels.data(), 0, nullptr))
     return reader.fail();
   return image;
@@ -136,66 +140,60 @@ llvm::Expected<Image> readImage(StringRef bytes, int64_t most) {
 
 namespace {
 
-/// How the picture's values lie in the tensor.
-struct Placement {
+/// What the runtime is asked for, and the tensor's shape.
+struct Request {
+  kiln_pixels picture;
+  kiln_preprocess how;
   llvm::SmallVector<int64_t> shape;
-  int64_t channels;
-  bool channelsLast, reversed;
 };
 
-llvm::Expected<Placement> place(const Image &image, llvm::ArrayRef<int64_t> dims, const ImageOptions &options) {
-  StringRef layout = options.layout;
-  bool reversed = layout.consume_front("bgr-");
-  if (layout != "nchw" && layout != "nhwc")
-    return makeError("image layout '" + options.layout + "' is not known: expected nchw, nhwc, bgr-nchw or bgr-nhwc");
-  llvm::Expected<Axes> axes = findAxes(dims.size(), layout == "nhwc");
+llvm::Expected<Request> makeRequest(const Image &image, ElementType type, llvm::ArrayRef<int64_t> dims, const ImageOptions &options) {
+  llvm::Expected<ImageAxes> axes = findImageAxes(dims.size(), options);
   if (!axes)
     return axes.takeError();
-  Placement placement{llvm::SmallVector<int64_t>(dims.size(), 1), image.channels, layout == "nhwc", reversed};
-  placement.shape[axes->height] = image.height;
-  placement.shape[axes->width] = image.width;
-  if (axes->channels >= 0) {
-    if (image.channels == 1 && dims[axes->channels] == 3)
-      placement.channels = 3;
-    placement.shape[axes->channels] = placement.channels;
-  }
-  for (auto [size, wanted] : llvm::zip_equal(placement.shape, dims))
-    if ((wanted >= 0 && size != wanted) || (axes->channels < 0 && image.channels != 1))
-      return makeError("a picture of " + Twine(image.width) + "x" + Twine(image.height) + " with " + Twine(image.channels) + " channels (" + layout +
-                       ") does not fit [" + llvm::join(llvm::map_range(dims, [](int64_t dim) { return dim < 0 ? "?" : std::to_string(dim); }), ",") +
-                       "]; Kiln does not resize or convert pictures");
-  for (size_t count : {options.mean.size(), options.std.size()})
-    if (count > 1 && count != size_t(placement.channels))
-      return makeError("the image's mean and standard deviation need one value or one for each of " + Twine(placement.channels) + " channels");
-  return placement;
+  llvm::Expected<kiln_preprocess> how = makePreprocess(options, type, dims, image.channels);
+  if (!how)
+    return how.takeError();
+  Request request{{const_cast<uint8_t *>(image.pixels.data()), image.height, image.width, image.channels, image.width * image.channels},
+                  *how, llvm::SmallVector<int64_t>(dims.size(), 1)};
+  request.shape[axes->height] = how->height ? how->height : image.height;
+  request.shape[axes->width] = how->width ? how->width : image.width;
+  if (axes->channels >= 0)
+    request.shape[axes->channels] = how->channels ? how->channels : image.channels;
+  kiln_placement placement;
+  kiln_status status = kiln_preprocess_place(&request.picture, &request.how, &placement);
+  bool fits = status == KILN_STATUS_OK;
+  for (auto [size, wanted] : llvm::zip_equal(request.shape, dims))
+    fits = fits && (wanted < 0 || size == wanted);
+  if (fits)
+    return request;
+  std::string wanted = llvm::join(llvm::map_range(dims, [](int64_t dim) { return dim < 0 ? "?" : std::to_string(dim); }), ",");
+  return makeError("a picture of " + Twine(image.width) + "x" + Twine(image.height) + " with " + Twine(image.channels) + " channels (" +
+                   StringRef(options.layout).substr(StringRef(options.layout).starts_with("bgr-") ? 4 : 0) + ") does not fit [" + wanted +
+                   "]; --image-fit resizes pictures");
 }
 
 } // namespace
 
 llvm::Error checkImage(const Image &image, ElementType type, llvm::ArrayRef<int64_t> dims, const ImageOptions &options) {
-  llvm::Expected<Placement> placement = place(image, dims, options);
-  if (!placement)
-    return placement.takeError();
-  return Tensor::measure(type, placement->shape).takeError();
+  llvm::Expected<Request> request = makeRequest(image, type, dims, options);
+  if (!request)
+    return request.takeError();
+  return Tensor::measure(type, request->shape).takeError();
 }
 
 llvm::Expected<Tensor> makeTensor(const Image &image, ElementType type, llvm::ArrayRef<int64_t> dims, const ImageOptions &options) {
-  llvm::Expected<Placement> placement = place(image, dims, options);
-  if (!placement)
-    return placement.takeError();
-  llvm::Expected<Tensor> tensor = Tensor::create(type, placement->shape);
+  llvm::Expected<Request> request = makeRequest(image, type, dims, options);
+  if (!request)
+    return request.takeError();
+  llvm::Expected<Tensor> tensor = Tensor::create(type, request->shape);
   if (!tensor)
     return tensor;
-  int64_t plane = image.width * image.height, channels = placement->channels;
-  int64_t pixelStep = placement->channelsLast ? channels : 1, channelStep = placement->channelsLast ? 1 : plane;
-  for (int64_t channel = 0; channel < channels; ++channel) {
-    int64_t source = image.channels == 1 ? 0 : placement->reversed && channel < 3 ? 2 - channel : channel;
-    double mean = pick(options.mean, channel, 0), deviation = pick(options.std, channel, 1);
-    for (int64_t pixel = 0; pixel < plane; ++pixel)
-      tensor->setValue(pixel * pixelStep + channel * channelStep,
-                       (image.pixels[pixel * image.channels + source] * options.scale - mean) / deviation);
-  }
-  return tensor;
+  size_t scratchSize = kiln_preprocess_scratch_size(&request->picture, &request->how);
+  std::vector<uint64_t> scratch(scratchSize / 8 + 1);
+  kiln_status status = kiln_pixels_tensor(&request->picture, &request->how, tensor->getData(), kiln_preprocess_size(&request->picture, &request->how),
+                                          scratch.data(), scratchSize);
+  return status ? llvm::Expected<Tensor>(makeError(Twine("the picture cannot become a tensor: ") + kiln_status_string(status))) : std::move(tensor);
 }
 
 } // namespace kiln

@@ -1,6 +1,7 @@
 //===- AttributeRules.cpp - What the attributes of the dialect may be ------===//
 #include "dialects/kernel/AttributeRules.h"
 #include "dialects/nn/ClassLabels.h"
+#include "dialects/nn/ModelAttributeNames.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Rounding.h"
 #include "dialects/nn/Sequences.h"
@@ -77,6 +78,8 @@ static constexpr kernel::AttributeRule operationRules[] = {
     {symbolBoundsAttrName, "builtin.module", "a list of [lowest, highest] sizes, each of which may be empty", areBounds},
     {computedSymbolsAttrName, "builtin.module", sizes, areSizes},
     {constraintsAttrName, "builtin.module", sizes, areSizes},
+    {constraintNodesAttrName, "builtin.module", "a list of texts, one for each constraint", isListOf<StringAttr>},
+    {metadataAttrName, "builtin.module", "a list of texts, keys and values in turn", isListOf<StringAttr>},
     {assumedAttrName, "builtin.module", sizes, areSizes},
     {specialSizesAttrName, "builtin.module", "a list of sizes, -1 for any", areSpecialSizes},
     {askedInPlaceAttrName, "builtin.module", "pairs of an input and an output", isPairs},

@@ -1,5 +1,6 @@
 //===- DimFacts.cpp - What sizes are at least and at most -------------------===//
 #include "dialects/nn/DimFacts.h"
+#include "dialects/nn/Constraints.h"
 #include "dialects/nn/NN.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -47,21 +48,13 @@ bool hasMoreParts(AffineExpr expr, unsigned parts) {
 
 //===- Facts ---------------------------------------------------------------===//
 
-/// Of a constraint that is zero exactly when another number is not negative: that number; else null.
-static AffineExpr matchNotNegative(AffineExpr constraint) {
-  auto division = dyn_cast<AffineBinaryOpExpr>(constraint);
-  bool isHuge = division && constraint.getKind() == AffineExprKind::FloorDiv && getConstantDim(division.getRHS()).value_or(0) >= int64_t(1) << 33;
-  return isHuge && !matchSign(constraint) ? division.getLHS() : AffineExpr();
-}
-
 DimFacts::DimFacts(ModuleOp module) {
   auto bounds = module->getAttrOfType<ArrayAttr>(symbolBoundsAttrName);
   for (auto [i, attr] : llvm::enumerate(bounds ? bounds.getValue() : ArrayRef<Attribute>()))
     if (auto range = dyn_cast<DenseI64ArrayAttr>(attr); range && range.size() == 2)
       bound(i, {range[0], range[1]});
-  auto constraints = module->getAttrOfType<AffineMapAttr>(constraintsAttrName);
-  for (AffineExpr constraint : constraints ? constraints.getValue().getResults() : ArrayRef<AffineExpr>())
-    if (AffineExpr notNegative = matchNotNegative(constraint))
+  for (const Constraint &constraint : getConstraints(module))
+    if (AffineExpr notNegative = matchNotNegative(constraint.mustBeZero))
       add(notNegative);
 }
 

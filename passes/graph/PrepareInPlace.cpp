@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/Constraints.h"
 #include "dialects/nn/Dims.h"
 #include "passes/Passes.h"
 
@@ -112,13 +113,9 @@ static Value sliceRows(OpBuilder &b, Value from, ArrayRef<AffineExpr> dims, unsi
 static LogicalResult checkRoom(ModuleOp module, ConcatOp concat, AffineExpr left, const Request &request) {
   if (auto known = getConstantDim(left))
     return success(*known >= 0);
-  SmallVector<AffineExpr> all;
-  if (auto constraints = module->getAttrOfType<AffineMapAttr>(constraintsAttrName))
-    llvm::append_range(all, constraints.getValue().getResults());
-  // This is zero exactly if `left` is not negative, because constraints are equations.
-  all.push_back(left.floorDiv(int64_t(1) << 40));
-  auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
-  module->setAttr(constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, all, module.getContext())));
+  std::vector<Constraint> all = getConstraints(module);
+  all.push_back({makeNotNegative(left), request.text});
+  setConstraints(module, all);
   return success();
 }
 

@@ -10,6 +10,7 @@
 #include "passes/graph/SpecializeSizes.h"
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/Constraints.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/SymbolBounds.h"
 #include "passes/Passes.h"
@@ -54,20 +55,15 @@ static void replaceSymbols(ModuleOp module, ArrayRef<int64_t> sizes) {
 
 /// Removes the constraints that always hold. Returns false if one never holds.
 static bool settleConstraints(ModuleOp module) {
-  auto attr = module->getAttrOfType<AffineMapAttr>(nn::constraintsAttrName);
-  if (!attr)
-    return true;
-  SmallVector<AffineExpr> open;
-  for (AffineExpr constraint : attr.getValue().getResults()) {
-    auto value = nn::getConstantDim(constraint);
+  std::vector<nn::Constraint> open;
+  for (const nn::Constraint &constraint : nn::getConstraints(module)) {
+    auto value = nn::getConstantDim(constraint.mustBeZero);
     if (value && *value != 0)
       return false;
     if (!value)
       open.push_back(constraint);
   }
-  module->setAttr(nn::constraintsAttrName, AffineMapAttr::get(AffineMap::get(0, attr.getValue().getNumSymbols(), open, module.getContext())));
-  if (open.empty())
-    module->removeAttr(nn::constraintsAttrName);
+  nn::setConstraints(module, open);
   return true;
 }
 

@@ -49,6 +49,8 @@ const char *kiln_status_string(kiln_status status) {
     return "the dimensions make a tensor or the workspace larger than 2^62 bytes";
   case KILN_STATUS_MISSING_FUNCTION:
     return "the program lacks a function that computes an operator of the model";
+  case KILN_STATUS_SOUND_UNREADABLE:
+    return "a file of sound is broken, or its kind is unknown";
   }
   return "unknown status";
 }

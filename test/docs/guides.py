@@ -9,11 +9,14 @@ ROOTS = "compiler|dialects|docs|passes|runtime|test|tools|cmake"
 PATH = re.compile(rf"`(?:%?)((?:{ROOTS})/[\w./+-]+|[A-Z]\w+\.(?:cpp|h|td|md|txt))`")
 COMMAND = re.compile(rf"^ {{4,}}((?:{ROOTS})/[\w./-]+)", re.M)
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
-# Options of CMake, lit, git, linkers, Node, Python's server and of the emitted project's own tools, and those of Kiln's own scripts, which their usage texts describe.
+# Options of CMake, cargo, lit, git, linkers, Node, Python's server and of the emitted project's own tools, and those of Kiln's own scripts, which their usage texts describe.
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized",
-          "onnxruntime-web", "seconds", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config", "test-dir"}
+          "onnxruntime-web", "release", "seconds", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config",
+          "test-dir",
+          # Those of pkg-config, VS Code and other engines.
+          "cflags", "libs", "install-extension", "executor", "output-format", "runtime"}
 
 
 def offered(*command):

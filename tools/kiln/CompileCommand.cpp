@@ -3,6 +3,7 @@
 #include "tools/kiln/Card.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/ImageFlags.h"
 #include "compiler/Decisions.h"
 #include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
@@ -276,6 +277,12 @@ int runCompile() {
   if (hidden && is_contained(kinds, "so"))
     return report(makeError("--hidden: a shared library of the model alone would offer no functions; leave out --emit=so"), WrongUsage);
   options->isInternal = hidden;
+  if (hasImageOptions()) {
+    Expected<ImageOptions> images = getImageOptions();
+    if (!images)
+      return report(images.takeError(), WrongUsage);
+    options->images = *images;
+  }
   options->stopAfter = stopAfter;
   options->singleSource = is_contained(kinds, "single") || is_contained(kinds, "arduino");
   options->explain = why.getNumOccurrences() > 0;

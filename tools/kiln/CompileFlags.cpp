@@ -6,6 +6,7 @@
 #include "compiler/target/System.h"
 #include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -38,6 +39,8 @@ static cl::list<std::string> library("library",
     cl::value_desc("NAME[:OP,...]"), cl::sub(compilingCommands));
 static cl::list<std::string> dim("dim", cl::desc("Make a named dimension static, or give it bounds, which every run checks"),
                                  cl::value_desc("NAME=SIZE|NAME=LO..HI"), cl::sub(codeCommands));
+static cl::list<std::string> renames("rename", cl::desc("Give a named dimension another name, which the header, all messages and all other options then use"),
+                                     cl::value_desc("DIM=NAME"), cl::sub(compilingCommands));
 static cl::list<std::string> specialize("specialize",
     cl::desc("Also compile versions for these sizes of a dynamic dimension; a run uses the version that fits, or the general one"),
     cl::value_desc("NAME=SIZE,..."), cl::sub(codeCommands));
@@ -150,6 +153,15 @@ static Error parseDim(StringRef text, CompileOptions &options) {
     options.dimBounds[key.str()] = {first, last};
   else
     options.dims[key.str()] = first;
+  return Error::success();
+}
+
+static Error parseRename(StringRef text, CompileOptions &options) {
+  auto [key, name] = text.rsplit('=');
+  bool isName = !name.empty() && !isDigit(name.front()) && all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+  if (key.empty() || !isName)
+    return wrong("rename", text, "DIM=NAME, where NAME has letters, digits and _");
+  options.renames[key.str()] = name.str();
   return Error::success();
 }
 
@@ -328,6 +340,23 @@ static Error readTensorRequests(CompileOptions &options) {
   return Error::success();
 }
 
+/// The dimensions, their names and their sizes.
+static Error readSizes(CompileOptions &options) {
+  auto readAll = [&](const cl::list<std::string> &texts, Error (*parse)(StringRef, CompileOptions &)) -> Error {
+    for (StringRef text : texts)
+      if (Error error = parse(text, options))
+        return error;
+    return Error::success();
+  };
+  if (Error error = readAll(dim, parseDim))
+    return error;
+  if (Error error = readAll(renames, parseRename))
+    return error;
+  if (Error error = readAll(specialize, parseSpecialize))
+    return error;
+  return readAll(shape, parseShape);
+}
+
 /// What comes from outside of the model.
 static void setLibraries(CompileOptions &options) {
   options.libraries.assign(library.begin(), library.end());
@@ -372,15 +401,8 @@ Expected<CompileOptions> getLibraryOptions() {
   if (weights != "embed" && weights != "file")
     return wrong("weights", weights, "embed or file");
   options.externalWeights = weights == "file";
-  for (StringRef text : dim)
-    if (Error error = parseDim(text, options))
-      return std::move(error);
-  for (StringRef text : specialize)
-    if (Error error = parseSpecialize(text, options))
-      return std::move(error);
-  for (StringRef text : shape)
-    if (Error error = parseShape(text, options))
-      return std::move(error);
+  if (Error error = readSizes(options))
+    return std::move(error);
   for (StringRef text : bind) {
     auto [input, value] = text.split('=');
     // `INPUT=` binds an input without elements.

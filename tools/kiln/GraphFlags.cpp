@@ -59,6 +59,7 @@ CompileOptions OptionsOfGraph::take(const CompileOptions &library) const {
       own.dims.erase(*name);
   keep(own.dims);
   keep(own.dimBounds);
+  keep(own.renames);
   keep(own.specialize);
   keep(own.shapes);
   keep(own.bindings);

@@ -16,6 +16,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/ImageFlags.h"
 #include "tools/kiln/Reporting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -28,7 +29,7 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::list<std::string> input("input", cl::desc("Values of an input: a file (.npy, .pb, .png, .ppm; any file for bytes of rank 1), or random[:SEED], "
+static cl::list<std::string> input("input", cl::desc("Values of an input: a file (.npy, .pb, a picture; any file for bytes of rank 1), or random[:SEED], "
                                                      "normal[:SD], uniform:LO:HI, randint:LO:HI, arange, zeros, ones, a number"),
                                    cl::value_desc("NAME=VALUE"), cl::sub(fillingCommands));
 static cl::list<std::string> load("load", cl::desc("Shared library with the target's functions for composites"), cl::value_desc("LIBRARY.so"),
@@ -42,18 +43,6 @@ static cl::opt<std::string> runner("runner",
     cl::desc("Command that runs a program of the target, given its path (default: qemu for another CPU, node for WebAssembly, Wine for Windows)"),
                                     cl::value_desc("COMMAND"),
                                    cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand), cl::sub(reportCommand));
-static cl::opt<std::string> imageLayout("image-layout",
-    cl::desc("Order of the values of a picture: nchw (default), nhwc, bgr-nchw, bgr-nhwc"), cl::init("nchw"),
-                                        cl::value_desc("ORDER"), cl::sub(runningCommands));
-static cl::opt<std::string> imageScale("image-scale",
-    cl::desc("Factor for the bytes of a picture (default: 1/255)"), cl::init("1/255"), cl::value_desc("FACTOR"),
-                                       cl::sub(runningCommands));
-static cl::list<double> imageMean("image-mean",
-    cl::CommaSeparated, cl::desc("Mean to subtract after scaling; one value, or one per channel"), cl::value_desc("M,..."),
-                                  cl::sub(runningCommands));
-static cl::list<double> imageStd("image-std",
-    cl::CommaSeparated, cl::desc("Standard deviation to divide by after that; one value, or one per channel"), cl::value_desc("S,..."),
-                                 cl::sub(runningCommands));
 
 static ProbedSteps listSteps(kernel::TargetAttr target) {
   mlir::Builder b(target.getContext());
@@ -207,19 +196,6 @@ Expected<InputSpecs> getInputSpecs(const LoadedModel &model) {
   return specs;
 }
 
-static Expected<ImageOptions> getImageOptions() {
-  ImageOptions options;
-  options.layout = imageLayout;
-  auto [top, bottom] = StringRef(imageScale).split('/');
-  double divisor = 1;
-  if (top.getAsDouble(options.scale) || (!bottom.empty() && (bottom.getAsDouble(divisor) || divisor == 0)))
-    return makeError("--image-scale=" + imageScale + ": expected a number or a fraction such as 1/255");
-  options.scale /= divisor;
-  options.mean.assign(imageMean.begin(), imageMean.end());
-  options.std.assign(imageStd.begin(), imageStd.end());
-  return options;
-}
-
 Expected<std::vector<Tensor>> readListFile(StringRef path, const kiln_sequence_info &list) {
   Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostDataBytes);
   if (!file)
@@ -273,7 +249,7 @@ Expected<Tensor> readInput(const InputSpec &spec, const kiln_tensor_info &info) 
     tensor = Tensor::create(KILN_ELEMENT_U8, {int64_t(bytes.size())});
     if (tensor)
       llvm::copy(bytes, static_cast<char *>(tensor->getData()));
-  } else if (isImage(bytes)) {
+  } else if (isImage(bytes) || (!isData && isOtherImage(bytes))) {
     Expected<ImageOptions> options = getImageOptions();
     if (!options)
       return options.takeError();

@@ -19,6 +19,7 @@ namespace kiln {
 // of sessions may run at once, because the model itself keeps no state.
 template <typename Model> class session {
 public:
+  // A session can be moved. What it was moved from can be assigned to, and nothing else.
   session(session &&) noexcept = default;
   session &operator=(session &&) noexcept = default;
 
@@ -139,11 +140,10 @@ private:
       const kiln_symbol_info &known = Model::info().symbols[symbol];
       if (dims[symbol] == unset)
         return fail(KILN_STATUS_INVALID_ARGUMENT, "dimension '%s' is not set; set it, or give the shape of an input that has it", known.name);
-      if (dims[symbol] < known.min || dims[symbol] > known.max)
-        return fail(KILN_STATUS_DIMENSION_OUT_OF_BOUNDS, "dimension '%s' is %lld, expected %lld to %lld", known.name, static_cast<long long>(dims[symbol]),
-                    static_cast<long long>(known.min), static_cast<long long>(known.max));
     }
-    return KILN_STATUS_OK;
+    char words[sizeof(text) / 2];
+    const kiln_status status = Model::explain(dims, words, sizeof(words));
+    return status ? fail(status, "%s", words) : status;
   }
 
   kiln_status check(size_t number, size_t most) noexcept {
@@ -177,8 +177,6 @@ private:
     if (kiln_status status = find_dims())
       return status;
     const size_t bytes = Model::workspace_size(dims);
-    if (bytes == SIZE_MAX)
-      return fail(KILN_STATUS_SIZE_OVERFLOW, "these dimensions make a tensor or the workspace too large");
     if (Model::info().weights_file && weightsSize != size_t(Model::info().weights_size))
       return fail(KILN_STATUS_WEIGHTS_MISMATCH, "the weights have %zu bytes, expected %zu", weightsSize, size_t(Model::info().weights_size));
     Model::shapes(dims, shapes);
@@ -210,7 +208,7 @@ private:
   const kiln_context *context = nullptr;
   kiln_status last = KILN_STATUS_OK;
   bool hasRun = false;
-  char text[256] = {};
+  char text[512] = {};
 };
 
 } // namespace kiln

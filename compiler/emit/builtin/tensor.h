@@ -29,6 +29,7 @@ using bfloat16 = decltype(0.0bf16);
 // What run() throws.
 class error : public std::runtime_error {
 public:
+  // The status and the text of a run that has failed.
   error(kiln_status status, const char *message) : std::runtime_error(message), reason(status) {}
   kiln_status status() const noexcept { return reason; }
 
@@ -43,11 +44,15 @@ template <typename T> struct tensor {
   size_t count = 0;
   const int64_t *extents = nullptr;
   size_t rank = 0;
+
+  // All elements, as those of a std::vector.
   const T *data() const noexcept { return elements; }
   size_t size() const noexcept { return count; }
   const T *begin() const noexcept { return elements; }
   const T *end() const noexcept { return elements + count; }
   const T &operator[](size_t i) const noexcept { return elements[i]; }
+
+  // The size of dimension number `axis`.
   int64_t extent(size_t axis) const noexcept { return extents[axis]; }
   // The same bits as another type of this size: std::float16_t for a tensor of f16, whose elements are uint16_t.
   template <typename U> tensor<U> as() const noexcept {
@@ -122,7 +127,8 @@ inline const char *status_text(kiln_status status) noexcept {
                                       "a picture is broken, or its format is unknown",
                                       "a picture is larger than the model was compiled for",
                                       "the dimensions make a tensor or the workspace larger than 2^62 bytes",
-                                      "the program lacks a function that computes an operator of the model"};
+                                      "the program lacks a function that computes an operator of the model",
+                                      "a file of sound is broken, or its kind is unknown"};
   const size_t number = static_cast<size_t>(status);
   return number < sizeof(texts) / sizeof(*texts) ? texts[number] : "unknown status";
 }

@@ -26,6 +26,7 @@ extern "C" {
 #define KILN_WIDEST(name)
 #endif
 
+/* The version of the structs below; what a caller writes to their abi_version. */
 #define KILN_ABI_VERSION 1
 
 /* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their
@@ -56,7 +57,8 @@ typedef enum kiln_status {
   KILN_STATUS_IMAGE_UNREADABLE = 19,       /* a picture is broken, or of a format that the decode_image hook does not know */
   KILN_STATUS_IMAGE_TOO_LARGE = 20,        /* a picture is higher or wider than the model was compiled for, or beyond the hook's limits */
   KILN_STATUS_SIZE_OVERFLOW = 21,          /* dynamic dimensions that would make a tensor or the workspace larger than 2^62 bytes */
-  KILN_STATUS_MISSING_FUNCTION = 22        /* the program has no function for an operator that it was to provide */
+  KILN_STATUS_MISSING_FUNCTION = 22,       /* the program has no function for an operator that it was to provide */
+  KILN_STATUS_SOUND_UNREADABLE = 23        /* a file of sound is broken, or of a kind that kiln_wav_read() does not know */
   KILN_WIDEST(KILN_STATUS_WIDEST)
 } kiln_status;
 
@@ -119,6 +121,7 @@ typedef struct kiln_kernel_info {
   int64_t bytes;         /* bytes read and written, each once; 0 if unknown */
 } kiln_kernel_info;
 
+/* Whether a launch begins or has ended. */
 typedef enum kiln_kernel_phase { KILN_KERNEL_BEGIN = 0, KILN_KERNEL_END = 1 KILN_WIDEST(KILN_KERNEL_WIDEST) } kiln_kernel_phase;
 
 /* Called before and after every launch, on the thread that called NAME_run. The phases of one run strictly

@@ -26,6 +26,7 @@ extern "C" {
 #define KILN_ONEDNN_API
 #endif
 
+/* Bytes of the state of a place in a model. */
 #define KILN_ONEDNN_STATE_BYTES 64
 
 /* How an operation is done, and what goes with it. Without KILN_ONEDNN_BIAS the parameter `bias` is not looked at. */

@@ -106,7 +106,7 @@ bool decode(Decoder &decoder) {
   jpeg_read_header(&library, TRUE);
   if (library.num_components != 1 && library.num_components != 3 && library.num_components != 4)
     return decoder.picture->fail("neither gray, colours nor CMYK");
-  if (!decoder.picture->begin(library.image_width, library.image_height))
+  if (!decoder.picture->begin(library.image_width, library.image_height, library.num_components == 1))
     return false;
   library.out_color_space = library.num_components == 1 ? JCS_GRAYSCALE : library.num_components == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_start_decompress(&library);

@@ -86,7 +86,7 @@ bool checkSize(Picture &picture, size_t at) {
   const uint64_t across = (right - tileLeft + tileWidth - 1) / tileWidth, down = (bottom - tileTop + tileHeight - 1) / tileHeight;
   if (across > mostTiles || down > mostTiles || across * down > mostTiles)
     return picture.fail("more than 2048 tiles");
-  return picture.begin(int64_t(right - left), int64_t(bottom - top));
+  return picture.begin(int64_t(right - left), int64_t(bottom - top), channels < 3);
 }
 
 bool start(Decoder &decoder) {

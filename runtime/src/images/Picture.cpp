@@ -1,4 +1,5 @@
 #include "Picture.h"
+#include "Resize.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ bool Picture::fail(kiln_status status, const char *text) {
   return false;
 }
 
-bool Picture::begin(int64_t width, int64_t height) {
+bool Picture::begin(int64_t width, int64_t height, bool gray) {
   const int64_t most = options ? options->max_pixels : int64_t(KILN_IMAGES_MAX_PIXELS);
   if (width < 1 || height < 1)
     return fail("a picture without pixels");
@@ -32,14 +33,14 @@ bool Picture::begin(int64_t width, int64_t height) {
   }
   image.width = width;
   image.height = height;
-  return true;
+  isGray = gray;
+  measured = measures;
+  return !measures;
 }
-
-static uint8_t luma(uint32_t r, uint32_t g, uint32_t b) { return uint8_t((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16); }
 
 void Picture::put(int64_t x, int64_t y, uint8_t r, uint8_t g, uint8_t b) const {
   if (image.format == KILN_PIXELS_GRAYSCALE) {
-    image.pixels[y * image.width + x] = luma(r, g, b);
+    image.pixels[y * image.width + x] = grayOf(r, g, b);
     return;
   }
   uint8_t *pixel = image.pixels + (y * image.width + x) * 3;
@@ -54,7 +55,7 @@ void Picture::rgb(int64_t y, const uint8_t *row, int step) const {
     put(x, y, row[0], row[1], row[2]);
 }
 
-// The weights of luma() add up to 1, so gray stays as it is.
+// The weights of grayOf() add up to 1, so gray stays as it is.
 void Picture::gray(int64_t y, const uint8_t *row, int step) const {
   for (int64_t x = 0; x < image.width; ++x, row += step)
     put(x, y, *row, *row, *row);

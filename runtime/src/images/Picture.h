@@ -28,8 +28,9 @@ public:
   int64_t width() const { return image.width; }
   int64_t height() const { return image.height; }
 
-  // Sets the size. False, with the status set, when it is nothing or beyond the limits: the decoder must end then.
-  bool begin(int64_t width, int64_t height);
+  // Sets the size of a picture that is gray or not. False when the size is all that is wanted, and, with the status set, when it is nothing or beyond the
+  // limits: the decoder must end then.
+  bool begin(int64_t width, int64_t height, bool isGray = false);
   // `width` pixels of row y, `step` bytes apart.
   void rgb(int64_t y, const uint8_t *row, int step = 3) const;
   void gray(int64_t y, const uint8_t *row, int step = 1) const;
@@ -42,11 +43,17 @@ public:
   bool fail(kiln_status status, const char *text);
   kiln_status status() const { return result; }
 
+  // Nothing but the size is read.
+  void onlyMeasure() { measures = true; }
+  bool isMeasured() const { return measured; }
+  int64_t channels() const { return isGray ? 1 : 3; }
+
 private:
   kiln_image &image;
   kiln_images *options;
   const char *format;
   kiln_status result = KILN_STATUS_OK;
+  bool measures = false, measured = false, isGray = false;
 };
 
 // Ink (C, M, Y and K, 255: all of it) on white paper.

@@ -89,7 +89,8 @@ bool decode(Decoder &decoder) {
   // Nothing of the other chunks is used.
   png_set_keep_unknown_chunks(decoder.library, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
   png_read_info(decoder.library, decoder.info);
-  if (!decoder.picture->begin(png_get_image_width(decoder.library, decoder.info), png_get_image_height(decoder.library, decoder.info)))
+  const bool isGray = !(png_get_color_type(decoder.library, decoder.info) & PNG_COLOR_MASK_COLOR);
+  if (!decoder.picture->begin(png_get_image_width(decoder.library, decoder.info), png_get_image_height(decoder.library, decoder.info), isGray))
     return false;
   if (!canHoldPixels(decoder))
     return decoder.picture->fail("the file is cut off");

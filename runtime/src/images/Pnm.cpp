@@ -108,7 +108,7 @@ bool readPnm(Picture &picture) {
   if (most < 1 || most > 65535)
     return picture.fail("a largest value outside of 1 to 65535");
   h.most = uint32_t(most);
-  if (!picture.begin(width, height))
+  if (!picture.begin(width, height, h.channels == 1))
     return false;
   // What cannot be there is not looked for: a value takes a byte or more.
   const int64_t values = width * height * h.channels;

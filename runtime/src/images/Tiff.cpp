@@ -108,7 +108,8 @@ bool checkKind(Decoder &d) {
 
 bool begin(Decoder &d) {
   const bool turned = d.orientation >= ORIENTATION_LEFTTOP && d.orientation <= ORIENTATION_LEFTBOT;
-  return turned ? d.picture->begin(d.height, d.width) : d.picture->begin(d.width, d.height);
+  const bool isGray = d.photometric == PHOTOMETRIC_MINISWHITE || d.photometric == PHOTOMETRIC_MINISBLACK;
+  return turned ? d.picture->begin(d.height, d.width, isGray) : d.picture->begin(d.width, d.height, isGray);
 }
 
 bool readStrips(Decoder &d, int64_t plane) {

@@ -84,7 +84,8 @@ TEST(Messages, Pictures) {
   std::string whole = png(PNG_FORMAT_RGB);
   expectFaults(
       {
-          {"GIF89a", "not a PNG, PGM (P5) or PPM (P6) file"},
+          {"GIF89a", "not a picture that can be read: picture: in none of the known formats: BMP, JPEG, JPEG 2000, PNG, PNM, TIFF, WebP"},
+          {"P1 1 1 2", "the picture cannot be read: PNM: a pixel that is neither 0 nor 1"},
           {whole.substr(0, 20), "the PNG file cannot be read:"},
           {whole.substr(0, 50), "the PNG file cannot be read:"},
           {png(PNG_FORMAT_LINEAR_RGB), "the PNG file has 16 bits per channel, expected 8"},
@@ -117,7 +118,7 @@ TEST(Messages, Pictures) {
   EXPECT_NE(fault({1, 3, 2, 2}, strange).find("image layout 'hwc' is not known: expected nchw, nhwc, bgr-nchw or bgr-nhwc"), std::string::npos);
   EXPECT_NE(fault({1, 3, 2, 2}, mean).find("the image's mean and standard deviation need one value or one for each of 3 channels"), std::string::npos);
   EXPECT_NE(fault({2}, {}).find("an image needs an input of rank 2 to 4, but this input has rank 1"), std::string::npos);
-  EXPECT_NE(fault({1, 3, 4, -1}, {}).find("a picture of 2x2 with 3 channels (nchw) does not fit [1,3,4,?]; Kiln does not resize"), std::string::npos);
+  EXPECT_NE(fault({1, 3, 4, -1}, {}).find("a picture of 2x2 with 3 channels (nchw) does not fit [1,3,4,?]; --image-fit resizes pictures"), std::string::npos);
 }
 
 TEST(Messages, OnnxTensors) {

@@ -101,6 +101,47 @@ TEST(Images, EveryFormatHasPillowsPixels) {
   }
 }
 
+struct Measured {
+  kiln_status status;
+  int64_t height, width, channels;
+};
+
+Measured measure(const Bytes &file) {
+  Measured result = {};
+  Bytes bytes(file);
+  bytes.shrink_to_fit();
+  result.status = kiln_images_size(nullptr, bytes.data(), int64_t(bytes.size()), &result.height, &result.width, &result.channels);
+  return result;
+}
+
+TEST(Images, TheSizeIsKnownBeforeThePixels) {
+  for (const auto &[name, expected] : expectations()) {
+    if (!isBuiltIn(name))
+      continue;
+    const Bytes file = readFile(name);
+    const Measured size = measure(file);
+    EXPECT_EQ(size.status, KILN_STATUS_OK) << name;
+    EXPECT_TRUE(size.width == expected.width && size.height == expected.height) << name;
+    // What is gray is gray in colours, too.
+    const Decoded rgb = decode(file);
+    bool isGray = true;
+    for (size_t i = 0; i < rgb.pixels.size(); i += 3)
+      isGray = isGray && rgb.pixels[i] == rgb.pixels[i + 1] && rgb.pixels[i] == rgb.pixels[i + 2];
+    EXPECT_TRUE(size.channels == 3 || (size.channels == 1 && isGray)) << name;
+    // A file that is cut off has the same size or none.
+    for (size_t cut = 0; cut < file.size(); cut += 1 + file.size() / 100) {
+      const Measured part = measure(Bytes(file.begin(), file.begin() + ptrdiff_t(cut)));
+      if (part.status == KILN_STATUS_OK)
+        EXPECT_TRUE(part.width == expected.width && part.height == expected.height) << name << " cut to " << cut;
+      else
+        EXPECT_TRUE(part.width == 0 && part.height == 0 && part.channels == 0) << name;
+    }
+  }
+  if (isBuiltIn("gray1.png")) {
+    EXPECT_TRUE(measure(readFile("gray1.png")).channels == 1 && measure(readFile("palette.png")).channels == 3);
+  }
+}
+
 TEST(Images, BgrIsRgbTheOtherWayRound) {
   for (const auto &[name, expected] : expectations()) {
     if (!isBuiltIn(name))

@@ -270,7 +270,7 @@ TEST_F(Targets, FamiliesAreSeveralTargets) {
   };
   EXPECT_EQ(namesOf("portable-aarch64"), "aarch64 aarch64-v8.2 aarch64-v8.6");
   EXPECT_EQ(namesOf("portable-riscv64"), "riscv64 riscv64-v128 riscv64-v256");
-  EXPECT_EQ(namesOf("portable-x86_64"), "x86-64-v2 x86-64-v3 x86-64-v4");
+  EXPECT_EQ(namesOf("portable-x86_64"), "generic x86-64-v2 x86-64-v3 x86-64-v4");
 #if defined(__x86_64__)
   EXPECT_EQ(namesOf("portable"), namesOf("portable-x86_64"));
 #endif

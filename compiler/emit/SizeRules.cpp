@@ -1,0 +1,196 @@
+//===- SizeRules.cpp - What a model demands of its dimensions ---------------===//
+#include "compiler/emit/SizeRules.h"
+#include "compiler/emit/SizeSet.h"
+#include "compiler/emit/SizeText.h"
+#include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/Constraints.h"
+#include "dialects/nn/DimFacts.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <map>
+
+using namespace mlir;
+
+namespace kiln {
+
+/// The factors of a product one of which must be zero; the expression itself if it is none.
+static SmallVector<AffineExpr> listFactors(AffineExpr expr) {
+  auto product = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!product || expr.getKind() != AffineExprKind::Mul || isa<AffineConstantExpr>(product.getRHS()))
+    return {expr};
+  SmallVector<AffineExpr> factors = listFactors(nn::simplifyDim(product.getLHS()));
+  llvm::append_range(factors, listFactors(nn::simplifyDim(product.getRHS())));
+  return factors;
+}
+
+//===- Words ---------------------------------------------------------------===//
+
+static std::string ruleText(AffineExpr mustBeZero, NameOfSymbol nameOf) {
+  if (AffineExpr number = nn::matchNotNegative(mustBeZero)) {
+    auto [more, less] = splitBySign(number);
+    return sizeText(less, nameOf) + " <= " + sizeText(more, nameOf);
+  }
+  std::vector<std::string> parts;
+  for (AffineExpr factor : listFactors(nn::simplifyDim(mustBeZero))) {
+    auto [left, right] = splitBySign(factor);
+    // A number stands on the right.
+    bool swaps = isa<AffineConstantExpr>(left);
+    parts.push_back(sizeText(swaps ? right : left, nameOf) + " == " + sizeText(swaps ? left : right, nameOf));
+  }
+  return llvm::join(parts, " or ");
+}
+
+/// The symbols of an expression, each once, in their order; nullopt if the caller does not give all of them.
+static std::optional<std::vector<unsigned>> listGiven(AffineExpr expr, const Signature &signature) {
+  std::set<unsigned> positions;
+  expr.walk([&](AffineExpr part) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      positions.insert(symbol.getPosition());
+  });
+  std::vector<unsigned> given;
+  for (unsigned position : positions) {
+    const SignatureSymbol *symbol = signature.findSymbol(position);
+    if (!symbol || symbol->most)
+      return std::nullopt;
+    given.push_back(unsigned(symbol - signature.symbols.data()));
+  }
+  return given;
+}
+
+//===- Rules for one symbol ------------------------------------------------===//
+
+namespace {
+/// What all rules together allow one symbol, and which rules these are.
+struct Allowed {
+  std::optional<SizeSet> set;
+  std::vector<size_t> rules;
+};
+} // namespace
+
+/// A rule that a symbol is at least or at most a number: moves the symbol's end, and gives the rule its words.
+static bool readLimit(SizeRule &rule, AffineExpr number, SignatureSymbol &symbol) {
+  AffineExpr variable = getAffineSymbolExpr(symbol.position, number.getContext());
+  auto at = [&](int64_t value) { return nn::getConstantDim(number.replace(variable, getAffineConstantExpr(value, number.getContext()))); };
+  std::optional<int64_t> zero = at(0), one = at(1), two = at(2);
+  if (!number.isPureAffine() || !zero || !one || !two || *two - *one != *one - *zero || *one == *zero)
+    return false;
+  int64_t slope = *one - *zero;
+  bool isLeast = slope > 0;
+  int64_t limit = isLeast ? llvm::divideCeilSigned(-*zero, slope) : llvm::divideFloorSigned(*zero, -slope);
+  rule.text = symbol.field + (isLeast ? " >= " : " <= ") + std::to_string(limit);
+  rule.demand = (isLeast ? "must be at least " : "must be at most ") + std::to_string(limit);
+  int64_t &end = isLeast ? symbol.min : symbol.max;
+  if (isLeast ? limit > end : limit < end) {
+    end = limit;
+    (isLeast ? symbol.minNode : symbol.maxNode) = rule.node;
+  }
+  return true;
+}
+
+static void addSet(size_t rule, std::optional<SizeSet> set, Allowed &allowed) {
+  std::optional<SizeSet> both = allowed.set ? SizeSet::combine(*allowed.set, *set, /*isUnion=*/false) : set;
+  if (!both)
+    return;
+  allowed.set = std::move(both);
+  allowed.rules.push_back(rule);
+}
+
+static std::string withNode(const std::string &text, const std::string &node, unsigned others = 0) {
+  if (node.empty())
+    return text;
+  return text + " (" + node + (others == 0 ? "" : others == 1 ? " and another node" : " and " + std::to_string(others) + " other nodes") + ")";
+}
+
+/// The words for all rules of a symbol together, which say more than those of one. Returns whether there are any.
+static bool describeTogether(const Allowed &allowed, SignatureSymbol &symbol, Signature &signature) {
+  SizeSet::Words words = allowed.set->describe(symbol.field, symbol.min, symbol.max);
+  if (words.text.empty())
+    return false;
+  std::set<std::string> nodes;
+  for (size_t rule : allowed.rules) {
+    signature.rules[rule].demand = words.demand;
+    nodes.insert(signature.rules[rule].node);
+  }
+  symbol.multiple = allowed.set->getMultiple(symbol.min, symbol.max);
+  signature.demands.push_back(withNode(words.text, signature.rules[allowed.rules.front()].node, unsigned(nodes.size()) - 1));
+  return true;
+}
+
+/// Lines for people: what each symbol by itself must be, then what ties several.
+static void listDemands(Signature &signature, const std::map<unsigned, Allowed> &allowed, std::vector<bool> isSaid) {
+  for (auto [i, symbol] : llvm::enumerate(signature.symbols)) {
+    if (!symbol.most && symbol.min > symbol.checkedMin)
+      signature.demands.push_back(withNode(symbol.field + " >= " + std::to_string(symbol.min), symbol.minNode));
+    if (!symbol.most && symbol.max < symbol.checkedMax)
+      signature.demands.push_back(withNode(symbol.field + " <= " + std::to_string(symbol.max), symbol.maxNode));
+    if (auto own = allowed.find(unsigned(i)); own != allowed.end() && describeTogether(own->second, symbol, signature))
+      for (size_t rule : own->second.rules)
+        isSaid[rule] = true;
+  }
+  for (auto [rule, isListed] : llvm::zip_equal(signature.rules, isSaid))
+    if (!isListed)
+      signature.demands.push_back(withNode(rule.text, rule.node));
+}
+
+void readSizeRules(Signature &signature) {
+  constexpr unsigned mostParts = 400;
+  auto nameOf = [&](unsigned position) { return signature.findSymbol(position)->field; };
+  std::map<unsigned, Allowed> allowed;
+  std::vector<bool> isSaid;
+  for (const nn::Constraint &constraint : nn::getConstraints(signature.module())) {
+    auto symbols = listGiven(constraint.mustBeZero, signature);
+    if (!symbols || symbols->empty())
+      continue;
+    SizeRule rule{constraint.mustBeZero, constraint.node, *symbols, "", ""};
+    bool isLarge = nn::hasMoreParts(rule.mustBeZero, mostParts), isOne = symbols->size() == 1 && !isLarge;
+    rule.text = isLarge ? "sizes that fit each other" : ruleText(rule.mustBeZero, nameOf);
+    rule.demand = "must have " + rule.text;
+    AffineExpr number = nn::matchNotNegative(rule.mustBeZero);
+    isSaid.push_back(isOne && number && readLimit(rule, number, signature.symbols[symbols->front()]));
+    if (std::optional<SizeSet> set = isOne && !number ? SizeSet::solve(rule.mustBeZero) : std::nullopt)
+      addSet(signature.rules.size(), std::move(set), allowed[symbols->front()]);
+    signature.rules.push_back(std::move(rule));
+  }
+  listDemands(signature, allowed, std::move(isSaid));
+}
+
+//===- Conditions ----------------------------------------------------------===//
+
+static std::string writeNumber(AffineExpr expr, const Signature &signature) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return integerLiteral(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return "dims->" + signature.findSymbol(symbol.getPosition())->field;
+  if (AffineExpr part = nn::matchPositivePart(expr))
+    return "kiln_positive_part(" + writeNumber(part, signature) + ")";
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::string left = writeNumber(binary.getLHS(), signature), right = writeNumber(binary.getRHS(), signature);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return "(" + left + " + " + right + ")";
+  case AffineExprKind::Mul:
+    return left + " * " + right;
+  case AffineExprKind::Mod:
+    return "kiln_floor_mod(" + left + ", " + right + ")";
+  case AffineExprKind::CeilDiv:
+    return "kiln_ceil_div(" + left + ", " + right + ")";
+  default:
+    return "kiln_floor_div(" + left + ", " + right + ")";
+  }
+}
+
+std::string ruleCondition(const SizeRule &rule, const Signature &signature) {
+  if (AffineExpr number = nn::matchNotNegative(rule.mustBeZero)) {
+    auto [more, less] = splitBySign(number);
+    return writeNumber(less, signature) + " <= " + writeNumber(more, signature);
+  }
+  std::vector<std::string> parts;
+  for (AffineExpr factor : listFactors(nn::simplifyDim(rule.mustBeZero))) {
+    auto [left, right] = splitBySign(factor);
+    parts.push_back(writeNumber(left, signature) + " == " + writeNumber(right, signature));
+  }
+  return llvm::join(parts, " || ");
+}
+
+} // namespace kiln

@@ -1,0 +1,3 @@
+module read_digits
+
+go 1.18
