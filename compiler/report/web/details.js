@@ -131,17 +131,15 @@ function describeBuffers(state, launch) {
     const partners =
       buffer.kind === "weight"
         ? []
-        : others
-            .slice(0, 6)
-            .map((other) =>
-              make("button", {
-                type: "button",
-                class: "link",
-                text: `${other.index + 1}`,
-                "aria-label": `kernel ${other.index + 1}, ${other.algorithm}`,
-                onclick: () => state.select(other, false),
-              }),
-            );
+        : others.slice(0, 6).map((other) =>
+            make("button", {
+              type: "button",
+              class: "link",
+              text: `${other.index + 1}`,
+              "aria-label": `kernel ${other.index + 1}, ${other.algorithm}`,
+              onclick: () => state.select(other, false),
+            }),
+          );
     const place = buffer.kind === "arena" && buffer.offset >= 0 ? `at ${buffer.offset.toLocaleString("en")}` : "";
     return make(
       "tr",

@@ -19,7 +19,7 @@ class ArenaView {
     this.text = make("div", { class: "note", style: "min-height: 21px; margin: 10px 0 8px" });
     this.list = make("div", { class: "scroll", style: "min-height: 160px" });
     box.append(this.area, this.text, this.list);
-    this.colours = this.compile.arena.map((buffer) => this.familyOf(buffer));
+    this.colours = this.findFamilies();
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", hideTip);
     this.canvas.addEventListener("click", (event) => this.choose(this.timeAt(event)));
@@ -29,13 +29,13 @@ class ArenaView {
     this.observer.observe(this.canvas);
   }
 
-  /** The kind of the kernel that writes a buffer first. */
-  familyOf(buffer) {
-    const number = this.compile.raw.buffers.indexOf(buffer);
-    return (
-      this.compile.launches.slice(Math.max(0, buffer.first), buffer.last + 1).find(({ raw }) => raw.writes.includes(number))?.family ??
-      "move"
-    );
+  /** The kind of the kernel that writes each buffer first. */
+  findFamilies() {
+    const numbers = new Map(this.compile.raw.buffers.map((buffer, i) => [buffer, i])),
+      writers = new Map();
+    for (const { raw, family } of this.compile.launches)
+      for (const number of raw.writes) if (!writers.has(number)) writers.set(number, family);
+    return this.compile.arena.map((buffer) => writers.get(numbers.get(buffer)) ?? "move");
   }
 
   get frame() {

@@ -121,17 +121,15 @@ function showWeights(state, box) {
       name: "Read by",
       value: ({ readers }) => readers[0]?.index ?? -1,
       show: ({ readers }) =>
-        readers
-          .slice(0, 3)
-          .flatMap((launch, i) => [
-            i ? ", " : "",
-            make("button", {
-              type: "button",
-              class: "link",
-              text: `${launch.index + 1}. ${launch.algorithm}`,
-              onclick: () => state.select(launch, true),
-            }),
-          ]),
+        readers.slice(0, 3).flatMap((launch, i) => [
+          i ? ", " : "",
+          make("button", {
+            type: "button",
+            class: "link",
+            text: `${launch.index + 1}. ${launch.algorithm}`,
+            onclick: () => state.select(launch, true),
+          }),
+        ]),
     },
   ];
   const { table, elements } = makeSortedTable(columns, compile.weights, { sort: { by: 3, down: true }, label: "Weights" });

@@ -72,7 +72,10 @@ export async function openPage(url, { width = 1360, height = 860 } = {}) {
     },
     async until(expression, seconds = 30) {
       for (const end = Date.now() + 1000 * seconds; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20))) {
-        const value = await page.run(expression);
+        // While a page makes room for the next one, there is nobody to ask.
+        const value = await page.run(expression).catch((error) => {
+          if (!/context|target/i.test(error.message)) throw error;
+        });
         if (value) return value;
       }
       throw new Error(`never true: ${expression}`);
