@@ -174,7 +174,8 @@ LogicalResult EncoderDecoderSteps::runDecoder(Value tokens, ArrayRef<Value> past
   logits = takeLastLogits(node, results->front(), ids, "decoder");
   for (Value present : ArrayRef(*results).drop_front())
     if (!node.failed())
-      presents.push_back(alignDims(node, present, stateDims(nn::simplifyDim(past + ids[1])), "a present of the graph 'decoder' does not fit its past and its tokens"));
+      presents.push_back(alignDims(node, present, stateDims(nn::simplifyDim(past + ids[1])),
+                                   "a present of the graph 'decoder' does not fit its past and its tokens"));
   return failure(node.failed());
 }
 

@@ -38,7 +38,6 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.MatMulFpQ4", "its weights are packed for one machine"},
       {"com.microsoft.PagedAttention", "pages of a cache are managed by a server"},
       {"com.microsoft.Sampling", loops},
-      {"com.microsoft.Tokenizer", "tokenize before the model"},
       {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};
   // Some domains are refused as a whole.
   auto own = reasons.find((domain + "." + name).str());

@@ -160,7 +160,8 @@ LogicalResult StringTokenizeOp::verify() {
   if (failed(longest))
     return failure();
   if (getPatterns().empty() || (!getBetween() && getPatterns().size() > 1) || getLeast() < 1)
-    return emitOpError("has ") << getPatterns().size() << " patterns and tokens of at least " << getLeast() << " characters, expected one pattern and character";
+    return emitOpError("has ") << getPatterns().size() << " patterns and tokens of at least " << getLeast()
+                               << " characters, expected one pattern and character";
   for (StringAttr pattern : getPatterns().getAsRange<StringAttr>()) {
     std::string reason;
     auto automaton = compileRegex(pattern, reason);

@@ -30,7 +30,8 @@ public:
   void prepend(Value pastKey, Value pastValue);
   /// Puts the one key and value of this run behind `count` of earlier ones in caches [batch, heads, keys, size]; what lies behind them is hidden.
   void store(Value cacheKey, Value cacheValue, Value count);
-  /// Has the rows of an entry's beams read places before `count` from each other's caches: `beams` [entries, beams, places] says from which. Comes behind store.
+  /// Has the rows of an entry's beams read places before `count` from each other's caches: `beams` [entries, beams, places] says from which. Follows
+  /// store.
   void redirect(Value beams, Value count);
   /// A mask or bias whose dimension `axis` counts keys, for all places of the cache.
   Value stretch(Value mask, int64_t axis);
@@ -121,7 +122,9 @@ void HeadAttention::redirect(Value beams, Value count) {
   if (node.failed())
     return;
   beams = node.slice(node.cast(beams, i64), 2, node.number(0), keys);
-  Value first = node.binary<MulOp>(node.iota({given[0], one, one}, 0, i64), node.broadcastTo(node.reshape(sizeOf(node, given[1], i64), {one, one, one}), {given[0], one, one}));
+  DimExprs entries = {given[0], one, one};
+  Value each = node.broadcastTo(node.reshape(sizeOf(node, given[1], i64), {one, one, one}), entries);
+  Value first = node.binary<MulOp>(node.iota(entries, 0, i64), each);
   Value from = node.reshape(node.binary<AddOp>(beams, first), {rows, keys}), own = node.broadcastTo(node.iota({rows, one}, 0, i64), {rows, keys});
   Value isPast = node.compare<LessOp>(node.iota({one, keys}, 1, i64), node.cast(node.reshape(count, {one, one}), i64));
   if (node.failed())

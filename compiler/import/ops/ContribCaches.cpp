@@ -87,7 +87,8 @@ Value GroupQueryAttention::scaleOf(unsigned input, StringRef what) {
   Value scale = node.input(input);
   bool isWhole = node.getString(input == 12 ? "k_quant_type" : "v_quant_type", "NONE") == "PER_TENSOR";
   AffineExpr one = node.number(1), all = isWhole ? one : nn::simplifyDim(size * cacheHeads);
-  if (node.failed() || !node.unify(nn::getNumElements(node.dims(scale), node.context()), all, what + " does not have the numbers that its type asks for: elements"))
+  AffineExpr count = nn::getNumElements(node.dims(scale), node.context());
+  if (node.failed() || !node.unify(count, all, what + " does not have the numbers that its type asks for: elements"))
     return scale;
   return node.reshape(scale, isWhole ? DimExprs{one, one, one, one} : DimExprs{one, node.number(cacheHeads), one, size});
 }

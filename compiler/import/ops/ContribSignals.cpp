@@ -201,7 +201,8 @@ static LogicalResult wordConvEmbedding(Node &node) {
 static Value traceCosts(Node &node, Value x, AffineExpr rows, AffineExpr columns) {
   Type i64 = node.builder().getI64Type(), i32 = node.builder().getI32Type(), element = node.elementType(x);
   AffineExpr zero = node.number(0), one = node.number(1), places = nn::simplifyDim(rows + 1);
-  Value flat = node.reshape(x, {nn::simplifyDim(rows * columns)}), row = node.iota({rows}, 0, i64), width = node.broadcastTo(sizeOf(node, columns, i64), {rows});
+  Value flat = node.reshape(x, {nn::simplifyDim(rows * columns)}), row = node.iota({rows}, 0, i64);
+  Value width = node.broadcastTo(sizeOf(node, columns, i64), {rows});
   Value never = node.splat({places}, element, HUGE_VAL), border = node.splat({one}, element, HUGE_VAL);
   Value start = node.concat({node.splat({one}, element, 0), node.splat({rows}, element, HUGE_VAL)}, 0);
   // Carried are the costs along the last two diagonals, by rows with one before the first.

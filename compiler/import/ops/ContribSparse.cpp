@@ -45,8 +45,8 @@ bool SparseAttention::readLayouts() {
     return false;
   layouts = node.dims(starts)[0], rows = nn::simplifyDim(node.dims(starts)[1] - 1), entries = node.dims(columns)[1];
   auto count = nn::getConstantDim(layouts);
-  if (!count || block < 1) {
-    (void)node.unsupported("a symbolic number of layouts, or blocks of " + Twine(block) + " tokens", "make the dimension static with --dim");
+  if (!count) {
+    (void)node.unsupported("a symbolic number of layouts", "make the dimension static with --dim");
     return false;
   }
   if (*count < 1 || heads % *count) {
@@ -180,7 +180,8 @@ static LogicalResult longformerAttention(Node &node) {
     return failure();
   Type i64 = node.builder().getI64Type(), element = node.elementType(x);
   isGlobal = node.compare<GreaterOp>(isGlobal, node.splatLike(isGlobal, 0));
-  Value row = node.broadcastTo(node.iota({length, one}, 0, i64), {length, length}), column = node.broadcastTo(node.iota({one, length}, 1, i64), {length, length});
+  Value row = node.broadcastTo(node.iota({length, one}, 0, i64), {length, length});
+  Value column = node.broadcastTo(node.iota({one, length}, 1, i64), {length, length});
   Value distance = node.unary<AbsOp>(node.binary<SubOp>(row, column));
   DimExprs pairs = {batch, one, length, length};
   Value isNear = node.broadcastTo(node.reshape(node.compare<LessEqualOp>(distance, node.splatLike(distance, window)), {one, one, length, length}), pairs);

@@ -62,10 +62,12 @@ def packed_attention(g):
     return g.case([*inputs, offsets, ends] + ([more] if more else []), Expected(rows(exact), "f32", 2, rows(slack) * 2 + room * 2.0**-22), num_heads=heads)
 
 
-@contrib("DecoderMaskedMultiHeadAttention", types=["f32"], weight=2)
+@contrib("DecoderMaskedMultiHeadAttention", "MultiHeadAttention", types=["f32"], weight=2)
 def decoder_attention(g):
+    """One token behind a past; MultiHeadAttention with a buffer that past and present share."""
+    is_decoder = g.op.startswith("Decoder")
     batch, heads, size = g.integer(1, 3), g.integer(1, 3), g.pick([1, 4, 8, 16])
-    form = g.pick(["packed", "self", "cross"])
+    form = g.pick(["packed", "self", "cross"]) if is_decoder else "self"
     draw = lambda *shape: g.tensor("f32", shape, "normal", False)
     past = g.integer(1, 6) if form != "cross" else 0
     bias = g.tensor("f32", (3 * heads * size,), "normal", True) if g.chance(0.4) and form != "cross" else None
@@ -82,7 +84,7 @@ def decoder_attention(g):
     key, value = flat[1:] if form == "cross" else (apart(part, heads) for part in flat[1:])
     caches = [None, None]
     # A buffer that past and present share: ONNX Runtime's CPU has that only.
-    room = g.integer(1, 4) if past and g.chance(0.6) else 0
+    room = g.integer(1, 4) if past and (g.chance(0.6) or not is_decoder) else 0
     beams = indirection = None
     present = (key, value)
     if past and room:
@@ -107,8 +109,9 @@ def decoder_attention(g):
     # ONNX Runtime mixes up the biases of beams.
     more = draw(1 if indirection else g.pick([1, batch]), g.pick([1, heads]), 1, keys) if form != "cross" and g.chance(0.3) else None
     exact, slack = attend(g, query, key, value, added + (more.wide if more else 0), 1 / np.sqrt(np.longdouble(size)), past, False, 8)
-    inputs = [*given, mask, more, *caches, Tensor(np.array([past], "i4"), "i32", False) if room else None,
-              Tensor(np.array([beams], "i4"), "i32") if beams else None, indirection, bias]
+    length = Tensor(np.array([past], "i4"), "i32", False) if room else None
+    width = Tensor(np.array([beams], "i4"), "i32") if beams else None
+    inputs = [*given, mask, more, *caches, length, width, indirection, bias] if is_decoder else [*given, bias, mask, more, *caches, length, indirection]
     while inputs[-1] is None:
         inputs.pop()
     outputs = [Expected(exact, "f32", 2, slack)]
@@ -116,4 +119,4 @@ def decoder_attention(g):
         behind = [cache.wide[:, :, past + 1 :] if room else cache.wide[:, :, :0] for cache in caches]
         free = np.broadcast_to(np.arange(keys + behind[0].shape[2])[:, None] > past, (batch, heads, keys + behind[0].shape[2], size)) if room else None
         outputs += [Expected(np.concatenate(pair, 2), "f32", 1, 0, free) for pair in zip(present, behind)]
-    return g.case(inputs, *outputs, num_heads=heads, past_present_share_buffer=1 if room else None)
+    return g.case(inputs, *outputs, num_heads=heads, past_present_share_buffer=1 if room and is_decoder else None)
