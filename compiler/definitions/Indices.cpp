@@ -61,7 +61,14 @@ bool Checker::resolveNames(IndexExpr &expr, bool allowsIndices) {
     if (!isIndex(expr.name))
       definition.reduced.push_back({expr.name, expr.place, false, std::nullopt});
   }
-  return all_of(expr.operands, [&](IndexExpr &operand) { return resolveNames(operand, allowsIndices); });
+  if (!all_of(expr.operands, [&](IndexExpr &operand) { return resolveNames(operand, allowsIndices); }))
+    return false;
+  bool divides = expr.kind == IndexExpr::Kind::FloorDiv || expr.kind == IndexExpr::Kind::Mod;
+  std::vector<std::string> names;
+  collectVariables(expr, names);
+  // Sizes would otherwise be none that are known when the model is compiled.
+  return !divides || !names.empty() || expr.operands[1].kind == IndexExpr::Kind::Number ||
+         error(expr.operands[1].place, "expected a number as the divisor of a size");
 }
 
 bool Checker::resolveReads(Expr &expr) {

@@ -348,8 +348,9 @@ bool Parser::parseIndexTerm(IndexExpr &expr) {
     if (!parseIndexFactor(right))
       return false;
     bool divides = !sign.is("*");
-    if (divides && (right.kind != IndexExpr::Kind::Number || right.number < 1))
-      return error(right.place, "expected a number from 1 on as the divisor of an index");
+    bool isNumber = right.kind == IndexExpr::Kind::Number;
+    if (divides && (isNumber ? right.number < 1 : right.kind != IndexExpr::Kind::Dim))
+      return error(right.place, "expected a number from 1 on, or the size of a dimension, as the divisor of an index");
     auto kind = sign.is("*") ? IndexExpr::Kind::Mul : sign.is("//") ? IndexExpr::Kind::FloorDiv : IndexExpr::Kind::Mod;
     expr = IndexExpr::make(kind, std::move(expr), std::move(right));
   }

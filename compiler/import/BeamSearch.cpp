@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/BeamSearch.h"
-#include "compiler/import/DecoderSearch.h"
+#include "compiler/import/EncoderDecoder.h"
 #include "compiler/import/RolledLoops.h"
 
 #include <cmath>
@@ -35,7 +35,8 @@ class BeamSearch {
 public:
   explicit BeamSearch(Node &node)
       : node(node), beams(readCount(node, 3, mostBeams, "num_beams")), kept(node.optionalInput(4) ? readCount(node, 4, beams, "num_return_sequences") : 1),
-        end(node.requireInt("eos_token_id")), stopsEarly(node.getFlag("early_stopping")), rules(node, {2, 6, 7, 8}, beams), decoder(node, beams, 9) {}
+        end(node.requireInt("eos_token_id")), stopsEarly(node.getFlag("early_stopping")), rules(node, {2, 6, 7, 8}, beams),
+        steps(makeDecoderSteps(node, beams)), decoder(*steps) {}
   LogicalResult run();
 
 private:
@@ -52,6 +53,7 @@ private:
   };
   static State split(ArrayRef<Value> values);
   bool readOperands();
+  bool readWhisperOperands();
   State begin();
   Value overLength(Value sums, AffineExpr length);
   Value rowsOf(Value places, int64_t rowsOfEntry);
@@ -69,8 +71,9 @@ private:
   int64_t beams, kept, end;
   bool stopsEarly;
   ScoreRules rules;
-  DecoderSteps decoder;
-  Value lengthPenalty;
+  std::unique_ptr<DecoderSteps> steps;
+  DecoderSteps &decoder;
+  Value lengthPenalty, temperature;
   int64_t vocabulary = 0;
 };
 } // namespace
@@ -154,7 +157,7 @@ void BeamSearch::takeBeams(const Candidates &candidates, AffineExpr length, Stat
   state.sequences = writeColumn(node, node.make<GatherOp>(state.sequences.getType(), state.sequences, rows, 0), length, state.tokens);
   if (beams > 1)
     for (Value &each : state.states)
-      each = node.make<GatherOp>(each.getType(), each, rows, 1);
+      each = node.make<GatherOp>(each.getType(), each, rows, decoder.rowsAxis);
 }
 
 /// Entries with all hypotheses are done, unless the best candidate could make a better one.
@@ -172,6 +175,8 @@ void BeamSearch::checkDone(const Candidates &candidates, AffineExpr length, Stat
 Value BeamSearch::takeStep(Value logits, Value sequences, bool isFirst, AffineExpr length, State &state) {
   Value scores = node.unary<LogSoftmaxOp>(logits, node.builder().getI64IntegerAttr(1));
   scores = rules.apply(scores, sequences, isFirst);
+  if (temperature && !node.failed())
+    scores = node.binary<DivOp>(scores, node.broadcastTo(temperature, node.dims(scores)));
   if (node.failed())
     return logits;
   Value sums = node.binary<AddOp>(scores, node.reshape(state.sums, {decoder.rows, node.number(1)}));
@@ -182,15 +187,34 @@ Value BeamSearch::takeStep(Value logits, Value sequences, bool isFirst, AffineEx
   return node.reshape(sums, {decoder.batch, node.number(beams), node.number(vocabulary)});
 }
 
+static bool isZero(const std::optional<SmallVector<int64_t>> &numbers) { return numbers && numbers->size() == 1 && numbers->front() == 0; }
+
+/// What WhisperBeamSearch has besides.
+bool BeamSearch::readWhisperOperands() {
+  for (StringRef token : {"no_speech_token_id", "no_timestamps_token_id", "beginning_timestamp_token_id", "start_of_lm_token_id", "transcribe_token_id",
+                          "translate_token_id"})
+    node.ignore(token);
+  if (node.getFlag("decoder_output_cross_qk") || node.hasInput(12) || node.hasInput(13) || node.hasOutput(3) || node.hasOutput(4))
+    return failed(node.unsupported("scores of the cross attention, or the probability of no speech", "remove these results from the model")) && false;
+  if ((temperature = node.optionalInput(14)))
+    temperature = asScalar(node, temperature, "temperature");
+  if (temperature && !node.failed())
+    temperature = node.cast(temperature, node.builder().getF32Type());
+  return !node.failed();
+}
+
 bool BeamSearch::readOperands() {
-  if (node.failed())
+  if (node.failed() || node.isUnsupported())
     return false;
-  if (int64_t type = node.getInt("model_type", 0); type != 0)
-    return failed(node.unsupported("attribute 'model_type' is " + Twine(type), "only decoders of the GPT-2 form, model_type 0, are searched")) && false;
   if (end < 0 || decoder.padding < 0)
     return failed(node.error("attribute '" + StringRef(end < 0 ? "eos_token_id" : "pad_token_id") + "' is negative")) && false;
-  if (node.optionalInput(10) || node.optionalInput(11))
+  bool isWhisper = node.opType() == "WhisperBeamSearch";
+  if (!isWhisper && node.getInt("model_type", 0) != 2 && (node.optionalInput(10) || node.optionalInput(11)))
     return failed(node.unsupported("decoder_input_ids or logits_processor", "only model_type 2 takes them")) && false;
+  if (node.optionalInput(11) && !isZero(node.constantIntegers(11, "logits_processor")))
+    return failed(node.unsupported("a logits_processor", "take the timestamps out of the tokens behind the model")) && false;
+  if (isWhisper && !readWhisperOperands())
+    return false;
   if ((lengthPenalty = node.optionalInput(5)))
     lengthPenalty = asScalar(node, lengthPenalty, "length_penalty");
   if (lengthPenalty && !node.failed())
@@ -232,6 +256,10 @@ LogicalResult BeamSearch::finish(State state, Value firstSums, Value moreSums) {
     behind[0] = nn::simplifyDim(decoder.most - decoder.length - node.dims(all)[0]);
     results.push_back(node.pad(all, none, behind, PadMode::Constant, node.splat({}, node.elementType(all), 0)));
   }
+  // Scores are of the type of the length penalty.
+  if (Value given = node.optionalInput(5); given && !node.failed())
+    for (Value &each : MutableArrayRef(results).drop_front())
+      each = node.cast(each, node.elementType(given));
   return node.failed() ? failure() : node.setResults(results);
 }
 

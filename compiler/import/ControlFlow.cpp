@@ -369,7 +369,7 @@ ControlFlow findControlFlow(StringRef domain, StringRef name) {
     return differentiate;
   if (domain == "com.microsoft" && name == "GreedySearch")
     return searchGreedily;
-  if (domain == "com.microsoft" && name == "BeamSearch")
+  if (domain == "com.microsoft" && (name == "BeamSearch" || name == "WhisperBeamSearch"))
     return searchBeams;
   if (!domain.empty())
     return nullptr;

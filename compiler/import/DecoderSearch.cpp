@@ -141,6 +141,24 @@ Value ScoreRules::apply(Value scores, Value sequences, bool isFirst) const {
 
 //===- The decoder ---------------------------------------------------------===//
 
+Value takeLastLogits(Node &node, Value logits, ArrayRef<AffineExpr> ids, StringRef name) {
+  if (!node.expectRank(logits, 3, ("what the graph '" + name + "' gives as logits").str()))
+    return logits;
+  AffineExpr columns = node.dims(logits)[2];
+  logits = alignDims(node, logits, {ids[0], ids[1], columns}, "the logits of the graph '" + name + "' do not fit its tokens");
+  if (node.failed())
+    return logits;
+  logits = node.reshape(node.slice(logits, 1, nn::simplifyDim(ids[1] - 1), node.number(1)), {ids[0], columns});
+  if (int64_t vocabulary = node.getInt("vocab_size", 0); vocabulary > 0 && !node.failed()) {
+    node.requireNotNegative(columns - vocabulary, "attribute 'vocab_size' is more than the graph '" + name + "' has logits");
+    logits = node.failed() ? logits : node.slice(logits, 1, node.number(0), node.number(vocabulary));
+  }
+  Type element = node.elementType(logits);
+  if (!node.failed() && !element.isF32() && !element.isF16())
+    (void)node.unsupported("the logits of the graph '" + name + "' are not of type float or float16", "export the decoder in one of these");
+  return node.failed() ? logits : node.cast(logits, node.builder().getF32Type());
+}
+
 GptDecoder::GptDecoder(Node &node, StringRef attribute) : node(node), graph(node.findBody(attribute)), name(attribute) {
   if (!graph)
     (void)node.error("attribute '" + attribute + "' is missing");
@@ -166,8 +184,10 @@ bool GptDecoder::checkSignature() {
       return false;
     }
   const auto &type = graph->input(3).type().tensor_type();
-  if (type.elem_type() != onnx::TensorProto::FLOAT)
-    return failed(node.unsupported("the states of the graph '" + name + "' are not of type float", "export the decoder in float")) && false;
+  if (type.elem_type() != onnx::TensorProto::FLOAT && type.elem_type() != onnx::TensorProto::FLOAT16)
+    return failed(node.unsupported("the states of the graph '" + name + "' are not of type float or float16", "export the decoder in one of these")) && false;
+  Builder &b = node.builder();
+  element = type.elem_type() == onnx::TensorProto::FLOAT ? Type(b.getF32Type()) : Type(b.getF16Type());
   if (type.shape().dim_size() != 5 || type.shape().dim(2).dim_value() < 1 || type.shape().dim(4).dim_value() < 1)
     return failed(node.error("'past_0' of the graph '" + name + "' is not declared as [2, batch, heads, length, size] with known heads and size")) && false;
   heads = type.shape().dim(2).dim_value(), size = type.shape().dim(4).dim_value();
@@ -179,7 +199,7 @@ DimExprs GptDecoder::stateDims(AffineExpr rows, AffineExpr length) const { retur
 SmallVector<Value> GptDecoder::emptyPasts(AffineExpr rows) const {
   if (node.failed() || node.isUnsupported())
     return {};
-  return SmallVector<Value>(layers, node.splat(stateDims(rows, node.number(0)), node.builder().getF32Type(), 0));
+  return SmallVector<Value>(layers, node.splat(stateDims(rows, node.number(0)), element, 0));
 }
 
 LogicalResult GptDecoder::run(const Feeds &feeds, ArrayRef<Value> pasts, AffineExpr pastLength, const Twine &prefix, Value &logits,
@@ -194,20 +214,7 @@ LogicalResult GptDecoder::run(const Feeds &feeds, ArrayRef<Value> pasts, AffineE
     return failure();
   if (!llvm::all_of(*results, [](Value value) { return isa<RankedTensorType>(value.getType()); }))
     return node.error("the graph '" + name + "' gives a sequence, expected tensors");
-  logits = results->front();
-  if (!node.expectRank(logits, 3, "what the graph '" + name + "' gives as logits"))
-    return failure();
-  AffineExpr columns = node.dims(logits)[2];
-  logits = alignDims(node, logits, {ids[0], ids[1], columns}, "the logits of the graph '" + name + "' do not fit its tokens");
-  if (node.failed())
-    return failure();
-  logits = node.reshape(node.slice(logits, 1, nn::simplifyDim(ids[1] - 1), node.number(1)), {ids[0], columns});
-  if (int64_t vocabulary = node.getInt("vocab_size", 0); vocabulary > 0 && !node.failed()) {
-    node.requireNotNegative(columns - vocabulary, "attribute 'vocab_size' is more than the graph '" + name + "' has logits");
-    logits = node.failed() ? logits : node.slice(logits, 1, node.number(0), node.number(vocabulary));
-  }
-  if (!node.failed() && !node.elementType(logits).isF32())
-    return node.unsupported("the logits of the graph '" + name + "' are not of type float", "export the decoder in float");
+  logits = takeLastLogits(node, results->front(), ids, name);
   for (Value present : ArrayRef(*results).drop_front(1))
     if (!node.failed())
       presents.push_back(alignDims(node, present, stateDims(ids[0], nn::simplifyDim(pastLength + ids[1])), "a present of the graph '" + name +
@@ -233,32 +240,24 @@ Prompt::Prompt(Node &node, Value ids, Value given, int64_t padding) {
 /// The most tokens that ONNX Runtime's searches take.
 static constexpr int64_t mostTokens = 4096;
 
-DecoderSteps::DecoderSteps(Node &node, int64_t beams, unsigned maskInput)
-    : padding(node.requireInt("pad_token_id")), node(node), beams(beams), maskInput(maskInput), decoder(node, "decoder") {}
+DecoderSteps::DecoderSteps(Node &node, int64_t beams, int64_t rowsAxis, int64_t lengthAxis)
+    : padding(node.requireInt("pad_token_id")), rowsAxis(rowsAxis), lengthAxis(lengthAxis), node(node), beams(beams) {}
 
-/// Each sequence as often as there are beams.
 Value DecoderSteps::repeat(Value x) const {
   if (node.failed() || beams == 1)
     return x;
-  DimExprs dims = node.dims(x);
-  Value apart = node.reshape(x, {dims[0], node.number(1), dims[1]});
-  return node.reshape(node.broadcastTo(apart, {dims[0], node.number(beams), dims[1]}), {nn::simplifyDim(dims[0] * beams), dims[1]});
+  DimExprs dims = node.dims(x), apart = dims, all = dims;
+  apart.insert(apart.begin() + 1, node.number(1));
+  all.insert(all.begin() + 1, node.number(beams));
+  dims[0] = nn::simplifyDim(dims[0] * beams);
+  return node.reshape(node.broadcastTo(node.reshape(x, apart), all), dims);
 }
 
-bool DecoderSteps::read() {
-  ids = node.input(0);
-  if (node.failed() || node.isUnsupported() || !node.expectRank(ids, 2, "input_ids"))
-    return false;
-  if (!node.elementType(ids).isSignlessInteger(32))
-    return failed(node.error("input_ids is not of type int32")) && false;
+bool DecoderSteps::readPrompt(Value prompt) {
+  ids = prompt;
   batch = node.dims(ids)[0], length = node.dims(ids)[1], rows = nn::simplifyDim(batch * beams);
   most = readLength(node, 1, mostTokens, "max_length");
   node.requireNotNegative(most - length - 1, "max_length is not more than the prompt has tokens");
-  if (node.failed())
-    return false;
-  prompt.emplace(node, ids, node.optionalInput(maskInput), padding);
-  for (Value *each : {&prompt->positions, &prompt->mask, &prompt->next, &ids})
-    *each = repeat(*each);
   return !node.failed();
 }
 
@@ -271,13 +270,30 @@ void DecoderSteps::widen(ArrayRef<Value> presents, SmallVectorImpl<Value> &state
   AffineExpr zero = node.number(0);
   states.clear();
   for (Value present : presents) {
-    DimExprs low(5, zero), high(5, zero);
-    high[3] = nn::simplifyDim(most - node.dims(present)[3]);
+    DimExprs low(node.rank(present), zero), high = low;
+    high[lengthAxis] = nn::simplifyDim(most - node.dims(present)[lengthAxis]);
     states.push_back(node.pad(present, low, high, PadMode::Constant, node.splat({}, node.elementType(present), 0)));
   }
 }
 
-LogicalResult DecoderSteps::start(Value &logits, SmallVectorImpl<Value> &states) {
+GptSteps::GptSteps(Node &node, int64_t beams, unsigned maskInput)
+    : DecoderSteps(node, beams, /*rowsAxis=*/1, /*lengthAxis=*/3), maskInput(maskInput), decoder(node, "decoder") {}
+
+bool GptSteps::read() {
+  Value given = node.input(0);
+  if (node.failed() || node.isUnsupported() || !node.expectRank(given, 2, "input_ids"))
+    return false;
+  if (!node.elementType(given).isSignlessInteger(32))
+    return failed(node.error("input_ids is not of type int32")) && false;
+  if (!readPrompt(given))
+    return false;
+  prompt.emplace(node, ids, node.optionalInput(maskInput), padding);
+  for (Value *each : {&prompt->positions, &prompt->mask, &prompt->next, &ids})
+    *each = repeat(*each);
+  return !node.failed();
+}
+
+LogicalResult GptSteps::start(Value &logits, SmallVectorImpl<Value> &states) {
   std::optional<GptDecoder> first;
   if (node.hasAttribute("init_decoder"))
     first.emplace(node, "init_decoder");
@@ -290,7 +306,7 @@ LogicalResult DecoderSteps::start(Value &logits, SmallVectorImpl<Value> &states)
   return failure(node.failed());
 }
 
-LogicalResult DecoderSteps::step(AffineExpr number, Value tokens, Value &logits, SmallVectorImpl<Value> &states) {
+LogicalResult GptSteps::step(AffineExpr number, Value tokens, Value &logits, SmallVectorImpl<Value> &states) {
   Type i32 = node.elementType(ids);
   AffineExpr past = nn::simplifyDim(length + number), fed = nn::simplifyDim(number + 1);
   SmallVector<Value> pasts, presents;

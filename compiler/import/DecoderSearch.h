@@ -27,6 +27,10 @@ struct SearchOperands {
   int minLength = -1, repetitionPenalty = -1, vocabMask = -1, prefixVocabMask = -1;
 };
 
+/// The logits [rows, vocabulary] (f32) of the last of the tokens `ids` [rows, tokens], of what the graph `name` gives for all of them; some value after an
+/// error.
+Value takeLastLogits(Node &node, Value logits, llvm::ArrayRef<AffineExpr> ids, llvm::StringRef name);
+
 /// Changes the scores [rows, vocabulary] of the next token (f32), as the operands and attributes of the search ask. Each batch entry has `beams` rows.
 class ScoreRules {
 public:
@@ -70,6 +74,7 @@ private:
   const onnx::GraphProto *graph;
   std::string name;
   int64_t layers = 0, heads = 0, size = 0;
+  Type element;
 };
 
 /// The prompt as a decoder sees it: positions count tokens that are no padding, which is hidden unless the node has a mask.
@@ -83,13 +88,12 @@ struct Prompt {
 /// The steps of a search: the one on the prompt, and those on a token of each row. Between them the states are in buffers of the most tokens.
 class DecoderSteps {
 public:
-  /// `maskInput` is the place of the node's mask; each sequence of the prompt has `beams` rows.
-  DecoderSteps(Node &node, int64_t beams, unsigned maskInput);
+  virtual ~DecoderSteps() = default;
   /// Reads the prompt and the most tokens; false after an error or a refusal.
-  bool read();
-  mlir::LogicalResult start(Value &logits, llvm::SmallVectorImpl<Value> &states);
+  virtual bool read() = 0;
+  virtual mlir::LogicalResult start(Value &logits, llvm::SmallVectorImpl<Value> &states) = 0;
   /// Step `number` of those behind the prompt's, on the tokens [rows, 1].
-  mlir::LogicalResult step(AffineExpr number, Value tokens, Value &logits, llvm::SmallVectorImpl<Value> &states);
+  virtual mlir::LogicalResult step(AffineExpr number, Value tokens, Value &logits, llvm::SmallVectorImpl<Value> &states) = 0;
   /// The prompt in buffers [rows, most], with padding behind it.
   Value widenPrompt() const;
   /// The steps behind the prompt's.
@@ -99,13 +103,32 @@ public:
   Value ids;
   AffineExpr batch, rows, length, most;
   int64_t padding;
+  /// The dimensions of states that count rows and tokens.
+  const int64_t rowsAxis, lengthAxis;
 
-private:
+protected:
+  /// Each sequence of the prompt has `beams` rows.
+  DecoderSteps(Node &node, int64_t beams, int64_t rowsAxis, int64_t lengthAxis);
+  /// Takes the prompt [batch, length] and reads the most tokens; false after an error or a refusal.
+  bool readPrompt(Value prompt);
+  /// Each entry of the first dimension as often as there are beams.
   Value repeat(Value x) const;
   void widen(llvm::ArrayRef<Value> presents, llvm::SmallVectorImpl<Value> &states) const;
 
   Node &node;
   int64_t beams;
+};
+
+/// Those of a decoder of the GPT-2 form.
+class GptSteps : public DecoderSteps {
+public:
+  /// `maskInput` is the place of the node's mask.
+  GptSteps(Node &node, int64_t beams, unsigned maskInput);
+  bool read() override;
+  mlir::LogicalResult start(Value &logits, llvm::SmallVectorImpl<Value> &states) override;
+  mlir::LogicalResult step(AffineExpr number, Value tokens, Value &logits, llvm::SmallVectorImpl<Value> &states) override;
+
+private:
   unsigned maskInput;
   GptDecoder decoder;
   std::optional<Prompt> prompt;

@@ -54,6 +54,7 @@ private:
   LogicalResult checkSizes();
   LogicalResult checkRead(const Expr &read);
   LogicalResult checkEllipsis(const Expr &read, ArrayRef<AffineExpr> dims);
+  LogicalResult checkDivisors(const IndexExpr &expr);
   LogicalResult checkItem(const Expr &read, const IndexItem &item, AffineExpr dim);
   LogicalResult expectEqual(Place place, AffineExpr have, AffineExpr want, const llvm::Twine &what);
   LogicalResult expectNotNegative(Place place, AffineExpr expr, const llvm::Twine &what);
@@ -237,9 +238,22 @@ static std::optional<AffineIndex> readSum(const IndexExpr &expr) {
   return sum && !sum->terms.empty() ? sum : std::nullopt;
 }
 
+/// Dimensions that an index is divided by have elements.
+LogicalResult DefinitionUse::checkDivisors(const IndexExpr &expr) {
+  for (const IndexExpr &operand : expr.operands)
+    if (failed(checkDivisors(operand)))
+      return failure();
+  if (expr.kind != IndexExpr::Kind::FloorDiv && expr.kind != IndexExpr::Kind::Mod)
+    return success();
+  AffineExpr by = evaluate(expr.operands[1]);
+  return expectNotNegative(expr.operands[1].place, by ? by - 1 : AffineExpr(), "the divisor " + print(expr.operands[1]) + " of an index is 0");
+}
+
 LogicalResult DefinitionUse::checkItem(const Expr &read, const IndexItem &item, AffineExpr dim) {
   const IndexExpr &expr = item.expr;
   std::string name = read.operands.empty() ? read.name : read.name + "(...)";
+  if (failed(checkDivisors(expr)))
+    return failure();
   AffineExpr low, high;
   if (std::optional<AffineIndex> sum = readSum(expr)) {
     low = high = evaluate(sum->rest);

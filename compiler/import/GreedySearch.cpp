@@ -31,7 +31,7 @@ private:
   Node &node;
   int64_t end;
   ScoreRules rules;
-  DecoderSteps decoder;
+  GptSteps decoder;
 };
 } // namespace
 

@@ -17,7 +17,7 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   for (ArrayRef<Operator> family :
        {getActivationOperators(), getAttentionOperators(), getBlockQuantizedOperators(), getContribAttentionOperators(), getContribCacheOperators(),
         getContribExpertOperators(), getContribLayoutOperators(), getContribOperators(), getContribPaddingOperators(), getContribQuantizedOperators(),
-        getContribQuantizedProductOperators(), getContribSignalOperators(), getContribWeightOperators(),
+        getContribQuantizedProductOperators(), getContribSignalOperators(), getContribSparseOperators(), getContribWeightOperators(),
         getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(), getElementwiseOperators(), getExperimentalOperators(),
         getGatherOperators(),
         getGeneratorOperators(), getInverseOperators(),
@@ -35,15 +35,9 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
   constexpr StringRef loops = "loops over a decoder are for the program around the model";
   static const StringMap<StringRef> reasons = {
       {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
-      {"com.microsoft.DynamicTimeWarping", "how long a path is depends on the whole of the data"},
-      {"com.microsoft.LongformerAttention", "ONNX Runtime has it for other devices only"},
       {"com.microsoft.MatMulFpQ4", "its weights are packed for one machine"},
-      {"com.microsoft.MaxpoolWithMask", "its kernel leaves out what lies behind a masked element, too, which no text says"},
       {"com.microsoft.PagedAttention", "pages of a cache are managed by a server"},
       {"com.microsoft.Sampling", loops},
-      {"com.microsoft.SparseAttention", "ONNX Runtime has it for other devices only"},
-      {"com.microsoft.Tokenizer", "tokenize before the model"},
-      {"com.microsoft.WhisperBeamSearch", "searches over an encoder and a decoder are for the program around them"},
       {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};
   // Some domains are refused as a whole.
   auto own = reasons.find((domain + "." + name).str());

@@ -156,6 +156,28 @@ def NN_StringSplitOp : NN_RoomOp<"string_split"> {
   let hasVerifier = 1;
 }
 
+def NN_StringTokenizeOp : NN_RoomOp<"string_tokenize"> {
+  let summary = "The tokens of strings, by regular expressions: com.microsoft Tokenizer.";
+  let description = [{
+    From the left, the longest match of the pattern is a token, or with `between` what separates tokens; of several separators, each one divides what
+    those before it have left. Tokens of fewer than `least` characters are dropped. A row of the result holds the tokens of a string, with `marks` one
+    byte 2 before them and one byte 3 behind them. It is padded with the string `padding` to the longest row, whose length is the symbol `counts`; if no
+    string has a token, it is 0. More than `room` of them are a fault of the data.
+    ```mlir
+    %r, %n = nn.string_tokenize %x between [" "] least 1 padding "" marks room 10 counts 0
+      : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input, StrArrayAttr:$patterns, UnitAttr:$between, I64Attr:$least, StrAttr:$padding, UnitAttr:$marks, I64Attr:$room,
+    I64Attr:$counts);
+  let results = (outs NN_StringTensor:$result, NN_IndexTensor:$count);
+  let assemblyFormat = [{
+    $input (`between` $between^)? $patterns `least` $least `padding` $padding (`marks` $marks^)? `room` $room `counts` $counts attr-dict
+    `:` type($input) `->` type($result) `,` type($count)
+  }];
+  let hasVerifier = 1;
+}
+
 def NN_PixelFormat : I32EnumAttr<"PixelFormat", "the channels of a pixel, as kiln_pixel_format numbers them", [
     I32EnumAttrCase<"Rgb", 0, "rgb">,
     I32EnumAttrCase<"Bgr", 1, "bgr">,

@@ -8,6 +8,8 @@
 #include "dialects/nn/Regex.h"
 #include "dialects/nn/RegexSyntax.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <map>
 #include <set>
 
@@ -236,7 +238,12 @@ std::optional<Automaton> compileRegex(StringRef pattern, std::string &reason) {
     reason = "the pattern is too large once its repetitions are expanded";
     return std::nullopt;
   }
-  return Tabulator(builder.places, end).run(reason);
+  std::optional<Automaton> result = Tabulator(builder.places, end).run(reason);
+  if (result)
+    result->hasConditions = llvm::any_of(builder.places, [](const Place &place) {
+      return llvm::any_of(place.moves, [](const Place::Move &move) { return move.condition != RegexPart::Empty; });
+    });
+  return result;
 }
 
 } // namespace kiln::nn

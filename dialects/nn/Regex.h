@@ -22,6 +22,10 @@ struct Automaton {
   /// A row of `width` entries for each state: the next state for each class, then whether the automaton accepts at the end of the string.
   std::vector<int32_t> next;
   int64_t width = 0;
+  /// Whether \b, \B, ^ or $ stands in the pattern: then the tables are right for whole strings only, and not for parts of one.
+  bool hasConditions = false;
+
+  bool acceptsNothing() const { return next[width - 1] != 0; }
 };
 
 /// Nullopt with `reason` set if the pattern is malformed, outside of the subset, or needs too many states.

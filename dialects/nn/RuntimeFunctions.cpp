@@ -69,6 +69,25 @@ StringRef StringSplitOp::getFunction() { return "kiln::string_split"; }
 bool StringSplitOp::reportsFaults() { return true; }
 ArrayAttr StringSplitOp::getLiterals() { return list(*this, {getRoomAttr(), getSplitsAttr(), getDelimiterAttr()}); }
 
+StringRef StringTokenizeOp::getFunction() { return "kiln::token_rows"; }
+bool StringTokenizeOp::reportsFaults() { return true; }
+/// The tables of all patterns behind each other, with the start and width of each.
+ArrayAttr StringTokenizeOp::getLiterals() {
+  std::string reason;
+  SmallVector<int32_t> classes, next, starts, widths;
+  for (StringAttr pattern : getPatterns().getAsRange<StringAttr>()) {
+    auto automaton = compileRegex(pattern, reason);
+    assert(automaton && "the verifier has compiled it");
+    starts.push_back(static_cast<int32_t>(next.size()));
+    widths.push_back(static_cast<int32_t>(automaton->width));
+    llvm::append_range(classes, automaton->classes);
+    llvm::append_range(next, automaton->next);
+  }
+  Builder b(getContext());
+  return list(*this, {getRoomAttr(), b.getDenseI32ArrayAttr(classes), b.getDenseI32ArrayAttr(next), b.getDenseI32ArrayAttr(starts),
+                      b.getDenseI32ArrayAttr(widths), number(*this, getBetween()), getLeastAttr(), number(*this, getMarks()), getPaddingAttr()});
+}
+
 StringRef DecodeImageOp::getFunction() { return "kiln::image_decode"; }
 bool DecodeImageOp::reportsFaults() { return true; }
 bool DecodeImageOp::callsHook() { return true; }
@@ -133,6 +152,28 @@ LogicalResult StringSplitOp::verify() {
     return failure();
   DimExprs dims = getDims(getInput().getType());
   dims.push_back(*most);
+  return verifyDims(*this, getResult().getType(), dims, "the result");
+}
+
+LogicalResult StringTokenizeOp::verify() {
+  FailureOr<AffineExpr> longest = verifyCounted(*this, getRoom());
+  if (failed(longest))
+    return failure();
+  if (getPatterns().empty() || (!getBetween() && getPatterns().size() > 1) || getLeast() < 1)
+    return emitOpError("has ") << getPatterns().size() << " patterns and tokens of at least " << getLeast()
+                               << " characters, expected one pattern and character";
+  for (StringAttr pattern : getPatterns().getAsRange<StringAttr>()) {
+    std::string reason;
+    auto automaton = compileRegex(pattern, reason);
+    if (automaton && automaton->hasConditions)
+      reason = "'^', '$', '\\b' and '\\B' are not supported in parts of a string";
+    else if (automaton && automaton->acceptsNothing() && getBetween())
+      reason = "a separator that may be empty";
+    if (!reason.empty())
+      return emitOpError("has the pattern '") << pattern.getValue() << "': " << reason;
+  }
+  DimExprs dims = getDims(getInput().getType());
+  dims.push_back(*longest);
   return verifyDims(*this, getResult().getType(), dims, "the result");
 }
 

@@ -16,6 +16,7 @@ llvm::ArrayRef<Operator> getContribPaddingOperators();
 llvm::ArrayRef<Operator> getContribQuantizedOperators();
 llvm::ArrayRef<Operator> getContribQuantizedProductOperators();
 llvm::ArrayRef<Operator> getContribSignalOperators();
+llvm::ArrayRef<Operator> getContribSparseOperators();
 llvm::ArrayRef<Operator> getContribWeightOperators();
 /// @}
 

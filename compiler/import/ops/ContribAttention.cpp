@@ -9,6 +9,7 @@
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Quantization.h"
+#include "compiler/import/ops/Sampling.h"
 
 #include <cmath>
 
@@ -29,6 +30,9 @@ public:
   void prepend(Value pastKey, Value pastValue);
   /// Puts the one key and value of this run behind `count` of earlier ones in caches [batch, heads, keys, size]; what lies behind them is hidden.
   void store(Value cacheKey, Value cacheValue, Value count);
+  /// Has the rows of an entry's beams read places before `count` from each other's caches: `beams` [entries, beams, places] says from which. Follows
+  /// store.
+  void redirect(Value beams, Value count);
   /// A mask or bias whose dimension `axis` counts keys, for all places of the cache.
   Value stretch(Value mask, int64_t axis);
   /// Hides keys: `mask`, which may be null, has the number of keys in use [batch], with `starts` perhaps ends and starts of them [2 * batch], or what
@@ -104,6 +108,32 @@ void HeadAttention::store(Value cacheKey, Value cacheValue, Value count) {
   Value isSeen = node.compare<LessEqualOp>(node.iota({one, one, one, keys}, 3, i64), place);
   if (!node.failed())
     add(chooseNumber(node, isSeen, node.elementType(query), 0, -HUGE_VAL));
+}
+
+void HeadAttention::redirect(Value beams, Value count) {
+  if (node.failed() || !node.expectRank(beams, 3, "cache_indirection"))
+    return;
+  Type i64 = node.builder().getI64Type();
+  AffineExpr one = node.number(1), rows = node.dims(key)[0], keys = node.dims(key)[2];
+  DimExprs given = node.dims(beams);
+  if (!node.unify(nn::simplifyDim(given[0] * given[1]), rows, "cache_indirection does not have a row for each beam"))
+    return;
+  node.requireNotNegative(given[2] - keys, "cache_indirection has fewer places than the cache");
+  if (node.failed())
+    return;
+  beams = node.slice(node.cast(beams, i64), 2, node.number(0), keys);
+  DimExprs entries = {given[0], one, one};
+  Value each = node.broadcastTo(node.reshape(sizeOf(node, given[1], i64), {one, one, one}), entries);
+  Value first = node.binary<MulOp>(node.iota(entries, 0, i64), each);
+  Value from = node.reshape(node.binary<AddOp>(beams, first), {rows, keys}), own = node.broadcastTo(node.iota({rows, one}, 0, i64), {rows, keys});
+  Value isPast = node.compare<LessOp>(node.iota({one, keys}, 1, i64), node.cast(node.reshape(count, {one, one}), i64));
+  if (node.failed())
+    return;
+  from = node.make<SelectOp>(from.getType(), node.broadcastTo(isPast, {rows, keys}), from, own);
+  for (Value *cache : {&key, &value}) {
+    Value at = node.broadcastTo(node.reshape(from, {rows, one, keys, one}), node.dims(*cache));
+    *cache = node.failed() ? *cache : node.make<GatherElementsOp>(cache->getType(), *cache, at, 0);
+  }
 }
 
 Value HeadAttention::stretch(Value mask, int64_t axis) {
@@ -284,8 +314,9 @@ static void addProjectionBias(Node &node, Value bias, MutableArrayRef<Value> ope
 
 static LogicalResult multiHeadAttention(Node &node) {
   Value query = node.input(0), key = node.optionalInput(1), value = node.optionalInput(2);
-  if (node.hasInput(8) || node.hasInput(9))
-    return node.unsupported("a cache that past and present share, or its indirection", "export the model with past and present as tensors of their own");
+  Value counted = node.optionalInput(8), beams = node.optionalInput(9), pastKey = node.optionalInput(6), pastValue = node.optionalInput(7);
+  if ((beams && !counted) || (counted && !pastKey))
+    return node.error("has cache_indirection without past_sequence_length, or past_sequence_length without a past");
   if (node.hasOutput(3))
     return node.unsupported("output 3, the scores", "remove it from the model");
   int64_t rank = node.rank(query), keyRank = key ? node.rank(key) : 0;
@@ -303,13 +334,18 @@ static LogicalResult multiHeadAttention(Node &node) {
     return failure();
   HeadAttention heads(node);
   heads.setOperands(operands[0], operands[1], operands[2]);
-  heads.prepend(node.optionalInput(6), node.optionalInput(7));
+  if (counted)
+    heads.store(pastKey, pastValue, counted);
+  else
+    heads.prepend(pastKey, pastValue);
   if (node.hasOutput(1))
     (void)node.result(1, heads.key);
   if (node.hasOutput(2))
     (void)node.result(2, heads.value);
-  heads.hide(node.optionalInput(4), /*starts=*/false);
-  heads.add(node.optionalInput(5));
+  if (beams)
+    heads.redirect(beams, counted);
+  heads.hide(counted ? heads.stretch(node.optionalInput(4), 1) : node.optionalInput(4), /*starts=*/false);
+  heads.add(counted ? heads.stretch(node.optionalInput(5), 3) : node.optionalInput(5));
   return heads.finish();
 }
 
@@ -317,9 +353,10 @@ static LogicalResult multiHeadAttention(Node &node) {
 static LogicalResult decoderAttention(Node &node) {
   Value query = node.input(0), key = node.optionalInput(1), value = node.optionalInput(2), bias = node.optionalInput(10);
   bool isShared = node.getFlag("past_present_share_buffer");
-  if (node.hasInput(9))
-    return node.unsupported("the indirection of a cache", "export the model for one beam");
-  // A beam is a batch entry of its own where no cache is shared.
+  Value beams = node.optionalInput(9);
+  if (beams && !isShared)
+    return node.unsupported("the indirection of a cache that past and present do not share", "set past_present_share_buffer");
+  // A beam is a batch entry of its own; cache_indirection has their number.
   (void)node.optionalInput(8);
   node.ignore("output_qk");
   if (node.hasOutput(3))
@@ -345,6 +382,8 @@ static LogicalResult decoderAttention(Node &node) {
     (void)node.result(1, heads.key);
   if (node.hasOutput(2))
     (void)node.result(2, heads.value);
+  if (beams && pastKey)
+    heads.redirect(beams, counted);
   heads.hide(heads.stretch(mask, 1), /*starts=*/false);
   heads.add(heads.stretch(node.optionalInput(4), 3));
   return heads.finish();

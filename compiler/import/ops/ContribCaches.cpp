@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/ops/Attention.h"
+#include "compiler/import/ops/CachedAttention.h"
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
+#include "compiler/import/ops/PackedNumbers.h"
 
 #include <cmath>
 
@@ -18,56 +20,121 @@ using namespace kiln::nn;
 namespace kiln::import {
 
 namespace {
-/// One GroupQueryAttention node. Queries are [batch, heads, length, size], keys and values [batch, cache heads, length, size].
-class GroupQueryAttention {
+/// One GroupQueryAttention node.
+class GroupQueryAttention : private CachedAttention {
 public:
-  explicit GroupQueryAttention(Node &node) : node(node) {}
+  explicit GroupQueryAttention(Node &node) : CachedAttention(node) {}
   LogicalResult run();
 
 private:
   LogicalResult readAttributes();
-  LogicalResult readOperands();
   void normalizeHeads(Value &x, unsigned weight);
   Value findPlaces();
-  Value rotate(Value x);
   std::optional<AffineExpr> presentLength();
-  Value store(Value past, Value now, StringRef what);
   Value visibleKeys();
   Value givenBias();
   Value attendInParts(Value bias);
+  LogicalResult readQuantization();
+  Value scaleOf(unsigned input, StringRef what);
+  Value quantize(Value x, Value scale);
+  Value dequantize(Value stored, Value scale);
 
-  Node &node;
-  Value query, key, value;
-  int64_t heads = 0, cacheHeads = 0, window = -1;
-  double scale = 0, softcap = 0;
-  bool isRotary = false, isInterleaved = false, isCausal = true, isSmooth = false;
-  Type element;
-  AffineExpr batch, length, size, keys;
-  /// The place of each new token [batch, length], counted from the start of its sequence.
-  Value places;
+  /// Bits of a number in the cache, which has real ones where this is 0.
+  int64_t bits = 0, window = -1;
+  double softcap = 0;
+  bool isCausal = true, isSmooth = false;
 };
 } // namespace
 
-LogicalResult GroupQueryAttention::readAttributes() {
+LogicalResult CachedAttention::readHeads() {
   heads = node.requireInt("num_heads");
   cacheHeads = node.requireInt("kv_num_heads");
-  window = node.getInt("local_window_size", -1);
   scale = node.getFloat("scale", 0);
-  softcap = node.getFloat("softcap", 0);
   isRotary = node.getFlag("do_rotary");
   isInterleaved = node.getFlag("rotary_interleaved");
-  isCausal = node.getFlag("causal", true);
-  // Below 1 it is off, as its default is.
-  isSmooth = node.getInt("smooth_softmax", 0) > 0;
-  std::string keyType = node.getString("k_quant_type", "NONE"), valueType = node.getString("v_quant_type", "NONE");
-  node.ignore("kv_cache_bit_width");
   if (node.failed())
     return failure();
   if (heads < 1 || cacheHeads < 1 || heads % cacheHeads)
     return node.error("attributes 'num_heads' and 'kv_num_heads' are " + Twine(heads) + " and " + Twine(cacheHeads) +
                       ", expected positive numbers and the first a multiple of the second");
-  if (keyType != "NONE" || valueType != "NONE" || node.hasInput(12) || node.hasInput(13))
-    return node.unsupported("a quantized cache", "export the model with a cache of floats");
+  return success();
+}
+
+LogicalResult GroupQueryAttention::readQuantization() {
+  std::string keyType = node.getString("k_quant_type", "NONE"), valueType = node.getString("v_quant_type", "NONE");
+  int64_t width = node.getInt("kv_cache_bit_width", 0);
+  if (node.failed() || (keyType == "NONE" && valueType == "NONE"))
+    return failure(node.failed());
+  for (StringRef type : {StringRef(keyType), StringRef(valueType)})
+    if (type != "NONE" && type != "PER_TENSOR" && type != "PER_CHANNEL")
+      return node.error("attribute 'k_quant_type' or 'v_quant_type' is '" + type + "', expected NONE, PER_TENSOR or PER_CHANNEL");
+  if (keyType == "NONE" || valueType == "NONE")
+    return node.error("only one of keys and values is quantized");
+  if (width != 4 && width != 8)
+    return node.error("attribute 'kv_cache_bit_width' is " + Twine(width) + ", expected 4 or 8");
+  bits = width;
+  Type stored = node.builder().getIntegerType(8, /*isSigned=*/false);
+  for (unsigned input : {3, 4})
+    if (Value past = node.optionalInput(input)) {
+      if (bits == 8 ? !node.elementType(past).isSignlessInteger(8) : node.elementType(past) != stored)
+        return node.unsupported("a quantized cache of another type than int8, or uint8 for 4 bits", "export the model with such a cache");
+    }
+  return success();
+}
+
+/// The scale of keys or values: one number, or one for each element of each head, [1, heads, 1, size].
+Value GroupQueryAttention::scaleOf(unsigned input, StringRef what) {
+  Value scale = node.input(input);
+  bool isWhole = node.getString(input == 12 ? "k_quant_type" : "v_quant_type", "NONE") == "PER_TENSOR";
+  AffineExpr one = node.number(1), all = isWhole ? one : nn::simplifyDim(size * cacheHeads);
+  AffineExpr count = nn::getNumElements(node.dims(scale), node.context());
+  if (node.failed() || !node.unify(count, all, what + " does not have the numbers that its type asks for: elements"))
+    return scale;
+  return node.reshape(scale, isWhole ? DimExprs{one, one, one, one} : DimExprs{one, node.number(cacheHeads), one, size});
+}
+
+/// x [batch, heads, length, size] as it is stored: numbers of 4 bits in pairs, the first one in the low bits, counted from -8.
+Value GroupQueryAttention::quantize(Value x, Value scale) {
+  if (node.failed())
+    return x;
+  Builder &b = node.builder();
+  DimExprs dims = node.dims(x);
+  Value wide = node.cast(x, b.getF32Type()), ones = node.splatLike(scale, 1), isZero = node.compare<EqualOp>(scale, node.splatLike(scale, 0));
+  // Scales of 0 count as 1.
+  Value factor = node.make<SelectOp>(scale.getType(), isZero, ones, node.binary<DivOp>(ones, scale));
+  Value number = node.unary<RoundOp>(node.binary<MulOp>(wide, node.broadcastTo(factor, dims)));
+  double most = bits == 8 ? 127 : 7;
+  number = node.unary<ClampOp>(number, b.getF64FloatAttr(-most - 1), b.getF64FloatAttr(most));
+  if (bits == 8 || node.failed())
+    return node.failed() ? x : node.cast(number, b.getI8Type());
+  AffineExpr pairs = nn::simplifyDim(size.ceilDiv(2)), zero = node.number(0), one = node.number(1);
+  SmallVector<AffineExpr> low(4, zero), high = low;
+  high[3] = nn::simplifyDim(pairs * 2 - size);
+  number = node.pad(number, low, high, PadMode::Constant, node.splat({}, b.getF32Type(), 0));
+  number = node.reshape(node.binary<AddOp>(number, 8.0), {dims[0], dims[1], dims[2], pairs, node.number(2)});
+  Value first = node.slice(number, 4, zero, one), second = node.slice(number, 4, one, one);
+  Value both = node.binary<AddOp>(first, node.binary<MulOp>(second, 16.0));
+  return node.failed() ? x : node.cast(node.reshape(both, {dims[0], dims[1], dims[2], pairs}), b.getIntegerType(8, /*isSigned=*/false));
+}
+
+Value GroupQueryAttention::dequantize(Value stored, Value scale) {
+  if (node.failed())
+    return stored;
+  Type f32 = node.builder().getF32Type();
+  Value number = bits == 8 ? node.cast(stored, f32) : node.cast(node.slice(unpackNumbers(node, stored, 4), 3, node.number(0), size), f32);
+  if (bits == 4)
+    number = node.binary<AddOp>(number, -8.0);
+  return node.failed() ? stored : node.cast(node.binary<MulOp>(number, node.broadcastTo(scale, node.dims(number))), element);
+}
+
+LogicalResult GroupQueryAttention::readAttributes() {
+  window = node.getInt("local_window_size", -1);
+  softcap = node.getFloat("softcap", 0);
+  isCausal = node.getFlag("causal", true);
+  // Below 1 it is off, as its default is.
+  isSmooth = node.getInt("smooth_softmax", 0) > 0;
+  if (failed(readHeads()) || failed(readQuantization()))
+    return failure();
   if (node.getFlag("sliding_window_cache"))
     return node.unsupported("a cache that drops what lies before the window", "export the model with a cache of the whole sequence");
   if (node.hasOutput(3))
@@ -76,8 +143,7 @@ LogicalResult GroupQueryAttention::readAttributes() {
   return success();
 }
 
-/// The three operands apart, also from one that has them side by side in its columns.
-LogicalResult GroupQueryAttention::readOperands() {
+LogicalResult CachedAttention::readOperands() {
   query = node.input(0), key = node.optionalInput(1), value = node.optionalInput(2);
   if (!node.expectRank(query, 3, "the query"))
     return failure();
@@ -130,10 +196,10 @@ Value GroupQueryAttention::findPlaces() {
   return node.binary<AddOp>(node.binary<MaximumOp>(first, 0.0), offsets);
 }
 
-Value GroupQueryAttention::rotate(Value x) {
+Value CachedAttention::rotate(Value x, unsigned cosineInput, Value at) {
   if (!isRotary || node.failed())
     return x;
-  Value cosine = node.input(7), sine = node.input(8), at = node.optionalInput(9) ? node.input(9) : places;
+  Value cosine = node.input(cosineInput), sine = node.input(cosineInput + 1);
   if (!node.expectRank(cosine, 2, "the cosine cache") || !node.expectRank(sine, 2, "the sine cache"))
     return x;
   auto half = nn::getConstantDim(node.dims(cosine)[1]);
@@ -171,20 +237,22 @@ std::optional<AffineExpr> GroupQueryAttention::presentLength() {
   return std::nullopt;
 }
 
-/// [batch, heads, keys, size] with the new rows at their places.
-Value GroupQueryAttention::store(Value past, Value now, StringRef what) {
-  now = node.transpose(now, {0, 2, 1, 3});
+Value CachedAttention::store(Value past, Value now, StringRef what) {
   if (!past || node.failed())
     return now;
   AffineExpr count = node.number(cacheHeads), before = node.dims(node.input(3))[2];
-  past = alignDims(node, past, {batch, count, before, size}, "the past " + what + " does not fit the " + what);
+  past = alignDims(node, past, {batch, count, before, node.dims(now)[3]}, "the past " + what + " does not fit the " + what);
   if (node.failed())
     return now;
   node.requireNotNegative(keys - before, "the present is shorter than the past");
   SmallVector<AffineExpr> low(4, node.number(0)), high = low;
   high[2] = nn::simplifyDim(keys - before);
   if (nn::getConstantDim(high[2]) != 0)
-    past = node.pad(past, low, high, PadMode::Constant, node.splat({}, element, 0));
+    past = node.pad(past, low, high, PadMode::Constant, node.splat({}, node.elementType(past), 0));
+  if (!node.failed() && node.elementType(past) != node.elementType(now))
+    (void)node.error("the past " + what + " has another type than the " + what);
+  if (node.failed())
+    return now;
   DimExprs dims = node.dims(now);
   Value at = node.broadcastTo(node.reshape(places, {batch, node.number(1), length, node.number(1)}), dims);
   return node.failed() ? now : node.make<ScatterElementsOp>(past.getType(), past, at, now, 2, ScatterReduction::None);
@@ -257,9 +325,13 @@ LogicalResult GroupQueryAttention::run() {
   normalizeHeads(query, 14);
   normalizeHeads(key, 15);
   places = findPlaces();
-  query = node.transpose(rotate(query), {0, 2, 1, 3});
-  key = store(pastKey, rotate(key), "key");
-  value = store(pastValue, value, "value");
+  Value positions = isRotary && node.optionalInput(9) ? node.input(9) : places;
+  query = node.transpose(rotate(query, 7, positions), {0, 2, 1, 3});
+  key = node.transpose(rotate(key, 7, positions), {0, 2, 1, 3});
+  value = node.transpose(value, {0, 2, 1, 3});
+  Value keyScale = bits ? scaleOf(12, "k_scale") : Value(), valueScale = bits ? scaleOf(13, "v_scale") : Value();
+  key = store(pastKey, bits ? quantize(key, keyScale) : key, "key");
+  value = store(pastValue, bits ? quantize(value, valueScale) : value, "value");
   if (!isRotary)
     for (unsigned input : {7, 8, 9})
       (void)node.optionalInput(input);
@@ -268,6 +340,10 @@ LogicalResult GroupQueryAttention::run() {
   (void)node.result(1, key);
   (void)node.result(2, value);
   scale = scale == 0 ? defaultScale(node, size) : scale;
+  if (bits) {
+    key = dequantize(key, keyScale);
+    value = dequantize(value, valueScale);
+  }
   key = repeatHeads(node, key, node.number(heads));
   value = repeatHeads(node, value, node.number(heads));
   // Without a past the mask is that of the operation.

@@ -3,8 +3,12 @@
 // Version 1 of domain com.microsoft (ONNX Runtime's ContribOperators.md).
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/import/RolledLoops.h"
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
+#include "compiler/import/ops/Sampling.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -190,11 +194,90 @@ static LogicalResult wordConvEmbedding(Node &node) {
   return node.failed() ? failure() : node.result(node.make<SelectOp>(largest.getType(), isWord, largest, zero));
 }
 
+//===- DynamicTimeWarping --------------------------------------------------===//
+
+/// The costs of the cheapest paths to the places of a matrix, one anti-diagonal in a step: what a path comes from, for each step and row: 0 from the row and
+/// column before, 1 from the row before, 2 from the column before.
+static Value traceCosts(Node &node, Value x, AffineExpr rows, AffineExpr columns) {
+  Type i64 = node.builder().getI64Type(), i32 = node.builder().getI32Type(), element = node.elementType(x);
+  AffineExpr zero = node.number(0), one = node.number(1), places = nn::simplifyDim(rows + 1);
+  Value flat = node.reshape(x, {nn::simplifyDim(rows * columns)}), row = node.iota({rows}, 0, i64);
+  Value width = node.broadcastTo(sizeOf(node, columns, i64), {rows});
+  Value never = node.splat({places}, element, HUGE_VAL), border = node.splat({one}, element, HUGE_VAL);
+  Value start = node.concat({node.splat({one}, element, 0), node.splat({rows}, element, HUGE_VAL)}, 0);
+  // Carried are the costs along the last two diagonals, by rows with one before the first.
+  auto body = [&](AffineExpr step, ArrayRef<Value> carried) -> FailureOr<SmallVector<Value>> {
+    Value both = node.slice(carried[0], 0, zero, rows), above = node.slice(carried[1], 0, zero, rows), before = node.slice(carried[1], 0, one, rows);
+    auto isBest = [&](Value a, Value b, Value c) { return node.binary<AndOp>(node.compare<LessOp>(a, b), node.compare<LessOp>(a, c)); };
+    auto choose = [&](Value condition, Value then, Value otherwise) { return node.make<SelectOp>(then.getType(), condition, then, otherwise); };
+    auto from = [&](double number) { return node.splat({rows}, i32, number); };
+    Value isBoth = isBest(both, above, before), isAbove = isBest(above, both, before);
+    Value column = node.binary<SubOp>(node.broadcastTo(sizeOf(node, step, i64), {rows}), row);
+    Value isInside = node.binary<AndOp>(node.compare<GreaterEqualOp>(column, node.splatLike(column, 0)), node.compare<LessOp>(column, width));
+    Value at = choose(isInside, node.binary<AddOp>(node.binary<MulOp>(row, width), column), node.splatLike(column, 0));
+    if (node.failed())
+      return failure();
+    Value own = node.make<GatherOp>(node.type({rows}, element), flat, at, 0);
+    Value cost = node.binary<AddOp>(choose(isBoth, both, choose(isAbove, above, before)), own);
+    cost = choose(isInside, cost, node.splatLike(cost, HUGE_VAL));
+    return SmallVector<Value>{carried[1], node.concat({border, cost}, 0), choose(isBoth, from(0), choose(isAbove, from(1), from(2)))};
+  };
+  SmallVector<Value> results;
+  if (node.failed() || failed(buildLoop(node, nn::simplifyDim(rows + columns - 1), {start, never}, {0}, body, results)) || results.empty())
+    return {};
+  return results.back();
+}
+
+/// The cheapest path through a matrix from its first to its last element: the rows of its places, and their columns [2, length].
+static LogicalResult dynamicTimeWarping(Node &node) {
+  Value x = node.input(0);
+  DimExprs dims = node.dims(x);
+  if (dims.size() == 3 && !node.unify(dims[0], node.number(1), "the input has several matrices, expected one"))
+    return failure();
+  AffineExpr rows = dims[dims.size() - 2], columns = dims.back(), one = node.number(1), zero = node.number(0);
+  node.requireNotNegative(rows - 1, "the input has no rows");
+  node.requireNotNegative(columns - 1, "the input has no columns");
+  Value trace = node.failed() ? Value() : traceCosts(node, x, rows, columns);
+  if (!trace)
+    return failure(node.failed());
+  Type i64 = node.builder().getI64Type(), i32 = node.builder().getI32Type();
+  AffineExpr steps = nn::simplifyDim(rows + columns - 1);
+  trace = node.reshape(trace, {nn::simplifyDim(steps * rows)});
+  Value width = node.reshape(sizeOf(node, rows, i64), {one}), end = node.reshape(sizeOf(node, nn::simplifyDim(columns - 1), i64), {one});
+  // Back from the last place, until one of its numbers is below 0.
+  Value isOn = node.splat({}, node.builder().getI1Type(), 1);
+  auto body = [&](AffineExpr, ArrayRef<Value> carried) -> FailureOr<SmallVector<Value>> {
+    Value row = node.slice(carried[0], 0, zero, one), column = node.slice(carried[0], 0, one, one);
+    Value at = node.binary<AddOp>(node.binary<MulOp>(node.binary<AddOp>(row, column), width), row);
+    if (node.failed())
+      return failure();
+    Value from = node.make<GatherOp>(node.type({one}, i32), trace, at, 0);
+    auto back = [&](Value place, double other) {
+      Value isStill = node.compare<EqualOp>(from, node.splatLike(from, other));
+      return node.binary<AddOp>(node.binary<SubOp>(place, 1.0), node.cast(isStill, i64));
+    };
+    Value next = node.concat({back(row, 2), back(column, 1)}, 0);
+    Value least = node.reduce(ReduceKind::Min, next, {0}, /*keep=*/false);
+    return SmallVector<Value>{node.compare<GreaterEqualOp>(least, node.splatLike(least, 0)), next, node.cast(carried[0], i32)};
+  };
+  SmallVector<Value> results;
+  Value last = node.concat({node.binary<SubOp>(width, 1.0), end}, 0);
+  if (node.failed() || failed(buildLoop(node, steps, {last}, {0}, body, results, isOn)) || results.empty())
+    return failure(node.failed());
+  Value path = results.back();
+  AffineExpr length = node.dims(path)[0];
+  Value order = node.binary<SubOp>(node.broadcastTo(sizeOf(node, nn::simplifyDim(length - 1), i64), {length}), node.iota({length}, 0, i64));
+  if (node.failed())
+    return failure();
+  return node.result(node.transpose(node.make<GatherOp>(path.getType(), path, order, 0), {1, 0}));
+}
+
 ArrayRef<Operator> getContribSignalOperators() {
   static const Operator rows[] = {
       {"CDist", 1, Elements::Float, cDist, INT64_MAX, "com.microsoft"},
       {"ComplexMul", 1, Elements::Float, complexMul<false>, INT64_MAX, "com.microsoft"},
       {"ComplexMulConj", 1, Elements::Float, complexMul<true>, INT64_MAX, "com.microsoft"},
+      {"DynamicTimeWarping", 1, Elements::Float, dynamicTimeWarping, INT64_MAX, "com.microsoft"},
       {"IsAllFinite", 1, Elements::Float, isAllFinite, INT64_MAX, "com.microsoft"},
       {"MurmurHash3", 1, Elements::Number, murmurHash3, INT64_MAX, "com.microsoft"},
       {"NGramRepeatBlock", 1, Elements::Integer, ngramRepeatBlock, INT64_MAX, "com.microsoft"},

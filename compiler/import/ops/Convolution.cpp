@@ -62,10 +62,10 @@ static int64_t readGroups(Node &node) {
 }
 
 /// Groups have as many channels each, which a run asks where it alone knows their number.
-static void requireWhole(Node &node, AffineExpr channels, int64_t groups, StringRef what) {
+static void requireWhole(Node &node, AffineExpr channels, int64_t groups) {
   AffineExpr left = nn::simplifyDim(channels % groups);
   if (!nn::getConstantDim(left))
-    node.requireNotNegative(-left, "the " + what + " are no multiple of the groups");
+    node.requireNotNegative(-left, "the output channels are no multiple of the groups");
 }
 
 Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoints> zeros) {
@@ -88,7 +88,7 @@ Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoin
     return fail("weight has " + Twine(*perGroup * groups) + " input channels in " + Twine(groups) + " groups, but the input has " + Twine(*inChannels));
   if (outChannels && *outChannels % groups)
     return fail(Twine(*outChannels) + " output channels are not a multiple of " + Twine(groups) + " groups");
-  requireWhole(node, shape[0], groups, "output channels");
+  requireWhole(node, shape[0], groups);
   if (!zeros && node.elementType(x) != node.elementType(weight))
     return fail("input and weight have different element types");
   if (!node.unify(in[1], shape[1] * groups, "input channels differ from the weight's"))
@@ -170,12 +170,19 @@ static LogicalResult transposeConvolution(Node &node, Value bias, const std::opt
   for (size_t i = 0; i < spatial; ++i)
     if (extra[i] >= std::max(window->strides[i], window->dilations[i]))
       return node.error("output_padding has " + Twine(extra[i]) + ", expected less than the stride or dilation of its axis");
-  if (auto channels = nn::getConstantDim(shape[0]); channels && *channels % groups)
+  constexpr StringRef mismatch = "the weight has a different number of input channels than the input";
+  if (nn::getConstantDim(in[1]) && !nn::getConstantDim(shape[0]) && node.unify(in[1], shape[0], mismatch)) {
+    shape[0] = in[1];
+    weight = node.reshape(weight, shape);
+  }
+  auto channels = nn::getConstantDim(shape[0]);
+  if (!channels || !nn::getConstantDim(shape[1]))
+    return node.unsupported("a weight with a symbolic number of channels", "make the dimension static with --dim");
+  if (*channels % groups)
     return node.error(Twine(*channels) + " input channels are not a multiple of " + Twine(groups) + " groups");
-  requireWhole(node, shape[0], groups, "input channels");
   if (isSame || outputShape)
     padToShape(node, *window, in, extra, outputShape, automatic == "SAME_UPPER" || (node.opset < 11 && !isSame));
-  if (!node.unify(in[1], shape[0], "the weight has a different number of input channels than the input"))
+  if (!node.unify(in[1], shape[0], mismatch))
     return failure();
   in[1] = shape[0];
   x = node.reshape(x, in);

@@ -1,10 +1,12 @@
 //===- Pooling.cpp - Pools over windows and over everything ------------------===//
 #include "compiler/import/ops/Pooling.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Sampling.h"
 #include "compiler/import/ops/Window.h"
 #include "dialects/nn/ConstantData.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -144,6 +146,93 @@ static LogicalResult maxPool(Node &node) {
   return node.result(node.make<MaxPoolOp>(pool->second, x, w.kernel, w.strides, w.dilations, w.pads, Layout::ChannelsFirst));
 }
 
+//===- MaxpoolWithMask -----------------------------------------------------===//
+
+/// Where an element of x [batch, channels, spatial...] is hidden, as 0 or 1. ONNX Runtime's kernel finds a channel's mask in that of all channels by the
+/// remainder of its place; masks for one channel are those of all. It never hides the first element of several spatial dimensions.
+static Value findHidden(Node &node, Value x, Value mask) {
+  DimExprs dims = node.dims(x), shape = node.dims(mask);
+  Type i64 = node.builder().getI64Type(), i32 = node.builder().getI32Type();
+  AffineExpr size = nn::getNumElements(ArrayRef(dims).drop_front(2), node.context()), channels = nn::simplifyDim(dims[0] * dims[1]), one = node.number(1);
+  auto count = nn::getConstantDim(nn::simplifyDim(shape[0] * shape[1]));
+  if (!count || *count < 1) {
+    (void)node.unsupported("a mask of a symbolic number of channels, or of none", "make its first two dimensions static with --dim");
+    return mask;
+  }
+  DimExprs rows = {channels, size};
+  Value flat = node.reshape(mask, {nn::simplifyDim(*count * size)}), place = node.broadcastTo(node.iota({one, size}, 1, i64), rows);
+  Value start = node.binary<MulOp>(node.iota({channels, one}, 0, i64), sizeOf(node, size, i64)), at = place;
+  start = node.binary<SubOp>(start, node.binary<MulOp>(node.binary<DivOp>(start, static_cast<double>(*count)), static_cast<double>(*count)));
+  if (*count > 1)
+    at = node.binary<AddOp>(at, node.broadcastTo(start, rows));
+  if (node.failed())
+    return mask;
+  Value picked = *count > 1 ? node.make<GatherOp>(node.type(rows, node.elementType(mask)), flat, at, 0) : node.broadcastTo(flat, rows);
+  Value hidden = node.compare<EqualOp>(picked, node.splatLike(picked, 0));
+  if (dims.size() > 3)
+    hidden = node.binary<AndOp>(hidden, node.compare<GreaterOp>(place, node.splatLike(place, 0)));
+  return node.reshape(node.cast(hidden, i32), dims);
+}
+
+/// The elements of each window along the last dimension, [..., windows, width], of the windows that stand on a border of `filler`.
+static Value takeWindows(Node &node, Value x, const Window &w, AffineExpr windows, double filler) {
+  if (node.failed())
+    return x;
+  DimExprs dims = node.dims(x);
+  size_t last = w.rank() - 1;
+  int64_t axis = static_cast<int64_t>(dims.size()) - 1;
+  SmallVector<AffineExpr> low(dims.size(), node.number(0)), high = low;
+  low.back() = node.number(w.begin(last)), high.back() = node.number(w.end(last));
+  Value padded = node.pad(x, low, high, PadMode::Constant, node.splat({}, node.elementType(x), filler));
+  AffineExpr one = node.number(1), width = node.number(w.kernel[last]);
+  Type i64 = node.builder().getI64Type();
+  Value first = node.binary<MulOp>(node.iota({windows, one}, 0, i64), static_cast<double>(w.strides[last]));
+  Value at = node.binary<AddOp>(node.broadcastTo(first, {windows, width}), node.broadcastTo(node.iota({one, width}, 1, i64), {windows, width}));
+  dims.back() = windows;
+  dims.push_back(width);
+  return node.failed() ? x : node.make<GatherOp>(node.type(dims, node.elementType(x)), padded, at, axis);
+}
+
+/// MaxPool that stops at a hidden element: what lies behind it in a row of the window does not count either. Numbers that are not above the lowest one of
+/// their type do not count.
+static LogicalResult maxPoolWithMask(Node &node) {
+  Value x = node.input(0), mask = node.input(1);
+  node.ignore("storage_order");
+  auto pool = readPool(node, x);
+  if (!pool || !node.expectRank(mask, node.rank(x), "the mask"))
+    return failure();
+  const Window &w = pool->first;
+  DimExprs dims = node.dims(x), shape = node.dims(mask), out = nn::getDims(pool->second);
+  for (size_t d = 2; d < dims.size(); ++d)
+    if (!node.unify(dims[d], shape[d], "the mask does not fit the input: dimensions"))
+      return failure();
+  if (w.rank() > 3)
+    return node.unsupported("more than three spatial dimensions", "ONNX Runtime takes one to three");
+  double lowest = -std::numeric_limits<float>::max();
+  Value hidden = findHidden(node, x, mask);
+  if (node.failed())
+    return failure();
+  x = node.make<SelectOp>(x.getType(), node.compare<GreaterOp>(x, node.splatLike(x, lowest)), x, node.splatLike(x, lowest));
+  hidden = takeWindows(node, hidden, w, out.back(), 0);
+  x = takeWindows(node, x, w, out.back(), lowest);
+  if (node.failed())
+    return failure();
+  int64_t along = node.rank(x) - 1;
+  Value before = node.make<CumulativeOp>(hidden.getType(), ReduceKind::Sum, hidden, along, /*exclusive=*/false, /*reverse=*/false);
+  Value counted = node.make<SelectOp>(x.getType(), node.compare<EqualOp>(before, node.splatLike(before, 0)), x, node.splatLike(x, lowest));
+  Value rows = node.reduce(ReduceKind::Max, counted, {along}, /*keep=*/false);
+  if (w.rank() == 1 || node.failed())
+    return node.failed() ? failure() : node.result(rows);
+  // The other dimensions.
+  size_t last = w.rank() - 1;
+  SmallVector<int64_t> kernel(w.kernel), strides(w.strides), pads(w.pads), ones(w.rank(), 1);
+  kernel[last] = strides[last] = 1;
+  pads[last] = pads[2 * last + 1] = 0;
+  return node.result(node.make<MaxPoolOp>(pool->second, rows, kernel, strides, ones, pads, Layout::ChannelsFirst));
+}
+
+//===- Other pools ---------------------------------------------------------===//
+
 /// Elements back at the places that MaxPool's indices name, zeros elsewhere. Indices count in the result that the window gives; a larger
 /// output_shape has zeros after it.
 static LogicalResult maxUnpool(Node &node) {
@@ -252,6 +341,7 @@ ArrayRef<Operator> getPoolingOperators() {
       {"GlobalMaxPool", 1, Elements::Float, globalPool<ReduceKind::Max>},
       {"LpPool", 1, Elements::Float, lpPool},
       {"MaxPool", 1, Elements::Number, maxPool},
+      {"MaxpoolWithMask", 1, Elements::Float, maxPoolWithMask, INT64_MAX, "com.microsoft"},
       {"MaxUnpool", 9, Elements::Float, maxUnpool},
   };
   return rows;

@@ -181,6 +181,65 @@ static LogicalResult stringSplit(Node &node) {
   return node.result(op.getResult());
 }
 
+//===- Tokenizer -----------------------------------------------------------===//
+
+/// The regular expressions of a Tokenizer: separators between tokens, or one for the tokens. One of the empty string, or of any character, are the characters
+/// themselves, also those that '.' leaves out.
+static SmallVector<std::string> readTokenPatterns(Node &node, bool &isBetween, int64_t least) {
+  auto separators = node.findStrings("separators");
+  SmallVector<std::string> patterns;
+  isBetween = separators.has_value();
+  if (separators)
+    patterns.assign(separators->begin(), separators->end());
+  else if (node.hasAttribute("tokenexp"))
+    patterns.push_back(node.getString("tokenexp", ""));
+  node.ignore("tokenexp");
+  if (patterns.empty() || (!isBetween && patterns[0].empty()))
+    (void)node.error("neither 'separators' nor 'tokenexp' has an expression");
+  if (node.failed())
+    return {};
+  if (patterns.size() == 1 && patterns[0] == (isBetween ? "" : ".")) {
+    isBetween = false;
+    if (least > 1)
+      (void)node.error("attribute 'mincharnum' is " + Twine(least) + ", and the tokens are single characters");
+    return {".|\n"};
+  }
+  for (const std::string &pattern : patterns) {
+    std::string reason;
+    auto automaton = compileRegex(pattern, reason);
+    if (!automaton)
+      (void)node.unsupported("the pattern '" + pattern + "': " + reason, "write it with what docs/generated/NN.md lists for nn.string_match");
+    else if (automaton->hasConditions)
+      (void)node.unsupported("the pattern '" + pattern + "' looks at what is around a match", "write it without '^', '$', '\\b' and '\\B'");
+    else if (isBetween && automaton->acceptsNothing())
+      (void)node.unsupported("the separator '" + pattern + "' may be empty", "write it so that it has a character");
+  }
+  return patterns;
+}
+
+static LogicalResult tokenizer(Node &node) {
+  Value x = node.input(0);
+  bool isMarked = node.requireInt("mark") != 0, isBetween = false;
+  int64_t least = node.requireInt("mincharnum"), room = node.limits().stringParts + 2 * isMarked;
+  if (!node.hasAttribute("pad_value"))
+    return node.error("attribute 'pad_value' is missing");
+  std::string padding = node.getString("pad_value", "");
+  if (!node.failed() && node.rank(x) != 1 && node.rank(x) != 2)
+    return node.error("the input has rank " + Twine(node.rank(x)) + ", expected [C] or [N, C]");
+  SmallVector<std::string> patterns = readTokenPatterns(node, isBetween, least);
+  if (node.failed() || node.isUnsupported())
+    return failure(node.failed());
+  AffineExpr longest = node.computedDim(node.number(room), node.outputName(0) + "_tokens");
+  DimExprs dims = node.dims(x);
+  dims.push_back(longest);
+  RankedTensorType type = node.type(dims, node.elementType(x));
+  if (node.failed())
+    return failure();
+  return node.result(StringTokenizeOp::create(node.builder(), node.loc, type, countType(node), x, textList(node, patterns), isBetween, least, padding, isMarked,
+                                              room, positionOf(longest))
+                         .getResult());
+}
+
 //===- LabelEncoder --------------------------------------------------------===//
 
 /// A list of values, and the one for keys that are none of the list.
@@ -318,6 +377,7 @@ ArrayRef<Operator> getStringOperators() {
       {"StringConcat", 20, Elements::String, stringConcat},
       {"StringNormalizer", 10, Elements::String, stringNormalizer},
       {"StringSplit", 20, Elements::String, stringSplit},
+      {"Tokenizer", 1, Elements::String, tokenizer, INT64_MAX, "com.microsoft"},
   };
   return rows;
 }

@@ -1036,6 +1036,46 @@ func.func @string_parts(%x: tensor<2xi128>) {
 
 // -----
 
+func.func @tokens_of_two_patterns(%x: tensor<2xi128>) {
+  // expected-error @below {{has 2 patterns and tokens of at least 1 characters, expected one pattern and character}}
+  %0, %1 = nn.string_tokenize %x ["a", "b"] least 1 padding "" room 8 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @tokens_at_edges(%x: tensor<2xi128>) {
+  // expected-error @below {{has the pattern '^a': '^', '$', '\b' and '\B' are not supported in parts of a string}}
+  %0, %1 = nn.string_tokenize %x ["^a"] least 1 padding "" room 8 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @tokens_between_nothing(%x: tensor<2xi128>) {
+  // expected-error @below {{has the pattern 'a*': a separator that may be empty}}
+  %0, %1 = nn.string_tokenize %x between ["a*"] least 1 padding "" room 8 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @tokens_broken(%x: tensor<2xi128>) {
+  // expected-error @below {{has the pattern '(a'}}
+  %0, %1 = nn.string_tokenize %x ["(a"] least 1 padding "" room 8 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @tokens_size(%x: tensor<2xi128>) {
+  // expected-error @below {{dimension 1 of the result is 3, expected s0}}
+  %0, %1 = nn.string_tokenize %x ["a"] least 1 padding "" room 8 counts 0 : tensor<2xi128> -> tensor<2x3xi128>, tensor<1xi64>
+  return
+}
+
+// -----
+
 func.func @fourier_table(%x: tensor<2x8x1xf32>, %t: tensor<15xf32>) {
   // expected-error @below {{has a table of 'tensor<15xf32>', expected 16 elements}}
   %0 = nn.fourier %x, %t length 8 : tensor<2x8x1xf32>, tensor<15xf32> -> tensor<2x5x2xf32>

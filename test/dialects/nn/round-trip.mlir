@@ -375,6 +375,8 @@ func.func @random() {
 // CHECK: nn.string_filter %{{.*}} without ["the", "a"] case counts 3 : tensor<2xi128>
 // CHECK: nn.string_split %{{.*}} at "." splits 9 room 10 counts 4 : tensor<2xi128>
 // CHECK: nn.gather %{{.*}} : tensor<2xi128>
+// CHECK: nn.string_tokenize %{{.*}} between [" ", ","] least 2 padding "#" marks room 10 counts 5 : tensor<2xi128>
+// CHECK: nn.string_tokenize %{{.*}} ["[a-z]+"] least 1 padding "" room 8 counts 6 : tensor<2xi128>
 func.func @strings(%x: tensor<2xi128>, %i: tensor<3xi64>) {
   %0 = nn.strings ["a", "b"] : tensor<2xi128>
   %1 = nn.string_equal %x, %0 : tensor<2xi128> -> tensor<2xi1>
@@ -387,6 +389,10 @@ func.func @strings(%x: tensor<2xi128>, %i: tensor<3xi64>) {
   %15, %16, %17 = nn.string_split %x at "." splits 9 room 10 counts 4 : tensor<2xi128>
     -> tensor<2x?xi128, #nn.dims<()[s0, s1, s2, s3, s4] -> (2, s4)>>, tensor<2xi64>, tensor<1xi64>
   %18 = nn.gather %x, %i axis 0 : tensor<2xi128>, tensor<3xi64> -> tensor<3xi128>
+  %19, %20 = nn.string_tokenize %x between [" ", ","] least 2 padding "#" marks room 10 counts 5
+    : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0, s1, s2, s3, s4, s5] -> (2, s5)>>, tensor<1xi64>
+  %21, %22 = nn.string_tokenize %x ["[a-z]+"] least 1 padding "" room 8 counts 6
+    : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0, s1, s2, s3, s4, s5, s6] -> (2, s6)>>, tensor<1xi64>
   return
 }
 

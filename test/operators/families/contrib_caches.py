@@ -18,6 +18,18 @@ def rotated(x, cosine, sine, at, interleaved):
     return np.concatenate([join(*pairs), rest], -1)
 
 
+def unpacked(stored, bits):
+    """The whole numbers of a quantized cache, in pairs of 4 bits or bytes."""
+    if bits == 8:
+        return stored.astype(np.longdouble)
+    return np.stack([stored & 15, stored >> 4], -1).reshape(*stored.shape[:-1], -1).astype(np.longdouble) - 8
+
+
+def stored_as(numbers, bits):
+    whole = numbers.astype("i4")
+    return whole.astype("i1") if bits == 8 else (whole[..., ::2] + 8 + (whole[..., 1::2] + 8) * 16).astype("u1")
+
+
 class Sequences:
     """How many tokens each batch entry has, before and in this call, and in which buffers."""
 
@@ -81,9 +93,22 @@ def group_query_attention(g):
         positions = Tensor(s.at.astype("i8"), "i64", False) if s.form == "shared" and g.chance(0.3) else None
         query, key = (rotated(x, cosine.wide, sine.wide, s.at, interleaved) for x in (query, key))
     query, key, value = (x.transpose(0, 2, 1, 3) for x in (query, key, value))
-    caches = [g.tensor(g.type, (s.batch, cache_heads, s.buffer, size), "normal", False) for _ in range(2)] if s.buffer else [None, None]
-    key, value = (s.join(cache and cache.wide, x) for cache, x in zip(caches, (key, value)))
-    present = [key, value]
+    bits, scales, quantized = g.pick([0, 0, 4, 8]) if s.buffer else 0, [None, None], {}
+    if bits:
+        kinds = [g.pick(["PER_TENSOR", "PER_CHANNEL"])] * 2
+        sizes = [(1,) if kind == "PER_TENSOR" else (1, cache_heads, 1, size) for kind in kinds]
+        scales = [Tensor((g.random.uniform(0.5, 2, shape) / 2 ** (bits - 3)).astype("f4"), "f32", g.chance(0.7)) for shape in sizes]
+        caches = [Tensor(g.values("u8" if bits == 4 else "i8", (s.batch, cache_heads, s.buffer, size * bits // 8), "wide"), "u8" if bits == 4 else "i8", False) for _ in range(2)]
+        key, value = ((x / scale.wide.reshape((1,) * 4 if scale.array.size == 1 else scale.shape)) for x, scale in zip((key, value), scales))
+        key, value = (np.clip(np.rint(x), -(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for x in (key, value))
+        numbers = [unpacked(cache.array, bits) for cache in caches]
+        present = [s.join(number, x) for number, x in zip(numbers, (key, value))]
+        key, value = (x * scale.wide.reshape((1,) * 4 if scale.array.size == 1 else scale.shape) for x, scale in zip(present, scales))
+        quantized = {"k_quant_type": kinds[0], "v_quant_type": kinds[1], "kv_cache_bit_width": bits}
+    else:
+        caches = [g.tensor(g.type, (s.batch, cache_heads, s.buffer, size), "normal", False) for _ in range(2)] if s.buffer else [None, None]
+        key, value = (s.join(cache and cache.wide, x) for cache, x in zip(caches, (key, value)))
+        present = [key, value]
     group = heads // cache_heads
     key, value = key.repeat(group, 1), value.repeat(group, 1)
     scale = float(np.float32(g.pick([0.1, 0.5]))) if g.chance(0.3) else None
@@ -114,10 +139,14 @@ def group_query_attention(g):
     unused, padding = s.unused()
     scalar = Tensor(np.array(s.total, "i4"), "i32", s.form != "shared" or g.chance(0.5))
     ends = Tensor((s.ends - 1).astype("i4"), "i32", False)
-    inputs = [*given, *caches, ends, scalar, cosine, sine, positions, more, sink]
+    inputs = [*given, *caches, ends, scalar, cosine, sine, positions, more, sink, *scales]
     while inputs[-1] is None:
         inputs.pop()
     outputs = [Expected(join(exact), g.type, 2, join(room), np.broadcast_to(padding, join(exact).shape))]
-    outputs += [Expected(x, g.type, 1, abs(x).max() * unit(g.type) * 4, np.broadcast_to(unused, x.shape)) for x in present]
+    if bits:
+        stored = [stored_as(x, bits) for x in present]
+        outputs += [Expected(x, "u8" if bits == 4 else "i8", 0, 0, np.broadcast_to(unused, x.shape)) for x in stored]
+    else:
+        outputs += [Expected(x, g.type, 1, abs(x).max() * unit(g.type) * 4, np.broadcast_to(unused, x.shape)) for x in present]
     return g.case(inputs, *outputs, num_heads=heads, kv_num_heads=cache_heads, do_rotary=int(rotary) if rotary or g.chance(0.3) else None, scale=scale,
-                  rotary_interleaved=int(interleaved) if rotary else None, local_window_size=window, softcap=softcap, smooth_softmax=smooth)
+                  rotary_interleaved=int(interleaved) if rotary else None, local_window_size=window, softcap=softcap, smooth_softmax=smooth, **quantized)

@@ -51,6 +51,29 @@ def nhwc_max_pool(g):
     return g.case([x], Expected(last(exact).astype(x.array.dtype), g.type), **window.attributes())
 
 
+@contrib("MaxpoolWithMask", types=["f32"])
+def max_pool_with_mask(g):
+    """No text says what it does: these are the loops of ONNX Runtime's kernel, in which a hidden element ends its row of the window."""
+    window = Window(g, spatial_sizes(g, elements=60), dilated=False)
+    batch, channels, size = g.integer(1, 2), g.integer(1, 3), int(np.prod(window.sizes))
+    x = g.tensor("f32", (batch, channels, *window.sizes), g.pick(["normal", "special"]))
+    masks = g.pick([(1, 1), (1, 1), (batch, channels), (1, channels)])
+    mask = Tensor((g.random.random((*masks, *window.sizes)) < g.pick([0.5, 0.9])).astype("i4") * g.pick([1, 3]), "i32")
+    lowest, flat = -np.finfo("f4").max, mask.array.reshape(-1)
+    exact = np.full((batch * channels, *window.out), lowest, "f4")
+    for c, *place in np.ndindex(*exact.shape):
+        at = [[cell for cell in window.places(axis)[place[axis]] if 0 <= cell < window.sizes[axis]] for axis in range(len(window.sizes))]
+        for row in np.ndindex(*map(len, at[:-1])):
+            for last_cell in at[-1]:
+                cell = tuple(at[axis][step] for axis, step in enumerate(row)) + (last_cell,)
+                number = int(np.ravel_multi_index(cell, window.sizes))
+                if (number > 0 or len(window.sizes) == 1) and flat[c * size % (masks[0] * masks[1]) + number] == 0:
+                    break
+                value = x.array.reshape(-1, *window.sizes)[(c, *cell)]
+                exact[(c, *place)] = value if value > exact[(c, *place)] else exact[(c, *place)]
+    return g.case([x, mask], Expected(exact.reshape(batch, channels, *window.out), "f32"), **window.attributes(dilations=False))
+
+
 @contrib("GroupNorm", "SkipGroupNorm", types=["f32", "f32", "f16"], weight=2)
 def group_norm(g):
     groups, each = g.integer(1, 4), g.integer(1, 6)

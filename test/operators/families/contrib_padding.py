@@ -62,10 +62,12 @@ def packed_attention(g):
     return g.case([*inputs, offsets, ends] + ([more] if more else []), Expected(rows(exact), "f32", 2, rows(slack) * 2 + room * 2.0**-22), num_heads=heads)
 
 
-@contrib("DecoderMaskedMultiHeadAttention", types=["f32"], weight=2)
+@contrib("DecoderMaskedMultiHeadAttention", "MultiHeadAttention", types=["f32"], weight=2)
 def decoder_attention(g):
+    """One token behind a past; MultiHeadAttention with a buffer that past and present share."""
+    is_decoder = g.op.startswith("Decoder")
     batch, heads, size = g.integer(1, 3), g.integer(1, 3), g.pick([1, 4, 8, 16])
-    form = g.pick(["packed", "self", "cross"])
+    form = g.pick(["packed", "self", "cross"]) if is_decoder else "self"
     draw = lambda *shape: g.tensor("f32", shape, "normal", False)
     past = g.integer(1, 6) if form != "cross" else 0
     bias = g.tensor("f32", (3 * heads * size,), "normal", True) if g.chance(0.4) and form != "cross" else None
@@ -82,27 +84,39 @@ def decoder_attention(g):
     key, value = flat[1:] if form == "cross" else (apart(part, heads) for part in flat[1:])
     caches = [None, None]
     # A buffer that past and present share: ONNX Runtime's CPU has that only.
-    room = g.integer(1, 4) if past and g.chance(0.6) else 0
+    room = g.integer(1, 4) if past and (g.chance(0.6) or not is_decoder) else 0
+    beams = indirection = None
+    present = (key, value)
     if past and room:
         caches = [draw(batch, heads, past + room, size) for _ in range(2)]
-        key, value = (np.concatenate([cache.wide[:, :, :past], x], 2) for cache, x in zip(caches, (key, value)))
+        present = [np.concatenate([cache.wide[:, :, :past], x], 2) for cache, x in zip(caches, (key, value))]
+        if g.chance(0.4):
+            # Of the rows of an entry, each reads places of the past from a beam's.
+            beams = g.pick([1, batch])
+            indirection = Tensor(g.random.integers(0, beams, (batch // beams, beams, past + room)).astype("i4"), "i32", False)
+        rows = np.arange(batch)[:, None] if beams is None else (np.arange(batch) // beams * beams)[:, None] + indirection.array.reshape(batch, -1)[:, :past]
+        read = lambda cache: cache.wide[rows, :, np.arange(past)].transpose(0, 2, 1, 3)
+        key, value = (np.concatenate([read(cache), x], 2) for cache, x in zip(caches, (key, value)))
     elif past:
         caches = [draw(batch, heads, past, size) for _ in range(2)]
-        key, value = (np.concatenate([cache.wide, x], 2) for cache, x in zip(caches, (key, value)))
+        key, value = present = [np.concatenate([cache.wide, x], 2) for cache, x in zip(caches, (key, value))]
     keys = key.shape[2]
     mask, added = None, np.zeros((1, 1, 1, 1))
     if form != "cross" and g.chance(0.4):
         keep = g.random.random((batch, keys)) < 0.7
         keep[:, 0] = True
         mask, added = Tensor(keep.astype("i4"), "i32", False), np.where(keep, 0, -10000.0)[:, None, None]
-    more = draw(g.pick([1, batch]), g.pick([1, heads]), 1, keys) if form != "cross" and g.chance(0.3) else None
+    # ONNX Runtime mixes up the biases of beams.
+    more = draw(1 if indirection else g.pick([1, batch]), g.pick([1, heads]), 1, keys) if form != "cross" and g.chance(0.3) else None
     exact, slack = attend(g, query, key, value, added + (more.wide if more else 0), 1 / np.sqrt(np.longdouble(size)), past, False, 8)
-    inputs = [*given, mask, more, *caches, Tensor(np.array([past], "i4"), "i32", False) if room else None, None, None, bias]
+    length = Tensor(np.array([past], "i4"), "i32", False) if room else None
+    width = Tensor(np.array([beams], "i4"), "i32") if beams else None
+    inputs = [*given, mask, more, *caches, length, width, indirection, bias] if is_decoder else [*given, bias, mask, more, *caches, length, indirection]
     while inputs[-1] is None:
         inputs.pop()
     outputs = [Expected(exact, "f32", 2, slack)]
     if past:
         behind = [cache.wide[:, :, past + 1 :] if room else cache.wide[:, :, :0] for cache in caches]
         free = np.broadcast_to(np.arange(keys + behind[0].shape[2])[:, None] > past, (batch, heads, keys + behind[0].shape[2], size)) if room else None
-        outputs += [Expected(np.concatenate(pair, 2), "f32", 1, 0, free) for pair in zip((key, value), behind)]
-    return g.case(inputs, *outputs, num_heads=heads, past_present_share_buffer=1 if room else None)
+        outputs += [Expected(np.concatenate(pair, 2), "f32", 1, 0, free) for pair in zip(present, behind)]
+    return g.case(inputs, *outputs, num_heads=heads, past_present_share_buffer=1 if room and is_decoder else None)

@@ -44,6 +44,24 @@ def distances(g):
     return g.case([a, b], Expected(root, g.type, 2, np.where(squares > room, room / np.maximum(root, 1e-30), np.sqrt(room))), metric=metric)
 
 
+@contrib("DynamicTimeWarping", types=["f32"])
+def dynamic_time_warping(g):
+    shape = (g.integer(1, 9), g.integer(1, 9))
+    x = g.tensor("f32", (1, *shape) if g.chance(0.4) else shape, g.pick(["normal", "small", "special"]))
+    costs, numbers = np.full((shape[0] + 1, shape[1] + 1), np.inf, "f4"), x.array.reshape(shape).astype("f4")
+    costs[0, 0], trace = 0, {}
+    for i, j in np.ndindex(*shape):
+        both, above, before = costs[i, j], costs[i, j + 1], costs[i + 1, j]
+        trace[i, j] = (1, 1) if both < above and both < before else (1, 0) if above < both and above < before else (0, 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            costs[i + 1, j + 1] = {(1, 1): both, (1, 0): above, (0, 1): before}[trace[i, j]] + numbers[i, j]
+    path, at = [], (shape[0] - 1, shape[1] - 1)
+    while min(at) >= 0:
+        path.insert(0, at)
+        at = at[0] - trace[at][0], at[1] - trace[at][1]
+    return g.case([x], Expected(np.array(path, "i4").T, "i32"))
+
+
 @contrib("IsAllFinite", types=["f32", "f16", "f64"])
 def is_all_finite(g):
     inputs = [g.tensor(g.type, g.shape(0, 2, zero=False), g.pick(["normal", "normal", "special"])) for _ in range(g.integer(1, 3))]

@@ -118,6 +118,32 @@ def string_split(g):
     return g.case([x], Expected(result, "string"), Expected(np.array([len(parts) for parts in split]).reshape(x.shape), "i64"), delimiter=delimiter, maxsplit=most)
 
 
+def tokens_of(text, separators, expression, least):
+    """What com.microsoft Tokenizer finds in a text."""
+    if separators == [""] or expression == ".":
+        return list(text)
+    if expression:
+        return [token for token in re.findall(expression, text, re.A) if len(token) >= least]
+    parts = [text]
+    for separator in separators:
+        parts = [part for whole in parts for part in re.split(separator, whole) if len(part) >= least]
+    return parts
+
+
+@operator("Tokenizer", types=["string"], since=7, domain="com.microsoft")
+def tokenizer(g):
+    """Patterns whose first match is the longest one, for Python takes the first alternative, and tokens that are long enough or stand alone."""
+    x = words(g, g.shape(1, 2, zero=False, elements=30))
+    separators, expression, least = g.pick([([""], None, 1), (None, ".", 1), ([" "], None, 1), ([","], None, 2), (["X", "b"], None, 1), ([r"[ ,@]+", "a"], None, 2), ([r"\s"], None, 1),
+                                            (None, r"[a-z]+", 1), (None, r"\w+", 1), (None, "[ÄÖß]", 1), (None, r"\d+-?", 1)])
+    marked, padding = int(g.chance(0.4)), g.pick(["", "#", "pad"])
+    rows = [tokens_of(text, separators, expression, least) for text in x.array.reshape(-1).tolist()]
+    longest = max(map(len, rows))
+    rows = [(["\x02", *row, "\x03"] if marked else row) + [padding] * (longest - len(row)) for row in rows]
+    result = np.array(rows if longest else [[] for _ in rows], "U").reshape(*x.shape, longest + 2 * marked if longest else 0)
+    return g.case([x], Expected(result, "string"), mark=marked, mincharnum=least, pad_value=padding, separators=separators, tokenexp=expression)
+
+
 @operator("RegexFullMatch", types=["string"], since=20)
 def regex_full_match(g):
     x = words(g, g.shape(0, 3, zero=False, elements=40))

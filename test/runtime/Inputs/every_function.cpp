@@ -8,6 +8,7 @@
 #include "kiln/partial.h"
 #include "kiln/random.h"
 #include "kiln/strings.h"
+#include "kiln/tokens.h"
 
 using namespace kiln;
 
@@ -102,6 +103,7 @@ void strings(const kiln_string *a, kiln_string *out, int64_t *n, uint8_t *bytes,
   string_filter(a, out, n, 9, a, 1, 0);
   string_split(a, out, n, n + 1, status, 9, 9, 9, a[0]);
   string_order(a, n, n + 9, 9);
+  token_rows(a, out, n, status, 9, 9, table, 256, table, 9, table, 1, table, 1, 1, 1, 1, a[0]);
 }
 
 void decimals(const kiln_string *a, kiln_string *out, double *d, float *f, int64_t *n, uint64_t *u, uint8_t *bytes, int32_t *status) {

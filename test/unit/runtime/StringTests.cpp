@@ -1,6 +1,7 @@
 #include "Level.h"
 
 #include "kiln/strings.h"
+#include "kiln/tokens.h"
 
 #include <string>
 #include <vector>
@@ -102,6 +103,31 @@ Split split(std::initializer_list<const char *> in, const char *delimiter, int64
   string_split(strings.data(), out.data(), result.counts.data(), &most, &result.status, int64_t(strings.size()), room, splits, view(delimiter));
   result.parts = texts(out.data(), int64_t(strings.size()) * most);
   return result;
+}
+
+// An automaton for one space, by hand: rows of states have the next one for other bytes and for a space, and whether the state accepts.
+Texts tokens(std::initializer_list<const char *> in, bool between, int64_t least, bool marks, int64_t room, int64_t &longest, int32_t &status) {
+  std::vector<int32_t> classes(256);
+  classes[' '] = 1;
+  const int32_t next[] = {2, 1, 0, 2, 2, 1, 2, 2, 0}, start = 0, width = 3;
+  auto strings = views(in);
+  std::vector<kiln_string> out(strings.size() * size_t(room));
+  token_rows(strings.data(), out.data(), &longest, &status, int64_t(strings.size()), room, classes.data(), 256, next, 9, &start, 1, &width, 1, between, least, marks,
+             view("#"));
+  return texts(out.data(), int64_t(strings.size()) * longest);
+}
+
+TEST_F(Strings, Tokens) {
+  int64_t longest;
+  int32_t status = KILN_STATUS_OK;
+  EXPECT_EQ(tokens({"ab  c", "\xc3\xa4 "}, true, 1, false, 4, longest, status), (Texts{"ab", "c", "\xc3\xa4", "#"}));
+  EXPECT_EQ(tokens({"ab c", "d"}, true, 2, true, 4, longest, status), (Texts{"\x02", "ab", "\x03", "\x02", "\x03", "#"}));
+  EXPECT_EQ(tokens({" a  "}, false, 1, false, 4, longest, status), (Texts{" ", " ", " "}));
+  EXPECT_EQ(tokens({"", " "}, true, 1, true, 4, longest, status), Texts());
+  EXPECT_EQ(longest, 0);
+  EXPECT_EQ(status, KILN_STATUS_OK);
+  EXPECT_EQ(tokens({"a b c"}, true, 1, false, 2, longest, status), (Texts{"a", "b"}));
+  EXPECT_EQ(status, KILN_STATUS_STRING_ROOM_TOO_SMALL);
 }
 
 // As Python's str.split does.

@@ -2,26 +2,28 @@
 
 import pathlib
 import sys
+import zlib
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 VOCABULARY, HEADS, SIZE, PLACES, LAYERS = 24, 2, 4, 32, 2
 HIDDEN = HEADS * SIZE
-TYPES = {"i4": TensorProto.INT32, "f4": TensorProto.FLOAT}
+TYPES = {"i4": TensorProto.INT32, "f4": TensorProto.FLOAT, "f2": TensorProto.FLOAT16}
 
 
 def value(name, kind, shape):
     return helper.make_tensor_value_info(name, TYPES[kind], shape)
 
 
-def gpt_decoder(seed=5, sharpness=0.7):
-    """A GPT-2 of two layers as ONNX Runtime's converter writes it: embeddings, Attention with past and present, and a layer of four times the width."""
+def gpt_decoder(seed=5, sharpness=0.7, half=False):
+    """A GPT-2 of two layers as ONNX Runtime's converter writes it: embeddings, Attention with past and present, and a layer of four times the width. With
+    `half`, its weights and states are f16."""
     random = np.random.RandomState(seed)
     weights, nodes = [], []
 
     def weight(*shape, scale=0.7):
-        weights.append(numpy_helper.from_array((random.standard_normal(shape) * scale).astype("f4"), f"w{len(weights)}"))
+        weights.append(numpy_helper.from_array((random.standard_normal(shape) * scale).astype("f2" if half else "f4"), f"w{len(weights)}"))
         return weights[-1].name
 
     def node(op, inputs, count=1, **attributes):
@@ -40,10 +42,97 @@ def gpt_decoder(seed=5, sharpness=0.7):
         wide = node("FastGelu", [node("MatMul", [x, weight(HIDDEN, 4 * HIDDEN)]), weight(4 * HIDDEN)])
         x = node("Add", [x, node("MatMul", [wide, weight(4 * HIDDEN, HIDDEN)])])
     nodes.append(helper.make_node("MatMul", [x, weight(HIDDEN, VOCABULARY, scale=sharpness)], ["logits"]))
-    state = lambda name, length: value(name, "f4", [2, "rows", HEADS, length, SIZE])
+    kind = "f2" if half else "f4"
+    state = lambda name, length: value(name, kind, [2, "rows", HEADS, length, SIZE])
     inputs = [value("input_ids", "i4", ["rows", "tokens"]), value("position_ids", "i4", ["rows", "tokens"]), value("attention_mask", "i4", ["rows", "all"])]
     return helper.make_graph(nodes, "decoder", inputs + [state(f"past_{layer}", "past") for layer in range(LAYERS)],
-                             [value("logits", "f4", ["rows", "tokens", VOCABULARY]), *(state(f"present_{layer}", "all") for layer in range(LAYERS))], weights)
+                             [value("logits", kind, ["rows", "tokens", VOCABULARY]), *(state(f"present_{layer}", "all") for layer in range(LAYERS))], weights)
+
+
+class Layers:
+    """The nodes of a graph over weights that have the same numbers by name in each graph."""
+
+    def __init__(self):
+        self.nodes, self.weights = [], {}
+
+    def weight(self, name, *shape, scale=0.7):
+        array = np.random.RandomState(zlib.crc32(name.encode())).standard_normal(shape) * scale
+        return self.constant(name, array.astype("f4"))
+
+    def constant(self, name, array):
+        self.weights[name] = numpy_helper.from_array(np.asarray(array), name)
+        return name
+
+    def node(self, op, *inputs, output=None, **attributes):
+        output = output or f"{op}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [output], **attributes))
+        return output
+
+    def heads(self, x, name, output=None):
+        """[rows, heads, tokens, size] of a projection."""
+        apart = self.node("Reshape", self.node("MatMul", x, self.weight(name, HIDDEN, HIDDEN)), self.constant("apart", np.array([0, -1, HEADS, SIZE])))
+        return self.node("Transpose", apart, perm=[0, 2, 1, 3], output=output)
+
+    def attend(self, query, key, value, added, name):
+        """What [rows, heads, tokens, size] see, projected back."""
+        scores = self.node("Mul", self.node("MatMul", query, self.node("Transpose", key, perm=[0, 1, 3, 2])), self.constant("scale", np.array(SIZE**-0.5, "f4")))
+        seen = self.node("MatMul", self.node("Softmax", self.node("Add", scores, added) if added else scores, axis=-1), value)
+        joined = self.node("Reshape", self.node("Transpose", seen, perm=[0, 2, 1, 3]), self.constant("joined", np.array([0, -1, HIDDEN])))
+        return self.node("MatMul", joined, self.weight(name, HIDDEN, HIDDEN))
+
+    def hide(self, mask):
+        """What is added to scores where a mask [rows, tokens] is 0."""
+        missing = self.node("Sub", self.node("Cast", mask, to=TensorProto.FLOAT), self.constant("one", np.array(1, "f4")))
+        return self.node("Unsqueeze", self.node("Mul", missing, self.constant("far", np.array(1e4, "f4"))), self.constant("middle", np.array([1, 2])))
+
+    def decode(self, ids, pasts, cross, added, first):
+        """The logits of a decoder of one layer; presents get their names. Positions are those behind the past; without one, tokens see those before them."""
+        x = self.node("Gather", self.weight("words", VOCABULARY, HIDDEN, scale=1), ids)
+        key, value = self.heads(x, "self_key", "present_key_self_0" if not pasts else None), self.heads(x, "self_value", "present_value_self_0" if not pasts else None)
+        if pasts:
+            key, value = (self.node("Concat", past, new, axis=2, output=f"present_{name}_self_0") for past, new, name in zip(pasts, (key, value), ("key", "value")))
+        later = None
+        if first:
+            length = self.node("Slice", self.node("Shape", ids), self.constant("at1", np.array([1])), self.constant("at2", np.array([2])))
+            twice = self.node("Concat", length, length, axis=0)
+            triangle = self.constant("triangle", np.triu(np.full((8, 8), -1e4, "f4"), 1))
+            later = self.node("Slice", triangle, self.constant("zeros", np.array([0, 0])), twice)
+        x = self.node("Add", self.node("Neg", x), self.attend(self.heads(x, "self_query"), key, value, later, "self_out"))
+        x = self.node("Add", x, self.attend(self.heads(x, "cross_query"), *cross, added, "cross_out"))
+        x = self.node("Add", x, self.node("MatMul", self.node("Tanh", self.node("MatMul", x, self.weight("up", HIDDEN, 2 * HIDDEN))), self.weight("down", 2 * HIDDEN, HIDDEN)))
+        self.node("MatMul", x, self.weight("logits_of", HIDDEN, VOCABULARY, scale=0.05), output="logits")
+
+    def graph(self, name, inputs, outputs):
+        return helper.make_graph(self.nodes, name, inputs, outputs, list(self.weights.values()))
+
+
+FEATURES = 3
+
+
+def encoder_decoder(form):
+    """An encoder and a decoder of one layer each: t5, whose encoder does the decoder's first step; t5 new, whose encoder does not; whisper."""
+    state = lambda name, length: value(name, "f4", ["rows", HEADS, length, SIZE])
+    selfs = lambda what, length: [state(f"{what}_key_self_0", length), state(f"{what}_value_self_0", length)]
+    crosses = lambda what: [state(f"{what}_key_cross_0", "source"), state(f"{what}_value_cross_0", "source")]
+    logits, hidden = value("logits", "f4", ["rows", "tokens", VOCABULARY]), value("encoder_hidden_states", "f4", ["rows", "source", HIDDEN])
+    ids, mask = value("decoder_input_ids", "i4", ["rows", "tokens"]), value("encoder_attention_mask", "i4", ["rows", "source"])
+    e, has_mask = Layers(), form != "whisper"
+    if has_mask:
+        x = e.node("Gather", e.weight("source_words", VOCABULARY, HIDDEN, scale=1), "encoder_input_ids")
+    else:
+        x = e.node("MatMul", e.node("Transpose", "encoder_input_ids", perm=[0, 2, 1]), e.weight("features", FEATURES, HIDDEN))
+    added = e.hide("encoder_attention_mask") if has_mask else None
+    x = e.node("Add", x, e.attend(e.heads(x, "query"), e.heads(x, "key"), e.heads(x, "value"), added, "out"), output="encoder_hidden_states")
+    cross = [e.heads(x, "cross_key", "present_key_cross_0"), e.heads(x, "cross_value", "present_value_cross_0")]
+    source = value("encoder_input_ids", "i4", ["rows", "source"]) if has_mask else value("encoder_input_ids", "f4", ["rows", FEATURES, "source"])
+    inputs, outputs = [source] + [mask] * has_mask, crosses("present")
+    if form != "t5 new":
+        e.decode("decoder_input_ids", None, cross, added, True)
+        inputs, outputs = inputs + [ids], [logits, hidden] + selfs("present", "tokens") + outputs
+    d = Layers()
+    d.decode("input_ids", ["past_key_self_0", "past_value_self_0"], ["past_key_cross_0", "past_value_cross_0"], d.hide("encoder_attention_mask") if has_mask else None, False)
+    fed = [value("input_ids", "i4", ["rows", 1])] + [mask] * has_mask + [hidden] * (form == "t5") + selfs("past", "past") + crosses("past")
+    return e.graph("encoder", inputs, outputs), d.graph("decoder", fed, [value("logits", "f4", ["rows", 1, VOCABULARY]), *selfs("present", "all")])
 
 
 def search_model(op, order, inputs, outputs, known=(), dims=(), **attributes):

@@ -1,0 +1,74 @@
+"""Searches over a small encoder and decoder, and over a decoder in f16: the sequences are those of ONNX Runtime 1.30, which encoder_search.json has.
+
+Usage: encoder_search.py DIR [--record LIBRARY], where LIBRARY is libonnxruntime.so.1 of that release, writes the file anew. It has no searches in f16: what is
+recorded for these is a decoder in f32. Each entry is recorded by itself, as in beam_search.py.
+"""
+
+import json
+import pathlib
+import sys
+
+import model_run
+import numpy as np
+import search_models
+from beam_search import ORDER
+from greedy_search import PADDING, PROMPT, number
+
+RECORDS = pathlib.Path(__file__).with_name("encoder_search.json")
+OUTPUTS = {"sequences": ("i4", ["rows", "kept", "most"]), "sequences_scores": ("f4", ["rows", "kept"])}
+ORDERS = {"BeamSearch": ORDER, "WhisperBeamSearch": [*ORDER, "decoder_input_ids", "logits_processor", "cross", "extra", "temperature"],
+          "GreedySearch": ["input_ids", "max_length"]}
+# Inputs with a row for each entry.
+ROWS = ("input_ids", "attention_mask", "decoder_input_ids")
+
+
+def cases():
+    """(name, operator, inputs, which of them are constants, symbolic dimensions, attributes and graphs)"""
+    base = {"input_ids": PROMPT, "max_length": number(9), "min_length": number(0), "num_beams": number(3), "num_return_sequences": number(2), "length_penalty": number(1, "f4")}
+    known = ("max_length", "num_beams", "num_return_sequences")
+    t5 = lambda form: dict(zip(("encoder", "decoder"), search_models.encoder_decoder(form)), model_type=1, decoder_start_token_id=2)
+    masked = {**base, "attention_mask": np.array([[0, 1, 1, 1], [0, 0, 1, 1], [1, 1, 1, 1]], "i4"), "repetition_penalty": number(1.3, "f4")}
+    yield "T5, symbolic sizes", "BeamSearch", base, known, {"input_ids": ["batch", "source"]}, {**t5("t5"), "eos_token_id": 4}
+    yield "T5, with a mask", "BeamSearch", masked, known, {}, {**t5("t5 new"), "eos_token_id": 12}
+    spoken = {**base, "input_ids": np.random.RandomState(3).standard_normal((2, search_models.FEATURES, 5)).astype("f4"),
+              "decoder_input_ids": np.array([[2, 7], [3, 9]], "i4"), "temperature": number(0.7, "f4")}
+    whisper = dict(zip(("encoder", "decoder"), search_models.encoder_decoder("whisper")), model_type=2, eos_token_id=4)
+    yield "Whisper", "WhisperBeamSearch", spoken, known, {}, whisper
+    half = lambda half: {"decoder": search_models.gpt_decoder(half=half), "init_decoder": search_models.gpt_decoder(half=half)}
+    yield "in f16, with an init_decoder", "GreedySearch", {"input_ids": PROMPT, "max_length": number(10)}, ("max_length",), {}, half
+
+
+def build(op, inputs, known, dims, attributes):
+    outputs = {"sequences": ("i4", ["rows", "most"])} if op == "GreedySearch" else OUTPUTS
+    return search_models.search_model(op, ORDERS[op], inputs, outputs, known, dims, **{"eos_token_id": 22, "pad_token_id": PADDING, **attributes}), list(outputs)
+
+
+def record(library, op, inputs, known, attributes, folder):
+    """The outputs, each entry by itself."""
+    entries = []
+    for row in range(len(inputs["input_ids"])):
+        own = {name: array[row:row + 1] if name in ROWS else array for name, array in inputs.items()}
+        model, names = build(op, own, known, {}, attributes)
+        entries.append(search_models.run_onnxruntime(library, model, {name: array for name, array in own.items() if name not in known}, names, folder))
+    return [np.concatenate(parts).tolist() for parts in zip(*entries)]
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(exist_ok=True)
+    records = {} if "--record" in sys.argv else json.loads(RECORDS.read_text())
+    for case, op, inputs, known, dims, attributes in cases():
+        make = attributes if callable(attributes) else lambda half: attributes
+        if "--record" in sys.argv:
+            records[case] = record(sys.argv[-1], op, inputs, known, make(False), folder)
+            continue
+        model, names = build(op, inputs, known, dims, make(True))
+        got = model_run.run(folder, model, {name: array for name, array in inputs.items() if name not in known}, names)
+        wrong = [f"{name}: {array.tolist()}, expected {expected}" for name, array, expected in zip(names, got, records[case]) if not np.allclose(array, expected, 1e-4, 1e-4)]
+        print(f"{case}: equal" if not wrong else f"{case}: {'; '.join(wrong)}")
+    if "--record" in sys.argv:
+        RECORDS.write_text("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(parts)}" for name, parts in records.items()) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
