@@ -12,6 +12,7 @@ typedef struct kiln_text {
   size_t length;
 } kiln_text;
 
+/* Adds characters, as many as there is room for. */
 static inline void kiln_add_text(kiln_text *text, const char *more) {
   for (; *more && text->length + 1 < text->size; ++more)
     text->buffer[text->length++] = *more;
@@ -19,6 +20,7 @@ static inline void kiln_add_text(kiln_text *text, const char *more) {
     text->buffer[text->length] = '\0';
 }
 
+/* Adds a number in decimal digits. */
 static inline void kiln_add_number(kiln_text *text, int64_t number) {
   char digits[24];
   size_t at = sizeof digits;
