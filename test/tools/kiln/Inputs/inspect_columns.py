@@ -11,5 +11,5 @@ pseudoterminal.os.close(theirs)
 shown = pseudoterminal.read(ours)
 command.wait()
 lines = (shown.decode() if isinstance(shown, bytes) else shown).splitlines()
-assert any(line.startswith("operator") for line in lines), lines
+assert any(line.startswith("metadata") for line in lines), lines
 print(sum(len(line) > COLUMNS for line in lines), "lines are too long")
