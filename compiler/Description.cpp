@@ -32,10 +32,12 @@ Description describe(const Compilation &compilation, const Signature &signature)
   result.inputs = describeTensors(signature, false);
   result.outputs = describeTensors(signature, true);
   for (const SignatureSymbol &symbol : signature.symbols) {
-    result.dimensions.push_back({symbol.onnxName, symbol.min, symbol.max, symbol.most ? dimText(symbol.most, signature, "") : ""});
+    result.dimensions.push_back({symbol.onnxName, symbol.min, symbol.max, symbol.most ? readableText(symbol.most, signature) : ""});
     std::set<int64_t> special = signature.specialSizes(symbol);
     result.dimensions.back().special.assign(special.begin(), special.end());
   }
+  result.demands = signature.demands;
+  result.metadata = signature.metadata;
   result.workspaceBytes = signature.workspaceBytes.value_or(-1);
   result.weightsBytes = signature.weightsBytes;
   result.operators = compilation.operators;
@@ -132,6 +134,9 @@ static json::Object toJsonOfModel(const Description &description) {
       row["special"] = json::Array(dimension.special);
     dimensions.push_back(std::move(row));
   }
+  json::Array metadata;
+  for (auto &[key, value] : description.metadata)
+    metadata.push_back(json::Object{{"key", jsonText(key)}, {"value", jsonText(value)}});
   return json::Object{{"name", jsonText(description.name)},
                       {"target", jsonText(description.target)},
                       {"needs", std::move(needs)},
@@ -140,6 +145,8 @@ static json::Object toJsonOfModel(const Description &description) {
                       {"inputs", toJson(description.inputs)},
                       {"outputs", toJson(description.outputs)},
                       {"dimensions", std::move(dimensions)},
+                      {"demands", json::Array(map_range(description.demands, jsonText))},
+                      {"metadata", std::move(metadata)},
                       {"weights_bytes", description.weightsBytes},
                       {"workspace_bytes", description.workspaceBytes},
                       {"file_bytes", description.fileBytes},
@@ -226,6 +233,10 @@ static Description readDescription(const json::Object &fields) {
       for (const json::Value &size : *special)
         result.dimensions.back().special.push_back(size.getAsInteger().value_or(0));
   });
+  if (const json::Array *lines = object->getArray("demands"))
+    for (const json::Value &line : *lines)
+      result.demands.push_back(line.getAsString().value_or("").str());
+  forEachRow(*object, "metadata", [&](const json::Object &row) { result.metadata.push_back({getText(row, "key"), getText(row, "value")}); });
   result.weightsBytes = object->getInteger("weights_bytes").value_or(0);
   result.workspaceBytes = object->getInteger("workspace_bytes").value_or(-1);
   if (const json::Object *operators = object->getObject("operators"))

@@ -37,6 +37,10 @@ struct Description {
   std::map<std::string, std::string> needs;
   std::vector<Tensor> inputs, outputs;
   std::vector<Dimension> dimensions;
+  /// What the model demands of its dimensions: "height % 32 == 0 (Add 'p2o.Add.234')".
+  std::vector<std::string> demands;
+  /// The ONNX file's metadata_props.
+  std::vector<std::pair<std::string, std::string>> metadata;
   /// A workspace size of -1 depends on the dimensions.
   int64_t weightsBytes = 0, workspaceBytes = -1, fileBytes = 0;
   std::map<std::string, int64_t> operators;

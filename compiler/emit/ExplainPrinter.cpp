@@ -48,9 +48,9 @@ static std::string printBounds(const SignatureSymbol &symbol) {
 /// A comparison of equal sides, or one with no symbol of its own, would make compilers warn; constraints that always hold are no rules.
 static std::string printExplainDims(const Signature &signature) {
   const std::string &name = signature.name;
-  std::string text = "/* What is wrong with these dimensions: the status that a run with them would end with, and a text that names the dimension, its value, what is\n"
-                     " * expected of it and the ONNX node that demands it. The text is cut to the `size` bytes of `buffer`, which may be NULL, and is empty if\n"
-                     " * nothing is wrong. Only dimensions that depend on the data are not looked at. */\n";
+  std::string text = "/* What is wrong with these dimensions: the status that a run with them would end with, and a text that names the dimension, its\n"
+                     " * value, what is expected of it and the ONNX node that demands it. The text is cut to the `size` bytes of `buffer`, which may be\n"
+                     " * NULL, and is empty if nothing is wrong. Only dimensions that depend on the data are not looked at. */\n";
   text += "static inline kiln_status " + name + "_explain(const " + name + "_dims *dims, char *buffer, size_t size) {\n  if (!dims)\n    return " +
           explain("KILN_STATUS_NULL_POINTER", "dims is NULL") + ";\n";
   for (const SignatureSymbol &symbol : signature.givenSymbols())
@@ -94,10 +94,12 @@ static std::string printExplainRun(const Signature &signature) {
     bool isWorkspace = parameter == "void *workspace";
     parameters += isWorkspace ? "const void *workspace, size_t workspace_size, " : parameter.str() + ", ";
   }
-  std::string text = "/* The same for all arguments of a run, of which it names the first that is wrong: a pointer that is NULL, a workspace that is too small or not\n"
-                     " * aligned, and so on. `workspace_size` is the number of bytes at `workspace`. The contents of inputs are not looked at. */\n";
+  std::string text = "/* The same for all arguments of a run, of which it names the first that is wrong: a pointer that is NULL, a workspace that is too\n"
+                     " * small or not aligned, and so on. `workspace_size` is the number of bytes at `workspace`. The contents of inputs are not\n"
+                     " * looked at. */\n";
   text += "static inline kiln_status " + name + "_explain_run(" + parameters + "char *buffer, size_t size) {\n  kiln_status status;\n";
-  text += "  if (!" + name + "_target())\n    return " + explain("KILN_STATUS_UNSUPPORTED_CPU", "the CPU can run none of the targets: " + signature.target) + ";\n";
+  text += "  if (!" + name + "_target())\n    return " +
+          explain("KILN_STATUS_UNSUPPORTED_CPU", ("the CPU can run none of the targets: " + StringRef(signature.target)).str()) + ";\n";
   if (hasDims)
     text += "  if ((status = " + name + "_explain(dims, buffer, size)) != KILN_STATUS_OK)\n    return status;\n";
   else if (signature.hasDims())

@@ -120,6 +120,13 @@ static std::string printLayouts(const std::vector<SignatureTensor> &tensors, con
   return isAny ? array("char *const ", name + "_layout_table", layouts) : "";
 }
 
+static std::string printMetadata(const Signature &signature) {
+  std::string rows;
+  for (const auto &[key, value] : signature.metadata)
+    rows += "    {" + makeStringLiteral(key) + ", " + makeStringLiteral(value) + "},\n";
+  return rows.empty() ? "" : "const kiln_metadata_entry metadata_table[] = {\n" + rows + "};\n";
+}
+
 std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string text = printTensors(signature.inputs, "input", signature) + printTensors(signature.outputs, "output", signature);
   if (signature.hasDims()) {
@@ -131,7 +138,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string inputQuantization = printQuantization(signature.inputs, "input"), outputQuantization = printQuantization(signature.outputs, "output");
   std::string inputLayouts = printLayouts(signature.inputs, "input"), outputLayouts = printLayouts(signature.outputs, "output");
   std::string outputLabels = printLabels(signature.outputs);
-  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization + inputLayouts + outputLayouts + outputLabels;
+  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization + inputLayouts + outputLayouts + outputLabels +
+          printMetadata(signature);
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
   std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
@@ -159,7 +167,9 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"output_quantization", table(outputQuantization.empty(), "output_quantization_table")},
                                                              {"input_layouts", table(inputLayouts.empty(), "input_layout_table")},
                                                              {"output_layouts", table(outputLayouts.empty(), "output_layout_table")},
-                                                             {"output_labels", table(outputLabels.empty(), "output_labels_table")}};
+                                                             {"output_labels", table(outputLabels.empty(), "output_labels_table")},
+                                                             {"metadata", table(signature.metadata.empty(), "metadata_table")},
+                                                             {"num_metadata", std::to_string(signature.metadata.size())}};
   text += "constexpr kiln_model_info description = {\n";
   for (auto &[field, value] : fields)
     text += "    /*" + field + "*/ " + value + ",\n";

@@ -8,6 +8,7 @@
 
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Constraints.h"
 #include "dialects/nn/NN.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
@@ -140,6 +141,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   signature.flushesSubnormals = module->hasAttr(nn::flushSubnormalsAttrName);
   signature.sequences = nn::getSequences(module);
   signature.symbols = readSymbols(module);
+  signature.metadata = nn::getMetadata(module);
   if (auto sizes = module->getAttrOfType<DenseI64ArrayAttr>(nn::specialSizesAttrName))
     for (auto [symbol, size] : llvm::zip(signature.symbols, sizes.asArrayRef()))
       if (size >= 0)

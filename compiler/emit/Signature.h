@@ -106,6 +106,8 @@ struct Signature {
   /// What a run checks of the symbols that the caller gives, and the same in lines for people.
   std::vector<SizeRule> rules;
   std::vector<std::string> demands;
+  /// The file's metadata_props.
+  std::vector<std::pair<std::string, std::string>> metadata;
   /// A handle: const methods of operations do not exist.
   mutable kernel::EntryOp entry;
   /// The bytes of workspace if known, or else the function that computes them from the symbols.

@@ -1,7 +1,7 @@
 //===- SizeText.cpp - Sizes as people write them ----------------------------===//
 //
-// A model's shape arithmetic gives nested quotients: ((h - 1) floordiv 4) floordiv 8 * 32 + 32. A sum is taken apart into its terms, quotients of quotients become
-// one, and the numbers in a numerator and behind the quotient tell whether it is rounded up: here to ceil_div(h, 32) * 32, which is ceil_to(h, 32).
+// A model's shape arithmetic gives nested quotients: ((h - 1) floordiv 4) floordiv 8 * 32 + 32. A sum is taken apart into its terms, quotients of quotients
+// become one, and the numbers in a numerator and behind the quotient tell whether it is rounded up: here to ceil_div(h, 32) * 32, which is ceil_to(h, 32).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/SizeText.h"

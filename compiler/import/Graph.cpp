@@ -8,6 +8,7 @@
 #include "compiler/import/BodyImporter.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/Constraints.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -38,6 +39,16 @@ static LogicalResult checkSqueezed(SymbolicSizes &sizes, Diagnostics &diagnostic
     if (auto size = nn::getConstantDim(sizes.usePinned(dim)); size && (*size == 1) != llvm::is_contained(squeezed.ones, dim))
       return diagnostics.error("a Squeeze without axes and other nodes do not agree on whether dimension " + nn::formatDim(dim) + " is 1");
   return success();
+}
+
+/// The file's metadata_props for the library's table, which is no place for large values.
+static std::vector<std::pair<std::string, std::string>> readMetadata(const onnx::ModelProto &model) {
+  constexpr size_t mostBytes = size_t(1) << 16;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  for (const auto &entry : model.metadata_props())
+    if (entry.key().size() + entry.value().size() <= mostBytes)
+      metadata.push_back({entry.key(), entry.value()});
+  return metadata;
 }
 
 static LogicalResult importInto(GraphResult &result, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes) {
@@ -81,6 +92,7 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
   std::string name = options.name.empty() ? makeModelName(options.path) : options.name;
   (*result.module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
   sizes.record(*result.module);
+  nn::setMetadata(*result.module, readMetadata(file.model()));
   nn::setSequences(*result.module, signature.listSequences());
   if (failed(mlir::verify(*result.module)))
     return diagnostics.error("internal error: the imported module is not valid: " + body.getVerifierMessage());

@@ -73,6 +73,8 @@ std::string getDataTypeName(int dataType) {
   return dataType != 0 && &type == &getDataType(0) ? "type number " + std::to_string(dataType) : type.name;
 }
 
+int64_t getDataTypeBits(int dataType) { return getDataType(dataType).bits; }
+
 /// The static type of the tensor, after its shape has been checked.
 static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const Limits &limits, MLIRContext *context, std::string &reason) {
   Type element = getStorageType(dataType, context);

@@ -20,6 +20,8 @@ mlir::Type getStorageType(int dataType, mlir::MLIRContext *context);
 
 /// The data type as ONNX spells it, for messages.
 std::string getDataTypeName(int dataType);
+/// The bits of an element in a file; 0 for types that Kiln does not know.
+int64_t getDataTypeBits(int dataType);
 
 /// The tensor as a constant that borrows its bytes from the file where it can. Null with the reason set when it is malformed or unsupported.
 /// Integers of 4 and 2 bits become 8-bit ones.

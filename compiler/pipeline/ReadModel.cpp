@@ -50,7 +50,7 @@ static bool observeValues(const CompileOptions &options, Compilation &result, st
   return runPass(*result.targets.front().module, createObserveValues(observe), errors);
 }
 
-static bool importONNX(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+ImportOptions makeImportOptions(const CompileOptions &options) {
   ImportOptions import;
   import.path = options.model;
   import.name = options.name;
@@ -72,7 +72,11 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
   import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
                       : options.observation.any() ? ImportOptions::Broadcasts::Exact
                                                   : ImportOptions::Broadcasts::Versions;
-  auto imported = importModel(*result.context, import, errors);
+  return import;
+}
+
+static bool importONNX(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  auto imported = importModel(*result.context, makeImportOptions(options), errors);
   if (failed(imported))
     return false;
   result.storage = imported->storage;

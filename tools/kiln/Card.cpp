@@ -75,6 +75,8 @@ static void printModel(raw_ostream &os, const Compilation &model, const Signatur
   printRow(os, "kernels", describeKernels(model));
   for (const SignatureSymbol &symbol : signature.givenSymbols())
     printRow(os, "dimension", symbol.onnxName + ", " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max));
+  for (const std::string &demand : ArrayRef(signature.demands).take_front(6))
+    printRow(os, "demand", demand);
   if (size_t loops = findLoopFallbacks(model).size())
     printRow(os, "slow", std::to_string(loops) + (loops == 1 ? " kernel is" : " kernels are") + " plain loops; --why says why no better one matches");
 }

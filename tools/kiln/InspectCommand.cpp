@@ -1,7 +1,10 @@
 //===- InspectCommand.cpp - kiln inspect: what is inside -------------------===//
 #include "tools/kiln/Commands.h"
+#include "tools/kiln/Card.h"
 #include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/HelpText.h"
 #include "tools/kiln/LibraryFile.h"
+#include "tools/kiln/ModelAdvice.h"
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/ObjectTables.h"
 #include "tools/kiln/OriginCheck.h"
@@ -9,10 +12,15 @@
 #include "compiler/emit/Weights.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/files/Printable.h"
+#include "compiler/import/Import.h"
+#include "compiler/import/ModelSummary.h"
 #include "compiler/kernels/KernelRecord.h"
+#include "compiler/pipeline/ReadModel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Process.h"
+#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -24,41 +32,70 @@ static cl::list<std::string> madeFrom("model",
              "several takes them in order"),
     cl::value_desc("[GRAPH=]MODEL.onnx"), cl::sub(inspectCommand));
 
+static cl::opt<bool> withKernels("kernels", cl::desc("Also print the kernel of each group of operations, and why it was chosen"), cl::sub(inspectCommand));
+
+/// A line, folded if standard output is a terminal; programs find each fact on one line.
+static void printRow(StringRef label, const Twine &text) {
+  constexpr size_t labelWidth = 11;
+  outs() << left_justify(label, labelWidth);
+  std::string words = printable(text.str());
+  if (sys::Process::StandardOutIsDisplayed())
+    printWrapped(outs(), words, labelWidth, labelWidth, getColumns());
+  else
+    outs() << words << "\n";
+}
+
+/// "12345 bytes (12 KiB)".
+static std::string bytesText(int64_t bytes) {
+  return std::to_string(bytes) + " bytes" + (bytes < 1 << 10 ? "" : " (" + sizeText(bytes) + ")");
+}
+
 static void printTensors(StringRef kind, ArrayRef<Description::Tensor> tensors) {
   for (const Description::Tensor &tensor : tensors) {
     std::string range = tensor.range ? formatv(" in [{0}, {1}]", tensor.range->first, tensor.range->second).str() : "";
     std::string quantization = tensor.quantization ? ", " + quantizationText(*tensor.quantization) : "";
     std::string labels = tensor.labels ? ", " + labelsText(*tensor.labels) : "";
-    printLine(outs(), kind + tensor.name + ": " + tensor.type + (tensor.element.empty() ? "" : ", ") + tensor.element + range + quantization + labels +
-                          (tensor.layout.empty() ? "" : ", " + tensor.layout));
+    printRow(kind, tensor.name + ": " + tensor.type + (tensor.element.empty() ? "" : ", ") + tensor.element + range + quantization + labels +
+                       (tensor.layout.empty() ? "" : ", " + tensor.layout));
   }
+}
+
+static void printMetadata(ArrayRef<std::pair<std::string, std::string>> metadata) {
+  constexpr size_t most = 300;
+  for (auto &[key, value] : metadata)
+    printRow("metadata", printable(key) + ": " + printable(value, most));
 }
 
 /// A model, and the sizes of the library that it is alone in.
 static void printModel(const Description &description, bool isAlone) {
   std::string accuracy = description.accuracy == "default" ? "" : ", accuracy " + description.accuracy;
-  printLine(outs(), "model      " + description.name + " for " + description.target + accuracy);
+  printRow("model", description.name + " for " + description.target + accuracy);
+  printMetadata(description.metadata);
   for (const std::string &line : description.rounding)
-    printLine(outs(), "rounding   " + line);
+    printRow("rounding", line);
   for (auto &[target, features] : description.needs)
-    printLine(outs(), "cpu        " + target + " needs " + features);
-  printTensors("input      ", description.inputs);
-  printTensors("output     ", description.outputs);
+    printRow("cpu", target + " needs " + features);
+  printTensors("input", description.inputs);
+  printTensors("output", description.outputs);
   for (const Description::Dimension &dimension : description.dimensions) {
     std::string bounds = dimension.bound.empty() ? std::to_string(dimension.min) + " to " + std::to_string(dimension.max)
                                                  : "computed, at most " + dimension.bound;
     std::string special = join(map_range(dimension.special, [](int64_t size) { return std::to_string(size); }), ", ");
-    printLine(outs(), "dimension  " + dimension.name + " (" + bounds + (special.empty() ? "" : "; alone, too: " + special) + ")");
+    printRow("dimension", dimension.name + " (" + bounds + (special.empty() ? "" : "; alone, too: " + special) + ")");
   }
+  for (const std::string &demand : description.demands)
+    printRow("demand", demand);
   if (isAlone)
-    outs() << "weights    " << description.weightsBytes << " bytes\n";
-  outs() << "workspace  " << (description.workspaceBytes < 0 ? "depends on the dimensions" : std::to_string(description.workspaceBytes) + " bytes") << "\n";
+    printRow("weights", bytesText(description.weightsBytes));
+  printRow("workspace", description.workspaceBytes < 0 ? "depends on the dimensions" : bytesText(description.workspaceBytes));
   if (isAlone)
-    outs() << "file       " << description.fileBytes << " bytes\n";
+    printRow("file", bytesText(description.fileBytes));
   for (auto &[name, count] : description.operators)
-    printLine(outs(), "operator   " + name + " x " + Twine(count));
-  for (const Decision &kernel : description.kernels)
-    printLine(outs(), "kernel     " + toLine(kernel));
+    printRow("operator", name + " x " + Twine(count));
+  if (!withKernels && !description.kernels.empty())
+    printRow("kernels", Twine(description.kernels.size()) + "; --kernels lists them");
+  for (const Decision &kernel : ArrayRef(description.kernels).take_front(withKernels ? description.kernels.size() : 0))
+    printRow("kernel", toLine(kernel));
 }
 
 /// What a library was made from.
@@ -79,20 +116,79 @@ static void printOrigin(const Description &description) {
 static void printDescription(const Description &description) {
   if (description.graphs.empty())
     return printModel(description, /*isAlone=*/true);
-  printLine(outs(), "library    " + description.name + " for " + description.target + ", of " + Twine(description.graphs.size()) + " models");
-  outs() << "weights    " << description.weightsBytes << " bytes\n"
-         << "file       " << description.fileBytes << " bytes\n";
+  printRow("library", description.name + " for " + description.target + ", of " + Twine(description.graphs.size()) + " models");
+  printRow("weights", bytesText(description.weightsBytes));
+  printRow("file", bytesText(description.fileBytes));
   for (const Description &graph : description.graphs) {
     outs() << "\n";
     printModel(graph, /*isAlone=*/false);
   }
 }
 
+//===- Models that do not compile ------------------------------------------===//
+
+static void printFormat(const ModelSummary &summary) {
+  printRow("format", "ONNX, IR version " + Twine(summary.irVersion) + ", opset " + join(summary.opsets, ", ") +
+                         (summary.producer.empty() ? "" : ", made by " + summary.producer));
+}
+
+/// What the file says of itself.
+static void printSummary(const ModelSummary &summary, int64_t fileBytes) {
+  printMetadata(summary.metadata);
+  for (const ModelSummary::Tensor &input : summary.inputs)
+    printRow("input", input.name + ": " + input.type);
+  for (const ModelSummary::Tensor &output : summary.outputs)
+    printRow("output", output.name + ": " + output.type);
+  printRow("weights", bytesText(summary.weightsBytes));
+  printRow("file", bytesText(fileBytes));
+  printRow("nodes", Twine(summary.nodes) + (summary.functions ? ", and " + std::to_string(summary.functions) + " functions" : ""));
+  for (auto &[name, count] : summary.operators)
+    printRow("operator", name + " x " + Twine(count));
+}
+
+static json::Object toJson(const ModelSummary &summary) {
+  auto list = [](ArrayRef<ModelSummary::Tensor> tensors) {
+    json::Array rows;
+    for (const ModelSummary::Tensor &tensor : tensors)
+      rows.push_back(json::Object{{"name", jsonText(tensor.name)}, {"type", jsonText(tensor.type)}});
+    return rows;
+  };
+  json::Array metadata;
+  for (auto &[key, value] : summary.metadata)
+    metadata.push_back(json::Object{{"key", jsonText(key)}, {"value", jsonText(value)}});
+  return json::Object{{"ir_version", summary.irVersion},       {"opsets", json::Array(map_range(summary.opsets, jsonText))},
+                      {"producer", jsonText(summary.producer)}, {"metadata", std::move(metadata)},
+                      {"inputs", list(summary.inputs)},         {"outputs", list(summary.outputs)},
+                      {"weights_bytes", summary.weightsBytes},  {"nodes", summary.nodes}};
+}
+
+/// The model cannot be compiled as it is: what the file says, why, and what would help.
+static int explainRefusal(const CompileOptions &options, const ModelSummary &summary, int64_t fileBytes, ArrayRef<std::string> errors) {
+  std::string missing = findMissingOptions(options, summary);
+  if (wantsJson()) {
+    for (const std::string &error : errors)
+      printError(error);
+    json::Object object = toJson(summary);
+    object["file_bytes"] = fileBytes;
+    object["missing_options"] = jsonText(missing);
+    object["errors"] = json::Array(map_range(errors, jsonText));
+    object["exit_status"] = int(AtFault);
+    printJson(std::move(object));
+    return AtFault;
+  }
+  printFormat(summary);
+  printSummary(summary, fileBytes);
+  if (!missing.empty())
+    printRow("missing", "it compiles with other options, for example " + missing);
+  outs().flush();
+  return report(errors, AtFault);
+}
+
 /// Options of a compile say nothing about a library that is there already: they are refused, not ignored.
 static Error refuseCompileOptions() {
   std::vector<std::string> given;
   for (auto &entry : cl::getRegisteredOptions(inspectCommand))
-    if (entry.second->getNumOccurrences() && !entry.second->isPositional() && !is_contained({"json", "v", "q", "model"}, entry.first))
+    if (entry.second->getNumOccurrences() && !entry.second->isPositional() && !is_contained({"json", "kernels", "v", "q", "model"}, entry.first))
       given.push_back(("--" + entry.first).str());
   llvm::sort(given);
   return given.empty() ? Error::success() : makeError(join(given, ", ") + " cannot change a library; it needs a model, or --model to compare with");
@@ -173,9 +269,19 @@ static int inspectLibrary(const CompileOptions &options) {
   return printLibrary(*library, *comparison, path);
 }
 
+static bool isIR(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
+
 static int inspectModel(CompileOptions options, int64_t fileBytes) {
   Compilation lowered;
   options.stopAfter = "kernel";
+  ModelSummary summary;
+  std::vector<std::string> errors;
+  bool isOnnx = !isIR(options.model) && succeeded(readModelSummary(options.model, summary, errors));
+  if (isOnnx) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    if (failed(importModel(context, makeImportOptions(options), errors)))
+      return explainRefusal(options, summary, fileBytes, errors);
+  }
   if (int status = compileOrReport(options, lowered))
     return status;
   std::vector<Signature> signatures;
@@ -191,10 +297,13 @@ static int inspectModel(CompileOptions options, int64_t fileBytes) {
   auto weightsBytes = placeWeights(modules);
   description.weightsBytes = succeeded(weightsBytes) ? *weightsBytes : 0;
   description.fileBytes = fileBytes;
-  if (wantsJson())
+  if (wantsJson()) {
     printJson(toJson(description));
-  else
-    printDescription(description);
+    return Done;
+  }
+  if (isOnnx)
+    printFormat(summary);
+  printDescription(description);
   return Done;
 }
 

@@ -138,6 +138,17 @@ void readLabels(TableReader &reader, Place table, std::vector<Description::Tenso
   }
 }
 
+void readMetadata(TableReader &reader, Place table, Description &library) {
+  std::optional<Place> rows = reader.follow(table, offsetof(kiln_model_info, metadata));
+  uint64_t count = reader.readInteger(table, offsetof(kiln_model_info, num_metadata), 8).value_or(0);
+  count = rows ? std::min(count, reader.countRows(*rows, sizeof(kiln_metadata_entry))) : 0;
+  for (uint64_t i = 0; i < count && !reader.isSpent(); ++i) {
+    Place row = advance(*rows, i * sizeof(kiln_metadata_entry));
+    std::string key = reader.readString(row, offsetof(kiln_metadata_entry, key));
+    library.metadata.push_back({std::move(key), reader.readString(row, offsetof(kiln_metadata_entry, value))});
+  }
+}
+
 void readSymbols(TableReader &reader, Place table, bool hasBounds, Description &library) {
   auto integer = [&](size_t field) { return reader.readInteger(table, field, 4).value_or(0); };
   uint64_t count = integer(offsetof(kiln_model_info, num_symbols)), computed = hasBounds ? integer(offsetof(kiln_model_info, num_computed)) : 0;
@@ -178,6 +189,8 @@ std::optional<Description> readTable(ObjectTables &object, StringRef symbol, Pla
   }
   if (*size > offsetof(kiln_model_info, output_labels))
     readLabels(reader, table, library.outputs);
+  if (*size > offsetof(kiln_model_info, num_metadata))
+    readMetadata(reader, table, library);
   library.workspaceBytes = int64_t(integer(offsetof(kiln_model_info, workspace_size), 8).value_or(uint64_t(-1)));
   library.weightsBytes = int64_t(integer(offsetof(kiln_model_info, weights_size), 8).value_or(0));
   return reader.isSpent() ? std::nullopt : std::optional(std::move(library));

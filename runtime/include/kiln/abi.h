@@ -230,6 +230,12 @@ typedef struct kiln_labels_info {
   int32_t axis;               /* the dimension with an index for each label; -1 where the elements of the output are such labels */
 } kiln_labels_info;
 
+/* An entry of the ONNX file's metadata_props. Both texts end in a zero. */
+typedef struct kiln_metadata_entry {
+  const char *key;
+  const char *value;
+} kiln_metadata_entry;
+
 /* The signature of a model: constant data with static lifetime, for use in any thread. */
 typedef struct kiln_model_info {
   uint32_t abi_version;
@@ -261,6 +267,9 @@ typedef struct kiln_model_info {
   const char *const *output_layouts; /* the same for outputs */
   /* For classifiers: */
   const kiln_labels_info *output_labels; /* one for each output; NULL if none has labels */
+  /* What the ONNX file says of itself: */
+  const kiln_metadata_entry *metadata; /* its metadata_props in their order; NULL if there are none */
+  int64_t num_metadata;
 } kiln_model_info;
 
 /* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
@@ -275,7 +284,7 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_labels_info) == 8 + 2 * sizeof(void *), "kiln_labels_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 56 + 14 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 64 + 15 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

@@ -125,6 +125,10 @@ int main(int, char **argv) {
 """
 
 
+# What sizes are written with.
+FUNCTIONS = {"max": max, "min": min, "ceil_div": lambda number, by: -(-number // by), "ceil_to": lambda number, by: -(-number // by) * by}
+
+
 class Tensor:
     def __init__(self, row):
         self.name = row["name"]
@@ -132,7 +136,7 @@ class Tensor:
         self.dims = [part.replace(" / ", " // ") for part in re.split(r",(?![^(]*\))", dims) if part]
 
     def shape(self, symbols):
-        return [eval(dim, {"max": max}, symbols) for dim in self.dims]
+        return [eval(dim, FUNCTIONS, symbols) for dim in self.dims]
 
 
 def product(sizes):

@@ -1,0 +1,95 @@
+//===- ModelAdvice.cpp - Options with which a model compiles ----------------===//
+#include "tools/kiln/ModelAdvice.h"
+#include "compiler/import/Import.h"
+#include "compiler/pipeline/ReadModel.h"
+#include "tools/kiln/GivenOptions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "mlir/IR/MLIRContext.h"
+
+using namespace llvm;
+
+namespace kiln {
+
+/// What is tried, in this order: sizes for all dimensions but the first of each input, which is mostly a batch.
+static constexpr int64_t triedSizes[] = {64, 224, 512, 576, 640, 1};
+
+static bool isDynamic(const ModelSummary::Tensor &input) {
+  return any_of(input.dims, [](const auto &dim) { return dim.first < 0; });
+}
+
+/// An input of one integer, such as a sample rate or a flag, on which branches and shapes may depend.
+static bool isNumber(const ModelSummary::Tensor &input) {
+  return input.isInteger && input.hasShape && all_of(input.dims, [](const auto &dim) { return dim.first == 1; });
+}
+
+/// A likely value.
+static std::string guessValue(StringRef name) {
+  std::string lower = name.lower();
+  return lower == "sr" || StringRef(lower).contains("rate") ? "16000" : "1";
+}
+
+namespace {
+struct Trial {
+  ImportOptions import;
+  std::vector<std::string> words;
+};
+} // namespace
+
+static void bindNumbers(const ModelSummary &summary, Trial &trial) {
+  for (const ModelSummary::Tensor &input : summary.inputs)
+    if (isNumber(input) && trial.import.bindings.try_emplace(input.name, guessValue(input.name)).second)
+      trial.words.push_back("--bind " + quoteForShell(input.name + "=" + guessValue(input.name)));
+}
+
+/// Dimensions of one name have one size, so the first input that has a name decides.
+static void fixShapes(const ModelSummary &summary, int64_t size, Trial &trial) {
+  std::map<std::string, int64_t> named;
+  for (const ModelSummary::Tensor &input : summary.inputs) {
+    if (!isDynamic(input) || trial.import.shapes.count(input.name))
+      continue;
+    std::vector<int64_t> shape;
+    for (auto [axis, dim] : enumerate(input.dims)) {
+      int64_t own = axis == 0 && input.dims.size() > 1 ? 1 : size;
+      if (dim.first < 0 && !dim.second.empty())
+        own = named.try_emplace(dim.second, own).first->second;
+      shape.push_back(dim.first < 0 ? own : dim.first);
+    }
+    trial.import.shapes[input.name] = shape;
+    std::string text = join(map_range(shape, [](int64_t value) { return std::to_string(value); }), "x");
+    trial.words.push_back("--shape " + quoteForShell(input.name + "=" + text));
+  }
+}
+
+static bool isImported(const Trial &trial) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  std::vector<std::string> ignored;
+  return succeeded(importModel(context, trial.import, ignored));
+}
+
+std::string findMissingOptions(const CompileOptions &options, const ModelSummary &summary) {
+  constexpr int64_t mostWeights = int64_t(1) << 30;
+  if (summary.weightsBytes > mostWeights)
+    return "";
+  Trial given;
+  given.import = makeImportOptions(options);
+  given.import.broadcasts = ImportOptions::Broadcasts::Equal;
+  Trial bound = given;
+  bindNumbers(summary, bound);
+  if (!bound.words.empty() && isImported(bound))
+    return join(bound.words, " ");
+  if (none_of(summary.inputs, isDynamic))
+    return "";
+  std::vector<Trial> beginnings = {given};
+  if (!bound.words.empty())
+    beginnings.push_back(bound);
+  for (const Trial &beginning : beginnings)
+    for (int64_t size : triedSizes) {
+      Trial trial = beginning;
+      fixShapes(summary, size, trial);
+      if (trial.words.size() > beginning.words.size() && isImported(trial))
+        return join(trial.words, " ");
+    }
+  return "";
+}
+
+} // namespace kiln
