@@ -63,7 +63,7 @@ static MapVector<StringRef, NodeTime> sumByNodes(ArrayRef<KernelSpeed> kernels) 
     NodeTime &time = times[kernel.nodes];
     time.name += (time.name.empty() ? "" : " + ") + kernel.name;
     time.best += kernel.bestOfRun();
-    time.mean += kernel.ofRun();
+    time.mean += kernel.milliseconds * kernel.calls;
     time.hasBest &= kernel.best > 0;
   }
   return times;

@@ -27,8 +27,10 @@ struct KernelSpeed {
   /// Launches in a run, which conditions and loops decide, and what one of them does.
   double calls = 0, flops = 0, bytes = 0;
 
-  /// Milliseconds of a run: of the fastest launches if they are known.
-  double ofRun() const { return milliseconds * calls; }
+  /// The median where it is known: a few launches that something else delayed change a mean.
+  double usual() const { return median > 0 ? median : milliseconds; }
+  /// Milliseconds of a run, as usual and at best.
+  double ofRun() const { return usual() * calls; }
   double bestOfRun() const { return (best > 0 ? best : milliseconds) * calls; }
 };
 

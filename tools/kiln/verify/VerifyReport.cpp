@@ -14,7 +14,7 @@ using namespace llvm;
 
 namespace kiln {
 
-/// Of what agrees, the largest errors that are printed without -v.
+/// Of outputs that agree, and of kernels' results, the largest errors that are printed without -v.
 static constexpr size_t mostLines = 5;
 
 static bool agrees(const Verdict &verdict) { return verdict.comparison.agrees(); }
@@ -114,11 +114,9 @@ struct Line {
 };
 } // namespace
 
-static std::vector<Line> listLines(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
+template <typename Verdicts> static std::vector<Line> listLines(const Verdicts &verdicts) {
   std::vector<Line> lines;
-  for (const Verdict &verdict : outputs)
-    lines.push_back({verdict.comparison.scaledError, agrees(verdict), toLine(verdict), lines.size()});
-  for (const NodeVerdict &verdict : nodes ? ArrayRef(nodes->verdicts) : ArrayRef<NodeVerdict>())
+  for (const auto &verdict : verdicts)
     lines.push_back({verdict.comparison.scaledError, agrees(verdict), toLine(verdict), lines.size()});
   return lines;
 }
@@ -142,27 +140,33 @@ static void printVerdict(size_t outputs, size_t wrong, size_t wrongNodes, const 
                           worst->value.node);
 }
 
-/// What is wrong, and then the largest errors of what is not, or in the model's order all.
-static void printLines(std::vector<Line> lines, const NodeReport *nodes) {
+/// The largest errors of what agrees; with -v all in the model's order.
+static void printAgreeing(std::vector<Line> lines) {
   bool isWhole = verbosity() > 1;
-  for (const Line &line : lines)
-    if (!line.agrees)
-      printLine(outs(), line.text);
+  erase_if(lines, [](const Line &line) { return !line.agrees; });
+  if (!isWhole)
+    llvm::sort(lines, [](const Line &a, const Line &b) { return std::pair(b.error, a.position) < std::pair(a.error, b.position); });
+  size_t shown = isWhole ? lines.size() : std::min(lines.size(), mostLines);
+  for (const Line &line : ArrayRef(lines).take_front(shown))
+    printLine(outs(), line.text);
+  if (size_t left = lines.size() - shown)
+    outs() << left << (left == 1 ? " more agrees" : " more agree") << " with smaller errors (-v lists all)\n";
+}
+
+/// What is wrong, and then the whole outputs and the kernels' results that are not.
+static void printLines(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
+  std::vector<Line> ofOutputs = listLines(outputs), ofNodes = listLines(nodes ? ArrayRef(nodes->verdicts) : ArrayRef<NodeVerdict>());
+  for (const std::vector<Line> *lines : {&ofOutputs, &ofNodes})
+    for (const Line &line : *lines)
+      if (!line.agrees)
+        printLine(outs(), line.text);
   for (const NodeVerdict &verdict : nodes ? ArrayRef(nodes->inside) : ArrayRef<NodeVerdict>())
     if (verbosity() > 0 || !agrees(verdict))
       printLine(outs(), "  " + toLine(verdict));
   if (verbosity() == 0)
     return;
-  erase_if(lines, [](const Line &line) { return !line.agrees; });
-  if (!isWhole)
-    llvm::sort(lines, [](const Line &a, const Line &b) { return std::pair(b.error, a.position) < std::pair(a.error, b.position); });
-  size_t shown = isWhole || lines.size() <= mostLines + 1 ? lines.size() : mostLines;
-  if (shown < lines.size())
-    outs() << "the " << shown << " largest errors of what agrees:\n";
-  for (const Line &line : ArrayRef(lines).take_front(shown))
-    printLine(outs(), line.text);
-  if (shown < lines.size())
-    outs() << lines.size() - shown << " more agree (-v lists them)\n";
+  printAgreeing(std::move(ofOutputs));
+  printAgreeing(std::move(ofNodes));
 }
 
 static json::Object reportToJson(ArrayRef<Verdict> outputs, const NodeReport *nodes) {
@@ -192,7 +196,7 @@ int printReport(ArrayRef<Verdict> outputs, const NodeReport *nodes, bool isPlott
     return status;
   }
   printVerdict(outputs.size(), wrong, wrongNodes, nodes);
-  printLines(listLines(outputs, nodes), nodes);
+  printLines(outputs, nodes);
   if (nodes && isPlotted)
     printErrorPlot(nodes->verdicts);
   return status;

@@ -12,7 +12,8 @@ struct Verdict {
   Comparison comparison;
 };
 
-/// Prints whether all agree, what does not, and the largest errors of what does; with -v all of them. Returns the exit status.
+/// Prints whether all agree, what does not, and the five largest errors of outputs and of kernels' results that do; with -v all of them. Returns the
+/// exit status.
 int printReport(llvm::ArrayRef<Verdict> outputs, const NodeReport *nodes, bool isPlotted);
 
 /// Draws the error of each value, in the order of the model: a bar for each, or for some neighbours the largest.
