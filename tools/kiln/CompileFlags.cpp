@@ -112,8 +112,8 @@ static cl::opt<std::string> weights("weights", cl::desc("Where to put the weight
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
     cl::desc("Change a limit, here with its default. On the model: rank (32), nodes (400000, after inlining of functions), operands (16384 inputs or outputs "
              "of a node), depth (100, of functions and branches), tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation folded at "
-             "compile time may read). On a run: string-bytes (65536, of the text that an operator creates), string-parts (64, that StringSplit and Tokenizer find), "
-             "image-height and image-width (4096, that ImageDecoder decodes)"),
+             "compile time may read). On a run: string-bytes (65536, of the text that an operator creates), string-parts (64, that StringSplit and "
+             "Tokenizer find), image-height and image-width (4096, that ImageDecoder decodes)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler for the objects (default: built in)"), cl::value_desc("COMPILER"),
     cl::sub(codeCommands));

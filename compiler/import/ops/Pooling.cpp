@@ -206,8 +206,6 @@ static LogicalResult maxPoolWithMask(Node &node) {
   for (size_t d = 2; d < dims.size(); ++d)
     if (!node.unify(dims[d], shape[d], "the mask does not fit the input: dimensions"))
       return failure();
-  if (w.rank() > 3)
-    return node.unsupported("more than three spatial dimensions", "ONNX Runtime takes one to three");
   double lowest = -std::numeric_limits<float>::max();
   Value hidden = findHidden(node, x, mask);
   if (node.failed())

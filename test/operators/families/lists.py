@@ -135,7 +135,7 @@ def tokenizer(g):
     """Patterns whose first match is the longest one, for Python takes the first alternative, and tokens that are long enough or stand alone."""
     x = words(g, g.shape(1, 2, zero=False, elements=30))
     separators, expression, least = g.pick([([""], None, 1), (None, ".", 1), ([" "], None, 1), ([","], None, 2), (["X", "b"], None, 1), ([r"[ ,@]+", "a"], None, 2), ([r"\s"], None, 1),
-                                            (None, r"[a-z]+", 1), (None, r"\w+", 1), (None, "[ÄÖß]", 1), (None, r"\d+-?", 1)])
+                                            (None, r"[a-z]+", 1), (None, r"\w+", 1), (None, "(Ä|Ö|ß)", 1), (None, r"\d+-?", 1)])
     marked, padding = int(g.chance(0.4)), g.pick(["", "#", "pad"])
     rows = [tokens_of(text, separators, expression, least) for text in x.array.reshape(-1).tolist()]
     longest = max(map(len, rows))

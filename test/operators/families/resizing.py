@@ -32,7 +32,8 @@ class Axis:
         if mode == "align_corners":
             return x * (self.size - 1) / (self.wide_out - 1) if self.out > 1 else 0 * x
         if mode == "tf_half_pixel_for_nn":
-            return (x + 0.5) / self.scale
+            # Axes that are not resized are left as they are, as in ONNX Runtime.
+            return x if self.scale == 1 else (x + 0.5) / self.scale
         if mode == "asymmetric":
             return x / self.scale
         start, end = self.roi
