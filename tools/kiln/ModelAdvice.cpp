@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace kiln {
 
-/// What is tried, in this order: sizes for all dimensions but the first of each input, which is mostly a batch.
+/// What is tried, in this order: sizes for all dimensions but the first of each input, which is mostly a batch, then for the last ones.
 static constexpr int64_t triedSizes[] = {64, 224, 512, 576, 640, 1};
 
 static bool isDynamic(const ModelSummary::Tensor &input) {
@@ -42,14 +42,15 @@ static void bindNumbers(const ModelSummary &summary, Trial &trial) {
 }
 
 /// Dimensions of one name have one size, so the first input that has a name decides.
-static void fixShapes(const ModelSummary &summary, int64_t size, Trial &trial) {
+static void fixShapes(const ModelSummary &summary, int64_t size, bool onlyLast, Trial &trial) {
   std::map<std::string, int64_t> named;
   for (const ModelSummary::Tensor &input : summary.inputs) {
     if (!isDynamic(input) || trial.import.shapes.count(input.name))
       continue;
     std::vector<int64_t> shape;
     for (auto [axis, dim] : enumerate(input.dims)) {
-      int64_t own = axis == 0 && input.dims.size() > 1 ? 1 : size;
+      bool isOne = onlyLast ? axis + 1 < input.dims.size() : axis == 0 && input.dims.size() > 1;
+      int64_t own = isOne ? 1 : size;
       if (dim.first < 0 && !dim.second.empty())
         own = named.try_emplace(dim.second, own).first->second;
       shape.push_back(dim.first < 0 ? own : dim.first);
@@ -83,12 +84,13 @@ std::string findMissingOptions(const CompileOptions &options, const ModelSummary
   if (!bound.words.empty())
     beginnings.push_back(bound);
   for (const Trial &beginning : beginnings)
-    for (int64_t size : triedSizes) {
-      Trial trial = beginning;
-      fixShapes(summary, size, trial);
-      if (trial.words.size() > beginning.words.size() && isImported(trial))
-        return join(trial.words, " ");
-    }
+    for (bool onlyLast : {false, true})
+      for (int64_t size : triedSizes) {
+        Trial trial = beginning;
+        fixShapes(summary, size, onlyLast, trial);
+        if (trial.words.size() > beginning.words.size() && isImported(trial))
+          return join(trial.words, " ");
+      }
   return "";
 }
 
