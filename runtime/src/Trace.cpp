@@ -67,15 +67,19 @@ void writeField(FILE *file, const char *name, const char *text) {
   fputc(',', file);
 }
 
-// Microseconds with their thousandths.
-void writeTime(FILE *file, const char *name, int64_t ns) { fprintf(file, "\"%s\":%" PRId64 ".%03d,", name, ns / 1000, int(ns % 1000)); }
+// A number with three decimals; the point of floating-point formats depends on the program's locale.
+void writeThousandths(FILE *file, const char *name, int64_t number) {
+  fprintf(file, "\"%s\":%" PRId64 ".%03d", name, number / 1000, int(number % 1000));
+}
 
 void writeEvent(FILE *file, const Event &event, int32_t thread, int64_t start) {
   fprintf(file, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"cat\":\"%s\",", thread, event.isLaunch ? "launch" : "tasks");
   writeField(file, "name", event.nodes);
-  writeTime(file, "ts", event.begin_ns - start);
-  writeTime(file, "dur", event.end_ns - event.begin_ns);
-  fprintf(file, "\"args\":{");
+  // Microseconds.
+  writeThousandths(file, "ts", event.begin_ns - start);
+  fputc(',', file);
+  writeThousandths(file, "dur", event.end_ns - event.begin_ns);
+  fprintf(file, ",\"args\":{");
   writeField(file, "kernel", event.name);
   if (!event.isLaunch) {
     fprintf(file, "\"first_task\":%" PRId64 ",\"end_task\":%" PRId64 "}}", event.first, event.end);
@@ -84,8 +88,11 @@ void writeEvent(FILE *file, const Event &event, int32_t thread, int64_t start) {
   const double ns = event.end_ns > event.begin_ns ? double(event.end_ns - event.begin_ns) : 1;
   writeField(file, "model", event.model);
   writeField(file, "algorithm", event.algorithm);
-  fprintf(file, "\"tasks\":%" PRId64 ",\"flops\":%" PRId64 ",\"bytes\":%" PRId64 ",\"gflops\":%.3f,\"gbps\":%.3f}}", event.end, event.flops, event.bytes,
-          double(event.flops) / ns, double(event.bytes) / ns);
+  fprintf(file, "\"tasks\":%" PRId64 ",\"flops\":%" PRId64 ",\"bytes\":%" PRId64 ",", event.end, event.flops, event.bytes);
+  writeThousandths(file, "gflops", int64_t(double(event.flops) / ns * 1000));
+  fputc(',', file);
+  writeThousandths(file, "gbps", int64_t(double(event.bytes) / ns * 1000));
+  fprintf(file, "}}");
 }
 
 void writeNames(FILE *file, const ThreadNames &threads, const char *model) {

@@ -103,47 +103,47 @@ function groupLaunches(rows) {
   return [...groups].map(([key, launches]) => [key, [...launches], share(launches)]).sort((a, b) => b[2] - a[2]);
 }
 
+/** A table of what groupLaunches() gives: a kernel, what is said of it, the launches and their part of the time. */
+function makeGroupTable(state, id, title, groups) {
+  return make(
+    "div",
+    { class: "scroll" },
+    make(
+      "table",
+      { id },
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ["Kernel", title, "Launches", "Part"].map((name, i) => make("th", { scope: "col", class: i === 3 ? "number" : null, text: name })),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        groups.map(([key, launches, share]) => {
+          const [algorithm, reason] = key.split("\u0000");
+          return make(
+            "tr",
+            {},
+            make("td", {}, make("code", { text: algorithm })),
+            make("td", { text: shorten(reason, 400) }),
+            make("td", {}, someLinks(state, launches, 3)),
+            make("td", { class: "number", text: percentText(share) }),
+          );
+        }),
+      ),
+    ),
+  );
+}
+
 function panelReasons(state) {
   const groups = groupLaunches(
     state.compile.launches.map((launch) => [`${launch.algorithm.split(" ")[0]}\u0000${launch.kernel.reason}`, launch]),
   );
-  return panel(
-    "Kernels and reasons",
-    make(
-      "div",
-      { class: "scroll" },
-      make(
-        "table",
-        { id: "reasons" },
-        make(
-          "thead",
-          {},
-          make(
-            "tr",
-            {},
-            ["Kernel", "Reason", "Launches", "Part"].map((name, i) =>
-              make("th", { scope: "col", class: i === 3 ? "number" : null, text: name }),
-            ),
-          ),
-        ),
-        make(
-          "tbody",
-          {},
-          groups.map(([key, launches, share]) => {
-            const [algorithm, reason] = key.split("\u0000");
-            return make(
-              "tr",
-              {},
-              make("td", {}, make("code", { text: algorithm })),
-              make("td", { text: shorten(reason, 400) }),
-              make("td", {}, someLinks(state, launches, 3)),
-              make("td", { class: "number", text: percentText(share) }),
-            );
-          }),
-        ),
-      ),
-    ),
-  );
+  return panel("Kernels and reasons", makeGroupTable(state, "reasons", "Reason", groups));
 }
 
 function panelRefusals(state) {
@@ -160,39 +160,6 @@ function panelRefusals(state) {
       class: "note",
       text: "Kernels that come before the chosen one in the list for such work, and why they do not compute it.",
     }),
-    make(
-      "div",
-      { class: "scroll" },
-      make(
-        "table",
-        { id: "refusals" },
-        make(
-          "thead",
-          {},
-          make(
-            "tr",
-            {},
-            ["Kernel", "Why not", "Launches", "Part"].map((name, i) =>
-              make("th", { scope: "col", class: i === 3 ? "number" : null, text: name }),
-            ),
-          ),
-        ),
-        make(
-          "tbody",
-          {},
-          groups.map(([key, launches, share]) => {
-            const [algorithm, reason] = key.split("\u0000");
-            return make(
-              "tr",
-              {},
-              make("td", {}, make("code", { text: algorithm })),
-              make("td", { text: reason }),
-              make("td", {}, someLinks(state, launches, 3)),
-              make("td", { class: "number", text: percentText(share) }),
-            );
-          }),
-        ),
-      ),
-    ),
+    makeGroupTable(state, "refusals", "Why not", groups),
   );
 }
