@@ -58,7 +58,7 @@ private:
 } // namespace
 
 static std::string outsideBounds(const SignatureSymbol &symbol, const std::string &value) {
-  return value + " < " + std::to_string(symbol.checkedMin) + " || " + value + " > " + std::to_string(symbol.checkedMax);
+  return value + " < " + std::to_string(symbol.min) + " || " + value + " > " + std::to_string(symbol.max);
 }
 
 static std::string statement(const std::string &condition, StringRef status) { return "if (" + condition + ")\n    return " + status.str() + ";"; }

@@ -39,10 +39,14 @@ static std::string printCheck(const std::string &condition, llvm::ArrayRef<const
 }
 
 static std::string printBounds(const SignatureSymbol &symbol) {
-  std::string least = std::to_string(symbol.checkedMin), most = std::to_string(symbol.checkedMax), value = "dims->" + symbol.field;
-  std::string cause = symbol.isBounded ? " (--dim)" : " (--dim sets other bounds)";
-  return printCheck(value + " >= " + least, &symbol, "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS", "must be at least " + least + cause) +
-         printCheck(value + " <= " + most, &symbol, "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS", "must be at most " + most + cause);
+  std::string least = std::to_string(symbol.min), most = std::to_string(symbol.max), value = "dims->" + symbol.field;
+  auto cause = [&](bool isDemanded, const std::string &node) {
+    return !isDemanded ? symbol.isBounded ? " (--dim)" : " (--dim sets other bounds)" : node.empty() ? "" : " (" + node + ")";
+  };
+  return printCheck(value + " >= " + least, &symbol, "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS",
+                    "must be at least " + least + cause(symbol.min > symbol.givenMin, symbol.minNode)) +
+         printCheck(value + " <= " + most, &symbol, "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS",
+                    "must be at most " + most + cause(symbol.max < symbol.givenMax, symbol.maxNode));
 }
 
 /// A comparison of equal sides, or one with no symbol of its own, would make compilers warn; constraints that always hold are no rules.

@@ -81,7 +81,7 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
     StringRef text = given ? given.getValue() : StringRef();
     auto [least, most] = nn::getSymbolBounds(module, i);
     symbols.push_back({text.str(), fields.unique(makeIdentifier(text)), least, most, static_cast<unsigned>(i)});
-    symbols.back().checkedMin = least, symbols.back().checkedMax = most;
+    symbols.back().givenMin = least, symbols.back().givenMax = most;
     auto bounds = module->getAttrOfType<ArrayAttr>(nn::symbolBoundsAttrName);
     auto own = bounds && i < bounds.size() ? dyn_cast<DenseI64ArrayAttr>(bounds[i]) : DenseI64ArrayAttr();
     symbols.back().isBounded = own && !own.empty();

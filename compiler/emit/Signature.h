@@ -49,9 +49,10 @@ struct SignatureSymbol {
   unsigned position;
   /// Its upper bound, if the model computes it; null if the caller gives it.
   mlir::AffineExpr most = {};
-  /// The bounds that a run checks first, and whether the user gave them. `min` and `max` are closer where the model demands it (SizeRules.h); these nodes do.
-  int64_t checkedMin = 0;
-  int64_t checkedMax = 0;
+  /// The bounds without what the model demands, and whether the user gave them. `min` and `max`, which a run checks, are closer where the model demands it
+  /// (SizeRules.h); these nodes do.
+  int64_t givenMin = 0;
+  int64_t givenMax = 0;
   bool isBounded = false;
   std::string minNode = {};
   std::string maxNode = {};

@@ -113,8 +113,10 @@ static bool describeTogether(const Allowed &allowed, SignatureSymbol &symbol, Si
     nodes.insert(signature.rules[rule].node);
   }
   symbol.multiple = allowed.set->getMultiple(symbol.min, symbol.max);
-  if (std::optional<int64_t> largest = allowed.set->getLargest(); largest && *largest >= symbol.min)
-    symbol.max = std::min(symbol.max, *largest);
+  if (std::optional<int64_t> largest = allowed.set->getLargest(); largest && *largest >= symbol.min && *largest < symbol.max) {
+    symbol.max = *largest;
+    symbol.maxNode = signature.rules[allowed.rules.front()].node;
+  }
   signature.demands.push_back(withNode(words.text, signature.rules[allowed.rules.front()].node, unsigned(nodes.size()) - 1));
   return true;
 }
@@ -122,9 +124,9 @@ static bool describeTogether(const Allowed &allowed, SignatureSymbol &symbol, Si
 /// Lines for people: what each symbol by itself must be, then what ties several.
 static void listDemands(Signature &signature, const std::map<unsigned, Allowed> &allowed, std::vector<bool> isSaid) {
   for (auto [i, symbol] : llvm::enumerate(signature.symbols)) {
-    if (!symbol.most && symbol.min > symbol.checkedMin)
+    if (!symbol.most && symbol.min > symbol.givenMin)
       signature.demands.push_back(withNode(symbol.field + " >= " + std::to_string(symbol.min), symbol.minNode));
-    if (!symbol.most && symbol.max < symbol.checkedMax)
+    if (!symbol.most && symbol.max < symbol.givenMax)
       signature.demands.push_back(withNode(symbol.field + " <= " + std::to_string(symbol.max), symbol.maxNode));
     if (auto own = allowed.find(unsigned(i)); own != allowed.end() && describeTogether(own->second, symbol, signature))
       for (size_t rule : own->second.rules)

@@ -75,8 +75,8 @@ static std::string printRun(const Signature &signature, const std::vector<Argume
                      "  kiln_status run(" + weights + "kiln::span<unsigned char> workspace, const kiln_context *context = nullptr)" +
                      (signature.isDataSized() ? " {\n" : " const {\n");
   for (const SignatureSymbol &symbol : signature.givenSymbols())
-    text += "    if (dims_." + symbol.field + " < " + std::to_string(symbol.checkedMin) + " || dims_." + symbol.field + " > " +
-            std::to_string(symbol.checkedMax) + ")\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";
+    text += "    if (dims_." + symbol.field + " < " + std::to_string(symbol.min) + " || dims_." + symbol.field + " > " +
+            std::to_string(symbol.max) + ")\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";
   std::string dims = signature.hasDims() ? "&dims_" : "";
   text += "    const size_t needed = " + signature.name + "_workspace_size(" + dims + ");\n";
   // This keeps the products below from wrapping around.
