@@ -70,10 +70,14 @@ struct Allowed {
 
 /// A rule that a symbol is at least or at most a number: moves the symbol's end, and gives the rule its words.
 static bool readLimit(SizeRule &rule, AffineExpr number, SignatureSymbol &symbol) {
+  bool isLinear = number.isPureAffine();
+  number.walk([&](AffineExpr part) {
+    isLinear &= !llvm::is_contained({AffineExprKind::FloorDiv, AffineExprKind::CeilDiv, AffineExprKind::Mod}, part.getKind());
+  });
   AffineExpr variable = getAffineSymbolExpr(symbol.position, number.getContext());
   auto at = [&](int64_t value) { return nn::getConstantDim(number.replace(variable, getAffineConstantExpr(value, number.getContext()))); };
-  std::optional<int64_t> zero = at(0), one = at(1), two = at(2);
-  if (!number.isPureAffine() || !zero || !one || !two || *two - *one != *one - *zero || *one == *zero)
+  std::optional<int64_t> zero = at(0), one = at(1);
+  if (!isLinear || !zero || !one || *one == *zero)
     return false;
   int64_t slope = *one - *zero;
   bool isLeast = slope > 0;
