@@ -71,6 +71,7 @@ static void listModelOptions(const CompileOptions &options, OptionList &list) {
   auto text = [](const std::string &value) { return value; };
   list.addMap("dim", options.dims, number);
   list.addMap("dim", options.dimBounds, [](auto &range) { return std::to_string(range.first) + ".." + std::to_string(range.second); });
+  list.addMap("rename", options.renames, text);
   list.addMap("specialize", options.specialize, [](auto &sizes) { return joinNumbers(sizes, ","); });
   list.addMap("shape", options.shapes, [](auto &shape) { return joinNumbers(shape, "x"); });
   list.addMap("bind", options.bindings, text);
