@@ -6,7 +6,7 @@
 // A cache becomes its whole buffer, of which the model reads the rows in use, and writes those that are new.
 // RUN: kiln-opt %s --nn-prepare-in-place="pairs=present_*=past_*:8" > %t/grown.mlir && FileCheck %s < %t/grown.mlir
 // CHECK: #[[ROOM:.*]] = affine_map<()[s0] -> ((-s0 + 6) floordiv 1099511627776)>
-// CHECK: nn.asked_in_place = array<i64: 1, 0>, nn.constraints = #[[ROOM]]
+// CHECK: nn.asked_in_place = array<i64: 1, 0>, nn.constraint_nodes = ["--in-place=present_k=past_k:8"], nn.constraints = #[[ROOM]]
 // CHECK: func.func @main(%[[BEFORE:.*]]: tensor<2xf32> {nn.name = "before"}, %[[BUFFER:.*]]: tensor<8x2xf32> {nn.name = "past_k"}, %[[NEW:.*]]: tensor<2x2xf32>
 // CHECK-SAME: -> (tensor<8x2xf32>
 // CHECK: %[[ALL:.*]] = nn.scatter_elements %[[BUFFER]], %{{.*}}, %[[NEW]]
