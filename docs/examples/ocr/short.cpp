@@ -1,7 +1,6 @@
-// The same for text in straight rows, as short as it gets. Usage: ocr_short PICTURE CHARACTERS
+// The same for text in straight rows, in sixty lines. Usage: ocr_short PICTURE CHARACTERS
 #include "lines.hpp"
 #include "reader.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -38,10 +37,12 @@ int main(int argc, char **argv) try {
     std::vector<float> columns(static_cast<size_t>(width), 0.0f);
     for (int64_t at = top * width; at < bottom * width; ++at)
       columns[size_t(at % width)] = std::max(columns[size_t(at % width)], map[at]);
-    const int64_t edge = (bottom - top) * 3 / 5 + 1; // the map has the core of each line only
+    const int64_t edge = (bottom - top) * 3 / 4 + 1; // the map has the core of each line only
     for (auto [left, right] : findRuns(columns, edge)) {
-      const int64_t y = std::max<int64_t>(top - edge, 0), x = std::max<int64_t>(left - edge, 0);
-      const kiln_pixels line = kiln::crop(picture, y, x, std::min(bottom + edge, picture.height()) - y, std::min(right + edge, picture.width()) - x);
+      const auto down = [&](int64_t at) { return std::clamp<int64_t>(at, 0, height) * picture.height() / height; };
+      const auto across = [&](int64_t at) { return std::clamp<int64_t>(at, 0, width) * picture.width() / width; };
+      const int64_t y = down(top - edge), x = across(left - edge);
+      const kiln_pixels line = kiln::crop(picture, y, x, down(bottom + edge) - y, across(right + edge) - x);
       const int64_t extent = std::max<int64_t>(48 * line.width / line.height, 48);
       const std::vector<float> crop = kiln::make_tensor<float>(line, READER_X_PREPROCESS, 48, extent);
       reader.x(crop, {1, 3, 48, extent}).run();
