@@ -13,8 +13,9 @@ std::string printDemands(const Signature &signature) {
   constexpr size_t most = 24;
   if (signature.demands.empty())
     return "";
-  std::string text = "/* The model demands this of its dimensions. A run with others ends with KILN_STATUS_DIMENSION_MISMATCH, and " + signature.name +
-                     "_explain()\n * says which ones do not fit:";
+  std::string text = "/* The model demands this of its dimensions. A run with others ends with KILN_STATUS_DIMENSION_OUT_OF_BOUNDS\n"
+                     " * or KILN_STATUS_DIMENSION_MISMATCH, and " +
+                     signature.name + "_explain() says which ones do not fit:";
   for (const std::string &demand : llvm::ArrayRef(signature.demands).take_front(most))
     text += "\n * - " + makeCommentText(demand);
   if (signature.demands.size() > most)
@@ -62,6 +63,8 @@ static std::string printExplainDims(const Signature &signature) {
   text += "  if (" + name + "_workspace_size(dims) == SIZE_MAX)\n    return " +
           explain("KILN_STATUS_SIZE_OVERFLOW", "these dimensions make a tensor or the workspace larger than 2^62 bytes") + ";\n";
   for (const SizeRule &rule : signature.rules) {
+    if (rule.isBound)
+      continue;
     std::vector<const SignatureSymbol *> symbols;
     for (unsigned place : rule.symbols)
       symbols.push_back(&signature.symbols[place]);

@@ -71,6 +71,8 @@ struct SizeRule {
   std::string text;
   /// Behind the sizes: "must be a multiple of 32".
   std::string demand;
+  /// It is a bound of its symbol, which a run checks as such.
+  bool isBound = false;
 };
 
 /// A dimension and the size that a version of the model is for.

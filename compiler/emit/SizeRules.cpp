@@ -84,6 +84,7 @@ static bool readLimit(SizeRule &rule, AffineExpr number, SignatureSymbol &symbol
   int64_t limit = isLeast ? llvm::divideCeilSigned(-*zero, slope) : llvm::divideFloorSigned(*zero, -slope);
   rule.text = symbol.field + (isLeast ? " >= " : " <= ") + std::to_string(limit);
   rule.demand = (isLeast ? "must be at least " : "must be at most ") + std::to_string(limit);
+  rule.isBound = true;
   int64_t &end = isLeast ? symbol.min : symbol.max;
   if (isLeast ? limit > end : limit < end) {
     end = limit;
