@@ -149,29 +149,10 @@ function compareTwo(state, a, b) {
     ["Vectors", (c) => `${c.raw.machine.vector_bits} bits`],
     ["Counted for", (c) => c.sizesText || "fixed sizes"],
   ];
-  const table = (id, head, body) =>
-    make(
-      "div",
-      { class: "scroll" },
-      make(
-        "table",
-        { id },
-        make(
-          "thead",
-          {},
-          make(
-            "tr",
-            {},
-            head.map((name) => make("th", { scope: "col", text: name })),
-          ),
-        ),
-        make("tbody", {}, body),
-      ),
-    );
   return [
     panel(
       "Summary",
-      table(
+      makeTable(
         "facts",
         ["", "A", "B", "from A to B"],
         [
@@ -201,7 +182,7 @@ function compareTwo(state, a, b) {
     panel(
       `Kernels: ${changed.length} of ${rows.length} differ`,
       changed.length ? null : make("p", { class: "empty", text: "Every kernel is the same." }),
-      table(
+      makeTable(
         "differences",
         ["", "ONNX nodes", "A", "B", isTimed ? "Time" : "Bytes", ""],
         [...changed, ...rows.filter(([kind]) => kind === "same")].map(([kind, left, right]) => {

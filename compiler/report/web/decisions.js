@@ -31,42 +31,26 @@ function panelComposites(state) {
       class: "note",
       text: "Operations such as softmax stay whole where the target has a kernel for them that moves fewer bytes than their parts do.",
     }),
-    make(
-      "div",
-      { class: "scroll" },
-      make(
-        "table",
-        { id: "composites" },
+    makeTable(
+      "composites",
+      head,
+      composites.map((row) =>
         make(
-          "thead",
+          "tr",
           {},
+          make("td", {}, make("b", { text: row.composite })),
+          make("td", { text: shorten(row.nodes ?? "", 120) }),
           make(
-            "tr",
+            "td",
             {},
-            head.map((name, i) => make("th", { scope: "col", class: i > 3 ? "number" : null, text: name })),
+            make("span", { class: `chip ${row.form === "fused" ? "good" : ""}`, text: row.form === "fused" ? "whole" : row.form }),
           ),
-        ),
-        make(
-          "tbody",
-          {},
-          composites.map((row) =>
-            make(
-              "tr",
-              {},
-              make("td", {}, make("b", { text: row.composite })),
-              make("td", { text: shorten(row.nodes ?? "", 120) }),
-              make(
-                "td",
-                {},
-                make("span", { class: `chip ${row.form === "fused" ? "good" : ""}`, text: row.form === "fused" ? "whole" : row.form }),
-              ),
-              make("td", { text: row.reason }),
-              make("td", { class: "number", text: row.fused_bytes >= 0 ? bytesText(row.fused_bytes) : "" }),
-              make("td", { class: "number", text: row.split_bytes >= 0 ? bytesText(row.split_bytes) : "" }),
-            ),
-          ),
+          make("td", { text: row.reason }),
+          make("td", { class: "number", text: row.fused_bytes >= 0 ? bytesText(row.fused_bytes) : "" }),
+          make("td", { class: "number", text: row.split_bytes >= 0 ? bytesText(row.split_bytes) : "" }),
         ),
       ),
+      4,
     ),
   );
 }
@@ -105,38 +89,18 @@ function groupLaunches(rows) {
 
 /** A table of what groupLaunches() gives: a kernel, what is said of it, the launches and their part of the time. */
 function makeGroupTable(state, id, title, groups) {
-  return make(
-    "div",
-    { class: "scroll" },
-    make(
-      "table",
-      { id },
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          ["Kernel", title, "Launches", "Part"].map((name, i) => make("th", { scope: "col", class: i === 3 ? "number" : null, text: name })),
-        ),
-      ),
-      make(
-        "tbody",
-        {},
-        groups.map(([key, launches, share]) => {
-          const [algorithm, reason] = key.split("\u0000");
-          return make(
-            "tr",
-            {},
-            make("td", {}, make("code", { text: algorithm })),
-            make("td", { text: shorten(reason, 400) }),
-            make("td", {}, someLinks(state, launches, 3)),
-            make("td", { class: "number", text: percentText(share) }),
-          );
-        }),
-      ),
-    ),
-  );
+  const rows = groups.map(([key, launches, share]) => {
+    const [algorithm, reason] = key.split("\u0000");
+    return make(
+      "tr",
+      {},
+      make("td", {}, make("code", { text: algorithm })),
+      make("td", { text: shorten(reason, 400) }),
+      make("td", {}, someLinks(state, launches, 3)),
+      make("td", { class: "number", text: percentText(share) }),
+    );
+  });
+  return makeTable(id, ["Kernel", title, "Launches", "Part"], rows, 3);
 }
 
 function panelReasons(state) {

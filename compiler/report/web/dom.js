@@ -90,3 +90,13 @@ function makeChoice(label, options, chosen, choose) {
   }
   return box;
 }
+
+/** A table that scrolls by itself. Columns from number `firstNumber` on hold numbers. */
+function makeTable(id, head, rows, firstNumber = head.length) {
+  const cells = head.map((name, i) => make("th", { scope: "col", class: i >= firstNumber ? "number" : null, text: name }));
+  return make(
+    "div",
+    { class: "scroll" },
+    make("table", { id }, make("thead", {}, make("tr", {}, cells)), make("tbody", {}, rows)),
+  );
+}
