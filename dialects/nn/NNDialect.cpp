@@ -1,6 +1,7 @@
 //===- NNDialect.cpp - The nn dialect --------------------------------------===//
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/Calls.h"
+#include "dialects/nn/Ranks.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -34,6 +35,10 @@ void NNDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/nn/NNBlockOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/nn/NNRankOps.cpp.inc"
       >();
 }
 

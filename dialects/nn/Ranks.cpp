@@ -1,0 +1,165 @@
+//===- Ranks.cpp - What the ranks of a sharded model exchange ---------------===//
+#include "dialects/nn/Ranks.h"
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/Verify.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nn;
+
+//===- Calls of the runtime (kiln/ranks.h) -----------------------------------===//
+
+/// The literals of any collective: its own, then the ranks and the place of this one.
+static ArrayAttr listLiterals(Operation *op, std::initializer_list<int64_t> own) {
+  Builder b(op->getContext());
+  SmallVector<Attribute> all;
+  for (int64_t number : own)
+    all.push_back(b.getI64IntegerAttr(number));
+  all.push_back(op->getAttr("ranks"));
+  all.push_back(op->getAttr("index"));
+  return b.getArrayAttr(all);
+}
+
+/// kiln_element_type of the ABI, which has ONNX's numbers.
+static int64_t numberOfType(Type type) {
+  enum : int64_t { F32 = 1, U8, I8, U16, I16, I32, I64, Bool = 9, F16, F64, U32, U64, BF16 = 16 };
+  if (type.isF64())
+    return F64;
+  if (type.isF32())
+    return F32;
+  if (type.isF16())
+    return F16;
+  if (type.isBF16())
+    return BF16;
+  if (type.isInteger(1))
+    return Bool;
+  bool isUnsigned = type.isUnsignedInteger();
+  switch (type.getIntOrFloatBitWidth()) {
+  case 8:
+    return isUnsigned ? U8 : I8;
+  case 16:
+    return isUnsigned ? U16 : I16;
+  case 32:
+    return isUnsigned ? U32 : I32;
+  default:
+    return isUnsigned ? U64 : I64;
+  }
+}
+
+/// kiln_reduction of the ABI.
+static int64_t numberOfReduction(ReduceKind kind) {
+  enum : int64_t { Sum, Product, Min, Max };
+  switch (kind) {
+  case ReduceKind::Prod:
+    return Product;
+  case ReduceKind::Min:
+    return Min;
+  case ReduceKind::Max:
+    return Max;
+  default:
+    return Sum;
+  }
+}
+
+static int64_t elementOf(Value value) { return numberOfType(getElementTypeOrSelf(value.getType())); }
+
+StringRef AllReduceOp::getFunction() { return "kiln::rank_all_reduce"; }
+bool AllReduceOp::reportsFaults() { return true; }
+bool AllReduceOp::callsHook() { return true; }
+ArrayAttr AllReduceOp::getLiterals() { return listLiterals(*this, {elementOf(getInput()), numberOfReduction(getReduction())}); }
+
+StringRef ReduceScatterOp::getFunction() { return "kiln::rank_reduce_scatter"; }
+bool ReduceScatterOp::reportsFaults() { return true; }
+bool ReduceScatterOp::callsHook() { return true; }
+ArrayAttr ReduceScatterOp::getLiterals() { return listLiterals(*this, {elementOf(getInput()), numberOfReduction(getReduction())}); }
+
+StringRef AllGatherOp::getFunction() { return "kiln::rank_all_gather"; }
+bool AllGatherOp::reportsFaults() { return true; }
+bool AllGatherOp::callsHook() { return true; }
+ArrayAttr AllGatherOp::getLiterals() { return listLiterals(*this, {}); }
+
+StringRef AllToAllOp::getFunction() { return "kiln::rank_all_to_all"; }
+bool AllToAllOp::reportsFaults() { return true; }
+bool AllToAllOp::callsHook() { return true; }
+ArrayAttr AllToAllOp::getLiterals() { return listLiterals(*this, {}); }
+
+StringRef HaloOp::getFunction() { return "kiln::rank_halo"; }
+bool HaloOp::reportsFaults() { return true; }
+bool HaloOp::callsHook() { return true; }
+ArrayAttr HaloOp::getLiterals() {
+  int64_t slices = getInput().getType().getDimSize(0);
+  return listLiterals(*this, {slices, static_cast<int64_t>(getBefore()), static_cast<int64_t>(getAfter()), static_cast<int64_t>(getGiveBefore()),
+                              static_cast<int64_t>(getGiveAfter())});
+}
+
+//===- Verifiers -------------------------------------------------------------===//
+
+/// Different ranks, at least two, and this one among them.
+static LogicalResult verifyRanks(Operation *op, ArrayRef<int32_t> ranks, int64_t index) {
+  llvm::DenseSet<int32_t> known(ranks.begin(), ranks.end());
+  if (ranks.size() < 2 || known.size() != ranks.size() || llvm::any_of(ranks, [](int32_t rank) { return rank < 0; }))
+    return op->emitOpError("expected two or more different ranks");
+  if (index < 0 || index >= static_cast<int64_t>(ranks.size()))
+    return op->emitOpError() << "has index " << index << " among " << ranks.size() << " ranks";
+  return success();
+}
+
+/// `whole` has the dimensions of `part` behind one for the ranks.
+static LogicalResult verifySlices(Operation *op, Value part, Value whole, size_t ranks, StringRef what) {
+  DimExprs dims = getDims(part.getType());
+  dims.insert(dims.begin(), getAffineConstantExpr(static_cast<int64_t>(ranks), op->getContext()));
+  if (getElementTypeOrSelf(part.getType()) != getElementTypeOrSelf(whole.getType()))
+    return op->emitOpError("changes the element type");
+  return verifyDims(op, whole.getType(), dims, what);
+}
+
+/// Parts of a mean would have to know how many there are of each.
+static LogicalResult verifyReduction(Operation *op, ReduceKind kind) {
+  return kind == ReduceKind::Mean ? op->emitOpError("cannot combine parts to a mean") : LogicalResult(success());
+}
+
+LogicalResult AllReduceOp::verify() {
+  return failed(verifyRanks(*this, getRanks(), getIndex())) ? failure() : verifyReduction(*this, getReduction());
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  if (failed(verifyRanks(*this, getRanks(), getIndex())) || failed(verifyReduction(*this, getReduction())))
+    return failure();
+  return verifySlices(*this, getResult(), getInput(), getRanks().size(), "the operand");
+}
+
+LogicalResult AllGatherOp::verify() {
+  return failed(verifyRanks(*this, getRanks(), getIndex())) ? failure() : verifySlices(*this, getInput(), getResult(), getRanks().size(), "the result");
+}
+
+LogicalResult AllToAllOp::verify() {
+  if (failed(verifyRanks(*this, getRanks(), getIndex())))
+    return failure();
+  RankedTensorType type = getInput().getType();
+  if (type.getRank() == 0 || type.getDimSize(0) != static_cast<int64_t>(getRanks().size()))
+    return emitOpError("expected a first dimension with a slice for each rank");
+  return success();
+}
+
+LogicalResult HaloOp::verify() {
+  if (failed(verifyRanks(*this, getRanks(), getIndex())))
+    return failure();
+  RankedTensorType type = getInput().getType();
+  if (type.getRank() == 0 || type.isDynamicDim(0))
+    return emitOpError("expected a first dimension of known size");
+  int64_t slices = type.getDimSize(0);
+  for (uint64_t given : {getGiveBefore(), getGiveAfter()})
+    if (static_cast<int64_t>(given) > slices)
+      return emitOpError() << "gives " << given << " of " << slices << " slices";
+  if ((getIndex() == 0 && (getBefore() || getGiveBefore())) || (getIndex() + 1 == getRanks().size() && (getAfter() || getGiveAfter())))
+    return emitOpError("exchanges slices with a rank that does not exist");
+  DimExprs dims = getDims(type);
+  dims[0] = dims[0] + static_cast<int64_t>(getBefore() + getAfter());
+  return verifyDims(*this, getResult().getType(), dims, "the result");
+}
+
+#define GET_OP_CLASSES
+#include "dialects/nn/NNRankOps.cpp.inc"
