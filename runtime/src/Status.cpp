@@ -51,6 +51,14 @@ const char *kiln_status_string(kiln_status status) {
     return "the program lacks a function that computes an operator of the model";
   case KILN_STATUS_SOUND_UNREADABLE:
     return "a file of sound is broken, or its kind is unknown";
+  case KILN_STATUS_MISSING_COMMUNICATOR:
+    return "the model is sharded, and the context has no communicator of as many ranks";
+  case KILN_STATUS_RANKS_MISMATCH:
+    return "the ranks differ in their libraries, dimensions or calls";
+  case KILN_STATUS_PEER_LATE:
+    return "another rank did not come before the deadline";
+  case KILN_STATUS_PEER_FAILED:
+    return "another rank has failed";
   }
   return "unknown status";
 }

@@ -39,7 +39,7 @@ class ModelInfo(ctypes.Structure):
 
 class Context(ctypes.Structure):
     _fields_ = [("header", ctypes.c_uint32 * 4)] + [(name, POINTER) for name in (
-        "parallel_for", "user", "on_kernel", "on_user", "allocate", "allocate_user", "decode_image", "decode_user")]
+        "parallel_for", "user", "on_kernel", "on_user", "allocate", "allocate_user", "decode_image", "decode_user", "communicator")]
 
 
 @functools.lru_cache

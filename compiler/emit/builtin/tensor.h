@@ -128,7 +128,11 @@ inline const char *status_text(kiln_status status) noexcept {
                                       "a picture is larger than the model was compiled for",
                                       "the dimensions make a tensor or the workspace larger than 2^62 bytes",
                                       "the program lacks a function that computes an operator of the model",
-                                      "a file of sound is broken, or its kind is unknown"};
+                                      "a file of sound is broken, or its kind is unknown",
+                                      "the model is sharded, and the context has no communicator of as many ranks",
+                                      "the ranks differ in their libraries, dimensions or calls",
+                                      "another rank did not come before the deadline",
+                                      "another rank has failed"};
   const size_t number = static_cast<size_t>(status);
   return number < sizeof(texts) / sizeof(*texts) ? texts[number] : "unknown status";
 }

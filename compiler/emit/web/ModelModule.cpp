@@ -92,7 +92,7 @@ static std::string printLists(const Signature &signature) {
 
 static std::string printStatuses() {
   std::string text = "  statuses: [\n";
-  for (int status = KILN_STATUS_OK; status <= KILN_STATUS_SOUND_UNREADABLE; ++status)
+  for (int status = KILN_STATUS_OK; status <= KILN_STATUS_PEER_FAILED; ++status)
     text += "    " + (status ? quoteText(kiln_status_string(static_cast<kiln_status>(status))) : "\"\"") + ",\n";
   return text + "  ],\n";
 }

@@ -22,7 +22,8 @@ PARALLEL_FOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, TASK, cty
 class Context(ctypes.Structure):
     _fields_ = [("abi_version", ctypes.c_uint32), ("struct_size", ctypes.c_uint32), ("num_threads", ctypes.c_int32), ("reserved", ctypes.c_uint32),
                 ("parallel_for", PARALLEL_FOR), ("parallel_user", ctypes.c_void_p), ("on_kernel", ctypes.c_void_p), ("on_kernel_user", ctypes.c_void_p),
-                ("allocate", ctypes.c_void_p), ("allocate_user", ctypes.c_void_p), ("decode_image", ctypes.c_void_p), ("decode_user", ctypes.c_void_p)]
+                ("allocate", ctypes.c_void_p), ("allocate_user", ctypes.c_void_p), ("decode_image", ctypes.c_void_p), ("decode_user", ctypes.c_void_p),
+                ("communicator", ctypes.c_void_p)]
 
 
 @PARALLEL_FOR
@@ -32,7 +33,7 @@ def pieces(user, tasks, task, argument):
         task(argument, max(0, end - 3), end)
 
 
-CONTEXT = Context(1, ctypes.sizeof(Context), 4, 0, pieces, None, None, None, None, None, None, None)
+CONTEXT = Context(1, ctypes.sizeof(Context), 4, 0, pieces, None, None, None, None, None, None, None, None)
 
 
 def bf16(array):
