@@ -13,6 +13,19 @@ def VerifyGraph : Pass<"nn-verify-graph", "mlir::ModuleOp"> {
   let summary = "Checks the promise of the graph stage: one function @main of nn operations whose values have known dimensions.";
 }
 
+//===- target: the part of each rank -----------------------------------------===//
+
+def ChooseShardings : Pass<"nn-choose-shardings", "mlir::ModuleOp"> {
+  let summary = "Decides which part of each tensor each rank of a sharded model has, and annotates the values in terms of the shard dialect.";
+  let options = [Option<"gridText", "grid", "std::string", "\"\"", "the ranks, such as 4 or 2x4">,
+                 ListOption<"wishList", "wishes", "std::string", "TENSOR=DIM of an input, an output or an ONNX node, with a dimension or - for each axis">];
+}
+
+def PartitionRanks : Pass<"nn-partition-ranks", "mlir::ModuleOp"> {
+  let summary = "Makes of an annotated module that of one rank, with the collectives that it takes part in.";
+  let options = [Option<"rank", "rank", "int64_t", "0", "the rank">];
+}
+
 //===- target: decisions ----------------------------------------------------===//
 
 def ChooseWinograd : Pass<"nn-choose-winograd", "mlir::ModuleOp"> {

@@ -1,0 +1,190 @@
+//===- PartitionRanks.cpp - The module of one rank --------------------------===//
+//
+// The shard dialect has a pass of this kind. It drops the encoding of tensor types, where this compiler has the symbolic dimensions; it makes one module
+// for all ranks, with operations of the tensor dialect around its collectives; and a rank's constants are not only its part of a value.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Passes.h"
+#include "passes/ranks/Layouts.h"
+#include "passes/ranks/Resharding.h"
+#include "passes/ranks/ShardLoops.h"
+#include "passes/ranks/SliceConstant.h"
+#include "dialects/nn/Dims.h"
+
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/Dialect/Shard/Interfaces/ShardingInterface.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+#define GEN_PASS_DEF_PARTITIONRANKS
+#include "passes/Passes.h.inc"
+
+using namespace nn;
+
+namespace {
+
+/// Makes the body of @main for one rank.
+class Partition {
+public:
+  Partition(func::FuncOp function, const Grid &grid, int64_t rank) : function(function), grid(grid), rank(rank), builder(function) {}
+  void run();
+
+private:
+  void partitionShard(shard::ShardOp op);
+  void partition(Operation *op);
+  Value partitionConstant(ConstantOp op, const Cut &cut);
+  /// The axes along which a sum of the operation is cut, and how its parts are combined.
+  SmallVector<std::pair<unsigned, ReduceKind>> findSums(Operation *op);
+  Cut cutOfUse(OpOperand &operand) { return getCut(operand.get().getDefiningOp<shard::ShardOp>(), grid); }
+  Cut cutOfResult(Value result) { return getCut(cast<shard::ShardOp>(*result.getUsers().begin()), grid); }
+
+  func::FuncOp function;
+  const Grid &grid;
+  int64_t rank;
+  OpBuilder builder;
+  IRMapping parts;
+};
+
+class PartitionRanks : public impl::PartitionRanksBase<PartitionRanks> {
+public:
+  using PartitionRanksBase::PartitionRanksBase;
+  void getDependentDialects(DialectRegistry &registry) const override { registerShardLoops(registry); }
+  void runOnOperation() override;
+};
+
+} // namespace
+
+static ReduceKind kindOf(shard::ReductionKind kind) {
+  switch (kind) {
+  case shard::ReductionKind::Max:
+    return ReduceKind::Max;
+  case shard::ReductionKind::Min:
+    return ReduceKind::Min;
+  case shard::ReductionKind::Product:
+    return ReduceKind::Prod;
+  default:
+    return ReduceKind::Sum;
+  }
+}
+
+SmallVector<std::pair<unsigned, ReduceKind>> Partition::findSums(Operation *op) {
+  SmallVector<std::pair<unsigned, ReduceKind>> sums;
+  auto interface = dyn_cast<shard::ShardingInterface>(op);
+  if (!interface)
+    return sums;
+  SmallVector<utils::IteratorType> types = interface.getLoopIteratorTypes();
+  SmallVector<shard::ReductionKind> kinds = interface.getReductionLoopIteratorKinds();
+  SmallVector<AffineMap> maps = interface.getIndexingMaps();
+  if (types.empty())
+    return sums;
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [axis, dim] : llvm::enumerate(cutOfUse(operand))) {
+      if (dim == whole)
+        continue;
+      unsigned loop = cast<AffineDimExpr>(maps[operand.getOperandNumber()].getResult(dim)).getPosition();
+      bool isKnown = llvm::any_of(sums, [axis = axis](auto &sum) { return sum.first == axis; });
+      if (types[loop] == utils::IteratorType::reduction && !isKnown)
+        sums.emplace_back(axis, kindOf(kinds[llvm::count(ArrayRef(types).take_front(loop), utils::IteratorType::reduction)]));
+    }
+  return sums;
+}
+
+void Partition::partitionShard(shard::ShardOp op) {
+  Value part = parts.lookup(op.getSrc());
+  if (op.getAnnotateForUsers()) {
+    auto source = op.getSrc().getDefiningOp<shard::ShardOp>();
+    // Any part of a constant can be had without the others.
+    if (auto constant = source.getSrc().getDefiningOp<ConstantOp>())
+      part = partitionConstant(constant, getCut(op, grid));
+    else
+      part = Resharding(builder, op.getLoc(), grid, rank).change(part, getCut(source, grid), getCut(op, grid));
+  }
+  parts.map(op.getResult(), part);
+}
+
+Value Partition::partitionConstant(ConstantOp op, const Cut &cut) {
+  builder.setInsertionPoint(op);
+  ElementsAttr value = op.getValue();
+  for (unsigned axis = 0; axis < cut.size(); ++axis)
+    if (cut[axis] != whole)
+      value = sliceConstant(value, cut[axis], grid.shape[axis], grid.coordinate(rank, axis));
+  return ConstantOp::create(builder, op.getLoc(), value);
+}
+
+void Partition::partition(Operation *op) {
+  builder.setInsertionPoint(op);
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    parts.map(constant.getResult(), constant.getResult());
+    return;
+  }
+  SmallVector<std::pair<unsigned, ReduceKind>> sums = findSums(op);
+  Operation *clone = builder.clone(*op, parts);
+  for (auto [result, made] : llvm::zip(op->getResults(), clone->getResults())) {
+    // Parts of a sum have the size of the sum along the axis, until they are combined.
+    Cut cut = cutOfResult(result), partial = cut;
+    for (auto [axis, kind] : sums)
+      partial[axis] = whole;
+    made.setType(typeOfPart(cast<RankedTensorType>(result.getType()), partial, grid));
+    Value value = made;
+    for (auto [axis, kind] : sums)
+      value = Resharding(builder, op->getLoc(), grid, rank).combine(value, axis, cut[axis], kind);
+    parts.map(result, value);
+  }
+  // Whole groups are cut: those that are left have as many channels each as before.
+  if (auto conv = dyn_cast<ConvOp>(clone); conv && conv.getGroups() > 1) {
+    RankedTensorType input = conv.getInput().getType();
+    int64_t channels = input.getDimSize(conv.getLayout() == Layout::ChannelsFirst ? 1 : input.getRank() - 1);
+    conv.setGroups(channels / conv.getWeight().getType().getDimSize(1));
+  }
+}
+
+void Partition::run() {
+  Block &block = function.front();
+  SmallVector<Operation *> before;
+  for (Operation &op : block)
+    before.push_back(&op);
+  builder.setInsertionPointToStart(&block);
+  for (BlockArgument argument : block.getArguments())
+    parts.map(argument, argument);
+  for (Operation *op : before) {
+    builder.setInsertionPoint(op);
+    if (auto shardOp = dyn_cast<shard::ShardOp>(op))
+      partitionShard(shardOp);
+    else if (!isa<shard::ShardingOp>(op))
+      partition(op);
+  }
+  SmallVector<Type> inputs;
+  for (BlockArgument argument : block.getArguments()) {
+    Cut cut = cutOfResult(argument);
+    inputs.push_back(typeOfPart(cast<RankedTensorType>(argument.getType()), cut, grid));
+  }
+  // What was there before goes, the last first; constants stay where they are used whole.
+  for (Operation *op : llvm::reverse(before))
+    if (op->use_empty())
+      op->erase();
+  for (auto [argument, type] : llvm::zip(block.getArguments(), inputs))
+    argument.setType(type);
+  SmallVector<Type> results(block.getTerminator()->getOperandTypes());
+  function.setType(FunctionType::get(function.getContext(), inputs, results));
+}
+
+void PartitionRanks::runOnOperation() {
+  ModuleOp module = getOperation();
+  std::optional<Grid> grid = getGrid(module);
+  auto function = module.lookupSymbol<func::FuncOp>("main");
+  if (!grid || !function) {
+    module.emitError("expected @main with the annotations of --nn-choose-shardings");
+    return signalPassFailure();
+  }
+  if (rank < 0 || rank >= grid->countRanks()) {
+    module.emitError() << "the grid has no rank " << rank;
+    return signalPassFailure();
+  }
+  Partition(function, *grid, rank).run();
+  SymbolTable::lookupSymbolIn(module, gridName)->erase();
+}
+
+} // namespace kiln

@@ -1,0 +1,134 @@
+//===- Wishes.cpp - What the user says of how tensors are cut ---------------===//
+#include "passes/ranks/Wishes.h"
+#include "dialects/nn/NN.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static bool matches(StringRef pattern, StringRef name) {
+  auto [head, tail] = pattern.split('*');
+  if (!pattern.contains('*'))
+    return name == pattern;
+  return name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+}
+
+/// The names of the ONNX nodes behind an operation, `name(Operator)`, without the operators.
+static SmallVector<StringRef> listNodes(Operation *op) {
+  SmallVector<StringRef> names;
+  op->getLoc()->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      names.push_back(name.getName().strref().rsplit('(').first);
+    return WalkResult::advance();
+  });
+  return names;
+}
+
+LogicalResult RankWishes::parse(func::FuncOp function, const Grid &grid, StringRef text) {
+  auto fail = [&](const Twine &reason) { return function.emitError() << "--shard=" << text << ": " << reason; };
+  auto [pattern, dims] = text.rsplit('=');
+  if (pattern.empty() || dims.empty() || pattern.count('*') > 1)
+    return fail("expected NAME=DIM, or NAME=DIM,DIM for a grid of two axes, with at most one * in the name");
+  Wish wish = {pattern.trim().str(), text.str(), {}, false};
+  SmallVector<StringRef> words;
+  dims.split(words, ',');
+  for (StringRef word : words) {
+    int dim = whole;
+    if (word.trim() != "-" && (word.trim().getAsInteger(10, dim) || dim < 0))
+      return fail("'" + word.trim() + "' is no dimension");
+    wish.cut.push_back(dim);
+  }
+  if (wish.cut.size() != grid.shape.size())
+    return fail("the grid has " + Twine(grid.shape.size()) + (grid.shape.size() == 1 ? " axis" : " axes") + ", and the wish " + Twine(wish.cut.size()));
+  wishes.push_back(std::move(wish));
+  return success();
+}
+
+/// Whether a tensor can be cut so, into equal parts.
+static bool isCuttable(Type type, const Cut &cut, const Grid &grid) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  for (unsigned axis = 0; axis < cut.size(); ++axis) {
+    if (cut[axis] == whole)
+      continue;
+    if (!tensor || cut[axis] >= tensor.getRank())
+      return false;
+    int64_t size = sizeOfPart(tensor, cut[axis], cut, grid, axis);
+    if (size <= 0 || size % grid.shape[axis] != 0)
+      return false;
+  }
+  return true;
+}
+
+LogicalResult RankWishes::apply(func::FuncOp function, const Grid &grid) {
+  for (Wish &wish : wishes) {
+    auto refuse = [&](StringRef what, StringRef name, Type type) {
+      return function.emitError() << "--shard=" << wish.text << ": " << what << " '" << name << "' of type " << type << " has no such equal parts";
+    };
+    auto applyTo = [&](std::vector<Cut> &cuts, unsigned i, StringAttr name, StringRef what, Type type) -> LogicalResult {
+      if (!name || !matches(wish.pattern, name))
+        return success();
+      if (!isCuttable(type, wish.cut, grid))
+        return refuse(what, name, type);
+      cuts[i] = wish.cut;
+      wish.used = true;
+      return success();
+    };
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (failed(applyTo(arguments, i, function.getArgAttrOfType<StringAttr>(i, nn::nameAttrName), "input", function.getArgument(i).getType())))
+        return failure();
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (failed(applyTo(results, i, function.getResultAttrOfType<StringAttr>(i, nn::nameAttrName), "output", function.getResultTypes()[i])))
+        return failure();
+    for (Operation &op : function.front()) {
+      SmallVector<StringRef> names = listNodes(&op);
+      auto found = llvm::find_if(names, [&](StringRef name) { return matches(wish.pattern, name); });
+      if (found == names.end() || op.getNumResults() != 1)
+        continue;
+      if (!isCuttable(op.getResult(0).getType(), wish.cut, grid))
+        return refuse("node", *found, op.getResult(0).getType());
+      nodes[&op] = wish.cut;
+      wish.used = true;
+    }
+    if (!wish.used)
+      return function.emitError() << "--shard=" << wish.text << ": the model has no input, output or node '" << wish.pattern << "'";
+  }
+  return success();
+}
+
+void RankWishes::cutCaches(func::FuncOp function, const Grid &grid) {
+  auto pairs = function->getParentOfType<ModuleOp>()->getAttrOfType<DenseI64ArrayAttr>(nn::askedInPlaceAttrName);
+  if (!pairs)
+    return;
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    int64_t input = pairs[i], output = pairs[i + 1];
+    // The last axis has the most exchange, which heads need none of.
+    Cut heads(grid.shape.size(), whole);
+    heads.back() = 1;
+    for (Type type : {function.getArgument(input).getType(), function.getResultTypes()[output]})
+      if (cast<RankedTensorType>(type).getRank() != 4 || !isCuttable(type, heads, grid))
+        heads.back() = whole;
+    arguments[input] = results[output] = heads;
+  }
+}
+
+FailureOr<RankWishes> RankWishes::read(func::FuncOp function, const Grid &grid, ArrayRef<std::string> texts) {
+  RankWishes all;
+  all.arguments.assign(function.getNumArguments(), Cut(grid.shape.size(), whole));
+  all.results.assign(function.getNumResults(), Cut(grid.shape.size(), whole));
+  all.cutCaches(function, grid);
+  for (StringRef text : texts)
+    if (failed(all.parse(function, grid, text)))
+      return failure();
+  if (failed(all.apply(function, grid)))
+    return failure();
+  return all;
+}
+
+bool RankWishes::allow(Operation *op, unsigned axis, ArrayRef<int> results) const {
+  auto node = nodes.find(op);
+  return node == nodes.end() || results.front() == node->second[axis];
+}
+
+} // namespace kiln
