@@ -174,7 +174,7 @@ typedef enum kiln_reduction {
   KILN_REDUCE_MAX = 3 KILN_WIDEST(KILN_REDUCE_WIDEST)
 } kiln_reduction;
 
-/* What a rank of a sharded model has of the others. kiln_local_ranks_create() (kiln/ranks.h) makes one for each of several threads, kiln_mpi_create()
+/* What a rank of a sharded model has of the others. kiln_local_ranks_create() (kiln/ranks.h) makes one for each of several threads, kiln_mpi_communicator_create()
  * (kiln/mpi.h) one for a process under MPI; a program may fill one in itself. The owner keeps it while runs use it. One thread at a time makes its calls, in
  * the order in which every rank makes them. Pointers are used only until a call returns, also after a failure.
  *
