@@ -8,6 +8,7 @@
 #include "compiler/emit/RealExpressions.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -65,6 +66,8 @@ static std::string printCalls(const Forward &forward, const Signature &target, A
       condition += " && dims->" + field + " == " + std::to_string(size);
     for (AffineExpr zero : version.zeros)
       condition += " && " + printZero(zero, version);
+    if (version.isSharded())
+      condition = "rank == " + std::to_string(version.rank);
     text += indent + "if (" + condition + ")\n" + indent + "  return " + (version.*forward.callee)() + "(" + forward.arguments + ");\n";
   }
   return text + indent + "return " + (target.*forward.callee)() + "(" + forward.arguments + ");\n";
@@ -99,14 +102,54 @@ static std::string printTargets(const std::string &name, ArrayRef<Signature> tar
          "\n  const int32_t choice = choose();\n  return choice < 0 ? nullptr : targets[choice].name;\n}\n\n";
 }
 
+/// The largest workspace of any rank.
+static std::string printRankSizes(const Signature &whole, ArrayRef<Signature> signatures) {
+  std::string text = "namespace {\n\nsize_t larger(size_t a, size_t b) { return a < b ? b : a; }\n\n} // namespace\n\nextern \"C\" size_t " + whole.name +
+                     "_workspace_size(" + whole.dimsParameter() + ") {\n  size_t most = 0;\n";
+  for (const Signature &signature : signatures)
+    text += "  most = larger(most, " + signature.workspaceFunction() + "(dims));\n";
+  return text + "  return most;\n}\n";
+}
+
+/// A number that differs between libraries whose ranks cannot run together.
+static uint64_t fingerprint(const Signature &whole) {
+  std::string text = whole.name;
+  for (const RankWeights &weights : whole.rankWeights)
+    text += " " + std::to_string(weights.bytes) + " " + std::to_string(weights.checksum);
+  for (auto *tensors : {&whole.inputs, &whole.outputs})
+    for (const SignatureTensor &tensor : *tensors)
+      text += " " + tensor.onnxName + shapeText(tensor, whole);
+  return llvm::xxh3_64bits(text);
+}
+
+/// NAME_run of a sharded model: the ranks begin together, each runs its module, and they end together.
+static std::string printRankRun(const Signature &whole, ArrayRef<Signature> targets, ArrayRef<Signature> signatures) {
+  std::vector<std::string> parameters = whole.runParameters();
+  parameters.insert(parameters.begin(), "int32_t rank");
+  Forward ofRank = {printCall("kiln_status run_rank", parameters), "KILN_STATUS_UNSUPPORTED_CPU", whole.runArguments(), &Signature::runFunction};
+  std::string sizes, count = "0", list = "nullptr";
+  if (whole.hasDims()) {
+    for (const SignatureSymbol &symbol : whole.givenSymbols())
+      sizes += std::string(sizes.empty() ? "" : ", ") + "dims ? dims->" + symbol.field + " : -1";
+    count = std::to_string(whole.givenSymbols().size());
+    sizes = "  const int64_t sizes[] = {" + sizes + "};\n";
+    list = "sizes";
+  }
+  return "namespace {\n\n" + printForward(ofRank, targets, signatures) + "\n} // namespace\n\n" +
+         printCall("extern \"C\" kiln_status " + whole.name + "_run", whole.runParameters()) + " {\n" + sizes + "  const kiln::rank_run run(context, " +
+         std::to_string(whole.rankWeights.size()) + ", " + std::to_string(fingerprint(whole)) + "ull, " + list + ", " + count +
+         ");\n  const int32_t rank = run.rank();\n  return run.end(rank < 0 ? KILN_STATUS_OK : run_rank(rank, " + whole.runArguments() + "));\n}\n";
+}
+
 std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrder) {
   std::vector<Signature> targets = sortTargets(inOrder);
   const std::string &name = whole.name;
-  std::string does = targets.size() > 1 ? "runs the best target that the CPU can"
+  std::string does = whole.isSharded()    ? "runs the part of the model that its rank has"
+                     : targets.size() > 1 ? "runs the best target that the CPU can"
                      : whole.isGuarded  ? "asks whether the CPU can run it"
                                         : "runs the version for the dimensions";
   std::string text = "// The functions that programs call of model '" + makeCommentText(name) + "': it " + does + ".\n#include \"" + whole.header() + "\"\n" +
-                     (asksCpu(targets) ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n\n";
+                     (asksCpu(targets) ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n" + (whole.isSharded() ? "#include \"kiln/collectives.h\"\n\n" : "\n");
   size_t launches = 0;
   for (const Signature &target : inOrder) {
     text += "KILN_KERNEL size_t " + target.workspaceFunction() + "(" + target.dimsParameter() + ");\n" +
@@ -117,8 +160,12 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
   std::string size = "extern \"C\" size_t " + name + "_workspace_size(" + whole.dimsParameter() + ")";
   if (whole.workspaceBytes && !whole.hasDims())
     text += size + " {\n  return " + std::to_string(*whole.workspaceBytes) + ";\n}\n";
+  else if (whole.isSharded())
+    text += printRankSizes(whole, inOrder);
   else
     text += printForward({size, "0", "dims", &Signature::workspaceFunction}, targets, inOrder);
+  if (whole.isSharded())
+    return text + "\n" + printRankRun(whole, targets, inOrder);
   Forward run = {printCall("extern \"C\" kiln_status " + name + "_run", whole.runParameters()), "KILN_STATUS_UNSUPPORTED_CPU", whole.runArguments(),
                  &Signature::runFunction};
   return text + "\n" + printForward(run, targets, inOrder);

@@ -105,6 +105,9 @@ static std::string printSizes(const Signature &signature) {
   if (signature.stackBytes)
     text += "/* The most stack that a run takes, and that a task on another thread takes, not counting the C library's memcpy and the\n"
             " * context's functions. */\n#define " + signature.macro + "_STACK_SIZE " + std::to_string(*signature.stackBytes) + "\n";
+  if (signature.isSharded())
+    return text + "/* The ranks that run the model together. " + signature.name + "_info.rank_weights has the file of each rank's weights. */\n#define " +
+           signature.macro + "_NUM_RANKS " + std::to_string(signature.rankWeights.size()) + "\n\n";
   text += std::string("/* Bytes of the weights") + (signature.externalWeights ? "; the name of their file, and what kiln_weights_map() compares" : "") +
           ". */\n#define " + signature.macro + "_WEIGHTS_SIZE " + std::to_string(signature.weightsBytes) + "\n";
   if (signature.externalWeights)
@@ -161,7 +164,12 @@ static std::string printFunctions(const Signature &signature) {
   text += "/* Runs the model. The caller owns all buffers. They hold row-major elements without gaps. Outputs must not overlap anything\n"
           " * else, except that an output marked as such may be an input's buffer, which is then updated in place. The workspace must be\n"
           " * aligned to KILN_ALIGNMENT. `context` may be NULL, for one thread and no hooks.\n";
-  if (signature.externalWeights)
+  if (signature.isSharded())
+    text += " * All ranks must run it together, each with its part of the weights (`weights`, the contents of its file in rank_weights), with equal inputs and\n"
+            " * with a context that has a communicator of " +
+            std::to_string(signature.rankWeights.size()) +
+            " ranks. A failure of one rank ends the run of all with a status other than KILN_STATUS_OK. Outputs are\n * only valid after KILN_STATUS_OK.\n";
+  else if (signature.externalWeights)
     text += " * `weights` are the contents of the weights file: see kiln_weights_map() of the runtime, or read or map it yourself.\n";
   if (signature.decodesImages)
     text += " * It decodes pictures: set the context's `decode_image` (to kiln_images_decode of libkiln_images, for example), or the run ends with\n"

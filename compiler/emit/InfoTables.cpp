@@ -44,6 +44,13 @@ static std::string printTensors(const std::vector<SignatureTensor> &tensors, con
   return rows.empty() ? "" : arrays + "const kiln_tensor_info " + name + "_table[] = {\n" + rows + "};\n";
 }
 
+static std::string printRankWeights(const Signature &signature) {
+  std::string rows;
+  for (auto [rank, weights] : llvm::enumerate(signature.rankWeights))
+    rows += "    {" + makeStringLiteral(signature.weightsFile(rank)) + ", " + std::to_string(weights.bytes) + ", " + std::to_string(weights.checksum) + "ull},\n";
+  return rows.empty() ? "" : "const kiln_rank_weights rank_weights_table[] = {\n" + rows + "};\n";
+}
+
 /// Upper bounds of the sizes that the model computes: of each output in elements, and of each computed dimension.
 static std::string printBounds(const Signature &signature) {
   if (!signature.isDataSized())
@@ -142,7 +149,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
           printMetadata(signature);
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
-  std::string file = signature.externalWeights ? makeStringLiteral(signature.weightsFile()) : "nullptr";
+  std::string file = signature.externalWeights && !signature.isSharded() ? makeStringLiteral(signature.weightsFile()) : "nullptr";
+  text += printRankWeights(signature);
   std::vector<std::pair<std::string, std::string>> fields = {{"abi_version", "KILN_ABI_VERSION"},
                                                              {"struct_size", "uint32_t(sizeof(kiln_model_info))"},
                                                              {"name", makeStringLiteral(signature.name)},
@@ -169,7 +177,9 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"output_layouts", table(outputLayouts.empty(), "output_layout_table")},
                                                              {"output_labels", table(outputLabels.empty(), "output_labels_table")},
                                                              {"metadata", table(signature.metadata.empty(), "metadata_table")},
-                                                             {"num_metadata", std::to_string(signature.metadata.size())}};
+                                                             {"num_metadata", std::to_string(signature.metadata.size())},
+                                                             {"rank_weights", table(!signature.isSharded(), "rank_weights_table")},
+                                                             {"num_ranks", std::to_string(signature.rankWeights.size())}};
   text += "constexpr kiln_model_info description = {\n";
   for (auto &[field, value] : fields)
     text += "    /*" + field + "*/ " + value + ",\n";

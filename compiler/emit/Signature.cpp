@@ -168,6 +168,8 @@ std::string Signature::versionOf(StringRef text) const {
   std::string result = text.str();
   for (auto &[field, size] : special)
     result += "_" + field + "_" + std::to_string(size);
+  if (rank > 0)
+    result += "_rank" + std::to_string(rank);
   return zeros.empty() ? result : result + "_" + makeIdentifier(label);
 }
 

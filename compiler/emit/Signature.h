@@ -60,6 +60,12 @@ struct SignatureSymbol {
   int64_t multiple = 0;
 };
 
+/// The weights of one rank of a sharded model: bytes and checksum of its file.
+struct RankWeights {
+  int64_t bytes = 0;
+  uint64_t checksum = 0;
+};
+
 /// What a run checks of the dimensions beside their bounds: that an expression of the module's symbols is zero.
 struct SizeRule {
   mlir::AffineExpr mustBeZero;
@@ -130,6 +136,9 @@ struct Signature {
   uint64_t weightsChecksum = 0;
   /// Whether the weights are in a separate file, whose mapping the caller passes.
   bool externalWeights = false;
+  /// For a sharded model the weights of each rank, and the rank of this module.
+  std::vector<RankWeights> rankWeights;
+  size_t rank = 0;
   /// Whether shared libraries hide its functions.
   bool isInternal = false;
   /// How programs make inputs of pictures, if the user has said it.
@@ -137,7 +146,8 @@ struct Signature {
 
   /// Whether programs call its functions directly, rather than functions that check the CPU or choose a target first.
   bool isWhole() const { return variant.empty() && !isGuarded; }
-  bool isVersion() const { return !special.empty() || !zeros.empty(); }
+  bool isVersion() const { return !special.empty() || !zeros.empty() || rank > 0; }
+  bool isSharded() const { return !rankWeights.empty(); }
   bool hasDims() const { return !symbols.empty(); }
   /// A text for an element of a sequence, "element 2 of sequence 'x'"; empty for other tensors.
   std::string describeElement(size_t tensor, bool isOutput) const;
@@ -161,6 +171,7 @@ struct Signature {
   std::string workspaceFunction() const { return versionOf(variantOf(name + "_workspace_size")) + (isGuarded ? "_guarded" : ""); }
   std::string kernelHeader() const { return variantOf(name) + "_kernels.h"; }
   std::string weightsFile() const { return library + "_weights.bin"; }
+  std::string weightsFile(size_t ofRank) const { return library + "_rank" + std::to_string(ofRank) + "_weights.bin"; }
   std::string header() const { return library + ".h"; }
   std::string weightsSymbol() const { return library + "_weights"; }
 };

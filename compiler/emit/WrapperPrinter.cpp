@@ -85,7 +85,7 @@ static std::string printRun(const Signature &signature, const std::vector<Argume
   for (const Argument &argument : arguments)
     text += "    if (" + argument.size + (argument.tensor->most ? " < " : " != ") + countText(*argument.tensor, signature) +
             ")\n      return KILN_STATUS_INVALID_ARGUMENT;\n";
-  if (signature.externalWeights)
+  if (signature.externalWeights && !signature.isSharded())
     text += "    if (weights.count != " + signature.macro + "_WEIGHTS_SIZE)\n      return KILN_STATUS_WEIGHTS_MISMATCH;\n";
   text += "    if (workspace.count < needed)\n      return KILN_STATUS_WORKSPACE_TOO_SMALL;\n";
   return text + "    return " + signature.name + "_run(" + (dims.empty() ? "" : dims + ", ") + "&inputs_, &outputs_, " +

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-//===- Calls of the runtime (kiln/ranks.h) -----------------------------------===//
+//===- Calls of the runtime (kiln/collectives.h) -----------------------------------===//
 
 /// The literals of any collective: its own, then the ranks and the place of this one.
 static ArrayAttr listLiterals(Operation *op, std::initializer_list<int64_t> own) {

@@ -38,6 +38,9 @@ uint64_t currentThread();
 // Nanoseconds of a clock that never goes back.
 int64_t readClock();
 
+// Lets other threads run for a while; 0: only if there are any that want to.
+void restThread(int64_t nanoseconds);
+
 } // namespace kiln
 
 #endif // KILN_RUNTIME_SYSTEM_H

@@ -174,7 +174,7 @@ typedef enum kiln_reduction {
   KILN_REDUCE_MAX = 3 KILN_WIDEST(KILN_REDUCE_WIDEST)
 } kiln_reduction;
 
-/* What a rank of a sharded model has of the others. kiln_local_ranks_create() (kiln/ranks.h) makes one for each of several threads, kiln_mpi_create()
+/* What a rank of a sharded model has of the others. kiln_local_ranks_create() (kiln/ranks.h) makes one for each of several threads, kiln_mpi_communicator_create()
  * (kiln/mpi.h) one for a process under MPI; a program may fill one in itself. The owner keeps it while runs use it. One thread at a time makes its calls, in
  * the order in which every rank makes them. Pointers are used only until a call returns, also after a failure.
  *
@@ -301,6 +301,13 @@ typedef struct kiln_metadata_entry {
   const char *value;
 } kiln_metadata_entry;
 
+/* The weights of one rank of a sharded model, for kiln_weights_map(). */
+typedef struct kiln_rank_weights {
+  const char *file;  /* its name */
+  int64_t size;      /* bytes */
+  uint64_t checksum; /* kiln_checksum() of it */
+} kiln_rank_weights;
+
 /* The signature of a model: constant data with static lifetime, for use in any thread. */
 typedef struct kiln_model_info {
   uint32_t abi_version;
@@ -335,6 +342,9 @@ typedef struct kiln_model_info {
   /* What the ONNX file says of itself: */
   const kiln_metadata_entry *metadata; /* its metadata_props in their order; NULL if there are none */
   int64_t num_metadata;
+  /* For models that are sharded (--ranks): */
+  const kiln_rank_weights *rank_weights; /* the weights of each rank, in place of weights_file; NULL for a model that is not sharded */
+  int64_t num_ranks;                     /* the size of the communicator that a run needs; 0 for a model that is not sharded */
 } kiln_model_info;
 
 /* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
@@ -352,7 +362,8 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_labels_info) == 8 + 2 * sizeof(void *), "kiln_labels_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 64 + 15 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_rank_weights) == 24, "kiln_rank_weights changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 72 + 16 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

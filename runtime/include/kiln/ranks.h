@@ -1,79 +1,41 @@
-// What the ranks of a sharded model exchange: calls of the communicator in the caller's context.
+/* Communicators for ranks that are threads of one process, part of libkiln_runtime.a: for tests of sharded models, and for processes with a thread for each
+ * rank. C ABI, C11 and C++17. kiln_communicator (kiln/abi.h) is the contract of what they are for.
+ *
+ *     kiln_local_ranks *ranks;
+ *     kiln_local_ranks_create(4, 10000000000, &ranks);
+ *     context.communicator = kiln_local_ranks_get(ranks, k);      in thread k, which then runs the part of rank k
+ *
+ * Ranks read each other's memory in place: nothing is copied but what a call is to copy, and no call allocates. A thread that waits spins for some microseconds,
+ * then yields, and sleeps after about a millisecond. */
 #ifndef KILN_RANKS_H
 #define KILN_RANKS_H
 
-#include "kiln/entry.h"
+#include "kiln/abi.h"
 
-#include <string.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-namespace kiln {
+/* The communicators of all ranks. */
+typedef struct kiln_local_ranks kiln_local_ranks;
 
-// The communicator, or NULL without one.
-static inline const kiln_communicator *rank_communicator(const int8_t *caller) {
-  const kiln_context *const context = reinterpret_cast<const kiln_context *>(caller);
-  return context && KILN_HAS_FIELD(kiln_context, context, communicator) ? context->communicator : nullptr;
+enum { KILN_LOCAL_RANKS_MAX = 256 };
+
+/* Makes communicators for ranks 0 to size - 1. A call of theirs waits for other ranks for deadline_ns nanoseconds at most; 0: without a limit. The caller owns *ranks
+ * and frees it with kiln_local_ranks_destroy(). Fails with INVALID_ARGUMENT (size, or a deadline below 0) or OUT_OF_MEMORY, and then *ranks is NULL. Any thread. */
+kiln_status kiln_local_ranks_create(int32_t size, int64_t deadline_ns, kiln_local_ranks **ranks);
+
+/* The communicator of a rank, which lives as long as `ranks`; NULL if there is no such rank. Any thread. */
+const kiln_communicator *kiln_local_ranks_get(const kiln_local_ranks *ranks, int32_t rank);
+
+/* Makes all communicators as new after a failure. No thread may be in a call of theirs. */
+void kiln_local_ranks_reset(kiln_local_ranks *ranks);
+
+/* NULL is allowed. No thread may be in a call of its communicators. */
+void kiln_local_ranks_destroy(kiln_local_ranks *ranks);
+
+#ifdef __cplusplus
 }
+#endif
 
-// Calls `exchange` with the communicator and the ranks that take part; without a communicator the run ends.
-template <typename Exchange>
-static inline void rank_call(int32_t *status, const int8_t *caller, const int32_t *ranks, int64_t num_ranks, int64_t index, Exchange exchange) {
-  const kiln_communicator *const communicator = rank_communicator(caller);
-  const kiln_ranks group = {ranks, int32_t(num_ranks), int32_t(index)};
-  report(status, communicator ? exchange(*communicator, group) : KILN_STATUS_MISSING_COMMUNICATOR);
-}
-
-// `count` is the number of elements of the first operand in all of these.
-template <typename Element>
-static inline void rank_all_reduce(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
-                                   int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index) {
-  if (whole != part)
-    memcpy(whole, part, size_t(count) * sizeof(Element));
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.all_reduce(all.user, &group, whole, count, int32_t(type), int32_t(reduction));
-  });
-}
-
-template <typename Element>
-static inline void rank_reduce_scatter(const Element *whole, Element *part, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
-                                       int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index) {
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.reduce_scatter(all.user, &group, whole, part, count / num_ranks, int32_t(type), int32_t(reduction));
-  });
-}
-
-template <typename Element>
-static inline void rank_all_gather(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, const int32_t *ranks,
-                                   int64_t num_ranks, int64_t index) {
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.all_gather(all.user, &group, part, whole, count * int64_t(sizeof(Element)));
-  });
-}
-
-template <typename Element>
-static inline void rank_all_to_all(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, const int32_t *ranks,
-                                   int64_t num_ranks, int64_t index) {
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.all_to_all(all.user, &group, given, taken, count / num_ranks * int64_t(sizeof(Element)));
-  });
-}
-
-// The slices of the neighbours before and behind the own ones. Each rank sends forwards while it receives from before, and then the other way.
-template <typename Element>
-static inline void rank_halo(const Element *own, Element *wide, int32_t *status, const int8_t *caller, int64_t count, int64_t slices, int64_t before,
-                             int64_t after, int64_t give_before, int64_t give_after, const int32_t *ranks, int64_t num_ranks, int64_t index) {
-  const int64_t slice = slices ? count / slices : 0, bytes = slice * int64_t(sizeof(Element));
-  memcpy(wide + before * slice, own, size_t(slices * bytes));
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    const int32_t previous = index > 0 ? group.ranks[index - 1] : -1, next = index + 1 < num_ranks ? group.ranks[index + 1] : -1;
-    const kiln_status forwards = all.exchange(all.user, give_after ? next : -1, own + (slices - give_after) * slice, give_after * bytes,
-                                              before ? previous : -1, wide, before * bytes);
-    if (forwards != KILN_STATUS_OK)
-      return forwards;
-    return all.exchange(all.user, give_before ? previous : -1, own, give_before * bytes, after ? next : -1, wide + (before + slices) * slice,
-                        after * bytes);
-  });
-}
-
-} // namespace kiln
-
-#endif // KILN_RANKS_H
+#endif /* KILN_RANKS_H */

@@ -1,4 +1,5 @@
 // What the runtime says when the system gives it nothing. The linker has calls of these functions go to their __wrap_ forms.
+#include "kiln/ranks.h"
 #include "kiln/runtime.h"
 
 #include <gtest/gtest.h>
@@ -79,6 +80,22 @@ TEST_F(Failure, PoolThatMayNotAskForItsCpusCountsThoseOnline) {
   kiln_pool_context(pool, &context);
   EXPECT_EQ(context.num_threads, std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), KILN_POOL_MAX_THREADS));
   kiln_pool_destroy(pool);
+}
+
+TEST_F(Failure, RanksWithoutMemory) {
+  auto create = [](int &function, int call) {
+    function = call;
+    kiln_local_ranks *ranks = reinterpret_cast<kiln_local_ranks *>(1);
+    kiln_status status = kiln_local_ranks_create(2, 0, &ranks);
+    EXPECT_EQ(ranks == nullptr, status == KILN_STATUS_OUT_OF_MEMORY);
+    kiln_local_ranks_destroy(ranks);
+    return status == KILN_STATUS_OUT_OF_MEMORY;
+  };
+  int calls = 0;
+  for (int *function : {&failures.calloc, &failures.posix_memalign})
+    for (int call = 1; create(*function, call); ++call)
+      ++calls;
+  EXPECT_EQ(calls, 17); // three for all ranks, and seven for each
 }
 
 TEST_F(Failure, ProfilerWithoutMemory) {
