@@ -22,6 +22,7 @@
 #include "compiler/emit/web/WebFiles.h"
 #include "compiler/pipeline/DiagnosticCollector.h"
 #include "compiler/pipeline/IRPhases.h"
+#include "compiler/pipeline/Ranks.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "runtime/src/Checksum.h"
@@ -66,12 +67,21 @@ private:
   void listSources(const ModelSources &sources);
   CompileStatus listSingleSource(const ModelSources &sources);
   std::vector<ModuleOp> modules() const {
+    return modules([](const TargetModule &) { return true; });
+  }
+  /// Those of one rank, which share a file of weights.
+  std::vector<ModuleOp> modulesOfRank(int64_t rank) const {
+    return modules([rank](const TargetModule &target) { return target.rank == rank; });
+  }
+  std::vector<ModuleOp> modules(llvm::function_ref<bool(const TargetModule &)> isWanted) const {
     std::vector<ModuleOp> all;
     for (const Compilation *model : result.models())
       for (const TargetModule &target : model->targets)
-        all.push_back(*target.module);
+        if (isWanted(target))
+          all.push_back(*target.module);
     return all;
   }
+  CompileStatus describeRankWeights(Signature &weights);
   void step(const std::string &name) {
     if (options.progress)
       options.progress(name, done++, stepCount);
@@ -106,7 +116,23 @@ private:
 };
 } // namespace
 
+CompileStatus Driver::describeRankWeights(Signature &weights) {
+  weights.externalWeights = true;
+  for (int64_t rank = 0; rank < countRanks(options); ++rank) {
+    auto bytes = placeWeights(modulesOfRank(rank));
+    if (failed(bytes))
+      return CompileStatus::Bug;
+    ChecksumStream sum;
+    writeWeights(modulesOfRank(rank), sum);
+    weights.rankWeights.push_back({*bytes, sum.get()});
+    weights.weightsBytes = std::max(weights.weightsBytes, *bytes);
+  }
+  return CompileStatus::Done;
+}
+
 CompileStatus Driver::describeWeights(Signature &weights) {
+  if (!options.ranks.empty())
+    return describeRankWeights(weights);
   auto bytes = placeWeights(modules());
   if (failed(bytes))
     return CompileStatus::Bug;
@@ -137,6 +163,8 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
   read->isInternal = options.isInternal;
   read->images = options.images;
   read->weightsChecksum = weights.weightsChecksum;
+  read->rankWeights = weights.rankWeights;
+  read->rank = target.rank < 0 ? 0 : target.rank;
   // The modules of one library: with modules for JavaScript, those of the same target, which are for different sizes.
   auto isInLibrary = [&](const TargetModule &other) { return !options.webModules || other.name == target.name; };
   if (llvm::count_if(model.targets, isInLibrary) > 1)
@@ -270,7 +298,11 @@ void Driver::listSources(const ModelSources &sources) {
   result.sessions = {sessions.name, sessions.text, nullptr};
   for (const SourceFile &file : makeSourceFolder(sources))
     result.sources.push_back({"src/" + file.name, file.text, nullptr});
-  if (!signature.weightsBytes)
+  for (size_t rank = 0; rank < signature.rankWeights.size(); ++rank) {
+    auto stream = [all = modulesOfRank(rank)](llvm::raw_ostream &out) { writeWeights(all, out); };
+    result.rankWeights.push_back({signature.weightsFile(rank), "", stream, static_cast<uint64_t>(signature.rankWeights[rank].bytes)});
+  }
+  if (!signature.weightsBytes || signature.isSharded())
     return;
   auto stream = [all = modules()](llvm::raw_ostream &out) { writeWeights(all, out); };
   uint64_t bytes = signature.weightsBytes;

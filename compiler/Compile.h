@@ -19,8 +19,10 @@ struct TargetModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The sizes of a special version, "seq=128"; empty for the general one.
   std::string sizes = {};
+  /// The rank of a sharded model that it is for; -1 for others.
+  int64_t rank = -1;
 
-  std::string label() const { return sizes.empty() ? name : name + " " + sizes; }
+  std::string label() const { return name + (sizes.empty() ? "" : " " + sizes) + (rank < 0 ? "" : " rank " + std::to_string(rank)); }
 };
 
 /// The results of a compile. Members of stages that did not run are empty.
@@ -72,6 +74,8 @@ struct Compilation {
   std::vector<OutputFile> delegated;
   /// NAME_weights.bin with `externalWeights`; an empty path otherwise.
   OutputFile weights;
+  /// The same for each rank of a sharded model.
+  std::vector<OutputFile> rankWeights;
   /// After package with `webModules`, in place of objects: NAME.wasm, NAME.mjs and NAME.d.ts; and the package.json that goes with them.
   std::vector<OutputFile> webFiles;
   OutputFile webPackage;

@@ -51,6 +51,9 @@ struct CompileOptions {
   std::map<std::string, std::string> renames;
   /// Sizes of named dimensions for which to compile special versions, one for each combination.
   std::map<std::string, std::vector<int64_t>> specialize;
+  /// The grid of ranks that run the model together, "4" or "2x4"; empty: it is not sharded. And what is asked of the cut: TENSOR=DIM,...
+  std::string ranks;
+  std::vector<std::string> shardings;
   /// Shapes of inputs; -1 leaves a dimension unchanged.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants: a number, or all elements separated by commas.

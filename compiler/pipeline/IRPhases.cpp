@@ -2,6 +2,7 @@
 #include "compiler/pipeline/IRPhases.h"
 #include "compiler/CrashFolder.h"
 #include "compiler/Profile.h"
+#include "compiler/pipeline/Ranks.h"
 #include "compiler/pipeline/ReadModel.h"
 #include "compiler/pipeline/RunPass.h"
 #include "compiler/pipeline/Stages.h"
@@ -171,7 +172,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   std::vector<ProfileEntry> profile;
   if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
     return CompileStatus::AtFault;
-  bool splits = targets.size() > 1 || !versions.empty();
+  bool splits = targets.size() > 1 || !versions.empty() || !options.ranks.empty();
   std::string stage = "import";
   auto show = [&] {
     if (options.afterStage)
@@ -184,6 +185,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
     if (next.forTarget && std::exchange(splits, false)) {
       if (CompileStatus status = addVersions(options, versions, targets, &next - getStages().data(), result, errors); status != CompileStatus::Done)
         return status;
+      if (!options.ranks.empty() && !splitByRank(options, result, errors))
+        return CompileStatus::AtFault;
       splitByTarget(targets, result);
     }
     if (next.name == "target" && !attachProfiles(options, result, profile, errors))

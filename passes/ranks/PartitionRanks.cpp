@@ -146,9 +146,11 @@ void Partition::run() {
   SmallVector<Operation *> before;
   for (Operation &op : block)
     before.push_back(&op);
-  builder.setInsertionPointToStart(&block);
-  for (BlockArgument argument : block.getArguments())
+  SmallVector<Type> inputs;
+  for (BlockArgument argument : block.getArguments()) {
+    inputs.push_back(typeOfPart(cast<RankedTensorType>(argument.getType()), cutOfResult(argument), grid));
     parts.map(argument, argument);
+  }
   for (Operation *op : before) {
     builder.setInsertionPoint(op);
     if (auto shardOp = dyn_cast<shard::ShardOp>(op))
@@ -156,15 +158,9 @@ void Partition::run() {
     else if (!isa<shard::ShardingOp>(op))
       partition(op);
   }
-  SmallVector<Type> inputs;
-  for (BlockArgument argument : block.getArguments()) {
-    Cut cut = cutOfResult(argument);
-    inputs.push_back(typeOfPart(cast<RankedTensorType>(argument.getType()), cut, grid));
-  }
-  // What was there before goes, the last first; constants stay where they are used whole.
+  // What was there before goes, the last first.
   for (Operation *op : llvm::reverse(before))
-    if (op->use_empty())
-      op->erase();
+    op->erase();
   for (auto [argument, type] : llvm::zip(block.getArguments(), inputs))
     argument.setType(type);
   SmallVector<Type> results(block.getTerminator()->getOperandTypes());

@@ -113,6 +113,8 @@ static Expected<std::vector<OutputFile>> collectFiles(Compilation &compilation, 
   append_range(files, compilation.delegated);
   if (!compilation.weights.path.empty() && (wants("lib") || wants("obj") || wants("so")))
     files.push_back(compilation.weights);
+  if (wants("lib") || wants("obj") || wants("so") || wants("cpp"))
+    append_range(files, compilation.rankWeights);
   for (const Compilation *model : wants("mlir") ? compilation.models() : std::vector<const Compilation *>())
     for (const TargetModule &target : model->targets) {
       std::string variant = model->targets.size() > 1 ? "_" + makeIdentifier(target.label()) : "";

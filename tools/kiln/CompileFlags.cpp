@@ -1,6 +1,7 @@
 //===- CompileFlags.cpp - The command-line options of a compile -----===//
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/pipeline/Ranks.h"
 #include "compiler/import/Import.h"
 #include "compiler/run/Tensor.h"
 #include "compiler/target/System.h"
@@ -44,6 +45,13 @@ static cl::list<std::string> renames("rename", cl::desc("Give a named dimension 
 static cl::list<std::string> specialize("specialize",
     cl::desc("Also compile versions for these sizes of a dynamic dimension; a run uses the version that fits, or the general one"),
     cl::value_desc("NAME=SIZE,..."), cl::sub(codeCommands));
+static cl::opt<std::string> ranks("ranks", cl::desc("Cut the model into parts for this many processes, which run it together (docs/Ranks.md)"), cl::value_desc("N"),
+                                  cl::sub(codeCommands));
+static cl::opt<std::string> grid("grid", cl::desc("The same for processes in a grid: one axis cuts tensors, the other what is left of them"), cl::value_desc("NxM"),
+                                 cl::sub(codeCommands));
+static cl::list<std::string> shard("shard", cl::desc("How --ranks cuts an input, an output or the result of a node (* in its name stands for any text): the dimension for "
+                                                     "each axis of the grid, - for none; auto (default) decides by cost; FILE has such lines"),
+                                   cl::value_desc("auto|FILE|NAME=DIM,..."), cl::sub(codeCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make the shape of an input static; ? leaves a dimension dynamic"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
@@ -358,6 +366,35 @@ static Error readSizes(CompileOptions &options) {
   return readAll(shape, parseShape);
 }
 
+/// The ranks, and what is asked of the cut.
+static Error readRanks(CompileOptions &options) {
+  if (!ranks.empty() && !grid.empty())
+    return makeError("--ranks and --grid both say how many processes there are");
+  options.ranks = ranks.empty() ? grid : ranks;
+  int64_t count = 0;
+  if (!ranks.empty() && (StringRef(ranks).getAsInteger(10, count) || count < 2))
+    return wrong("ranks", ranks, "a number of at least 2");
+  if (options.ranks.empty())
+    return shard.empty() ? Error::success() : makeError("--shard needs --ranks or --grid");
+  if (countRanks(options) < 2)
+    return wrong(ranks.empty() ? "grid" : "ranks", options.ranks, "2 to 256 processes, in up to three axes");
+  for (StringRef text : shard) {
+    if (text == "auto")
+      continue;
+    if (text.contains('=')) {
+      options.shardings.push_back(text.str());
+      continue;
+    }
+    ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(text, /*IsText=*/true);
+    if (!file)
+      return makeError("--shard=" + text + ": " + file.getError().message());
+    for (StringRef line : split((*file)->getBuffer(), '\n'))
+      if (line = line.split('#').first.trim(); !line.empty())
+        options.shardings.push_back(line.str());
+  }
+  return Error::success();
+}
+
 /// What comes from outside of the model.
 static void setLibraries(CompileOptions &options) {
   options.libraries.assign(library.begin(), library.end());
@@ -389,6 +426,8 @@ Expected<CompileOptions> getLibraryOptions() {
   if (Error error = readTargets(options))
     return std::move(error);
   setLibraries(options);
+  if (Error error = readRanks(options))
+    return std::move(error);
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;

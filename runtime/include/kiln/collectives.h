@@ -4,8 +4,6 @@
 
 #include "kiln/entry.h"
 
-#include <string.h>
-
 namespace kiln {
 
 // The communicator, or NULL without one. The context must be one that check_context() accepts.
@@ -27,7 +25,7 @@ template <typename Element>
 static inline void rank_all_reduce(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
                                    int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index) {
   if (whole != part)
-    memcpy(whole, part, size_t(count) * sizeof(Element));
+    __builtin_memcpy(whole, part, size_t(count) * sizeof(Element));
   rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
     return all.all_reduce(all.user, &group, whole, count, int32_t(type), int32_t(reduction));
   });
@@ -62,7 +60,7 @@ template <typename Element>
 static inline void rank_halo(const Element *own, Element *wide, int32_t *status, const int8_t *caller, int64_t count, int64_t slices, int64_t before,
                              int64_t after, int64_t give_before, int64_t give_after, const int32_t *ranks, int64_t num_ranks, int64_t index) {
   const int64_t slice = slices ? count / slices : 0, bytes = slice * int64_t(sizeof(Element));
-  memcpy(wide + before * slice, own, size_t(slices * bytes));
+  __builtin_memcpy(wide + before * slice, own, size_t(slices * bytes));
   rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
     const int32_t previous = index > 0 ? group.ranks[index - 1] : -1, next = index + 1 < num_ranks ? group.ranks[index + 1] : -1;
     const kiln_status forwards = all.exchange(all.user, give_after ? next : -1, own + (slices - give_after) * slice, give_after * bytes,
@@ -92,7 +90,7 @@ public:
     for (int64_t i = 0; i < num_sizes; ++i)
       words[1] = (words[1] ^ uint64_t(sizes[i])) * UINT64_C(0x100000001b3) + uint64_t(i);
     uint8_t fingerprint[16];
-    memcpy(fingerprint, words, sizeof fingerprint);
+    __builtin_memcpy(fingerprint, words, sizeof fingerprint);
     status = communicator->begin(communicator->user, fingerprint);
   }
   // -1 if the run has failed already.
