@@ -47,20 +47,44 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   if (!workspace)
     return makeError("workspace: " + llvm::toString(workspace.takeError()));
   execution.workspace = std::move(*workspace);
+  if (model.getInfo().num_ranks) {
+    Expected<std::unique_ptr<RankTeam>> team = RankTeam::create(int32_t(model.getInfo().num_ranks), execution.listBuffers(), *needed);
+    if (!team)
+      return team.takeError();
+    execution.team = std::move(*team);
+  }
   return std::move(execution);
 }
 
+std::vector<const Tensor *> Execution::listBuffers() const {
+  std::vector<const Tensor *> buffers;
+  for (auto [number, output] : llvm::enumerate(outputs)) {
+    auto room = rooms.find(number);
+    buffers.push_back(room == rooms.end() ? &output : &room->second);
+  }
+  return buffers;
+}
+
 kiln_status Execution::call(const kiln_context *context) const {
+  auto one = [this](int32_t rank, void *const *places, const void *room, const kiln_context *own) { return callRank(rank, places, room, own); };
+  if (runsAllRanks(context))
+    return team->run(context, outputPointers.data(), workspace.getData(), one);
+  return callRank(context && context->communicator ? context->communicator->rank : 0, outputPointers.data(), workspace.getData(), context);
+}
+
+kiln_status Execution::callRank(int32_t rank, void *const *outputPlaces, const void *room, const kiln_context *context) const {
   // NAME_run takes dims when the model has any, inputs, outputs, weights when they are a file, workspace, context: pointers all.
   const void *arguments[6];
   unsigned count = 0;
+  // A run writes the dimensions that it computes, the same on each rank.
+  std::vector<int64_t> own(rank > 0 ? dims : std::vector<int64_t>());
   if (!dims.empty())
-    arguments[count++] = dims.data();
+    arguments[count++] = rank > 0 ? own.data() : dims.data();
   arguments[count++] = inputPointers.data();
-  arguments[count++] = outputPointers.data();
-  if (model->getInfo().weights_file)
-    arguments[count++] = model->weights->getBufferStart();
-  arguments[count++] = workspace.getData();
+  arguments[count++] = outputPlaces;
+  if (!model->weights.empty())
+    arguments[count++] = model->weights[model->getInfo().num_ranks ? rank : 0]->getBufferStart();
+  arguments[count++] = room;
   arguments[count++] = context;
   using P = const void *;
   void *run = model->runFunction;
@@ -121,6 +145,9 @@ llvm::Error Execution::run(const kiln_context *context) {
   }
   if (!workspace.isGuardIntact())
     return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond its workspace");
+  if (runsAllRanks(context))
+    if (llvm::Error error = team->check(listBuffers()))
+      return error;
   if (llvm::Error error = shapeOutputs())
     return error;
   for (const Tensor &output : outputs)

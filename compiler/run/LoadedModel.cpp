@@ -110,7 +110,7 @@ llvm::Error LoadedModel::link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> o
 }
 
 Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
-                                                         std::unique_ptr<llvm::MemoryBuffer> weights) {
+                                                         std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights) {
   llvm::InitializeNativeTarget();
   for (const std::unique_ptr<llvm::MemoryBuffer> &object : objects)
     if (llvm::Error error = checkArchitecture(*object))
@@ -128,8 +128,10 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::ve
 llvm::Error LoadedModel::check() const {
   if (info->abi_version != KILN_ABI_VERSION)
     return makeError("the model has ABI version " + Twine(info->abi_version) + ", expected " + Twine(KILN_ABI_VERSION));
-  if (info->weights_file && !weights)
+  if (info->weights_file && weights.empty())
     return makeError("the model needs its weights file " + Twine(info->weights_file));
+  if (info->num_ranks && weights.size() != size_t(info->num_ranks))
+    return makeError("the model needs a file of weights for each of " + Twine(info->num_ranks) + " ranks");
   StringRef targets = info->target;
   std::string machine = program ? "the machine of '" + program->getCommand().str() + "'" : "this machine";
   if (!target && targets.contains(','))

@@ -3,6 +3,7 @@
 #define KILN_COMPILER_RUN_LOADEDMODEL_H
 
 #include "compiler/run/Program.h"
+#include "compiler/run/RankTeam.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <map>
@@ -23,9 +24,9 @@ using NamedSizes = std::map<std::string, int64_t>;
 /// and thread-safe.
 class LoadedModel {
 public:
-  /// Links the objects that would be packaged as `name`. `weights` are the contents of the weights file, or null if they are embedded.
+  /// Links the objects that would be packaged as `name`. `weights` are the contents of the weights file, or of each rank's; none if they are embedded.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(llvm::StringRef name, std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
-                                                           std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
+                                                           std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights = {});
   /// The model of a program.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(std::unique_ptr<Program> program, std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
   ~LoadedModel();
@@ -75,7 +76,8 @@ private:
   std::unique_ptr<Program> program;
   /// What `info` points to, for a program.
   llvm::BumpPtrAllocator tables;
-  std::unique_ptr<llvm::MemoryBuffer> weights;
+  /// One, or one for each rank, or none.
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights;
   const kiln_model_info *info = nullptr;
   const char *target = nullptr;
   void *runFunction = nullptr;
@@ -104,6 +106,10 @@ public:
 private:
   const LoadedModel *model = nullptr;
   llvm::Error shapeOutputs();
+  kiln_status callRank(int32_t rank, void *const *outputPlaces, const void *room, const kiln_context *context) const;
+  /// The buffers that runs write to.
+  std::vector<const Tensor *> listBuffers() const;
+  bool runsAllRanks(const kiln_context *context) const { return team && !(context && context->communicator); }
   RequestWriter makeRequest(const RunCounts &counts) const;
 
   /// The run writes the dimensions that depend on the data.
@@ -114,6 +120,8 @@ private:
   std::vector<Tensor> outputs;
   /// The buffers of outputs whose size depends on the data, by output.
   std::map<size_t, Tensor> rooms;
+  /// The ranks of a sharded model, unless the caller has a communicator.
+  std::unique_ptr<RankTeam> team;
   Tensor workspace;
 };
 

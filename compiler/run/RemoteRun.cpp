@@ -22,7 +22,8 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(std::unique_ptr<Program
   if (!table)
     return table.takeError();
   model->name = table->info->name ? table->info->name : "";
-  model->weights = std::move(weights);
+  if (weights)
+    model->weights.push_back(std::move(weights));
   model->program = std::move(program);
   model->info = table->info;
   model->target = table->target;
@@ -84,14 +85,13 @@ static RunTimes takeTimes(AnswerReader &reader, const RunCounts &counts) {
 }
 
 RequestWriter Execution::makeRequest(const RunCounts &counts) const {
-  const std::unique_ptr<MemoryBuffer> &weights = model->weights;
   bool hasFile = model->getInfo().weights_file != nullptr;
   RequestWriter request;
-  for (int64_t number : {int64_t(Run), counts.runs, counts.profiled, hasFile ? int64_t(weights->getBufferSize()) : 0})
+  for (int64_t number : {int64_t(Run), counts.runs, counts.profiled, hasFile ? int64_t(model->weights.front()->getBufferSize()) : 0})
     request.addNumber(number);
   request.addBytes(dims.data(), dims.size() * sizeof(int64_t));
   if (hasFile)
-    request.addBytes(weights->getBufferStart(), weights->getBufferSize());
+    request.addBytes(model->weights.front()->getBufferStart(), model->weights.front()->getBufferSize());
   for (const Tensor *input : inputTensors)
     addTensor(request, *input);
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -120,7 +120,7 @@ static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
-  std::unique_ptr<MemoryBuffer> weights;
+  std::vector<std::unique_ptr<MemoryBuffer>> weights;
   std::string name;
   std::vector<std::string> libraries;
   {
@@ -143,9 +143,13 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     for (const OutputFile &object : compilation.objects)
       objects.push_back(object.stream ? object.toBuffer() : MemoryBuffer::getMemBufferCopy(object.contents, object.path));
     if (!compilation.weights.path.empty())
-      weights = compilation.weights.toBuffer();
+      weights.push_back(compilation.weights.toBuffer());
+    for (const OutputFile &file : compilation.rankWeights)
+      weights.push_back(file.toBuffer());
     if (!command->empty()) {
-      Error error = loadElsewhere(compilation, std::move(objects), std::move(weights), std::move(*command), model);
+      if (!options.ranks.empty())
+        return report(makeError("--ranks: a model that another program runs is not sharded"), AtFault);
+      Error error = loadElsewhere(compilation, std::move(objects), weights.empty() ? nullptr : std::move(weights.front()), std::move(*command), model);
       return error ? report(std::move(error), AtFault) : int(Done);
     }
   }

@@ -180,6 +180,8 @@ int NodeComparer::runReference(const CompileOptions &shown, const std::set<std::
   plain.plain = plain.observation.cut = true;
   plain.targets = {"generic"};
   plain.specialize.clear();
+  plain.ranks.clear();
+  plain.shardings.clear();
   plain.compute.clear();
   plain.opCompute.assign(emulated.begin(), emulated.end());
   plain.name = std::string(model.getInfo().name) + "_reference";

@@ -60,7 +60,9 @@ protected:
     std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
     for (const OutputFile &object : result.objects)
       objects.push_back(object.toBuffer());
-    auto weights = result.weights.path.empty() ? nullptr : result.weights.toBuffer();
+    std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights;
+    if (!result.weights.path.empty())
+      weights.push_back(result.weights.toBuffer());
     auto loaded = LoadedModel::load(result.name, std::move(objects), std::move(weights));
     ASSERT_TRUE(bool(loaded)) << toString(loaded.takeError());
     EXPECT_STREQ((*loaded)->getInfo().name, "small");
