@@ -11,12 +11,12 @@ using llvm::Expected;
 
 namespace kiln {
 
-/// How long a rank waits for another one. A rank that another thread computes may take long, but it never hangs.
-static constexpr int64_t noDeadline = 0;
+/// Nanoseconds that a rank waits for another one, which may compute for long.
+static constexpr int64_t deadline = int64_t(300) * 1000 * 1000 * 1000;
 
 Expected<std::unique_ptr<RankTeam>> RankTeam::create(int32_t ranks, llvm::ArrayRef<const Tensor *> outputs, size_t workspace) {
   std::unique_ptr<RankTeam> result(new RankTeam);
-  if (kiln_status status = kiln_local_ranks_create(ranks, noDeadline, &result->team))
+  if (kiln_status status = kiln_local_ranks_create(ranks, deadline, &result->team))
     return makeError("ranks: " + llvm::Twine(kiln_status_string(status)));
   for (int32_t rank = 1; rank < ranks; ++rank) {
     Memory &memory = result->others.emplace_back();

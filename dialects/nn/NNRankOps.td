@@ -10,12 +10,13 @@ include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 
 // A collective is not `Pure`: all ranks must take part in it, so it stays, and stays in order, even if one rank has no use for the result.
-// `ranks` are those that take part, in the order in which their parts are combined; `index` is the place of this rank among them.
+// `ranks` are those that take part, in the order in which their parts are combined; `index` is the place of this rank among them. All ranks run the
+// collectives of their modules in the order of `number`, which is the same on each for the same one.
 class NN_Collective<string mnemonic, list<Trait> traits = [], dag attributes = (ins)> : NN_Op<mnemonic, !listconcat(traits,
     [DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults", "callsHook"]>])> {
-  let arguments = !con((ins NN_Tensor:$input, DenseI32ArrayAttr:$ranks, I64Attr:$index), attributes);
+  let arguments = !con((ins NN_Tensor:$input, DenseI32ArrayAttr:$ranks, I64Attr:$index, I64Attr:$number), attributes);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$input `ranks` $ranks `index` $index attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input `ranks` $ranks `index` $index `number` $number attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -31,27 +32,27 @@ def NN_AllReduceOp : NN_Collective<"all_reduce", [AllTypesMatch<["input", "resul
   let summary = "The combination of all ranks' tensors, on each of them.";
   let description = [{
     ```mlir
-    %r = nn.all_reduce %x #nn<reduce_kind sum> ranks [0, 1] index 1 : tensor<4x8xf32>
+    %r = nn.all_reduce %x #nn<reduce_kind sum> ranks [0, 1] index 1 number 0 : tensor<4x8xf32>
     ```
   }];
-  let assemblyFormat = "$input $reduction `ranks` $ranks `index` $index attr-dict `:` type($result)";
+  let assemblyFormat = "$input $reduction `ranks` $ranks `index` $index `number` $number attr-dict `:` type($result)";
 }
 
 def NN_ReduceScatterOp : NN_Collective<"reduce_scatter", [], (ins NN_RankReductionAttr:$reduction)> {
   let summary = "A rank's slice of the combination of all ranks' tensors. The first dimension has a slice for each rank.";
   let description = [{
     ```mlir
-    %r = nn.reduce_scatter %x #nn<reduce_kind sum> ranks [0, 1] index 1 : tensor<2x4x8xf32> -> tensor<4x8xf32>
+    %r = nn.reduce_scatter %x #nn<reduce_kind sum> ranks [0, 1] index 1 number 0 : tensor<2x4x8xf32> -> tensor<4x8xf32>
     ```
   }];
-  let assemblyFormat = "$input $reduction `ranks` $ranks `index` $index attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input $reduction `ranks` $ranks `index` $index `number` $number attr-dict `:` type($input) `->` type($result)";
 }
 
 def NN_AllGatherOp : NN_Collective<"all_gather"> {
   let summary = "The tensors of all ranks, one behind the other in a new first dimension.";
   let description = [{
     ```mlir
-    %r = nn.all_gather %x ranks [0, 1] index 1 : tensor<4x8xf32> -> tensor<2x4x8xf32>
+    %r = nn.all_gather %x ranks [0, 1] index 1 number 0 : tensor<4x8xf32> -> tensor<2x4x8xf32>
     ```
   }];
 }
@@ -60,24 +61,21 @@ def NN_AllToAllOp : NN_Collective<"all_to_all", [AllTypesMatch<["input", "result
   let summary = "Slice i of the first dimension goes to rank i; slice i of the result came from there.";
   let description = [{
     ```mlir
-    %r = nn.all_to_all %x ranks [0, 1] index 1 : tensor<2x4x8xf32>
+    %r = nn.all_to_all %x ranks [0, 1] index 1 number 0 : tensor<2x4x8xf32>
     ```
   }];
-  let assemblyFormat = "$input `ranks` $ranks `index` $index attr-dict `:` type($result)";
+  let assemblyFormat = "$input `ranks` $ranks `index` $index `number` $number attr-dict `:` type($result)";
 }
 
-def NN_HaloOp : NN_Collective<"halo", [], (ins I64Attr:$before, I64Attr:$after, I64Attr:$give_before, I64Attr:$give_after)> {
-  let summary = "The tensor with the neighbours' nearest slices of the first dimension before and behind it.";
+def NN_ShiftOp : NN_Collective<"shift", [AllTypesMatch<["input", "result"]>], (ins I64Attr:$offset)> {
+  let summary = "The tensor goes `offset` places on among the ranks, 1 or -1; the result is what came from the other side.";
   let description = [{
-    `before` and `after` count the slices that come from the rank before this one and from the rank behind it. The rank before gets the first `give_before`
-    slices of the input, the rank behind the last `give_after`. The first rank has none before it, the last none behind.
+    Where nothing comes from, at the first or the last rank, the result is zero. Windows that reach over the border of a part need the neighbour's rows.
     ```mlir
-    %r = nn.halo %x ranks [0, 1] index 1 before 1 after 0 give 1 and 0 : tensor<8x4xf32> -> tensor<9x4xf32>
+    %r = nn.shift %x by 1 ranks [0, 1] index 1 number 0 : tensor<1x8x1x4xf32>
     ```
   }];
-  let assemblyFormat = [{
-    $input `ranks` $ranks `index` $index `before` $before `after` $after `give` $give_before `and` $give_after attr-dict `:` type($input) `->` type($result)
-  }];
+  let assemblyFormat = "$input `by` $offset `ranks` $ranks `index` $index `number` $number attr-dict `:` type($result)";
 }
 
 #endif // KILN_NN_RANK_OPS

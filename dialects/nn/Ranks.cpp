@@ -5,6 +5,7 @@
 #include "dialects/nn/Verify.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include <set>
 
 using namespace mlir;
 using namespace kiln;
@@ -86,13 +87,60 @@ bool AllToAllOp::reportsFaults() { return true; }
 bool AllToAllOp::callsHook() { return true; }
 ArrayAttr AllToAllOp::getLiterals() { return listLiterals(*this, {}); }
 
-StringRef HaloOp::getFunction() { return "kiln::rank_halo"; }
-bool HaloOp::reportsFaults() { return true; }
-bool HaloOp::callsHook() { return true; }
-ArrayAttr HaloOp::getLiterals() {
-  int64_t slices = getInput().getType().getDimSize(0);
-  return listLiterals(*this, {slices, static_cast<int64_t>(getBefore()), static_cast<int64_t>(getAfter()), static_cast<int64_t>(getGiveBefore()),
-                              static_cast<int64_t>(getGiveAfter())});
+StringRef ShiftOp::getFunction() { return "kiln::rank_shift"; }
+bool ShiftOp::reportsFaults() { return true; }
+bool ShiftOp::callsHook() { return true; }
+ArrayAttr ShiftOp::getLiterals() { return listLiterals(*this, {static_cast<int64_t>(getOffset())}); }
+
+//===- Order -----------------------------------------------------------------===//
+
+std::optional<int64_t> nn::getCollectiveNumber(Operation *op) {
+  if (auto group = dyn_cast<GroupOp>(op))
+    for (Operation &member : group.getBody().front())
+      if (isCollective(&member))
+        op = &member;
+  return isCollective(op) ? std::optional(op->getAttrOfType<IntegerAttr>("number").getInt()) : std::nullopt;
+}
+
+void nn::orderCollectives(Block &block) {
+  std::vector<Operation *> ops;
+  std::vector<std::pair<int64_t, size_t>> collectives;
+  DenseMap<Operation *, size_t> places;
+  for (Operation &op : block.without_terminator()) {
+    if (auto number = getCollectiveNumber(&op))
+      collectives.emplace_back(*number, ops.size());
+    places[&op] = ops.size();
+    ops.push_back(&op);
+  }
+  llvm::sort(collectives);
+  bool isOrdered = llvm::is_sorted(collectives, [](auto &a, auto &b) { return a.second < b.second; });
+  if (isOrdered)
+    return;
+  // What must come before each operation: those that it reads, and the collective before it.
+  std::vector<size_t> waits(ops.size());
+  std::vector<std::vector<size_t>> waiting(ops.size());
+  auto follow = [&](size_t first, size_t second) {
+    waiting[first].push_back(second);
+    ++waits[second];
+  };
+  for (auto [place, op] : llvm::enumerate(ops))
+    for (Value operand : op->getOperands())
+      if (auto source = places.find(operand.getDefiningOp()); source != places.end())
+        follow(source->second, place);
+  for (size_t i = 0; i + 1 < collectives.size(); ++i)
+    follow(collectives[i].second, collectives[i + 1].second);
+  std::set<size_t> ready;
+  for (size_t place = 0; place < ops.size(); ++place)
+    if (waits[place] == 0)
+      ready.insert(place);
+  while (!ready.empty()) {
+    size_t place = *ready.begin();
+    ready.erase(ready.begin());
+    ops[place]->moveBefore(block.getTerminator());
+    for (size_t next : waiting[place])
+      if (--waits[next] == 0)
+        ready.insert(next);
+  }
 }
 
 //===- Verifiers -------------------------------------------------------------===//
@@ -144,21 +192,10 @@ LogicalResult AllToAllOp::verify() {
   return success();
 }
 
-LogicalResult HaloOp::verify() {
-  if (failed(verifyRanks(*this, getRanks(), getIndex())))
-    return failure();
-  RankedTensorType type = getInput().getType();
-  if (type.getRank() == 0 || type.isDynamicDim(0))
-    return emitOpError("expected a first dimension of known size");
-  int64_t slices = type.getDimSize(0);
-  for (uint64_t given : {getGiveBefore(), getGiveAfter()})
-    if (static_cast<int64_t>(given) > slices)
-      return emitOpError() << "gives " << given << " of " << slices << " slices";
-  if ((getIndex() == 0 && (getBefore() || getGiveBefore())) || (getIndex() + 1 == getRanks().size() && (getAfter() || getGiveAfter())))
-    return emitOpError("exchanges slices with a rank that does not exist");
-  DimExprs dims = getDims(type);
-  dims[0] = dims[0] + static_cast<int64_t>(getBefore() + getAfter());
-  return verifyDims(*this, getResult().getType(), dims, "the result");
+LogicalResult ShiftOp::verify() {
+  if (getOffset() != 1 && static_cast<int64_t>(getOffset()) != -1)
+    return emitOpError() << "expected an offset of 1 or -1; got " << static_cast<int64_t>(getOffset());
+  return verifyRanks(*this, getRanks(), getIndex());
 }
 
 #define GET_OP_CLASSES

@@ -3,6 +3,7 @@
 #define KILN_DIALECTS_NN_RANKS_H
 
 #include "dialects/nn/NN.h"
+#include <optional>
 
 #define GET_OP_CLASSES
 #include "dialects/nn/NNRankOps.h.inc"
@@ -10,7 +11,13 @@
 namespace kiln::nn {
 
 /// Whether the operation is one in which all ranks take part, in the same order on each.
-inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp, HaloOp>(op); }
+inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp, ShiftOp>(op); }
+
+/// The place of a collective, or of a group of one, among those of the model; nothing for other operations.
+std::optional<int64_t> getCollectiveNumber(mlir::Operation *op);
+
+/// Puts collectives in the order of their numbers, and other operations where they need the fewest moves. They must be in an order that allows it.
+void orderCollectives(mlir::Block &block);
 
 } // namespace kiln::nn
 

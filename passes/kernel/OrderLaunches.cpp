@@ -184,6 +184,11 @@ struct OrderLaunches : impl::OrderLaunchesBase<OrderLaunches> {
     // Whether an output can be an input's own buffer depends on the order that the user has seen.
     if (getOperation()->hasAttr(nn::askedInPlaceAttrName))
       return;
+    // The ranks of a sharded model exchange values in one order.
+    bool exchanges = false;
+    getOperation().walk([&](kernel::RuntimeCallOp call) { exchanges |= call.getCallee().starts_with("kiln::rank_"); });
+    if (exchanges)
+      return;
     for (auto entry : getOperation().getOps<kernel::EntryOp>())
       orderEntry(entry);
   }

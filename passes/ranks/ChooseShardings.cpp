@@ -12,6 +12,7 @@
 #include "passes/ranks/Costs.h"
 #include "passes/ranks/Layouts.h"
 #include "passes/ranks/ShardLoops.h"
+#include "passes/ranks/Windows.h"
 #include "passes/ranks/Wishes.h"
 #include "dialects/nn/Dims.h"
 
@@ -60,6 +61,7 @@ private:
   std::vector<CutOption> listOptions(Operation *op);
   void addLoopOptions(Operation *op, std::vector<CutOption> &options);
   void addReshapeOptions(Operation *op, std::vector<CutOption> &options);
+  void addWindowOptions(Operation *op, std::vector<CutOption> &options);
   /// A value of this type, cut so far as `cut` says, can be cut at `dim` in equal parts.
   bool splits(Value value, const Cut &cut, int dim) const {
     int64_t size = sizeOfPart(cast<RankedTensorType>(value.getType()), dim, cut, grid, axis);
@@ -157,6 +159,29 @@ void AxisChoice::addReshapeOptions(Operation *op, std::vector<CutOption> &option
     options.push_back({{static_cast<int>(from)}, {static_cast<int>(to)}, 0});
 }
 
+/// Images in strips. A strip needs rows of its neighbours'.
+void AxisChoice::addWindowOptions(Operation *op, std::vector<CutOption> &options) {
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType()), result = cast<RankedTensorType>(op->getResult(0).getType());
+  const Cut &used = uses.find(&op->getOpOperand(0))->second, &made = values.find(op->getResult(0))->second;
+  // One axis cuts the images: the rows at the corners of a grid would come from a third rank.
+  for (unsigned earlier = 0; earlier < axis; ++earlier)
+    if (used[earlier] != whole && findWindowCut(op, used[earlier], type.getDimSize(used[earlier]), result.getDimSize(used[earlier]), grid.shape[earlier]))
+      return;
+  for (unsigned dim = 1; dim < static_cast<unsigned>(type.getRank()); ++dim) {
+    int64_t size = sizeOfPart(type, dim, used, grid, axis);
+    auto cut = findWindowCut(op, dim, size, sizeOfPart(result, dim, made, grid, axis), parts);
+    if (!cut)
+      continue;
+    CutOption option = options.front();
+    option.operands[0] = option.results[0] = static_cast<int>(dim);
+    double rowBytes = estimateBytes(op->getOperand(0)) / static_cast<double>(type.getDimSize(dim));
+    option.seconds /= static_cast<double>(parts);
+    for (int64_t rows : {cut->before, cut->after})
+      option.seconds += rows ? machine.latency + static_cast<double>(rows) * rowBytes / machine.networkBytesPerSecond : 0;
+    options.push_back(option);
+  }
+}
+
 std::vector<CutOption> AxisChoice::listOptions(Operation *op) {
   CutOption same;
   same.operands.assign(op->getNumOperands(), whole);
@@ -169,6 +194,8 @@ std::vector<CutOption> AxisChoice::listOptions(Operation *op) {
   }
   std::vector<CutOption> options = {same};
   isa<ReshapeOp>(op) ? addReshapeOptions(op, options) : addLoopOptions(op, options);
+  if (isa<Windowed>(op))
+    addWindowOptions(op, options);
   // Where a wish cannot be kept by the operation itself, its result is cut behind it.
   if (llvm::any_of(options, [&](const CutOption &option) { return wishes.allow(op, axis, option.results); }))
     llvm::erase_if(options, [&](const CutOption &option) { return !wishes.allow(op, axis, option.results); });

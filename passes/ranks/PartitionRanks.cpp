@@ -9,6 +9,7 @@
 #include "passes/ranks/Resharding.h"
 #include "passes/ranks/ShardLoops.h"
 #include "passes/ranks/SliceConstant.h"
+#include "passes/ranks/Windows.h"
 #include "dialects/nn/Dims.h"
 
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
@@ -34,8 +35,12 @@ public:
 
 private:
   void partitionShard(shard::ShardOp op);
+  Value change(shard::ShardOp source, const Cut &wanted);
   void partition(Operation *op);
   Value partitionConstant(ConstantOp op, const Cut &cut);
+  Value scale(Value value, double factor);
+  /// The axes along which images are cut into strips, and how.
+  SmallVector<std::pair<unsigned, WindowCut>> findStrips(Operation *op);
   /// The axes along which a sum of the operation is cut, and how its parts are combined.
   SmallVector<std::pair<unsigned, ReduceKind>> findSums(Operation *op);
   Cut cutOfUse(OpOperand &operand) { return getCut(operand.get().getDefiningOp<shard::ShardOp>(), grid); }
@@ -46,6 +51,10 @@ private:
   int64_t rank;
   OpBuilder builder;
   IRMapping parts;
+  /// The collectives so far, which are the same for each rank.
+  int64_t collectives = 0;
+  /// What has been made of values for uses that want other parts: several uses may want the same.
+  DenseMap<Value, SmallVector<std::pair<Cut, Value>>> changed;
 };
 
 class PartitionRanks : public impl::PartitionRanksBase<PartitionRanks> {
@@ -84,12 +93,46 @@ SmallVector<std::pair<unsigned, ReduceKind>> Partition::findSums(Operation *op) 
     for (auto [axis, dim] : llvm::enumerate(cutOfUse(operand))) {
       if (dim == whole)
         continue;
-      unsigned loop = cast<AffineDimExpr>(maps[operand.getOperandNumber()].getResult(dim)).getPosition();
+      // Where no loop cuts the dimension, windows do.
+      auto cuts = dyn_cast<AffineDimExpr>(maps[operand.getOperandNumber()].getResult(dim));
+      if (!cuts)
+        continue;
+      unsigned loop = cuts.getPosition();
       bool isKnown = llvm::any_of(sums, [axis = axis](auto &sum) { return sum.first == axis; });
       if (types[loop] == utils::IteratorType::reduction && !isKnown)
         sums.emplace_back(axis, kindOf(kinds[llvm::count(ArrayRef(types).take_front(loop), utils::IteratorType::reduction)]));
     }
   return sums;
+}
+
+/// The value times a number.
+Value Partition::scale(Value value, double factor) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value factors = SplatOp::create(builder, value.getLoc(), type, builder.getFloatAttr(type.getElementType(), factor));
+  return MulOp::create(builder, value.getLoc(), type, value, factors);
+}
+
+SmallVector<std::pair<unsigned, WindowCut>> Partition::findStrips(Operation *op) {
+  SmallVector<std::pair<unsigned, WindowCut>> strips;
+  if (!isa<Windowed>(op))
+    return strips;
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType()), result = cast<RankedTensorType>(op->getResult(0).getType());
+  Cut cut = cutOfUse(op->getOpOperand(0)), made = cutOfResult(op->getResult(0));
+  for (auto [axis, dim] : llvm::enumerate(cut))
+    if (dim != whole)
+      if (auto strip = findWindowCut(op, dim, sizeOfPart(type, dim, cut, grid, axis), sizeOfPart(result, dim, made, grid, axis), grid.shape[axis]))
+        strips.emplace_back(axis, *strip);
+  return strips;
+}
+
+Value Partition::change(shard::ShardOp source, const Cut &wanted) {
+  auto &known = changed[source.getResult()];
+  for (auto &[cut, value] : known)
+    if (cut == wanted)
+      return value;
+  Value part = Resharding(builder, source.getLoc(), grid, rank, collectives).change(parts.lookup(source.getResult()), getCut(source, grid), wanted);
+  known.emplace_back(wanted, part);
+  return part;
 }
 
 void Partition::partitionShard(shard::ShardOp op) {
@@ -100,7 +143,7 @@ void Partition::partitionShard(shard::ShardOp op) {
     if (auto constant = source.getSrc().getDefiningOp<ConstantOp>())
       part = partitionConstant(constant, getCut(op, grid));
     else
-      part = Resharding(builder, op.getLoc(), grid, rank).change(part, getCut(source, grid), getCut(op, grid));
+      part = change(source, getCut(op, grid));
   }
   parts.map(op.getResult(), part);
 }
@@ -121,7 +164,13 @@ void Partition::partition(Operation *op) {
     return;
   }
   SmallVector<std::pair<unsigned, ReduceKind>> sums = findSums(op);
-  Operation *clone = builder.clone(*op, parts);
+  IRMapping operands(parts);
+  SmallVector<std::pair<unsigned, WindowCut>> strips = findStrips(op);
+  for (auto &[axis, cut] : strips)
+    operands.map(op->getOperand(0), addNeighbours(builder, op->getLoc(), operands.lookup(op->getOperand(0)), cut, grid, axis, rank, collectives));
+  Operation *clone = builder.clone(*op, operands);
+  for (auto &[axis, cut] : strips)
+    cutPadding(clone, cut, grid.shape[axis], grid.coordinate(rank, axis));
   for (auto [result, made] : llvm::zip(op->getResults(), clone->getResults())) {
     // Parts of a sum have the size of the sum along the axis, until they are combined.
     Cut cut = cutOfResult(result), partial = cut;
@@ -130,7 +179,10 @@ void Partition::partition(Operation *op) {
     made.setType(typeOfPart(cast<RankedTensorType>(result.getType()), partial, grid));
     Value value = made;
     for (auto [axis, kind] : sums)
-      value = Resharding(builder, op->getLoc(), grid, rank).combine(value, axis, cut[axis], kind);
+      value = Resharding(builder, op->getLoc(), grid, rank, collectives).combine(value, axis, cut[axis], kind);
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == ReduceKind::Mean)
+      for (auto [axis, kind] : sums)
+        value = scale(value, 1.0 / static_cast<double>(grid.shape[axis]));
     parts.map(result, value);
   }
   // Whole groups are cut: those that are left have as many channels each as before.

@@ -48,7 +48,7 @@ Value Resharding::gather(Value part, unsigned axis, int dim) {
   DimExprs dims = getDims(part.getType());
   dims.insert(dims.begin(), builder.getAffineConstantExpr(grid.shape[axis]));
   Value all = AllGatherOp::create(builder, loc, makeTensorType(dims, elementOf(part)), part, builder.getDenseI32ArrayAttr(grid.neighbours(rank, axis)),
-                                  builder.getI64IntegerAttr(grid.coordinate(rank, axis)));
+                                  builder.getI64IntegerAttr(grid.coordinate(rank, axis)), nextNumber());
   return fromFront(all, dim);
 }
 
@@ -66,7 +66,7 @@ Value Resharding::slice(Value part, unsigned axis, int dim) {
 Value Resharding::exchange(Value part, unsigned axis, int from, int to) {
   Value slices = toFront(part, to, grid.shape[axis]);
   Value all = AllToAllOp::create(builder, loc, slices.getType(), slices, builder.getDenseI32ArrayAttr(grid.neighbours(rank, axis)),
-                                 builder.getI64IntegerAttr(grid.coordinate(rank, axis)));
+                                 builder.getI64IntegerAttr(grid.coordinate(rank, axis)), nextNumber());
   return fromFront(all, from);
 }
 
@@ -75,11 +75,11 @@ Value Resharding::combine(Value part, unsigned axis, int dim, ReduceKind kind) {
   auto index = builder.getI64IntegerAttr(grid.coordinate(rank, axis));
   auto reduction = ReduceKindAttr::get(builder.getContext(), kind);
   if (dim == whole)
-    return AllReduceOp::create(builder, loc, part.getType(), part, ranks, index, reduction);
+    return AllReduceOp::create(builder, loc, part.getType(), part, ranks, index, nextNumber(), reduction);
   Value slices = toFront(part, dim, grid.shape[axis]);
   DimExprs dims = getDims(slices.getType());
   dims.erase(dims.begin());
-  return ReduceScatterOp::create(builder, loc, makeTensorType(dims, elementOf(part)), slices, ranks, index, reduction);
+  return ReduceScatterOp::create(builder, loc, makeTensorType(dims, elementOf(part)), slices, ranks, index, nextNumber(), reduction);
 }
 
 Value Resharding::change(Value part, const Cut &from, const Cut &to) {

@@ -11,7 +11,9 @@ namespace kiln {
 /// dimension that is cut there and back.
 class Resharding {
 public:
-  Resharding(mlir::OpBuilder &builder, mlir::Location loc, const Grid &grid, int64_t rank) : builder(builder), loc(loc), grid(grid), rank(rank) {}
+  /// `collectives` counts what has been built for this rank.
+  Resharding(mlir::OpBuilder &builder, mlir::Location loc, const Grid &grid, int64_t rank, int64_t &collectives)
+      : builder(builder), loc(loc), grid(grid), rank(rank), collectives(collectives) {}
 
   /// The part that `to` says of a tensor of which `part` is what `from` says.
   mlir::Value change(mlir::Value part, const Cut &from, const Cut &to);
@@ -22,6 +24,7 @@ private:
   mlir::Value gather(mlir::Value part, unsigned axis, int dim);
   mlir::Value slice(mlir::Value part, unsigned axis, int dim);
   mlir::Value exchange(mlir::Value part, unsigned axis, int from, int to);
+  mlir::IntegerAttr nextNumber() { return builder.getI64IntegerAttr(collectives++); }
   /// The dimension in `count` slices, as a new first dimension, and back.
   mlir::Value toFront(mlir::Value value, int dim, int64_t count);
   mlir::Value fromFront(mlir::Value value, int dim);
@@ -30,6 +33,7 @@ private:
   mlir::Location loc;
   const Grid &grid;
   int64_t rank;
+  int64_t &collectives;
 };
 
 } // namespace kiln

@@ -188,7 +188,8 @@ static void describeReduce(ReduceOp op, Loops &loops) {
     bool isReduced = llvm::is_contained(op.getAxes(), static_cast<int64_t>(i));
     auto kind = op.getKind();
     std::optional<ReductionKind> combination;
-    if (kind == ReduceKind::Sum)
+    // The mean of means of equal parts is their mean, too.
+    if (kind == ReduceKind::Sum || (kind == ReduceKind::Mean && isa<FloatType>(op.getType().getElementType())))
       combination = ReductionKind::Sum;
     else if (kind == ReduceKind::Max)
       combination = ReductionKind::Max;

@@ -1,4 +1,5 @@
 //===- Guards.cpp - What runs only under a condition -----------------------===//
+#include "dialects/nn/Ranks.h"
 #include "passes/lowering/entry/Guards.h"
 #include "passes/target/groups/Views.h"
 
@@ -109,6 +110,10 @@ void Guards::computeNeeds(Block &block) {
   needs.clear();
   for (Operation &op : block)
     needs[&op];
+  // Other ranks wait for a collective, whatever becomes of its result here.
+  for (Operation &op : block)
+    if (getCollectiveNumber(&op))
+      needs[&op] = {Path()};
   needs[block.getTerminator()] = {Path()};
   for (Operation &op : llvm::reverse(block)) {
     Guard guard = needs[&op];
@@ -152,6 +157,7 @@ LogicalResult Guards::compute(Block &block) {
   }
   for (Operation *op : order)
     op->moveBefore(terminator);
+  orderCollectives(block);
   orderLiterals();
   return success();
 }

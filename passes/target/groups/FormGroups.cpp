@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Permute.h"
+#include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/BlockResults.h"
@@ -501,8 +502,9 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
     auto own = owner.find(op);
     if (own == owner.end() || own->second != group)
       continue;
-    // A kernel with several results writes them all, so that its own passes can count on every buffer, and a size is wanted by shapes.
-    bool all = op->getNumResults() > 1 || isa<DataSized>(op);
+    // A kernel with several results writes them all, so that its own passes can count on every buffer, a size is wanted by shapes, and other
+    // ranks wait for a collective.
+    bool all = op->getNumResults() > 1 || isa<DataSized>(op) || isCollective(op);
     for (Value result : op->getResults())
       if (all || wanted.contains(result))
         results.insert(result);
@@ -584,6 +586,7 @@ static void formGroups(Block &block, bool fuse) {
     formGroups(loop.getBody().front(), fuse);
   Grouping(block, fuse).run();
   sortTopologically(&block);
+  orderCollectives(block);
   copyBlockResults(block);
 }
 

@@ -55,20 +55,16 @@ static inline void rank_all_to_all(const Element *given, Element *taken, int32_t
   });
 }
 
-// The slices of the neighbours before and behind the own ones. Each rank sends forwards while it receives from before, and then the other way.
+// To the rank `offset` places on, from the one on the other side; zeros where there is none.
 template <typename Element>
-static inline void rank_halo(const Element *own, Element *wide, int32_t *status, const int8_t *caller, int64_t count, int64_t slices, int64_t before,
-                             int64_t after, int64_t give_before, int64_t give_after, const int32_t *ranks, int64_t num_ranks, int64_t index) {
-  const int64_t slice = slices ? count / slices : 0, bytes = slice * int64_t(sizeof(Element));
-  __builtin_memcpy(wide + before * slice, own, size_t(slices * bytes));
+static inline void rank_shift(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, int64_t offset,
+                              const int32_t *ranks, int64_t num_ranks, int64_t index) {
+  const int64_t to = index + offset, from = index - offset, bytes = count * int64_t(sizeof(Element));
+  const bool gives = to >= 0 && to < num_ranks, takes = from >= 0 && from < num_ranks;
+  if (!takes)
+    __builtin_memset(taken, 0, size_t(bytes));
   rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    const int32_t previous = index > 0 ? group.ranks[index - 1] : -1, next = index + 1 < num_ranks ? group.ranks[index + 1] : -1;
-    const kiln_status forwards = all.exchange(all.user, give_after ? next : -1, own + (slices - give_after) * slice, give_after * bytes,
-                                              before ? previous : -1, wide, before * bytes);
-    if (forwards != KILN_STATUS_OK)
-      return forwards;
-    return all.exchange(all.user, give_before ? previous : -1, own, give_before * bytes, after ? next : -1, wide + (before + slices) * slice,
-                        after * bytes);
+    return all.exchange(all.user, gives ? group.ranks[to] : -1, given, gives ? bytes : 0, takes ? group.ranks[from] : -1, taken, takes ? bytes : 0);
   });
 }
 
