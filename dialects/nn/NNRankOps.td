@@ -32,7 +32,7 @@ def NN_AllReduceOp : NN_Collective<"all_reduce", [AllTypesMatch<["input", "resul
   let summary = "The combination of all ranks' tensors, on each of them.";
   let description = [{
     ```mlir
-    %r = nn.all_reduce %x #nn<reduce_kind sum> ranks [0, 1] index 1 number 0 : tensor<4x8xf32>
+    %r = nn.all_reduce %x sum ranks [0, 1] index 1 number 0 : tensor<4x8xf32>
     ```
   }];
   let assemblyFormat = "$input $reduction `ranks` $ranks `index` $index `number` $number attr-dict `:` type($result)";
@@ -42,7 +42,7 @@ def NN_ReduceScatterOp : NN_Collective<"reduce_scatter", [], (ins NN_RankReducti
   let summary = "A rank's slice of the combination of all ranks' tensors. The first dimension has a slice for each rank.";
   let description = [{
     ```mlir
-    %r = nn.reduce_scatter %x #nn<reduce_kind sum> ranks [0, 1] index 1 number 0 : tensor<2x4x8xf32> -> tensor<4x8xf32>
+    %r = nn.reduce_scatter %x sum ranks [0, 1] index 1 number 0 : tensor<2x4x8xf32> -> tensor<4x8xf32>
     ```
   }];
   let assemblyFormat = "$input $reduction `ranks` $ranks `index` $index `number` $number attr-dict `:` type($input) `->` type($result)";

@@ -55,6 +55,7 @@ static double estimateDepth(Operation *op) {
       .Case([&](MatmulOp product) { return estimateSize(getDims(product.getLhs().getType()).back(), module); })
       .Case([&](BlockQuantizedMatmulOp product) { return estimateSize(getDims(product.getLhs().getType()).back(), module); })
       .Case([&](ConvOp conv) { return estimateElements(conv.getWeight()) / std::max(1.0, estimateSize(getDim(conv.getWeight().getType(), 0), module)); })
+      .Case([&](ConvTransposeOp conv) { return estimateElements(conv.getWeight()) / std::max(1.0, estimateSize(getDim(conv.getWeight().getType(), 1), module)); })
       .Case([&](AttentionOp attention) { return 2 * estimateSize(getDims(attention.getKey().getType()).end()[-2], module); })
       .Default([](Operation *) { return 2.0; });
 }
@@ -72,7 +73,7 @@ double estimateSeconds(Operation *op, const RankMachine &machine) {
     if (!isa<GatherOp>(op)) // which reads as much as it writes
       bytes += estimateBytes(operand);
   // What is element-wise becomes a part of a product's kernel, mostly, and its tensors stay in caches.
-  double shareOfMemory = isa<ScalarBody>(op) ? 0.1 : isa<MatmulOp, ConvOp, BlockQuantizedMatmulOp>(op) ? 1.0 : 0.3;
+  double shareOfMemory = isa<ScalarBody>(op) ? 0.1 : isa<MatmulOp, ConvOp, ConvTransposeOp, BlockQuantizedMatmulOp>(op) ? 1.0 : 0.3;
   return std::max(flops / machine.flopsPerSecond, shareOfMemory * bytes / machine.bytesPerSecond);
 }
 

@@ -13,7 +13,7 @@ struct RankMachine {
   /// Of a message, and of its bytes.
   double latency = 10e-6, networkBytesPerSecond = 4e9;
   /// What a byte of weights costs that a rank keeps, read or not, so that tables that are hardly read are cut, too.
-  double secondsPerKeptByte = 1 / 50e9;
+  double secondsPerKeptByte = 1 / 6e9;
 
   static RankMachine of(kernel::TargetAttr target);
 

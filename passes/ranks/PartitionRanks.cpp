@@ -228,7 +228,7 @@ void PartitionRanks::runOnOperation() {
     return signalPassFailure();
   }
   if (rank < 0 || rank >= grid->countRanks()) {
-    module.emitError() << "the grid has no rank " << rank;
+    module.emitError() << "the grid has no rank " << static_cast<int64_t>(rank);
     return signalPassFailure();
   }
   Partition(function, *grid, rank).run();

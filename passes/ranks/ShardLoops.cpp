@@ -147,6 +147,19 @@ static void describeConv(ConvOp op, Loops &loops) {
   loops.map(imageDims(op.getLayout(), batch, filters, rank, loops));
 }
 
+/// The weight is [in, out, kernel...]. In groups, channels are those of one group each.
+static void describeConvTranspose(ConvTransposeOp op, Loops &loops) {
+  size_t rank = rankOf(op.getInput());
+  AffineExpr batch = loops.parallel();
+  AffineExpr filters = op.getGroups() == 1 ? loops.parallel() : loops.whole(), sum = op.getGroups() == 1 ? loops.reduction(ReductionKind::Sum) : loops.whole();
+  loops.map(imageDims(op.getLayout(), batch, sum, rank, loops));
+  SmallVector<AffineExpr> weight = loops.wholes(rank);
+  weight[0] = sum;
+  weight[1] = filters;
+  loops.map(weight);
+  loops.map(imageDims(op.getLayout(), batch, filters, rank, loops));
+}
+
 static void describePool(Operation *op, Loops &loops) {
   AffineExpr batch = loops.parallel(), channels = loops.parallel();
   for (Value tensor : {op->getOperand(0), Value(op->getResult(0))})
@@ -284,6 +297,7 @@ static void describeLoops(Operation *op, Loops &loops) {
       .Case([&](MatmulOp product) { describeMatmul(product, loops); })
       .Case([&](BlockQuantizedMatmulOp product) { describeBlockProduct(product, loops); })
       .Case([&](ConvOp conv) { describeConv(conv, loops); })
+      .Case([&](ConvTransposeOp conv) { describeConvTranspose(conv, loops); })
       .Case<MaxPoolOp, AvgPoolOp>([&](auto) { describePool(op, loops); })
       .Case([&](AttentionOp attention) { describeAttention(attention, loops); })
       .Case([&](ReduceOp reduce) { describeReduce(reduce, loops); })

@@ -4,6 +4,7 @@
 #include "compiler/target/SetTarget.h"
 #include "dialects/nn/NN.h"
 #include "passes/Passes.h"
+#include "passes/ranks/ShardLoops.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<kiln::nn::NNDialect, kiln::kernel::KernelDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  kiln::registerShardLoops(registry);
   mlir::registerTransformsPasses();
   kiln::registerStagePipelines();
   kiln::registerSetTarget();

@@ -4,6 +4,9 @@
 //   kiln::random_uniform(out, count, 7, 0.0, 1.0)      what runs as a whole: one task
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/ConstantData.h"
+#include "dialects/nn/Dims.h"
+#include "dialects/nn/Ranks.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 
@@ -16,7 +19,18 @@ using namespace nn;
 /// Elements of one task: strings differ in length, and a call should be worth it.
 static constexpr int64_t chunkElements = 1024;
 
+/// What the ranks exchange: "nn.all_gather among 2 ranks: 49152 bytes from each".
+static std::string describeCollective(Operation *op) {
+  Value part = op->getOperand(0);
+  std::string elements = formatDim(getNumElements(getDims(part.getType()), op->getContext()));
+  std::string bytes = std::to_string(elementBytes(getElementTypeOrSelf(part.getType())));
+  size_t ranks = cast<DenseI32ArrayAttr>(op->getAttr("ranks")).size();
+  return (op->getName().getStringRef() + " among " + Twine(ranks) + " ranks: " + elements + " elements of " + bytes + " bytes from each").str();
+}
+
 KernelMatch matchRuntimeCall(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  if (isCollective(anchor))
+    return accept(describeCollective(anchor));
   bool isElementwise = cast<RuntimeFunction>(anchor).isElementwise();
   return accept(Twine("a function of the runtime's headers: ") + (isElementwise ? "one call a range of elements" : "one task, in order"));
 }

@@ -1382,3 +1382,67 @@ func.func @extern_without_result(%x: tensor<4xf32>) {
   nn.extern_call "f"(%x) : (tensor<4xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @one_rank(%x: tensor<2x4xf32>) {
+  // expected-error @below {{expected two or more different ranks}}
+  %0 = nn.all_to_all %x ranks [0, 0] index 0 number 0 : tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @rank_index(%x: tensor<2x4xf32>) {
+  // expected-error @below {{has index 2 among 2 ranks}}
+  %0 = nn.all_to_all %x ranks [0, 1] index 2 number 0 : tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @gathered_slices(%x: tensor<2x4xf32>) {
+  // expected-error @below {{dimension 0 of the result is 3, expected 2}}
+  %0 = nn.all_gather %x ranks [0, 1] index 0 number 0 : tensor<2x4xf32> -> tensor<3x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @gathered_elements(%x: tensor<2x4xf32>) {
+  // expected-error @below {{changes the element type}}
+  %0 = nn.all_gather %x ranks [0, 1] index 0 number 0 : tensor<2x4xf32> -> tensor<2x2x4xf64>
+  return
+}
+
+// -----
+
+func.func @scattered(%x: tensor<3x4xf32>) {
+  // expected-error @below {{dimension 0 of the operand is 3, expected 2}}
+  %0 = nn.reduce_scatter %x sum ranks [0, 1] index 0 number 0 : tensor<3x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @mean_of_parts(%x: tensor<2x4xf32>) {
+  // expected-error @below {{cannot combine parts to a mean}}
+  %0 = nn.all_reduce %x mean ranks [0, 1] index 0 number 0 : tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @slices_for_ranks(%x: tensor<3x4xf32>) {
+  // expected-error @below {{expected a first dimension with a slice for each rank}}
+  %0 = nn.all_to_all %x ranks [0, 1] index 0 number 0 : tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @shift_far(%x: tensor<3x4xf32>) {
+  // expected-error @below {{expected an offset of 1 or -1; got 2}}
+  %0 = nn.shift %x by 2 ranks [0, 1] index 0 number 0 : tensor<3x4xf32>
+  return
+}

@@ -445,3 +445,19 @@ func.func @tables_and_externs(%x: tensor<5x2xf32>, %nodes: tensor<4xi64>, %trees
   %1 = nn.extern_call "acme_gru_cell"(%a, %b) : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   return %0, %1 : tensor<5x1x1xf32>, tensor<2x4xf32>
 }
+
+// Collectives of a sharded model.
+// CHECK-LABEL: func.func @collectives
+func.func @collectives(%x: tensor<2x4xf32>) -> tensor<4xf32> {
+  // CHECK: nn.all_reduce %{{.*}} sum ranks [0, 1] index 1 number 0 : tensor<2x4xf32>
+  %0 = nn.all_reduce %x sum ranks [0, 1] index 1 number 0 : tensor<2x4xf32>
+  // CHECK: nn.all_to_all %{{.*}} ranks [0, 1] index 1 number 1 : tensor<2x4xf32>
+  %1 = nn.all_to_all %0 ranks [0, 1] index 1 number 1 : tensor<2x4xf32>
+  // CHECK: nn.shift %{{.*}} by -1 ranks [0, 1] index 1 number 2 : tensor<2x4xf32>
+  %2 = nn.shift %1 by -1 ranks [0, 1] index 1 number 2 : tensor<2x4xf32>
+  // CHECK: nn.all_gather %{{.*}} ranks [1, 3] index 0 number 3 : tensor<2x4xf32> -> tensor<2x2x4xf32>
+  %3 = nn.all_gather %2 ranks [1, 3] index 0 number 3 : tensor<2x4xf32> -> tensor<2x2x4xf32>
+  // CHECK: nn.reduce_scatter %{{.*}} max ranks [0, 1] index 1 number 4 : tensor<2x4xf32> -> tensor<4xf32>
+  %4 = nn.reduce_scatter %2 max ranks [0, 1] index 1 number 4 : tensor<2x4xf32> -> tensor<4xf32>
+  return %4 : tensor<4xf32>
+}

@@ -1,0 +1,53 @@
+"""Writes small models whose best cuts differ: two products, attention with heads and an open length, and convolutions that are cut into strips."""
+
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FOLDER = pathlib.Path(sys.argv[1])
+RANDOM = np.random.default_rng(22)
+
+
+def weight(name, *shape):
+    scale = 1 / np.sqrt(np.prod(shape[1:]) if len(shape) == 4 else shape[0])
+    return numpy_helper.from_array((RANDOM.standard_normal(shape) * scale).astype(np.float32), name)
+
+
+def save(name, nodes, inputs, outputs, weights):
+    infos = [[helper.make_tensor_value_info(key, TensorProto.FLOAT, shape) for key, shape in tensors.items()] for tensors in (inputs, outputs)]
+    graph = helper.make_graph(nodes, name, *infos, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    onnx.save(model, FOLDER / f"{name}.onnx")
+
+
+def node(op, inputs, outputs, name, **attributes):
+    return helper.make_node(op, inputs, outputs, name, **attributes)
+
+
+save("mlp", [node("MatMul", ["x", "w1"], ["h"], "first"), node("Relu", ["h"], ["r"], "relu"), node("MatMul", ["r", "w2"], ["y"], "second")],
+     {"x": [64, 256]}, {"y": [64, 256]}, [weight("w1", 256, 4096), weight("w2", 4096, 256)])
+
+heads = []
+for part in "qkv":
+    heads += [node("MatMul", ["x", f"w{part}"], [f"{part}0"], f"{part}_product"), node("Reshape", [f"{part}0", "split"], [f"{part}1"], f"{part}_split"),
+              node("Transpose", [f"{part}1"], [part], f"{part}_heads", perm=[0, 2, 3, 1] if part == "k" else [0, 2, 1, 3])]
+save("attention", heads + [
+    node("MatMul", ["q", "k"], ["scores"], "scores"), node("Mul", ["scores", "scale"], ["scaled"], "scale"), node("Softmax", ["scaled"], ["shares"], "softmax"),
+    node("MatMul", ["shares", "v"], ["z0"], "sums"), node("Transpose", ["z0"], ["z1"], "rows", perm=[0, 2, 1, 3]),
+    node("Reshape", ["z1", "join"], ["z"], "join"), node("MatMul", ["z", "wo"], ["y"], "out")],
+     {"x": [1, "seq", 64]}, {"y": [1, "seq", 64]},
+     [*(weight(f"w{part}", 64, 64) for part in "qkvo"), numpy_helper.from_array(np.array([0, 0, 4, 16], np.int64), "split"),
+      numpy_helper.from_array(np.array([0, 0, 64], np.int64), "join"), numpy_helper.from_array(np.float32(0.25), "scale")])
+
+# Windows of several sizes and steps, padding that is not zero, channels in groups, and a mean over the image.
+save("strips", [
+    node("Conv", ["x", "c1"], ["a"], "wide", pads=[2, 2, 2, 2]), node("Relu", ["a"], ["b"], "relu"),
+    node("MaxPool", ["b"], ["c"], "pool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+    node("Conv", ["c", "c2"], ["d"], "depthwise", pads=[2, 2, 2, 2], dilations=[2, 2], group=8), node("Add", ["c", "d"], ["e"], "residual"),
+    node("AveragePool", ["e"], ["f"], "average", kernel_shape=[2, 2], strides=[2, 2]),
+    node("GlobalAveragePool", ["f"], ["g"], "mean"), node("Flatten", ["g"], ["h"], "flatten"), node("MatMul", ["h", "fc"], ["y"], "classes")],
+     {"x": [1, 3, 48, 40]}, {"y": [1, 6]}, [weight("c1", 8, 3, 5, 5), weight("c2", 8, 1, 3, 3), weight("fc", 8, 6)])
