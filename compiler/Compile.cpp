@@ -291,7 +291,7 @@ bool Driver::knowsTargets() {
 
 llvm::Expected<std::vector<ObjectFile>> Driver::makeObjects(const ModelSources &sources) {
   auto noteFault = [&](const std::string &fault) { result.cacheFault = fault; };
-  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, noteFault});
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, options.sharedCache, noteFault});
   if (!objects)
     return objects;
   result.units += objects->size();

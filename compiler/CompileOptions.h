@@ -119,6 +119,8 @@ struct CompileOptions {
   /// The folder of the kernel cache and its size limit in bytes; empty: no cache.
   std::string cacheFolder;
   uint64_t cacheLimit = 0;
+  /// The address of a cache behind it that machines share (compiler/emit/SharedCache.h); empty: none.
+  std::string sharedCache;
   /// The last stage to run: import, graph, target, kernel, emit; empty: all.
   std::string stopAfter;
   /// Whether to write a reproducer to the crash folder (compiler/CrashFolder.h) when a pass fails.
