@@ -1,6 +1,7 @@
 //===- Compile.cpp - From an ONNX file to a library ------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Description.h"
+#include "compiler/cut/CutModel.h"
 #include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
@@ -46,6 +47,7 @@ public:
   CompileStatus run(ArrayRef<GraphOptions> graphs);
 
 private:
+  CompileStatus makeModules(ArrayRef<GraphOptions> graphs);
   CompileStatus makeGraphs(ArrayRef<GraphOptions> graphs);
   CompileStatus emit(std::vector<ModelSources> &sources);
   CompileStatus emitModel(const Signature &weights, std::vector<ModelSources> &sources);
@@ -127,7 +129,7 @@ CompileStatus Driver::describeWeights(Signature &weights) {
 }
 
 FailureOr<Signature> Driver::describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights) {
-  auto read = readSignature(*target.module, result.graphs.empty() ? options.name : model.name);
+  auto read = readSignature(*target.module, result.graphs.empty() && !options.stages.count ? options.name : model.name);
   if (failed(read))
     return failure();
   if (!result.graphs.empty())
@@ -460,8 +462,18 @@ CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
   return CompileStatus::Done;
 }
 
+CompileStatus Driver::makeModules(ArrayRef<GraphOptions> graphs) {
+  auto begin = [&](const std::string &name) { step(name); };
+  if (!graphs.empty())
+    return makeGraphs(graphs);
+  if (!options.stages.count)
+    return makeKernels(options, result, errors, begin);
+  ++stepCount; // the cut
+  return makeStages(options, result, errors, begin);
+}
+
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
-  CompileStatus status = graphs.empty() ? makeKernels(options, result, errors, [&](const std::string &name) { step(name); }) : makeGraphs(graphs);
+  CompileStatus status = makeModules(graphs);
   bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);
   if (status != CompileStatus::Done || stops)
     return status;

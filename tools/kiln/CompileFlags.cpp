@@ -7,6 +7,7 @@
 #include "compiler/target/System.h"
 #include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
+#include "tools/kiln/StageFlags.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
@@ -404,6 +405,10 @@ Expected<CompileOptions> getLibraryOptions() {
   options.jobs = jobs;
   if (Error error = setCache(options))
     return std::move(error);
+  Expected<StageRequest> stages = getStageRequest();
+  if (!stages)
+    return stages.takeError();
+  options.stages = std::move(*stages);
   if (weights != "embed" && weights != "file")
     return wrong("weights", weights, "embed or file");
   options.externalWeights = weights == "file";
