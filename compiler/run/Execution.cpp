@@ -47,10 +47,14 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   if (!workspace)
     return makeError("workspace: " + llvm::toString(workspace.takeError()));
   execution.workspace = std::move(*workspace);
+  if (llvm::Error error = execution.prepareStages())
+    return std::move(error);
   return std::move(execution);
 }
 
 kiln_status Execution::call(const kiln_context *context) const {
+  if (!stages.empty())
+    return callStages(context);
   // NAME_run takes dims when the model has any, inputs, outputs, weights when they are a file, workspace, context: pointers all.
   const void *arguments[6];
   unsigned count = 0;
@@ -60,7 +64,7 @@ kiln_status Execution::call(const kiln_context *context) const {
   arguments[count++] = outputPointers.data();
   if (model->getInfo().weights_file)
     arguments[count++] = model->weights->getBufferStart();
-  arguments[count++] = workspace.getData();
+  arguments[count++] = stageWorkspace ? stageWorkspace : workspace.getData();
   arguments[count++] = context;
   using P = const void *;
   void *run = model->runFunction;
@@ -111,6 +115,10 @@ static std::string describeMissing(const kiln_context *context, llvm::function_r
   return call(&watched) == KILN_STATUS_MISSING_FUNCTION && !nodes.empty() ? ":" + nodes : "";
 }
 
+bool Execution::areGuardsIntact() const {
+  return llvm::all_of(outputs, [](const Tensor &output) { return output.isGuardIntact(); });
+}
+
 llvm::Error Execution::run(const kiln_context *context) {
   if (model->program)
     return runElsewhere({}).takeError();
@@ -123,9 +131,9 @@ llvm::Error Execution::run(const kiln_context *context) {
     return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond its workspace");
   if (llvm::Error error = shapeOutputs())
     return error;
-  for (const Tensor &output : outputs)
-    if (!output.isGuardIntact())
-      return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
+  bool areIntact = areGuardsIntact() && llvm::all_of(stages, [](const Execution &stage) { return stage.areGuardsIntact(); });
+  if (!areIntact)
+    return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
   return llvm::Error::success();
 }
 

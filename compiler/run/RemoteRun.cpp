@@ -84,7 +84,7 @@ static RunTimes takeTimes(AnswerReader &reader, const RunCounts &counts) {
 }
 
 RequestWriter Execution::makeRequest(const RunCounts &counts) const {
-  const std::unique_ptr<MemoryBuffer> &weights = model->weights;
+  const std::shared_ptr<MemoryBuffer> &weights = model->weights;
   bool hasFile = model->getInfo().weights_file != nullptr;
   RequestWriter request;
   for (int64_t number : {int64_t(Run), counts.runs, counts.profiled, hasFile ? int64_t(weights->getBufferSize()) : 0})
