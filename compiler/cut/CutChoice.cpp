@@ -1,7 +1,7 @@
 //===- CutChoice.cpp - The cuts that balance stages best -------------------===//
 //
-// Dynamic programming over the places of the last cut, twice: what the longest stage must take, then the fewest bytes under that bound. A stage that ends at `last`
-// grows longer and heavier with an earlier beginning, so most beginnings need no look.
+// Dynamic programming over the places of the last cut, twice: what the longest stage must take, then the fewest bytes under that bound. A stage that ends
+// at `last` grows longer and heavier with an earlier beginning, so most beginnings need no look.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cut/CutChoice.h"

@@ -5,9 +5,9 @@
 //     %c = nn.group(%a, %y)                return %a }                  return %c }
 //     return %c }
 //
-// A border has the same name where it is an output and where it is an input. The metadata of each module says which stage it is (`kiln.stage` of `kiln.stages`),
-// and of each input and output where it comes from and goes to: `kiln.input.NAME` is "given 2", the third input of the model, or "from 0"; `kiln.output.NAME`
-// is "to 1 3", "result 0", or "result 0 to 2".
+// A border has the same name where it is an output and where it is an input. The metadata of each module says which stage it is (`kiln.stage` of
+// `kiln.stages`), and of each input and output where it comes from and goes to: `kiln.input.NAME` is "given 2", the third input of the model, or "from 0";
+// `kiln.output.NAME` is "to 1 3", "result 0", or "result 0 to 2".
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_CUT_STAGEMODULES_H

@@ -30,8 +30,8 @@ public:
                                                            std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
   /// The model of a program.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(std::unique_ptr<Program> program, std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
-  /// Links the objects of a library that has a model in stages, `stages` being their names in order. It looks like the whole model, and a run calls one stage after
-  /// the other.
+  /// Links the objects of a library that has a model in stages, `stages` being their names in order. It looks like the whole model, and a run calls one stage
+  /// after the other.
   static llvm::Expected<std::unique_ptr<LoadedModel>> loadStages(llvm::StringRef name, llvm::ArrayRef<std::string> stages,
                                                                  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
                                                                  std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);

@@ -1,7 +1,7 @@
 //===- StagedModel.cpp - The stages of a model as one ----------------------===//
 //
-// The metadata of stages says how they belong together (compiler/cut/StageModules.h). The whole model has their inputs that nobody computes and their outputs that
-// are results; a run calls one stage after the other, each with borders in buffers of their own.
+// The metadata of stages says how they belong together (compiler/cut/StageModules.h). The whole model has their inputs that nobody computes and their outputs
+// that are results; a run calls one stage after the other, each with borders in buffers of their own.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/run/LoadedModel.h"

@@ -58,8 +58,9 @@ void printStages(ArrayRef<StageSummary> stages) {
     if (i)
       printLine(errs(), "cut behind " + stage.cutBehind + ": " + Twine(stage.crossingBytes) + " bytes cross");
     std::string share = formatv("{0:f1}", stage.share * 100).str();
-    printLine(errs(), "stage " + Twine(i) + ": " + Twine(stage.kernels) + (stage.kernels == 1 ? " kernel, " : " kernels, ") + share + " % of the estimated time, " +
-                          Twine(stage.weightsBytes) + " bytes of weights, at most " + Twine(stage.valueBytes) + " bytes of values");
+    printLine(errs(), "stage " + Twine(i) + ": " + Twine(stage.kernels) + (stage.kernels == 1 ? " kernel, " : " kernels, ") + share +
+                          " % of the estimated time, " + Twine(stage.weightsBytes) + " bytes of weights, at most " + Twine(stage.valueBytes) +
+                          " bytes of values");
     for (const StageSummary::Border &border : stage.gives)
       printLine(errs(), "  '" + border.name + "' " + border.type + ", " + Twine(border.bytes) + " bytes, to stage " + joinNumbers(border.to));
   }

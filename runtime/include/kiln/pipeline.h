@@ -1,5 +1,5 @@
-/* A model in stages (`kiln --stages=N`) as a pipeline, part of libkiln_runtime.a: while one stage computes a micro-batch, the one before it computes the next. In
- * one process each stage has a thread; across processes each has a rank of a communicator. C ABI, C11 and C++17.
+/* A model in stages (`kiln --stages=N`) as a pipeline, part of libkiln_runtime.a: while one stage computes a micro-batch, the one before it computes the
+ * next. In one process each stage has a thread; across processes each has a rank of a communicator. C ABI, C11 and C++17.
  *
  *     static const kiln_stage stages[] = {KILN_STAGE(net_stage0), KILN_STAGE(net_stage1)};
  *     kiln_pipeline *pipeline;
@@ -7,8 +7,8 @@
  *     kiln_pipeline_run(pipeline, batches, count, 0);
  *     kiln_pipeline_destroy(pipeline);
  *
- * Stages are put together by what their metadata says: kiln.stage and kiln.stages, and for each tensor where it comes from and goes to. Nothing is allocated in a
- * run. Borders between stages of one process are buffers of the pipeline, which nobody copies. */
+ * Stages are put together by what their metadata says: kiln.stage and kiln.stages, and for each tensor where it comes from and goes to. Nothing is allocated
+ * in a run. Borders between stages of one process are buffers of the pipeline, which nobody copies. */
 #ifndef KILN_PIPELINE_H
 #define KILN_PIPELINE_H
 
@@ -52,8 +52,8 @@ typedef struct kiln_pipeline kiln_pipeline;
 
 /* Makes a pipeline of all stages of a model, in their order, each with a thread; or of one stage, the others of which are at other ranks of the communicator
  * of its context. The caller owns *pipeline and frees it with kiln_pipeline_destroy(). Fails with INVALID_ARGUMENT (stages that do not belong together, or
- * neither all nor one of them), NULL_POINTER (no dimensions, or no weights), ABI_MISMATCH, SIZE_OVERFLOW, MISSING_COMMUNICATOR (one stage of several, and no communicator that has the
- * ranks), OUT_OF_MEMORY or THREAD_FAILURE, and then *pipeline is NULL. Any thread. */
+ * neither all nor one of them), NULL_POINTER (no dimensions, or no weights), ABI_MISMATCH, SIZE_OVERFLOW, MISSING_COMMUNICATOR (one stage of several, and
+ * no communicator that has the ranks), OUT_OF_MEMORY or THREAD_FAILURE, and then *pipeline is NULL. Any thread. */
 kiln_status kiln_pipeline_create(const kiln_stage *stages, int32_t count, const kiln_pipeline_options *options, kiln_pipeline **pipeline);
 
 /* Ends the threads and frees all memory. NULL is allowed. No run may be in progress. */
