@@ -144,7 +144,12 @@ TEST_F(Failure, PipelineWithoutMemoryOrThreads) {
   kiln_model_info infos[2] = {};
   kiln_stage stages[2] = {};
   for (int i = 0; i < 2; ++i) {
-    infos[i] = {KILN_ABI_VERSION, sizeof(kiln_model_info), "net_stage0", "generic", i ? &b : &x, i ? &x : &b, nullptr, nullptr, 1, 1};
+    infos[i].abi_version = KILN_ABI_VERSION;
+    infos[i].struct_size = sizeof(kiln_model_info);
+    infos[i].name = "net_stage";
+    infos[i].inputs = i ? &b : &x;
+    infos[i].outputs = i ? &x : &b;
+    infos[i].num_inputs = infos[i].num_outputs = 1;
     infos[i].metadata = i ? second : first;
     infos[i].num_metadata = 4;
     infos[i].workspace_size = 64;
