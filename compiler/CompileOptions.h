@@ -41,7 +41,7 @@ struct StageRequest {
   std::vector<std::string> cutBehind = {};
   /// The most bytes of weights and of values at one time in a stage; -1: any.
   int64_t mostBytes = -1;
-  /// The one stage that the library has; -1: all.
+  /// The one stage that the library has, less than `count`; -1: all.
   int only = -1;
 };
 

@@ -59,7 +59,7 @@ bool ModelCutter::check(const Compilation &whole) {
   else if (whole.targets.size() > 1)
     fail("--stages: each target, and each version for special sizes, has kernels and borders of its own; compile for one target, without --specialize");
   else if (!nn::ComputedDims(module).empty())
-    fail("--stages: the model has sizes that a run computes, which no border can have");
+    fail("--stages: the model has loops, or sizes that depend on its data, which only a run counts");
   else if (!nn::getSequences(module).empty())
     fail("--stages: the model has sequences or optionals among its inputs or outputs");
   return errors.empty();
@@ -226,10 +226,6 @@ CompileStatus ModelCutter::cutAndLower(Compilation &whole, llvm::function_ref<vo
   std::vector<Border> borders;
   if (!cuts || !makeStageModules(module, *graph, *cuts, makeLibraryName(whole.name), stages, borders, errors))
     return CompileStatus::AtFault;
-  if (options.stages.only >= int(stages.size())) {
-    errors.push_back("--stage=" + std::to_string(options.stages.only) + ": there are the stages 0 to " + std::to_string(stages.size() - 1));
-    return CompileStatus::AtFault;
-  }
   summarize(*cuts, stages, borders);
   begin("kernel");
   return lower(stages);

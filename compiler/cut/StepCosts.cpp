@@ -37,16 +37,6 @@ static double estimateTime(kernel::LaunchOp launch) {
   return launchMicroseconds + estimateTime(kernel::getTarget(launch), numbers[0], numbers[1]);
 }
 
-/// How often the launches of a step run.
-static double countRuns(Operation *op) {
-  auto loop = dyn_cast<nn::LoopOp>(op);
-  if (!loop)
-    return 1;
-  SmallVector<AffineExpr> typical(loop.getSteps().getNumSymbols(), getAffineConstantExpr(typicalSymbol, loop.getContext()));
-  auto count = dyn_cast<AffineConstantExpr>(loop.getStepCount().replaceSymbols(typical));
-  return count ? double(std::max<int64_t>(count.getValue(), 1)) : double(typicalSymbol);
-}
-
 bool measureSteps(ModuleOp module, StepGraph &graph, LowerModule lower) {
   // The steps of the copy are found by their locations, which launches have from their groups.
   IRMapping mapping;
@@ -62,7 +52,7 @@ bool measureSteps(ModuleOp module, StepGraph &graph, LowerModule lower) {
     unsigned step;
     StringRef text = tag ? tag.getName().getValue() : "";
     if (text.consume_front(tagPrefix) && !text.getAsInteger(10, step) && step < graph.steps.size())
-      graph.steps[step].time += countRuns(graph.steps[step].op) * estimateTime(launch);
+      graph.steps[step].time += estimateTime(launch);
   });
   return true;
 }

@@ -45,7 +45,7 @@ static std::string describeProducer(Operation *op) {
 static std::string findObstacle(OpResult result, const Guard &guard) {
   std::string who = describeProducer(result.getOwner());
   Type element = getElementTypeOrSelf(result.getType());
-  if (!element.isIntOrFloat())
+  if (isString(element) || !element.isIntOrFloat())
     return who + " is not of numbers";
   if (!isAlways(guard))
     return who + " is computed only under a condition";
@@ -57,12 +57,10 @@ static std::string findObstacle(OpResult result, const Guard &guard) {
 /// The same for a use of it.
 static std::string findObstacle(OpOperand &use, Operation *producer) {
   std::string who = describeProducer(producer);
-  Operation *user = use.getOwner();
-  if (auto choose = dyn_cast<ChooseOp>(user); choose && use.get() != choose.getCondition())
+  auto choose = dyn_cast<ChooseOp>(use.getOwner());
+  if (choose && use.get() != choose.getCondition())
     return who + " is a branch of an If";
-  if (auto loop = dyn_cast<LoopOp>(user); loop && use.getOperandNumber() < loop.getCarried().size())
-    return who + " is carried by a loop";
-  auto group = dyn_cast<GroupOp>(user);
+  auto group = dyn_cast<GroupOp>(use.getOwner());
   bool isPart = group && (isView(group) || isInPlace(group, use.getOperandNumber()) || getPlace(group, use.getOperandNumber()));
   return isPart ? "parts of " + who + " are read where they lie" : "";
 }
@@ -75,7 +73,7 @@ FailureOr<StepGraph> StepGraph::make(func::FuncOp main) {
     return failure();
   for (Operation &op : block.without_terminator())
     // What nobody needs is not run.
-    if (isa<GroupOp, LoopOp, ChooseOp>(op) && !guards.of(&op).empty())
+    if (isa<GroupOp, ChooseOp>(op) && !guards.of(&op).empty())
       graph.steps.push_back({&op});
   graph.obstacles.resize(graph.steps.size() + 1);
   graph.crossingBytes.resize(graph.steps.size() + 1);
@@ -86,6 +84,9 @@ FailureOr<StepGraph> StepGraph::make(func::FuncOp main) {
     auto result = cast<OpResult>(value.value);
     graph.addObstacle(value.first, value.last, findObstacle(result, guards.of(result.getOwner())));
   }
+  graph.forEachUse([&](CrossingValue &value, unsigned step, OpOperand &use) {
+    graph.addObstacle(value.first, step, findObstacle(use, value.value.getDefiningOp()));
+  });
   return graph;
 }
 
@@ -109,22 +110,21 @@ void StepGraph::addObstacle(unsigned first, unsigned last, StringRef text) {
       obstacles[at] = text.str();
 }
 
-void StepGraph::addValues() {
+void StepGraph::forEachUse(llvm::function_ref<void(CrossingValue &, unsigned, OpOperand &)> call) {
   llvm::DenseMap<Value, size_t> known;
+  for (auto [i, value] : llvm::enumerate(values))
+    known[value.value] = i;
   for (auto [i, step] : llvm::enumerate(steps))
-    for (Value result : step.op->getResults()) {
-      known[result] = values.size();
+    for (OpOperand &use : step.op->getOpOperands())
+      if (auto found = known.find(seeThroughReshapes(use.get())); found != known.end())
+        call(values[found->second], unsigned(i), use);
+}
+
+void StepGraph::addValues() {
+  for (auto [i, step] : llvm::enumerate(steps))
+    for (Value result : step.op->getResults())
       values.push_back({result, unsigned(i), unsigned(i), estimateBytes(result.getType())});
-    }
-  for (auto [i, step] : llvm::enumerate(steps))
-    for (OpOperand &use : step.op->getOpOperands()) {
-      auto found = known.find(seeThroughReshapes(use.get()));
-      if (found == known.end())
-        continue;
-      CrossingValue &value = values[found->second];
-      value.last = std::max(value.last, unsigned(i));
-      addObstacle(value.first, i, findObstacle(use, value.value.getDefiningOp()));
-    }
+  forEachUse([](CrossingValue &value, unsigned step, OpOperand &) { value.last = std::max(value.last, step); });
   for (const CrossingValue &value : values)
     for (unsigned at = value.first; at <= value.last; ++at) {
       liveBytes[at] += value.bytes;

@@ -1,6 +1,6 @@
 //===- StepGraph.h - Where a model can be cut into stages ------------------===//
 //
-// After the target stage, @main is a straight line of groups, loops and choices: the steps. A cut in front of a step divides them into two stages, if the
+// After the target stage, @main is a straight line of groups and choices, the steps, if it has no loops. A cut in front of a step divides them into two stages, if the
 // values that cross it are whole buffers of their own.
 //
 //===----------------------------------------------------------------------===//
@@ -10,6 +10,7 @@
 #include "dialects/nn/NN.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ public:
 private:
   void addSteps(mlir::func::FuncOp main);
   void addValues();
+  void forEachUse(llvm::function_ref<void(CrossingValue &, unsigned, mlir::OpOperand &)> call);
   void addObstacle(unsigned first, unsigned last, llvm::StringRef text);
 };
 
