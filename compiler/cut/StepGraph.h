@@ -1,7 +1,7 @@
 //===- StepGraph.h - Where a model can be cut into stages ------------------===//
 //
-// After the target stage, @main is a straight line of groups and choices, the steps, if it has no loops. A cut in front of a step divides them into two stages, if the
-// values that cross it are whole buffers of their own.
+// After the target stage, @main is a straight line of groups and choices, the steps, if it has no loops. A cut in front of a step divides them into two stages,
+// if the values that cross it are whole buffers of their own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_CUT_STEPGRAPH_H

@@ -6,6 +6,7 @@ import pathlib
 import random
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -67,8 +68,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self):
+    def __init__(self, certificate=None):
         super().__init__(("127.0.0.1", 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, root / "key.pem")
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         self.entries, self.mode, self.gets, self.puts = {}, "good", 0, 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server_port}/kiln"
@@ -149,6 +154,12 @@ def talk():
 
 threading.Thread(target=talk, daemon=True).start()
 compile(f"http://127.0.0.1:{deaf.getsockname()[1]}/kiln", says="no-http")
+# A server that nobody vouches for.
+subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", root / "key.pem", "-out", root / "cert.pem", "-days", "2",
+                "-subj", "/CN=127.0.0.1"], check=True, capture_output=True)
+stranger = Server(root / "cert.pem")
+compile(f"https://127.0.0.1:{stranger.server_port}/kiln", says="stranger")
+assert stranger.take_counts() == (0, 0)
 server.mode = "garbage"
 assert compile(server.url, says="garbage") == 0
 server.mode = "good"
