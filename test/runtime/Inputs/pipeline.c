@@ -1,4 +1,5 @@
-/* A model in three stages and the same model in one piece: by hand, as a pipeline of threads, and as ranks that have one stage each. All must have the same bits. */
+/* A model in three stages and the same model in one piece: by hand, as a pipeline of threads, and as ranks
+ * that have one stage each, in threads and in processes. All must have the same bits. */
 #include "kiln/pipeline.h"
 #include "kiln/ranks.h"
 #include "kiln/runtime.h"
@@ -8,21 +9,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { COUNT = 12, IN = 4 * 48, OUT = 4 * 48 };
 
-static float x[COUNT][IN], expected[COUNT][OUT], got[COUNT][OUT];
+static float x[COUNT][IN], expected[COUNT][OUT];
+static float (*got)[OUT]; /* shared with child processes */
 static const void *inputs[COUNT][1];
 static void *outputs[COUNT][1];
 static kiln_micro_batch batches[COUNT];
 static const kiln_stage stages[] = {KILN_STAGE(net_stage0), KILN_STAGE(net_stage1), KILN_STAGE(net_stage2)};
 
 static void check(const char *how, kiln_status status) {
-  int same = memcmp(expected, got, sizeof(got)) == 0;
+  int same = memcmp(expected, got, sizeof(expected)) == 0;
   printf("%s: %s, %s\n", how, kiln_status_string(status), same ? "the same bits" : "OTHER BITS");
   if (status || !same)
     exit(1);
-  memset(got, 0, sizeof(got));
+  memset(got, 0, sizeof(expected));
 }
 
 /* What the header has is enough: the outputs of a stage are inputs of later ones under the same names. */
@@ -81,7 +87,76 @@ static kiln_status run_ranks(void) {
   return status;
 }
 
+/* A communicator of the program's own: a socket to each of the other processes. */
+typedef struct sockets {
+  int rank, to[3];
+} sockets;
+
+static kiln_status put(void *user, int32_t rank, const void *data, int64_t bytes) {
+  const char *from = data;
+  for (ssize_t done; bytes > 0; from += done, bytes -= done)
+    if ((done = write(((sockets *)user)->to[rank], from, (size_t)bytes)) <= 0)
+      return KILN_STATUS_PEER_FAILED;
+  return KILN_STATUS_OK;
+}
+
+static kiln_status take(void *user, int32_t rank, void *data, int64_t bytes) {
+  char *to = data;
+  for (ssize_t done; bytes > 0; to += done, bytes -= done)
+    if ((done = read(((sockets *)user)->to[rank], to, (size_t)bytes)) <= 0)
+      return KILN_STATUS_PEER_FAILED;
+  return KILN_STATUS_OK;
+}
+
+/* Whether all have the same bytes. */
+static kiln_status agree(sockets *self, const void *bytes, int64_t count, kiln_status otherwise) {
+  char others[16];
+  for (int32_t k = 0; k < 3; ++k)
+    if (k != self->rank && put(self, k, bytes, count))
+      return KILN_STATUS_PEER_FAILED;
+  for (int32_t k = 0; k < 3; ++k)
+    if (k != self->rank && (take(self, k, others, count) || memcmp(others, bytes, (size_t)count) != 0))
+      return otherwise;
+  return KILN_STATUS_OK;
+}
+
+static kiln_status begin(void *user, const uint8_t fingerprint[16]) { return agree(user, fingerprint, 16, KILN_STATUS_RANKS_MISMATCH); }
+
+static kiln_status end(void *user, kiln_status status) {
+  kiln_status all = agree(user, &status, sizeof(status), KILN_STATUS_PEER_FAILED);
+  return status ? status : all;
+}
+
+static kiln_status run_processes(void) {
+  int pairs[3][3];
+  for (int a = 0; a < 3; ++a)
+    for (int b = a + 1; b < 3; ++b) {
+      int ends[2];
+      if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+        return KILN_STATUS_PEER_FAILED;
+      pairs[a][b] = ends[0];
+      pairs[b][a] = ends[1];
+    }
+  for (int k = 0; k < 3; ++k)
+    if (fork() == 0) {
+      sockets own = {k, {pairs[k][0], pairs[k][1], pairs[k][2]}};
+      kiln_communicator communicator = {.abi_version = KILN_ABI_VERSION, .struct_size = sizeof(communicator), .rank = k, .size = 3, .user = &own,
+                                        .begin = begin, .end = end, .send = put, .receive = take};
+      rank self = {.number = k, .communicator = &communicator};
+      run_rank(&self);
+      _exit((int)self.status);
+    }
+  kiln_status status = KILN_STATUS_OK;
+  for (int k = 0, how; k < 3; ++k)
+    if (wait(&how) < 0 || !WIFEXITED(how) || WEXITSTATUS(how))
+      status = KILN_STATUS_PEER_FAILED;
+  return status;
+}
+
 int main(void) {
+  got = mmap(NULL, sizeof(expected), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (got == MAP_FAILED)
+    return 1;
   static _Alignas(KILN_ALIGNMENT) char workspace[WHOLE_WORKSPACE_SIZE + 1];
   for (int m = 0; m < COUNT; ++m) {
     for (int i = 0; i < IN; ++i)
@@ -108,6 +183,8 @@ int main(void) {
   kiln_pipeline_destroy(pipeline);
   check("threads", status);
   check("ranks", run_ranks());
+  fflush(stdout);
+  check("processes", run_processes());
   printf("weights: %lld of %lld bytes\n", (long long)net_stage0_info.weights_size, (long long)whole_info.weights_size);
   return 0;
 }
