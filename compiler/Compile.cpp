@@ -1,6 +1,7 @@
 //===- Compile.cpp - From an ONNX file to a library ------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Description.h"
+#include "compiler/cut/CutModel.h"
 #include "compiler/emit/ArchiveWriter.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
@@ -47,6 +48,7 @@ public:
   CompileStatus run(ArrayRef<GraphOptions> graphs);
 
 private:
+  CompileStatus makeModules(ArrayRef<GraphOptions> graphs);
   CompileStatus makeGraphs(ArrayRef<GraphOptions> graphs);
   CompileStatus emit(std::vector<ModelSources> &sources);
   CompileStatus emitModel(const Signature &weights, std::vector<ModelSources> &sources);
@@ -153,7 +155,7 @@ CompileStatus Driver::describeWeights(Signature &weights) {
 }
 
 FailureOr<Signature> Driver::describeTarget(const Compilation &model, const TargetModule &target, const Signature &weights) {
-  auto read = readSignature(*target.module, result.graphs.empty() ? options.name : model.name);
+  auto read = readSignature(*target.module, result.graphs.empty() && !options.stages.count ? options.name : model.name);
   if (failed(read))
     return failure();
   if (!result.graphs.empty())
@@ -323,7 +325,7 @@ bool Driver::knowsTargets() {
 
 llvm::Expected<std::vector<ObjectFile>> Driver::makeObjects(const ModelSources &sources) {
   auto noteFault = [&](const std::string &fault) { result.cacheFault = fault; };
-  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, noteFault});
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, options.sharedCache, noteFault});
   if (!objects)
     return objects;
   result.units += objects->size();
@@ -492,8 +494,18 @@ CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
   return CompileStatus::Done;
 }
 
+CompileStatus Driver::makeModules(ArrayRef<GraphOptions> graphs) {
+  auto begin = [&](const std::string &name) { step(name); };
+  if (!graphs.empty())
+    return makeGraphs(graphs);
+  if (!options.stages.count)
+    return makeKernels(options, result, errors, begin);
+  ++stepCount; // the cut
+  return makeStages(options, result, errors, begin);
+}
+
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
-  CompileStatus status = graphs.empty() ? makeKernels(options, result, errors, [&](const std::string &name) { step(name); }) : makeGraphs(graphs);
+  CompileStatus status = makeModules(graphs);
   bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);
   if (status != CompileStatus::Done || stops)
     return status;

@@ -25,6 +25,26 @@ struct TargetModule {
   std::string label() const { return name + (sizes.empty() ? "" : " " + sizes) + (rank < 0 ? "" : " rank " + std::to_string(rank)); }
 };
 
+/// A stage of a model that was cut, for messages.
+struct StageSummary {
+  /// What it gives to later stages.
+  struct Border {
+    std::string name, type;
+    int64_t bytes;
+    std::vector<unsigned> to;
+  };
+  std::string name;
+  unsigned kernels = 0;
+  /// Its part of the estimated time, 0 to 1.
+  double share = 0;
+  /// The bytes of its weights, and the most of its values that live at one time, at typical sizes.
+  int64_t weightsBytes = 0, valueBytes = 0;
+  /// The last node in front of it, and the bytes that cross there; empty for the first stage.
+  std::string cutBehind = {};
+  int64_t crossingBytes = 0;
+  std::vector<Border> gives = {};
+};
+
 /// The results of a compile. Members of stages that did not run are empty.
 struct Compilation {
   /// Shared by the models of a library.
@@ -39,6 +59,8 @@ struct Compilation {
   std::vector<std::unique_ptr<Compilation>> graphs = {};
   /// The model, or all that the library has.
   std::vector<const Compilation *> models() const;
+  /// The stages of a model that was cut, all of them, also when the library has one only.
+  std::vector<StageSummary> stages = {};
   /// The model's name as an identifier, and the targets' names with commas between them.
   std::string name, target;
   /// The reproducer of a failed pass; empty if there is none.

@@ -33,6 +33,18 @@ struct Observation {
   bool any() const { return everything || !values.empty() || !fault.empty(); }
 };
 
+/// How a model becomes a pipeline of stages.
+struct StageRequest {
+  /// 0: it does not.
+  unsigned count = 0;
+  /// ONNX nodes behind which the model is cut; empty: where the estimates say.
+  std::vector<std::string> cutBehind = {};
+  /// The most bytes of weights and of values at one time in a stage; -1: any.
+  int64_t mostBytes = -1;
+  /// The one stage that the library has, less than `count`; -1: all.
+  int only = -1;
+};
+
 /// Every option of a compile. tools/kiln/CompileFlags.cpp has one line for each.
 struct CompileOptions {
   /// The ONNX file, or IR (.mlir, .mlirbc), which enters the pipeline after the stage that produced it.
@@ -115,6 +127,7 @@ struct CompileOptions {
   /// Link each target, which must be one for WebAssembly, to a module for JavaScript.
   bool webModules = false;
   Limits limits;
+  StageRequest stages;
   /// The C++ compiler for the objects; empty: Clang's libraries, in process.
   std::string cxx;
   /// Number of threads that compile translation units; 0: one per CPU.
@@ -122,6 +135,8 @@ struct CompileOptions {
   /// The folder of the kernel cache and its size limit in bytes; empty: no cache.
   std::string cacheFolder;
   uint64_t cacheLimit = 0;
+  /// The address of a cache behind it that machines share (compiler/emit/SharedCache.h); empty: none.
+  std::string sharedCache;
   /// The last stage to run: import, graph, target, kernel, emit; empty: all.
   std::string stopAfter;
   /// Whether to write a reproducer to the crash folder (compiler/CrashFolder.h) when a pass fails.

@@ -103,6 +103,10 @@ std::vector<std::string> listOptions(const CompileOptions &options) {
     list.addAll("decompose", options.decompose);
   list.addText("profile", sys::path::filename(options.profile));
   list.addFlag("weights=file", options.externalWeights);
+  list.addText("stages", options.stages.count ? std::to_string(options.stages.count) : "");
+  list.addAll("cut", options.stages.cutBehind);
+  list.addText("stage-memory", options.stages.mostBytes >= 0 ? std::to_string(options.stages.mostBytes) : "");
+  list.addText("stage", options.stages.only >= 0 ? std::to_string(options.stages.only) : "");
   listLimits(options.limits, list);
   list.addText("cxx", options.cxx);
   return std::move(list.lines);

@@ -5,6 +5,7 @@
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/ExternalCompiler.h"
 #include "compiler/emit/ObjectCache.h"
+#include "compiler/emit/SharedCache.h"
 
 #include "clang/Basic/Version.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -24,7 +25,8 @@ namespace {
 class UnitCompiler {
 public:
   UnitCompiler(const ModelSources &sources, const ObjectOptions &options)
-      : sources(sources), headers(sources.headers()), cache(options.cacheFolder, options.cacheLimit) {}
+      : sources(sources), headers(sources.headers()),
+        cache(options.cacheFolder, options.cacheLimit, options.sharedCache.empty() ? nullptr : &SharedCache::at(options.sharedCache)) {}
   Error prepare(const ObjectOptions &options);
 
   /// Any number of threads may call this at once.
@@ -123,8 +125,7 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
   }
   if (errors)
     return std::move(errors);
-  if (!all_of(objects, [](const ObjectFile &object) { return object.cached; }))
-    compiler.cache.evict();
+  compiler.cache.evict();
   return objects;
 }
 

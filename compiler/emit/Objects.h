@@ -26,6 +26,8 @@ struct ObjectOptions {
   std::string cacheFolder;
   /// The limit of the cache in bytes.
   uint64_t cacheLimit = 0;
+  /// The address of a cache that is shared (SharedCache.h); empty: there is none.
+  std::string sharedCache;
   /// Called with the reason if the cache cannot be used; may be empty.
   std::function<void(const std::string &fault)> cacheUnusable;
 };

@@ -147,6 +147,19 @@ static void reportRounding(const CompileOptions &options, Compilation &result) {
         result.warnings.push_back(warning);
 }
 
+/// The plainest form is only the reference of a comparison, and observed values may need buffers of their own.
+static bool checkInPlace(const CompileOptions &options, ModuleOp module, std::vector<std::string> &errors) {
+  bool isAsked = module->hasAttr(nn::askedInPlaceAttrName) && !options.plain && !options.observation.any();
+  return !isAsked || runPass(module, createVerifyInPlace(), errors);
+}
+
+CompileStatus lowerToKernels(const CompileOptions &options, ModuleOp module, std::string &reproducer, std::vector<std::string> &errors) {
+  CompileStatus status = runStage(getStages().back(), module, kernel::getTarget(module), options, reproducer, errors);
+  if (status == CompileStatus::Done && !checkInPlace(options, module, errors))
+    return CompileStatus::AtFault;
+  return status;
+}
+
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin) {
   // Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many
@@ -204,11 +217,9 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   }
   if (splits)
     splitByTarget(targets, result);
-  // The plainest form is only the reference of a comparison, and observed values may need buffers of their own.
   for (const TargetModule &target : result.targets)
-    if (bool isAsked = (*target.module)->hasAttr(nn::askedInPlaceAttrName); isAsked && !options.plain && !options.observation.any())
-      if (!runPass(*target.module, createVerifyInPlace(), errors))
-        return CompileStatus::AtFault;
+    if (!checkInPlace(options, *target.module, errors))
+      return CompileStatus::AtFault;
   return CompileStatus::Done;
 }
 

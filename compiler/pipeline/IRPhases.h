@@ -10,6 +10,9 @@ namespace kiln {
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin);
 
+/// Runs the stage `kernel` on a module that has passed those before it.
+CompileStatus lowerToKernels(const CompileOptions &options, mlir::ModuleOp module, std::string &reproducer, std::vector<std::string> &errors);
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_PIPELINE_IRPHASES_H

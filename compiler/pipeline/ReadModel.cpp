@@ -70,8 +70,8 @@ ImportOptions makeImportOptions(const CompileOptions &options) {
     import.mostExternalBytes = maxEmbeddedBytes;
   import.exposeNodes = options.observation.any();
   import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
-                      : options.observation.any() ? ImportOptions::Broadcasts::Exact
-                                                  : ImportOptions::Broadcasts::Versions;
+                      : options.observation.any() || options.stages.count ? ImportOptions::Broadcasts::Exact
+                                                                          : ImportOptions::Broadcasts::Versions;
   return import;
 }
 

@@ -53,6 +53,8 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
       return team.takeError();
     execution.team = std::move(*team);
   }
+  if (llvm::Error error = execution.prepareStages())
+    return std::move(error);
   return std::move(execution);
 }
 
@@ -66,6 +68,8 @@ std::vector<const Tensor *> Execution::listBuffers() const {
 }
 
 kiln_status Execution::call(const kiln_context *context) const {
+  if (!stages.empty())
+    return callStages(context);
   auto one = [this](int32_t rank, void *const *places, const void *room, const kiln_context *own) { return callRank(rank, places, room, own); };
   if (runsAllRanks(context))
     return team->run(context, outputPointers.data(), workspace.getData(), one);
@@ -84,7 +88,7 @@ kiln_status Execution::callRank(int32_t rank, void *const *outputPlaces, const v
   arguments[count++] = outputPlaces;
   if (!model->weights.empty())
     arguments[count++] = model->weights[model->getInfo().num_ranks ? rank : 0]->getBufferStart();
-  arguments[count++] = room;
+  arguments[count++] = stageWorkspace ? stageWorkspace : room;
   arguments[count++] = context;
   using P = const void *;
   void *run = model->runFunction;
@@ -135,6 +139,10 @@ static std::string describeMissing(const kiln_context *context, llvm::function_r
   return call(&watched) == KILN_STATUS_MISSING_FUNCTION && !nodes.empty() ? ":" + nodes : "";
 }
 
+bool Execution::areGuardsIntact() const {
+  return llvm::all_of(outputs, [](const Tensor &output) { return output.isGuardIntact(); });
+}
+
 llvm::Error Execution::run(const kiln_context *context) {
   if (model->program)
     return runElsewhere({}).takeError();
@@ -150,9 +158,9 @@ llvm::Error Execution::run(const kiln_context *context) {
       return error;
   if (llvm::Error error = shapeOutputs())
     return error;
-  for (const Tensor &output : outputs)
-    if (!output.isGuardIntact())
-      return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
+  bool areIntact = areGuardsIntact() && llvm::all_of(stages, [](const Execution &stage) { return stage.areGuardsIntact(); });
+  if (!areIntact)
+    return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
   return llvm::Error::success();
 }
 

@@ -41,6 +41,8 @@ llvm::Error checkArchitecture(const llvm::MemoryBuffer &object) {
   return llvm::Error::success();
 }
 
+} // namespace
+
 /// What the session reports beside the error that a lookup returns: functions that are missing, which a target names for composites.
 struct LinkingFaults {
   std::vector<std::string> missing;
@@ -63,8 +65,6 @@ struct LinkingFaults {
   }
 };
 
-} // namespace
-
 LoadedModel::LoadedModel() = default;
 LoadedModel::~LoadedModel() = default;
 
@@ -86,15 +86,19 @@ llvm::Error LoadedModel::link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> o
   if (!created)
     return created.takeError();
   jit = std::move(*created);
-  auto faults = std::make_shared<LinkingFaults>();
-  jit->getExecutionSession().setErrorReporter([faults](llvm::Error error) { faults->report(std::move(error)); });
+  faults = std::make_shared<LinkingFaults>();
+  jit->getExecutionSession().setErrorReporter([faults = faults](llvm::Error error) { faults->report(std::move(error)); });
   for (std::unique_ptr<llvm::MemoryBuffer> &object : objects)
     if (llvm::Error error = jit->addObjectFile(std::move(object)))
       return error;
+  return findFunctions();
+}
+
+llvm::Error LoadedModel::findFunctions() {
   auto find = [&](StringRef suffix, auto &pointer) -> llvm::Error {
     auto address = jit->lookup(name + suffix.str());
     if (!address)
-      return faults->explain(address.takeError());
+      return faults ? faults->explain(address.takeError()) : address.takeError();
     pointer = address->toPtr<std::decay_t<decltype(pointer)>>();
     return llvm::Error::success();
   };
@@ -117,7 +121,8 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(StringRef name, std::ve
       return std::move(error);
   std::unique_ptr<LoadedModel> model(new LoadedModel);
   model->name = name.str();
-  model->weights = std::move(weights);
+  for (std::unique_ptr<llvm::MemoryBuffer> &file : weights)
+    model->weights.push_back(std::move(file));
   if (llvm::Error error = model->link(std::move(objects)))
     return std::move(error);
   if (llvm::Error error = model->check())
@@ -287,6 +292,8 @@ Expected<llvm::SmallVector<int64_t>> LoadedModel::getShape(const kiln_tensor_inf
 Expected<size_t> LoadedModel::getWorkspaceSize(ArrayRef<int64_t> dims) const {
   if (program)
     return askWorkspaceSize(dims);
+  if (!stages.empty())
+    return sumWorkspaces(dims);
   if (info->num_symbols)
     return reinterpret_cast<size_t (*)(const int64_t *)>(workspaceFunction)(dims.data());
   return reinterpret_cast<size_t (*)()>(workspaceFunction)();

@@ -17,6 +17,8 @@ class LLJIT;
 
 namespace kiln {
 
+struct LinkingFaults;
+
 /// Sizes of dynamic dimensions by their names.
 using NamedSizes = std::map<std::string, int64_t>;
 
@@ -29,6 +31,11 @@ public:
                                                            std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights = {});
   /// The model of a program.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(std::unique_ptr<Program> program, std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
+  /// Links the objects of a library that has a model in stages, `stages` being their names in order. It looks like the whole model, and a run calls one stage
+  /// after the other.
+  static llvm::Expected<std::unique_ptr<LoadedModel>> loadStages(llvm::StringRef name, llvm::ArrayRef<std::string> stages,
+                                                                 std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
+                                                                 std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights = {});
   ~LoadedModel();
 
   const kiln_model_info &getInfo() const { return *info; }
@@ -64,6 +71,8 @@ private:
   /// Whether this version of Kiln can run it on the machine.
   llvm::Error check() const;
   llvm::Expected<size_t> askWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
+  llvm::Expected<size_t> sumWorkspaces(llvm::ArrayRef<int64_t> dims) const;
+  llvm::Error findFunctions();
   llvm::Error link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects);
   llvm::Error solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const;
   std::string getSymbolField(int symbol) const;
@@ -72,12 +81,16 @@ private:
   int getNumGiven() const { return info->num_symbols - info->num_computed; }
 
   std::string name;
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  /// Those of a model in stages.
+  std::vector<std::unique_ptr<LoadedModel>> stages;
+  std::shared_ptr<llvm::orc::LLJIT> jit;
+  /// The functions that the objects lack, as the linker has told.
+  std::shared_ptr<LinkingFaults> faults;
   std::unique_ptr<Program> program;
   /// What `info` points to, for a program.
   llvm::BumpPtrAllocator tables;
   /// One, or one for each rank, or none.
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights;
+  std::vector<std::shared_ptr<llvm::MemoryBuffer>> weights;
   const kiln_model_info *info = nullptr;
   const char *target = nullptr;
   void *runFunction = nullptr;
@@ -105,6 +118,9 @@ public:
 
 private:
   const LoadedModel *model = nullptr;
+  llvm::Error prepareStages();
+  kiln_status callStages(const kiln_context *context) const;
+  bool areGuardsIntact() const;
   llvm::Error shapeOutputs();
   kiln_status callRank(int32_t rank, void *const *outputPlaces, const void *room, const kiln_context *context) const;
   /// The buffers that runs write to.
@@ -117,12 +133,16 @@ private:
   std::vector<const Tensor *> inputTensors;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
+  /// Those of a stage are only the borders to later ones.
   std::vector<Tensor> outputs;
   /// The buffers of outputs whose size depends on the data, by output.
   std::map<size_t, Tensor> rooms;
   /// The ranks of a sharded model, unless the caller has a communicator.
   std::unique_ptr<RankTeam> team;
   Tensor workspace;
+  /// Those of a model in stages, whose workspaces are parts of this one's.
+  std::vector<Execution> stages;
+  void *stageWorkspace = nullptr;
 };
 
 } // namespace kiln

@@ -109,7 +109,8 @@ static void printNextSteps(raw_ostream &os, const CardFacts &facts, ArrayRef<Sig
   if (!isOne)
     return;
   // What only a compile takes.
-  std::vector<std::string> shared = getGivenOptions(compileCommand, {"o", "name", "emit", "depfile", "stamp", "why", "v", "q", "json", "guarantee", "hidden"});
+  std::vector<std::string> shared = getGivenOptions(compileCommand, {"o", "name", "emit", "depfile", "stamp", "why", "v", "q", "json", "guarantee", "hidden",
+                                                                   "stages", "cut", "stage-memory", "stage"});
   std::string rest = joinWords(facts.models, quoteForShell) + joinWords(shared, quoteForShell);
   printToCopy(os, "kiln bench" + rest);
   printToCopy(os, "kiln verify" + rest);

@@ -9,6 +9,7 @@
 #include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
+#include "tools/kiln/StageFlags.h"
 #include "compiler/emit/BuildText.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/TargetLinker.h"
@@ -174,6 +175,8 @@ static void printSummary(const Compilation &compilation, const CompileOptions &o
     whole["cached_units"] = compilation.cachedUnits;
     if (!graphs.empty())
       whole["graphs"] = std::move(graphs);
+    if (!compilation.stages.empty())
+      whole["stages"] = stagesToJson(compilation.stages);
     printJson(std::move(whole));
   } else if (verbosity() > 1) {
     for (const OutputFile &file : files)
@@ -257,7 +260,14 @@ static Expected<std::vector<std::string>> chooseKinds(CompileOptions &options) {
 }
 
 /// What a library of several models cannot be.
-static Error checkKinds(ArrayRef<std::string> kinds, ArrayRef<GraphOptions> graphs) {
+static Error checkKinds(ArrayRef<std::string> kinds, const StageRequest &stages, ArrayRef<GraphOptions> graphs) {
+  if (stages.count && !graphs.empty())
+    return makeError("--stages takes one model");
+  if (stages.count && is_contained(kinds, "mlir") && kinds.size() > 1)
+    return makeError("--stages: --emit=mlir goes alone");
+  for (StringRef kind : {"single", "arduino", "wasm", "npm"})
+    if (stages.count && stages.only < 0 && is_contained(kinds, kind))
+      return makeError("--emit=" + kind + " takes one stage: choose it by --stage=K, or emit a library of all: lib, obj, cpp or so");
   for (StringRef kind : {"single", "arduino", "wasm", "npm"})
     if (!graphs.empty() && is_contained(kinds, kind))
       return makeError("--emit=" + kind + " takes one model; compile each by itself, or emit a library of all: lib, obj, cpp or so");
@@ -267,14 +277,17 @@ static Error checkKinds(ArrayRef<std::string> kinds, ArrayRef<GraphOptions> grap
 /// Prints warnings and, with --why, decisions of each model. False if no model has the node that was asked for.
 static bool explainModels(const Compilation &compilation, const CompileOptions &options, ArrayRef<GraphOptions> graphs) {
   bool isExplained = !options.explain || why.empty();
+  if (options.explain && why.empty())
+    printStages(compilation.stages);
   for (auto [i, model] : enumerate(compilation.models())) {
-    std::string whose = graphs.empty() ? "" : graphs[i].name + ": ";
+    bool isStage = !compilation.graphs.empty() && graphs.empty();
+    std::string whose = isStage ? model->name + ": " : graphs.empty() ? "" : graphs[i].name + ": ";
     if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty() && verbosity() > 0)
       printLine(WithColor::warning(errs()), whose + slow);
     if (!options.explain)
       continue;
     if (!whose.empty())
-      printLine(errs(), "graph " + graphs[i].name);
+      printLine(errs(), isStage ? model->name : "graph " + graphs[i].name);
     if (why.empty())
       printDecisions(*model);
     else
@@ -318,7 +331,7 @@ int runCompile() {
   Expected<std::vector<GraphOptions>> graphs = getGraphOptions(*options);
   if (!graphs)
     return report(graphs.takeError(), WrongUsage);
-  if (Error error = checkKinds(kinds, *graphs))
+  if (Error error = checkKinds(kinds, options->stages, *graphs))
     return report(std::move(error), WrongUsage);
 
   auto start = std::chrono::steady_clock::now();

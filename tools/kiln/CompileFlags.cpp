@@ -1,12 +1,14 @@
 //===- CompileFlags.cpp - The command-line options of a compile -----===//
 #include "tools/kiln/CompileFlags.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/SharedCache.h"
 #include "compiler/pipeline/Ranks.h"
 #include "compiler/import/Import.h"
 #include "compiler/run/Tensor.h"
 #include "compiler/target/System.h"
 #include "compiler/target/Targets.h"
 #include "tools/kiln/Commands.h"
+#include "tools/kiln/StageFlags.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
@@ -308,18 +310,22 @@ static std::string findCacheFolder() {
   return std::string(path);
 }
 
-/// Sets the cache from the environment: KILN_CACHE=off, KILN_CACHE_DIR, KILN_CACHE_LIMIT in MB.
+/// Sets the cache from the environment: KILN_CACHE=off or the address of a shared one, KILN_CACHE_DIR, KILN_CACHE_LIMIT in MB.
 static Error setCache(CompileOptions &options) {
   constexpr uint64_t defaultLimit = 512;
   std::string state = sys::Process::GetEnv("KILN_CACHE").value_or("on"), limit = sys::Process::GetEnv("KILN_CACHE_LIMIT").value_or("");
-  if (state != "on" && state != "off")
-    return makeError("KILN_CACHE=" + state + ": expected on or off");
+  bool isShared = state != "on" && state != "off";
+  if (isShared)
+    if (auto address = readSharedCacheAddress(state); !address)
+      return makeError("KILN_CACHE=" + state + ": " + toString(address.takeError()));
   uint64_t megabytes = defaultLimit;
   if (!limit.empty() && (StringRef(limit).getAsInteger(10, megabytes) || megabytes > UINT64_MAX >> 20))
     return makeError("KILN_CACHE_LIMIT=" + limit + ": expected a number of megabytes");
   options.cacheLimit = megabytes << 20;
-  if (state == "on" && !noCache)
-    options.cacheFolder = findCacheFolder();
+  if (state == "off" || noCache)
+    return Error::success();
+  options.cacheFolder = findCacheFolder();
+  options.sharedCache = isShared ? state : "";
   return Error::success();
 }
 
@@ -438,6 +444,12 @@ Expected<CompileOptions> getLibraryOptions() {
   options.jobs = jobs;
   if (Error error = setCache(options))
     return std::move(error);
+  Expected<StageRequest> stages = getStageRequest();
+  if (!stages)
+    return stages.takeError();
+  options.stages = std::move(*stages);
+  if (options.stages.count && !options.ranks.empty())
+    return makeError("--stages and --ranks: the stages of a pipeline are not sharded");
   if (weights != "embed" && weights != "file")
     return wrong("weights", weights, "embed or file");
   options.externalWeights = weights == "file";

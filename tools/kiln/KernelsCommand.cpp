@@ -74,6 +74,7 @@ static int compileAndWrite(std::vector<KernelForm> forms, const CompileOptions &
   for (const KernelForm &form : forms)
     descriptions.push_back(toJson(setStaticSizes(form, options.dims)));
   CompileStatus status = compileKernels(std::move(forms), options, library, errors);
+  reportSharedCache(options);
   if (status == CompileStatus::Bug)
     errors.insert(errors.begin(), "internal error in Kiln, please report it with the command");
   if (status != CompileStatus::Done)

@@ -122,7 +122,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
   std::vector<std::unique_ptr<MemoryBuffer>> weights;
   std::string name;
-  std::vector<std::string> libraries;
+  std::vector<std::string> libraries, stages;
   {
     Compilation compilation;
     if (int status = compileOrReport(options, compilation))
@@ -131,12 +131,15 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     model.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     name = compilation.name;
     libraries = compilation.libraries;
-    for (const TargetModule &target : compilation.targets)
+    for (const std::unique_ptr<Compilation> &graph : compilation.graphs)
+      stages.push_back(graph->name);
+    const std::vector<TargetModule> &targets = compilation.models().front()->targets;
+    for (const TargetModule &target : targets)
       if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
         model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
         model.steps[attribute.getName().str()] = listSteps(attribute);
       }
-    Expected<std::vector<std::string>> command = findRunner(describeDestination(compilation.targets));
+    Expected<std::vector<std::string>> command = findRunner(describeDestination(targets));
     if (!command)
       return report(command.takeError(), AtFault);
     // Nothing refers to the compilation afterwards: it goes before the linker makes its copy of the weights.
@@ -146,6 +149,8 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
       weights.push_back(compilation.weights.toBuffer());
     for (const OutputFile &file : compilation.rankWeights)
       weights.push_back(file.toBuffer());
+    if (!command->empty() && !stages.empty())
+      return report(makeError("--stages: a model in stages runs in this process, not by '" + command->front() + "'"), AtFault);
     if (!command->empty()) {
       if (!options.ranks.empty())
         return report(makeError("--ranks: a model that another program runs is not sharded"), AtFault);
@@ -159,7 +164,8 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   for (const std::string &path : load)
     if (Error error = loadFunctions(path))
       return report(std::move(error), AtFault);
-  Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(name, std::move(objects), std::move(weights));
+  Expected<std::unique_ptr<LoadedModel>> loaded = stages.empty() ? LoadedModel::load(name, std::move(objects), std::move(weights))
+                                                                 : LoadedModel::loadStages(name, stages, std::move(objects), std::move(weights));
   if (!loaded)
     return report(loaded.takeError(), AtFault);
   model.loaded = std::move(*loaded);

@@ -3,6 +3,7 @@
 #include "compiler/files/Printable.h"
 #include "tools/kiln/Commands.h"
 #include "compiler/CrashFolder.h"
+#include "compiler/emit/SharedCache.h"
 #include "compiler/emit/Temporary.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
@@ -158,6 +159,13 @@ void watchForCrashes(int argc, char **argv) {
 
 //===- Compiling -----------------------------------------------------------===//
 
+void reportSharedCache(const CompileOptions &options) {
+  if (options.sharedCache.empty() || verbosity() == 0)
+    return;
+  if (std::string fault = SharedCache::at(options.sharedCache).takeFault(); !fault.empty())
+    printLine(WithColor::note(errs()), fault);
+}
+
 int compileOrReport(CompileOptions options, Compilation &result, ArrayRef<GraphOptions> graphs) {
   // A dumb terminal cannot take a line back.
   bool shows = verbosity() > 0 && sys::Process::StandardErrIsDisplayed() && sys::Process::GetEnv("TERM").value_or("") != "dumb";
@@ -172,6 +180,7 @@ int compileOrReport(CompileOptions options, Compilation &result, ArrayRef<GraphO
     clearSteps();
   if (verbosity() > 1 && !result.cacheFault.empty())
     printLine(WithColor::warning(errs()), "the kernel cache '" + options.cacheFolder + "' is not used: " + result.cacheFault);
+  reportSharedCache(options);
   if (status == CompileStatus::Done && verbosity() > 1 && result.units)
     errs() << result.cachedUnits << " of " << result.units << " translation units from the cache\n";
   if (status == CompileStatus::Done) {

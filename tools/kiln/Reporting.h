@@ -23,6 +23,9 @@ int report(llvm::Error error, int status);
 /// Compiles a model. Reports errors and returns the exit status, 0 for success. Shows progress on a terminal.
 int compileOrReport(CompileOptions options, Compilation &result, llvm::ArrayRef<GraphOptions> graphs = {});
 
+/// Prints a note if something was wrong with the cache that machines share.
+void reportSharedCache(const CompileOptions &options);
+
 /// Prints a JSON object on stdout.
 void printJson(llvm::json::Object object);
 

@@ -20,6 +20,7 @@
 #include "llvm/Support/ScopedPrinter.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 
 using namespace llvm;
 
@@ -175,6 +176,30 @@ static Error verifyLibrary(const LoadedModel &model, const NodeReport &nodes, Ar
   return Error::success();
 }
 
+/// A model in stages against the whole one, whose bits it must have.
+static int verifyStages(const CompileOptions &whole, const LoadedModel &staged, ArrayRef<Tensor> inputs, const kiln_context &context,
+                        std::vector<Verdict> &verdicts) {
+  RunnableModel model;
+  if (int status = loadOrReport(whole, model))
+    return status;
+  Expected<Execution> got = prepareRun(staged, inputs), want = prepareRun(*model.loaded, inputs);
+  for (Expected<Execution> *execution : {&got, &want})
+    if (Error error = *execution ? (*execution)->run(&context) : execution->takeError()) {
+      consumeError(got.takeError());
+      consumeError(want.takeError());
+      return report(std::move(error), AtFault);
+    }
+  for (auto [info, one, other] : zip_equal(staged.getOutputs(), got->getOutputs(), want->getOutputs())) {
+    Comparison comparison = compare(one, other, 0, 0);
+    // Strings are pointers, and -0 is equal to 0.
+    bool isSame = one.getType() == KILN_ELEMENT_STRING || std::memcmp(one.getData(), other.getData(), one.getByteSize()) == 0;
+    if (comparison.agrees() && !isSame)
+      comparison.reason = "has other bits than the model in one piece";
+    verdicts.push_back({"stages", info.name, comparison});
+  }
+  return Done;
+}
+
 //===- The command ---------------------------------------------------------===//
 
 int runVerify() {
@@ -195,13 +220,15 @@ int runVerify() {
   RunnableModel model;
   if (int status = loadOrReport(*options, model))
     return status;
+  CompileOptions whole = *options;
+  whole.stages = {};
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
   std::vector<Verdict> verdicts;
   std::vector<Tensor> inputs;
   Expectations expectations{{}, getRoundingBound(*options)};
-  if (int status = listQuantized(*options, expectations.quantized))
+  if (int status = listQuantized(whole, expectations.quantized))
     return status;
   if (!data.empty())
     if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, expectations, inputs))
@@ -219,11 +246,14 @@ int runVerify() {
   NodeRequest request{nodes == "all", rtol, atol, {}, wrongValue};
   if (steps >= 0)
     request.steps.most = steps, request.steps.share = 1;
-  if (int status = compareNodes(*options, request, makeGivenInputs, (*pool)->context, inputs, found))
+  if (int status = compareNodes(whole, request, makeGivenInputs, (*pool)->context, inputs, found))
     return status;
   if (data.empty() && wrongValue.empty())
     if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, expectations, verdicts))
       return report(std::move(error), AtFault);
+  if (options->stages.count)
+    if (int status = verifyStages(whole, *model.loaded, inputs, (*pool)->context, verdicts))
+      return status;
   return printReport(verdicts, &found, plot);
 }
 

@@ -1,4 +1,5 @@
 // What the runtime says when the system gives it nothing. The linker has calls of these functions go to their __wrap_ forms.
+#include "kiln/pipeline.h"
 #include "kiln/ranks.h"
 #include "kiln/runtime.h"
 
@@ -131,6 +132,50 @@ TEST_F(Failure, WorkspaceWithoutMemory) {
   failures.mmap = 1;
   EXPECT_EQ(kiln_workspace_create(size_t(16) << 20, &workspace), KILN_STATUS_OUT_OF_MEMORY);
   EXPECT_EQ(workspace, nullptr);
+}
+
+kiln_status runNothing(const void *const *, void *const *, void *, const kiln_context *) { return KILN_STATUS_OK; }
+
+TEST_F(Failure, PipelineWithoutMemoryOrThreads) {
+  const int64_t dims[] = {8};
+  const kiln_tensor_info x = {"x", "x", dims, nullptr, nullptr, 32, KILN_ELEMENT_F32, 1}, b = {"b", "b", dims, nullptr, nullptr, 32, KILN_ELEMENT_F32, 1};
+  const kiln_metadata_entry first[] = {{"kiln.stage", "0"}, {"kiln.stages", "2"}, {"kiln.input.x", "given 0"}, {"kiln.output.b", "to 1"}};
+  const kiln_metadata_entry second[] = {{"kiln.stage", "1"}, {"kiln.stages", "2"}, {"kiln.input.b", "from 0"}, {"kiln.output.x", "result 0"}};
+  kiln_model_info infos[2] = {};
+  kiln_stage stages[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    infos[i].abi_version = KILN_ABI_VERSION;
+    infos[i].struct_size = sizeof(kiln_model_info);
+    infos[i].name = "net_stage";
+    infos[i].inputs = i ? &b : &x;
+    infos[i].outputs = i ? &x : &b;
+    infos[i].num_inputs = infos[i].num_outputs = 1;
+    infos[i].metadata = i ? second : first;
+    infos[i].num_metadata = 4;
+    infos[i].workspace_size = 64;
+    stages[i] = {&infos[i], reinterpret_cast<void (*)(void)>(runNothing), reinterpret_cast<void (*)(void)>(runNothing), nullptr};
+  }
+  kiln_pipeline *pipeline = nullptr;
+  auto create = [&] { return kiln_pipeline_create(stages, 2, nullptr, &pipeline); };
+  // The pipeline, its workers, two workspaces and a border; stages, and four lists of each.
+  for (int call = 1; call <= 5; ++call) {
+    failures.posix_memalign = call;
+    EXPECT_EQ(create(), KILN_STATUS_OUT_OF_MEMORY) << call;
+    EXPECT_EQ(pipeline, nullptr);
+  }
+  for (int call = 1; call <= 9; ++call) {
+    failures = {};
+    failures.calloc = call;
+    EXPECT_EQ(create(), KILN_STATUS_OUT_OF_MEMORY) << call;
+  }
+  for (int call = 1; call <= 2; ++call) {
+    failures = {};
+    failures.pthread_create = call;
+    EXPECT_EQ(create(), KILN_STATUS_THREAD_FAILURE) << call;
+  }
+  failures = {};
+  ASSERT_EQ(create(), KILN_STATUS_OK);
+  kiln_pipeline_destroy(pipeline);
 }
 
 TEST_F(Failure, WeightsThatCannotBeMapped) {
