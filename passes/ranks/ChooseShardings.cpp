@@ -129,6 +129,9 @@ void AxisChoice::addLoopOptions(Operation *op, std::vector<CutOption> &options) 
       options.push_back(std::move(option));
       continue;
     }
+    // Parts of 16 bits would be rounded before they are added.
+    if (auto halves = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())); halves && halves.getWidth() < 32)
+      continue;
     // The parts of a sum: every rank has the whole sum afterwards, or the slice of it that it goes on with.
     Value result = op->getResult(0);
     double bytes = estimateBytes(result), partial = option.seconds;
