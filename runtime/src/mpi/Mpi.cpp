@@ -128,11 +128,14 @@ void closeNext(void *user, int32_t from) {
   ring.next = (ring.next + 1) % ringSize;
 }
 
+// Whether a failure is one of all ranks, not of the one that announces it.
+bool isShared(int32_t status) { return status == KILN_STATUS_RANKS_MISMATCH || status == KILN_STATUS_PEER_LATE; }
+
 kiln_status findFailure(void *user) {
   MpiRank &self = rankOf(user);
   int isDone = 0;
   if (!self.failure && succeeded(self, MPI_Test(&self.announcement, &isDone, MPI_STATUS_IGNORE)) && isDone)
-    self.failure = self.announced ? kiln_status(self.announced) : KILN_STATUS_PEER_FAILED;
+    self.failure = isShared(self.announced) ? kiln_status(self.announced) : KILN_STATUS_PEER_FAILED;
   return self.failure;
 }
 
