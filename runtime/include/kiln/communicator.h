@@ -16,6 +16,7 @@ typedef struct kiln_ranks {
   int32_t index; /* the place of the calling rank among them */
 } kiln_ranks;
 
+/* What becomes of the elements of all ranks. */
 typedef enum kiln_reduction {
   KILN_REDUCE_SUM = 0, /* integers wrap around */
   KILN_REDUCE_PRODUCT = 1,

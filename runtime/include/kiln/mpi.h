@@ -13,10 +13,11 @@
 
 #include "kiln/communicator.h"
 
-/* The bindings for C++ that MPI 3 has removed. */
+/* Without the bindings for C++ that MPI 3 has removed. */
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
+/* The same in MPICH. */
 #ifndef MPICH_SKIP_MPICXX
 #define MPICH_SKIP_MPICXX 1
 #endif
