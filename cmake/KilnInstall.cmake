@@ -19,6 +19,12 @@ install(TARGETS kiln_sound EXPORT KilnTargets ARCHIVE DESTINATION ${CMAKE_INSTAL
 set_target_properties(kiln_sound PROPERTIES EXPORT_NAME sound)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/kiln-sound.pc.in ${PROJECT_BINARY_DIR}/package/kiln-sound.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/kiln-sound.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+if(TARGET kiln_mpi)
+  # Not exported: the package compiles it for the MPI of each project.
+  install(TARGETS kiln_mpi ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/kiln-mpi.pc.in ${PROJECT_BINARY_DIR}/package/kiln-mpi.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/kiln-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+endif()
 if(TARGET kiln_onednn)
   install(TARGETS kiln_onednn EXPORT KilnTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
   set_target_properties(kiln_onednn PROPERTIES EXPORT_NAME onednn ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})

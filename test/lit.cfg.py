@@ -95,6 +95,12 @@ for name in os.listdir(models) if os.path.isdir(models) else []:
     config.available_features.add("model-" + os.path.splitext(name)[0])
 if os.path.exists("/usr/lib/wasm32-wasi/crt1-reactor.o"):
     config.available_features.add("wasi-libc")
+# Ranks under MPI (tools/dev/install-packages mpi).
+for mpi in ("openmpi", "mpich"):
+    if shutil.which(f"mpirun.{mpi}") and shutil.which(f"mpicxx.{mpi}"):
+        config.available_features.add(mpi)
+    else:
+        lit_config.note(f"{mpi} is not installed: tests of ranks that need it are left out")
 # Operations in oneDNN: built where its headers are.
 if os.path.exists(os.path.join(config.kiln_binary_dir, config.libdir, "kiln", "kiln_onednn.so")):
     config.available_features.add("onednn")

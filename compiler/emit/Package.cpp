@@ -161,6 +161,8 @@ static std::vector<SourceFile> listRuntime(const ModelSources &sources, ArrayRef
   auto isNeeded = [&](StringRef path) {
     if (path.starts_with("src/onednn/"))
       return llvm::is_contained(sources.signature.libraries, "onednn");
+    if (path.starts_with("src/ranks/") || path.starts_with("src/mpi/") || path.starts_with("src/pipeline/"))
+      return false; // a program brings its communicator
     return !path.starts_with("src/images/") || headers.contains("kiln/image.h");
   };
   std::vector<SourceFile> files;

@@ -9,7 +9,7 @@ const stringBytes = 16; // kiln_string: a pointer, padding, and a length of 64 b
 const pageBytes = 65536;
 const mostFormBytes = 1 << 30; // what an engine takes for a module
 const mostBytes = 65536 * pageBytes;
-const contextBytes = 48; // kiln_context: four words, and four hooks with a pointer each
+const contextBytes = 48; // kiln_context without its communicator: four words, and four hooks with a pointer each
 const status = { invalid: 1, bounds: 3, mismatch: 4, memory: 8, weights: 10, unreadable: 11, image: 19, largeImage: 20, size: 21 };
 
 /** An error of a model: `status` is a kiln_status, and 0 for wrong uses of this module. */

@@ -2,6 +2,7 @@
 #ifndef KILN_COLLECTIVES_H
 #define KILN_COLLECTIVES_H
 
+#include "kiln/communicator.h"
 #include "kiln/entry.h"
 
 namespace kiln {
@@ -78,7 +79,7 @@ public:
       return;
     communicator = rank_communicator(reinterpret_cast<const int8_t *>(context));
     if (!communicator || communicator->size != ranks || communicator->rank < 0 || communicator->rank >= ranks) {
-      status = communicator ? KILN_STATUS_RANKS_MISMATCH : KILN_STATUS_MISSING_COMMUNICATOR;
+      status = KILN_STATUS_MISSING_COMMUNICATOR;
       communicator = nullptr;
       return;
     }

@@ -1,5 +1,6 @@
 // The threads of a pipeline. Each counts the micro-batches that its stage has done; a stage begins the next one when the stage before it is further, and the
 // first when the last one is not `depth` behind. Every change of a count, of the status or of the run raises one word, at which all threads sleep.
+#include "kiln/communicator.h"
 #include "kiln/pipeline.h"
 
 #include "../System.h"

@@ -2,7 +2,7 @@
 #ifndef KILN_RUNTIME_RANKS_REDUCE_H
 #define KILN_RUNTIME_RANKS_REDUCE_H
 
-#include "kiln/abi.h"
+#include "kiln/communicator.h"
 
 namespace kiln {
 

@@ -5,8 +5,8 @@
 // RUN: %gcc -std=c11 -Wall -Wextra -pedantic -Werror -I%t/out %S/Inputs/two-names.c %t/build/libfirst.a %t/out/libsecond.a -o %t/built && %t/built
 // RUN: %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/out/libfirst.a %t/out/libsecond.a -o %t/packaged && %t/packaged
 // RUN: %gcc -std=c11 -I%t/out %S/Inputs/two-names.c %t/out/libfirst.so %t/out/libsecond.a -o %t/shared -Wl,-rpath,%t/out && %t/shared
-// Of the runtime it has what the model needs: no header of another kind of kernel, nothing for oneDNN and pictures.
-// RUN: bash -c 'cd %t/out/src/runtime && find . -type f | sort' | FileCheck %s --check-prefix=RUNTIME --implicit-check-not=onednn --implicit-check-not=image --implicit-check-not=strings --implicit-check-not=tiles --implicit-check-not=trees
+// Of the runtime it has what the model needs: no header of another kind of kernel, nothing for oneDNN, pictures and ranks.
+// RUN: bash -c 'cd %t/out/src/runtime && find . -type f | sort' | FileCheck %s --check-prefix=RUNTIME --implicit-check-not=onednn --implicit-check-not=image --implicit-check-not=strings --implicit-check-not=ranks --implicit-check-not=mpi --implicit-check-not=tiles --implicit-check-not=trees
 // RUNTIME: ./CMakeLists.txt
 // RUNTIME: ./include/kiln/abi.h
 // RUNTIME: ./include/kiln/runtime.h

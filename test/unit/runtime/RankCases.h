@@ -2,7 +2,7 @@
 #ifndef KILN_TEST_UNIT_RUNTIME_RANKCASES_H
 #define KILN_TEST_UNIT_RUNTIME_RANKCASES_H
 
-#include "kiln/abi.h"
+#include "kiln/communicator.h"
 #include "kiln/half.h"
 
 #include <cmath>
@@ -122,8 +122,8 @@ class RankCases {
 public:
   RankCases(const kiln_communicator &communicator) : communicator(communicator) {}
 
-  /// All of these in one run, with groups of different shapes.
-  std::string run(const std::vector<int64_t> &counts) {
+  /// All calls with these numbers of elements in one run, with groups of different shapes; `bytes` are only moved.
+  std::string run(const std::vector<int64_t> &counts, int64_t bytes) {
     const uint8_t fingerprint[16] = {1, 2, 3};
     expect(communicator.begin(communicator.user, fingerprint), "begin");
     for (int64_t count : counts) {
@@ -132,6 +132,10 @@ public:
       halos(count);
       pipeline(count);
     }
+    std::vector<int32_t> all = makeGroups()[0];
+    movements(all, {all.data(), communicator.size, communicator.rank}, bytes);
+    halos(bytes);
+    pipeline(bytes);
     expect(communicator.end(communicator.user, KILN_STATUS_OK), "end");
     return wrong;
   }

@@ -1,0 +1,82 @@
+/* Reads handwritten digits with a model whose ranks are processes under MPI.
+ * Usage: mpirun -np N read_digits FOLDER - FOLDER holds held_out.pgm (8x8 images, one below the other) and held_out.txt (their labels).
+ *
+ * Every rank has all inputs and gets all outputs; the model's library says what each computes. */
+#include "digits.h"
+
+#include <kiln/mpi.h>
+#include <kiln/runtime.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10 };
+
+/* MPI_Finalize() would wait for ranks that are gone, so a rank that gives up takes all others along. */
+static void give_up(const char *what, kiln_status status) {
+  fprintf(stderr, "read_digits: %s: %s\n", what, kiln_status_string(status));
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  exit(1);
+}
+
+static FILE *open_file(const char *folder, const char *name, const char *mode) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, mode);
+  if (!file)
+    give_up(path, KILN_STATUS_INVALID_ARGUMENT);
+  return file;
+}
+
+static int classify(const float *image, void *workspace, const kiln_context *context) {
+  float probabilities[CLASSES];
+  digits_inputs inputs = {image};
+  digits_outputs outputs = {probabilities};
+  kiln_status status = digits_run(&inputs, &outputs, workspace, context);
+  if (status != KILN_STATUS_OK)
+    give_up("the model did not run", status);
+  int answer = 0;
+  for (int i = 1; i < CLASSES; ++i)
+    if (probabilities[i] > probabilities[answer])
+      answer = i;
+  return answer;
+}
+
+static void read_all(const char *folder, const kiln_context *context) {
+  FILE *pictures = open_file(folder, "held_out.pgm", "rb"), *labels = open_file(folder, "held_out.txt", "r");
+  void *workspace = NULL;
+  kiln_status status = kiln_workspace_create(DIGITS_WORKSPACE_SIZE, &workspace);
+  if (status != KILN_STATUS_OK)
+    give_up("workspace", status);
+  int width, height, brightest, label, count = 0, right = 0;
+  if (fscanf(pictures, "P5 %d %d %d%*c", &width, &height, &brightest) != 3 || width != SIDE || brightest != 16)
+    give_up("held_out.pgm has no digits", KILN_STATUS_INVALID_ARGUMENT);
+  unsigned char pixels[PIXELS];
+  float image[PIXELS];
+  while (fscanf(labels, "%d", &label) == 1 && fread(pixels, 1, PIXELS, pictures) == PIXELS) {
+    for (int i = 0; i < PIXELS; ++i)
+      image[i] = pixels[i];
+    right += classify(image, workspace, context) == label;
+    ++count;
+  }
+  const kiln_communicator *ranks = context->communicator;
+  printf("rank %d of %d: %d of %d digits are right\n", ranks->rank, ranks->size, right, count);
+  kiln_workspace_destroy(workspace, DIGITS_WORKSPACE_SIZE);
+  fclose(pictures);
+  fclose(labels);
+}
+
+int main(int argc, char **argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  kiln_communicator *communicator = NULL;
+  kiln_status status = kiln_mpi_communicator_create(MPI_COMM_WORLD, 10000000000, &communicator); /* 10 seconds */
+  if (status != KILN_STATUS_OK)
+    give_up("communicator", status);
+  kiln_context context = KILN_CONTEXT_INIT;
+  context.communicator = communicator;
+  read_all(argc > 1 ? argv[1] : ".", &context);
+  kiln_mpi_communicator_destroy(communicator);
+  MPI_Finalize();
+  return 0;
+}
