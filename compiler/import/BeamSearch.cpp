@@ -215,7 +215,9 @@ bool BeamSearch::readProcessor(bool isWhisper) {
   if (!kind || isNumber(*kind, 0))
     return kind.has_value();
   if (!isWhisper || !isNumber(*kind, 1))
-    return failed(node.unsupported("a logits_processor that is not 0, or 1 of WhisperBeamSearch", "take the timestamps out of the tokens behind the model")) && false;
+    return failed(node.unsupported("a logits_processor that is not 0, or 1 of WhisperBeamSearch",
+                                   "take the timestamps out of the tokens behind the model")) &&
+           false;
   timestamps.emplace(node);
   return !node.failed();
 }

@@ -270,8 +270,8 @@ static LogicalResult matmulNBits(Node &node) {
 //===- MatMulFpQ4 ----------------------------------------------------------===//
 
 namespace {
-/// Weights [K, N] as MatMulFpQ4 has them: blocks of 32 numbers of each column, one behind the other. A block is a scale, with blk_quant_type 1 a byte for its zero
-/// point, and 16 bytes, whose lower halves are the first 16 numbers. No document says so: ONNX Runtime 1.30 reads them in this way.
+/// Weights [K, N] as MatMulFpQ4 has them: blocks of 32 numbers of each column, one behind the other. A block is a scale, with blk_quant_type 1 a byte for its
+/// zero point, and 16 bytes, whose lower halves are the first 16 numbers. No document says so: ONNX Runtime 1.30 reads them in this way.
 struct ColumnBlocks {
   static constexpr int64_t block = 32;
   std::vector<char> bytes;
