@@ -10,6 +10,7 @@
 #include "compiler/import/BeamSearch.h"
 #include "compiler/import/EncoderDecoder.h"
 #include "compiler/import/RolledLoops.h"
+#include "compiler/import/TimestampRules.h"
 
 #include <cmath>
 
@@ -54,6 +55,7 @@ private:
   static State split(ArrayRef<Value> values);
   bool readOperands();
   bool readWhisperOperands();
+  bool readProcessor(bool isWhisper);
   State begin();
   Value overLength(Value sums, AffineExpr length);
   Value rowsOf(Value places, int64_t rowsOfEntry);
@@ -65,6 +67,7 @@ private:
   void takeBeams(const Candidates &candidates, AffineExpr length, State &state);
   void checkDone(const Candidates &candidates, AffineExpr length, State &state);
   Value takeStep(Value logits, Value sequences, bool isFirst, AffineExpr length, State &state);
+  Value findNoSpeech(Value logits);
   LogicalResult finish(State state, Value firstSums, Value moreSums);
 
   Node &node;
@@ -73,7 +76,8 @@ private:
   ScoreRules rules;
   std::unique_ptr<DecoderSteps> steps;
   DecoderSteps &decoder;
-  Value lengthPenalty, temperature;
+  std::optional<TimestampRules> timestamps;
+  Value lengthPenalty, temperature, noSpeech;
   int64_t vocabulary = 0;
 };
 } // namespace
@@ -177,6 +181,8 @@ Value BeamSearch::takeStep(Value logits, Value sequences, bool isFirst, AffineEx
   scores = rules.apply(scores, sequences, isFirst);
   if (temperature && !node.failed())
     scores = node.binary<DivOp>(scores, node.broadcastTo(temperature, node.dims(scores)));
+  if (timestamps)
+    scores = timestamps->apply(scores, sequences);
   if (node.failed())
     return logits;
   Value sums = node.binary<AddOp>(scores, node.reshape(state.sums, {decoder.rows, node.number(1)}));
@@ -187,19 +193,32 @@ Value BeamSearch::takeStep(Value logits, Value sequences, bool isFirst, AffineEx
   return node.reshape(sums, {decoder.batch, node.number(beams), node.number(vocabulary)});
 }
 
-static bool isZero(const std::optional<SmallVector<int64_t>> &numbers) { return numbers && numbers->size() == 1 && numbers->front() == 0; }
+static bool isNumber(ArrayRef<int64_t> numbers, int64_t number) { return numbers.size() == 1 && numbers.front() == number; }
 
 /// What WhisperBeamSearch has besides.
 bool BeamSearch::readWhisperOperands() {
   for (StringRef token : {"no_speech_token_id", "no_timestamps_token_id", "beginning_timestamp_token_id", "start_of_lm_token_id", "transcribe_token_id",
                           "translate_token_id"})
     node.ignore(token);
-  if (node.getFlag("decoder_output_cross_qk") || node.hasInput(12) || node.hasInput(13) || node.hasOutput(3) || node.hasOutput(4))
-    return failed(node.unsupported("scores of the cross attention, or the probability of no speech", "remove these results from the model")) && false;
+  if (node.getFlag("decoder_output_cross_qk") || node.hasInput(12) || node.hasInput(13) || node.hasOutput(3))
+    return failed(node.unsupported("scores of the cross attention", "remove this result from the model")) && false;
   if ((temperature = node.optionalInput(14)))
     temperature = asScalar(node, temperature, "temperature");
   if (temperature && !node.failed())
     temperature = node.cast(temperature, node.builder().getF32Type());
+  return !node.failed();
+}
+
+/// 0: none, 1: the rules for timestamps, whose tokens WhisperBeamSearch names.
+bool BeamSearch::readProcessor(bool isWhisper) {
+  auto kind = node.constantIntegers(11, "logits_processor");
+  if (!kind || isNumber(*kind, 0))
+    return kind.has_value();
+  if (!isWhisper || !isNumber(*kind, 1))
+    return failed(node.unsupported("a logits_processor that is not 0, or 1 of WhisperBeamSearch",
+                                   "take the timestamps out of the tokens behind the model")) &&
+           false;
+  timestamps.emplace(node);
   return !node.failed();
 }
 
@@ -211,8 +230,8 @@ bool BeamSearch::readOperands() {
   bool isWhisper = node.opType() == "WhisperBeamSearch";
   if (!isWhisper && node.getInt("model_type", 0) != 2 && (node.optionalInput(10) || node.optionalInput(11)))
     return failed(node.unsupported("decoder_input_ids or logits_processor", "only model_type 2 takes them")) && false;
-  if (node.optionalInput(11) && !isZero(node.constantIntegers(11, "logits_processor")))
-    return failed(node.unsupported("a logits_processor", "take the timestamps out of the tokens behind the model")) && false;
+  if (node.optionalInput(11) && !readProcessor(isWhisper))
+    return false;
   if (isWhisper && !readWhisperOperands())
     return false;
   if ((lengthPenalty = node.optionalInput(5)))
@@ -260,7 +279,22 @@ LogicalResult BeamSearch::finish(State state, Value firstSums, Value moreSums) {
   if (Value given = node.optionalInput(5); given && !node.failed())
     for (Value &each : MutableArrayRef(results).drop_front())
       each = node.cast(each, node.elementType(given));
-  return node.failed() ? failure() : node.setResults(results);
+  if (node.failed() || failed(node.setResults(results)))
+    return failure();
+  Value given = node.optionalInput(5);
+  return noSpeech ? node.result(4, given ? node.cast(noSpeech, node.elementType(given)) : noSpeech) : success();
+}
+
+/// What the first step gives the token for no speech, of each entry.
+Value BeamSearch::findNoSpeech(Value logits) {
+  int64_t token = node.getInt("no_speech_token_id", -1);
+  if (token < 0 || token >= vocabulary) {
+    (void)node.error("attribute 'no_speech_token_id' is " + Twine(token) + ", expected one of the " + Twine(vocabulary) + " tokens");
+    return {};
+  }
+  Value scores = node.unary<LogSoftmaxOp>(logits, node.builder().getI64IntegerAttr(1));
+  Value ofToken = node.reshape(node.slice(scores, 1, node.number(token), node.number(1)), {decoder.batch, node.number(beams)});
+  return node.unary<ExpOp>(node.reshape(node.slice(ofToken, 1, node.number(0), node.number(1)), {decoder.batch}));
 }
 
 LogicalResult BeamSearch::run() {
@@ -274,6 +308,10 @@ LogicalResult BeamSearch::run() {
   if (!columns || *columns < 2)
     return node.unsupported("a vocabulary of symbolic size, or of one token", "make the dimension static with --dim");
   vocabulary = *columns;
+  if (node.hasOutput(4))
+    noSpeech = findNoSpeech(logits);
+  if (node.failed())
+    return failure();
   State state = begin();
   state.states = states;
   Value firstSums = takeStep(logits, decoder.ids, /*isFirst=*/true, decoder.length, state);

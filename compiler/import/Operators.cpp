@@ -35,7 +35,6 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
   constexpr StringRef loops = "loops over a decoder are for the program around the model";
   static const StringMap<StringRef> reasons = {
       {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
-      {"com.microsoft.MatMulFpQ4", "no document says how its weights are packed, and releases of ONNX Runtime differ; use MatMulNBits"},
       {"com.microsoft.PagedAttention", "pages of a cache are managed by a server"},
       {"com.microsoft.Sampling", loops},
       {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};

@@ -14,6 +14,7 @@
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/Permute.h"
+#include "dialects/nn/Scalar.h"
 #include "dialects/nn/Verify.h"
 
 #include <cmath>
@@ -137,5 +138,5 @@ FailureOr<SmallVector<Value>> AttentionOp::decompose(OpBuilder &builder) {
 /// The kernel holds a row of the result in registers and small arrays.
 bool AttentionOp::hasFusedKernel(kernel::TargetAttr) {
   auto size = getConstantDim(getDims(getQuery().getType()).back()), width = getConstantDim(getDims(getType()).back());
-  return getElementTypeOrSelf(getType()).isF32() && size && width && *size > 0 && *width > 0 && *size <= 256 && *width <= 256;
+  return computesInF32(getElementTypeOrSelf(getType())) && size && width && *size > 0 && *width > 0 && *size <= 256 && *width <= 256;
 }

@@ -11,6 +11,7 @@
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -21,25 +22,26 @@ namespace {
 /// MatMulNBits: a product with weights [N, K] whose rows consist of blocks of `bits`-wide numbers, packed into bytes from the lowest bits on.
 class BlockQuantizedMatmul {
 public:
-  BlockQuantizedMatmul(Node &node, const BlockOperands &operands) : node(node), operands(operands), columns(operands.columns) {}
-  /// Null after an error.
-  Value build();
+  BlockQuantizedMatmul(Node &node, Value left, int64_t columns) : node(node), left(left), columns(columns) {}
+  /// With the node's attributes, and inputs of it. Null after an error.
+  Value build(const BlockOperands &operands);
+  /// With weights of four bits in blocks of so many, and a scale and a zero point, which may be null, for each.
+  Value build(int64_t weightDepth, int64_t weightBlock, Value weightBytes, Value weightScales, Value weightZeros);
 
 private:
+  Value multiply();
   LogicalResult readAttributes();
   Value unpack(Value bytes);
   Value zeroPoints();
   Value perWeight(Value ofBlocks);
-  Value expressWeights(Value a, Value bytes, Value scales);
-  std::optional<BlockWeights> readWeights(Value bytes);
+  Value expressWeights();
+  std::optional<BlockWeights> readWeights();
   bool readZeros(BlockWeights &weights);
-  Value keepPacked(Value a, const BlockWeights &weights, Value scales);
-
-  /// An operand's input, or null.
-  Value given(int input) { return input < 0 ? Value() : node.optionalInput(input); }
+  Value keepPacked(const BlockWeights &weights);
 
   Node &node;
-  const BlockOperands &operands;
+  /// Those behind `scales` may be null.
+  Value left, bytes, scales, zeros, groups, bias;
   int64_t depth = 0, columns = 0, bits = 4, block = 0, blocks = 0, level = 0;
   /// Products are computed in it: f32 for halves.
   Type wide;
@@ -70,7 +72,6 @@ LogicalResult BlockQuantizedMatmul::readAttributes() {
                       Twine(most));
   if (level < 0 || level > bytesLevel)
     return node.error("attribute 'accuracy_level' is " + Twine(level) + ", expected 0 to " + Twine(bytesLevel));
-  blocks = llvm::divideCeil(depth, block);
   return success();
 }
 
@@ -93,23 +94,22 @@ Value BlockQuantizedMatmul::unpack(Value bytes) { return unpackNumbers(node, byt
 /// [N, blocks]: given as numbers, or packed as the weights are, or the middle of the range.
 Value BlockQuantizedMatmul::zeroPoints() {
   DimExprs shape = {node.number(columns), node.number(blocks)};
-  Value given = this->given(operands.zeroPoints);
-  if (!given)
+  if (!zeros)
     return node.splat(shape, wide, 1 << (bits - 1));
-  AffineExpr count = nn::getNumElements(node.dims(given), node.context());
-  if (isa<FloatType>(node.elementType(given)))
-    return node.unify(count, node.number(columns * blocks), "the zero points do not fit the blocks") ? node.cast(node.reshape(given, shape), wide) : given;
-  int64_t bytes = llvm::divideCeil(blocks * bits, 8);
-  if (!node.unify(count, node.number(columns * bytes), "the zero points do not fit the blocks"))
-    return given;
-  Value numbers = unpack(node.reshape(given, {node.number(columns), node.number(bytes)}));
+  AffineExpr count = nn::getNumElements(node.dims(zeros), node.context());
+  if (isa<FloatType>(node.elementType(zeros)))
+    return node.unify(count, node.number(columns * blocks), "the zero points do not fit the blocks") ? node.cast(node.reshape(zeros, shape), wide) : zeros;
+  int64_t stored = llvm::divideCeil(blocks * bits, 8);
+  if (!node.unify(count, node.number(columns * stored), "the zero points do not fit the blocks"))
+    return zeros;
+  Value numbers = unpack(node.reshape(zeros, {node.number(columns), node.number(stored)}));
   return node.cast(node.slice(numbers, 1, node.number(0), node.number(blocks)), wide);
 }
 
 /// One number for each weight [N, K] from those of blocks [N, blocks].
 Value BlockQuantizedMatmul::perWeight(Value ofBlocks) {
   AffineExpr n = node.number(columns), b = node.number(blocks);
-  if (Value groups = given(operands.groups); groups && !node.failed()) {
+  if (groups && !node.failed()) {
     AffineExpr count = nn::getNumElements(node.dims(groups), node.context());
     node.requireNotNegative(count - depth, "g_idx has fewer than K numbers");
     if (node.failed())
@@ -132,13 +132,12 @@ static std::vector<uint8_t> readNumbers(const uint8_t *bytes, int64_t count, int
 
 /// Constant zero points as whole numbers in the range of the weights; false when they are something else.
 bool BlockQuantizedMatmul::readZeros(BlockWeights &weights) {
-  Value given = this->given(operands.zeroPoints);
-  if (!given)
+  if (!zeros)
     return true;
-  ElementsAttr constant = getConstant(given);
-  int64_t bytes = llvm::divideCeil(blocks * bits, 8);
-  bool isReal = isa<FloatType>(node.elementType(given));
-  if (!constant || constant.getNumElements() != columns * (isReal ? blocks : bytes))
+  ElementsAttr constant = getConstant(zeros);
+  int64_t stored = llvm::divideCeil(blocks * bits, 8);
+  bool isReal = isa<FloatType>(node.elementType(zeros));
+  if (!constant || constant.getNumElements() != columns * (isReal ? blocks : stored))
     return false;
   ConstantData data(constant);
   for (int64_t i = 0; i < data.numElements() && isReal; ++i) {
@@ -148,7 +147,7 @@ bool BlockQuantizedMatmul::readZeros(BlockWeights &weights) {
     weights.zeros.push_back(static_cast<uint8_t>(zero));
   }
   for (int64_t n = 0; n < columns && !isReal; ++n)
-    llvm::append_range(weights.zeros, readNumbers(reinterpret_cast<const uint8_t *>(data.bytes().data()) + n * bytes, blocks, bits));
+    llvm::append_range(weights.zeros, readNumbers(reinterpret_cast<const uint8_t *>(data.bytes().data()) + n * stored, blocks, bits));
   weights.simplifyZeros();
   return true;
 }
@@ -163,9 +162,9 @@ static bool areFinite(ElementsAttr scales) {
 
 /// Weights that a kernel reads as they are; nullopt when they or what belongs to them is computed, in another order or of other widths, or when a scale is not
 /// finite.
-std::optional<BlockWeights> BlockQuantizedMatmul::readWeights(Value bytes) {
+std::optional<BlockWeights> BlockQuantizedMatmul::readWeights() {
   ElementsAttr constant = getConstant(bytes);
-  if (node.failed() || !constant || bits == 2 || !wide.isF32() || given(operands.groups) || !areFinite(getConstant(node.input(operands.scales))))
+  if (node.failed() || !constant || bits == 2 || !wide.isF32() || groups || !areFinite(getConstant(scales)))
     return std::nullopt;
   BlockWeights weights{columns, blocks, block, bits, {}, {}};
   if (!readZeros(weights))
@@ -174,9 +173,9 @@ std::optional<BlockWeights> BlockQuantizedMatmul::readWeights(Value bytes) {
   return weights;
 }
 
-Value BlockQuantizedMatmul::keepPacked(Value a, const BlockWeights &weights, Value scales) {
+Value BlockQuantizedMatmul::keepPacked(const BlockWeights &weights) {
   AffineExpr n = node.number(columns), b = node.number(blocks);
-  a = node.cast(a, wide);
+  Value a = node.cast(left, wide);
   DimExprs dims = node.dims(a);
   if (blocks * block != depth) {
     DimExprs more = dims;
@@ -199,9 +198,9 @@ Value BlockQuantizedMatmul::keepPacked(Value a, const BlockWeights &weights, Val
     lhsSum = node.reduce(ReduceKind::Sum, node.cast(rounded, node.builder().getI32Type()), {axis}, false);
     a = node.reshape(rounded, dims);
   }
-  ElementsAttr zeros = weights.makeZeros(node.context());
+  ElementsAttr points = weights.makeZeros(node.context());
   dims.back() = n;
-  Value weight = node.constant(weights.makeWeight(node.context())), zero = zeros ? node.constant(zeros) : Value();
+  Value weight = node.constant(weights.makeWeight(node.context())), zero = points ? node.constant(points) : Value();
   ConstantData data(getConstant(scales));
   auto perBlock = RankedTensorType::get({columns, blocks}, node.elementType(scales));
   Value scale = node.constant(makeConstant(perBlock, std::vector<char>(data.bytes().begin(), data.bytes().end())));
@@ -210,43 +209,119 @@ Value BlockQuantizedMatmul::keepPacked(Value a, const BlockWeights &weights, Val
 }
 
 /// The product with weights that are made f32.
-Value BlockQuantizedMatmul::expressWeights(Value a, Value bytes, Value scales) {
+Value BlockQuantizedMatmul::expressWeights() {
   AffineExpr n = node.number(columns);
   Value numbers = node.slice(unpack(node.reshape(bytes, {n, node.number(blocks * block * bits / 8)})), 1, node.number(0), node.number(depth));
   Value centred = node.binary<SubOp>(node.cast(numbers, wide), perWeight(zeroPoints()));
   Value weights = node.binary<MulOp>(centred, perWeight(node.cast(node.reshape(scales, {n, node.number(blocks)}), wide)));
-  return node.failed() ? a : buildMatmul(node, node.cast(a, wide), node.transpose(weights, {1, 0}));
+  return node.failed() ? left : buildMatmul(node, node.cast(left, wide), node.transpose(weights, {1, 0}));
 }
 
-Value BlockQuantizedMatmul::build() {
-  Value a = operands.left, bytes = node.input(operands.weight), scales = node.input(operands.scales);
-  if (failed(readAttributes()))
-    return {};
-  wide = node.wideType(a);
+Value BlockQuantizedMatmul::multiply() {
+  wide = node.wideType(left);
+  blocks = llvm::divideCeil(depth, block);
   AffineExpr n = node.number(columns), stored = node.number(blocks * block * bits / 8);
   if (!node.unify(nn::getNumElements(node.dims(bytes), node.context()), n * stored, "B does not have the bytes of N rows of K numbers") ||
       !node.unify(nn::getNumElements(node.dims(scales), node.context()), node.number(columns * blocks), "the scales do not fit the blocks"))
     return {};
-  auto weights = node.rank(a) > 0 ? readWeights(bytes) : std::nullopt;
-  if (weights && !node.unify(node.dims(a).back(), node.number(depth), "A does not have rows of K numbers"))
+  auto weights = node.rank(left) > 0 ? readWeights() : std::nullopt;
+  if (weights && !node.unify(node.dims(left).back(), node.number(depth), "A does not have rows of K numbers"))
     return {};
-  Value product = weights ? keepPacked(a, *weights, scales) : expressWeights(a, bytes, scales);
+  Value product = weights ? keepPacked(*weights) : expressWeights();
   if (node.failed())
     return {};
-  if (Value bias = given(operands.bias); bias && !node.failed()) {
-    bias = node.cast(alignDims(node, bias, {n}, "the bias does not have N numbers"), wide);
-    product = node.failed() ? product : node.binary<AddOp>(product, node.broadcastTo(bias, node.dims(product)));
+  if (bias) {
+    Value aligned = node.cast(alignDims(node, bias, {n}, "the bias does not have N numbers"), wide);
+    product = node.failed() ? product : node.binary<AddOp>(product, node.broadcastTo(aligned, node.dims(product)));
   }
-  return node.failed() ? Value() : node.cast(product, node.elementType(a));
+  return node.failed() ? Value() : node.cast(product, node.elementType(left));
+}
+
+Value BlockQuantizedMatmul::build(const BlockOperands &operands) {
+  auto given = [&](int input) { return input < 0 ? Value() : node.optionalInput(input); };
+  bytes = node.input(operands.weight);
+  scales = node.input(operands.scales);
+  if (failed(readAttributes()))
+    return {};
+  zeros = given(operands.zeroPoints);
+  groups = given(operands.groups);
+  bias = given(operands.bias);
+  return multiply();
+}
+
+Value BlockQuantizedMatmul::build(int64_t weightDepth, int64_t weightBlock, Value weightBytes, Value weightScales, Value weightZeros) {
+  depth = weightDepth;
+  block = weightBlock;
+  bytes = weightBytes;
+  scales = weightScales;
+  zeros = weightZeros;
+  return node.failed() ? Value() : multiply();
 }
 
 Value buildBlockQuantizedMatmul(Node &node, const BlockOperands &operands) {
-  Value product = node.failed() ? Value() : BlockQuantizedMatmul(node, operands).build();
+  Value product = node.failed() ? Value() : BlockQuantizedMatmul(node, operands.left, operands.columns).build(operands);
   return product ? product : operands.left;
 }
 
 static LogicalResult matmulNBits(Node &node) {
   return node.result(buildBlockQuantizedMatmul(node, {node.input(0), node.requireInt("N"), 1, 2, 3, 4, 5}));
+}
+
+//===- MatMulFpQ4 ----------------------------------------------------------===//
+
+namespace {
+/// Weights [K, N] as MatMulFpQ4 has them: blocks of 32 numbers of each column, one behind the other. A block is a scale, with blk_quant_type 1 a byte for its
+/// zero point, and 16 bytes, whose lower halves are the first 16 numbers. No document says so: ONNX Runtime 1.30 reads them in this way.
+struct ColumnBlocks {
+  static constexpr int64_t block = 32;
+  std::vector<char> bytes;
+  std::vector<float> scales, zeros;
+
+  ColumnBlocks(ArrayRef<char> blob, bool hasZeros) {
+    constexpr int64_t half = block / 2;
+    for (size_t size = sizeof(float) + hasZeros + half; blob.size() >= size; blob = blob.drop_front(size)) {
+      float scale;
+      std::memcpy(&scale, blob.data(), sizeof(float));
+      scales.push_back(scale);
+      if (hasZeros)
+        zeros.push_back(static_cast<uint8_t>(blob[sizeof(float)]));
+      ArrayRef<char> pairs = blob.slice(sizeof(float) + hasZeros, half);
+      auto number = [&](int64_t i) { return static_cast<uint8_t>(pairs[i % half]) >> (i < half ? 0 : 4) & 15; };
+      for (int64_t i = 0; i < block; i += 2)
+        bytes.push_back(static_cast<char>(number(i) | number(i + 1) << 4));
+    }
+  }
+};
+} // namespace
+
+static LogicalResult matmulFpQ4(Node &node) {
+  Value a = node.input(0), blob = node.input(1);
+  auto shape = node.constantIntegers(2, "B_shape");
+  int64_t kind = node.getInt("blk_quant_type", 1);
+  if (node.failed() || !shape)
+    return failure();
+  if (kind != 0 && kind != 1)
+    return node.unsupported("blk_quant_type " + Twine(kind) + ", whose weights no document describes and releases of ONNX Runtime pack differently",
+                            "use 0 or 1, or MatMulNBits");
+  constexpr int64_t most = int64_t(1) << 28;
+  if (shape->size() != 2 || llvm::any_of(*shape, [&](int64_t size) { return size < 1 || size > most; }))
+    return node.error("B_shape is not two numbers from 1 to " + Twine(most));
+  ElementsAttr constant = getConstant(blob);
+  if (!constant)
+    return node.unsupported("weights that are computed", "make B an initializer");
+  int64_t depth = (*shape)[0], columns = (*shape)[1], blocks = columns * llvm::divideCeilSigned(depth, ColumnBlocks::block);
+  int64_t size = static_cast<int64_t>(sizeof(float)) + kind + ColumnBlocks::block / 2;
+  if (!node.unify(node.dims(blob)[0], node.number(blocks * size), "B does not have the bytes of N columns of K numbers"))
+    return failure();
+  ConstantData data(constant);
+  ColumnBlocks weights(data.bytes(), kind == 1);
+  Type f32 = node.builder().getF32Type();
+  auto reals = [&](ArrayRef<float> numbers) { return node.constant(makeConstantOf<float>(RankedTensorType::get({blocks}, f32), numbers)); };
+  auto packed = RankedTensorType::get({static_cast<int64_t>(weights.bytes.size())}, node.elementType(blob));
+  Value product = BlockQuantizedMatmul(node, a, columns)
+                      .build(depth, ColumnBlocks::block, node.constant(makeConstant(packed, weights.bytes)), reals(weights.scales),
+                             kind == 1 ? reals(weights.zeros) : Value());
+  return product ? node.result(product) : failure();
 }
 
 //===- Rows of quantised tables --------------------------------------------===//
@@ -372,6 +447,7 @@ static LogicalResult gatherBlockQuantized(Node &node) { return GatherBlockQuanti
 ArrayRef<Operator> getBlockQuantizedOperators() {
   static const Operator rows[] = {
       {"GatherBlockQuantized", 1, Elements::Narrow, gatherBlockQuantized, INT64_MAX, "com.microsoft"},
+      {"MatMulFpQ4", 1, Elements::Float, matmulFpQ4, INT64_MAX, "com.microsoft"},
       {"MatMulNBits", 1, Elements::Float, matmulNBits, INT64_MAX, "com.microsoft"},
   };
   return rows;

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/lowering/contraction/MatmulTiled.h"
 #include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
@@ -49,15 +50,16 @@ static kernel::StepAttr findStep(MatmulOp op, kernel::TargetAttr target) {
   return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType(), getConstantDim(countRows(op)), products), op.getRhs(), 0);
 }
 
-/// Steps of one row, and panels that depend on no size.
+/// Steps of one row, and panels that depend on no size. Nor is it known how far apart rows lie.
 static KernelMatch matchPackedSteps(GroupOp group, MatmulOp op, kernel::TargetAttr target) {
   kernel::StepAttr step = kiln::findStep(target, op.getLhs().getType().getElementType(), op.getRhs().getType().getElementType(), op.getType().getElementType());
   if (!step)
     return refuse(describeMissingStep(op.getLhs().getType(), op.getRhs().getType(), op.getType()));
   if (std::string why = findFault(group, op); !why.empty())
     return refuse(why);
-  return accept("product whose right side the caller has packed: " + describeStep(step),
-                planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt));
+  PlanNumbers numbers = planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt);
+  numbers.tile = toNumbers(limitRows(toTile(numbers.tile)));
+  return accept("product whose right side the caller has packed: " + describeStep(step), std::move(numbers));
 }
 
 KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {

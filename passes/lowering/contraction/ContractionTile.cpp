@@ -91,6 +91,8 @@ SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t 
     bool isFirstOfLine = !place || (*place * panel.vectors + v) * panel.lanes % elementsPerLine == 0;
     for (auto [level, elements] : llvm::enumerate(rows >= fewestRowsAhead && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
+    for (auto [level, elements] : llvm::enumerate(isFirstOfLine && v * panel.lanes % elementsPerLine == 0 ? rowsAhead : ArrayRef<AffineExpr>()))
+      memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + v * panel.lanes * depth() + elements), false, nearestLocality - level, true);
   }
   if (toCome && (!place || *place % std::max<int64_t>(1, toCome->stepsPerLine) == 0)) {
     // Never negative: a shift, not a division that rounds down.
@@ -337,7 +339,7 @@ void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, Affi
   int64_t fewest = 8 * static_cast<int64_t>(count);
   bool isLong = getConstantDim(reduction.front().extent).value_or(fewest) >= fewest;
   Values sums;
-  if (count > 1 && rowOffsets.size() == 1 && stepRows() == 1 && !hasSingleSums() && reduction.size() == 1 && isLong) {
+  if (count > 1 && mayStream && rowOffsets.size() == 1 && stepRows() == 1 && !hasSingleSums() && reduction.size() == 1 && isLong) {
     sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
   } else {
     sums = makeSums(rowOffsets.size(), panel);

@@ -70,6 +70,10 @@ struct TileEmitter {
   llvm::ArrayRef<int64_t> ahead = {};
   /// The fewest rows of a tile that asks: fewer are bound by bandwidth, so there is no latency to hide where the right side is read from one end to the other.
   size_t fewestRowsAhead = 4;
+  /// The same for a right side whose rows are far apart: the elements from what a tile reads of a row to the same of a later one.
+  llvm::ArrayRef<mlir::AffineExpr> rowsAhead = {};
+  /// Whether a single row may run as several streams. A wide tile has sums enough.
+  bool mayStream = true;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
   std::optional<LinesToCome> toCome = std::nullopt;

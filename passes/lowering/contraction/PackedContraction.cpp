@@ -21,6 +21,8 @@
 #include "passes/lowering/contraction/DotContraction.h"
 #include "passes/lowering/contraction/PanelPacking.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -51,6 +53,8 @@ private:
   void packElements(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
   void emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last);
   void emitInPlace(Task batch, IndexExprs rows, AffineExpr column);
+  void emitRowsInPlace(Task batch, IndexExprs rows, AffineExpr column);
+  void emitTileInPlace(Task batch, IndexExprs rows, AffineExpr row, int64_t count, AffineExpr first, AffineExpr column, int64_t panels);
   void emitDotsInPlace(Task batch, IndexExprs rows, AffineExpr column);
   void emitUnpacking(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr start, AffineExpr length);
   void addSum(AffineExpr slot, int64_t row, int64_t column, Value value);
@@ -60,6 +64,7 @@ private:
   void emitLastBlock(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
   void emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot);
   AffineExpr firstRow(AffineExpr block);
+  std::pair<AffineExpr, IndexExprs> findRows(Task batch, IndexExprs rows, AffineExpr first, int64_t count);
   /// The columns of the last panel of so many; 0 when it is whole, nullopt when that is not known.
   std::optional<int64_t> tailOf(int64_t panelColumns) const {
     auto columns = getConstantDim(c.columns);
@@ -79,6 +84,10 @@ private:
   bool areRowsInPlace() const { return !hasOwnRows() && !c.instruction && lanes() > 1 && c.laneStride == k.constant(1); }
   bool areColumnsInPlace() const {
     return !hasOwnRows() && !c.instruction && lanes() > 1 && !areRowsInPlace() && rhsStride == k.constant(1) && lhsStride == k.constant(1);
+  }
+  /// Panels whose rows are read together where they lie, by the first of their tasks: the sums of a single row fill half of the registers.
+  int64_t panelsInPlace() const {
+    return areRowsInPlace() && !getConstantDim(extent) ? std::max<int64_t>(1, getHalfOfRegisters(k.target()) / c.tile.vectors) : 1;
   }
   bool hasSmallBlocks() const { return bigBlocks && *getConstantDim(extent) % blockRows != 0; }
   unsigned lanes() const { return c.tile.lanes; }
@@ -427,7 +436,7 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
   int64_t slotSize = slotRows() * width, slots = onePart ? 1 : blocksPerTask;
   left = k.index(k.emit(c.columns - column));
   panel = k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
-  sums = k.array("sums", c.element, slots * slotSize);
+  sums = k.array("sums", c.element, std::max(slots, panelsInPlace()) * slotSize);
   // Without a known first block, C++ compilers do not keep the sums of all blocks in registers from part to part, as they try with a few.
   AffineExpr unknown = side ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
   AffineExpr first = k.index(k.emit(chunk * blocksPerTask + unknown));
@@ -442,9 +451,12 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
   if (areRowsInPlace()) {
     areFew = arith::AndIOp::create(k.builder(), k.loc(), areFew, compare(arith::CmpIPredicate::sge, left, width));
     areMany = arith::OrIOp::create(k.builder(), k.loc(), areMany, compare(arith::CmpIPredicate::slt, left, width));
+    areFew = arith::AndIOp::create(k.builder(), k.loc(), areFew, compare(arith::CmpIPredicate::eq, column % (panelsInPlace() * width), 0));
   }
   k.branch(areMany, [&] { emitParts(batch, rows, column, first, last); });
-  k.branch(areFew, [&] { areColumnsInPlace() ? emitDotsInPlace(batch, rows, column) : emitInPlace(batch, rows, column); });
+  k.branch(areFew, [&] {
+    areRowsInPlace() ? emitRowsInPlace(batch, rows, column) : areColumnsInPlace() ? emitDotsInPlace(batch, rows, column) : emitInPlace(batch, rows, column);
+  });
 }
 
 /// All rows, where they are fewer than those of a tile, by columns that are contiguous: some at a time share the loads of a row.
@@ -469,25 +481,16 @@ void PackedEmitter::emitDotsInPlace(Task batch, IndexExprs rows, AffineExpr colu
   emitEpilogue(batch, rows, column, k.constant(0), k.constant(0));
 }
 
-/// All rows, where they are fewer than those of a tile.
+/// All rows of a constant right side, where they are fewer than those of a tile.
 void PackedEmitter::emitInPlace(Task batch, IndexExprs rows, AffineExpr column) {
   AffineExpr zero = k.constant(0), fours = k.index(k.emit(extent.floorDiv(4) * 4));
   auto emitRows = [&](AffineExpr row, int64_t count) {
-    IndexExprs at(rows), offsets;
-    at.back() = row;
-    for (int64_t r = 0; r < count; ++r)
-      offsets.push_back(rowDims.back().lhsStride * r);
     Panel panel{c.tile.vectors, lanes(), c.tile.columns()};
-    AffineExpr lhs = k.index(k.emit(c.lhsAt(batch, expandRows(k, c, rowDims, at))));
+    auto [lhs, offsets] = findRows(batch, rows, row, count);
     auto put = [&](unsigned r, unsigned piece, Value value, unsigned) {
       forLanes([&](AffineExpr lane, Lanes across) { k.storeBuffer(sums, c.element, (row + r) * width + piece + lane, value, across); });
     };
     TileEmitter tiles{k, c.lhs, c.rhs, c.element, {{depth, lhsStride, rhsStride}}, c.laneStride};
-    // The rows of a panel are far apart, where hardware looks for no pattern. The next panel has the same rows.
-    if (areRowsInPlace()) {
-      tiles.ahead = width;
-      tiles.fewestRowsAhead = 1;
-    }
     if (side)
       tiles.storeSums(side->sumInPlace(lhs, offsets, column, panel), panel, put);
     else
@@ -496,6 +499,52 @@ void PackedEmitter::emitInPlace(Task batch, IndexExprs rows, AffineExpr column) 
   k.loop(zero, fours, 4, "row", [&](AffineExpr row) { emitRows(row, 4); });
   k.loop(fours, extent, 1, "row", [&](AffineExpr row) { emitRows(row, 1); });
   emitEpilogue(batch, rows, column, zero, zero);
+}
+
+/// The same of a right side in rows, for all whole panels of a group. Rows lie far apart, where each begins a page of memory and hardware looks for no pattern:
+/// long pieces of them come faster, and those of the next rows are asked for.
+void PackedEmitter::emitRowsInPlace(Task batch, IndexExprs rows, AffineExpr column) {
+  AffineExpr zero = k.constant(0), fours = k.index(k.emit(extent.floorDiv(4) * 4));
+  AffineExpr end = k.index(k.minimum(k.emit(column + panelsInPlace() * width), k.emit(c.columns.floorDiv(width) * width)));
+  auto emitRows = [&](AffineExpr row, int64_t count) {
+    int64_t panels = std::max<int64_t>(1, panelsInPlace() / count);
+    AffineExpr wide = k.index(k.emit(column + (end - column).floorDiv(panels * width) * (panels * width)));
+    k.loop(column, wide, panels * width, "column", [&](AffineExpr first) { emitTileInPlace(batch, rows, row, count, first, column, panels); });
+    if (panels > 1)
+      k.loop(wide, end, width, "column", [&](AffineExpr first) { emitTileInPlace(batch, rows, row, count, first, column, 1); });
+  };
+  k.loop(zero, fours, 4, "row", [&](AffineExpr row) { emitRows(row, 4); });
+  k.loop(fours, extent, 1, "row", [&](AffineExpr row) { emitRows(row, 1); });
+  k.loop(column, end, width, "column", [&](AffineExpr first) {
+    left = k.index(k.emit(c.columns - first));
+    emitEpilogue(batch, rows, first, zero, k.index(k.emit((first - column) * slotRows())));
+  });
+}
+
+/// The sums of so many rows and panels from `first` on, which go to the slots of these panels behind that of `column`.
+void PackedEmitter::emitTileInPlace(Task batch, IndexExprs rows, AffineExpr row, int64_t count, AffineExpr first, AffineExpr column, int64_t panels) {
+  Panel panel{static_cast<unsigned>(panels) * c.tile.vectors, lanes(), static_cast<unsigned>(panels * width)};
+  auto [lhs, offsets] = findRows(batch, rows, row, count);
+  AffineExpr slot = k.index(k.emit((first - column) * slotRows() + row * width));
+  SmallVector<AffineExpr, 2> rowsAhead;
+  for (int64_t elements : choosePrefetches(k.target()))
+    rowsAhead.push_back(k.index(k.emit(rhsStride * std::max<int64_t>(1, elements / panel.valid))));
+  TileEmitter tiles{k, c.lhs, c.rhs, c.element, {{depth, lhsStride, rhsStride}}, c.laneStride};
+  tiles.rowsAhead = rowsAhead;
+  tiles.mayStream = panels == 1;
+  tiles.emit(lhs, offsets, c.rhsAt(batch) + first * c.panelStride, panel, [&](unsigned r, unsigned piece, Value value, unsigned) {
+    int64_t ofPanel = piece / width * slotRows() * width + r * width + piece % width;
+    forLanes([&](AffineExpr lane, Lanes across) { k.storeBuffer(sums, c.element, slot + ofPanel + lane, value, across); });
+  });
+}
+
+/// Where the first of some rows begins in the left buffer, and the offsets of all from there.
+std::pair<AffineExpr, IndexExprs> PackedEmitter::findRows(Task batch, IndexExprs rows, AffineExpr first, int64_t count) {
+  IndexExprs offsets;
+  rows.back() = first;
+  for (int64_t r = 0; r < count; ++r)
+    offsets.push_back(rowDims.back().lhsStride * r);
+  return {k.index(k.emit(c.lhsAt(batch, expandRows(k, c, rowDims, rows)))), offsets};
 }
 
 /// All parts of the sum, for some blocks of rows.

@@ -409,7 +409,7 @@ LaunchInfo AttentionEmitter::run() {
 KernelMatch matchAttentionRows(GroupOp, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<AttentionOp>(anchor);
   if (!op.hasFusedKernel(target))
-    return refuse("expected queries and values of 1 to 256 f32 elements");
+    return refuse("expected queries and values of 1 to 256 elements of f32, f16 or bf16");
   Type factors = getElementTypeOrSelf(op.getQuery()), result = getElementTypeOrSelf(op.getType());
   kernel::StepAttr step = factors == result ? kernel::StepAttr() : findAttentionStep(target, factors, result);
   if (factors != result && !step)

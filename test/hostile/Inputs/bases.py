@@ -252,6 +252,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "LongformerAttention": (1, [f(1, 4, 8), f(8, 24), f(24), f(1, 4), f(8, 24), f(24), x("i4", 1, 4)], {"num_heads": 2, "window": 1}),
     "MRotaryEmbedding": (1, [f(1, 2, 3, 8), np.zeros((3, 1, 3), np.int64), f(9, 4), f(9, 4)], {"mrope_section": [2, 1, 1]}),
     "MatMulBnb4": (1, [f(2, 16), x("u1", 32), f(4)], {"K": 16, "N": 4, "block_size": 16, "quant_type": 1}),
+    "MatMulFpQ4": (1, [f(2, 32), np.zeros(84, np.uint8), i8(32, 4)], {}),
     "MatMulInteger16": (1, [x("i2", 2, 3), x("i2", 3, 4)], {}),
     "MatMulIntegerToFloat": (1, [U, x("u1", 3, 4), HALF, HALF], {}),
     "MatMulNBitsMlp": (1, [f(2, 32), None, None, x("u1", 4, 1, 16), f(4, 1), None, x("u1", 4, 1, 16), f(4, 1)], {"K": 32, "N": 4, "block_size": 32, "activation": "silu"}),

@@ -306,16 +306,18 @@ def draw_mask(g, batch, queries, keys, filter):
 
 
 def attend(g, query, key, value, bias, scale, past, causal, room):
-    """(result [batch, length, heads * size], its slack) of [batch, heads, length, size]. `room` is how far scores are off, relative to a rounding."""
+    """(result [batch, length, heads * size], its slack) of [batch, heads, length, size]. `room` is how far scores are off, relative to a rounding of f32. In halves,
+    both sides of each product have been rounded."""
     scores = query @ key.swapaxes(2, 3) * scale + bias
     queries, keys = scores.shape[2:]
     if causal:
         scores = scores + np.where(np.arange(queries)[:, None] + past < np.arange(keys), -np.inf, 0)
     weights = softmax(scores)
     finite = np.where(np.isfinite(bias), abs(bias), 0)
-    off = (abs(query) @ abs(key.swapaxes(2, 3)) * scale * room + finite + 1) * 2.0**-22
+    magnitude, coarse = abs(query) @ abs(key.swapaxes(2, 3)) * scale, unit(g.type) if g.type in ("f16", "bf16") else 0
+    off = (magnitude * room + finite + 1) * 2.0**-22 + (magnitude + finite) * 4 * coarse
     size = weights @ abs(value)
-    slack = size * (2 * off.max(-1, keepdims=True) + 2.0**-24 * room) + accumulated(g.type, size, keys + 8)
+    slack = size * (2 * off.max(-1, keepdims=True) + 2.0**-24 * room + 2 * coarse) + accumulated(g.type, size, keys + 8)
     join = lambda t: t.transpose(0, 2, 1, 3).reshape(t.shape[0], t.shape[2], -1)
     return join(weights @ value), join(slack)
 

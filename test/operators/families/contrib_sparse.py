@@ -3,8 +3,9 @@
 import numpy as np
 from attention import softmax
 from cases import Expected, Tensor
-from contrib import apart, attend, contrib
+from contrib import HALVES, apart, attend, contrib, with_bf16
 from contrib_caches import rotated
+from elements import round_to
 from floats import accumulated, unit
 
 
@@ -20,7 +21,7 @@ def draw_layouts(g, layouts, blocks):
     return seen, starts.astype("i4"), columns.astype("i4")
 
 
-@contrib("SparseAttention", types=["f32"], weight=2)
+@contrib("SparseAttention", types=with_bf16, weight=3)
 def sparse_attention(g):
     block, batch, cache_heads, layouts = g.pick([1, 2, 4]), g.integer(1, 3), g.integer(1, 3), g.integer(1, 2)
     heads, size = cache_heads * layouts * g.integer(1, 2), 16
@@ -40,7 +41,7 @@ def sparse_attention(g):
     rotary, interleaved, cosine, sine = g.chance(0.5), g.chance(0.3), None, None
     if rotary:
         angle = g.random.standard_normal((20, 8))
-        cosine, sine = (Tensor(f(angle).astype("f4"), "f32", g.chance(0.7)) for f in (np.cos, np.sin))
+        cosine, sine = (Tensor(round_to(f(angle), g.type), g.type, g.chance(0.7)) for f in (np.cos, np.sin))
         query, key = (rotated(x, cosine.wide, sine.wide, at, interleaved) for x in (query, key))
     caches = [draw(batch, cache_heads, buffer, size) for _ in range(2)]
     present = [cache.wide.copy() for cache in caches]
@@ -56,8 +57,10 @@ def sparse_attention(g):
     hidden = (column > at[:, None, :, None]) | ~allowed
     weights = softmax(np.where(hidden, -np.inf, scores))
     join = lambda x: x.transpose(0, 2, 1, 3).reshape(batch, length, -1)
-    off = (abs(query) @ abs(key).swapaxes(2, 3) * 8 + 2).max(-1, keepdims=True) * 2.0**-22
-    room = weights @ abs(value) * (2 * off + 2.0**-20) + accumulated(g.type, weights @ abs(value), buffer + 8)
+    # Queries and keys are rounded to halves when they are turned, and so may the scores be.
+    coarse = unit(g.type) if g.type != "f32" else 0
+    off = (abs(query) @ abs(key).swapaxes(2, 3) * (8 * 2.0**-22 + 4 * coarse) + 2 * 2.0**-22).max(-1, keepdims=True)
+    room = weights @ abs(value) * (2 * off + 2.0**-20 + 2 * coarse) + accumulated(g.type, weights @ abs(value), buffer + 8)
     inputs = [*given, *caches, Tensor(starts, "i32"), Tensor(columns, "i32"), Tensor(np.array([total], "i4"), "i32"), Tensor(counts.astype("i4"), "i32", False), cosine, sine]
     while inputs[-1] is None:
         inputs.pop()
@@ -66,13 +69,13 @@ def sparse_attention(g):
                   rotary_interleaved=int(interleaved) if rotary else None)
 
 
-@contrib("LongformerAttention", types=["f32"])
+@contrib("LongformerAttention", types=HALVES, weight=2)
 def longformer_attention(g):
     window, batch, heads, size = g.integer(1, 3), g.integer(1, 2), g.integer(1, 3), g.pick([1, 4, 8])
     length, width = 2 * window * g.integer(1, 3), heads * size
     x = g.tensor(g.type, (batch, length, width), "normal", False)
     weights, biases = zip(*((g.tensor(g.type, (width, 3 * width), "normal"), g.tensor(g.type, (3 * width,), "normal")) for _ in range(2)))
-    mask = Tensor(np.where(g.random.random((batch, length)) < 0.2, -100, 0).astype("f4"), g.type, False)
+    mask = Tensor(round_to(np.where(g.random.random((batch, length)) < 0.2, -100.0, 0.0), g.type), g.type, False)
     flags = Tensor((g.random.random((batch, length)) < 0.3).astype("i4"), "i32", False)
     is_global, place = flags.array > 0, np.arange(length)
     is_near = abs(place[:, None] - place) <= window

@@ -30,6 +30,22 @@ def matmul_bnb4(g):
                   transB=None if transposed and g.chance(0.5) else int(transposed))
 
 
+@contrib("MatMulFpQ4", types=["f32"], weight=2)
+def matmul_fp_q4(g):
+    """Blocks of 32 numbers of a column: a scale, with type 1 a zero point, and bytes with numbers i and i + 16."""
+    columns, depth, rows, kind = g.integer(1, 40), g.pick([1, 31, 32, 64, 70, 96]), g.integer(1, 20), g.pick([0, 1, None])
+    blocks, has_zeros = -(-depth // 32), kind != 0
+    numbers = g.random.integers(0, 16, (columns, blocks, 32))
+    scales = g.random.standard_normal((columns, blocks, 1)).astype("f4")
+    zeros = g.random.integers(0, g.pick([16, 256]), (columns, blocks, 1)) if has_zeros else np.full((columns, blocks, 1), 8)
+    blob = np.concatenate([scales.view("u1"), *([zeros] if has_zeros else []), numbers[:, :, :16] | numbers[:, :, 16:] << 4], -1).astype("u1")
+    weights = ((numbers - zeros) * scales.astype(np.longdouble)).reshape(columns, -1)[:, :depth].T
+    a = g.tensor("f32", (rows, depth), "normal", False)
+    exact, magnitude = a.wide @ weights, abs(a.wide) @ (((numbers + zeros) * abs(scales.astype(np.longdouble))).reshape(columns, -1)[:, :depth].T)
+    return g.case([a, Tensor(blob.reshape(-1), "u8", True), Tensor(np.array([depth, columns]), "i64", True)],
+                  Expected(exact, "f32", 1, accumulated("f32", magnitude, depth) * 4), blk_quant_type=kind)
+
+
 def blocks_of_weights(g, columns, depth, bits, block):
     """(packed, scales, real weights)"""
     blocks = -(-depth // block)

@@ -16,7 +16,7 @@ from greedy_search import PADDING, PROMPT, number
 
 RECORDS = pathlib.Path(__file__).with_name("encoder_search.json")
 OUTPUTS = {"sequences": ("i4", ["rows", "kept", "most"]), "sequences_scores": ("f4", ["rows", "kept"])}
-ORDERS = {"BeamSearch": ORDER, "WhisperBeamSearch": [*ORDER, "decoder_input_ids", "logits_processor", "cross", "extra", "temperature"],
+ORDERS = {"BeamSearch": [*ORDER, "decoder_input_ids", "logits_processor"], "WhisperBeamSearch": [*ORDER, "decoder_input_ids", "logits_processor", "cross", "extra", "temperature"],
           "GreedySearch": ["input_ids", "max_length"]}
 # Inputs with a row for each entry.
 ROWS = ("input_ids", "attention_mask", "decoder_input_ids")
@@ -34,6 +34,13 @@ def cases():
               "decoder_input_ids": np.array([[2, 7], [3, 9]], "i4"), "temperature": number(0.7, "f4")}
     whisper = dict(zip(("encoder", "decoder"), search_models.encoder_decoder("whisper")), model_type=2, eos_token_id=4)
     yield "Whisper", "WhisperBeamSearch", spoken, known, {}, whisper
+    yield "Whisper, as a BeamSearch", "BeamSearch", {name: array for name, array in spoken.items() if name != "temperature"}, known, {}, whisper
+    longer = {**spoken, "max_length": number(14), "num_beams": number(4), "logits_processor": number(1)}
+    times = {"beginning_timestamp_token_id": 12, "no_timestamps_token_id": 11, "start_of_lm_token_id": 10, "transcribe_token_id": 9, "translate_token_id": 7, "decoder_start_token_id": 2}
+    yield "Whisper, with timestamps", "WhisperBeamSearch", longer, (*known, "logits_processor"), {}, {**whisper, **times}
+    # Tokens from 12 on stand for times, of which the first prompt has one and the second a pair.
+    begun = {**longer, "decoder_input_ids": np.array([[2, 15, 7], [3, 14, 14]], "i4"), "num_return_sequences": number(4)}
+    yield "Whisper, behind timestamps", "WhisperBeamSearch", begun, (*known, "logits_processor"), {}, {**whisper, **times}
     half = lambda half: {"decoder": search_models.gpt_decoder(half=half), "init_decoder": search_models.gpt_decoder(half=half)}
     yield "in f16, with an init_decoder", "GreedySearch", {"input_ids": PROMPT, "max_length": number(10)}, ("max_length",), {}, half
 
@@ -53,6 +60,20 @@ def record(library, op, inputs, known, attributes, folder):
     return [np.concatenate(parts).tolist() for parts in zip(*entries)]
 
 
+def judge_no_speech(folder):
+    """The probability of no speech is what the encoder's logits behind the prompt give the token. ONNX Runtime's CPU build leaves it 0."""
+    _, op, inputs, known, _, attributes = next(case for case in cases() if case[0] == "Whisper")
+    outputs = {"sequences": OUTPUTS["sequences"], "": None, " ": None, "  ": None, "silence": ("f4", ["batch"])}
+    model = search_models.search_model(op, ORDERS[op], inputs, {name: type for name, type in outputs.items() if type}, known, {}, **{"pad_token_id": PADDING, **attributes, "no_speech_token_id": 8})
+    model.graph.node[0].output[:] = [name.strip() for name in outputs]
+    (silence,) = model_run.run(folder, model, {name: array for name, array in inputs.items() if name not in known}, ["silence"])
+    encoder = search_models.helper.make_model(attributes["encoder"], opset_imports=[search_models.helper.make_opsetid("", 17)], ir_version=8)
+    (logits,) = model_run.run(folder, encoder, {"encoder_input_ids": inputs["input_ids"], "decoder_input_ids": inputs["decoder_input_ids"]}, ["logits"])
+    powers = np.exp(logits[:, -1] - logits[:, -1].max(-1, keepdims=True))
+    expected = powers[:, 8] / powers.sum(-1)
+    print("no speech: equal" if np.allclose(silence, expected, 1e-5) else f"no speech: {silence}, expected {expected}")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
@@ -66,6 +87,8 @@ def main():
         got = model_run.run(folder, model, {name: array for name, array in inputs.items() if name not in known}, names)
         wrong = [f"{name}: {array.tolist()}, expected {expected}" for name, array, expected in zip(names, got, records[case]) if not np.allclose(array, expected, 1e-4, 1e-4)]
         print(f"{case}: equal" if not wrong else f"{case}: {'; '.join(wrong)}")
+    if "--record" not in sys.argv:
+        judge_no_speech(folder)
     if "--record" in sys.argv:
         RECORDS.write_text("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(parts)}" for name, parts in records.items()) + "\n}\n")
 

@@ -90,11 +90,13 @@ func.func @attention(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x
   return %r : tensor<2x4x5xf32>
 }
 
-// Halves have no kernel; the scale is split so that the product stays in range.
+// Halves have the kernel, too. Split, the scale is split so that the product stays in range.
 // CHECK-LABEL: func @attention_of_halves
-// CHECK-NOT: = nn.attention
-// CHECK-COUNT-2: nn.mul
-// CHECK: nn.matmul
+// FUSED: nn.attention {{.*}} {nn.form = "fused: the target has a kernel for it"}
+// SOME: nn.attention
+// ALL-NOT: = nn.attention
+// ALL-COUNT-2: nn.mul
+// ALL: nn.matmul
 func.func @attention_of_halves(%q: tensor<4x8xf16>, %k: tensor<6x8xf16>) -> tensor<4x8xf16> {
   %r = nn.attention query(%q) key(%k) value(%k) scale 0.25 : (tensor<4x8xf16>, tensor<6x8xf16>, tensor<6x8xf16>) -> tensor<4x8xf16>
   return %r : tensor<4x8xf16>
