@@ -236,6 +236,18 @@ typedef struct kiln_metadata_entry {
   const char *value;
 } kiln_metadata_entry;
 
+/* What a run demands of the dimensions that the caller gives. `number` is an expression of them, as in dim_texts, whose divisions round down: it must be 0,
+ * or with is_least 0 or more. People are told the sizes of `symbols` and these words: "must be a multiple of 32 (Add 'p')". */
+typedef struct kiln_demand_info {
+  const char *number;
+  const char *words;
+  const int32_t *symbols; /* indices into the symbols of the model */
+  int32_t num_symbols;
+  int32_t status; /* the kiln_status of a run with other dimensions */
+  uint8_t is_least;
+  uint8_t reserved[7]; /* 0 */
+} kiln_demand_info;
+
 /* The signature of a model: constant data with static lifetime, for use in any thread. */
 typedef struct kiln_model_info {
   uint32_t abi_version;
@@ -270,6 +282,9 @@ typedef struct kiln_model_info {
   /* What the ONNX file says of itself: */
   const kiln_metadata_entry *metadata; /* its metadata_props in their order; NULL if there are none */
   int64_t num_metadata;
+  /* What NAME_explain() of the header looks at, in its order: */
+  const kiln_demand_info *demands; /* NULL if no dimension is dynamic */
+  int64_t num_demands;
 } kiln_model_info;
 
 /* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
@@ -284,7 +299,7 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_labels_info) == 8 + 2 * sizeof(void *), "kiln_labels_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 64 + 15 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 72 + 16 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }
