@@ -1,7 +1,9 @@
 # What CPack makes: `cpack -G DEB` packages for Debian, and `cpack -G TXZ` an archive that runs wherever it is unpacked (docs/Install.md).
 set(CPACK_PACKAGE_NAME kiln)
 set(CPACK_PACKAGE_VENDOR "Kiln")
-set(CPACK_PACKAGE_CONTACT "The Kiln maintainers <maintainers@kiln.invalid>")
+# The project has no mailbox of its own; whoever publishes packages names theirs. The default is an address that RFC 2606 reserves.
+set(KILN_PACKAGE_MAINTAINER "Kiln developers <kiln@example.org>" CACHE STRING "Maintainer of the Debian packages: NAME <ADDRESS>")
+set(CPACK_PACKAGE_CONTACT "${KILN_PACKAGE_MAINTAINER}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Compiler from ONNX models to C++ libraries")
 set(CPACK_PACKAGE_DESCRIPTION "Kiln compiles an ONNX model ahead of time into C++ kernels, builds them into a static\n library with a plain C header, and links that into a program.")
 set(CPACK_STRIP_FILES ON)
