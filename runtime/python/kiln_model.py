@@ -5,7 +5,8 @@
     result = net(image=picture)["logits"]
 
 Shapes and types are checked and dynamic dimensions follow from the inputs' shapes; what no shape says is given as dims={"name": 3}. Sizes that the model
-cannot take are an error that names the ONNX node, and net.explain(height=33) says the same without a run. Several threads may use one Model. A library of several models has Model(path, graph="encoder").
+cannot take are an error that names the ONNX node, and net.explain(height=33) says the same without a run. Several threads may use one Model. A library of
+several models has Model(path, graph="encoder").
 """
 import ast
 import ctypes

@@ -1,11 +1,9 @@
 /* The C ABI between generated models, the programs that call them and the Kiln runtime.
  *
- * Every generated header contains this text, so that a model needs no other file. The include guard allows any
- * number of copies in one translation unit. C11 and C++17.
+ * Every generated header contains this text, so that a model needs no other file. The include guard allows any number of copies in one unit. C11 and C++17.
  *
- * Versioning: structs that a caller fills begin with abi_version and struct_size. Fields are only ever
- * appended; a callee reads a field only when struct_size covers it (KILN_HAS_FIELD). KILN_ABI_VERSION
- * changes when a field changes its meaning, and a callee refuses any other version. */
+ * Versioning: structs that a caller fills begin with abi_version and struct_size. Fields are only ever appended; a callee reads a field only when struct_size
+ * covers it (KILN_HAS_FIELD). KILN_ABI_VERSION changes when a field changes its meaning, and a callee refuses any other version. */
 #ifndef KILN_ABI_H
 #define KILN_ABI_H
 
@@ -29,8 +27,7 @@ extern "C" {
 /* The version of the structs below; what a caller writes to their abi_version. */
 #define KILN_ABI_VERSION 1
 
-/* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their
- * element type allows. */
+/* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their element type allows. */
 #define KILN_ALIGNMENT 64
 
 /* The result of a call. Zero is success. The numbers never change. kiln_status_string() returns a text for each. */
@@ -177,8 +174,7 @@ typedef struct kiln_context {
 #define KILN_CONTEXT_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_context), 1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 /* Whether the struct at `pointer` was filled in by code that knew `field`. */
-#define KILN_HAS_FIELD(type, pointer, field) \
-  ((size_t)(pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
+#define KILN_HAS_FIELD(type, pointer, field) ((size_t)(pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 
 /* A named dynamic dimension and the values that it was compiled for (both ends included). */
 typedef struct kiln_symbol_info {
@@ -187,9 +183,8 @@ typedef struct kiln_symbol_info {
   int64_t max;
 } kiln_symbol_info;
 
-/* An input or output. Dimension i is dims[i], or -1 if it is dynamic. Then dim_texts[i] is its expression
- * ("batch", "2*sequence+1") and dim_symbols[i] the index of the symbol that it equals, or -1 for other expressions.
- * dim_texts and dim_symbols are NULL for a tensor without dynamic dimensions. */
+/* An input or output. Dimension i is dims[i], or -1 if it is dynamic. Then dim_texts[i] is its expression ("batch", "2*sequence+1") and dim_symbols[i] the
+ * index of the symbol that it equals, or -1 for other expressions. dim_texts and dim_symbols are NULL for a tensor without dynamic dimensions. */
 typedef struct kiln_tensor_info {
   const char *name;  /* as in the ONNX file */
   const char *field; /* as in the generated struct */
@@ -277,13 +272,10 @@ typedef struct kiln_model_info {
   /* For models whose inputs or outputs have another layout than the ONNX model (--io-layout): */
   const char *const *input_layouts;  /* "nhwc", "nwc" or "ndhwc" for each input, NULL for those as in the model; NULL if all are */
   const char *const *output_layouts; /* the same for outputs */
-  /* For classifiers: */
-  const kiln_labels_info *output_labels; /* one for each output; NULL if none has labels */
-  /* What the ONNX file says of itself: */
-  const kiln_metadata_entry *metadata; /* its metadata_props in their order; NULL if there are none */
+  const kiln_labels_info *output_labels; /* for classifiers: one for each output; NULL if none has labels */
+  const kiln_metadata_entry *metadata;   /* the ONNX file's metadata_props in their order; NULL if there are none */
   int64_t num_metadata;
-  /* What NAME_explain() of the header looks at, in its order: */
-  const kiln_demand_info *demands; /* NULL if no dimension is dynamic */
+  const kiln_demand_info *demands; /* what NAME_explain() of the header looks at, in its order; NULL if no dimension is dynamic */
   int64_t num_demands;
 } kiln_model_info;
 

@@ -33,7 +33,7 @@ double weigh(int filter, double signedX) {
   case KILN_FILTER_BOX:
     return signedX > -0.5 && signedX <= 0.5 ? 1 : 0;
   case KILN_FILTER_HAMMING:
-    return x >= 1 ? 0 : sinc(x) * (0.54 + 0.46 * cosPi(x));
+    return x >= 1 ? 0 : sinc(x) * (0.54f + 0.46f * cosPi(x)); // these numbers are floats in Pillow
   case KILN_FILTER_LANCZOS:
     return x < 3 ? sinc(x) * sinc(x / 3) : 0;
   default:
