@@ -13,6 +13,7 @@ import ctypes
 import mmap
 import operator
 import pathlib
+import re
 import threading
 
 import numpy
@@ -71,7 +72,7 @@ def _evaluate(text, names):
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return node.value
         if isinstance(node, ast.Name):
-            return names[node.id]
+            return names[node.id.removeprefix("name_")]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -value(node.operand)
         if isinstance(node, ast.Call) and node.func.id == "max":
@@ -81,9 +82,8 @@ def _evaluate(text, names):
             return OPERATORS[type(node.op)](left, max(right, 1) if isinstance(node.op, (ast.Div, ast.Mod)) else right)
         raise KilnError(f"the size '{text}' of the library is of an unknown form")
 
-    if text in names: # it may be a keyword of Python
-        return names[text]
-    return value(ast.parse(text.strip(), mode="eval").body)
+    # A name may be a keyword of Python.
+    return value(ast.parse(re.sub(r"[A-Za-z_]\w*(?!\w*\()", r"name_\g<0>", text.strip()), mode="eval").body)
 
 
 class Tensor:
