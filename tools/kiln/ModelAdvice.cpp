@@ -107,7 +107,7 @@ Advice findMissingOptions(const CompileOptions &options, const ModelSummary &sum
     return {join(bound.words, " "), numbers};
   if (none_of(summary.inputs, isDynamic))
     return {};
-  // What an integer chooses between by comparisons is fewer operations to satisfy.
+  // Where the model compares an integer with a constant, that constant chooses a branch, and sizes need not fit the other one.
   std::vector<Trial> beginnings = {given};
   if (!bound.words.empty())
     beginnings.insert(numbers.empty() ? beginnings.end() : beginnings.begin(), bound);
