@@ -77,11 +77,12 @@ if(TARGET kiln_onednn_module)
   list(APPEND kilnComponents onednn)
 endif()
 foreach(package component IN ZIP_LISTS kilnPackages kilnComponents)
-  install(FILES LICENSE DESTINATION ${kilnDocDir}/${package} RENAME copyright COMPONENT ${component})
+  install(FILES cmake/copyright DESTINATION ${kilnDocDir}/${package} COMPONENT ${component})
 endforeach()
 # For builds for other machines.
 set(KILN_RUNTIME_SOURCES ${CMAKE_INSTALL_DATADIR}/kiln/runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/ DESTINATION ${KILN_RUNTIME_SOURCES} COMPONENT runtime)
+install(FILES LICENSE DESTINATION ${KILN_RUNTIME_SOURCES} COMPONENT runtime)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/KilnConfig.cmake.in ${PROJECT_BINARY_DIR}/package/KilnConfig.cmake
                               INSTALL_DESTINATION ${kilnPackageDir} PATH_VARS CMAKE_INSTALL_BINDIR KILN_RUNTIME_SOURCES)

@@ -79,6 +79,11 @@ if shutil.which("doxygen"):
     config.available_features.add("doxygen")
 if os.path.exists(os.path.join(config.kiln_binary_dir, "editors", "node_modules", ".bin", "vsce")):
     config.available_features.add("vsce")
+if os.path.isdir("/usr/lib/python3/dist-packages/PIL"):
+    config.available_features.add("pillow")
+# VS Code as a server, which tools/dev/install-code-server installs; the file is written last.
+if os.path.exists(os.path.join(config.kiln_binary_dir, "code-server", "installed")):
+    config.available_features.add("code-server")
 if os.path.isdir("/usr/lib/python3/dist-packages/torch") and os.path.isdir("/usr/lib/python3/dist-packages/sklearn"):
     config.available_features.add("torch")
 if os.path.exists("/usr/src/googletest/googletest/src/gtest-all.cc"):

@@ -28,26 +28,15 @@ static std::string explain(const std::string &status, const std::string &words) 
 }
 
 /// Returns from the function unless the condition holds. The text begins with the dimensions and their values.
-static std::string printCheck(const std::string &condition, llvm::ArrayRef<const SignatureSymbol *> symbols, StringRef status, const std::string &demand) {
+static std::string printCheck(const SizeDemand &demand, const Signature &signature) {
   std::vector<std::string> names, values;
-  for (const SignatureSymbol *symbol : symbols) {
-    names.push_back(makeStringLiteral(symbol->field));
-    values.push_back("dims->" + symbol->field);
+  for (unsigned place : demand.symbols) {
+    names.push_back(makeStringLiteral(signature.symbols[place].field));
+    values.push_back("dims->" + signature.symbols[place].field);
   }
-  return "  if (!(" + condition + ")) {\n    const char *const names[] = {" + llvm::join(names, ", ") + "};\n    const int64_t values[] = {" +
-         llvm::join(values, ", ") + "};\n    return kiln_explain_dims(buffer, size, " + status.str() + ", names, values, " + std::to_string(names.size()) +
-         ", " + makeStringLiteral(demand) + ");\n  }\n";
-}
-
-static std::string printBounds(const SignatureSymbol &symbol) {
-  std::string least = std::to_string(symbol.min), most = std::to_string(symbol.max), value = "dims->" + symbol.field;
-  auto cause = [&](bool isDemanded, const std::string &node) {
-    return !isDemanded ? symbol.isBounded ? " (--dim)" : " (--dim sets other bounds)" : node.empty() ? "" : " (" + node + ")";
-  };
-  return printCheck(value + " >= " + least, &symbol, "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS",
-                    "must be at least " + least + cause(symbol.min > symbol.givenMin, symbol.minNode)) +
-         printCheck(value + " <= " + most, &symbol, "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS",
-                    "must be at most " + most + cause(symbol.max < symbol.givenMax, symbol.maxNode));
+  return "  if (!(" + demand.condition + ")) {\n    const char *const names[] = {" + llvm::join(names, ", ") + "};\n    const int64_t values[] = {" +
+         llvm::join(values, ", ") + "};\n    return kiln_explain_dims(buffer, size, " + demandStatus(demand).str() + ", names, values, " +
+         std::to_string(names.size()) + ", " + makeStringLiteral(demand.words) + ");\n  }\n";
 }
 
 /// A comparison of equal sides, or one with no symbol of its own, would make compilers warn; constraints that always hold are no rules.
@@ -58,19 +47,15 @@ static std::string printExplainDims(const Signature &signature) {
                      " * NULL, and is empty if nothing is wrong. Only dimensions that depend on the data are not looked at. */\n";
   text += "static inline kiln_status " + name + "_explain(const " + name + "_dims *dims, char *buffer, size_t size) {\n  if (!dims)\n    return " +
           explain("KILN_STATUS_NULL_POINTER", "dims is NULL") + ";\n";
-  for (const SignatureSymbol &symbol : signature.givenSymbols())
-    text += printBounds(symbol);
+  std::vector<SizeDemand> demands = listSizeDemands(signature, [](const SignatureSymbol &symbol) { return "dims->" + symbol.field; });
+  auto print = [&](bool isBound) {
+    for (const SizeDemand &demand : demands)
+      text += demand.isBound == isBound ? printCheck(demand, signature) : "";
+  };
+  print(/*isBound=*/true);
   text += "  if (" + name + "_workspace_size(dims) == SIZE_MAX)\n    return " +
           explain("KILN_STATUS_SIZE_OVERFLOW", "these dimensions make a tensor or the workspace larger than 2^62 bytes") + ";\n";
-  for (const SizeRule &rule : signature.rules) {
-    if (rule.isBound)
-      continue;
-    std::vector<const SignatureSymbol *> symbols;
-    for (unsigned place : rule.symbols)
-      symbols.push_back(&signature.symbols[place]);
-    text += printCheck(ruleCondition(rule, signature), symbols, "KILN_STATUS_DIMENSION_MISMATCH",
-                       rule.demand + (rule.node.empty() ? "" : " (" + rule.node + ")"));
-  }
+  print(/*isBound=*/false);
   return text + "  return " + explain("KILN_STATUS_OK", "") + ";\n}\n\n";
 }
 

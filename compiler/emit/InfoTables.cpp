@@ -1,6 +1,7 @@
 //===- InfoTables.cpp - The signature as constant data ---------------------===//
 #include "compiler/emit/InfoTables.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/SizeRules.h"
 
 #include "dialects/nn/ConstantData.h"
 #include "llvm/ADT/StringExtras.h"
@@ -134,6 +135,23 @@ static std::string printMetadata(const Signature &signature) {
   return rows.empty() ? "" : "const kiln_metadata_entry metadata_table[] = {\n" + rows + "};\n";
 }
 
+/// What a run demands of the caller's dimensions; empty if they are all static.
+static std::string printDemands(const Signature &signature, size_t &count) {
+  std::string arrays, rows;
+  for (const SizeDemand &demand : listSizeDemands(signature, [](const SignatureSymbol &symbol) { return symbol.field; })) {
+    if (demand.number.empty())
+      continue;
+    std::vector<std::string> symbols;
+    for (unsigned place : demand.symbols)
+      symbols.push_back(std::to_string(place));
+    std::string id = "demand" + std::to_string(count++);
+    arrays += array("int32_t ", id, symbols);
+    rows += "    {" + makeStringLiteral(demand.number) + ", " + makeStringLiteral(demand.words) + ", " + id + ", " + std::to_string(symbols.size()) + ", " +
+            demandStatus(demand).str() + (demand.isLeast ? ", 1, {}},\n" : ", 0, {}},\n");
+  }
+  return rows.empty() ? "" : arrays + "const kiln_demand_info demand_table[] = {\n" + rows + "};\n";
+}
+
 std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string text = printTensors(signature.inputs, "input", signature) + printTensors(signature.outputs, "output", signature);
   if (signature.hasDims()) {
@@ -145,7 +163,9 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
   std::string inputQuantization = printQuantization(signature.inputs, "input"), outputQuantization = printQuantization(signature.outputs, "output");
   std::string inputLayouts = printLayouts(signature.inputs, "input"), outputLayouts = printLayouts(signature.outputs, "output");
   std::string outputLabels = printLabels(signature.outputs);
-  text += printBounds(signature) + printSequences(signature) + inputQuantization + outputQuantization + inputLayouts + outputLayouts + outputLabels +
+  size_t numDemands = 0;
+  std::string demands = printDemands(signature, numDemands);
+  text += printBounds(signature) + demands + printSequences(signature) + inputQuantization + outputQuantization + inputLayouts + outputLayouts + outputLabels +
           printMetadata(signature);
   auto table = [](bool empty, const char *name) { return std::string(empty ? "nullptr" : name); };
   uint64_t checksum = signature.externalWeights ? signature.weightsChecksum : 0;
@@ -178,6 +198,8 @@ std::string printInfoTables(const Signature &signature, size_t launches) {
                                                              {"output_labels", table(outputLabels.empty(), "output_labels_table")},
                                                              {"metadata", table(signature.metadata.empty(), "metadata_table")},
                                                              {"num_metadata", std::to_string(signature.metadata.size())},
+                                                             {"demands", table(demands.empty(), "demand_table")},
+                                                             {"num_demands", std::to_string(numDemands)},
                                                              {"rank_weights", table(!signature.isSharded(), "rank_weights_table")},
                                                              {"num_ranks", std::to_string(signature.rankWeights.size())}};
   text += "constexpr kiln_model_info description = {\n";

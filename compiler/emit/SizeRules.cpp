@@ -187,17 +187,51 @@ std::string fieldText(AffineExpr expr, const Signature &signature) {
   return sizeCode(expr, [&](unsigned position) { return "dims->" + signature.findSymbol(position)->field; });
 }
 
-std::string ruleCondition(const SizeRule &rule, const Signature &signature) {
+static std::string ruleCondition(const SizeRule &rule, NameOfSymbol nameOf) {
   if (AffineExpr number = nn::matchNotNegative(rule.mustBeZero)) {
     auto [more, less] = splitBySign(number);
-    return fieldText(less, signature) + " <= " + fieldText(more, signature);
+    return sizeCode(less, nameOf) + " <= " + sizeCode(more, nameOf);
   }
   std::vector<std::string> parts;
   for (AffineExpr factor : listFactors(nn::simplifyDim(rule.mustBeZero))) {
     auto [left, right] = splitBySign(factor);
-    parts.push_back(fieldText(left, signature) + " == " + fieldText(right, signature));
+    parts.push_back(sizeCode(left, nameOf) + " == " + sizeCode(right, nameOf));
   }
   return llvm::join(parts, " || ");
+}
+
+//===- Demands -------------------------------------------------------------===//
+
+static void addBounds(const SignatureSymbol &symbol, unsigned place, StringRef name, std::vector<SizeDemand> &demands) {
+  auto cause = [&](bool isDemanded, const std::string &node) {
+    return !isDemanded ? symbol.isBounded ? " (--dim)" : " (--dim sets other bounds)" : node.empty() ? "" : " (" + node + ")";
+  };
+  std::string least = std::to_string(symbol.min), most = std::to_string(symbol.max), less = (symbol.min < 0 ? " + " : " - ") + least.substr(symbol.min < 0);
+  demands.push_back({name.str() + " >= " + least, symbol.field + less, /*isLeast=*/true, /*isBound=*/true, {place},
+                     "must be at least " + least + cause(symbol.min > symbol.givenMin, symbol.minNode)});
+  demands.push_back({name.str() + " <= " + most, most + " - " + symbol.field, /*isLeast=*/true, /*isBound=*/true, {place},
+                     "must be at most " + most + cause(symbol.max < symbol.givenMax, symbol.maxNode)});
+}
+
+std::vector<SizeDemand> listSizeDemands(const Signature &signature, llvm::function_ref<std::string(const SignatureSymbol &)> nameOf) {
+  constexpr size_t mostText = 2000;
+  std::vector<SizeDemand> demands;
+  for (auto [place, symbol] : llvm::enumerate(signature.givenSymbols()))
+    addBounds(symbol, unsigned(place), nameOf(symbol), demands);
+  for (const SizeRule &rule : signature.rules) {
+    if (rule.isBound)
+      continue;
+    AffineExpr notNegative = nn::matchNotNegative(rule.mustBeZero);
+    std::string number = dimText(notNegative ? notNegative : rule.mustBeZero, signature, "");
+    demands.push_back({ruleCondition(rule, [&](unsigned position) { return nameOf(*signature.findSymbol(position)); }),
+                       number.size() > mostText ? "" : number, notNegative != nullptr, /*isBound=*/false, rule.symbols,
+                       withNode(rule.demand, rule.node)});
+  }
+  return demands;
+}
+
+StringRef demandStatus(const SizeDemand &demand) {
+  return demand.isBound ? "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS" : "KILN_STATUS_DIMENSION_MISMATCH";
 }
 
 } // namespace kiln

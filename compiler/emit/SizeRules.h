@@ -12,8 +12,25 @@ void readSizeRules(Signature &signature);
 /// An expression of the fields of `dims`, as C with the functions of kiln/explain.h.
 std::string fieldText(mlir::AffineExpr expr, const Signature &signature);
 
-/// Whether the rule holds, as an expression of C over the fields of `dims` and the functions of kiln/explain.h.
-std::string ruleCondition(const SizeRule &rule, const Signature &signature);
+/// What NAME_explain looks at, one after the other.
+struct SizeDemand {
+  /// The same thing in two forms: as code with the functions of kiln/explain.h, and as a number in the language of kiln_tensor_info that must be 0, or with
+  /// `isLeast` 0 or more. `number` is empty where it would be too long.
+  std::string condition, number;
+  bool isLeast = false;
+  /// It is a bound of one symbol, and not what ties sizes to each other.
+  bool isBound = false;
+  /// By their places in the signature.
+  std::vector<unsigned> symbols;
+  /// Behind the sizes: "must be a multiple of 32 (Add 'p')".
+  std::string words;
+};
+
+/// All demands, bounds first. `nameOf` is what stands for a symbol in conditions.
+std::vector<SizeDemand> listSizeDemands(const Signature &signature, llvm::function_ref<std::string(const SignatureSymbol &)> nameOf);
+
+/// The status of a run that does not do as demanded, as C.
+llvm::StringRef demandStatus(const SizeDemand &demand);
 
 } // namespace kiln
 

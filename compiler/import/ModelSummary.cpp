@@ -6,7 +6,9 @@
 #include "compiler/import/onnx.pb.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
@@ -52,6 +54,30 @@ static int64_t countBytes(const onnx::TensorProto &tensor) {
   return (count * bits + 7) / 8;
 }
 
+/// Inputs of one integer decide between branches where the model compares them, which says what they may be.
+static void findComparisons(const onnx::ModelProto &model, ModelSummary &summary) {
+  StringMap<int64_t> constants;
+  auto addConstant = [&](const std::string &name, const onnx::TensorProto &tensor) {
+    if (tensor.data_type() == onnx::TensorProto::INT64 && tensor.int64_data_size() == 1)
+      constants[name] = tensor.int64_data(0);
+    else if (tensor.data_type() == onnx::TensorProto::INT64 && tensor.raw_data().size() == sizeof(int64_t))
+      constants[name] = support::endian::read64le(tensor.raw_data().data());
+  };
+  for (const auto &tensor : model.graph().initializer())
+    addConstant(tensor.name(), tensor);
+  import::forEachNode(model.graph().node(), [&](const onnx::NodeProto &node) {
+    for (const auto &attribute : node.attribute())
+      if (node.op_type() == "Constant" && attribute.name() == "value" && node.output_size() == 1)
+        addConstant(node.output(0), attribute.t());
+  });
+  import::forEachNode(model.graph().node(), [&](const onnx::NodeProto &node) {
+    for (ModelSummary::Tensor &input : summary.inputs)
+      for (int side = 0; node.op_type() == "Equal" && node.input_size() == 2 && side < 2; ++side)
+        if (auto constant = constants.find(node.input(1 - side)); node.input(side) == input.name && constant != constants.end())
+          input.comparedWith.push_back(constant->second);
+  });
+}
+
 LogicalResult readModelSummary(const std::string &path, ModelSummary &summary, std::vector<std::string> &errors) {
   import::Diagnostics diagnostics(path, errors);
   import::ModelFile file(path);
@@ -80,6 +106,7 @@ LogicalResult readModelSummary(const std::string &path, ModelSummary &summary, s
     ++summary.operators[import::printable((domain.empty() ? "" : domain.str() + ".") + node.op_type())];
   });
   summary.functions = model.functions_size();
+  findComparisons(model, summary);
   return success();
 }
 

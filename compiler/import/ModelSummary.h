@@ -19,6 +19,8 @@ struct ModelSummary {
     bool isTensor = false, isInteger = false, hasShape = false;
     /// Of each dimension the size, or -1, and the name, which may be empty.
     std::vector<std::pair<int64_t, std::string>> dims = {};
+    /// The integers that a node Equal compares it with.
+    std::vector<int64_t> comparedWith = {};
   };
   std::string producer;
   int64_t irVersion = 0;

@@ -208,6 +208,19 @@ llvm::Error LoadedModel::solveDim(const kiln_tensor_info &tensor, int axis, int6
   return llvm::Error::success();
 }
 
+/// ": must be at most 6 (Add 'z')", if a node of the model demands it.
+std::string LoadedModel::describeBound(int symbol, int64_t size) const {
+  std::vector<int64_t> dims(info->num_symbols, unbound);
+  dims[symbol] = size;
+  for (const kiln_demand_info &demand : getDemands()) {
+    bool isOwn = demand.num_symbols == 1 && demand.symbols[0] == symbol && demand.status == KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;
+    std::optional<int64_t> number = isOwn ? evaluateDemand(demand, dims) : std::nullopt;
+    if (number && !isMet(demand, *number) && !StringRef(demand.words).contains("--dim"))
+      return std::string(": ") + demand.words;
+  }
+  return "";
+}
+
 Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs, const NamedSizes &given) const {
   std::vector<int64_t> dims(info->num_symbols, unbound);
   std::vector<std::string> source(info->num_symbols);
@@ -229,7 +242,8 @@ Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs, c
       if (dims[symbol] != unbound && dims[symbol] != size)
         return mismatch("has " + Twine(bounds.name) + " = " + Twine(size) + ", but " + source[symbol] + " has " + Twine(dims[symbol]));
       if (size < bounds.min || size > bounds.max)
-        return mismatch("has " + Twine(bounds.name) + " = " + Twine(size) + ", which is outside " + Twine(bounds.min) + " to " + Twine(bounds.max));
+        return mismatch("has " + Twine(bounds.name) + " = " + Twine(size) + ", which is outside " + Twine(bounds.min) + " to " + Twine(bounds.max) +
+                        describeBound(symbol, size));
       dims[symbol] = size;
       source[symbol] = "input '" + std::string(tensor.name) + "'";
     }
@@ -248,7 +262,31 @@ Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs, c
   for (int symbol = 0; symbol < info->num_symbols; ++symbol)
     if (dims[symbol] == unbound)
       return makeError("no input determines the dimension '" + Twine(info->symbols[symbol].name) + "': give --run-dim " + info->symbols[symbol].name + "=N");
+  if (std::string words = explain(dims); !words.empty())
+    return makeError("the model cannot run with " + words);
   return dims;
+}
+
+std::optional<int64_t> LoadedModel::evaluateDemand(const kiln_demand_info &demand, ArrayRef<int64_t> dims) const {
+  Expected<int64_t> number = evaluate(demand.number, dims);
+  if (number)
+    return *number;
+  // The run says what is wrong with such sizes.
+  llvm::consumeError(number.takeError());
+  return std::nullopt;
+}
+
+std::string LoadedModel::explain(ArrayRef<int64_t> dims) const {
+  for (const kiln_demand_info &demand : getDemands()) {
+    std::optional<int64_t> number = evaluateDemand(demand, dims);
+    if (!number || isMet(demand, *number))
+      continue;
+    std::vector<std::string> sizes;
+    for (int32_t symbol : ArrayRef(demand.symbols, size_t(demand.num_symbols)))
+      sizes.push_back(getSymbolField(symbol) + " " + std::to_string(dims[symbol]));
+    return llvm::join(sizes, ", ") + ": " + demand.words;
+  }
+  return "";
 }
 
 Expected<int64_t> LoadedModel::evaluate(StringRef text, ArrayRef<int64_t> dims) const {

@@ -65,6 +65,13 @@ public:
   llvm::Expected<std::optional<int64_t>> getMostElements(size_t output, llvm::ArrayRef<int64_t> dims) const;
   llvm::Expected<size_t> getWorkspaceSize(llvm::ArrayRef<int64_t> dims) const;
 
+  llvm::ArrayRef<kiln_demand_info> getDemands() const { return {info->demands, size_t(info->num_demands)}; }
+  /// The number that a demand is about; nullopt if it cannot be computed for these sizes.
+  std::optional<int64_t> evaluateDemand(const kiln_demand_info &demand, llvm::ArrayRef<int64_t> dims) const;
+  static bool isMet(const kiln_demand_info &demand, int64_t number) { return demand.is_least ? number >= 0 : number == 0; }
+  /// What NAME_explain of the header says of these sizes: "height 33: must be a multiple of 32 (Add 'p')"; empty if nothing is wrong.
+  std::string explain(llvm::ArrayRef<int64_t> dims) const;
+
 private:
   friend class Execution;
   LoadedModel();
@@ -76,6 +83,7 @@ private:
   llvm::Error link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects);
   llvm::Error solveDim(const kiln_tensor_info &tensor, int axis, int64_t size, std::vector<int64_t> &dims) const;
   std::string getSymbolField(int symbol) const;
+  std::string describeBound(int symbol, int64_t size) const;
   llvm::Expected<int64_t> evaluate(llvm::StringRef text, llvm::ArrayRef<int64_t> dims) const;
   /// The number of symbols that the caller gives. The run computes the others.
   int getNumGiven() const { return info->num_symbols - info->num_computed; }

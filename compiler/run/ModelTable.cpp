@@ -42,6 +42,7 @@ public:
   const kiln_sequence_info *takeSequences(int32_t count);
   const char *const *takeTexts(int32_t count);
   const kiln_quantization_info *takeQuantization(int32_t count);
+  const kiln_demand_info *takeDemands(int32_t count);
 
   bool hasFault() const { return isWrong || reader.isBroken(); }
 
@@ -140,6 +141,23 @@ const kiln_quantization_info *TableMaker::takeQuantization(int32_t count) {
   return rows;
 }
 
+const kiln_demand_info *TableMaker::takeDemands(int32_t count) {
+  auto *rows = allocate<kiln_demand_info>(size_t(count));
+  for (int32_t i = 0; i < count && !hasFault(); ++i) {
+    kiln_demand_info &row = rows[i];
+    row.number = takeText();
+    row.words = takeText();
+    row.status = takeInt();
+    row.is_least = uint8_t(takeInt());
+    row.num_symbols = takeCount();
+    auto *symbols = allocate<int32_t>(size_t(row.num_symbols));
+    for (int32_t j = 0; j < row.num_symbols && !hasFault(); ++j)
+      symbols[j] = takeInt();
+    row.symbols = symbols;
+  }
+  return count ? rows : nullptr;
+}
+
 Expected<ModelTable> readModelTable(StringRef answer, BumpPtrAllocator &allocator) {
   TableMaker maker(answer, allocator);
   auto *info = maker.allocate<kiln_model_info>(1);
@@ -168,6 +186,8 @@ Expected<ModelTable> readModelTable(StringRef answer, BumpPtrAllocator &allocato
   info->output_quantization = maker.takeQuantization(info->num_outputs);
   info->input_layouts = maker.takeTexts(info->num_inputs);
   info->output_layouts = maker.takeTexts(info->num_outputs);
+  info->num_demands = maker.takeCount();
+  info->demands = maker.takeDemands(int32_t(info->num_demands));
   if (maker.hasFault())
     return makeError("the program of the model has left a broken answer");
   return ModelTable{info, target};

@@ -4,20 +4,23 @@
     net = Model("out/libnet.so")
     result = net(image=picture)["logits"]
 
-Shapes and types are checked and dynamic dimensions follow from the inputs' shapes; what no shape says is given as dims={"name": 3}. Several threads may use
-one Model. A library of several models has Model(path, graph="encoder").
+Shapes and types are checked and dynamic dimensions follow from the inputs' shapes; what no shape says is given as dims={"name": 3}. Sizes that the model
+cannot take are an error that names the ONNX node, and net.explain(height=33) says the same without a run. Several threads may use one Model. A library of
+several models has Model(path, graph="encoder").
 """
 import ast
 import ctypes
 import mmap
 import operator
 import pathlib
+import re
 import threading
 
 import numpy
 
 ALIGNMENT = 64
 ABI_VERSION = 1
+OUT_OF_BOUNDS, MISMATCH = 3, 4
 # kiln_element_type. bf16 and the 8-bit floats have no type in numpy and are their bits.
 TYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8", 12: "u4", 13: "u8", 16: "u2", 17: "u1", 18: "u1",
          19: "u1", 20: "u1", 21: "u1", 22: "i1", 23: "u1", 24: "u1"}
@@ -44,13 +47,19 @@ class _Tensor(ctypes.Structure):
                 ("element_type", ctypes.c_int32), ("rank", ctypes.c_int32)]
 
 
+class _Demand(ctypes.Structure):
+    _fields_ = [("number", ctypes.c_char_p), ("words", ctypes.c_char_p), ("symbols", ctypes.POINTER(ctypes.c_int32)), ("num_symbols", ctypes.c_int32),
+                ("status", ctypes.c_int32), ("is_least", ctypes.c_uint8), ("reserved", ctypes.c_uint8 * 7)]
+
+
 class _Info(ctypes.Structure):
     _fields_ = [("abi_version", ctypes.c_uint32), ("struct_size", ctypes.c_uint32), ("name", ctypes.c_char_p), ("target", ctypes.c_char_p),
                 ("inputs", ctypes.POINTER(_Tensor)), ("outputs", ctypes.POINTER(_Tensor)), ("symbols", ctypes.POINTER(_Symbol)),
                 ("weights_file", ctypes.c_char_p), ("num_inputs", ctypes.c_int32), ("num_outputs", ctypes.c_int32), ("num_symbols", ctypes.c_int32),
                 ("num_kernels", ctypes.c_int32), ("workspace_size", ctypes.c_int64), ("weights_size", ctypes.c_int64),
                 ("weights_checksum", ctypes.c_uint64), ("output_bounds", ctypes.POINTER(ctypes.c_char_p)),
-                ("symbol_bounds", ctypes.POINTER(ctypes.c_char_p)), ("num_computed", ctypes.c_int32), ("num_sequences", ctypes.c_int32)]
+                ("symbol_bounds", ctypes.POINTER(ctypes.c_char_p)), ("num_computed", ctypes.c_int32), ("num_sequences", ctypes.c_int32),
+                ("unused", ctypes.c_void_p * 7), ("num_metadata", ctypes.c_int64), ("demands", ctypes.POINTER(_Demand)), ("num_demands", ctypes.c_int64)]
 
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.floordiv}
@@ -63,7 +72,7 @@ def _evaluate(text, names):
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return node.value
         if isinstance(node, ast.Name):
-            return names[node.id]
+            return names[node.id.removeprefix("name_")]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -value(node.operand)
         if isinstance(node, ast.Call) and node.func.id == "max":
@@ -73,9 +82,8 @@ def _evaluate(text, names):
             return OPERATORS[type(node.op)](left, max(right, 1) if isinstance(node.op, (ast.Div, ast.Mod)) else right)
         raise KilnError(f"the size '{text}' of the library is of an unknown form")
 
-    if text in names: # it may be a keyword of Python
-        return names[text]
-    return value(ast.parse(text.strip(), mode="eval").body)
+    # A name may be a keyword of Python.
+    return value(ast.parse(re.sub(r"[A-Za-z_]\w*(?!\w*\()", r"name_\g<0>", text.strip()), mode="eval").body)
 
 
 class Tensor:
@@ -167,12 +175,34 @@ class Model:
             for size, symbol in zip(array.shape, tensor._symbols):
                 if 0 <= symbol < len(values) and values[symbol] is None:
                     values[symbol] = size
-        for (name, (least, most)), value in zip(self.dims.items(), values):
+        for name, value in zip(self.dims, values):
             if value is None:
                 raise KilnError(f"{self.name}: dimension '{name}' follows from no input's shape; give dims={{'{name}': ...}}")
-            if not least <= value <= most:
-                raise KilnError(f"{self.name}: dimension '{name}' is {value}, expected {least} to {most}")
+        self._check(values, OUT_OF_BOUNDS)
         return values + [0] * self._info.num_computed
+
+    def _find_fault(self, values, status=None):
+        """The first demand that these sizes do not meet, of those with a status if one is given: that status and a text; None if they meet all."""
+        names = dict(zip(self._names, values))
+        for i in range(self._info.num_demands):
+            demand = self._info.demands[i]
+            number = _evaluate(demand.number.decode(), names) if demand.status == (status or demand.status) else 0
+            if number < 0 or number and not demand.is_least:
+                sizes = ", ".join(f"{self._names[k]} {values[k]}" for k in demand.symbols[:demand.num_symbols])
+                return demand.status, f"{sizes}: {demand.words.decode()}"
+        return None
+
+    def _check(self, values, status):
+        if fault := self._find_fault(values, status):
+            raise KilnError(f"{self.name}: {STATUSES[fault[0]]}: {fault[1]}", fault[0])
+
+    def explain(self, dims=None, **named):
+        """What is wrong with these sizes of all dimensions, and the ONNX node that demands it, as a text that is empty if nothing is. A call raises it, too."""
+        sizes = {**(dims or {}), **named}
+        if sizes.keys() != self.dims.keys():
+            raise KilnError(f"{self.name}: expected a size for each of {', '.join(map(repr, self.dims))}")
+        fault = self._find_fault([sizes[name] for name in self.dims])
+        return fault[1] if fault else ""
 
     def __call__(self, inputs=None, dims=None, **named):
         """The outputs by their names. Inputs are given by name; a dict as the first argument holds those whose names are no identifiers."""
@@ -182,6 +212,7 @@ class Model:
         for tensor, array in zip(self.inputs, arrays):
             if array.shape != (expected := tensor._extents(names)):
                 raise KilnError(f"{self.name}: input '{tensor.name}' has the shape {list(array.shape)}, expected {list(expected)}")
+        self._check(values, MISMATCH)
         numbers = (ctypes.c_int64 * max(len(values), 1))(*values)
         bytes_ = self._size(ctypes.byref(numbers)) if values else self._size()
         if bytes_ == ctypes.c_size_t(-1).value:

@@ -146,6 +146,12 @@ static void printSummary(const ModelSummary &summary, int64_t fileBytes) {
     printRow("operator", name + " x " + Twine(count));
 }
 
+/// Colours, ranges and sizes of pictures stand in no file.
+static void printPictures(const ModelSummary &summary) {
+  for (const std::string &name : listPictures(summary))
+    printRow("picture", name + " looks like one; docs/Pictures.md says which colours, range and size known models expect");
+}
+
 static json::Object toJson(const ModelSummary &summary) {
   auto list = [](ArrayRef<ModelSummary::Tensor> tensors) {
     json::Array rows;
@@ -164,13 +170,13 @@ static json::Object toJson(const ModelSummary &summary) {
 
 /// The model cannot be compiled as it is: what the file says, why, and what would help.
 static int explainRefusal(const CompileOptions &options, const ModelSummary &summary, int64_t fileBytes, ArrayRef<std::string> errors) {
-  std::string missing = findMissingOptions(options, summary);
+  Advice missing = findMissingOptions(options, summary);
   if (wantsJson()) {
     for (const std::string &error : errors)
       printError(error);
     json::Object object = toJson(summary);
     object["file_bytes"] = fileBytes;
-    object["missing_options"] = jsonText(missing);
+    object["missing_options"] = jsonText(missing.options);
     object["errors"] = json::Array(map_range(errors, jsonText));
     object["exit_status"] = int(AtFault);
     printJson(std::move(object));
@@ -178,8 +184,11 @@ static int explainRefusal(const CompileOptions &options, const ModelSummary &sum
   }
   printFormat(summary);
   printSummary(summary, fileBytes);
-  if (!missing.empty())
-    printRow("missing", "it compiles with other options, for example " + missing);
+  printPictures(summary);
+  if (!missing.options.empty())
+    printRow("missing", "it compiles with other options, for example " + missing.options);
+  if (!missing.ground.empty())
+    printRow("", missing.ground);
   outs().flush();
   return report(errors, AtFault);
 }
@@ -304,6 +313,7 @@ static int inspectModel(CompileOptions options, int64_t fileBytes) {
   if (isOnnx)
     printFormat(summary);
   printDescription(description);
+  printPictures(summary);
   return Done;
 }
 

@@ -22,9 +22,11 @@ static bool isNumber(const ModelSummary::Tensor &input) {
   return input.isInteger && input.hasShape && all_of(input.dims, [](const auto &dim) { return dim.first == 1; });
 }
 
-/// A likely value.
-static std::string guessValue(StringRef name) {
-  std::string lower = name.lower();
+/// What the model compares it with, or a likely value.
+static std::string guessValue(const ModelSummary::Tensor &input) {
+  if (!input.comparedWith.empty())
+    return std::to_string(input.comparedWith.front());
+  std::string lower = StringRef(input.name).lower();
   return lower == "sr" || StringRef(lower).contains("rate") ? "16000" : "1";
 }
 
@@ -37,8 +39,8 @@ struct Trial {
 
 static void bindNumbers(const ModelSummary &summary, Trial &trial) {
   for (const ModelSummary::Tensor &input : summary.inputs)
-    if (isNumber(input) && trial.import.bindings.try_emplace(input.name, guessValue(input.name)).second)
-      trial.words.push_back("--bind " + quoteForShell(input.name + "=" + guessValue(input.name)));
+    if (isNumber(input) && trial.import.bindings.try_emplace(input.name, guessValue(input)).second)
+      trial.words.push_back("--bind " + quoteForShell(input.name + "=" + guessValue(input)));
 }
 
 /// Dimensions of one name have one size, so the first input that has a name decides.
@@ -67,31 +69,74 @@ static bool isImported(const Trial &trial) {
   return succeeded(importModel(context, trial.import, ignored));
 }
 
-std::string findMissingOptions(const CompileOptions &options, const ModelSummary &summary) {
+/// Whether the model tells the values of its integers, and which other sizes would do: what they mean is known to whoever trained it.
+static std::string describeGround(const ModelSummary &summary, const Trial &beginning, int64_t size, bool onlyLast) {
+  constexpr int64_t mostWeights = int64_t(1) << 26;
+  std::vector<std::string> others;
+  for (int64_t other : triedSizes) {
+    if (other <= size || summary.weightsBytes > mostWeights)
+      continue;
+    Trial trial = beginning;
+    fixShapes(summary, other, onlyLast, trial);
+    if (isImported(trial))
+      others.push_back(std::to_string(other));
+  }
+  std::string rest = others.empty() ? "" : ", and so are " + join(others, ", ");
+  return std::to_string(size) + " is an example that is accepted" + rest + "; the file does not say which size the model was trained with";
+}
+
+static std::string describeNumbers(const ModelSummary &summary) {
+  for (const ModelSummary::Tensor &input : summary.inputs)
+    if (isNumber(input) && !input.comparedWith.empty())
+      return "the model compares " + input.name + " with " +
+             join(map_range(input.comparedWith, [](int64_t value) { return std::to_string(value); }), ", ");
+  return "";
+}
+
+Advice findMissingOptions(const CompileOptions &options, const ModelSummary &summary) {
   constexpr int64_t mostWeights = int64_t(1) << 30;
   if (summary.weightsBytes > mostWeights)
-    return "";
+    return {};
   Trial given;
   given.import = makeImportOptions(options);
   given.import.broadcasts = ImportOptions::Broadcasts::Equal;
   Trial bound = given;
   bindNumbers(summary, bound);
+  std::string numbers = bound.words.empty() ? "" : describeNumbers(summary);
   if (!bound.words.empty() && isImported(bound))
-    return join(bound.words, " ");
+    return {join(bound.words, " "), numbers};
   if (none_of(summary.inputs, isDynamic))
-    return "";
+    return {};
+  // Where the model compares an integer with a constant, that constant chooses a branch, and sizes need not fit the other one.
   std::vector<Trial> beginnings = {given};
   if (!bound.words.empty())
-    beginnings.push_back(bound);
+    beginnings.insert(numbers.empty() ? beginnings.end() : beginnings.begin(), bound);
   for (const Trial &beginning : beginnings)
     for (bool onlyLast : {false, true})
       for (int64_t size : triedSizes) {
         Trial trial = beginning;
         fixShapes(summary, size, onlyLast, trial);
         if (trial.words.size() > beginning.words.size() && isImported(trial))
-          return join(trial.words, " ");
+          return {join(trial.words, " "), (beginning.words.empty() || numbers.empty() ? "" : numbers + "; ") +
+                                              describeGround(summary, beginning, size, onlyLast)};
       }
-  return "";
+  return {};
+}
+
+std::vector<std::string> listPictures(const ModelSummary &summary) {
+  auto isSide = [](int64_t size) { return size < 0 || size >= 16; };
+  std::vector<std::string> names;
+  for (const ModelSummary::Tensor &input : summary.inputs) {
+    StringRef type = input.type;
+    if (input.dims.size() != 4 || !is_contained({"float", "float16", "uint8"}, type.split('[').first))
+      continue;
+    auto size = [&](size_t axis) { return input.dims[axis].first; };
+    bool isFirst = is_contained({1, 3, 4}, size(1)) && isSide(size(2)) && isSide(size(3));
+    bool isLast = is_contained({1, 3, 4}, size(3)) && isSide(size(1)) && isSide(size(2));
+    if (isFirst || isLast)
+      names.push_back(input.name);
+  }
+  return names;
 }
 
 } // namespace kiln

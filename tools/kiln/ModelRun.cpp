@@ -16,8 +16,10 @@
 #include "dialects/kernel/Kernel.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/GivenOptions.h"
 #include "tools/kiln/ImageFlags.h"
 #include "tools/kiln/Reporting.h"
+#include "tools/kiln/SizeProposal.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
@@ -323,6 +325,21 @@ static Expected<NamedSizes> collectDims(const LoadedModel &model, ArrayRef<std::
   return dims;
 }
 
+/// What to type in place of this command line.
+static std::string proposeCommand(const LoadedModel &model, const NamedSizes &dims, const std::string &open) {
+  NamedSizes sizes = proposeSizes(model, dims);
+  if (sizes.empty())
+    return "give --run-dim " + open + "=N";
+  std::string command = "kiln";
+  for (const Command &each : getCommands())
+    command += *each.subcommand ? " " + each.subcommand->getName().str() : "";
+  for (const std::string &word : getArguments())
+    command += " " + quoteForShell(word);
+  for (const auto &[name, size] : sizes)
+    command += " --run-dim " + quoteForShell(name + "=" + std::to_string(size));
+  return "for example " + command + " (sizes that the model can take; it does not say for which it was made)";
+}
+
 static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_info &info, const Fill &fill, const NamedSizes &dims) {
   if (Error error = checkFill(fill, ElementType(info.element_type)))
     return makeError("input '" + Twine(info.name) + "': " + toString(std::move(error)));
@@ -331,8 +348,8 @@ static Expected<Tensor> fillInput(const LoadedModel &model, const kiln_tensor_in
     auto found = dims.find(model.getInfo().symbols[symbol].name);
     bool used = info.dim_symbols && is_contained(ArrayRef(info.dim_symbols, info.rank), symbol);
     if (found == dims.end() && used)
-      return makeError("input '" + Twine(info.name) + "': dimension '" + model.getInfo().symbols[symbol].name + "' has no size: give --run-dim " +
-                       model.getInfo().symbols[symbol].name + "=N, or --dim to make it static");
+      return makeError("input '" + Twine(info.name) + "': dimension '" + model.getInfo().symbols[symbol].name + "' has no size: " +
+                       proposeCommand(model, dims, model.getInfo().symbols[symbol].name) + ", or --dim to make it static");
     values.push_back(found == dims.end() ? 1 : found->second);
   }
   auto shape = model.getShape(info, values);

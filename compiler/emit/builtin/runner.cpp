@@ -171,6 +171,17 @@ void describe() {
   giveQuantization(info.output_quantization, info.num_outputs);
   giveTexts(info.input_layouts, info.num_inputs);
   giveTexts(info.output_layouts, info.num_outputs);
+  give(info.num_demands);
+  for (int64_t i = 0; i < info.num_demands; ++i) {
+    const kiln_demand_info &demand = info.demands[i];
+    giveText(demand.number);
+    giveText(demand.words);
+    give(demand.status);
+    give(demand.is_least);
+    give(demand.num_symbols);
+    for (int32_t j = 0; j < demand.num_symbols; ++j)
+      give(demand.symbols[j]);
+  }
 }
 
 //===- A run ------------------------------------------------------------------===//

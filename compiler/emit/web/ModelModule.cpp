@@ -3,6 +3,7 @@
 #include "compiler/emit/BuildText.h"
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Identifiers.h"
+#include "compiler/emit/SizeRules.h"
 #include "kiln/runtime.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -81,6 +82,20 @@ static std::string printSymbols(const Signature &signature) {
   return text + "],\n  given: " + std::to_string(signature.givenSymbols().size()) + ",\n";
 }
 
+/// What a run demands of the sizes `d`, in the order of NAME_explain; the conditions call functions of model.mjs that have the names of kiln/explain.h.
+static std::string printDemands(const Signature &signature) {
+  auto nameOf = [&](const SignatureSymbol &symbol) { return "d[" + std::to_string(&symbol - signature.symbols.data()) + "]"; };
+  std::string text = "  demands: [\n";
+  for (const SizeDemand &demand : listSizeDemands(signature, nameOf)) {
+    std::vector<std::string> symbols;
+    for (unsigned place : demand.symbols)
+      symbols.push_back(std::to_string(place));
+    text += "    { holds: (d) => " + demand.condition + ", symbols: " + listTexts(symbols) + ", status: " + (demand.isBound ? "3" : "4") +
+            ", words: " + quoteText(demand.words) + " },\n";
+  }
+  return text + "  ],\n";
+}
+
 static std::string printLists(const Signature &signature) {
   std::string text = "  lists: [";
   auto flag = [](StringRef name, bool value) { return ", " + name.str() + (value ? ": true" : ": false"); };
@@ -112,7 +127,7 @@ std::string printModelModule(const Signature &signature, ArrayRef<std::string> f
   text += "const signature = {\n  name: " + quoteText(signature.name) + ",\n  forms: " + listTexts(quoteAll(forms)) + ",\n  weights: { bytes: " +
           std::to_string(signature.weightsBytes) + ", file: " + (isFile ? "true" : "false") + " },\n" + printSymbols(signature) +
           printTensors("inputs", signature.inputs, signature) + printTensors("outputs", signature.outputs, signature) + printLists(signature) +
-          printStatuses() + "};\n\n// Bundlers find the files by these expressions.\n";
+          printDemands(signature) + printStatuses() + "};\n\n// Bundlers find the files by these expressions.\n";
   auto url = [](StringRef name, const std::string &file) {
     return "const " + name.str() + " = () => new URL(" + quoteText("./" + file) + ", import.meta.url);\n";
   };
@@ -225,6 +240,9 @@ export declare const info: {
 };
 
 export declare function load(options?: LoadOptions): Promise<Model>;
+
+/** What is wrong with these sizes of the model's dimensions, by their names, and the ONNX node that demands it; "" if nothing is. run() throws it, too. */
+export declare function explain(dims: Record<string, number>): string;
 
 /** All that a worker of `makeWorker` does. */
 export declare function serve(): void;

@@ -231,6 +231,28 @@ function readInputs(inputs) {
   return tensors;
 }
 
+// What demands call: division that rounds down, and up; a divisor below 1 counts as 1, as in a run.
+const kiln_floor_div = (number, by) => Math.floor(number / Math.max(by, 1));
+const kiln_ceil_div = (number, by) => Math.ceil(number / Math.max(by, 1));
+const kiln_floor_mod = (number, by) => (by < 1 ? 0 : number - kiln_floor_div(number, by) * by);
+const kiln_ceil_to = (number, by) => kiln_ceil_div(number, by) * by;
+const [kiln_max, kiln_min] = [Math.max, Math.min];
+
+/** The first demand that these sizes do not meet, of those with a status if one is given. */
+const findFault = (sizes, code) => signature.demands.find((demand) => demand.status === (code ?? demand.status) && !demand.holds(sizes));
+/** "height 33: must be a multiple of 32 (Add 'p')" */
+const inWords = ({ symbols, words }, sizes) => `${symbols.map((i) => `${signature.symbols[i].name} ${sizes[i]}`).join(", ")}: ${words}`;
+
+/** What is wrong with these sizes of the model's dimensions, by their names; "" if nothing is. */
+export function explain(dims) {
+  const sizes = signature.symbols.slice(0, signature.given).map(({ name }) => {
+    if (!Number.isInteger(dims?.[name])) throw new KilnError(0, `explain(): expected a whole number for the dimension '${name}'`);
+    return dims[name];
+  });
+  const fault = findFault(sizes);
+  return fault ? inWords(fault, sizes) : "";
+}
+
 /** The size of each symbol, from the inputs' dimensions and those that the program gives. */
 function bindSizes(tensors, given) {
   const { symbols, given: known } = signature;
@@ -240,17 +262,23 @@ function bindSizes(tensors, given) {
       if (symbol >= 0 && symbol < known && sizes[symbol] === undefined) sizes[symbol] = tensors[index].dims[axis];
     }));
   for (let i = 0; i < known; ++i) {
-    const { name, min, max } = symbols[i];
+    const { name } = symbols[i];
     if (sizes[i] === undefined) throw new KilnError(0, `no input has the size of '${name}': give it as run(inputs, { dims: { '${name}': SIZE } })`);
-    if (sizes[i] < min || sizes[i] > max) throw new KilnError(status.bounds, `'${name}' is ${sizes[i]}, not in ${min} to ${max}`);
   }
+  check(sizes, status.bounds);
   signature.inputs.forEach((tensor, index) => {
     const dims = getDims(tensor, sizes);
     if (dims.some((dim, axis) => dim !== tensors[index].dims[axis]))
       throw new KilnError(status.mismatch, `input '${tensor.name}' is [${tensors[index].dims}], expected [${dims}] for ${describe(tensor)}`);
   });
+  check(sizes, status.mismatch);
   return sizes;
 }
+
+const check = (sizes, code) => {
+  const fault = findFault(sizes, code);
+  if (fault) throw new KilnError(fault.status, inWords(fault, sizes));
+};
 
 /** Where a model's data lie. Threads have cells to speak through and stacks, in front of the weights. */
 function layOut(heapBase, threads) {

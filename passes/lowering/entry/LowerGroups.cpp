@@ -12,6 +12,7 @@
 
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 
@@ -107,7 +108,16 @@ static LogicalResult lowerGroup(GroupOp group, unsigned number, ArrayAttr symbol
   const KernelRow *row = findKernelRow(group.getKernel());
   func::FuncOp kernel = createKernel(group, (row->name + "_" + Twine(number)).str(), symbols, kernels);
   KernelBuilder builder(group, kernel);
+  // A kernel that says why it cannot has said all.
+  bool isSaid = false;
+  uint64_t thread = llvm::get_threadid();
+  ScopedDiagnosticHandler listener(group.getContext(), [&](Diagnostic &diagnostic) {
+    isSaid |= diagnostic.getSeverity() == DiagnosticSeverity::Error && llvm::get_threadid() == thread;
+    return failure();
+  });
   FailureOr<LaunchInfo> launch = row->lower(builder, getAnchor(group));
+  if (failed(launch) && isSaid)
+    return failure();
   if (failed(launch))
     return kernel::emitRefusal(group) << "kernel '" << row->name << "' does not lower this group";
   func::ReturnOp::create(builder.builder(), group.getLoc());

@@ -1,11 +1,9 @@
 /* The C ABI between generated models, the programs that call them and the Kiln runtime.
  *
- * Every generated header contains this text, so that a model needs no other file. The include guard allows any
- * number of copies in one translation unit. C11 and C++17.
+ * Every generated header contains this text, so that a model needs no other file. The include guard allows any number of copies in one unit. C11 and C++17.
  *
- * Versioning: structs that a caller fills begin with abi_version and struct_size. Fields are only ever
- * appended; a callee reads a field only when struct_size covers it (KILN_HAS_FIELD). KILN_ABI_VERSION
- * changes when a field changes its meaning, and a callee refuses any other version. */
+ * Versioning: structs that a caller fills begin with abi_version and struct_size. Fields are only ever appended; a callee reads a field only when struct_size
+ * covers it (KILN_HAS_FIELD). KILN_ABI_VERSION changes when a field changes its meaning, and a callee refuses any other version. */
 #ifndef KILN_ABI_H
 #define KILN_ABI_H
 
@@ -29,8 +27,7 @@ extern "C" {
 /* The version of the structs below; what a caller writes to their abi_version. */
 #define KILN_ABI_VERSION 1
 
-/* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their
- * element type allows. */
+/* The alignment of the workspace and of mapped weights. All other buffers may have any alignment that their element type allows. */
 #define KILN_ALIGNMENT 64
 
 /* The result of a call. Zero is success. The numbers never change. kiln_status_string() returns a text for each. */
@@ -184,8 +181,7 @@ typedef struct kiln_context {
 #define KILN_CONTEXT_INIT {KILN_ABI_VERSION, (uint32_t)sizeof(kiln_context), 1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 /* Whether the struct at `pointer` was filled in by code that knew `field`. */
-#define KILN_HAS_FIELD(type, pointer, field) \
-  ((size_t)(pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
+#define KILN_HAS_FIELD(type, pointer, field) ((size_t)(pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 
 /* A named dynamic dimension and the values that it was compiled for (both ends included). */
 typedef struct kiln_symbol_info {
@@ -194,9 +190,8 @@ typedef struct kiln_symbol_info {
   int64_t max;
 } kiln_symbol_info;
 
-/* An input or output. Dimension i is dims[i], or -1 if it is dynamic. Then dim_texts[i] is its expression
- * ("batch", "2*sequence+1") and dim_symbols[i] the index of the symbol that it equals, or -1 for other expressions.
- * dim_texts and dim_symbols are NULL for a tensor without dynamic dimensions. */
+/* An input or output. Dimension i is dims[i], or -1 if it is dynamic. Then dim_texts[i] is its expression ("batch", "2*sequence+1") and dim_symbols[i] the
+ * index of the symbol that it equals, or -1 for other expressions. dim_texts and dim_symbols are NULL for a tensor without dynamic dimensions. */
 typedef struct kiln_tensor_info {
   const char *name;  /* as in the ONNX file */
   const char *field; /* as in the generated struct */
@@ -243,12 +238,17 @@ typedef struct kiln_metadata_entry {
   const char *value;
 } kiln_metadata_entry;
 
-/* The weights of one rank of a sharded model, for kiln_weights_map(). */
-typedef struct kiln_rank_weights {
-  const char *file;  /* its name */
-  int64_t size;      /* bytes */
-  uint64_t checksum; /* kiln_checksum() of it */
-} kiln_rank_weights;
+/* What a run demands of the dimensions that the caller gives. `number` is an expression of them, as in dim_texts, whose divisions round down: it must be 0,
+ * or with is_least 0 or more. People are told the sizes of `symbols` and these words: "must be a multiple of 32 (Add 'p')". */
+typedef struct kiln_demand_info {
+  const char *number;
+  const char *words;
+  const int32_t *symbols; /* indices into the symbols of the model */
+  int32_t num_symbols;
+  int32_t status; /* the kiln_status of a run with other dimensions */
+  uint8_t is_least;
+  uint8_t reserved[7]; /* 0 */
+} kiln_demand_info;
 
 /* The signature of a model: constant data with static lifetime, for use in any thread. */
 typedef struct kiln_model_info {
@@ -279,14 +279,13 @@ typedef struct kiln_model_info {
   /* For models whose inputs or outputs have another layout than the ONNX model (--io-layout): */
   const char *const *input_layouts;  /* "nhwc", "nwc" or "ndhwc" for each input, NULL for those as in the model; NULL if all are */
   const char *const *output_layouts; /* the same for outputs */
-  /* For classifiers: */
-  const kiln_labels_info *output_labels; /* one for each output; NULL if none has labels */
-  /* What the ONNX file says of itself: */
-  const kiln_metadata_entry *metadata; /* its metadata_props in their order; NULL if there are none */
+  const kiln_labels_info *output_labels; /* for classifiers: one for each output; NULL if none has labels */
+  const kiln_metadata_entry *metadata;   /* the ONNX file's metadata_props in their order; NULL if there are none */
   int64_t num_metadata;
-  /* For models that are sharded (--ranks): */
-  const kiln_rank_weights *rank_weights; /* the weights of each rank, in place of weights_file; NULL for a model that is not sharded */
-  int64_t num_ranks;                     /* the size of the communicator that a run needs; 0 for a model that is not sharded */
+  const kiln_demand_info *demands; /* what NAME_explain() of the header looks at, in its order; NULL if no dimension is dynamic */
+  int64_t num_demands;
+  const struct kiln_rank_weights *rank_weights; /* for sharded models, in place of weights_file: that of each rank (kiln/communicator.h); else NULL */
+  int64_t num_ranks;                            /* the size of the communicator that a run needs; 0 for other models */
 } kiln_model_info;
 
 /* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
@@ -301,8 +300,7 @@ KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
 KILN_STATIC_ASSERT(sizeof(kiln_labels_info) == 8 + 2 * sizeof(void *), "kiln_labels_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_rank_weights) == 24, "kiln_rank_weights changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 72 + 16 * sizeof(void *), "kiln_model_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 80 + 17 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,7 @@ double weigh(int filter, double signedX) {
   case KILN_FILTER_BOX:
     return signedX > -0.5 && signedX <= 0.5 ? 1 : 0;
   case KILN_FILTER_HAMMING:
-    return x >= 1 ? 0 : sinc(x) * (0.54 + 0.46 * cosPi(x));
+    return x >= 1 ? 0 : sinc(x) * (0.54f + 0.46f * cosPi(x)); // these numbers are floats in Pillow
   case KILN_FILTER_LANCZOS:
     return x < 3 ? sinc(x) * sinc(x / 3) : 0;
   default:
@@ -167,17 +167,29 @@ void copyRows(const kiln_pixels &from, const kiln_pixels &to) {
 }
 
 // Positions are summed up, not multiplied: they are Pillow's to the last bit.
+// A number of channels that the compiler knows: a pixel is copied without a call.
+template <int64_t channels> void pickPixels(const uint8_t *line, int64_t width, uint8_t *out, int64_t outWidth) {
+  const double across = double(width) / double(outWidth);
+  double x = across * 0.5;
+  for (int64_t i = 0; i < outWidth; ++i, x += across, out += channels) {
+    const int64_t place = int64_t(x) < width ? int64_t(x) : width - 1;
+    memcpy(out, line + place * channels, channels);
+  }
+}
+
 void pickNearest(const kiln_pixels &from, const kiln_pixels &to) {
-  const double down = double(from.height) / double(to.height), across = double(from.width) / double(to.width);
+  static constexpr decltype(&pickPixels<1>) pickers[] = {pickPixels<1>, pickPixels<2>, pickPixels<3>, pickPixels<4>};
+  const double down = double(from.height) / double(to.height);
   double y = down * 0.5;
+  int64_t last = -1;
   for (int64_t row = 0; row < to.height; ++row, y += down) {
     const int64_t line = int64_t(y) < from.height ? int64_t(y) : from.height - 1;
     uint8_t *out = to.data + row * to.stride;
-    double x = across * 0.5;
-    for (int64_t i = 0; i < to.width; ++i, x += across, out += to.channels) {
-      const int64_t place = int64_t(x) < from.width ? int64_t(x) : from.width - 1;
-      memcpy(out, from.data + line * from.stride + place * from.channels, size_t(to.channels));
-    }
+    if (line == last)
+      memcpy(out, out - to.stride, size_t(to.width * to.channels));
+    else
+      pickers[to.channels - 1](from.data + line * from.stride, from.width, out, to.width);
+    last = line;
   }
 }
 

@@ -3,7 +3,7 @@ import concurrent.futures
 import sys
 
 import numpy
-from kiln_model import KilnError, Model
+from kiln_model import KilnError, Model, _evaluate
 
 folder = sys.argv[1]
 net, digits = Model(f"{folder}/libnet.so"), Model(f"{folder}/libdigits.so")
@@ -17,6 +17,7 @@ for name, array in {**results, "x": x, "h": h, "image": image}.items():
 with concurrent.futures.ThreadPoolExecutor(4) as pool:
     again = list(pool.map(lambda _: digits(image=image)["probabilities"], range(32)))
 print("threads:", "equal" if all((array == results["probabilities"]).all() for array in again) else "different")
+print("in / 2 + max(lambda - 1, 0) % 5 * -is:", _evaluate("in / 2 + max(lambda - 1, 0) % 5 * -is", {"in": 7, "lambda": 4, "is": 2}))
 for call in (lambda: net(x=x), lambda: net(x=x, h=h, z=x), lambda: net(x=x.astype("f8"), h=h), lambda: net(x=x[0], h=h),
              lambda: net(x=numpy.zeros((9, 3), "f4"), h=h), lambda: net(x=x, h=h[:1]), lambda: net(x=x, h=h, dims={"rows": 3}),
              lambda: Model(f"{folder}/libnet.so", graph="encoder")):

@@ -1,4 +1,4 @@
-"""Writes small.onnx, a convolutional model with a block of attention, and many.onnx, of 2,000 nodes: report_models.py FOLDER."""
+"""Writes small.onnx, a convolutional model with a block of attention, many.onnx, of 2,000 nodes, and resnet50.onnx with drawn weights: report_models.py FOLDER."""
 import pathlib
 import sys
 
@@ -64,5 +64,34 @@ def make_many():
     g.save("many", "x", [8, width], x, [8, width])
 
 
+def make_resnet50():
+    """As He et al. describe it, with a normalisation behind each convolution."""
+    g = Graph()
+
+    def conv(name, x, into, out, kernel, stride=1, relu=True):
+        weight = numpy_helper.from_array((g.random.random((out, into, kernel, kernel), np.float32) - 0.5) * np.float32(2 / np.sqrt(into * kernel)), f"{name}.weight")
+        g.weights.append(weight)
+        y = g.node(name, "Conv", x, f"{name}.weight", kernel_shape=[kernel] * 2, pads=[kernel // 2] * 4, strides=[stride] * 2)
+        parts = [g.weight(f"{name}.{part}", out) for part in ("scale", "bias", "mean")]
+        g.weights.append(numpy_helper.from_array(np.ones(out, np.float32), f"{name}.variance"))
+        y = g.node(f"{name}.norm", "BatchNormalization", y, *parts, f"{name}.variance")
+        return g.node(f"{name}.relu", "Relu", y) if relu else y
+
+    x = g.node("pool", "MaxPool", conv("stem", "image", 3, 64, 7, 2), kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    channels = 64
+    for stage, (blocks, width) in enumerate(((3, 64), (4, 128), (6, 256), (3, 512))):
+        for block in range(blocks):
+            name, stride = f"layer{stage + 1}.{block}", 2 if stage and block == 0 else 1
+            y = conv(f"{name}.conv1", x, channels, width, 1)
+            y = conv(f"{name}.conv2", y, width, width, 3, stride)
+            y = conv(f"{name}.conv3", y, width, 4 * width, 1, relu=False)
+            x = x if block else conv(f"{name}.downsample", x, channels, 4 * width, 1, stride, relu=False)
+            x, channels = g.node(f"{name}.relu", "Relu", g.node(f"{name}.added", "Add", y, x)), 4 * width
+    flat = g.node("flat", "Flatten", g.node("mean", "GlobalAveragePool", x))
+    logits = g.node("logits", "Gemm", flat, g.weight("head.weight", channels, 1000), g.weight("head.bias", 1000))
+    g.save("resnet50", "image", [1, 3, 224, 224], logits, [1, 1000])
+
+
 make_small()
 make_many()
+make_resnet50()
