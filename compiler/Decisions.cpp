@@ -309,10 +309,21 @@ static void printRounding(const Compilation &compilation) {
         printLine(llvm::errs(), (compilation.targets.size() > 1 ? "[" + target.label() + "] " : "") + line);
 }
 
+/// Values that are computed again so that they need no memory in between, and those that are not though that would save some.
+static void printRecomputed(const Compilation &compilation) {
+  for (const TargetModule &target : compilation.targets)
+    (*target.module)->walk([&](kernel::LaunchOp launch) {
+      if (auto reason = launch->getAttrOfType<StringAttr>(kernel::reasonAttrName))
+        printLine(llvm::errs(), (compilation.targets.size() > 1 ? "[" + target.label() + "] " : "") + joinText(launch->getAttr(kernel::nodesAttrName)) + ": " +
+                                    reason.str());
+    });
+}
+
 void printDecisions(const Compilation &compilation) {
   printComposites(compilation);
   for (const Decision &decision : collectDecisions(compilation))
     printDecision(decision);
+  printRecomputed(compilation);
   printRounding(compilation);
   printInPlace(*compilation.targets.front().module);
   MemoryUse use = describeMemory(compilation);

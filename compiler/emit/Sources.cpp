@@ -66,8 +66,10 @@ static std::string useTypes(const std::set<std::string> &types) {
 /// The headers of functions that kernels call whole.
 static std::string includeFunctions(const std::set<std::string> &callees) {
   static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
-      {"kiln::decimal_", "decimal"}, {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"}, {"kiln::full_trees", "full_trees"},
-      {"kiln::image_", "image"},     {"kiln::lookup", "lookup"}, {"kiln::pair_", "pairs"}, {"kiln::quantize", "quantize"}, {"kiln::random_", "random"}, {"kiln::rank_", "collectives"},
+      {"kiln::decimal_", "decimal"}, {"kiln::depthwise_", "depthwise"},
+      {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"}, {"kiln::full_trees", "full_trees"},
+      {"kiln::image_", "image"},     {"kiln::lookup", "lookup"}, {"kiln::pair_", "pairs"}, {"kiln::quantize", "quantize"}, {"kiln::random_", "random"},
+      {"kiln::rows_", "rows"}, {"kiln::rank_", "collectives"},
       {"kiln::string_", "strings"}, {"kiln::tiles_", "tiles"}, {"kiln::token_", "tokens"},
       {"kiln::tree_", "trees"}};
   std::string lines;

@@ -25,6 +25,14 @@ SmallVector<kernel::StepAttr, 2> makeSingleSumSteps(MLIRContext *context) {
   return {step(16, "dot_s8s8_sixteens"), step(8, "dot_s8s8_eights")};
 }
 
+kernel::StepAttr makeRowStep(MLIRContext *context, bool hasVectors) {
+  constexpr int64_t rows = 4;
+  Builder b(context);
+  Type lhs = hasVectors ? b.getI8Type() : b.getIntegerType(8, /*isSigned=*/false);
+  int64_t lanes = hasVectors ? 4 : 1, depth = hasVectors ? 8 : 4;
+  return kernel::StepAttr::get(context, lhs, b.getI8Type(), b.getI32Type(), {rows, lanes, depth}, hasVectors ? "rows_s8s8" : "rows_u8s8");
+}
+
 kernel::StepAttr makeSignedByteStep(MLIRContext *context, int64_t vectorBits) {
   Builder b(context);
   return kernel::StepAttr::get(context, b.getI8Type(), b.getI8Type(), b.getI32Type(), {1, vectorBits / 32, 4}, "dot_s8s8");

@@ -70,6 +70,7 @@ static constexpr AttributeRule operationRules[] = {
     {nodesAttrName, "kernel.launch", text, isText},
     {algorithmAttrName, "func.func", text, isText},
     {reasonAttrName, "func.func", text, isText},
+    {reasonAttrName, "kernel.launch", text, isText},
     {shapesAttrName, "func.func", text, isText},
     {refusalsAttrName, "func.func", "a list of #kernel.refusal", isListOf<RefusalAttr>},
     {inPlaceAttrName, "kernel.entry", "pairs of an input and an output", isKind<DenseI64ArrayAttr>},

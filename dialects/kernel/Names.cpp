@@ -114,7 +114,8 @@ bool isRuntimeFunction(StringRef name) {
   static constexpr StringLiteral trees[] = {"kiln::tree_ensemble<1, false>", "kiln::tree_ensemble<2, false>", "kiln::tree_ensemble<2, true>",
                                             "kiln::tree_ensemble<3, false>"};
   // The steps of several rows that targets list, and what goes with them.
-  if (name.starts_with("kiln::tile_") || name.starts_with("kiln::tiles_"))
+  static constexpr StringLiteral steps[] = {"kiln::depthwise_", "kiln::rows_", "kiln::tile_", "kiln::tiles_"};
+  if (any_of(steps, [&](StringRef prefix) { return name.starts_with(prefix); }))
     return isIdentifier(name.drop_front(StringRef("kiln::").size()));
   // A template of the number of lanes.
   if (name.consume_front("kiln::fourier_rows<"))

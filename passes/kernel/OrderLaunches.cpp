@@ -7,11 +7,13 @@
 //
 // A launch stays behind those whose results it reads or overwrites, and in front of those that overwrite what it reads. A beam search finds an order: of the
 // sets of launches that may have run after so many steps, those with the lowest peak are kept. The order changes only if the peak becomes lower.
+// Then cheap values are computed again instead of kept (RecomputeLaunches.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/ConstantData.h"
 #include "passes/Passes.h"
+#include "passes/kernel/LaunchOrder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -160,7 +162,7 @@ static Progress search(const LaunchGraph &graph) {
   return kept.front();
 }
 
-static void orderEntry(kernel::EntryOp entry) {
+void orderLaunches(kernel::EntryOp entry) {
   // The search takes time that grows with the square of the number.
   constexpr size_t mostLaunches = 1000;
   LaunchGraph graph;
@@ -189,8 +191,10 @@ struct OrderLaunches : impl::OrderLaunchesBase<OrderLaunches> {
     getOperation().walk([&](kernel::RuntimeCallOp call) { exchanges |= call.getCallee().starts_with("kiln::rank_"); });
     if (exchanges)
       return;
-    for (auto entry : getOperation().getOps<kernel::EntryOp>())
-      orderEntry(entry);
+    for (auto entry : getOperation().getOps<kernel::EntryOp>()) {
+      orderLaunches(entry);
+      recomputeLaunches(entry, {});
+    }
   }
 };
 } // namespace

@@ -15,6 +15,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "passes/Passes.h"
 #include "passes/kernel/BufferLives.h"
+#include "passes/kernel/LaunchOrder.h"
 #include "passes/lowering/entry/SizeChecks.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -333,10 +334,27 @@ static LogicalResult checkWorkspace(kernel::EntryOp entry, ArrayRef<Buffer> buff
                                     << live << " of them are in use at once by " << nodes;
 }
 
+/// Where a workspace of static size is larger than allowed, puts the launches in a better order and computes values again until it is not.
+static void fitWorkspace(kernel::EntryOp entry, int64_t most) {
+  auto fits = [&] {
+    std::vector<Buffer> buffers = collectBuffers(entry.getBody().front());
+    std::vector<PackedBuffer> packed(buffers.begin(), buffers.end());
+    return llvm::any_of(packed, [](const PackedBuffer &buffer) { return buffer.bytes < 0; }) || packBuffers(packed) <= most;
+  };
+  // Whether an output can be an input's own buffer depends on the order that the user has seen.
+  if (most < 0 || entry->getParentOfType<ModuleOp>()->hasAttr(nn::askedInPlaceAttrName) || fits())
+    return;
+  orderLaunches(entry);
+  // Rather a run that takes twice as long than none.
+  if (!fits())
+    recomputeLaunches(entry, {most, 1, false});
+}
+
 static LogicalResult planEntry(kernel::EntryOp entry, int64_t most) {
   Block &block = entry.getBody().front();
   if (failed(checkStaticSizes(block)))
     return failure();
+  fitWorkspace(entry, most);
   BlockArgument workspace;
   for (BlockArgument argument : block.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());

@@ -107,7 +107,7 @@ static cl::opt<std::string> weightsType("weights-type",
 static cl::opt<bool> flushSubnormals("flush-subnormals",
     cl::desc("Let kernels take subnormal numbers for zero, on CPUs that have a mode for it; recorded in the library"), cl::sub(codeCommands));
 static cl::opt<std::string> memory("memory",
-    cl::desc("What comes first: fastest (default), or smallest, which runs kernels in the order that needs least memory and does without forms that need more"),
+    cl::desc("What comes first: fastest (default), or smallest: kernels in the order that needs least memory, cheap values computed again"),
                                    cl::value_desc("GOAL"), cl::init("fastest"), cl::sub(compilingCommands));
 static cl::opt<std::string> maxWorkspace("max-workspace",
     cl::desc("Bytes of the workspace, such as 65536, 64K or 2M, beyond which the compile is an error that names the operations that need most"),

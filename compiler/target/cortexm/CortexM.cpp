@@ -16,13 +16,15 @@ struct Core {
   unsigned vectorBits, registers;
   int64_t l1, l2;
   SmallVector<StringRef, 2> features = {};
+  /// Whether instructions multiply pairs of words.
+  bool multipliesPairs = false;
 };
 } // namespace
 
 static const Core cores[] = {
     {"cortex-m0plus", "thumbv6m-unknown-none-eabi", 32, 16, 16 << 10, 64 << 10},
-    {"cortex-m4", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10},
-    {"cortex-m7", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10},
+    {"cortex-m4", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10, {}, true},
+    {"cortex-m7", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10, {}, true},
     {"cortex-m55", "thumbv8.1m.main-unknown-none-eabihf", 128, 8, 16 << 10, 64 << 10, {"mve.fp"}},
 };
 
@@ -32,7 +34,10 @@ kernel::TargetAttr describeCortexM(MLIRContext *context, StringRef name) {
   if (core.vectorBits > 32) {
     // MVE adds up products of bytes that are both signed.
     steps.insert(steps.begin(), makeSignedByteStep(context, core.vectorBits));
+    steps.push_back(makeRowStep(context, /*hasVectors=*/true));
     llvm::append_range(steps, makeSingleSumSteps(context));
+  } else if (core.multipliesPairs) {
+    steps.insert(steps.begin(), makeRowStep(context, /*hasVectors=*/false));
   }
   // Flash answers as fast as it ever does: what is asked for ahead of its use has nowhere to wait.
   auto tuning = kernel::TuningAttr::get(context, {{kernel::Tuned::MostComingBlocks, 0}});

@@ -2,8 +2,8 @@
 //
 // Sums of i32 over bytes or of f32 over bf16, by the target's step for them. Constant weights are stored in panels
 //   [column / NR, k / D, column % NR, k % D], NR = the tile's columns, D = the step's products for each sum
-// so that a step reads the elements of each of its columns side by side. A right side that the caller has packed lies so, too; it may have any number of
-// rows, the last of which are beside zeros.
+// so that a step reads the elements of each of its columns side by side; a step of several rows reads [column, k]. A right side that the caller has packed
+// lies in the former order; it may have any number of rows, the last of which are beside zeros.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
@@ -46,8 +46,9 @@ static std::string findFault(GroupOp group, MatmulOp op) {
 static kernel::StepAttr findStep(MatmulOp op, kernel::TargetAttr target) {
   Type lhs = op.getLhs().getType().getElementType(), rhs = op.getRhs().getType().getElementType();
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
-  int64_t products = shape.size() == 2 ? shape[0] : 0;
-  return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType(), getConstantDim(countRows(op)), products), op.getRhs(), 0);
+  int64_t products = shape.size() == 2 ? shape[0] : 0, columns = shape.size() == 2 ? shape[1] : 0;
+  SumShape sums{getConstantDim(countRows(op)), products, products, columns};
+  return chooseBoundedStep(kiln::findStep(target, lhs, rhs, op.getType().getElementType(), sums), op.getRhs(), 0);
 }
 
 /// Steps of one row, and panels that depend on no size. Nor is it known how far apart rows lie.
@@ -150,6 +151,9 @@ FailureOr<LaunchInfo> lowerGemmSteps(KernelBuilder &k, Operation *anchor) {
   int64_t together = step.getDepth(), depth = op.getRhs().getType().getShape()[0];
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
   return lowerContraction(k, makeProduct(k, op, step, together, [&](const PackedColumns &packed) {
+    if (isRowStep(step))
+      return kernel::PackAttr::get(k.context(), {packed.panels, packed.width, depth},
+                                   AffineMap::get(3, 0, {dim(2), dim(0) * packed.width + dim(1)}, k.context()));
     AffineMap map = AffineMap::get(4, 0, {dim(1) * together + dim(3), dim(0) * packed.width + dim(2)}, k.context());
     return kernel::PackAttr::get(k.context(), {packed.panels, depth / together, packed.width, together}, map);
   }));

@@ -14,6 +14,7 @@
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/PairedRows.h"
 #include "passes/lowering/contraction/TileSteps.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/Places.h"
@@ -222,10 +223,9 @@ void ContractionEmitter::planChunks() {
   depth = isStatic ? std::max<int64_t>(depth, 1) : 512;
   int64_t width = c.tile.columns(), bytes = elementBytes(cast<MemRefType>(c.rhs.getType()).getElementType()) * countProducts(c);
   int64_t panelBytes = depth * width * bytes;
-  // The rest of the second-level cache is for the rows. One block of rows reuses nothing: a panel a task.
-  int64_t panels = std::max<int64_t>(1, plan.getChunk() / panelBytes);
-  if (rowDims.size() == 1 && getConstantDim(countBlocks()) == 1)
-    panels = std::max<int64_t>(1, plan.getPiece() / panelBytes);
+  // The rest of the second-level cache is for the rows. One block of rows reuses nothing, unless each task puts its rows side by side: a panel a task.
+  bool isOne = rowDims.size() == 1 && getConstantDim(countBlocks()) == 1 && !(c.instruction && isRowStep(c.instruction));
+  int64_t panels = std::max<int64_t>(1, (isOne ? plan.getPiece() : plan.getChunk()) / panelBytes);
   if (c.rowEpilogue)
     panels = std::numeric_limits<int32_t>::max();
   if (auto columns = getConstantDim(c.columns)) {

@@ -79,6 +79,10 @@ llvm::SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c);
 /// The contraction's row index for places in merged dimensions.
 IndexExprs expandRows(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, llvm::ArrayRef<mlir::AffineExpr> rows);
 LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<mlir::AffineExpr> tasks);
+/// What the epilogue of `result` computes at the index `at` whatever the dims `varying` are; with constants that are only spread, on request: stores of bytes
+/// may change any number, as far as C++ knows, so that these would be loaded again behind each.
+llvm::SmallVector<mlir::Value> findSharedValues(KernelBuilder &k, mlir::Value result, const IndexExprs &at, llvm::ArrayRef<mlir::AffineExpr> varying,
+                                                bool withConstants);
 /// What the epilogue of a product of integers computes for each column, whatever the row: the part of a zero point that only run time knows, say.
 llvm::SmallVector<mlir::Value> findColumnValues(KernelBuilder &k, const Contraction &c);
 /// Products that a step adds to each sum.

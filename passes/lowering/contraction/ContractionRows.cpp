@@ -6,6 +6,7 @@
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/groups/Places.h"
 
 using namespace mlir;
@@ -61,6 +62,35 @@ static bool isComputed(Value value) {
   return isa_and_nonnull<ScalarBody>(value.getDefiningOp());
 }
 
+/// Whether a value is a constant that is spread.
+static bool isSpread(KernelBuilder &k, Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastToOp>();
+  auto argument = broadcast ? dyn_cast<BlockArgument>(broadcast.getInput()) : BlockArgument();
+  return argument && k.group().isConstantInput(argument.getArgNumber());
+}
+
+SmallVector<Value> findSharedValues(KernelBuilder &k, Value result, const IndexExprs &at, ArrayRef<AffineExpr> varying, bool withConstants) {
+  llvm::SetVector<Value> found;
+  llvm::DenseSet<Value> behind{result};
+  for (Operation &op : k.group().getBody().front().without_terminator()) {
+    if (llvm::none_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
+      continue;
+    behind.insert(op.result_begin(), op.result_end());
+    for (Value operand : op.getOperands()) {
+      if (behind.contains(operand) || !(isComputed(operand) || (withConstants && isSpread(k, operand))))
+        continue;
+      llvm::SetVector<AffineExpr> offsets;
+      k.collectOffsets(operand, at, offsets);
+      auto varies = [&](AffineExpr offset) {
+        return llvm::any_of(varying, [&](AffineExpr dim) { return offset.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition()); });
+      };
+      if (llvm::none_of(offsets, varies))
+        found.insert(operand);
+    }
+  }
+  return found.takeVector();
+}
+
 SmallVector<Value> findColumnValues(KernelBuilder &k, const Contraction &c) {
   if (!c.instruction || c.rowEpilogue)
     return {};
@@ -69,26 +99,9 @@ SmallVector<Value> findColumnValues(KernelBuilder &k, const Contraction &c) {
     batch.push_back(k.placeholder());
   for (size_t i = 0; i < c.rows.size(); ++i)
     rows.push_back(k.placeholder());
-  IndexExprs at = c.resultAt(batch, rows, k.placeholder());
-  auto dependsOn = [](AffineExpr offset, ArrayRef<AffineExpr> dims) {
-    return llvm::any_of(dims, [&](AffineExpr dim) { return offset.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition()); });
-  };
-  llvm::SetVector<Value> found;
-  llvm::DenseSet<Value> behind{c.result};
-  for (Operation &op : k.group().getBody().front().without_terminator()) {
-    if (llvm::none_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
-      continue;
-    behind.insert(op.result_begin(), op.result_end());
-    for (Value operand : op.getOperands()) {
-      if (behind.contains(operand) || !isComputed(operand))
-        continue;
-      llvm::SetVector<AffineExpr> offsets;
-      k.collectOffsets(operand, at, offsets);
-      if (llvm::none_of(offsets, [&](AffineExpr offset) { return dependsOn(offset, batch) || dependsOn(offset, rows); }))
-        found.insert(operand);
-    }
-  }
-  return found.takeVector();
+  IndexExprs at = c.resultAt(batch, rows, k.placeholder()), varying(batch);
+  varying.append(rows);
+  return findSharedValues(k, c.result, at, varying, isRowStep(c.instruction));
 }
 
 int64_t countProducts(const Contraction &c) { return c.depth ? c.depth : c.instruction ? c.instruction.getDepth() : 1; }

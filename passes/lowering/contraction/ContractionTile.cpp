@@ -7,7 +7,7 @@
 // Where instructions multiply by a lane (`left_lanes` of #kernel.tuning), what L steps take of each row is loaded as one vector.
 //
 // A step of two rows has both rows' sums of two columns in a vector; they are separated when the reduction is done. A step of one lane has a sum to itself;
-// the sums of neighbouring columns are joined then.
+// the sums of neighbouring columns are joined then. A step of several rows that lie side by side has the whole reduction in a function.
 //
 // A single row has too few accumulators to keep the loads busy: its reduction runs as several streams that are added at the end.
 //
@@ -331,7 +331,22 @@ SmallVector<Value> TileEmitter::addRest(ValueRange sums, AffineExpr rhsBase, siz
   });
 }
 
+SmallVector<Value> TileEmitter::sumRows(size_t rows, AffineExpr rhsBase, Panel panel) const {
+  OpBuilder &b = k.builder();
+  int64_t height = static_cast<int64_t>(rows), columns = panel.vectors * panel.lanes;
+  Value sums = k.array("sums", element, height * columns);
+  kernel::RuntimeCallOp::create(b, k.loc(), b.getStringAttr("kiln::" + instruction.getFunction()),
+                                {sums, lhs, k.emitConstant(height), rhs, k.emit(rhsBase), k.emitConstant(stepsOfRows)}, b.getArrayAttr({}));
+  AffineExpr lane = k.index(k.emitConstant(0));
+  Values loaded;
+  for (int64_t at = 0; at < height * columns; at += panel.lanes)
+    loaded.push_back(k.loadBuffer(sums, element, lane + at, Lanes{cast<AffineDimExpr>(lane).getPosition(), panel.lanes}));
+  return loaded;
+}
+
 void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsBase, Panel panel, Store store) const {
+  if (stepsOfRows)
+    return storeSums(sumRows(rowOffsets.size(), rhsBase, panel), panel, store);
   lhsBase = k.index(k.emit(lhsBase));
   rhsBase = k.index(k.emit(rhsBase));
   unsigned count = static_cast<unsigned>(k.group().getPlan()->getStreams());

@@ -82,6 +82,8 @@ struct TileEmitter {
   /// Whether the left side has what a step of two rows takes side by side (PairedRows.h). The offset of either row is then that of the pair.
   bool leftInPairs = false;
   std::optional<RestOfRows> rest = std::nullopt;
+  /// The steps of a sum where the left side has all rows of the tile side by side, for a step that multiplies them all: a call is the reduction. 0: loops.
+  int64_t stepsOfRows = 0;
 
   using Store = llvm::function_ref<void(unsigned row, unsigned column, mlir::Value value, unsigned lanes)>;
   /// Gives out the pieces of finished sums, one vector after the other, for each row.
@@ -116,6 +118,8 @@ private:
   Values joinSums(mlir::ValueRange sums, Panel panel) const;
   /// Sums as storeSums takes them.
   Values separateRows(mlir::ValueRange sums, size_t rows, Panel panel) const;
+  /// The sums of rows that lie side by side.
+  Values sumRows(size_t rows, mlir::AffineExpr rhsBase, Panel panel) const;
   /// The elements that a step takes of its rows, one row behind the other.
   mlir::Value loadLeft(mlir::AffineExpr left, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, size_t first, mlir::AffineExpr lane, Panel panel) const;
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;

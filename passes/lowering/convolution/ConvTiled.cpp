@@ -58,7 +58,10 @@ static unsigned stepDimension(ConvOp conv) {
 /// The target's step for such elements; null when it has none.
 static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
   Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType();
-  kernel::StepAttr step = kiln::findStep(target, input, weight, conv.getType().getElementType(), countPixels(conv), countTogetherInLine(conv));
+  auto shape = cast<RankedTensorType>(conv.getWeight().getType());
+  int64_t columns = shape.getDimSize(0) / conv.getGroups(), length = shape.getDimSize(0) ? shape.getNumElements() / shape.getDimSize(0) : 0;
+  SumShape sums{countPixels(conv), countTogetherInLine(conv), length, columns};
+  kernel::StepAttr step = kiln::findStep(target, input, weight, conv.getType().getElementType(), sums);
   return chooseBoundedStep(step, conv.getWeight(), stepDimension(conv));
 }
 
@@ -158,6 +161,19 @@ static void orderTiles(const TileRun &run, const ConvShape &shape, int64_t width
   source[1] = channel + next();
 }
 
+/// The order for steps of rows side by side: [column, kernel..., channel].
+static void orderColumns(const ConvShape &shape, int64_t width, AffineExpr out, function_ref<AffineExpr()> next, SmallVector<int64_t> &order,
+                         IndexExprs &source) {
+  order.push_back(width);
+  source[0] = out + next();
+  for (int64_t size : shape.kernel) {
+    order.push_back(size);
+    source.push_back(next());
+  }
+  order.push_back(shape.inPerGroup);
+  source[1] = next();
+}
+
 /// A step of several products takes the bytes of its channels side by side, for one column after the other.
 static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape) {
   PackedColumns packed(shape.outPerGroup, c.tile);
@@ -174,7 +190,9 @@ static void packWeight(KernelBuilder &k, Contraction &c, const ConvShape &shape)
   order.push_back(packed.panels);
   out = out + next() * packed.width;
   IndexExprs source(2);
-  if (c.depth) {
+  if (c.instruction && isRowStep(c.instruction)) {
+    orderColumns(shape, packed.width, out, next, order, source);
+  } else if (c.depth) {
     orderTiles(TileRun(c.instruction, shape, c.depth), shape, packed.width, out, next, order, source);
   } else if (together > shape.inPerGroup && shape.inPerGroup > 0) {
     // [kernel..., kw / taps, column, kw % taps, channel]

@@ -123,10 +123,24 @@ kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type re
   return step && step.getDepth() > 1 && !step.getFunction().empty() ? step : kernel::StepAttr();
 }
 
-kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result, std::optional<int64_t> rows, int64_t products) {
+bool isRowStep(kernel::StepAttr step) { return step.getRows() == 4 && step.getFunction().starts_with("rows_"); }
+
+/// Whether enough columns share rows that are put side by side, and the stack has room for these.
+static bool fitsRowStep(kernel::TargetAttr target, kernel::StepAttr step, const SumShape &sums) {
+  constexpr int64_t fewestColumns = 8, mostOfCache = 3;
+  // Bytes become words.
+  int64_t bytes = step.getRows() * sums.length * 2;
+  bool hasLanes = step.getLanes() <= nn::lanesOf(target, step.getSum());
+  return hasLanes && sums.columns >= fewestColumns && bytes <= target.getL1() / mostOfCache;
+}
+
+kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result, const SumShape &sums) {
+  auto fits = [&](kernel::StepAttr step) {
+    bool isForSeveral = isPairStep(step) || (isRowStep(step) && fitsRowStep(target, step, sums));
+    return isSingleStep(step) || (isForSeveral && sums.rows.value_or(2) > 1);
+  };
   for (kernel::StepAttr step : target.getSteps())
-    if ((isSingleStep(step) || (isPairStep(step) && rows.value_or(2) > 1)) && step.takes(lhs, rhs, nn::computeType(result)) && products > 0 &&
-        products % step.getDepth() == 0)
+    if (fits(step) && step.takes(lhs, rhs, nn::computeType(result)) && sums.together > 0 && sums.together % step.getDepth() == 0)
       return step;
   return findStep(target, lhs, rhs, result);
 }
@@ -135,7 +149,7 @@ kernel::StepAttr findStep(kernel::TargetAttr target, StringRef function, Type lh
   SmallVector<kernel::StepAttr> steps(target.getSteps());
   steps.append({makePortableStep(target, false), makePortableStep(target, true)});
   for (kernel::StepAttr step : steps) {
-    if (function.empty() || (step.getRows() != 1 && !isPairStep(step)) || !step.takes(lhs, rhs, nn::computeType(result)))
+    if (function.empty() || (step.getRows() != 1 && !isPairStep(step) && !isRowStep(step)) || !step.takes(lhs, rhs, nn::computeType(result)))
       continue;
     for (kernel::StepAttr form : {step, getBoundedForm(step)})
       if (form && form.getFunction() == function)
@@ -173,8 +187,8 @@ std::string findStepFaultOf(kernel::TargetAttr target, kernel::PlanAttr plan, Ty
 std::string describeStep(kernel::StepAttr step) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << (isPairStep(step) ? "pairs of rows, " : "") << step.getDepth() << " products of " << step.getLhs() << " and " << step.getRhs()
-         << " for each sum, by " << step.getFunction();
+  stream << (isPairStep(step) ? "pairs of rows, " : "") << (isRowStep(step) ? "rows side by side, " : "") << step.getDepth() << " products of "
+         << step.getLhs() << " and " << step.getRhs() << " for each sum, by " << step.getFunction();
   return text;
 }
 
@@ -213,12 +227,19 @@ static TileShape chooseSingleTile(kernel::TargetAttr target, std::optional<int64
   return {height, vectors, lanes};
 }
 
+/// The tile of a step of rows side by side. Instructions of vectors have their sums in even registers, of which there are six for three rows and two columns.
+static TileShape chooseRowTile(kernel::StepAttr step, std::optional<int64_t> rows) {
+  int64_t height = step.getLanes() > 1 ? step.getRows() - 1 : step.getRows();
+  return {static_cast<unsigned>(std::min(height, rows.value_or(height))), 1, static_cast<unsigned>(step.getLanes())};
+}
+
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
                             std::optional<int64_t> rowStride) {
   TileShape tile = isPairStep(step)     ? choosePairTile(target, step, rows, columns)
+                   : isRowStep(step)    ? chooseRowTile(step, rows)
                    : isSingleStep(step) ? chooseSingleTile(target, rows, columns)
                                         : chooseTile(target, step, rows, columns, rowStride);
-  if (!isSingleStep(step))
+  if (!isSingleStep(step) && !isRowStep(step))
     tile.lanes = std::max(tile.lanes, fewestLanes);
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);

@@ -36,8 +36,18 @@ bool isWeightElement(mlir::Type element);
 /// The step that multiplies several such elements for each sum, which has the type that the result is computed in. Null: the target has none.
 kernel::StepAttr findStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result);
 
-/// The same for sums of so many products in so many rows (nullopt: known at run time only): one of two rows, if the target has such a step and it fits.
-kernel::StepAttr findStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result, std::optional<int64_t> rows, int64_t products);
+/// What a step is chosen for: sums of `length` products, of which so many `together` lie side by side in the left side, in so many rows (nullopt: known at run
+/// time only) and columns.
+struct SumShape {
+  std::optional<int64_t> rows;
+  int64_t together, length, columns;
+};
+
+/// The same for such sums: one of several rows, if the target has such a step and it fits.
+kernel::StepAttr findStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result, const SumShape &sums);
+
+/// Whether a step multiplies up to four rows, which tasks put side by side: one of kiln/rows.h.
+bool isRowStep(kernel::StepAttr step);
 
 /// The step of that name for such elements: one of the target's, or the one that is written for any CPU. Null: there is none.
 kernel::StepAttr findStep(kernel::TargetAttr target, llvm::StringRef function, mlir::Type lhs, mlir::Type rhs, mlir::Type result);

@@ -18,6 +18,7 @@ KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
 KILN_KERNEL(ConvTileSteps);
 KILN_KERNEL(DepthwiseBytes);
+KILN_KERNEL(DepthwiseRows);
 KILN_KERNEL(GemmSteps);
 KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmGathered);
@@ -76,6 +77,7 @@ std::string findGemmStepFault(nn::GroupOp group, mlir::Operation *anchor, kernel
 std::string findConvStepFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findPackedBytesFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findDepthwiseBytesFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findDepthwiseRowsFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findAttentionFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findDepthwiseFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findSoftmaxFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);

@@ -203,7 +203,7 @@ double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
   // A step of several products takes as long as a plain one: else the target would not list it.
   mlir::Type stored = conv.stored ? conv.stored : conv.element;
   int64_t pixels = conv.images * conv.height * conv.width;
-  kernel::StepAttr step = findStep(target, stored, stored, conv.element, pixels, conv.in);
+  kernel::StepAttr step = findStep(target, stored, stored, conv.element, {pixels, conv.in, conv.in, conv.out});
   int64_t together = step && conv.in % step.getDepth() == 0 ? step.getDepth() : 1;
   // The units of steps of several rows multiply that many times as many elements as those of vectors.
   kernel::StepAttr tiles = findTileStep(target, stored, stored, conv.element);

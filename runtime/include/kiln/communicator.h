@@ -70,9 +70,17 @@ struct kiln_communicator {
   kiln_status (*exchange)(void *user, int32_t to, const void *sent, int64_t sent_bytes, int32_t from, void *received, int64_t received_bytes);
 };
 
+/* The weights of one rank of a sharded model, NAME_info.rank_weights, for kiln_weights_map(). */
+typedef struct kiln_rank_weights {
+  const char *file;  /* its name */
+  int64_t size;      /* bytes */
+  uint64_t checksum; /* kiln_checksum() of it */
+} kiln_rank_weights;
+
 KILN_STATIC_ASSERT(sizeof(kiln_reduction) == 4, "kiln_reduction is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_ranks) == 8 + sizeof(void *), "kiln_ranks changed");
 KILN_STATIC_ASSERT(sizeof(kiln_communicator) == 24 + 10 * sizeof(void *), "kiln_communicator changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_rank_weights) == 24, "kiln_rank_weights changed");
 
 #ifdef __cplusplus
 }

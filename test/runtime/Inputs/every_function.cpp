@@ -1,5 +1,6 @@
 // Uses every function of the kernel headers, as scalar and in the widths that kernels use.
 #include "kiln/decimal.h"
+#include "kiln/depthwise.h"
 #include "kiln/dot.h"
 #include "kiln/fourier.h"
 #include "kiln/half.h"
@@ -7,6 +8,7 @@
 #include "kiln/math.h"
 #include "kiln/partial.h"
 #include "kiln/random.h"
+#include "kiln/rows.h"
 #include "kiln/strings.h"
 #include "kiln/tokens.h"
 
@@ -67,6 +69,16 @@ void dots(const int8_t *bytes, int32_t *sums) {
   auto eight = load<vec<int8_t, 8>>(bytes);
   auto sixteen = load<vec<int8_t, 16>>(bytes);
   sums[0] = dot_s8s8_eights<1>(eight, eight, dot_s8s8_sixteens<1>(sixteen, sixteen, sums[0]));
+  alignas(16) int32_t rows[64];
+  for (int row = 0; row < 4; ++row)
+    rows_u8s8_take(rows, 0, 4, row, reinterpret_cast<const uint8_t *>(bytes), row, 5);
+  rows_u8s8(sums, rows, 4, bytes, 0, 5);
+  for (int row = 0; row < 3; ++row)
+    rows_s8s8_take(rows, 0, 3, row, bytes, row, 3);
+  rows_s8s8(sums, rows, 3, bytes, 0, 3);
+  depthwise_u8s8_widen(rows, bytes, 0, 9);
+  depthwise_u8s8(sums, rows, bytes, 0, 3, 3, 12, 4);
+  depthwise_s8s8(sums, bytes, 0, bytes, 0, 3, 3, 24, 8);
 }
 
 template <typename T> static void integersOf(T *p, const float *f) {
