@@ -150,6 +150,9 @@ static std::string architectureOfArm(kernel::TargetAttr target) {
   return makeCompilerOption(isNamed ? "-mcpu=" : "-march=", text);
 }
 
+/// What Clang's driver calls the draft of an extension, whose version it wants to see: zvqdotq0p0. Empty: the feature is no draft.
+static std::string nameDraft(StringRef feature) { return feature.consume_front("experimental-") ? feature.str() + "0p0" : ""; }
+
 /// The letters of a RISC-V architecture, then its longer names: rv64imafdcv_zvl256b.
 static std::string architectureOfRiscV(kernel::TargetAttr target) {
   std::string letters = parseTriple(target).isArch64Bit() ? "rv64i" : "rv32i", names;
@@ -159,7 +162,7 @@ static std::string architectureOfRiscV(kernel::TargetAttr target) {
       letters += letter;
   for (const std::string &feature : features)
     if (feature.size() > 1)
-      names += "_" + feature;
+      names += "_" + (nameDraft(feature).empty() ? feature : nameDraft(feature));
   return makeCompilerOption("-march=", letters + names);
 }
 
@@ -170,6 +173,13 @@ static StringRef bindingOfRiscV(kernel::TargetAttr target) {
   if (parseTriple(target).isArch64Bit())
     return "lp64d";
   return hasDouble ? "ilp32d" : hasFloat ? "ilp32f" : "ilp32";
+}
+
+static std::vector<std::string> flagsOfRiscV(kernel::TargetAttr target) {
+  std::vector<std::string> flags = {architectureOfRiscV(target), "-mabi=" + bindingOfRiscV(target).str()};
+  if (llvm::any_of(riscVFeatures(target), [](const std::string &feature) { return !nameDraft(feature).empty(); }))
+    flags.push_back("-menable-experimental-extensions");
+  return flags;
 }
 
 /// cortex-m7+nofp.dp: what the named CPU may have and the target does not. The unit for doubles of the Cortex-M7 is an option of its makers.
@@ -209,7 +219,7 @@ static std::vector<std::string> machineFlags(kernel::TargetAttr target, const ll
   if (triple.getArch() == llvm::Triple::aarch64)
     return {architectureOfArm(target), "-mno-outline-atomics"};
   if (triple.isRISCV())
-    return {architectureOfRiscV(target), "-mabi=" + bindingOfRiscV(target).str()};
+    return flagsOfRiscV(target);
   if (isArm32(triple))
     return flagsOfArm(target, triple);
   std::vector<std::string> flags;
