@@ -150,6 +150,22 @@ static std::string architectureOfArm(kernel::TargetAttr target) {
   return makeCompilerOption(isNamed ? "-mcpu=" : "-march=", text);
 }
 
+/// The CPU that code for any CPU of 64-bit Arm is scheduled for. LLVM's choice is one that runs instructions in order: it loads early, and tiles that fill the
+/// registers spill.
+static StringRef tuneOfArm(kernel::TargetAttr target) {
+  if (!target.getCpu().empty() && target.getCpu() != "generic")
+    return "";
+  return llvm::is_contained(instructionSets(target), "i8mm") ? "neoverse-v1" : "neoverse-n1";
+}
+
+static std::vector<std::string> flagsOfArm64(kernel::TargetAttr target) {
+  // Without the option, GCC's atomic operations are calls of functions of its own library.
+  std::vector<std::string> flags = {architectureOfArm(target), "-mno-outline-atomics"};
+  if (StringRef cpu = tuneOfArm(target); !cpu.empty())
+    flags.push_back("-mtune=" + cpu.str());
+  return flags;
+}
+
 /// What Clang's driver calls the draft of an extension, whose version it wants to see: zvqdotq0p0. Empty: the feature is no draft.
 static std::string nameDraft(StringRef feature) { return feature.consume_front("experimental-") ? feature.str() + "0p0" : ""; }
 
@@ -215,9 +231,8 @@ static std::vector<std::string> machineFlags(kernel::TargetAttr target, const ll
   // The portable target's text is for any CPU, so its build file names none.
   if (target.getCpu().empty() && instructionSets(target).empty() && !triple.isWasm())
     return {};
-  // Without the option, GCC's atomic operations are calls of functions of its own library.
   if (triple.getArch() == llvm::Triple::aarch64)
-    return {architectureOfArm(target), "-mno-outline-atomics"};
+    return flagsOfArm64(target);
   if (triple.isRISCV())
     return flagsOfRiscV(target);
   if (isArm32(triple))
@@ -325,6 +340,8 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
     return arguments;
   if (!target.getCpu().empty())
     arguments.insert(arguments.end(), {"-target-cpu", makeCompilerOption("", target.getCpu())});
+  if (StringRef cpu = tuneOfArm(target); triple.getArch() == llvm::Triple::aarch64 && !cpu.empty())
+    arguments.insert(arguments.end(), {"-tune-cpu", cpu.str()});
   llvm::append_range(arguments, describeMachine(target));
   return arguments;
 }

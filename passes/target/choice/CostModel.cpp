@@ -55,7 +55,8 @@ TileShape chooseTile(kernel::TargetAttr target, kernel::StepAttr step, std::opti
   unsigned lanes = chooseLanes(step, columns);
   auto shape = [&](int64_t height, int64_t width) { return TileShape{static_cast<unsigned>(height), static_cast<unsigned>(width), lanes}; };
   bool inSet = sharesSet(target, step, rowStride);
-  int64_t setRows = target.tuned(Tuned::SetRows), many = RegisterBudget::vectorsOfMany;
+  std::optional<int64_t> columnVectors = columns && *columns > 0 ? std::optional(llvm::divideCeilSigned(*columns, lanes)) : std::nullopt;
+  int64_t setRows = target.tuned(Tuned::SetRows), many = budget.vectorsOfTall(columnVectors);
   TileShape tile = shape(budget.rowsOf(many), many);
   // Lower tiles than that one are worth it where they are wider.
   auto isWider = [&](int64_t height) { return budget.vectorsOf(height) > many; };

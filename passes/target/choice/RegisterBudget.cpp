@@ -41,10 +41,12 @@ RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step)
       left *= split.left;
       right *= split.right;
     }
-  // Each row has a register of its own, and no element needs one to be broadcast to. Compilers load the right side of as many steps as there are lanes.
+  // Each row has a register of its own, and no element needs one to be broadcast to. Compilers load the next step's right side while the last vector of one
+  // is still in use.
   if (multipliesByLanes(target, step)) {
     std::swap(left, leftOfRow);
-    right *= step.getLanes();
+    leftSteps = step.getLanes();
+    --all;
   }
 }
 
@@ -60,6 +62,22 @@ int64_t RegisterBudget::vectorsOf(int64_t rows) const {
 int64_t RegisterBudget::vectorsBesideLeft(int64_t rows) const {
   int64_t steps = llvm::divideCeil(rows, stepRows);
   return std::max<int64_t>(1, (all - steps * left) / (steps * sums + right));
+}
+
+int64_t RegisterBudget::vectorsOfTall(std::optional<int64_t> columnVectors) const {
+  int64_t best = vectorsOfMany;
+  if (!leftOfRow)
+    return best;
+  // Each panel loads the left side anew, each block of rows the right one. Without an end, panels are whole.
+  auto loads = [&](int64_t vectors) {
+    double panels = columnVectors ? static_cast<double>(llvm::divideCeil(*columnVectors, vectors)) / static_cast<double>(*columnVectors)
+                                  : 1.0 / static_cast<double>(vectors);
+    return panels * static_cast<double>(leftOfRow) + static_cast<double>(leftSteps * right) / static_cast<double>(rowsOf(vectors));
+  };
+  for (int64_t vectors = best + 1; rowsOf(vectors) >= vectors; ++vectors)
+    if (loads(vectors) < loads(best))
+      best = vectors;
+  return best;
 }
 
 int64_t RegisterBudget::narrowRows() const { return leftOfRow ? rowsOf(1) : vectorsOfMany * rowsOf(vectorsOfMany); }

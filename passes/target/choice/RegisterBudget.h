@@ -9,6 +9,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "llvm/ADT/SmallVector.h"
+#include <optional>
 
 namespace kiln {
 
@@ -31,6 +32,9 @@ public:
   /// The tile for many rows is this wide: the narrowest one, and so the highest, whose loads (a row of vectors, and an element for each row) are fewer than
   /// its multiplications. High tiles read the right side least often.
   static constexpr int64_t vectorsOfMany = 2;
+  /// The same where each row has a register of its own, so that high tiles are no wider than others of as many sums: the width with the fewest loads for
+  /// each row and vector of so many columns.
+  int64_t vectorsOfTall(std::optional<int64_t> columnVectors) const;
   /// Fewer sums than this leave the units waiting: two multiplications begin in each cycle and take four or five.
   static constexpr int64_t fewestSums = 8;
   /// Rows of a tile of one vector with as many sums as that one, or as many as fit where each row has a register of its own.
@@ -42,8 +46,8 @@ public:
 private:
   /// In registers: all of them, and what a step has of sums and of either side.
   int64_t all, sums, left, right;
-  /// The same of the left side for each row of the tile.
-  int64_t leftOfRow = 0;
+  /// The same of the left side for each row of the tile, and the steps that one vector of it serves.
+  int64_t leftOfRow = 0, leftSteps = 1;
   int64_t stepRows;
 };
 
