@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionTile.h"
+#include "passes/lowering/builder/StatementOrder.h"
 #include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -244,7 +245,7 @@ SmallVector<Value> TileEmitter::sumLanes(const ReductionLoop &loop, int64_t toge
       for (auto [r, vector] : llvm::enumerate(lefts)) {
         Value a = pickLeft(vector, j, panel);
         for (unsigned v = 0; v < panel.vectors; ++v)
-          next[r * panel.vectors + v] = multiplyAdd(a, row[v], next[r * panel.vectors + v]);
+          next[r * panel.vectors + v] = writeHere(k, multiplyAdd(a, row[v], next[r * panel.vectors + v]));
       }
     }
     return next;

@@ -13,6 +13,7 @@
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/builder/StatementOrder.h"
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
@@ -154,7 +155,7 @@ void DepthwiseBytes::addColumn(ArrayRef<AffineExpr> line, AffineExpr x, int64_t 
     Value quads = kernel::QuadsOp::create(k.builder(), k.loc(), pixels[0].getType(), pixels[0], pixels[1], pixels[2], pixels[3], part);
     for (auto [pixel, column] : taps) {
       Value &sum = sums[pixel * parts + part];
-      sum = kernel::StepOp::create(k.builder(), k.loc(), sum.getType(), step.getFunction(), quads, loadWeight(column, set, part, block), sum);
+      sum = writeHere(k, kernel::StepOp::create(k.builder(), k.loc(), sum.getType(), step.getFunction(), quads, loadWeight(column, set, part, block), sum));
     }
   }
 }
