@@ -150,19 +150,18 @@ static std::string architectureOfArm(kernel::TargetAttr target) {
   return makeCompilerOption(isNamed ? "-mcpu=" : "-march=", text);
 }
 
-/// The CPU that code for any CPU of 64-bit Arm is scheduled for. LLVM's choice is one that runs instructions in order: it loads early, and tiles that fill the
-/// registers spill.
-static StringRef tuneOfArm(kernel::TargetAttr target) {
-  if (!target.getCpu().empty() && target.getCpu() != "generic")
-    return "";
-  return llvm::is_contained(instructionSets(target), "i8mm") ? "neoverse-v1" : "neoverse-n1";
+/// Whether code is for any CPU of 64-bit Arm. LLVM would schedule it for one that runs instructions in order: it loads early, and kernels that fill the registers
+/// spill. So it is scheduled for one that reorders; GCC 12 does not know the one for which LLVM spills least.
+static bool isForAnyArm64(kernel::TargetAttr target) {
+  return parseTriple(target).getArch() == llvm::Triple::aarch64 && (target.getCpu().empty() || target.getCpu() == "generic");
 }
+static constexpr StringLiteral reorderingCpu = "neoverse-v1", reorderingCpuOfLlvm = "apple-m1";
 
 static std::vector<std::string> flagsOfArm64(kernel::TargetAttr target) {
   // Without the option, GCC's atomic operations are calls of functions of its own library.
   std::vector<std::string> flags = {architectureOfArm(target), "-mno-outline-atomics"};
-  if (StringRef cpu = tuneOfArm(target); !cpu.empty())
-    flags.push_back("-mtune=" + cpu.str());
+  if (isForAnyArm64(target))
+    flags.push_back("-mtune=" + reorderingCpu.str());
   return flags;
 }
 
@@ -340,8 +339,8 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
     return arguments;
   if (!target.getCpu().empty())
     arguments.insert(arguments.end(), {"-target-cpu", makeCompilerOption("", target.getCpu())});
-  if (StringRef cpu = tuneOfArm(target); triple.getArch() == llvm::Triple::aarch64 && !cpu.empty())
-    arguments.insert(arguments.end(), {"-tune-cpu", cpu.str()});
+  if (isForAnyArm64(target))
+    arguments.insert(arguments.end(), {"-tune-cpu", reorderingCpuOfLlvm.str()});
   llvm::append_range(arguments, describeMachine(target));
   return arguments;
 }

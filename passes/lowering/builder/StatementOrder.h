@@ -12,19 +12,14 @@
 #define KILN_PASSES_LOWERING_BUILDER_STATEMENTORDER_H
 
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "passes/target/choice/RegisterBudget.h"
 
 namespace kiln {
-
-/// Whether kernels for the target keep the order of their sums. AVX-512 was measured without it, where instructions take operands from memory.
-inline bool keepsOrder(kernel::TargetAttr target) {
-  constexpr unsigned manyRegisters = 32, widest = 512;
-  return target.getRegisters() >= manyRegisters && target.getVectorBits() < widest;
-}
 
 /// A value that becomes a statement of its own, by that name.
 inline mlir::Value writeHere(const KernelBuilder &k, mlir::Value value, llvm::StringRef name = "sum") {
   mlir::Operation *op = value ? value.getDefiningOp() : nullptr;
-  if (op && op->getLoc() == k.loc() && keepsOrder(k.target()))
+  if (op && op->getLoc() == k.loc() && loadsOperands(k.target()))
     op->setLoc(mlir::NameLoc::get(mlir::StringAttr::get(op->getContext(), name), k.loc()));
   return value;
 }

@@ -32,6 +32,16 @@ using namespace nn;
 /// The parts in which the woven bytes of a vector leave, and the fewest bytes that are woven.
 static constexpr unsigned parts = 4, fewestBytes = 16;
 
+/// A pixel has four vectors of sums. Beside them are as many weights; or those of all columns of the window, which compilers keep where instructions take
+/// no operands from memory, and what is woven, or taken apart for products of pairs.
+static int64_t choosePixels(kernel::TargetAttr target, kernel::StepAttr step, int64_t columns) {
+  int64_t most = std::max(1u, getQuarterOfRegisters(target) / 2);
+  if (!loadsOperands(target))
+    return most;
+  int64_t others = step.getFunction().ends_with("_pairs") ? 4 * parts : 2 * parts;
+  return std::clamp<int64_t>((static_cast<int64_t>(target.getRegisters()) - columns * parts - others) / parts, 1, most);
+}
+
 KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
@@ -49,8 +59,7 @@ KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::Target
   if (linearCoefficient(getElementOffset(cast<BlockArgument>(conv.getInput()), at), shape.size() - 1) != getAffineConstantExpr(1, conv.getContext()))
     return refuse("the input's channels do not lie side by side");
   PlanNumbers numbers;
-  // A pixel has four vectors of sums; as many weights, and what is woven, are beside them.
-  numbers.pixels = std::max(1u, getQuarterOfRegisters(target) / 2);
+  numbers.pixels = choosePixels(target, step, shape.back());
   numbers.step = step.getFunction().str();
   return accept("depthwise convolution of bytes: four taps of a channel for each 32-bit sum by " + step.getFunction(), std::move(numbers));
 }

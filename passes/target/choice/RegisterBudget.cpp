@@ -21,6 +21,11 @@ struct SplitSides {
 /// that pairs are added by and the words that wait for it; tiles of six rows are no faster than of four (test/benchmark/kernels "matmul 1 196 1024 256").
 static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}, {"dot_s8u8_pairs", 3, 2}, {"dot_u8s8_bounded", 3, 2}, {"dot_s8u8_bounded", 3, 2}};
 
+bool loadsOperands(kernel::TargetAttr target) {
+  constexpr unsigned manyRegisters = 32, widest = 512;
+  return target.getRegisters() >= manyRegisters && target.getVectorBits() < widest;
+}
+
 bool multipliesByLanes(kernel::TargetAttr target, kernel::StepAttr step) {
   bool isSplit = llvm::any_of(splitSides, [&](const SplitSides &split) { return split.function == step.getFunction(); });
   // Unsigned by signed bytes are for the short sums that steps of two rows leave over.
@@ -40,6 +45,9 @@ RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step)
     if (split.function == step.getFunction()) {
       left *= split.left;
       right *= split.right;
+      // Both sides of the next step are loaded and taken apart while this one's wait.
+      if (loadsOperands(target))
+        all -= split.right;
     }
   // Each row has a register of its own, and no element needs one to be broadcast to. Compilers load the next step's right side while the last vector of one
   // is still in use.
@@ -68,11 +76,13 @@ int64_t RegisterBudget::vectorsOfTall(std::optional<int64_t> columnVectors) cons
   int64_t best = vectorsOfMany;
   if (!leftOfRow)
     return best;
-  // Each panel loads the left side anew, each block of rows the right one. Without an end, panels are whole.
+  // Each panel loads the left side anew, each block of rows the right one. Without an end, panels are whole. Neighbouring vectors of the right side are loaded
+  // in pairs, which takes three quarters of the work.
+  constexpr double single = 1, paired = 0.75;
   auto loads = [&](int64_t vectors) {
     double panels = columnVectors ? static_cast<double>(llvm::divideCeil(*columnVectors, vectors)) / static_cast<double>(*columnVectors)
                                   : 1.0 / static_cast<double>(vectors);
-    return panels * static_cast<double>(leftOfRow) + static_cast<double>(leftSteps * right) / static_cast<double>(rowsOf(vectors));
+    return panels * static_cast<double>(leftOfRow) * single + static_cast<double>(leftSteps * right) * paired / static_cast<double>(rowsOf(vectors));
   };
   for (int64_t vectors = best + 1; rowsOf(vectors) >= vectors; ++vectors)
     if (loads(vectors) < loads(best))

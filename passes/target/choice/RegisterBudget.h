@@ -16,6 +16,10 @@ namespace kiln {
 /// Whether the target's instruction of a step takes a lane of the left side's vector as it is, so that as many steps as a vector has lanes load it once.
 bool multipliesByLanes(kernel::TargetAttr target, kernel::StepAttr step);
 
+/// Whether instructions take operands from registers only, which are many: what is loaded stays there, and what a compiler keeps too much of spills. AVX-512 takes
+/// operands from memory.
+bool loadsOperands(kernel::TargetAttr target);
+
 /// The registers while a tile of a product is computed: they hold its sums, one row of the right side, and one piece of the left side that meets that row; or
 /// a vector of the left side for each row, on targets whose instructions multiply by a lane.
 class RegisterBudget {
