@@ -341,6 +341,9 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
     arguments.insert(arguments.end(), {"-target-cpu", makeCompilerOption("", target.getCpu())});
   if (isForAnyArm64(target))
     arguments.insert(arguments.end(), {"-tune-cpu", reorderingCpuOfLlvm.str()});
+  // CPUs with products of two rows by two columns take as long for a load of two vectors as for two loads, or by llvm-mca's model of Neoverse V2 for three.
+  if (isForAnyArm64(target) && llvm::is_contained(instructionSets(target), "i8mm"))
+    arguments.insert(arguments.end(), {"-target-feature", "+disable-ldp"});
   llvm::append_range(arguments, describeMachine(target));
   return arguments;
 }
