@@ -103,7 +103,7 @@ bool isRuntimeFunction(StringRef name) {
       "kiln::decimal_parse", "kiln::decimal_print", "kiln::image_decode",  "kiln::random_normal", "kiln::random_uniform",
       "kiln::string_case",   "kiln::string_concat", "kiln::string_equal",  "kiln::string_fill",   "kiln::string_filter",
       "kiln::string_find",   "kiln::string_match",  "kiln::string_order",  "kiln::string_split",
-      "kiln::token_rows",    "kiln::touch"};
+      "kiln::token_rows"};
   // Templates of the words of a node, and of whether what equals a threshold goes right.
   static constexpr StringLiteral trees[] = {"kiln::tree_ensemble<1, false>", "kiln::tree_ensemble<2, false>", "kiln::tree_ensemble<2, true>",
                                             "kiln::tree_ensemble<3, false>"};

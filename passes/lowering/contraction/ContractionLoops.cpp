@@ -9,7 +9,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionLoops.h"
-#include "dialects/kernel/Prefetching.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "passes/lowering/builder/RowLoops.h"
@@ -74,7 +73,7 @@ private:
   void storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, ArrayRef<SmallVector<RowPiece>> pieces) const;
   std::optional<RestOfRows> copyRest(ArrayRef<AffineExpr> batch, const BlockRows &block) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
-  std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, AffineExpr column, Panel panel) const;
+  std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
   void emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start, AffineExpr first,
                        AffineExpr second) const;
@@ -308,30 +307,20 @@ void ContractionEmitter::storePiece(Value value, ArrayRef<AffineExpr> batch, Arr
   k.storeLanes(c.result, value, c.resultAt(batch, rows, column + offset), Lanes{cast<AffineDimExpr>(column).getPosition(), lanes});
 }
 
-std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsBase, AffineExpr column, Panel panel) const {
+std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsBase, Panel panel) const {
   auto blocks = getConstantDim(rowBlocks);
   if (!c.padded || c.rowEpilogue || !blocks || *blocks < coming.fewestBlocks || *blocks > coming.mostBlocks)
     return std::nullopt;
-  // Where nothing can be prefetched, there must be a next panel to load from, and no line is worth two loads.
-  bool areLoaded = !kernel::hasPrefetching(k.target());
-  int64_t perStep = areLoaded ? panel.vectors * panel.lanes : panel.vectors * elementsPerLine, depth = 1, steps = 1;
-  if (areLoaded && (!getConstantDim(c.columns) || panel.vectors * panel.lanes != c.tile.columns()))
-    return std::nullopt;
+  int64_t depth = 1, steps = 1;
   for (const ReductionLoop &loop : c.reduction)
     depth *= getConstantDim(loop.extent).value_or(1);
-  while (steps < coming.mostSteps && 2 * steps * perStep <= *blocks * elementsPerLine)
+  while (steps < coming.mostSteps && 2 * steps * panel.vectors <= *blocks)
     steps *= 2;
   // Each of the first blocks takes as many lines of the panel one chunk further on as it makes steps that ask; the others ask for what they have.
   AffineExpr next = rhsBase + c.panelStride * chunkColumns + rowBlock * (depth / steps * elementsPerLine * countProducts(c));
   auto isLess = arith::CmpIPredicate::slt;
-  int64_t asking = std::max<int64_t>(1, perStep * steps / elementsPerLine);
-  Value asks = arith::CmpIOp::create(k.builder(), k.loc(), isLess, k.emit(rowBlock), k.emitConstant(asking));
-  if (areLoaded) {
-    AffineExpr last = c.columns - chunkColumns - c.tile.columns();
-    Value exists = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::sle, k.emit(column), k.emit(last));
-    asks = arith::AndIOp::create(k.builder(), k.loc(), asks, exists);
-  }
-  return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps, areLoaded};
+  Value asks = arith::CmpIOp::create(k.builder(), k.loc(), isLess, k.emit(rowBlock), k.emitConstant(panel.vectors * steps));
+  return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps};
 }
 
 ContractionEmitter::BlockRows ContractionEmitter::listRows(ArrayRef<AffineExpr> rows, unsigned count, AffineExpr end) const {
@@ -394,7 +383,7 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
     offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
   AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
   TileEmitter tile = tiles;
-  tile.toCome = chooseLinesToCome(rhsBase, column, panel);
+  tile.toCome = chooseLinesToCome(rhsBase, panel);
   if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
     tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
   if (paired)

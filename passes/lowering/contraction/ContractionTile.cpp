@@ -93,19 +93,13 @@ SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t 
     for (auto [level, elements] : llvm::enumerate(rows >= fewestRowsAhead && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
   }
-  if (toCome && !toCome->areLoaded && (!place || *place % std::max<int64_t>(1, toCome->stepsPerLine) == 0)) {
+  if (toCome && (!place || *place % std::max<int64_t>(1, toCome->stepsPerLine) == 0)) {
     // Never negative: a shift, not a division that rounds down.
     Value apart = k.emit(right - toCome->rhsBase), perLine = k.emitConstant(panel.vectors * panel.lanes * depth() * toCome->stepsPerLine);
     AffineExpr line = k.index(arith::DivUIOp::create(k.builder(), k.loc(), apart, perLine));
     memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(toCome->first + line * (elementsPerLine * depth())), false, 2, true);
   }
   return row;
-}
-
-void TileEmitter::touchLine(AffineExpr rhsAt, Panel panel) const {
-  AffineExpr steps = simplifyDim((rhsAt - toCome->rhsBase).floorDiv(panel.vectors * panel.lanes * depth()));
-  Value at = k.emit(toCome->first + steps * (elementsPerLine / toCome->stepsPerLine * depth()));
-  kernel::RuntimeCallOp::create(k.builder(), k.loc(), k.builder().getStringAttr("kiln::touch"), ValueRange{rhs, at}, k.builder().getArrayAttr({}));
 }
 
 SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowOffsets, AffineExpr rhsAt, Panel panel, ValueRange carried) const {
@@ -116,8 +110,6 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
     for (Value b : row)
       next.push_back(stepRows() > 1 ? writeHere(k, multiplyAdd(a, b, carried[next.size()])) : multiplyAdd(a, b, carried[next.size()]));
   }
-  if (toCome && toCome->areLoaded)
-    touchLine(rhsAt, panel);
   return next;
 }
 
@@ -349,11 +341,8 @@ void TileEmitter::emit(AffineExpr lhsBase, ArrayRef<AffineExpr> rowOffsets, Affi
   if (count > 1 && rowOffsets.size() == 1 && stepRows() == 1 && !hasSingleSums() && reduction.size() == 1 && isLong) {
     sums = streams(lhsBase + rowOffsets.front(), rhsBase, panel, count);
   } else {
-    TileEmitter tile = *this;
-    if (tile.toCome)
-      tile.toCome->rhsBase = rhsBase;
     sums = makeSums(rowOffsets.size(), panel);
-    sums = tile.nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
+    sums = nest(0, lhsBase, rowOffsets, rhsBase, panel, sums);
   }
   if (rest)
     sums = addRest(sums, rhsBase, rowOffsets.size(), panel);

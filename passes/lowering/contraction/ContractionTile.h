@@ -49,8 +49,6 @@ struct LinesToCome {
   /// The first one, and where the tile itself starts to read, in elements of the right buffer.
   mlir::AffineExpr first, rhsBase;
   int64_t stepsPerLine;
-  /// Whether they are loaded, at a pace that is even from step to step, because the target cannot prefetch.
-  bool areLoaded = false;
 };
 
 /// The last elements of rows of the left side, which fill no step: beside zeros, as many for each row as a step takes.
@@ -129,8 +127,6 @@ private:
   mlir::Value pickLeft(mlir::Value steps, int64_t place, Panel panel) const;
   /// A row of the right side, with what it prefetches for a tile of so many rows: once for each line, where the step's place among neighbours is given.
   Values loadRight(mlir::AffineExpr right, Panel panel, size_t rows, std::optional<int64_t> place = std::nullopt) const;
-  /// Loads from the line that a step at that place asks for.
-  void touchLine(mlir::AffineExpr rhsAt, Panel panel) const;
   Values streams(mlir::AffineExpr lhsBase, mlir::AffineExpr rhsBase, Panel panel, unsigned count) const;
   Values addRest(mlir::ValueRange sums, mlir::AffineExpr rhsBase, size_t rows, Panel panel) const;
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum) const;

@@ -151,8 +151,6 @@ template <typename V> KILN_INLINE V load(const lane<V> *from) {
   return value;
 }
 template <typename V> KILN_INLINE void store(lane<V> *to, V value) { __builtin_memcpy(to, &value, sizeof(V)); }
-// Brings a line of the cache that exists, where nothing asks for one without a load.
-template <typename T> KILN_INLINE void touch(const T *buffer, int64_t at) { (void)*static_cast<const volatile T *>(buffer + at); }
 
 // Converts each lane as static_cast does (float to int truncates; out of range is the caller's business).
 template <typename To, typename From> KILN_INLINE To convert(From from) {
