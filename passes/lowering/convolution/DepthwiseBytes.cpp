@@ -38,7 +38,7 @@ static int64_t choosePixels(kernel::TargetAttr target, kernel::StepAttr step, in
   int64_t most = std::max(1u, getQuarterOfRegisters(target) / 2);
   if (!loadsOperands(target))
     return most;
-  int64_t others = step.getFunction().ends_with("_pairs") ? 4 * parts : 3 * parts;
+  int64_t others = step.getFunction().ends_with("_pairs") ? 4 * parts : 2 * parts;
   return std::clamp<int64_t>((static_cast<int64_t>(target.getRegisters()) - columns * parts - others) / parts, 1, most);
 }
 
