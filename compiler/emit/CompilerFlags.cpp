@@ -150,8 +150,8 @@ static std::string architectureOfArm(kernel::TargetAttr target) {
   return makeCompilerOption(isNamed ? "-mcpu=" : "-march=", text);
 }
 
-/// Whether code is for any CPU of 64-bit Arm. LLVM would schedule it for one that runs instructions in order: it loads early, and kernels that fill the registers
-/// spill. So it is scheduled for one that reorders; GCC 12 does not know the one for which LLVM spills least.
+/// Whether code is for any CPU of 64-bit Arm. LLVM would schedule it for one that runs instructions in order: it loads early, and kernels that fill the
+/// registers spill. So it is scheduled for one that reorders; GCC 12 does not know the one for which LLVM spills least.
 static bool isForAnyArm64(kernel::TargetAttr target) {
   return parseTriple(target).getArch() == llvm::Triple::aarch64 && (target.getCpu().empty() || target.getCpu() == "generic");
 }

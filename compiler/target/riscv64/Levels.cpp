@@ -24,8 +24,9 @@ kernel::TargetAttr makeRiscV64Target(MLIRContext *context, StringRef name, std::
   std::vector<StringRef> names(features.begin(), features.end());
   llvm::append_range(names, extensions);
   int64_t bits = vectorBits.value_or(32);
+  bool addsFours = llvm::is_contained(extensions, "experimental-zvqdotq");
   return kernel::TargetAttr::get(context, name, "riscv64-unknown-linux-gnu", "generic-rv64", bits, 32, l1, l2, l3, Builder(context).getStrArrayAttr(names),
-                                 vectorBits ? tuneVectors(context) : kernel::TuningAttr(), makeByteSteps(context, bits, llvm::is_contained(extensions, "experimental-zvqdotq")));
+                                 vectorBits ? tuneVectors(context) : kernel::TuningAttr(), makeByteSteps(context, bits, addsFours));
 }
 
 kernel::TargetAttr describeRiscV64Level(MLIRContext *context, StringRef name) {

@@ -11,7 +11,8 @@ namespace kiln {
 /// The registers are those that V8 can give a tile on x86-64: 15, of which an instruction without a fused form takes one for the product, and addresses and
 /// masks some. Tiles of more than eight sums spill, which costs more there than anywhere else. A number is measured again by
 ///   test/benchmark/web MODEL... --option=--target=FILE
-/// with a target file. Long chunks of weights, and so a large second-level cache, are read faster, since nothing but the machine itself prefetches. All forms have the same tiles, so they share one copy of the packed weights; engines without vectors split each in four.
+/// with a target file. Long chunks of weights, and so a large second-level cache, are read faster, since nothing but the machine itself prefetches.
+/// All forms have the same tiles, so they share one copy of the packed weights; engines without vectors split each in four.
 kernel::TargetAttr describeWasm32(MLIRContext *context, StringRef name) {
   static constexpr StringLiteral features[] = {"simd128", "relaxed-simd"};
   constexpr unsigned vectorBits = 128, registers = 12;

@@ -39,7 +39,7 @@ static int64_t choosePixels(kernel::TargetAttr target, kernel::StepAttr step, in
   if (!loadsOperands(target))
     return most;
   int64_t others = step.getFunction().ends_with("_pairs") ? 4 * parts : 2 * parts;
-  return std::clamp<int64_t>((static_cast<int64_t>(target.getRegisters()) - columns * parts - others) / parts, 1, most);
+  return std::min(most, countPixelsBeside(target, parts, columns * parts + others));
 }
 
 KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::TargetAttr target) {

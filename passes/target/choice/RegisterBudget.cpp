@@ -118,6 +118,10 @@ unsigned getHalfOfRegisters(kernel::TargetAttr target) { return target.getRegist
 
 unsigned getQuarterOfRegisters(kernel::TargetAttr target) { return target.getRegisters() / 4; }
 
+int64_t countPixelsBeside(kernel::TargetAttr target, int64_t sums, int64_t others) {
+  return std::max<int64_t>(1, (static_cast<int64_t>(target.getRegisters()) - others) / sums);
+}
+
 int64_t chooseRowsAtOnce(kernel::TargetAttr target, int64_t rows, int64_t columns) {
   int64_t fit = (static_cast<int64_t>(target.getRegisters()) - 2 * columns) / columns;
   // Vectors so wide were measured with one loop, where instructions take operands from memory.

@@ -16,8 +16,8 @@ namespace kiln {
 /// Whether the target's instruction of a step takes a lane of the left side's vector as it is, so that as many steps as a vector has lanes load it once.
 bool multipliesByLanes(kernel::TargetAttr target, kernel::StepAttr step);
 
-/// Whether instructions take operands from registers only, which are many: what is loaded stays there, and what a compiler keeps too much of spills. AVX-512 takes
-/// operands from memory.
+/// Whether instructions take operands from registers only, which are many: what is loaded stays there, and what a compiler keeps too much of spills.
+/// Targets with vectors of 512 bits take operands from memory.
 bool loadsOperands(kernel::TargetAttr target);
 
 /// The registers while a tile of a product is computed: they hold its sums, one row of the right side, and one piece of the left side that meets that row; or
@@ -59,6 +59,8 @@ private:
 unsigned getHalfOfRegisters(kernel::TargetAttr target);
 /// Vectors of one kind where a kernel has several kinds: the pixels of a line beside those of another line, their inputs and weights.
 unsigned getQuarterOfRegisters(kernel::TargetAttr target);
+/// How many pixels fit at once whose sums have so many vectors each, beside so many vectors for all of them; at least one.
+int64_t countPixelsBeside(kernel::TargetAttr target, int64_t sums, int64_t others);
 
 /// How many of the rows of a product with a constant matrix of `columns` columns a kernel computes at a time, so that all columns of these rows stay in
 /// registers beside one column of the operand and as many numbers of the matrix. All of them where less than half would: then memory serves as well.
