@@ -150,6 +150,24 @@ static std::string architectureOfArm(kernel::TargetAttr target) {
   return makeCompilerOption(isNamed ? "-mcpu=" : "-march=", text);
 }
 
+/// Whether code is for any CPU of 64-bit Arm. LLVM would schedule it for one that runs instructions in order: it loads early, and kernels that fill the
+/// registers spill. So it is scheduled for one that reorders; GCC 12 does not know the one for which LLVM spills least.
+static bool isForAnyArm64(kernel::TargetAttr target) {
+  return parseTriple(target).getArch() == llvm::Triple::aarch64 && (target.getCpu().empty() || target.getCpu() == "generic");
+}
+static constexpr StringLiteral reorderingCpu = "neoverse-v1", reorderingCpuOfLlvm = "apple-m1";
+
+static std::vector<std::string> flagsOfArm64(kernel::TargetAttr target) {
+  // Without the option, GCC's atomic operations are calls of functions of its own library.
+  std::vector<std::string> flags = {architectureOfArm(target), "-mno-outline-atomics"};
+  if (isForAnyArm64(target))
+    flags.push_back("-mtune=" + reorderingCpu.str());
+  return flags;
+}
+
+/// What Clang's driver calls the draft of an extension, whose version it wants to see: zvqdotq0p0. Empty: the feature is no draft.
+static std::string nameDraft(StringRef feature) { return feature.consume_front("experimental-") ? feature.str() + "0p0" : ""; }
+
 /// The letters of a RISC-V architecture, then its longer names: rv64imafdcv_zvl256b.
 static std::string architectureOfRiscV(kernel::TargetAttr target) {
   std::string letters = parseTriple(target).isArch64Bit() ? "rv64i" : "rv32i", names;
@@ -159,7 +177,7 @@ static std::string architectureOfRiscV(kernel::TargetAttr target) {
       letters += letter;
   for (const std::string &feature : features)
     if (feature.size() > 1)
-      names += "_" + feature;
+      names += "_" + (nameDraft(feature).empty() ? feature : nameDraft(feature));
   return makeCompilerOption("-march=", letters + names);
 }
 
@@ -170,6 +188,13 @@ static StringRef bindingOfRiscV(kernel::TargetAttr target) {
   if (parseTriple(target).isArch64Bit())
     return "lp64d";
   return hasDouble ? "ilp32d" : hasFloat ? "ilp32f" : "ilp32";
+}
+
+static std::vector<std::string> flagsOfRiscV(kernel::TargetAttr target) {
+  std::vector<std::string> flags = {architectureOfRiscV(target), "-mabi=" + bindingOfRiscV(target).str()};
+  if (llvm::any_of(riscVFeatures(target), [](const std::string &feature) { return !nameDraft(feature).empty(); }))
+    flags.push_back("-menable-experimental-extensions");
+  return flags;
 }
 
 /// cortex-m7+nofp.dp: what the named CPU may have and the target does not. The unit for doubles of the Cortex-M7 is an option of its makers.
@@ -205,11 +230,10 @@ static std::vector<std::string> machineFlags(kernel::TargetAttr target, const ll
   // The portable target's text is for any CPU, so its build file names none.
   if (target.getCpu().empty() && instructionSets(target).empty() && !triple.isWasm())
     return {};
-  // Without the option, GCC's atomic operations are calls of functions of its own library.
   if (triple.getArch() == llvm::Triple::aarch64)
-    return {architectureOfArm(target), "-mno-outline-atomics"};
+    return flagsOfArm64(target);
   if (triple.isRISCV())
-    return {architectureOfRiscV(target), "-mabi=" + bindingOfRiscV(target).str()};
+    return flagsOfRiscV(target);
   if (isArm32(triple))
     return flagsOfArm(target, triple);
   std::vector<std::string> flags;
@@ -315,6 +339,11 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
     return arguments;
   if (!target.getCpu().empty())
     arguments.insert(arguments.end(), {"-target-cpu", makeCompilerOption("", target.getCpu())});
+  if (isForAnyArm64(target))
+    arguments.insert(arguments.end(), {"-tune-cpu", reorderingCpuOfLlvm.str()});
+  // CPUs with products of two rows by two columns take as long for a load of two vectors as for two loads, or by llvm-mca's model of Neoverse V2 for three.
+  if (isForAnyArm64(target) && llvm::is_contained(instructionSets(target), "i8mm"))
+    arguments.insert(arguments.end(), {"-target-feature", "+disable-ldp"});
   llvm::append_range(arguments, describeMachine(target));
   return arguments;
 }

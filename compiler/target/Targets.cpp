@@ -31,6 +31,14 @@ kernel::TargetAttr makeTarget(MLIRContext *context, StringRef name) {
   return found == std::end(targets) ? kernel::TargetAttr() : found->describe(context, name);
 }
 
+/// A draft of an extension, which systems have no name for; empty when there is none.
+static StringRef findUnreported(kernel::TargetAttr attr) {
+  for (auto feature : attr.getFeatures().getAsRange<StringAttr>())
+    if (feature.getValue().starts_with("experimental-"))
+      return feature.getValue();
+  return "";
+}
+
 bool canShareLibrary(ArrayRef<kernel::TargetAttr> attrs, std::string &error) {
   auto arch = [](kernel::TargetAttr attr) { return llvm::Triple(attr.getTriple()).getArch(); };
   auto system = [](kernel::TargetAttr attr) { return llvm::Triple(attr.getTriple()).getOS(); };
@@ -43,6 +51,8 @@ bool canShareLibrary(ArrayRef<kernel::TargetAttr> attrs, std::string &error) {
       error = "targets '" + attrs.front().getName().str() + "' and " + name + " are for CPUs of different architectures: compile them one by one";
     else if (system(attr) != system(attrs.front()))
       error = "targets '" + attrs.front().getName().str() + "' and " + name + " are for different systems: compile them one by one";
+    else if (StringRef feature = findUnreported(attr); !feature.empty() && attrs.size() > 1)
+      error = "target " + name + " needs " + feature.str() + ", which no system reports: compile it by itself";
   }
   return error.empty();
 }

@@ -14,16 +14,19 @@ namespace kiln {
 static kernel::TuningAttr tuneVectors(MLIRContext *context) { return kernel::TuningAttr::get(context, {{kernel::Tuned::Streams, 4}}); }
 
 /// Without vectors, kernels compute one element at a time in 32 floating-point registers, of which addresses and loops need none.
-kernel::TargetAttr makeRiscV64Target(MLIRContext *context, StringRef name, std::optional<int64_t> vectorBits, int64_t l1, int64_t l2, int64_t l3) {
+kernel::TargetAttr makeRiscV64Target(MLIRContext *context, StringRef name, std::optional<int64_t> vectorBits, int64_t l1, int64_t l2, int64_t l3,
+                                     ArrayRef<StringRef> extensions) {
   std::vector<std::string> features = {"m", "a", "f", "d", "c"};
   if (vectorBits) {
     features.push_back("v");
     features.push_back("zvl" + std::to_string(*vectorBits) + "b");
   }
   std::vector<StringRef> names(features.begin(), features.end());
+  llvm::append_range(names, extensions);
   int64_t bits = vectorBits.value_or(32);
+  bool addsFours = llvm::is_contained(extensions, "experimental-zvqdotq");
   return kernel::TargetAttr::get(context, name, "riscv64-unknown-linux-gnu", "generic-rv64", bits, 32, l1, l2, l3, Builder(context).getStrArrayAttr(names),
-                                 vectorBits ? tuneVectors(context) : kernel::TuningAttr(), makeByteSteps(context, bits, /*isInstruction=*/false));
+                                 vectorBits ? tuneVectors(context) : kernel::TuningAttr(), makeByteSteps(context, bits, addsFours));
 }
 
 kernel::TargetAttr describeRiscV64Level(MLIRContext *context, StringRef name) {

@@ -11,14 +11,15 @@ namespace kiln {
 /// The registers are those that V8 can give a tile on x86-64: 15, of which an instruction without a fused form takes one for the product, and addresses and
 /// masks some. Tiles of more than eight sums spill, which costs more there than anywhere else. A number is measured again by
 ///   test/benchmark/web MODEL... --option=--target=FILE
-/// with a target file. All forms have the same tiles, so they share one copy of the packed weights; engines without vectors split each in four.
+/// with a target file. Long chunks of weights, and so a large second-level cache, are read faster, since nothing but the machine itself prefetches.
+/// All forms have the same tiles, so they share one copy of the packed weights; engines without vectors split each in four.
 kernel::TargetAttr describeWasm32(MLIRContext *context, StringRef name) {
   static constexpr StringLiteral features[] = {"simd128", "relaxed-simd"};
   constexpr unsigned vectorBits = 128, registers = 12;
   ArrayRef<StringLiteral> has(features);
   has = has.take_front(name == "wasm32-relaxed" ? 2 : name == "wasm32" ? 0 : 1);
   StringRef triple = name == "wasm32-wasi" ? "wasm32-unknown-wasip1" : "wasm32-unknown-unknown";
-  return kernel::TargetAttr::get(context, name, triple, "generic", vectorBits, registers, 32 << 10, 512 << 10, 4 << 20,
+  return kernel::TargetAttr::get(context, name, triple, "generic", vectorBits, registers, 32 << 10, 1 << 20, 4 << 20,
                                  Builder(context).getStrArrayAttr(SmallVector<StringRef>(has.begin(), has.end())), kernel::TuningAttr(),
                                  makeByteSteps(context, vectorBits, false));
 }

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionTile.h"
+#include "passes/lowering/builder/StatementOrder.h"
 #include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -109,7 +110,7 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   for (size_t first = 0; first < rowOffsets.size(); first += stepRows()) {
     Value a = loadLeft(left, rowOffsets, first, lane, panel);
     for (Value b : row)
-      next.push_back(multiplyAdd(a, b, carried[next.size()]));
+      next.push_back(stepRows() > 1 ? writeHere(k, multiplyAdd(a, b, carried[next.size()])) : multiplyAdd(a, b, carried[next.size()]));
   }
   return next;
 }
@@ -208,9 +209,9 @@ int64_t TileEmitter::leftLanes(const ReductionLoop &loop, Panel panel) const {
 }
 
 int64_t TileEmitter::countStepsTogether(const ReductionLoop &loop) const {
-  // Steps on words need the registers of the next ones for themselves.
-  const int64_t most = k.target().getVectorBits() > 32 ? 8 : 4;
-  std::optional<int64_t> extent = hasSingleSums() ? getConstantDim(loop.extent) : std::nullopt;
+  // Steps on words need the registers of the next ones for themselves. Those of two rows have few instructions for each load.
+  const int64_t most = stepRows() > 1 ? 2 : k.target().getVectorBits() > 32 ? 8 : 4;
+  std::optional<int64_t> extent = hasSingleSums() || (stepRows() > 1 && isa<IntegerType>(element)) ? getConstantDim(loop.extent) : std::nullopt;
   int64_t together = extent ? std::clamp<int64_t>(*extent, 1, most) : 1;
   while (extent && *extent % together != 0)
     --together;
@@ -238,7 +239,7 @@ SmallVector<Value> TileEmitter::sumLanes(const ReductionLoop &loop, int64_t toge
       for (auto [r, vector] : llvm::enumerate(lefts)) {
         Value a = pickLeft(vector, j, panel);
         for (unsigned v = 0; v < panel.vectors; ++v)
-          next[r * panel.vectors + v] = multiplyAdd(a, row[v], next[r * panel.vectors + v]);
+          next[r * panel.vectors + v] = writeHere(k, multiplyAdd(a, row[v], next[r * panel.vectors + v]));
       }
     }
     return next;

@@ -125,7 +125,8 @@ private:
   Values step(mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel, mlir::ValueRange carried) const;
   /// Steps whose elements of each row of the left side a loop loads together; 1 where they are not contiguous, or the target does not multiply by lanes.
   int64_t leftLanes(const ReductionLoop &loop, Panel panel) const;
-  /// Steps of a single sum that follow each other in the innermost loop, whose count and addresses otherwise take as long as they do; 1: no loop of such steps.
+  /// Steps of a single sum, or of two rows of integers, that follow each other in the innermost loop, whose count and addresses otherwise take as long as they
+  /// do; 1: no loop of such steps.
   int64_t countStepsTogether(const ReductionLoop &loop) const;
   /// The innermost loop with so many steps at a time.
   Values sumLanes(const ReductionLoop &loop, int64_t together, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt,

@@ -14,6 +14,7 @@
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/builder/StatementOrder.h"
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
@@ -99,7 +100,7 @@ struct Depthwise {
   }
   Value multiplyAdd(Value a, Value b, Value sum) const {
     if (isa<VectorType>(a.getType()))
-      return vector::FMAOp::create(k.builder(), k.loc(), a, b, sum);
+      return writeHere(k, vector::FMAOp::create(k.builder(), k.loc(), a, b, sum));
     return arith::AddFOp::create(k.builder(), k.loc(), arith::MulFOp::create(k.builder(), k.loc(), a, b), sum);
   }
   /// Whether what follows the sums of two lines runs over them once they are stored: an exponential function or the like, written out for each sum,

@@ -19,6 +19,7 @@
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/builder/StatementOrder.h"
 #include "passes/target/groups/StripChains.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -218,7 +219,7 @@ SmallVector<Value> StripsEmitter::depthwisePixels(ArrayRef<AffineExpr> slots, Af
         Value &value = seen[at];
         if (!value)
           value = k.loadBuffer(scratch, element, ringAt(slots[row], x * stride + at, channel), across);
-        sum = across.count > 1 ? Value(vector::FMAOp::create(k.builder(), k.loc(), value, factor, sum))
+        sum = across.count > 1 ? writeHere(k, vector::FMAOp::create(k.builder(), k.loc(), value, factor, sum))
                                : Value(arith::AddFOp::create(k.builder(), k.loc(), arith::MulFOp::create(k.builder(), k.loc(), value, factor), sum));
       }
     }

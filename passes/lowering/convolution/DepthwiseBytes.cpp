@@ -13,6 +13,7 @@
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/builder/StatementOrder.h"
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
@@ -31,6 +32,16 @@ using namespace nn;
 /// The parts in which the woven bytes of a vector leave, and the fewest bytes that are woven.
 static constexpr unsigned parts = 4, fewestBytes = 16;
 
+/// A pixel has four vectors of sums. Beside them are as many weights; or those of all columns of the window, which compilers keep where instructions take
+/// no operands from memory, and what is woven, or taken apart for products of pairs.
+static int64_t choosePixels(kernel::TargetAttr target, kernel::StepAttr step, int64_t columns) {
+  int64_t most = std::max(1u, getQuarterOfRegisters(target) / 2);
+  if (!loadsOperands(target))
+    return most;
+  int64_t others = step.getFunction().ends_with("_pairs") ? 4 * parts : 2 * parts;
+  return std::min(most, countPixelsBeside(target, parts, columns * parts + others));
+}
+
 KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
@@ -48,8 +59,7 @@ KernelMatch matchDepthwiseBytes(GroupOp group, Operation *anchor, kernel::Target
   if (linearCoefficient(getElementOffset(cast<BlockArgument>(conv.getInput()), at), shape.size() - 1) != getAffineConstantExpr(1, conv.getContext()))
     return refuse("the input's channels do not lie side by side");
   PlanNumbers numbers;
-  // A pixel has four vectors of sums; as many weights, and what is woven, are beside them.
-  numbers.pixels = std::max(1u, getQuarterOfRegisters(target) / 2);
+  numbers.pixels = choosePixels(target, step, shape.back());
   numbers.step = step.getFunction().str();
   return accept("depthwise convolution of bytes: four taps of a channel for each 32-bit sum by " + step.getFunction(), std::move(numbers));
 }
@@ -154,7 +164,7 @@ void DepthwiseBytes::addColumn(ArrayRef<AffineExpr> line, AffineExpr x, int64_t 
     Value quads = kernel::QuadsOp::create(k.builder(), k.loc(), pixels[0].getType(), pixels[0], pixels[1], pixels[2], pixels[3], part);
     for (auto [pixel, column] : taps) {
       Value &sum = sums[pixel * parts + part];
-      sum = kernel::StepOp::create(k.builder(), k.loc(), sum.getType(), step.getFunction(), quads, loadWeight(column, set, part, block), sum);
+      sum = writeHere(k, kernel::StepOp::create(k.builder(), k.loc(), sum.getType(), step.getFunction(), quads, loadWeight(column, set, part, block), sum));
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "passes/lowering/convolution/WinogradLoops.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/RowLoops.h"
+#include "passes/lowering/builder/StatementOrder.h"
 #include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -114,6 +115,8 @@ void LinearForm::applyTwice(const Matrix &matrix, Rows rows, function_ref<Value(
     for (int64_t y = 0; y < matrix.columns; ++y)
       column.push_back(square(y, x));
     columns.push_back(apply(reduce(matrix, column), first, end));
+    for (Value value : columns.back())
+      writeHere(k, value, "part");
   }
   for (unsigned y = first; y < end; ++y) {
     SmallVector<Value> row;

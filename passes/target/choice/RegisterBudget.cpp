@@ -21,6 +21,11 @@ struct SplitSides {
 /// that pairs are added by and the words that wait for it; tiles of six rows are no faster than of four (test/benchmark/kernels "matmul 1 196 1024 256").
 static constexpr SplitSides splitSides[] = {{"dot_u8s8_pairs", 3, 2}, {"dot_s8u8_pairs", 3, 2}, {"dot_u8s8_bounded", 3, 2}, {"dot_s8u8_bounded", 3, 2}};
 
+bool loadsOperands(kernel::TargetAttr target) {
+  constexpr unsigned manyRegisters = 32, widest = 512;
+  return target.getRegisters() >= manyRegisters && target.getVectorBits() < widest;
+}
+
 bool multipliesByLanes(kernel::TargetAttr target, kernel::StepAttr step) {
   bool isSplit = llvm::any_of(splitSides, [&](const SplitSides &split) { return split.function == step.getFunction(); });
   // Unsigned by signed bytes are for the short sums that steps of two rows leave over.
@@ -40,11 +45,16 @@ RegisterBudget::RegisterBudget(kernel::TargetAttr target, kernel::StepAttr step)
     if (split.function == step.getFunction()) {
       left *= split.left;
       right *= split.right;
+      // Both sides of the next step are loaded and taken apart while this one's wait.
+      if (loadsOperands(target))
+        all -= split.right;
     }
-  // Each row has a register of its own, and no element needs one to be broadcast to. Compilers load the right side of as many steps as there are lanes.
+  // Each row has a register of its own, and no element needs one to be broadcast to. Compilers load the next step's right side while the last vector of one
+  // is still in use.
   if (multipliesByLanes(target, step)) {
     std::swap(left, leftOfRow);
-    right *= step.getLanes();
+    leftSteps = step.getLanes();
+    --all;
   }
 }
 
@@ -60,6 +70,24 @@ int64_t RegisterBudget::vectorsOf(int64_t rows) const {
 int64_t RegisterBudget::vectorsBesideLeft(int64_t rows) const {
   int64_t steps = llvm::divideCeil(rows, stepRows);
   return std::max<int64_t>(1, (all - steps * left) / (steps * sums + right));
+}
+
+int64_t RegisterBudget::vectorsOfTall(std::optional<int64_t> columnVectors) const {
+  int64_t best = vectorsOfMany;
+  if (!leftOfRow)
+    return best;
+  // Each panel loads the left side anew, each block of rows the right one. Without an end, panels are whole. Neighbouring vectors of the right side are loaded
+  // in pairs, which takes three quarters of the work.
+  constexpr double single = 1, paired = 0.75;
+  auto loads = [&](int64_t vectors) {
+    double panels = columnVectors ? static_cast<double>(llvm::divideCeil(*columnVectors, vectors)) / static_cast<double>(*columnVectors)
+                                  : 1.0 / static_cast<double>(vectors);
+    return panels * static_cast<double>(leftOfRow) * single + static_cast<double>(leftSteps * right) * paired / static_cast<double>(rowsOf(vectors));
+  };
+  for (int64_t vectors = best + 1; rowsOf(vectors) >= vectors; ++vectors)
+    if (loads(vectors) < loads(best))
+      best = vectors;
+  return best;
 }
 
 int64_t RegisterBudget::narrowRows() const { return leftOfRow ? rowsOf(1) : vectorsOfMany * rowsOf(vectorsOfMany); }
@@ -89,6 +117,10 @@ SmallVector<std::pair<int64_t, int64_t>> RegisterBudget::listTiles() const {
 unsigned getHalfOfRegisters(kernel::TargetAttr target) { return target.getRegisters() / 2; }
 
 unsigned getQuarterOfRegisters(kernel::TargetAttr target) { return target.getRegisters() / 4; }
+
+int64_t countPixelsBeside(kernel::TargetAttr target, int64_t sums, int64_t others) {
+  return std::max<int64_t>(1, (static_cast<int64_t>(target.getRegisters()) - others) / sums);
+}
 
 int64_t chooseRowsAtOnce(kernel::TargetAttr target, int64_t rows, int64_t columns) {
   int64_t fit = (static_cast<int64_t>(target.getRegisters()) - 2 * columns) / columns;

@@ -3,6 +3,7 @@
 #ifndef KILN_DOT_H
 #define KILN_DOT_H
 
+#include "kiln/dot_riscv.h"
 #include "kiln/dot_single.h"
 #include "kiln/dot_words.h"
 #include "kiln/fours.h"
@@ -167,7 +168,10 @@ template <int Lanes, typename V> KILN_INLINE V multiply_fours(V x, V y, V sum) {
 
 // The sums of both by one instruction, where the CPU has it for so many lanes.
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_u8s8(Four left, Bytes right, V sum) {
-#if KILN_DOT_BITS
+#if defined(KILN_RISCV_QUADS)
+  if constexpr (hasQuads<Lanes>)
+    return addUnsignedBySigned(left, right, sum);
+#elif KILN_DOT_BITS
   if constexpr (Lanes == 4 || (Lanes == 8 && KILN_DOT_BITS > 128) || Lanes * 32 == KILN_DOT_BITS)
     return multiply_fours<Lanes>(spreadFours<V>(left), bitcast<V>(right), sum);
 #endif
@@ -175,7 +179,10 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 }
 
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8u8(Four left, Bytes right, V sum) {
-#if KILN_DOT_BITS
+#if defined(KILN_RISCV_QUADS)
+  if constexpr (hasQuads<Lanes>)
+    return addSignedByUnsigned(left, right, sum);
+#elif KILN_DOT_BITS
   if constexpr (Lanes == 4 || (Lanes == 8 && KILN_DOT_BITS > 128) || Lanes * 32 == KILN_DOT_BITS)
     return multiply_fours<Lanes>(bitcast<V>(right), spreadFours<V>(left), sum);
 #endif
@@ -184,7 +191,10 @@ template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V do
 
 // Both sides signed.
 template <int Lanes, typename Four, typename Bytes, typename V> KILN_INLINE V dot_s8s8(Four left, Bytes right, V sum) {
-#if defined(KILN_SIGNED_DOT)
+#if defined(KILN_RISCV_QUADS)
+  if constexpr (hasQuads<Lanes>)
+    return addSignedBySigned(left, right, sum);
+#elif defined(KILN_SIGNED_DOT)
   if constexpr (Lanes == 4)
     return multiply_signed_fours(bitcast<V>(right), spreadFours<V>(left), sum);
 #endif
