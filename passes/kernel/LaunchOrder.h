@@ -3,8 +3,13 @@
 #define KILN_PASSES_KERNEL_LAUNCHORDER_H
 
 #include "dialects/kernel/Kernel.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {
+
+/// Whether the launches may be moved and run again. Whether an output can be an input's own buffer depends on the order that the user has seen, and the ranks
+/// of a sharded model exchange values in one order.
+bool mayReorderLaunches(mlir::ModuleOp module);
 
 /// Puts the launches in the order in which fewest bytes are alive at the same time. What the entry computes stays the same.
 void orderLaunches(kernel::EntryOp entry);

@@ -162,6 +162,12 @@ static Progress search(const LaunchGraph &graph) {
   return kept.front();
 }
 
+bool mayReorderLaunches(ModuleOp module) {
+  bool exchanges = false;
+  module.walk([&](kernel::RuntimeCallOp call) { exchanges |= call.getCallee().starts_with("kiln::rank_"); });
+  return !exchanges && !module->hasAttr(nn::askedInPlaceAttrName);
+}
+
 void orderLaunches(kernel::EntryOp entry) {
   // The search takes time that grows with the square of the number.
   constexpr size_t mostLaunches = 1000;
@@ -183,13 +189,7 @@ void orderLaunches(kernel::EntryOp entry) {
 namespace {
 struct OrderLaunches : impl::OrderLaunchesBase<OrderLaunches> {
   void runOnOperation() override {
-    // Whether an output can be an input's own buffer depends on the order that the user has seen.
-    if (getOperation()->hasAttr(nn::askedInPlaceAttrName))
-      return;
-    // The ranks of a sharded model exchange values in one order.
-    bool exchanges = false;
-    getOperation().walk([&](kernel::RuntimeCallOp call) { exchanges |= call.getCallee().starts_with("kiln::rank_"); });
-    if (exchanges)
+    if (!mayReorderLaunches(getOperation()))
       return;
     for (auto entry : getOperation().getOps<kernel::EntryOp>()) {
       orderLaunches(entry);

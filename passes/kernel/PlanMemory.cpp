@@ -341,8 +341,7 @@ static void fitWorkspace(kernel::EntryOp entry, int64_t most) {
     std::vector<PackedBuffer> packed(buffers.begin(), buffers.end());
     return llvm::any_of(packed, [](const PackedBuffer &buffer) { return buffer.bytes < 0; }) || packBuffers(packed) <= most;
   };
-  // Whether an output can be an input's own buffer depends on the order that the user has seen.
-  if (most < 0 || entry->getParentOfType<ModuleOp>()->hasAttr(nn::askedInPlaceAttrName) || fits())
+  if (most < 0 || !mayReorderLaunches(entry->getParentOfType<ModuleOp>()) || fits())
     return;
   orderLaunches(entry);
   // Rather a run that takes twice as long than none.
