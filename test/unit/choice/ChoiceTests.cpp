@@ -125,11 +125,11 @@ TEST_F(Choices, PairsOfRowsWhereTheirProductsFillSteps) {
   mlir::Type u8 = builder.getIntegerType(8, false), i8 = builder.getI8Type(), i32 = builder.getI32Type();
   auto pairs = kernel::StepAttr::get(&context, u8, i8, i32, {2, 2, 8}, "pair_u8s8"), dots = kernel::StepAttr::get(&context, u8, i8, i32, {1, 4, 4}, "dot_u8s8");
   auto arm = kernel::TargetAttr::get(&context, "t", "", "", 128, 32, 64 << 10, 1 << 20, 32 << 20, builder.getStrArrayAttr({}), {}, {pairs, dots});
-  EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 64), pairs);
-  EXPECT_EQ(findStep(arm, u8, i8, i32, open, 8), pairs);
-  EXPECT_EQ(findStep(arm, u8, i8, i32, 1, 64), dots);
-  EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 36), dots);
-  EXPECT_EQ(findStep(arm, u8, i8, i32, 100, 0), dots);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, {100, 64, 64, 96}), pairs);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, {open, 8, 8, 96}), pairs);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, {1, 64, 64, 96}), dots);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, {100, 36, 36, 96}), dots);
+  EXPECT_EQ(findStep(arm, u8, i8, i32, {100, 0, 0, 96}), dots);
   auto tile = [&](std::optional<int64_t> rows, int64_t columns) { return planStepProduct(arm, pairs, rows, columns, 64).tile; };
   // Left sides that several panels share are put together once; fewer panels, or rows, have a wide tile.
   EXPECT_EQ(tile(100, 96), (llvm::SmallVector<int64_t, 3>{12, 2, 4}));
