@@ -1,6 +1,6 @@
 # kiln_add_model(<target> MODEL <file>|MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...]
 #                [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp]
-#                [STAGES <number>] [HIDDEN])
+#                [STAGES <number>] [RANKS <number>] [HIDDEN])
 #
 # Compiles an ONNX model and makes <target>, a library to link: it carries <name>.h, <name>.hpp and the model's objects. NAME is the prefix of all
 # symbols (default: <target>). MODELS makes one library of several models, which share equal weights: the functions of each begin with <name>_<graph>_, where
@@ -9,12 +9,13 @@
 # and with a toolchain file for another machine, all levels of the architecture. The toolchain file also decides the system. The model is compiled again when it, its external data
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
 # STAGES cuts the model into so many stages, as kiln --stages does: <name>_stage0_run and so on.
+# RANKS cuts it into parts for so many processes, as kiln --ranks does; the target's property KILN_WEIGHTS then lists the file of each rank.
 # HIDDEN keeps the functions out of what a shared library or plugin that <target> is linked into exports.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
 function(kiln_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "HIDDEN" "MODEL;NAME;EMIT;STAGES" "MODELS;TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "HIDDEN" "MODEL;NAME;EMIT;STAGES;RANKS" "MODELS;TARGET;DIM;SPECIALIZE;LIBRARY;OPTIONS")
   if((ARG_MODEL AND ARG_MODELS) OR NOT (ARG_MODEL OR ARG_MODELS) OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> or MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp] [STAGES <number>] [HIDDEN]")
+    message(FATAL_ERROR "kiln_add_model(${target}): expected MODEL <file> or MODELS [<graph>=]<file>... [NAME <name>] [TARGET <cpu>...] [DIM <name=size>...] [SPECIALIZE <name=size,size>...] [LIBRARY <library>...] [OPTIONS <option>...] [EMIT lib|cpp] [STAGES <number>] [RANKS <number>] [HIDDEN]")
   endif()
   _kiln_find_name("kiln_add_model(${target})" ${target} "${ARG_NAME}" ARG_NAME)
   # The files, and how kiln is given them.
@@ -38,6 +39,9 @@ function(kiln_add_model target)
   set(options --name ${ARG_NAME} -o ${folder} ${ARG_OPTIONS})
   if(ARG_STAGES)
     list(APPEND options --stages=${ARG_STAGES})
+  endif()
+  if(ARG_RANKS)
+    list(APPEND options --ranks=${ARG_RANKS})
   endif()
   if(ARG_HIDDEN)
     list(APPEND options --hidden)
@@ -81,7 +85,14 @@ function(kiln_add_model target)
     target_link_libraries(${target} PUBLIC ${links})
   endif()
   set_target_properties(${target} PROPERTIES KILN_NAME ${ARG_NAME} KILN_FOLDER ${folder} KILN_EMIT "${ARG_EMIT}" KILN_NATIVE ${native} KILN_WEIGHTS "")
-  if("--weights=file" IN_LIST ARG_OPTIONS)
+  if(ARG_RANKS)
+    set(weights "")
+    math(EXPR last "${ARG_RANKS} - 1")
+    foreach(rank RANGE ${last})
+      list(APPEND weights ${folder}/${ARG_NAME}_rank${rank}_weights.bin)
+    endforeach()
+    set_target_properties(${target} PROPERTIES KILN_WEIGHTS "${weights}")
+  elseif("--weights=file" IN_LIST ARG_OPTIONS)
     set(source_folder "")
     if(ARG_EMIT STREQUAL "cpp")
       set(source_folder /src)

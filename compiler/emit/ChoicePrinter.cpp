@@ -118,7 +118,7 @@ static uint64_t fingerprint(const Signature &whole) {
     text += " " + std::to_string(weights.bytes) + " " + std::to_string(weights.checksum);
   for (auto *tensors : {&whole.inputs, &whole.outputs})
     for (const SignatureTensor &tensor : *tensors)
-      text += " " + tensor.onnxName + shapeText(tensor, whole);
+      text += " " + makeStringLiteral(tensor.onnxName) + shapeText(tensor, whole);
   return llvm::xxh3_64bits(text);
 }
 
@@ -135,10 +135,11 @@ static std::string printRankRun(const Signature &whole, ArrayRef<Signature> targ
     sizes = "  const int64_t sizes[] = {" + sizes + "};\n";
     list = "sizes";
   }
-  return "namespace {\n\n" + printForward(ofRank, targets, signatures) + "\n} // namespace\n\n" +
-         printCall("extern \"C\" kiln_status " + whole.name + "_run", whole.runParameters()) + " {\n" + sizes + "  const kiln::rank_run run(context, " +
-         std::to_string(whole.rankWeights.size()) + ", " + std::to_string(fingerprint(whole)) + "ull, " + list + ", " + count +
-         ");\n  const int32_t rank = run.rank();\n  return run.end(rank < 0 ? KILN_STATUS_OK : run_rank(rank, " + whole.runArguments() + "));\n}\n";
+  std::string text = "namespace {\n\n" + printForward(ofRank, targets, signatures) + "\n} // namespace\n\n";
+  text += printCall("extern \"C\" kiln_status " + whole.name + "_run", whole.runParameters()) + " {\n" + sizes + "  const kiln::rank_run run(context, ";
+  text += std::to_string(whole.rankWeights.size()) + ", " + std::to_string(fingerprint(whole)) + "ull, " + list + ", " + count + ");\n";
+  text += "  const int32_t rank = run.rank();\n  return run.end(rank < 0 ? KILN_STATUS_OK : run_rank(rank, " + whole.runArguments() + "));\n";
+  return text + "}\n";
 }
 
 std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrder) {
@@ -149,7 +150,8 @@ std::string printChoiceSource(const Signature &whole, ArrayRef<Signature> inOrde
                      : whole.isGuarded  ? "asks whether the CPU can run it"
                                         : "runs the version for the dimensions";
   std::string text = "// The functions that programs call of model '" + makeCommentText(name) + "': it " + does + ".\n#include \"" + whole.header() + "\"\n" +
-                     (asksCpu(targets) ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n" + (whole.isSharded() ? "#include \"kiln/collectives.h\"\n\n" : "\n");
+                     (asksCpu(targets) ? "#include \"kiln/choice.h\"\n" : "") + "#include \"kiln/entry.h\"\n";
+  text += whole.isSharded() ? "#include \"kiln/collectives.h\"\n\n" : "\n";
   size_t launches = 0;
   for (const Signature &target : inOrder) {
     text += "KILN_KERNEL size_t " + target.workspaceFunction() + "(" + target.dimsParameter() + ");\n" +

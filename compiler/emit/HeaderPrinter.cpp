@@ -165,8 +165,8 @@ static std::string printFunctions(const Signature &signature) {
           " * else, except that an output marked as such may be an input's buffer, which is then updated in place. The workspace must be\n"
           " * aligned to KILN_ALIGNMENT. `context` may be NULL, for one thread and no hooks.\n";
   if (signature.isSharded())
-    text += " * All ranks must run it together, each with its part of the weights (`weights`, the contents of its file in rank_weights), with equal inputs and\n"
-            " * with a context that has a communicator of " +
+    text += " * All ranks must run it together, each with its part of the weights (`weights`, the contents of its file in rank_weights), with\n"
+            " * equal inputs and with a context that has a communicator of " +
             std::to_string(signature.rankWeights.size()) +
             " ranks. A failure of one rank ends the run of all with a status other than KILN_STATUS_OK. Outputs are\n * only valid after KILN_STATUS_OK.\n";
   else if (signature.externalWeights)

@@ -5,6 +5,7 @@
 #include "dialects/nn/Verify.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <set>
 
 using namespace mlir;
@@ -13,14 +14,23 @@ using namespace kiln::nn;
 
 //===- Calls of the runtime (kiln/collectives.h) -----------------------------------===//
 
+/// Calls visit(op) with the class of the collective.
+template <typename Visit> static auto visitCollective(Operation *op, Visit visit) {
+  return llvm::TypeSwitch<Operation *, decltype(visit(AllReduceOp()))>(op).Case<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp, ShiftOp>(visit);
+}
+
+ArrayRef<int32_t> nn::getCollectiveRanks(Operation *op) {
+  return visitCollective(op, [](auto collective) { return collective.getRanks(); });
+}
+
 /// The literals of any collective: its own, then the ranks and the place of this one.
-static ArrayAttr listLiterals(Operation *op, std::initializer_list<int64_t> own) {
+template <typename Op> static ArrayAttr listLiterals(Op op, std::initializer_list<int64_t> own) {
   Builder b(op->getContext());
   SmallVector<Attribute> all;
   for (int64_t number : own)
     all.push_back(b.getI64IntegerAttr(number));
-  all.push_back(op->getAttr("ranks"));
-  all.push_back(op->getAttr("index"));
+  all.push_back(op.getRanksAttr());
+  all.push_back(op.getIndexAttr());
   return b.getArrayAttr(all);
 }
 
@@ -99,7 +109,9 @@ std::optional<int64_t> nn::getCollectiveNumber(Operation *op) {
     for (Operation &member : group.getBody().front())
       if (isCollective(&member))
         op = &member;
-  return isCollective(op) ? std::optional(op->getAttrOfType<IntegerAttr>("number").getInt()) : std::nullopt;
+  if (!isCollective(op))
+    return std::nullopt;
+  return visitCollective(op, [](auto collective) { return static_cast<int64_t>(collective.getNumber()); });
 }
 
 void nn::orderCollectives(Block &block) {

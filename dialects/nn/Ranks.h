@@ -13,6 +13,9 @@ namespace kiln::nn {
 /// Whether the operation is one in which all ranks take part, in the same order on each.
 inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp, ShiftOp>(op); }
 
+/// The ranks that take part in a collective.
+llvm::ArrayRef<int32_t> getCollectiveRanks(mlir::Operation *op);
+
 /// The place of a collective, or of a group of one, among those of the model; nothing for other operations.
 std::optional<int64_t> getCollectiveNumber(mlir::Operation *op);
 

@@ -69,6 +69,8 @@ private:
   }
   /// Seconds to have a value as `to` says.
   double exchange(Value value, int from, int to) const;
+  bool livesOn(Value value, Operation *op) const;
+  double ownSeconds(Operation *op, const CutOption &option) const;
   void step(Operation *op);
   void beginArguments();
 
@@ -84,7 +86,6 @@ private:
   std::vector<Value> live;
   std::vector<std::vector<State>> history;
   DenseMap<Operation *, std::vector<CutOption>> all;
-  std::vector<std::vector<Value>> liveAfter;
 };
 
 /// States that are kept between two operations.
@@ -226,7 +227,22 @@ void AxisChoice::beginArguments() {
     first.cuts.push_back(static_cast<int8_t>(wishes.cutOfArgument(argument.getArgNumber(), axis)));
   }
   history.push_back({first});
-  liveAfter.push_back(live);
+}
+
+/// Whether an operation behind `op` reads the value. Constants need no place.
+bool AxisChoice::livesOn(Value value, Operation *op) const {
+  return !isConstant(value) && llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return op->isBeforeInBlock(function->getRegion(0).front().findAncestorOpInBlock(*user));
+  });
+}
+
+/// What an option costs in any state.
+double AxisChoice::ownSeconds(Operation *op, const CutOption &option) const {
+  double seconds = option.seconds;
+  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
+    if (isa_and_nonnull<ConstantOp>(operand.getDefiningOp()))
+      seconds += estimateBytes(operand) / static_cast<double>(cut == whole ? 1 : parts) * machine.secondsPerKeptByte;
+  return seconds;
 }
 
 void AxisChoice::step(Operation *op) {
@@ -234,46 +250,27 @@ void AxisChoice::step(Operation *op) {
   DenseMap<Value, unsigned> places;
   for (auto [i, value] : llvm::enumerate(live))
     places[value] = i;
-  // Values that nothing behind this operation reads, and constants, need no place.
-  auto livesOn = [&](Value value) {
-    return !isConstant(value) && llvm::any_of(value.getUsers(), [&](Operation *user) {
-      return op->isBeforeInBlock(function.front().findAncestorOpInBlock(*user));
-    });
-  };
   std::vector<Value> next;
-  SmallVector<unsigned> kept;
+  SmallVector<unsigned> kept, made;
   for (auto [i, value] : llvm::enumerate(live))
-    if (livesOn(value)) {
+    if (livesOn(value, op)) {
       next.push_back(value);
       kept.push_back(i);
     }
-  SmallVector<unsigned> made;
   for (OpResult result : op->getResults())
-    if (livesOn(result)) {
+    if (livesOn(result, op)) {
       next.push_back(result);
       made.push_back(result.getResultNumber());
     }
-  // Costs that do not depend on the state.
-  SmallVector<double> own;
-  for (const CutOption &option : options) {
-    double seconds = option.seconds;
-    for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
-      if (isa_and_nonnull<ConstantOp>(operand.getDefiningOp()))
-        seconds += estimateBytes(operand) / static_cast<double>(cut == whole ? 1 : parts) * machine.secondsPerKeptByte;
-    own.push_back(seconds);
-  }
   llvm::StringMap<unsigned> known;
   std::vector<State> states;
-  const std::vector<State> &before = history.back();
-  for (auto [index, state] : llvm::enumerate(before))
-    for (auto [number, option] : llvm::enumerate(options)) {
-      State after;
-      after.seconds = state.seconds + own[number];
+  for (auto [number, option] : llvm::enumerate(options)) {
+    double own = ownSeconds(op, option);
+    for (auto [index, state] : llvm::enumerate(history.back())) {
+      State after = {state.seconds + own, {}, static_cast<int>(index), static_cast<int>(number)};
       for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
         if (auto place = places.find(operand); place != places.end())
           after.seconds += exchange(operand, state.cuts[place->second], cut);
-      after.parent = static_cast<int>(index);
-      after.option = static_cast<int>(number);
       for (unsigned place : kept)
         after.cuts.push_back(state.cuts[place]);
       for (unsigned result : made)
@@ -285,9 +282,10 @@ void AxisChoice::step(Operation *op) {
       else if (after.seconds < states[entry->second].seconds)
         states[entry->second] = std::move(after);
     }
+  }
   if (states.size() > mostStates) {
     // Equal costs keep their order, so that the same model gives the same choice.
-    llvm::stable_sort(states, [](const State &a, const State &b) { return a.seconds < b.seconds; });
+    std::stable_sort(states.begin(), states.end(), [](const State &a, const State &b) { return a.seconds < b.seconds; });
     states.resize(mostStates);
   }
   history.push_back(std::move(states));

@@ -51,11 +51,14 @@ double estimateBytes(Value value) { return estimateElements(value) * elementByte
 /// Multiplications for each element of the result.
 static double estimateDepth(Operation *op) {
   auto module = op->getParentOfType<ModuleOp>();
+  auto perChannel = [&](Value weight, unsigned channels) {
+    return estimateElements(weight) / std::max(1.0, estimateSize(getDim(weight.getType(), channels), module));
+  };
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([&](MatmulOp product) { return estimateSize(getDims(product.getLhs().getType()).back(), module); })
       .Case([&](BlockQuantizedMatmulOp product) { return estimateSize(getDims(product.getLhs().getType()).back(), module); })
-      .Case([&](ConvOp conv) { return estimateElements(conv.getWeight()) / std::max(1.0, estimateSize(getDim(conv.getWeight().getType(), 0), module)); })
-      .Case([&](ConvTransposeOp conv) { return estimateElements(conv.getWeight()) / std::max(1.0, estimateSize(getDim(conv.getWeight().getType(), 1), module)); })
+      .Case([&](ConvOp conv) { return perChannel(conv.getWeight(), 0); })
+      .Case([&](ConvTransposeOp conv) { return perChannel(conv.getWeight(), 1); })
       .Case([&](AttentionOp attention) { return 2 * estimateSize(getDims(attention.getKey().getType()).end()[-2], module); })
       .Default([](Operation *) { return 2.0; });
 }

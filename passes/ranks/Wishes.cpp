@@ -75,12 +75,16 @@ LogicalResult RankWishes::apply(func::FuncOp function, const Grid &grid) {
       wish.used = true;
       return success();
     };
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (failed(applyTo(arguments, i, function.getArgAttrOfType<StringAttr>(i, nn::nameAttrName), "input", function.getArgument(i).getType())))
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+      auto name = function.getArgAttrOfType<StringAttr>(i, nn::nameAttrName);
+      if (failed(applyTo(arguments, i, name, "input", type)))
         return failure();
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (failed(applyTo(results, i, function.getResultAttrOfType<StringAttr>(i, nn::nameAttrName), "output", function.getResultTypes()[i])))
+    }
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+      auto name = function.getResultAttrOfType<StringAttr>(i, nn::nameAttrName);
+      if (failed(applyTo(results, i, name, "output", type)))
         return failure();
+    }
     for (Operation &op : function.front()) {
       SmallVector<StringRef> names = listNodes(&op);
       auto found = llvm::find_if(names, [&](StringRef name) { return matches(wish.pattern, name); });

@@ -1,7 +1,8 @@
 /* Reads handwritten digits with a model whose ranks are processes under MPI.
- * Usage: mpirun -np N read_digits FOLDER - FOLDER holds held_out.pgm (8x8 images, one below the other) and held_out.txt (their labels).
+ * Usage: mpirun -np 2 read_digits FOLDER [WEIGHTS] - FOLDER holds held_out.pgm (8x8 images, one below the other) and held_out.txt (their labels), WEIGHTS the
+ * files of the ranks' weights, if they are not where they were built.
  *
- * Every rank has all inputs and gets all outputs; the model's library says what each computes. */
+ * Every rank has all inputs and gets all outputs, and its own part of the weights; the model's library says what each computes. */
 #include "digits.h"
 
 #include <kiln/mpi.h>
@@ -28,11 +29,11 @@ static FILE *open_file(const char *folder, const char *name, const char *mode) {
   return file;
 }
 
-static int classify(const float *image, void *workspace, const kiln_context *context) {
+static int classify(const float *image, const kiln_weights *weights, void *workspace, const kiln_context *context) {
   float probabilities[CLASSES];
   digits_inputs inputs = {image};
   digits_outputs outputs = {probabilities};
-  kiln_status status = digits_run(&inputs, &outputs, workspace, context);
+  kiln_status status = digits_run(&inputs, &outputs, weights->data, workspace, context);
   if (status != KILN_STATUS_OK)
     give_up("the model did not run", status);
   int answer = 0;
@@ -42,8 +43,24 @@ static int classify(const float *image, void *workspace, const kiln_context *con
   return answer;
 }
 
-static void read_all(const char *folder, const kiln_context *context) {
+/* The file of the rank's part of the weights. A model that is cut for another number of ranks has none, or its run says so. */
+static kiln_weights map_weights(const char *folder, const kiln_communicator *ranks) {
+  if (ranks->size != digits_info.num_ranks)
+    give_up("the model is cut for another number of ranks", KILN_STATUS_MISSING_COMMUNICATOR);
+  const kiln_rank_weights *own = &digits_info.rank_weights[ranks->rank];
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, own->file);
+  kiln_weights weights;
+  kiln_status status = kiln_weights_map(path, (size_t)own->size, own->checksum, &weights);
+  if (status != KILN_STATUS_OK)
+    give_up(path, status);
+  return weights;
+}
+
+static void read_all(const char *folder, const char *weights_folder, const kiln_context *context) {
   FILE *pictures = open_file(folder, "held_out.pgm", "rb"), *labels = open_file(folder, "held_out.txt", "r");
+  const kiln_communicator *ranks = context->communicator;
+  kiln_weights weights = map_weights(weights_folder, ranks);
   void *workspace = NULL;
   kiln_status status = kiln_workspace_create(DIGITS_WORKSPACE_SIZE, &workspace);
   if (status != KILN_STATUS_OK)
@@ -56,11 +73,11 @@ static void read_all(const char *folder, const kiln_context *context) {
   while (fscanf(labels, "%d", &label) == 1 && fread(pixels, 1, PIXELS, pictures) == PIXELS) {
     for (int i = 0; i < PIXELS; ++i)
       image[i] = pixels[i];
-    right += classify(image, workspace, context) == label;
+    right += classify(image, &weights, workspace, context) == label;
     ++count;
   }
-  const kiln_communicator *ranks = context->communicator;
   printf("rank %d of %d: %d of %d digits are right\n", ranks->rank, ranks->size, right, count);
+  kiln_weights_unmap(&weights);
   kiln_workspace_destroy(workspace, DIGITS_WORKSPACE_SIZE);
   fclose(pictures);
   fclose(labels);
@@ -75,7 +92,7 @@ int main(int argc, char **argv) {
     give_up("communicator", status);
   kiln_context context = KILN_CONTEXT_INIT;
   context.communicator = communicator;
-  read_all(argc > 1 ? argv[1] : ".", &context);
+  read_all(argc > 1 ? argv[1] : ".", argc > 2 ? argv[2] : WEIGHTS_FOLDER, &context);
   kiln_mpi_communicator_destroy(communicator);
   MPI_Finalize();
   return 0;

@@ -24,7 +24,7 @@ static std::string describeCollective(Operation *op) {
   Value part = op->getOperand(0);
   std::string elements = formatDim(getNumElements(getDims(part.getType()), op->getContext()));
   std::string bytes = std::to_string(elementBytes(getElementTypeOrSelf(part.getType())));
-  size_t ranks = cast<DenseI32ArrayAttr>(op->getAttr("ranks")).size();
+  size_t ranks = getCollectiveRanks(op).size();
   return (op->getName().getStringRef() + " among " + Twine(ranks) + " ranks: " + elements + " elements of " + bytes + " bytes from each").str();
 }
 

@@ -7,11 +7,9 @@
 //
 // 0. Convolutions that gain by running line by line together become one group (StripChains.h), and so do a product or a scan and the softmax whose
 //    rows they have in the cache (RowFusion.h). A maximum and a minimum of one tensor share its walk, with what is computed from both.
-// 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way: one after another,
-//    or by several ways that meet again.
-//    What goes to a library takes only what the library can do besides.
-// 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when
-//    this is their only use.
+// 1. Each anchor takes the element-wise operations that follow it (epilogue) while they do not depend on it by another way: one after another, or by several
+//    ways that meet again. What goes to a library takes only what the library can do besides.
+// 2. Each group takes producers that are cheap to compute on load (prologue): views and generators always, element-wise operations when this is their only use.
 // 3. What is left becomes groups of its own from the consumers upwards.
 //
 //===----------------------------------------------------------------------===//
@@ -502,8 +500,7 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
     auto own = owner.find(op);
     if (own == owner.end() || own->second != group)
       continue;
-    // A kernel with several results writes them all, so that its own passes can count on every buffer, a size is wanted by shapes, and other
-    // ranks wait for a collective.
+    // A kernel with several results writes them all, so that its passes can count on every buffer; shapes want sizes, and other ranks a collective.
     bool all = op->getNumResults() > 1 || isa<DataSized>(op) || isCollective(op);
     for (Value result : op->getResults())
       if (all || wanted.contains(result))

@@ -148,8 +148,7 @@ typedef struct kiln_image {
   int64_t max_width;    /* and must not write any pixels */
   int64_t height;       /* at least 1 */
   int64_t width;
-  int32_t format;   /* kiln_pixel_format */
-  int32_t channels; /* 3, or 1 for KILN_PIXELS_GRAYSCALE */
+  int32_t format, channels; /* kiln_pixel_format; 3, or 1 for KILN_PIXELS_GRAYSCALE */
 } kiln_image;
 
 /* Decodes a picture for ONNX ImageDecoder, on the thread that called NAME_run. The struct and all that it points to are valid only until the
@@ -159,8 +158,7 @@ typedef kiln_status (*kiln_decode_image)(void *user, kiln_image *image);
 
 typedef struct kiln_communicator kiln_communicator; /* what a rank of a sharded model has of the others: kiln/communicator.h */
 
-/* The threads and hooks of a run. The caller owns it. A run reads it and never keeps it. A NULL context means one
- * thread and no hooks. Several threads may use a context at once if its hooks allow that. */
+/* The threads and hooks of a run, which reads it and never keeps it. The caller owns it. NULL: one thread, no hooks. Threads may share it if hooks allow. */
 typedef struct kiln_context {
   uint32_t abi_version; /* KILN_ABI_VERSION */
   uint32_t struct_size; /* sizeof(kiln_context) when it was filled in */
@@ -260,9 +258,7 @@ typedef struct kiln_model_info {
   const kiln_tensor_info *outputs;
   const kiln_symbol_info *symbols;
   const char *weights_file; /* file name for kiln_weights_map(), NULL when embedded */
-  int32_t num_inputs;
-  int32_t num_outputs;
-  int32_t num_symbols;
+  int32_t num_inputs, num_outputs, num_symbols;
   int32_t num_kernels;    /* launches of a run */
   int64_t workspace_size; /* -1: depends on dimensions, see NAME_workspace_size() */
   int64_t weights_size;   /* bytes */
@@ -288,18 +284,13 @@ typedef struct kiln_model_info {
   int64_t num_ranks;                            /* the size of the communicator that a run needs; 0 for other models */
 } kiln_model_info;
 
-/* Layouts on 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
-KILN_STATIC_ASSERT(sizeof(kiln_status) == 4, "kiln_status is 32 bits wide");
-KILN_STATIC_ASSERT(sizeof(kiln_element_type) == 4, "kiln_element_type is 32 bits wide");
-KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *), "kiln_kernel_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_image) == 48 + 2 * sizeof(void *), "kiln_image changed");
+/* 32- and 64-bit targets differ only in the width of pointers, and in the padding where 64-bit integers are aligned to 8 bytes. */
+KILN_STATIC_ASSERT(sizeof(kiln_status) == 4 && sizeof(kiln_element_type) == 4, "enums are 32 bits wide");
+KILN_STATIC_ASSERT(sizeof(kiln_kernel_info) == 32 + 4 * sizeof(void *) && sizeof(kiln_image) == 48 + 2 * sizeof(void *), "an argument of a hook changed");
 KILN_STATIC_ASSERT(sizeof(kiln_context) == 16 + 9 * sizeof(void *), "kiln_context changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_string) == 16, "kiln_string changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_symbol_info) == 24, "kiln_symbol_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_tensor_info) == 56, "kiln_tensor_info changed");
-KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_sequence_info) == 24, "kiln_sequence_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *), "kiln_quantization_info changed");
-KILN_STATIC_ASSERT(sizeof(kiln_labels_info) == 8 + 2 * sizeof(void *), "kiln_labels_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || (sizeof(kiln_string) == 16 && sizeof(kiln_symbol_info) == 24), "kiln_string or kiln_symbol_info changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || (sizeof(kiln_tensor_info) == 56 && sizeof(kiln_sequence_info) == 24), "a tensor's or sequence's info changed");
+KILN_STATIC_ASSERT(sizeof(kiln_quantization_info) == 8 + 2 * sizeof(void *) && sizeof(kiln_labels_info) == 8 + 2 * sizeof(void *), "an output's info changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_model_info) == 80 + 17 * sizeof(void *), "kiln_model_info changed");
 
 #ifdef __cplusplus
