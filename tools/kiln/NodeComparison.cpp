@@ -274,13 +274,25 @@ double getRoundingBound(const CompileOptions &options) {
          StringSwitch<double>(options.weightsType).Case("f16", 0x1p-9).Case("bf16", 0x1p-6).Case("int8", 0x1p-6).Case("int4", 0x1p-2).Default(0);
 }
 
+/// Half a unit in the last place of a number of 16 bits, as a part of it; 0 for other types.
+static double getUnit(ElementType type) { return type == KILN_ELEMENT_F16 ? 0x1p-11 : type == KILN_ELEMENT_BF16 ? 0x1p-8 : 0; }
+
+double getUnitOfValues(const Execution &execution) {
+  double unit = 0;
+  for (const Tensor &value : execution.getOutputs())
+    unit = std::max(unit, getUnit(value.getType()));
+  return unit;
+}
+
 /// Bounds for one kernel's error: a few units in the last place an operation, and as many of the largest value where sums cancel; besides, what is rounded on
 /// request.
 static Comparison compareValues(const Tensor &got, const Tensor &want, const ObservableValue &value, const NodeRequest &request, RoundingBounds rounding) {
   bool half = want.getType() == KILN_ELEMENT_F16, brain = want.getType() == KILN_ELEMENT_BF16;
+  // The reference rounds what a kernel keeps in f32, four times at most before numbers cancel.
+  double unit = 4 * getUnit(want.getType());
   auto compareWithin = [&](double bound) {
     double rtol = request.rtol >= 0 ? request.rtol : (brain ? 5e-2 : half ? 1e-2 : 1e-3) + bound;
-    double atol = request.atol >= 0 ? request.atol : getLargest(want) * std::max(rtol * 1e-2, bound);
+    double atol = request.atol >= 0 ? request.atol : getLargest(want) * std::max({rtol * 1e-2, unit, bound});
     return compareQuantized(got, want, rtol, atol, value.quantization ? &*value.quantization : nullptr, request.steps);
   };
   Comparison comparison = compareWithin(rounding.all);

@@ -23,6 +23,9 @@ struct NodeVerdict {
 /// --compute, --op-compute and --weights-type ask for, together. 0: nothing is rounded.
 double getRoundingBound(const CompileOptions &options);
 
+/// By how much a model's values are rounded because they have 16 bits, each as a part of itself; 0 without such values. The execution shows them.
+double getUnitOfValues(const Execution &execution);
+
 /// The options of a comparison, in addition to those of the compile.
 struct NodeRequest {
   /// End a kernel at every node, so that every value is visible. Otherwise use the library's kernels.
