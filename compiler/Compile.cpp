@@ -301,6 +301,8 @@ void Driver::listSources(const ModelSources &sources) {
   for (const SourceFile &file : makeSourceFolder(sources))
     result.sources.push_back({"src/" + file.name, file.text, nullptr});
   for (size_t rank = 0; rank < signature.rankWeights.size(); ++rank) {
+    if (options.onlyRank >= 0 && static_cast<int64_t>(rank) != options.onlyRank)
+      continue;
     auto stream = [all = modulesOfRank(rank)](llvm::raw_ostream &out) { writeWeights(all, out); };
     result.rankWeights.push_back({signature.weightsFile(rank), "", stream, static_cast<uint64_t>(signature.rankWeights[rank].bytes)});
   }

@@ -66,6 +66,8 @@ struct CompileOptions {
   /// The grid of ranks that run the model together, "4" or "2x4"; empty: it is not sharded. And what is asked of the cut: TENSOR=DIM,...
   std::string ranks;
   std::vector<std::string> shardings;
+  /// The one rank that is compiled, to see what it takes; -1: all.
+  int64_t onlyRank = -1;
   /// Shapes of inputs; -1 leaves a dimension unchanged.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants: a number, or all elements separated by commas.

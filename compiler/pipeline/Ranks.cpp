@@ -56,6 +56,8 @@ bool splitByRank(const CompileOptions &options, Compilation &result, std::vector
   if (!runPass(*general.module, createChooseShardings(choice), errors))
     return false;
   for (int64_t rank = 0; rank < countRanks(options); ++rank) {
+    if (options.onlyRank >= 0 && rank != options.onlyRank)
+      continue;
     OwningOpRef<ModuleOp> part = makeRank(*general.module, rank, options, errors);
     if (!part)
       return false;

@@ -47,7 +47,7 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   if (!workspace)
     return makeError("workspace: " + llvm::toString(workspace.takeError()));
   execution.workspace = std::move(*workspace);
-  if (model.getInfo().num_ranks) {
+  if (model.getInfo().num_ranks && model.weights.size() > 1) {
     Expected<std::unique_ptr<RankTeam>> team = RankTeam::create(int32_t(model.getInfo().num_ranks), execution.listBuffers(), *needed);
     if (!team)
       return team.takeError();

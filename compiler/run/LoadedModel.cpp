@@ -135,7 +135,8 @@ llvm::Error LoadedModel::check() const {
     return makeError("the model has ABI version " + Twine(info->abi_version) + ", expected " + Twine(KILN_ABI_VERSION));
   if (info->weights_file && weights.empty())
     return makeError("the model needs its weights file " + Twine(info->weights_file));
-  if (info->num_ranks && weights.size() != size_t(info->num_ranks))
+  // One, if only rank 0 has been compiled.
+  if (info->num_ranks && weights.size() != 1 && weights.size() != size_t(info->num_ranks))
     return makeError("the model needs a file of weights for each of " + Twine(info->num_ranks) + " ranks");
   StringRef targets = info->target;
   std::string machine = program ? "the machine of '" + program->getCommand().str() + "'" : "this machine";

@@ -5,7 +5,6 @@
 #include "dialects/nn/Verify.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <set>
 
 using namespace mlir;
@@ -16,7 +15,15 @@ using namespace kiln::nn;
 
 /// Calls visit(op) with the class of the collective.
 template <typename Visit> static auto visitCollective(Operation *op, Visit visit) {
-  return llvm::TypeSwitch<Operation *, decltype(visit(AllReduceOp()))>(op).Case<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp, ShiftOp>(visit);
+  if (auto collective = dyn_cast<AllReduceOp>(op))
+    return visit(collective);
+  if (auto collective = dyn_cast<ReduceScatterOp>(op))
+    return visit(collective);
+  if (auto collective = dyn_cast<AllGatherOp>(op))
+    return visit(collective);
+  if (auto collective = dyn_cast<AllToAllOp>(op))
+    return visit(collective);
+  return visit(cast<ShiftOp>(op));
 }
 
 ArrayRef<int32_t> nn::getCollectiveRanks(Operation *op) {

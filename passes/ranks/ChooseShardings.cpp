@@ -285,7 +285,7 @@ void AxisChoice::step(Operation *op) {
   }
   if (states.size() > mostStates) {
     // Equal costs keep their order, so that the same model gives the same choice.
-    std::stable_sort(states.begin(), states.end(), [](const State &a, const State &b) { return a.seconds < b.seconds; });
+    llvm::sort(states, [](const State &a, const State &b) { return std::tie(a.seconds, a.option, a.parent) < std::tie(b.seconds, b.option, b.parent); });
     states.resize(mostStates);
   }
   history.push_back(std::move(states));

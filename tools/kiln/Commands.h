@@ -19,6 +19,7 @@ inline llvm::cl::SubCommand tuneCommand("tune", "Measure alternatives of each ke
 inline llvm::cl::SubCommand quantizeCommand("quantize", "Write a model with 8-bit or 4-bit integers, calibrated on samples of its inputs");
 inline llvm::cl::SubCommand inspectCommand("inspect", "Show the signature, operators, sizes and decisions of a model or a library");
 inline llvm::cl::SubCommand reportCommand("report", "Write a page that shows a compile: its graph, kernels, memory, weights and decisions");
+inline llvm::cl::SubCommand planCommand("plan", "Predict time, memory and exchange of a model on more ranks, from measured kernels");
 inline llvm::cl::SubCommand opsCommand("ops", "Check, print, evaluate or convert a file of definitions of operators");
 inline llvm::cl::SubCommand kernelsCommand("kernels", "Compile kernels without a model to a static library and a header");
 inline llvm::cl::SubCommand newCommand("new", "Write a project that runs a model: CMakeLists.txt, a program and a test");
@@ -29,13 +30,13 @@ inline llvm::cl::SubCommand versionCommand("version", "Print the version; with -
 
 /// The subcommands that compile a model, those whose compile has a result to package, those that run a model, and those that can fill its inputs.
 inline llvm::cl::SubCommandGroup compilingCommands{&compileCommand, &runCommand,      &verifyCommand, &benchCommand,
-                                                   &tuneCommand,    &quantizeCommand, &inspectCommand, &reportCommand, &newCommand};
+                                                   &tuneCommand,    &quantizeCommand, &inspectCommand, &reportCommand, &planCommand, &newCommand};
 /// Those that compile anything: models, or kernels without a model.
 inline llvm::cl::SubCommandGroup codeCommands{&compileCommand, &runCommand,      &verifyCommand,  &benchCommand,
-                                              &tuneCommand,    &quantizeCommand, &inspectCommand, &reportCommand, &kernelsCommand, &newCommand};
+                                              &tuneCommand,    &quantizeCommand, &inspectCommand, &reportCommand, &planCommand, &kernelsCommand, &newCommand};
 inline llvm::cl::SubCommandGroup packagingCommands{&compileCommand, &runCommand, &verifyCommand, &benchCommand, &tuneCommand, &inspectCommand};
-inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &quantizeCommand, &reportCommand};
-inline llvm::cl::SubCommandGroup fillingCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &reportCommand};
+inline llvm::cl::SubCommandGroup runningCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &quantizeCommand, &reportCommand, &planCommand};
+inline llvm::cl::SubCommandGroup fillingCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &reportCommand, &planCommand};
 
 int runCompile();
 int runRun();
@@ -45,6 +46,7 @@ int runTune();
 int runQuantize();
 int runInspect();
 int runReport();
+int runPlan();
 int runOps();
 int runKernels();
 int runNew();

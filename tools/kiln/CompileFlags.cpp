@@ -374,18 +374,7 @@ static Error readSizes(CompileOptions &options) {
   return readAll(shape, parseShape);
 }
 
-/// The ranks, and what is asked of the cut.
-static Error readRanks(CompileOptions &options) {
-  if (!ranks.empty() && !grid.empty())
-    return makeError("--ranks and --grid both say how many processes there are");
-  options.ranks = ranks.empty() ? grid : ranks;
-  int64_t count = 0;
-  if (!ranks.empty() && (StringRef(ranks).getAsInteger(10, count) || count < 2))
-    return wrong("ranks", ranks, "a number of at least 2");
-  if (options.ranks.empty())
-    return shard.empty() ? Error::success() : makeError("--shard needs --ranks or --grid");
-  if (countRanks(options) < 2)
-    return wrong(ranks.empty() ? "grid" : "ranks", options.ranks, "2 to 256 processes, in up to three axes");
+static Error readShardings(CompileOptions &options) {
   for (StringRef text : shard) {
     if (text == "auto")
       continue;
@@ -401,6 +390,26 @@ static Error readRanks(CompileOptions &options) {
         options.shardings.push_back(line.str());
   }
   return Error::success();
+}
+
+StringRef getRanksText() { return ranks; }
+
+/// The ranks, and what is asked of the cut.
+static Error readRanks(CompileOptions &options) {
+  // Which tries several numbers of them.
+  if (planCommand)
+    return readShardings(options);
+  if (!ranks.empty() && !grid.empty())
+    return makeError("--ranks and --grid both say how many processes there are");
+  options.ranks = ranks.empty() ? grid : ranks;
+  int64_t count = 0;
+  if (!ranks.empty() && (StringRef(ranks).getAsInteger(10, count) || count < 2))
+    return wrong("ranks", ranks, "a number of at least 2");
+  if (options.ranks.empty())
+    return shard.empty() ? Error::success() : makeError("--shard needs --ranks or --grid");
+  if (countRanks(options) < 2)
+    return wrong(ranks.empty() ? "grid" : "ranks", options.ranks, "2 to 256 processes, in up to three axes");
+  return readShardings(options);
 }
 
 /// What comes from outside of the model.

@@ -20,6 +20,9 @@ llvm::ArrayRef<std::string> getModels();
 /// graph, any other is for all. Call it when `library` is complete; its model becomes the file of the first.
 llvm::Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &library);
 
+/// What --ranks says.
+llvm::StringRef getRanksText();
+
 /// A number of bytes; K and M behind it are 1024 and 1024 * 1024.
 std::optional<int64_t> parseBytes(llvm::StringRef text);
 

@@ -49,6 +49,9 @@ static constexpr Command commands[] = {
      "  kiln report model.onnx -o report.html --bench --run-dim seq=128 --threads 4\n"
      "  kiln report model.onnx -o new.html --target=x86-64-v3,x86-64-v4 --compare old.html\n"
      "  kiln report new.html --compare old.html -o differences.html     two reports that are there already\n"},
+    {&planCommand, runPlan,
+     "  kiln plan model.onnx --ranks=1,2,4,8 --network=2us,4GB/s\n"
+     "  kiln plan model.onnx --dim batch=1 --ranks=8,64 --network=20us,10Gbit/s --json\n"},
     {&opsCommand, runOps,
      "  kiln ops acme.kiln                                              check the file and list its operators\n"
      "  kiln ops acme.kiln --eval gate --input x=x.npy --input w=w.npy -o y.npy\n"
