@@ -105,7 +105,7 @@ void RankWishes::cutCaches(func::FuncOp function, const Grid &grid) {
   auto pairs = function->getParentOfType<ModuleOp>()->getAttrOfType<DenseI64ArrayAttr>(nn::askedInPlaceAttrName);
   if (!pairs)
     return;
-  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+  for (int64_t i = 0; i + 1 < pairs.size(); i += 2) {
     int64_t input = pairs[i], output = pairs[i + 1];
     // The last axis has the most exchange, which heads need none of.
     Cut heads(grid.shape.size(), whole);

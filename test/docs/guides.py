@@ -28,7 +28,7 @@ def offered(*command):
 def main():
     source = pathlib.Path(sys.argv[1])
     options = OTHERS | offered("kiln-opt", "--help") | offered("kiln-reduce", "--help")
-    for command in ("compile", "run", "verify", "bench", "tune", "quantize", "inspect", "report", "ops", "kernels", "new"):
+    for command in ("compile", "run", "verify", "bench", "tune", "quantize", "inspect", "report", "plan", "ops", "kernels", "new"):
         options |= offered("kiln", command, "--help")
     names = {path.name for root in ROOTS.split("|") for path in (source / root).rglob("*")}
     pages = [*source.glob("*.md"), *(source / "docs").glob("*.md"), *(source / "docs/measurements").glob("*.md"), *(source / "docs/examples").rglob("*.md")]

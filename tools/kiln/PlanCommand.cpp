@@ -28,7 +28,6 @@ static cl::opt<std::string> network("network",
                                     cl::value_desc("LATENCY,BANDWIDTH"), cl::init("2us,4GB/s"), cl::sub(planCommand));
 static cl::opt<double> speed("speed", cl::desc("How many times as fast as this machine a rank's machine is (default: 1)"), cl::value_desc("FACTOR"),
                              cl::init(1), cl::sub(planCommand));
-static cl::opt<bool> asJson("json", cl::desc("Print JSON"), cl::sub(planCommand));
 
 namespace {
 
@@ -187,14 +186,13 @@ static void printTable(ArrayRef<Row> rows) {
   }
 }
 
-static void printJson(ArrayRef<Row> rows, const Network &net) {
+static void printRows(ArrayRef<Row> rows, const Network &net) {
   json::Array list;
   for (const Row &row : rows)
     list.push_back(json::Object{{"ranks", row.ranks}, {"ms", row.getMs()}, {"compute_ms", row.computeMs}, {"exchange_ms", row.exchangeMs},
                                 {"exchanges", row.exchanges}, {"exchanged_bytes", row.exchangedBytes}, {"weights_bytes", row.weights},
                                 {"workspace_bytes", row.workspace}});
-  json::Object whole{{"latency_us", net.latency * 1e6}, {"bandwidth_gbps", net.bytesPerSecond * 1e-9}, {"plan", std::move(list)}};
-  outs() << formatv("{0:2}\n", json::Value(std::move(whole)));
+  printJson(json::Object{{"latency_us", net.latency * 1e6}, {"bandwidth_gbps", net.bytesPerSecond * 1e-9}, {"plan", std::move(list)}});
 }
 
 int runPlan() {
@@ -216,7 +214,7 @@ int runPlan() {
   for (int64_t count : *counts)
     if (int status = planRanks(*options, count, *net, (*pool)->context, rows.emplace_back()))
       return status;
-  asJson ? printJson(rows, *net) : printTable(rows);
+  wantsJson() ? printRows(rows, *net) : printTable(rows);
   return Done;
 }
 
