@@ -40,6 +40,8 @@ Description describe(const Compilation &compilation, const Signature &signature)
   result.metadata = signature.metadata;
   result.workspaceBytes = signature.workspaceBytes.value_or(-1);
   result.weightsBytes = signature.weightsBytes;
+  for (const RankWeights &weights : signature.rankWeights)
+    result.rankBytes.push_back(weights.bytes);
   result.operators = compilation.operators;
   result.kernels = collectDecisions(compilation);
   // --why must not change the library, so refusals are left out.
@@ -148,6 +150,7 @@ static json::Object toJsonOfModel(const Description &description) {
                       {"demands", json::Array(map_range(description.demands, jsonText))},
                       {"metadata", std::move(metadata)},
                       {"weights_bytes", description.weightsBytes},
+                      {"rank_weights_bytes", json::Array(description.rankBytes)},
                       {"workspace_bytes", description.workspaceBytes},
                       {"file_bytes", description.fileBytes},
                       {"operators", std::move(operators)},
@@ -238,6 +241,9 @@ static Description readDescription(const json::Object &fields) {
       result.demands.push_back(line.getAsString().value_or("").str());
   forEachRow(*object, "metadata", [&](const json::Object &row) { result.metadata.push_back({getText(row, "key"), getText(row, "value")}); });
   result.weightsBytes = object->getInteger("weights_bytes").value_or(0);
+  if (const json::Array *ranks = object->getArray("rank_weights_bytes"))
+    for (const json::Value &bytes : *ranks)
+      result.rankBytes.push_back(bytes.getAsInteger().value_or(0));
   result.workspaceBytes = object->getInteger("workspace_bytes").value_or(-1);
   if (const json::Object *operators = object->getObject("operators"))
     for (auto &[name, count] : *operators)

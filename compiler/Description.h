@@ -43,6 +43,8 @@ struct Description {
   std::vector<std::pair<std::string, std::string>> metadata;
   /// A workspace size of -1 depends on the dimensions.
   int64_t weightsBytes = 0, workspaceBytes = -1, fileBytes = 0;
+  /// The bytes of each rank's weights, if the model is sharded.
+  std::vector<int64_t> rankBytes = {};
   std::map<std::string, int64_t> operators;
   std::vector<Decision> kernels;
   /// Of a library: what it was made from, and what its objects were checked for.

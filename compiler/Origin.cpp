@@ -103,6 +103,8 @@ std::vector<std::string> listOptions(const CompileOptions &options) {
     list.addAll("decompose", options.decompose);
   list.addText("profile", sys::path::filename(options.profile));
   list.addFlag("weights=file", options.externalWeights);
+  list.addText(StringRef(options.ranks).contains('x') ? "grid" : "ranks", options.ranks);
+  list.addAll("shard", options.shardings);
   list.addText("stages", options.stages.count ? std::to_string(options.stages.count) : "");
   list.addAll("cut", options.stages.cutBehind);
   list.addText("stage-memory", options.stages.mostBytes >= 0 ? std::to_string(options.stages.mostBytes) : "");

@@ -86,7 +86,9 @@ static void printModel(const Description &description, bool isAlone) {
   for (const std::string &demand : description.demands)
     printRow("demand", demand);
   if (isAlone)
-    printRow("weights", bytesText(description.weightsBytes));
+    printRow("weights", (description.rankBytes.empty() ? "" : "at most ") + bytesText(description.weightsBytes));
+  if (!description.rankBytes.empty())
+    printRow("ranks", join(map_range(description.rankBytes, [](int64_t bytes) { return std::to_string(bytes); }), ", ") + " bytes of weights");
   printRow("workspace", description.workspaceBytes < 0 ? "depends on the dimensions" : bytesText(description.workspaceBytes));
   if (isAlone)
     printRow("file", bytesText(description.fileBytes));
