@@ -58,6 +58,16 @@ kiln_status RankTeam::run(const kiln_context *context, void *const *outputs, con
   return failure == statuses.end() ? KILN_STATUS_OK : *failure;
 }
 
+/// Strings are compared by their bytes: those that a rank computes are in its own memory.
+static bool areEqual(const Tensor &a, const Tensor &b) {
+  if (a.getType() != KILN_ELEMENT_STRING)
+    return std::memcmp(a.getData(), b.getData(), a.getByteSize()) == 0;
+  auto list = [](const Tensor &tensor) { return llvm::ArrayRef(reinterpret_cast<const kiln_string *>(tensor.getData()), size_t(tensor.getNumElements())); };
+  return llvm::equal(list(a), list(b), [](const kiln_string &one, const kiln_string &other) {
+    return llvm::StringRef(one.data, size_t(one.size)) == llvm::StringRef(other.data, size_t(other.size));
+  });
+}
+
 llvm::Error RankTeam::check(llvm::ArrayRef<const Tensor *> outputs) const {
   for (auto [i, memory] : llvm::enumerate(others)) {
     if (!memory.workspace.isGuardIntact())
@@ -65,7 +75,7 @@ llvm::Error RankTeam::check(llvm::ArrayRef<const Tensor *> outputs) const {
     for (auto [number, output] : llvm::enumerate(memory.outputs)) {
       if (!output.isGuardIntact())
         return makeError("rank " + llvm::Twine(i + 1) + " wrote beyond an output");
-      if (std::memcmp(output.getData(), outputs[number]->getData(), output.getByteSize()) != 0)
+      if (!areEqual(output, *outputs[number]))
         return makeError("ranks 0 and " + llvm::Twine(i + 1) + " do not have the same output number " + llvm::Twine(number));
     }
   }

@@ -1,4 +1,4 @@
-"""Writes small models whose best cuts differ: two products, attention with heads and an open length, and convolutions that are cut into strips."""
+"""Writes small models whose best cuts differ: two products, attention with heads and an open length, convolutions that are cut into strips, and strings."""
 
 import pathlib
 import sys
@@ -51,3 +51,10 @@ save("strips", [
     node("AveragePool", ["e"], ["f"], "average", kernel_shape=[2, 2], strides=[2, 2]),
     node("GlobalAveragePool", ["f"], ["g"], "mean"), node("Flatten", ["g"], ["h"], "flatten"), node("MatMul", ["h", "fc"], ["y"], "classes")],
      {"x": [1, 3, 48, 40]}, {"y": [1, 6]}, [weight("c1", 8, 3, 5, 5), weight("c2", 8, 1, 3, 3), weight("fc", 8, 6)])
+
+# Strings that each rank puts together in its own memory.
+texts = [helper.make_tensor_value_info(name, TensorProto.STRING, [2]) for name in "xyz"]
+strings = helper.make_graph([node("StringConcat", ["x", "y"], ["z"], "concat")], "strings", texts[:2], texts[2:])
+onnx.save(helper.make_model(strings, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), FOLDER / "strings.onnx")
+for name, values in ("x", ["a", "b"]), ("y", ["cd", "ef"]):
+    (FOLDER / f"{name}.pb").write_bytes(numpy_helper.from_array(np.array(values, object), name).SerializeToString())
