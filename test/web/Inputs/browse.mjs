@@ -4,8 +4,9 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { removeProfile } from "./chromium.mjs";
 
 const [folder, page, isolated, seconds = "60"] = process.argv.slice(2);
 const isolation = isolated ? { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" } : {};
@@ -17,7 +18,7 @@ function end(status, text) {
   console.log(text);
   browser?.kill();
   browser?.on("exit", () => {
-    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    removeProfile(profile);
     process.exit(status);
   });
 }

@@ -4,6 +4,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+// Removes the browser's folder. Its last processes may write into it after it has ended; rmSync() tries each folder again, but lists it only once.
+export function removeProfile(profile) {
+  for (let attempt = 0; ; ++attempt)
+    try {
+      return rmSync(profile, { recursive: true, force: true, maxRetries: 2, retryDelay: 100 });
+    } catch (error) {
+      if (attempt === 20) throw error;
+    }
+}
+
 export async function openPage(url, { width = 1360, height = 860 } = {}) {
   const profile = mkdtempSync(join(tmpdir(), "browser-"));
   const flags = [
@@ -106,7 +116,7 @@ export async function openPage(url, { width = 1360, height = 860 } = {}) {
       await send("Browser.close").catch(() => {});
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5000).unref())]);
       browser.kill("SIGKILL");
-      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+      removeProfile(profile);
     },
   };
   if (url) await page.load(url);
