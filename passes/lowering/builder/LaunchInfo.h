@@ -14,6 +14,8 @@ struct LaunchInfo {
   mlir::AffineExpr bytes;
   /// There are as many tasks as the caller's context has threads, or only one if more would not pay.
   bool byThreads = false;
+  /// Operations are of single elements: a core does as many of them in a time as of whole vectors.
+  bool isScalar = false;
 };
 
 } // namespace kiln
