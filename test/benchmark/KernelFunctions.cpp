@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
+#include <sys/mman.h>
 #include <type_traits>
 #ifdef KILN_OPENBLAS
 #include <cblas.h>
@@ -14,9 +15,14 @@ namespace kiln {
 namespace {
 using Buffer = std::shared_ptr<float>;
 
+/// Large operands lie in huge pages where the system has them: single pages are scattered differently in each process, which is more than kernels differ by.
 Buffer allocate(int64_t elements) {
+  constexpr size_t hugePage = size_t(2) << 20;
   size_t bytes = (size_t(elements) * sizeof(float) + 127) & ~size_t(63);
-  Buffer buffer(static_cast<float *>(std::aligned_alloc(64, bytes)), &std::free);
+  bool isLarge = bytes >= 2 * hugePage;
+  Buffer buffer(static_cast<float *>(std::aligned_alloc(isLarge ? hugePage : 64, bytes)), &std::free);
+  if (isLarge)
+    madvise(buffer.get(), bytes, MADV_HUGEPAGE);
   for (size_t i = 0; i < bytes / sizeof(float); ++i)
     buffer.get()[i] = float(i % 13) * 0.1f - 0.6f;
   return buffer;
