@@ -3,6 +3,7 @@
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/ReadModel.h"
 #include "tools/kiln/GivenOptions.h"
+#include "tools/kiln/TimeWindows.h"
 #include "llvm/ADT/StringExtras.h"
 #include "mlir/IR/MLIRContext.h"
 
@@ -12,6 +13,8 @@ namespace kiln {
 
 /// What is tried, in this order: sizes for all dimensions but the first of each input, which is mostly a batch, then for the last ones.
 static constexpr int64_t triedSizes[] = {64, 224, 512, 576, 640, 1};
+
+static constexpr char trainedSize[] = "; the file does not say which size the model was trained with";
 
 static bool isDynamic(const ModelSummary::Tensor &input) {
   return any_of(input.dims, [](const auto &dim) { return dim.first < 0; });
@@ -63,10 +66,51 @@ static void fixShapes(const ModelSummary &summary, int64_t size, bool onlyLast, 
   }
 }
 
-static bool isImported(const Trial &trial) {
+namespace {
+/// What is known of a model that was imported.
+struct Outcome {
+  std::string results;
+  std::optional<TimeWindows> windows;
+};
+} // namespace
+
+/// Nothing if the model is refused.
+static std::optional<Outcome> importTrial(const Trial &trial) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   std::vector<std::string> ignored;
-  return succeeded(importModel(context, trial.import, ignored));
+  mlir::FailureOr<ImportedModel> model = importModel(context, trial.import, ignored);
+  if (failed(model))
+    return std::nullopt;
+  Outcome outcome;
+  outcome.windows = findTimeWindows(*model->module);
+  raw_string_ostream text(outcome.results);
+  for (auto main : model->module->getOps<mlir::FunctionOpInterface>())
+    llvm::interleaveComma(main.getResultTypes(), text);
+  return outcome;
+}
+
+static bool isImported(const Trial &trial) { return importTrial(trial).has_value(); }
+
+/// Where windows over time leave samples unread with a size that is accepted: the largest size that fills the windows and has the same results.
+static std::optional<Advice> fillWindows(const ModelSummary &summary, const Trial &beginning, int64_t size, bool onlyLast) {
+  auto attempt = [&](int64_t other) {
+    Trial trial = beginning;
+    fixShapes(summary, other, onlyLast, trial);
+    return std::pair(trial, importTrial(trial));
+  };
+  std::optional<Outcome> first = attempt(size).second;
+  if (!first || !first->windows || first->windows->unread == 0)
+    return std::nullopt;
+  int64_t stride = first->windows->stride;
+  std::optional<Advice> best;
+  for (int64_t other = size - first->windows->unread; other > 0 && other <= 64 * stride; other += stride) {
+    auto [trial, outcome] = attempt(other);
+    if (!outcome || outcome->results != first->results)
+      break;
+    best = Advice{join(trial.words, " "), std::to_string(other) + " fills the windows of a convolution with stride " + std::to_string(stride) +
+                                              ", and no larger size that does has the same results" + trainedSize};
+  }
+  return best;
 }
 
 /// Whether the model tells the values of its integers, and which other sizes would do: what they mean is known to whoever trained it.
@@ -82,7 +126,7 @@ static std::string describeGround(const ModelSummary &summary, const Trial &begi
       others.push_back(std::to_string(other));
   }
   std::string rest = others.empty() ? "" : ", and so are " + join(others, ", ");
-  return std::to_string(size) + " is an example that is accepted" + rest + "; the file does not say which size the model was trained with";
+  return std::to_string(size) + " is an example that is accepted" + rest + trainedSize;
 }
 
 static std::string describeNumbers(const ModelSummary &summary) {
@@ -116,9 +160,12 @@ Advice findMissingOptions(const CompileOptions &options, const ModelSummary &sum
       for (int64_t size : triedSizes) {
         Trial trial = beginning;
         fixShapes(summary, size, onlyLast, trial);
-        if (trial.words.size() > beginning.words.size() && isImported(trial))
-          return {join(trial.words, " "), (beginning.words.empty() || numbers.empty() ? "" : numbers + "; ") +
-                                              describeGround(summary, beginning, size, onlyLast)};
+        if (trial.words.size() == beginning.words.size() || !isImported(trial))
+          continue;
+        std::string before = beginning.words.empty() || numbers.empty() ? "" : numbers + "; ";
+        if (std::optional<Advice> filling = fillWindows(summary, beginning, size, onlyLast))
+          return {filling->options, before + filling->ground};
+        return {join(trial.words, " "), before + describeGround(summary, beginning, size, onlyLast)};
       }
   return {};
 }
