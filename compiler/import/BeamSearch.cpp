@@ -200,8 +200,10 @@ bool BeamSearch::readWhisperOperands() {
   for (StringRef token : {"no_speech_token_id", "no_timestamps_token_id", "beginning_timestamp_token_id", "start_of_lm_token_id", "transcribe_token_id",
                           "translate_token_id"})
     node.ignore(token);
-  if (node.getFlag("decoder_output_cross_qk") || node.hasInput(12) || node.hasInput(13) || node.hasOutput(3))
-    return failed(node.unsupported("scores of the cross attention", "remove this result from the model")) && false;
+  if (node.hasOutput(3))
+    return failed(node.error("has result 'cross_qk', but not attribute 'decoder_output_cross_qk'")) && false;
+  // What they say of those scores is not asked for.
+  (void)node.optionalInput(12), (void)node.optionalInput(13);
   if ((temperature = node.optionalInput(14)))
     temperature = asScalar(node, temperature, "temperature");
   if (temperature && !node.failed())

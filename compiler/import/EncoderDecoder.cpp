@@ -29,11 +29,13 @@ private:
   bool readDecoderIds(AffineExpr entries);
   FailureOr<SmallVector<Value>> runGraph(const onnx::GraphProto &graph, ArrayRef<Value> arguments, StringRef name, const Twine &prefix);
   LogicalResult runDecoder(Value tokens, ArrayRef<Value> pasts, AffineExpr length, const Twine &prefix, Value &logits, SmallVectorImpl<Value> &presents);
+  AffineExpr countTokens(AffineExpr some) const { return pastForm.isShared ? most : some; }
   DimExprs stateDims(AffineExpr length) const { return {rows, node.number(heads), length, node.number(size)}; }
 
   bool isWhisper, hasFirstStep = false, hasHidden = false;
   const onnx::GraphProto *encoder, *decoder;
   int64_t states = 0, heads = 0, size = 0;
+  SharedPasts pastForm;
   Type element;
   /// What the encoder takes, and what of it each row of a step sees.
   Value encoderIds, encoderMask, mask, hidden;
@@ -47,6 +49,9 @@ EncoderDecoderSteps::EncoderDecoderSteps(Node &node, int64_t beams, bool isWhisp
     (void)node.error("attribute '" + StringRef(encoder ? "decoder" : "encoder") + "' is missing");
   else if (node.hasAttribute("init_decoder"))
     (void)node.unsupported("attribute 'init_decoder' beside an encoder", "the encoder does the first step");
+  else if (node.getFlag("decoder_output_cross_qk"))
+    (void)node.unsupported("the scores of the cross attention (decoder_output_cross_qk), which ONNX Runtime computes on GPUs only",
+                           "export the decoder without them");
   else if (checkEncoder())
     (void)checkDecoder();
 }
@@ -91,9 +96,8 @@ bool EncoderDecoderSteps::checkDecoder() {
   inputs.append({"past_key_self_0", "past_value_self_0"});
   if (!checkNames(*decoder, "decoder", inputs, {"logits", "present_key_self_0", "present_value_self_0"}))
     return false;
-  if (count > first + 2 * states && decoder->input(first + 2 * states).name() == "past_sequence_length")
-    return failed(node.unsupported("the graph 'decoder' has a buffer that past and present share", "export it with presents of their own")) && false;
-  if (count != first + 2 * states || decoder->output_size() != 1 + states)
+  pastForm = SharedPasts::read(*decoder, first + static_cast<int>(2 * states));
+  if (count != first + 2 * states + pastForm.countInputs() || decoder->output_size() != 1 + states)
     return failed(node.error("the graph 'decoder' has " + Twine(count) + " inputs and " + Twine(decoder->output_size()) + " outputs, expected " +
                              Twine(first + 2 * states) + " and " + Twine(1 + states) + " for the encoder's " + Twine(states / 2) + " layers")) && false;
   if (hasHidden && !hasFirstStep)
@@ -167,6 +171,7 @@ LogicalResult EncoderDecoderSteps::runDecoder(Value tokens, ArrayRef<Value> past
     arguments.push_back(hidden);
   llvm::append_range(arguments, pasts);
   llvm::append_range(arguments, cross);
+  pastForm.addArguments(node, past, rows, beams, most, arguments);
   DimExprs ids = node.dims(tokens);
   FailureOr<SmallVector<Value>> results = runGraph(*decoder, arguments, "decoder", prefix);
   if (failed(results))
@@ -174,7 +179,7 @@ LogicalResult EncoderDecoderSteps::runDecoder(Value tokens, ArrayRef<Value> past
   logits = takeLastLogits(node, results->front(), ids, "decoder");
   for (Value present : ArrayRef(*results).drop_front())
     if (!node.failed())
-      presents.push_back(alignDims(node, present, stateDims(nn::simplifyDim(past + ids[1])),
+      presents.push_back(alignDims(node, present, stateDims(countTokens(nn::simplifyDim(past + ids[1]))),
                                    "a present of the graph 'decoder' does not fit its past and its tokens"));
   return failure(node.failed());
 }
@@ -211,7 +216,7 @@ LogicalResult EncoderDecoderSteps::start(Value &logits, SmallVectorImpl<Value> &
   if (node.failed())
     return failure();
   if (!hasFirstStep) {
-    SmallVector<Value> pasts(states, node.splat(stateDims(node.number(0)), element, 0));
+    SmallVector<Value> pasts(states, node.splat(stateDims(countTokens(node.number(0))), element, 0));
     if (failed(runDecoder(ids, pasts, node.number(0), node.name() + "[first]/", logits, presents)))
       return failure();
   }
@@ -223,7 +228,7 @@ LogicalResult EncoderDecoderSteps::step(AffineExpr number, Value tokens, Value &
   AffineExpr past = nn::simplifyDim(length + number);
   SmallVector<Value> pasts, presents;
   for (Value buffer : buffers)
-    pasts.push_back(node.slice(buffer, lengthAxis, node.number(0), past));
+    pasts.push_back(pastForm.isShared ? buffer : node.slice(buffer, lengthAxis, node.number(0), past));
   if (failed(runDecoder(tokens, pasts, past, node.name() + "[step]/", logits, presents)))
     return failure();
   widen(presents, buffers);
