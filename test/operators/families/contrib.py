@@ -261,6 +261,39 @@ def gated_norm(g):
     return g.case([x, scale, gate], Expected(exact, g.type, 1, abs(exact) * 2.0**-24 * (columns + 200)), epsilon=small)
 
 
+@contrib("LinearAttentionGate", types=with_bf16)
+def linear_attention_gate(g):
+    shape = (g.integer(1, 3), g.integer(1, 5), g.pick([1, 4, 9]))
+    a, b = g.tensor(g.type, shape, "normal"), g.tensor(g.type, shape, "normal") if g.chance(0.7) else None
+    bias, scale = (g.tensor("f32", shape[-1:], "normal", g.chance(0.6)) for _ in range(2))
+    steps = a.wide + bias.wide
+    decay = scale.wide * softplus(steps)
+    room = abs(scale.wide) * (abs(a.wide) + abs(bias.wide)) * 2.0**-22 + abs(decay) * 2.0**-24 * 200
+    return g.case([a, bias, scale, b] if b else [a, bias, scale], Expected(decay, g.type, 1, room),
+                  *([Expected(sigmoid(b.wide), g.type, ULPS, sigmoid(b.wide) * 2.0**-24 * 200)] if b else []))
+
+
+@contrib("EngramGate", types=with_bf16)
+def engram_gate(g):
+    batch, length, streams, width, small = g.integer(1, 2), g.integer(1, 4), g.integer(1, 3), g.pick([1, 4, 17, 32]), g.pick([None, 1e-5, 1e-3])
+    key, query = (g.tensor(g.type, (batch, length, streams, width), "normal") for _ in range(2))
+    value, scales = g.tensor(g.type, (batch, length, width), "normal"), [g.tensor(g.type, (streams, width), "normal", g.chance(0.6)) for _ in range(2)]
+    added = np.longdouble(np.float32(1e-5 if small is None else small))
+    normal = [x.wide / np.sqrt((x.wide**2).mean(-1, keepdims=True) + added) * scale.wide for x, scale in zip((key, query), scales)]
+    products = normal[0] * normal[1]
+    dot, off = products.sum(-1, keepdims=True), abs(products).sum(-1, keepdims=True) * 2.0**-24 * (width + 16)
+    gate = lambda dot: sigmoid(np.sign(dot) * np.sqrt(np.maximum(abs(dot) / np.sqrt(np.longdouble(width)), np.float32(1e-6))))
+    exact = gate(dot) * value.wide[:, :, None]
+    room = np.maximum(abs(gate(dot + off) - gate(dot)), abs(gate(dot - off) - gate(dot))) * abs(value.wide[:, :, None]) + abs(exact) * 2.0**-24 * 200
+    return g.case([key, query, value, *scales], Expected(exact, g.type, 1, room), epsilon=small)
+
+
+@contrib("SampleOp", types=["f32", "f64", "i32"])
+def sample(g):
+    x = g.tensor(g.type, g.shape())
+    return g.case([x], Expected(x.array, g.type))
+
+
 @contrib("EmbedLayerNormalization", types=["f32"], weight=2)
 def embed_norm(g):
     batch, length, width, words, places = g.integer(1, 3), g.integer(1, 6), g.pick([1, 4, 17, 32]), g.integer(1, 20), g.integer(6, 10)
