@@ -79,7 +79,7 @@ KernelFunction::KernelFunction(StringRef library, const CompiledKernel &kernel)
     }
   runParameters = sizeParameters;
   for (const SignatureTensor &tensor : model.inputs) {
-    if (formOf(tensor).isSums)
+    if (formOf(tensor).isBehindPacked())
       continue;
     std::string &field = names[tensor.onnxName] = scope.unique(tensor.field);
     std::string type = formOf(tensor).isPacked ? "void" : publicType(tensor.type.getElementType());
@@ -118,7 +118,7 @@ std::string KernelFunction::comment() const {
     bounds += (bounds.empty() ? "" : ", ") + size->field + ": " + std::to_string(size->min) + " to " + std::to_string(size->max);
   text += bounds.empty() ? "" : wrap("  " + bounds);
   for (const SignatureTensor &tensor : model.inputs)
-    if (!formOf(tensor).isSums)
+    if (!formOf(tensor).isBehindPacked())
       text += wrap("  " + nameOf(tensor) + ": " + makeCommentText(shapeText(tensor, model)) + (tensor.dims.empty() ? ", by value" : "") +
                    (formOf(tensor).isPacked ? ", as " + pack->packFunction() + "() has written it for the same sizes" : ""));
   for (const SignatureTensor &tensor : model.outputs) {
@@ -155,7 +155,7 @@ std::string KernelFunction::setPacked() const {
     if (formOf(tensor).isPacked) {
       text += "  if (reinterpret_cast<uintptr_t>(" + nameOf(tensor) + ") % KILN_ALIGNMENT != 0)\n    return KILN_STATUS_INVALID_ARGUMENT;\n";
       text += "  inputs." + tensor.field + " = static_cast<" + type + ">(" + nameOf(tensor) + ");\n";
-    } else if (formOf(tensor).isSums) {
+    } else if (formOf(tensor).isBehindPacked()) {
       std::string matrix;
       for (const SignatureTensor &other : model.inputs)
         matrix = formOf(other).isPacked ? nameOf(other) : matrix;
@@ -175,7 +175,7 @@ std::string KernelFunction::defineRun() const {
   text += "  " + model.name + "_inputs inputs = {};\n";
   text += setPacked();
   for (const SignatureTensor &tensor : model.inputs)
-    if (!formOf(tensor).isPacked && !formOf(tensor).isSums)
+    if (!formOf(tensor).isPacked && !formOf(tensor).isBehindPacked())
       text += "  inputs." + tensor.field + " = " + (tensor.dims.empty() ? "&" : "") + nameOf(tensor) + ";\n";
   text += "  " + model.name + "_outputs outputs = {};\n";
   for (const SignatureTensor &tensor : model.outputs)

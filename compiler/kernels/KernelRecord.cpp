@@ -14,7 +14,7 @@ static json::Array toJson(ArrayRef<KernelTensor> tensors) {
     json::Object object{{"name", jsonText(tensor.name)}, {"type", tensor.element}, {"dims", json::Array(map_range(tensor.dims, jsonText))}};
     if (tensor.isPacked)
       object["packed"] = true;
-    if (!tensor.isSums)
+    if (!tensor.isBehindPacked())
       list.push_back(std::move(object));
   }
   return list;

@@ -438,7 +438,7 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
   panel = k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
   sums = k.array("sums", c.element, std::max(slots, panelsInPlace()) * slotSize);
   // Without a known first block, C++ compilers do not keep the sums of all blocks in registers from part to part, as they try with a few.
-  AffineExpr unknown = side ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
+  AffineExpr unknown = side && getConstantDim(c.columns) ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
   AffineExpr first = k.index(k.emit(chunk * blocksPerTask + unknown));
   AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
   if (getConstantDim(extent) || !(hasOwnRows() || areRowsInPlace() || areColumnsInPlace()))
@@ -556,7 +556,7 @@ void PackedEmitter::emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr 
     k.storeBuffer(sums, c.element, i, k.number(c.element, 0, lanes()), Lanes{cast<AffineDimExpr>(i).getPosition(), lanes()});
   });
   k.loop(k.constant(0), whole, partLength, "part", [&](AffineExpr start) {
-    bool isEven = side && *getConstantDim(whole) % partLength == 0;
+    bool isEven = side && getConstantDim(whole).value_or(1) % partLength == 0;
     AffineExpr length = isEven ? k.constant(partLength) : k.index(k.minimum(k.emitConstant(partLength), k.emit(whole - start)));
     emitPart(batch, rows, column, first, last, start, length);
   });

@@ -79,6 +79,46 @@ template <typename T> static void pack_filters(const panels &form, const filters
         }
 }
 
+// Weights of 4 or 8 bits: [column, block, byte], byte i with the numbers 2 * i, in its lower bits, and 2 * i + 1 where they have 4 bits.
+struct blocks {
+  const uint8_t *elements;
+  int64_t columns, count, bytes;
+  bool are_halves;
+};
+
+// The bytes of the panels [column / width, block, byte / depth, column % width, byte % depth], and of the scales behind them, [column / width, block, column % width].
+static inline int64_t count_block_bytes(const panels &form, int64_t columns, int64_t count, int64_t bytes) {
+  return round_up(round_up(columns, form.width) * count * bytes, KILN_ALIGNMENT);
+}
+static inline int64_t count_scale_bytes(const panels &form, int64_t columns, int64_t count) {
+  return round_up(columns, form.width) * count * int64_t(sizeof(float));
+}
+
+// The byte of a block that kernels read: of halves, number i beside number i + bytes.
+static inline uint8_t block_byte(const blocks &from, const uint8_t *block, int64_t i) {
+  if (!from.are_halves)
+    return block[i];
+  const int64_t other = i + from.bytes;
+  const int low = block[i / 2] >> (i % 2 * 4) & 15, high = block[other / 2] >> (other % 2 * 4) & 15;
+  return uint8_t(low | high << 4);
+}
+
+static inline void pack_blocks(const panels &form, const blocks &from, uint8_t *packed) {
+  for (int64_t first = 0; first < from.columns; first += form.width)
+    for (int64_t block = 0; block < from.count; ++block)
+      for (int64_t byte = 0; byte < from.bytes; byte += form.depth)
+        for (int64_t column = first; column < first + form.width; ++column)
+          for (int64_t i = byte; i < byte + form.depth; ++i)
+            *packed++ = column < from.columns ? block_byte(from, from.elements + (column * from.count + block) * from.bytes, i) : uint8_t(0);
+}
+
+static inline void pack_scales(const panels &form, const float *scales, int64_t columns, int64_t count, float *packed) {
+  for (int64_t first = 0; first < columns; first += form.width)
+    for (int64_t block = 0; block < count; ++block)
+      for (int64_t column = first; column < first + form.width; ++column)
+        *packed++ = column < columns ? scales[column * count + block] : 0.0f;
+}
+
 // Modulo 2^32, as kernels compute.
 static inline void sum_columns(const matrix<int8_t> &from, int32_t *sums) {
   for (int64_t column = 0; column < from.columns; ++column) {

@@ -233,6 +233,7 @@ U = x("u1", 2, 3)
 LAST = f(1, 8, 8, 4)
 BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "BeamSearch": (1, [x("i4", 1, 3), np.int32(6), None, np.int32(2), np.int32(1)], {"decoder": DECODER, "eos_token_id": 1, "pad_token_id": 0}),
+    "BifurcationDetector": (1, [i8(1, 2, 3, 1), i8(4, 1), i8(1), i8(2, 3, 5, 1)], {}, 2),
     "BiasSoftmax": (1, [M, M], {"is_inner_broadcast": 0}),
     "CDist": (1, [M, M], {"metric": "euclidean"}),
     "CausalConvWithState": (1, [f(1, 4, 8), f(4, 1, 3)], {}, 2),
@@ -263,6 +264,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "MoE": (1, [f(2, 4), f(2, 3), f(3, 5, 4), None, f(3, 4, 5)], {}),
     "MulInteger": (1, [U, ZERO, U], {}),
     "MurmurHash3": (1, [x("i8", 3)], {}),
+    "NGramHashMapping": (1, [x("i8", 1, 5), i8(3, 5, 7), i8(11, 13, 17, 19), x("i8", 1, 2)], {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 0}, 2),
     "NGramRepeatBlock": (1, [x("i8", 1, 5), f(1, 9)], {"ngram_size": 2}),
     "NhwcConv": (1, [LAST, f(2, 4, 3, 3)], {}),
     "NhwcFusedConv": (1, [LAST, f(2, 4, 3, 3)], {"activation": "Relu"}),
@@ -292,6 +294,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "ReduceSumInteger": (1, [U], {"axes": [0], "keepdims": 1}),
     "RelativePositionBias": (1, [f(8, 2), I(3), I(3)], {"max_distance": 16}),
     "RestorePadding": (1, [f(3, 4), x("i4", 1, 3)], {}),
+    "SampleOp": (1, [M], {}),
     "SkipGroupNorm": (1, [LAST, f(4), f(4), LAST], {"groups": 2, "activation": 0}),
     "SparseAttention": (1, [f(1, 2, 16), f(1, 2, 16), f(1, 2, 16), f(1, 2, 4, 8), f(1, 2, 4, 8), np.array([[0, 1, 3]], np.int32), np.array([[0, 0, 1]], np.int32), np.array([2], np.int32), np.array([2], np.int32)], {"num_heads": 2, "kv_num_heads": 2, "sparse_block_size": 2}, 3),
     "Tokenizer": (1, [x("S", 2)], {"mark": 0, "mincharnum": 1, "pad_value": "", "separators": [" "]}),
