@@ -14,7 +14,9 @@ static json::Array toJson(ArrayRef<KernelTensor> tensors) {
     json::Object object{{"name", jsonText(tensor.name)}, {"type", tensor.element}, {"dims", json::Array(map_range(tensor.dims, jsonText))}};
     if (tensor.isPacked)
       object["packed"] = true;
-    if (!tensor.isBehindPacked())
+    if (tensor.isScales)
+      object["scales"] = true;
+    if (!tensor.isSums)
       list.push_back(std::move(object));
   }
   return list;

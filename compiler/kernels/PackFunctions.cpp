@@ -131,7 +131,7 @@ std::string PackFunctions::packFilters(StringRef type) const {
 
 /// Numbers of 4 bits are two in a byte.
 std::string PackFunctions::packBlocks() const {
-  bool areHalves = getConstantDim(matrix->dims[2]) != derived->divisor;
+  bool areHalves = nn::getConstantDim(matrix->dims[2]) != derived->divisor;
   return "  kiln::pack_blocks(*form, {" + matrix->field + ", " + countBlocks() + ", " + (areHalves ? "true" : "false") +
          "}, static_cast<uint8_t *>(packed));\n  kiln::pack_scales(*form, " + scales->field + ", " + rows + ", " + columns +
          ", reinterpret_cast<float *>(static_cast<char *>(packed) + " + panelBytes() + "));\n";

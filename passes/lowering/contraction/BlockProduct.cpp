@@ -140,7 +140,8 @@ BlockEmitter::BlockEmitter(KernelBuilder &k, BlockQuantizedMatmulOp op)
   lhsDims.pop_back();
 }
 
-/// sums + the products of a block, of a left side of f32. With scales, each number is multiplied by its own.
+/// sums + the products of a block, of a left side of f32. With scales, each number is multiplied by its own. Twice as many sums as the tile has are two sets,
+/// for the numbers of even and odd places.
 SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueRange sums, ArrayRef<Value> scales) {
   SmallVector<Values> bases = numbers.makeBases(tile.column, at, tile.panel.vectors);
   Value lhs = k.buffer(argumentOf(op.getLhs()));
@@ -154,7 +155,7 @@ SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueR
       for (auto [r, row] : llvm::enumerate(tile.rows)) {
         Value a = k.broadcast(k.loadBuffer(lhs, real, row + place), lanes);
         for (unsigned v = 0; v < tile.panel.vectors; ++v) {
-          Value &part = next[r * tile.panel.vectors + v];
+          Value &part = next[(byte % 2 * tile.sums() + r * tile.panel.vectors + v) % next.size()];
           part = vector::FMAOp::create(k.builder(), k.loc(), a, weights[v], part);
         }
       }
@@ -164,7 +165,15 @@ SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueR
 }
 
 SmallVector<Value> BlockEmitter::addBlock(const Tile &tile, AffineExpr at, ValueRange sums) {
-  Values parts = addReal(tile, at, zeros(tile), {}), scales = numbers.loadScales(tile.column, at, tile.panel.vectors);
+  // Few sums wait for each other.
+  constexpr size_t fewSums = 2;
+  Values none = zeros(tile);
+  if (tile.sums() <= fewSums)
+    llvm::append_range(none, zeros(tile));
+  Values parts = addReal(tile, at, none, {}), scales = numbers.loadScales(tile.column, at, tile.panel.vectors);
+  for (size_t i = tile.sums(); i < parts.size(); ++i)
+    parts[i - tile.sums()] = arith::AddFOp::create(k.builder(), k.loc(), parts[i - tile.sums()], parts[i]);
+  parts.resize(tile.sums());
   for (auto [i, part] : llvm::enumerate(parts))
     part = scaled(part, scales[i % tile.panel.vectors], sums[i]);
   return parts;

@@ -355,6 +355,15 @@ def attend(g, query, key, value, bias, scale, past, causal, room):
     return join(weights @ value), join(slack)
 
 
+def score(query, key, bias, scale, past, causal):
+    """(what the softmax takes, its slack): of f32."""
+    exact = query @ key.swapaxes(2, 3) * scale + bias
+    slack = (abs(query) @ abs(key.swapaxes(2, 3)) * scale * (query.shape[3] + 8) + abs(bias)) * 2.0**-22
+    later = np.arange(exact.shape[2])[:, None] + past < np.arange(exact.shape[3])
+    lowest = np.finfo("f4").min if causal else exact
+    return np.where(later, lowest, exact), np.broadcast_to(slack, exact.shape)
+
+
 def apart(x, heads):
     return x.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
 
@@ -435,6 +444,9 @@ def multi_head_attention(g):
     outputs = [Expected(exact, g.type, 2, slack)]
     if past or g.chance(0.3):
         outputs += [Expected(key, g.type, 1), Expected(value, g.type, 1)]
+    if g.chance(0.3):
+        scores, slack = score(query, key, added + (more.wide if more else 0), 1 / np.sqrt(np.longdouble(size)) if scale is None else np.longdouble(scale), past or 0, causal)
+        outputs += [None] * (3 - len(outputs)) + [Expected(scores, g.type, 1, slack)]
     return g.case(inputs, *outputs, num_heads=heads, unidirectional=int(causal) if causal or g.chance(0.5) else None, scale=scale)
 
 

@@ -83,6 +83,34 @@ def judge_no_speech(folder):
     print("no speech: equal" if np.allclose(silence, expected, 1e-5) else f"no speech: {silence}, expected {expected}")
 
 
+def judge_scores(folder, case, cache, **more):
+    """The scores of the cross attention are what the encoder's graph sees behind all tokens at once, and 0 behind the end. ONNX Runtime's CPU build has none."""
+    padding = 5
+    _, op, inputs, known, _, attributes = next(each for each in cases() if each[0] == "Whisper")
+    inputs = {**inputs, **more}
+    encoder, decoder = search_models.encoder_decoder("whisper", cache, scores=True)
+    outputs = {"sequences": OUTPUTS["sequences"], "scores": ("f4", ["batch", "kept", "pairs", "steps", "frames"])}
+    model = search_models.search_model(op, ORDERS[op], inputs, outputs, known, {"input_ids": ["batch", search_models.FEATURES, "frames"], "decoder_input_ids": ["batch", "length"]},
+                                       **{**attributes, "pad_token_id": padding, "encoder": encoder, "decoder": decoder, "decoder_output_cross_qk": 1})
+    model.graph.node[0].output[:] = ["sequences", "", "", "scores"]
+    sequences, scores = model_run.run(folder, model, {name: array for name, array in inputs.items() if name not in known}, list(outputs))
+    seen = search_models.value("output_cross_qk_0", "f4", ["rows", search_models.HEADS, "tokens", "source"])
+    whole = search_models.helper.make_model(encoder, opset_imports=[search_models.helper.make_opsetid("", 17)], ir_version=8)
+    whole.graph.output.append(seen)
+    length, steps = inputs["decoder_input_ids"].shape[1], scores.shape[3]
+    pairs = more.get("cross", np.array([[0, head] for head in range(search_models.HEADS)]))
+    wrong = scores.shape[:3] + scores.shape[4:] != (*sequences.shape[:2], len(pairs), inputs["input_ids"].shape[2])
+    for kept in range(sequences.shape[1]):
+        tokens = sequences[:, kept, :length + steps]
+        (all_scores,) = model_run.run(folder, whole, {"encoder_input_ids": inputs["input_ids"], "decoder_input_ids": np.ascontiguousarray(tokens)}, ["output_cross_qk_0"])
+        expected = all_scores[:, pairs[:, 1], length:] * (tokens[:, None, length:, None] != padding)
+        wrong = wrong or not np.allclose(scores[:, kept], expected, 1e-4, 1e-5)
+    forced = more.get("extra", np.full((1, 1), -1))
+    kept_forced = ((sequences[:, :, length:length + forced.shape[1]] == forced[:, None]) | (forced[:, None] < 0)).all()
+    ended = (sequences == padding).any()
+    print(f"{case}: equal" if not wrong and kept_forced and ended and steps else f"{case}: {scores}, expected the encoder's; {sequences}")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
@@ -98,6 +126,8 @@ def main():
         print(f"{case}: equal" if not wrong else f"{case}: {'; '.join(wrong)}")
     if "--record" not in sys.argv:
         judge_no_speech(folder)
+        judge_scores(folder, "scores of all heads", None)
+        judge_scores(folder, "scores of some heads behind given tokens", "indirect", cross=np.array([[0, 1]], "i4"), extra=np.array([[7, 16], [19, -1]], "i4"))
     if "--record" in sys.argv:
         RECORDS.write_text("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(parts)}" for name, parts in records.items()) + "\n}\n")
 

@@ -73,10 +73,10 @@ class Layers:
         apart = self.node("Reshape", self.node("MatMul", x, self.weight(name, HIDDEN, HIDDEN)), self.constant("apart", np.array([0, -1, HEADS, SIZE])))
         return self.node("Transpose", apart, perm=[0, 2, 1, 3], output=output)
 
-    def attend(self, query, key, value, added, name):
-        """What [rows, heads, tokens, size] see, projected back."""
+    def attend(self, query, key, value, added, name, seen_as=None):
+        """What [rows, heads, tokens, size] see, projected back. `seen_as` names how much of each place."""
         scores = self.node("Mul", self.node("MatMul", query, self.node("Transpose", key, perm=[0, 1, 3, 2])), self.constant("scale", np.array(SIZE**-0.5, "f4")))
-        seen = self.node("MatMul", self.node("Softmax", self.node("Add", scores, added) if added else scores, axis=-1), value)
+        seen = self.node("MatMul", self.node("Softmax", self.node("Add", scores, added) if added else scores, axis=-1, output=seen_as), value)
         joined = self.node("Reshape", self.node("Transpose", seen, perm=[0, 2, 1, 3]), self.constant("joined", np.array([0, -1, HIDDEN])))
         return self.node("MatMul", joined, self.weight(name, HIDDEN, HIDDEN))
 
@@ -131,7 +131,7 @@ class Layers:
     def finish(self, x, cross, added):
         """The layer behind its self attention, and the logits."""
         if cross:
-            x = self.node("Add", x, self.attend(self.heads(x, "cross_query"), *cross, added, "cross_out"))
+            x = self.node("Add", x, self.attend(self.heads(x, "cross_query"), *cross, added, "cross_out", "output_cross_qk_0"))
         x = self.node("Add", x, self.node("MatMul", self.node("Tanh", self.node("MatMul", x, self.weight("up", HIDDEN, 2 * HIDDEN))), self.weight("down", 2 * HIDDEN, HIDDEN)))
         self.node("MatMul", x, self.weight("logits_of", HIDDEN, VOCABULARY, scale=0.05), output="logits")
 
@@ -162,8 +162,9 @@ def shared_gpt_decoder():
     return d.graph("decoder", [*inputs, state("past_0"), *shared_inputs("plain")], [value("logits", "f4", ["rows", "tokens", VOCABULARY]), state("present_0")])
 
 
-def encoder_decoder(form, cache=None):
-    """An encoder and a decoder of one layer each: t5, whose encoder does the decoder's first step; t5 new, whose encoder does not; whisper. `cache`: see decode."""
+def encoder_decoder(form, cache=None, scores=False):
+    """An encoder and a decoder of one layer each: t5, whose encoder does the decoder's first step; t5 new, whose encoder does not; whisper. `cache`: see decode. With
+    `scores`, the decoder gives what its cross attention sees as well."""
     state = lambda name, length: value(name, "f4", ["rows", HEADS, length, SIZE])
     selfs = lambda what, length: [state(f"{what}_key_self_0", length), state(f"{what}_value_self_0", length)]
     crosses = lambda what: [state(f"{what}_key_cross_0", "source"), state(f"{what}_value_cross_0", "source")]
@@ -186,7 +187,8 @@ def encoder_decoder(form, cache=None):
     d.decode("input_ids", ["past_key_self_0", "past_value_self_0"], ["past_key_cross_0", "past_value_cross_0"], d.hide("encoder_attention_mask") if has_mask else None, False, cache)
     most, every = ("most", "most") if cache else ("past", "all")
     fed = [value("input_ids", "i4", ["rows", 1])] + [mask] * has_mask + [hidden] * (form == "t5") + selfs("past", most) + crosses("past") + shared_inputs(cache)
-    return e.graph("encoder", inputs, outputs), d.graph("decoder", fed, [value("logits", "f4", ["rows", 1, VOCABULARY]), *selfs("present", every)])
+    seen = lambda tokens: [value("output_cross_qk_0", "f4", ["rows", HEADS, tokens, "source"])] * scores
+    return e.graph("encoder", inputs, outputs), d.graph("decoder", fed, [value("logits", "f4", ["rows", 1, VOCABULARY]), *selfs("present", every), *seen(1)])
 
 
 def search_model(op, order, inputs, outputs, known=(), dims=(), **attributes):

@@ -195,7 +195,7 @@ class Kernel:
         self.workspace_size = library[f"{name}_{self.name}_workspace_size"]
         self.workspace_size.restype = ctypes.c_size_t
         self.workspace_size.argtypes = [ctypes.c_int64] * len(self.sizes)
-        operands = [ctypes.c_void_p if tensor["dims"] else SCALARS[tensor["type"]] for tensor in self.inputs]
+        operands = [ctypes.c_void_p if tensor["dims"] else SCALARS[tensor["type"]] for tensor in self.inputs if "scales" not in tensor]
         self.run.argtypes = [ctypes.c_int64] * len(self.sizes) + operands + [ctypes.c_void_p] * (len(self.outputs) + 2)
         if any("packed" in tensor for tensor in self.inputs):
             self.find_pack_functions(library, f"{name}_{self.name}".removesuffix("_packed") + "_pack")
@@ -206,39 +206,44 @@ class Kernel:
         self.pack_size.restype = ctypes.c_size_t
         matrix = next(tensor for tensor in self.inputs if "packed" in tensor)
         self.pack_sizes = [size for size in self.sizes if size in matrix["dims"] or (size == "channels" and "group_channels" in matrix["dims"])]
-        # Of a matrix, or of filters.
-        self.other_order = [1, 0] if len(matrix["dims"]) == 2 else [0, 2, 3, 1]
+        self.has_scales = any("scales" in tensor for tensor in self.inputs)
+        # Blocks have one order; a matrix, or filters, have two.
+        self.other_order = None if self.has_scales else [1, 0] if len(matrix["dims"]) == 2 else [0, 2, 3, 1]
+        self.pack_sizes += ["k"] * self.has_scales
         self.pack_size.argtypes = [ctypes.c_int64] * len(self.pack_sizes)
-        self.pack.argtypes = [*self.pack_size.argtypes, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+        self.pack.argtypes = [*self.pack_size.argtypes, ctypes.c_void_p, ctypes.c_void_p if self.has_scales else ctypes.c_int, ctypes.c_void_p]
 
     def pack_operand(self, value, sizes, reordered):
-        """What the library makes of a matrix or of filters, aligned to 64 bytes, between guards."""
+        """What the library makes of a matrix or of filters, aligned to 64 bytes, between guards. `reordered` may be the scales of a matrix instead."""
         own = [sizes[size] for size in self.pack_sizes]
         size = self.pack_size(*own)
         room = np.full(size + 192, 0xA5, np.uint8)
         start = -room.ctypes.data % 64
-        given = np.ascontiguousarray(value.transpose(self.other_order) if reordered else value)
-        status = self.pack(*own, given.ctypes.data, int(reordered), room.ctypes.data + start)
+        given = np.ascontiguousarray(value.transpose(self.other_order) if self.other_order and reordered else value)
+        status = self.pack(*own, given.ctypes.data, reordered.ctypes.data if self.has_scales else int(reordered), room.ctypes.data + start)
         assert status == OK, f"{self.name} {sizes}: packing has status {status}"
         assert (room[:start] == 0xA5).all() and (room[start + size:] == 0xA5).all(), f"{self.name} {sizes}: packing writes beyond its buffer"
         return room[start:start + size] if size else room[start:start + 1]
 
     def pack_operands(self, operands, sizes, reordered=False):
         """The operands as a call takes them."""
+        reordered = next((value for value, tensor in zip(operands, self.inputs) if "scales" in tensor), reordered)
         return [self.pack_operand(value, sizes, reordered) if "packed" in tensor else value for value, tensor in zip(operands, self.inputs)]
 
     def check_pack_errors(self, operands, sizes):
         matrix = next(value for value, tensor in zip(operands, self.inputs) if "packed" in tensor)
+        order = matrix.ctypes.data if self.has_scales else 0
         own, room = {size: sizes[size] for size in self.pack_sizes}, np.zeros(self.pack_size(*(sizes[s] for s in self.pack_sizes)) + 192, np.uint8)
         packed = room.ctypes.data + -room.ctypes.data % 64
         for size in self.pack_sizes:
             for wrong in (-1, 1 << 62):
                 odd = {**own, size: wrong}
                 assert self.pack_size(*odd.values()) == ctypes.c_size_t(-1).value, f"{self.name}: packed bytes for {odd}"
-                assert self.pack(*odd.values(), matrix.ctypes.data, 0, packed) == OUT_OF_BOUNDS, f"{self.name}: packs {odd}"
-        assert self.pack(*own.values(), None, 0, packed) == NULL_POINTER, f"{self.name}: packs nothing"
-        assert self.pack(*own.values(), matrix.ctypes.data, 0, None) == NULL_POINTER, f"{self.name}: packs to nowhere"
-        assert self.pack(*own.values(), matrix.ctypes.data, 0, packed + 1) == INVALID, f"{self.name}: packs to an unaligned buffer"
+                assert self.pack(*odd.values(), matrix.ctypes.data, order, packed) == OUT_OF_BOUNDS, f"{self.name}: packs {odd}"
+        assert self.pack(*own.values(), None, order, packed) == NULL_POINTER, f"{self.name}: packs nothing"
+        assert self.pack(*own.values(), matrix.ctypes.data, order, None) == NULL_POINTER, f"{self.name}: packs to nowhere"
+        assert self.pack(*own.values(), matrix.ctypes.data, order, packed + 1) == INVALID, f"{self.name}: packs to an unaligned buffer"
+        assert not self.has_scales or self.pack(*own.values(), matrix.ctypes.data, None, packed) == NULL_POINTER, f"{self.name}: packs without scales"
         assert not room.any(), f"{self.name}: a call of pack with an error writes"
 
     def draw_sizes(self, random):
@@ -289,7 +294,7 @@ class Kernel:
         return store(np.abs(values) + 0.01 if self.kernel == "log" else values, type_)
 
     def call(self, sizes, operands, results, context=None, workspace=None):
-        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs)]
+        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs) if "scales" not in tensor]
         return self.run(*sizes.values(), *arguments, *(result.ctypes.data for result in results), workspace, context)
 
     def check(self, random):
@@ -350,7 +355,7 @@ class Kernel:
             assert self.call(sizes, operands, [result], None, None) == NULL_POINTER, f"{self.name}: runs without a workspace"
             assert self.call(sizes, operands, [result], None, workspace + 1) == 6, f"{self.name}: runs with an unaligned workspace"
         nothing = [None] * len(self.outputs)
-        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs)]
+        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs) if "scales" not in tensor]
         assert self.run(*sizes.values(), *arguments, *nothing, workspace, None) == NULL_POINTER, f"{self.name}: runs without a result"
         for i, tensor in enumerate(self.inputs):
             if tensor["dims"]:
