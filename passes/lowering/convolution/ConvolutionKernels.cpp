@@ -24,9 +24,11 @@ static KernelRow ofPackedFilters(KernelRow row) {
   return row;
 }
 
-/// A row of convolutions for inputs of one type only.
+/// A row of convolutions for inputs of one type only, whose filters are not packed.
 template <bool (*isFor)(Type)> static KernelRow ofInputs(KernelRow row) {
-  row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
+  row.computes = [](Operation *anchor) {
+    return isa_and_nonnull<ConvOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))) && !hasPackedFilters(anchor);
+  };
   return row;
 }
 

@@ -143,6 +143,8 @@ REFERENCES = {
     "gemm_nbits": lambda p, a, b, scales: a @ blocks(b, scales, 4).T,
     "gemm_nbits8": lambda p, a, b, scales: a @ blocks(b, scales, 8).T,
     "conv2d_f32": conv2d,
+    "conv2d_f16": conv2d,
+    "conv2d_bf16": conv2d,
     "matmul_f32": lambda p, a, b: a @ b,
     "attention_f32": lambda p, q, k, v: attention(q, k, v, p["causal"] == "1"),
     "softmax": lambda p, x: softmax(x),
@@ -209,7 +211,7 @@ class Kernel:
         self.has_scales = any("scales" in tensor for tensor in self.inputs)
         # Blocks have one order; a matrix, or filters, have two.
         self.other_order = None if self.has_scales else [1, 0] if len(matrix["dims"]) == 2 else [0, 2, 3, 1]
-        self.pack_sizes += ["k"] * self.has_scales
+        self.pack_sizes += ["k"] * (self.has_scales and "k" in self.sizes)
         self.pack_size.argtypes = [ctypes.c_int64] * len(self.pack_sizes)
         self.pack.argtypes = [*self.pack_size.argtypes, ctypes.c_void_p, ctypes.c_void_p if self.has_scales else ctypes.c_int, ctypes.c_void_p]
 
@@ -253,7 +255,7 @@ class Kernel:
             sizes[size] = int(0 if choice == 0 else 1 if choice == 1 else random.integers(2, 12) if choice < 5 else random.integers(12, 140))
             if size in POSITIVE.get(self.kernel, []):
                 sizes[size] = max(sizes[size], 1)
-        if "block" in self.parameters:
+        if "block" in self.parameters and "k" in self.sizes:
             sizes["k"] = sizes["k"] // 8 * int(self.parameters["block"])
         if "kernel_h" in self.parameters:
             sizes = self.draw_image(sizes, random)
@@ -333,7 +335,7 @@ class Kernel:
 
     def check_errors(self, random):
         sizes = {size: 2 if size == "batch" and "kernel_h" in self.parameters else 32 for size in self.sizes}
-        if "block" in self.parameters:
+        if "block" in self.parameters and "k" in self.sizes:
             sizes["k"] = int(self.parameters["block"])
         operands = [self.draw(tensor, sizes, random) for tensor in self.inputs]
         with np.errstate(all="ignore"):
@@ -357,7 +359,8 @@ class Kernel:
         nothing = [None] * len(self.outputs)
         arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs) if "scales" not in tensor]
         assert self.run(*sizes.values(), *arguments, *nothing, workspace, None) == NULL_POINTER, f"{self.name}: runs without a result"
-        for i, tensor in enumerate(self.inputs):
+        # Scales are not among the arguments, and stand behind all that are.
+        for i, tensor in enumerate(tensor for tensor in self.inputs if "scales" not in tensor):
             if tensor["dims"]:
                 if "packed" in tensor:
                     odd = [argument + 1 if j == i else argument for j, argument in enumerate(arguments)]
@@ -368,7 +371,7 @@ class Kernel:
                 outside = np.full_like(operands[i], 1000)
                 status = self.call(sizes, [outside if j == i else value for j, value in enumerate(operands)], [result], None, workspace)
                 assert status == INDEX, f"{self.name}: status {status} for an index outside"
-        if "block" in self.parameters:
+        if "block" in self.parameters and "k" in self.sizes:
             status = self.call({**sizes, "k": sizes["k"] + 1}, operands, [result], None, workspace)
             assert status == MISMATCH, f"{self.name}: status {status} for part of a block"
         for size in ("channels", "filters") if int(self.parameters.get("groups", 1)) > 1 else ():
