@@ -47,7 +47,7 @@ PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : ker
 }
 
 std::string PackFunctions::comment() const {
-  std::string sums = none_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; }) ? "" : " and the sums of its columns";
+  std::string sums = none_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; }) ? "" : isFilters() ? " and their sums" : " and the sums of its columns";
   std::string other = ", or its transpose if `transposed` is not 0", what = "right side";
   if (isFilters()) {
     other = ", or with the second dimension behind all others if `channels_last` is not 0";
@@ -147,7 +147,7 @@ std::string PackFunctions::define() const {
   std::string type = publicType(matrix->type.getElementType()), table;
   for (const PanelsOfTarget &panels : kernel.panels)
     table += std::string(table.empty() ? "" : ", ") + "{\"" + panels.target + "\", " + std::to_string(panels.width) + ", " + std::to_string(panels.depth) + "}";
-  std::string behind = hasSums ? " + " + columns + " * 4" : scales ? " + kiln::count_scale_bytes(*form, " + rows + ", " + columns + ")" : "";
+  std::string behind = hasSums ? " + " + (isFilters() ? rows : columns) + " * 4" : scales ? " + kiln::count_scale_bytes(*form, " + rows + ", " + columns + ")" : "";
   std::string pointers = "!" + matrix->field + (scales ? " || !" + scales->field : "") + " || !packed";
   std::string text = "static const kiln::panels *" + panelsFunction() + "() {\n  static const kiln::panels rows[] = {" + table +
                      "};\n  return kiln::find_panels(rows, " + std::to_string(kernel.panels.size()) + ", " + kernel.model.name + "_target());\n}\n\n";
@@ -159,7 +159,7 @@ std::string PackFunctions::define() const {
           panelsFunction() + "();\n  if (!form)\n    return KILN_STATUS_UNSUPPORTED_CPU;\n";
   text += scales ? packBlocks() : isFilters() ? packFilters(type) : packMatrix(type);
   if (hasSums)
-    text += "  kiln::sum_columns(from, reinterpret_cast<int32_t *>(static_cast<char *>(packed) + " + panelBytes() + "));\n";
+    text += "  kiln::" + std::string(isFilters() ? "sum_filters" : "sum_columns") + "(from, reinterpret_cast<int32_t *>(static_cast<char *>(packed) + " + panelBytes() + "));\n";
   return text + "  return KILN_STATUS_OK;\n}\n\n";
 }
 

@@ -59,6 +59,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),
       bySteps<isF16>("conv_f16"),
+      ofPackedFilters(window<ConvOp>("conv_packed_steps", matchConvPackedSteps, lowerConvPackedSteps).planning(PlanProduct).refusing(findPackedStepFault)),
       ofPackedFilters(window<ConvOp>("conv_packed", matchConvPacked, lowerConvPacked).planning(PlanProduct).tunable()),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),

@@ -101,10 +101,13 @@ def blocks(b, scales, bits):
     return ((numbers.astype(np.float64) - (1 << (bits - 1))) * scales[:, :, None]).reshape(b.shape[0], numbers.shape[1] * numbers.shape[2])
 
 
+def rescale(sums, scale, zero_point):
+    return np.clip(np.rint(sums.astype(np.float32) * scale.astype(np.float32)) + np.float32(zero_point), 0, 255).astype(np.uint8)
+
+
 def requantize(a, a_zero_point, b, bias, scale, c_zero_point):
     sums = (a.astype(np.int32) - np.int32(a_zero_point)) @ b.astype(np.int32) + bias
-    scaled = sums.astype(np.float32) * scale.astype(np.float32)
-    return np.clip(np.rint(scaled) + np.float32(c_zero_point), 0, 255).astype(np.uint8)
+    return rescale(sums, scale, c_zero_point)
 
 
 def quantize(x, scale, zero_point, type_):
@@ -130,6 +133,12 @@ def conv2d(p, x, w, bias):
     return activate(sums, p["activation"])
 
 
+def conv_bytes(p, x, zero, w):
+    """Exact sums; borders are the zero point."""
+    parameters = {**p, "groups": "1", "activation": "Identity"}
+    return conv2d(parameters, x.astype(np.int32) - np.int32(zero), w.astype(np.int32), np.zeros(w.shape[0], np.int32)).astype(np.int64).astype(np.int32)
+
+
 # The reference of each kernel; packed forms have those of the plain ones: a function of its parameters (a dict of texts) and its operands.
 REFERENCES = {
     "gemm_f32": lambda p, a, b: a @ b,
@@ -145,6 +154,8 @@ REFERENCES = {
     "conv2d_f32": conv2d,
     "conv2d_f16": conv2d,
     "conv2d_bf16": conv2d,
+    "conv2d_u8s8": conv_bytes,
+    "conv2d_u8s8_requantize": lambda p, x, zero, w, bias, scale, y_zero: rescale(conv_bytes(p, x, zero, w) + bias, scale, y_zero),
     "matmul_f32": lambda p, a, b: a @ b,
     "attention_f32": lambda p, q, k, v: attention(q, k, v, p["causal"] == "1"),
     "softmax": lambda p, x: softmax(x),
@@ -185,7 +196,7 @@ REFERENCES = {
 POSITIVE = {"reduce_mean": ["columns"], "reduce_max": ["columns"], "reduce_min": ["columns"], "argmax": ["columns"], "layer_norm": ["columns"],
             "rms_norm": ["columns"], "attention_f32": ["keys"], "select_rows": ["rows"], "select_columns": ["columns"]}
 # These are exact.
-EXACT = {"gemm_u8s8", "gemm_s8s8", "gemm_u8s8_packed", "gemm_s8s8_packed", "gemm_u8s8_requantize_packed", "argmax", "relu", "reduce_max", "reduce_min", "add", "mul", "transpose_2d", "select_rows", "select_columns",
+EXACT = {"conv2d_u8s8_packed", "conv2d_u8s8_requantize_packed", "gemm_u8s8", "gemm_s8s8", "gemm_u8s8_packed", "gemm_s8s8_packed", "gemm_u8s8_requantize_packed", "argmax", "relu", "reduce_max", "reduce_min", "add", "mul", "transpose_2d", "select_rows", "select_columns",
          "cast_f32_to_f16", "cast_f16_to_f32", "cast_f32_to_bf16", "cast_bf16_to_f32", "quantize_linear", "gemm_u8s8_requantize"}
 
 
@@ -263,11 +274,13 @@ class Kernel:
 
     def draw_image(self, sizes, random):
         """Small ones, which the window fits into."""
-        number = lambda name: int(self.parameters[name])
+        number = lambda name: int(self.parameters.get(name, 1))
+        # Bytes have four channels at once.
+        whole = {"channels": 4 if "u8s8" in self.kernel else number("groups"), "filters": number("groups")}
         most = {"batch": 3, "channels": 40, "filters": 80}
         for size, end in most.items():
             if size in sizes:
-                sizes[size] = min(sizes[size], end) if size == "batch" else sizes[size] * end // 140 // number("groups") * number("groups")
+                sizes[size] = min(sizes[size], end) if size == "batch" else sizes[size] * end // 140 // whole[size] * whole[size]
         for size, axis, pads in (("height", "h", ("pad_top", "pad_bottom")), ("width", "w", ("pad_left", "pad_right"))):
             if size in sizes:
                 sizes[size] = max(number(f"dilation_{axis}") * (number(f"kernel_{axis}") - 1) + 1 - sum(map(number, pads)), 1) + int(random.integers(0, 40))
@@ -292,7 +305,7 @@ class Kernel:
             return np.float32(random.uniform(0.01, 0.1))
         values = random.standard_normal(shape)
         if tensor["name"] in ("scale", "scales"):
-            values = np.abs(values) * 0.01 if self.kernel.startswith(("gemm", "quant")) else values
+            values = np.abs(values) * 0.01 if self.kernel.startswith(("gemm", "quant", "conv2d_u8s8")) else values
         return store(np.abs(values) + 0.01 if self.kernel == "log" else values, type_)
 
     def call(self, sizes, operands, results, context=None, workspace=None):
@@ -379,6 +392,9 @@ class Kernel:
             status = self.call(odd, operands, [result], None, workspace)
             assert status == MISMATCH, f"{self.name}: status {status} for {odd}"
             assert self.pack_size(*(odd[size] for size in self.pack_sizes)) == ctypes.c_size_t(-1).value, f"{self.name}: packed bytes for {odd}"
+        if self.kernel.startswith("conv2d_u8s8") and "channels" in sizes:
+            status = self.call({**sizes, "channels": sizes["channels"] - 1}, operands, [result], None, workspace)
+            assert status == MISMATCH, f"{self.name}: status {status} for channels that are no multiple of four"
 
 
 def main():
