@@ -526,8 +526,13 @@ void PackedEmitter::emitTileInPlace(Task batch, IndexExprs rows, AffineExpr row,
   Panel panel{static_cast<unsigned>(panels) * c.tile.vectors, lanes(), static_cast<unsigned>(panels * width)};
   auto [lhs, offsets] = findRows(batch, rows, row, count);
   AffineExpr slot = k.index(k.emit((first - column) * slotRows() + row * width));
+  // Long pieces ask for each line once, some rows ahead: twice, as panels do, costs more than it brings.
+  constexpr int64_t elementsAhead = 1536;
+  SmallVector<int64_t, 3> ahead = choosePrefetches(k.target());
+  if (panels > 1 && !ahead.empty())
+    ahead = {elementsAhead};
   SmallVector<AffineExpr, 2> rowsAhead;
-  for (int64_t elements : choosePrefetches(k.target()))
+  for (int64_t elements : ahead)
     rowsAhead.push_back(k.index(k.emit(rhsStride * std::max<int64_t>(1, elements / panel.valid))));
   TileEmitter tiles{k, c.lhs, c.rhs, c.element, {{depth, lhsStride, rhsStride}}, c.laneStride};
   tiles.rowsAhead = rowsAhead;
