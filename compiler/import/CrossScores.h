@@ -6,8 +6,8 @@
 
 namespace kiln::import {
 
-/// What WhisperBeamSearch gives as cross_qk. A step of the search gives the scores of its tokens, [rows, pairs, frames], which stay where they are. Which row has
-/// written the token at each place of a sequence (-1: none), is carried along with the sequence.
+/// What WhisperBeamSearch gives as cross_qk. A step of the search gives the scores of its tokens, [rows, pairs, frames], which stay where they are. Which row
+/// has written the token at each place of a sequence (-1: none), is carried along with the sequence.
 class CrossScores {
 public:
   CrossScores(Node &node, const DecoderSteps &decoder, int64_t beams) : node(node), decoder(decoder), beams(beams) {}
@@ -23,7 +23,8 @@ public:
   Value begin() const;
   /// Each row has written the token at that place of its sequence.
   Value write(Value origins, AffineExpr place) const;
-  /// [batch, kept, pairs, steps, frames] for sequences whose tokens the rows [batch, kept, most] have written, of what all steps gave [steps, rows, pairs, frames].
+  /// [batch, kept, pairs, steps, frames] for sequences whose tokens the rows [batch, kept, most] have written, of what all steps gave, [steps, rows, pairs,
+  /// frames].
   Value finish(Value history, Value origins) const;
 
 private:

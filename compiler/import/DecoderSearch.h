@@ -115,8 +115,8 @@ public:
 
   /// The prompt [rows, length].
   Value ids;
-  /// The scores of the cross attentions of the last step's tokens, [rows, layers * heads, source] (f32), and the number of layers; null where nobody asks for them.
-  /// Before the first step the scores have only their shape.
+  /// The scores of the cross attentions of the last step's tokens, [rows, layers * heads, source] (f32), and the number of layers; null where nobody asks for
+  /// them. Before the first step the scores have only their shape.
   Value crossScores;
   int64_t crossLayers = 0;
   AffineExpr batch, rows, length, most;

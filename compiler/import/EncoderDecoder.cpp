@@ -193,7 +193,8 @@ void EncoderDecoderSteps::setScores(ArrayRef<Value> layers, AffineExpr tokens) {
   for (Value each : layers) {
     if (node.failed())
       return;
-    each = alignDims(node, each, {rows, node.number(heads), tokens, source}, "the scores that the graph 'decoder' gives do not fit its tokens and the encoder's");
+    each = alignDims(node, each, {rows, node.number(heads), tokens, source},
+                     "the scores that the graph 'decoder' gives do not fit its tokens and the encoder's");
     if (!node.failed())
       all.push_back(node.cast(node.reshape(each, {rows, node.number(heads), source}), node.builder().getF32Type()));
   }

@@ -46,8 +46,12 @@ PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : ker
       }
 }
 
+bool PackFunctions::hasSums() const {
+  return any_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; });
+}
+
 std::string PackFunctions::comment() const {
-  std::string sums = none_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; }) ? "" : isFilters() ? " and their sums" : " and the sums of its columns";
+  std::string sums = !hasSums() ? "" : isFilters() ? " and their sums" : " and the sums of its columns";
   std::string other = ", or its transpose if `transposed` is not 0", what = "right side";
   if (isFilters()) {
     other = ", or with the second dimension behind all others if `channels_last` is not 0";
@@ -143,11 +147,12 @@ std::string PackFunctions::packMatrix(StringRef type) const {
 }
 
 std::string PackFunctions::define() const {
-  bool hasSums = any_of(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isSums; });
   std::string type = publicType(matrix->type.getElementType()), table;
   for (const PanelsOfTarget &panels : kernel.panels)
     table += std::string(table.empty() ? "" : ", ") + "{\"" + panels.target + "\", " + std::to_string(panels.width) + ", " + std::to_string(panels.depth) + "}";
-  std::string behind = hasSums ? " + " + (isFilters() ? rows : columns) + " * 4" : scales ? " + kiln::count_scale_bytes(*form, " + rows + ", " + columns + ")" : "";
+  std::string behind = scales ? " + kiln::count_scale_bytes(*form, " + rows + ", " + columns + ")" : "";
+  if (hasSums())
+    behind = " + " + (isFilters() ? rows : columns) + " * 4";
   std::string pointers = "!" + matrix->field + (scales ? " || !" + scales->field : "") + " || !packed";
   std::string text = "static const kiln::panels *" + panelsFunction() + "() {\n  static const kiln::panels rows[] = {" + table +
                      "};\n  return kiln::find_panels(rows, " + std::to_string(kernel.panels.size()) + ", " + kernel.model.name + "_target());\n}\n\n";
@@ -158,8 +163,9 @@ std::string PackFunctions::define() const {
           "  if (reinterpret_cast<uintptr_t>(packed) % KILN_ALIGNMENT != 0)\n    return KILN_STATUS_INVALID_ARGUMENT;\n  const kiln::panels *form = " +
           panelsFunction() + "();\n  if (!form)\n    return KILN_STATUS_UNSUPPORTED_CPU;\n";
   text += scales ? packBlocks() : isFilters() ? packFilters(type) : packMatrix(type);
-  if (hasSums)
-    text += "  kiln::" + std::string(isFilters() ? "sum_filters" : "sum_columns") + "(from, reinterpret_cast<int32_t *>(static_cast<char *>(packed) + " + panelBytes() + "));\n";
+  if (hasSums())
+    text += "  kiln::" + std::string(isFilters() ? "sum_filters" : "sum_columns") +
+            "(from, reinterpret_cast<int32_t *>(static_cast<char *>(packed) + " + panelBytes() + "));\n";
   return text + "  return KILN_STATUS_OK;\n}\n\n";
 }
 

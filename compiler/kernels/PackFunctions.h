@@ -26,6 +26,7 @@ private:
   std::string checkSizes(llvm::StringRef fault) const;
   std::string setDerived(llvm::StringRef fault) const;
   /// Whether the operand is a convolution's weight, or one of blocks with scales, no matrix.
+  bool hasSums() const;
   bool isFilters() const { return matrix->dims.size() > 2 && !scales; }
   std::string countFilters() const;
   std::string packFilters(llvm::StringRef type) const;

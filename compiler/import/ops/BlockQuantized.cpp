@@ -324,8 +324,8 @@ static LogicalResult matmulFpQ4(Node &node) {
   return product ? node.result(product) : failure();
 }
 
-/// The product of kernels without a model whose right side the caller packs: weights [N, blocks, bytes], whose bytes lie as their kernel wants them, and a scale
-/// for each block. Its domain is Kiln's own.
+/// The product of kernels without a model whose right side the caller packs: weights [N, blocks, bytes], whose bytes lie as their kernel wants them, and a
+/// scale for each block. Its domain is Kiln's own.
 static LogicalResult blockMatmul(Node &node) {
   Value a = node.input(0), weight = node.input(1), scale = node.input(2);
   int64_t bits = node.requireInt("bits");

@@ -236,7 +236,9 @@ static LogicalResult linearAttentionGate(Node &node) {
   if (dims.empty() || (node.hasOutput(1) && !b))
     return node.error(dims.empty() ? "expected an input of rank 1 or more" : "has result 'beta', but not its input 'b'");
   Type wide = node.wideType(a), element = node.elementType(a);
-  auto perHead = [&](Value numbers) { return node.cast(node.reshape(alignDims(node, numbers, {dims.back()}, "expected a number for each head"), {dims.back()}), wide); };
+  auto perHead = [&](Value numbers) {
+    return node.cast(node.reshape(alignDims(node, numbers, {dims.back()}, "expected a number for each head"), {dims.back()}), wide);
+  };
   Value decay = node.unary<SoftplusOp>(node.binary<AddOp>(node.cast(a, wide), perHead(bias)));
   decay = node.binary<MulOp>(decay, perHead(scale));
   if (node.failed() || failed(node.result(node.cast(decay, element))) || !node.hasOutput(1))

@@ -2,8 +2,9 @@
 //
 // Weights of blocks are stored in panels
 //   [column / NR, block, byte / 4, column % NR, byte % 4], NR = the columns of a tile
-// so four bytes of each column are one load. Those that a caller has packed lie so, too, with scales [column / NR, block, column % NR]. Numbers become f32 without a conversion: their bits are the low ones of a mantissa, above which the exponent
-// of a power of two stands, and the difference from that power is exact.
+// so four bytes of each column are one load. Those that a caller has packed lie so, too, with scales [column / NR, block, column % NR]. Numbers become f32
+// without a conversion: their bits are the low ones of a mantissa, above which the exponent of a power of two stands, and the difference from that power is
+// exact.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_PASSES_LOWERING_CONTRACTION_BLOCKNUMBERS_H

@@ -102,7 +102,8 @@ KernelMatch matchConvPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
 
 KernelMatch matchConvPackedSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
-  kernel::StepAttr step = findStep(target, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(), conv.getType().getElementType());
+  auto typeOf = [](Value value) { return getElementTypeOrSelf(value.getType()); };
+  kernel::StepAttr step = findStep(target, typeOf(conv.getInput()), typeOf(conv.getWeight()), typeOf(conv));
   if (!step)
     return refuse(describeMissingStep(conv.getInput().getType(), conv.getWeight().getType(), conv.getType()));
   if (std::string why = findPackedFault(conv); !why.empty())

@@ -87,7 +87,8 @@ struct blocks {
   bool are_halves;
 };
 
-// The bytes of the panels [column / width, block, byte / depth, column % width, byte % depth], and of the scales behind them, [column / width, block, column % width].
+// The bytes of the panels [column / width, block, byte / depth, column % width, byte % depth], and of the scales behind them,
+// [column / width, block, column % width].
 static inline int64_t count_block_bytes(const panels &form, int64_t columns, int64_t count, int64_t bytes) {
   return round_up(round_up(columns, form.width) * count * bytes, KILN_ALIGNMENT);
 }
