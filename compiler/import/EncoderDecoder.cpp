@@ -198,7 +198,8 @@ void EncoderDecoderSteps::setScores(ArrayRef<Value> layers, AffineExpr tokens) {
     if (!node.failed())
       all.push_back(node.cast(node.reshape(each, {rows, node.number(heads), source}), node.builder().getF32Type()));
   }
-  crossScores = node.concat(all, 1);
+  if (!node.failed())
+    crossScores = node.concat(all, 1);
 }
 
 LogicalResult EncoderDecoderSteps::start(Value &logits, SmallVectorImpl<Value> &buffers) {

@@ -95,10 +95,13 @@ static int64_t cutBlock(int64_t block, int64_t perWord, int64_t most) {
 }
 
 PlanNumbers planUnpackedProduct(kernel::TargetAttr target, std::optional<int64_t> columns, int64_t block, std::optional<int64_t> blocks, int64_t perWord) {
-  TileShape tile = columns && blocks ? tileOfMany(target, *columns, *blocks * block)
-                                     : chooseTile(target, Float32Type::get(target.getContext()), std::nullopt, std::nullopt, std::nullopt);
+  Type f32 = Float32Type::get(target.getContext());
+  // Numbers are made in vectors, also for a single column.
+  int64_t least = target.getPlainStep(f32).getLanes();
+  TileShape tile = columns && blocks ? tileOfMany(target, std::max(*columns, least), *blocks * block)
+                                     : chooseTile(target, f32, std::nullopt, std::nullopt, std::nullopt);
   // Its first block of rows makes numbers beside its sums.
-  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
+  RegisterBudget budget(target, target.getPlainStep(f32));
   tile.rows = static_cast<unsigned>(std::max<int64_t>(1, std::min<int64_t>(tile.rows, budget.rowsOf(tile.vectors) - 1)));
   PlanNumbers numbers{toNumbers(tile), {}};
   // A panel takes two thirds of the first-level cache, beside a block of rows.
