@@ -99,7 +99,8 @@ bool EncoderDecoderSteps::checkDecoder() {
   int64_t outputs = 1 + states + givesScores * (states / 2);
   if (count != first + 2 * states + pastForm.countInputs() || decoder->output_size() != outputs)
     return failed(node.error("the graph 'decoder' has " + Twine(count) + " inputs and " + Twine(decoder->output_size()) + " outputs, expected " +
-                             Twine(first + 2 * states + pastForm.countInputs()) + " and " + Twine(outputs) + " for the encoder's " + Twine(states / 2) + " layers")) && false;
+                             Twine(first + 2 * states + pastForm.countInputs()) + " and " + Twine(outputs) + " for the encoder's " +
+                             Twine(states / 2) + " layers")) && false;
   if (hasHidden && !hasFirstStep)
     return failed(node.error("the graph 'decoder' takes encoder_hidden_states, which the graph 'encoder' does not give")) && false;
   const auto &tokens = decoder->input(0).type().tensor_type().shape();
