@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/BeamSearch.h"
+#include "compiler/import/CrossScores.h"
 #include "compiler/import/EncoderDecoder.h"
 #include "compiler/import/RolledLoops.h"
 #include "compiler/import/TimestampRules.h"
@@ -41,10 +42,17 @@ public:
   LogicalResult run();
 
 private:
+  /// Tokens, and where somebody asks for scores of cross attentions, the rows that have written them.
+  struct Texts {
+    Value tokens, origins;
+  };
   /// Between two steps: the sequences [rows, most], the next tokens [rows, 1], the sums of the beams [batch, beams], the hypotheses [batch, beams, most] and
   /// their scores, how many there are of them [batch, 1] and which entries are done, and the states.
   struct State {
-    Value sequences, tokens, sums, hypotheses, scores, count, done;
+    Texts sequences;
+    Value tokens, sums;
+    Texts hypotheses;
+    Value scores, count, done;
     SmallVector<Value> states;
     SmallVector<Value> all() const;
   };
@@ -52,7 +60,7 @@ private:
   struct Candidates {
     Value sums, tokens, beams, ends;
   };
-  static State split(ArrayRef<Value> values);
+  State split(ArrayRef<Value> values) const;
   bool readOperands();
   bool readWhisperOperands();
   bool readProcessor(bool isWhisper);
@@ -61,14 +69,17 @@ private:
   Value rowsOf(Value places, int64_t rowsOfEntry);
   Value pick(Value x, Value places);
   Value orElse(Value done, Value then, double number);
-  void keepBest(Value hypotheses, Value scores, State &state);
+  Texts changeTexts(const Texts &texts, llvm::function_ref<Value(Value)> change) const;
+  Texts pickTexts(const Texts &texts, Value places) const;
+  void keepBest(const Texts &hypotheses, Value scores, State &state);
   Candidates findCandidates(Value sums);
   void addHypotheses(const Candidates &candidates, AffineExpr length, State &state);
   void takeBeams(const Candidates &candidates, AffineExpr length, State &state);
   void checkDone(const Candidates &candidates, AffineExpr length, State &state);
   Value takeStep(Value logits, Value sequences, bool isFirst, AffineExpr length, State &state);
   Value findNoSpeech(Value logits);
-  LogicalResult finish(State state, Value firstSums, Value moreSums);
+  LogicalResult finish(State state, Value firstSums, Value moreSums, Value history);
+  LogicalResult setOptional(const State &state, Value history);
 
   Node &node;
   int64_t beams, kept, end;
@@ -77,19 +88,37 @@ private:
   std::unique_ptr<DecoderSteps> steps;
   DecoderSteps &decoder;
   std::optional<TimestampRules> timestamps;
+  std::optional<CrossScores> cross;
   Value lengthPenalty, temperature, noSpeech;
   int64_t vocabulary = 0;
 };
 } // namespace
 
 SmallVector<Value> BeamSearch::State::all() const {
-  SmallVector<Value> values{sequences, tokens, sums, hypotheses, scores, count, done};
+  SmallVector<Value> values{sequences.tokens, tokens, sums, hypotheses.tokens, scores, count, done};
+  if (sequences.origins)
+    values.append({sequences.origins, hypotheses.origins});
   llvm::append_range(values, states);
   return values;
 }
 
-BeamSearch::State BeamSearch::split(ArrayRef<Value> values) {
-  return {values[0], values[1], values[2], values[3], values[4], values[5], values[6], SmallVector<Value>(values.drop_front(7))};
+BeamSearch::State BeamSearch::split(ArrayRef<Value> values) const {
+  State state{{values[0], {}}, values[1], values[2], {values[3], {}}, values[4], values[5], values[6], {}};
+  if (cross)
+    state.sequences.origins = values[7], state.hypotheses.origins = values[8];
+  llvm::append_range(state.states, values.drop_front(cross ? 9 : 7));
+  return state;
+}
+
+BeamSearch::Texts BeamSearch::changeTexts(const Texts &texts, llvm::function_ref<Value(Value)> change) const {
+  return {change(texts.tokens), texts.origins ? change(texts.origins) : Value()};
+}
+
+/// Those of [n, most] at some places.
+BeamSearch::Texts BeamSearch::pickTexts(const Texts &texts, Value places) const {
+  DimExprs dims = node.dims(places);
+  dims.push_back(decoder.most);
+  return changeTexts(texts, [&](Value each) { return node.make<GatherOp>(node.type(dims, node.elementType(each)), each, places, 0); });
 }
 
 /// Sums of logarithms over the length to the power of the penalty.
@@ -115,13 +144,13 @@ Value BeamSearch::orElse(Value done, Value otherwise, double number) {
 }
 
 /// Keeps the best of the hypotheses so far and of new ones [batch, beams, most], whose scores are -inf where there is none; the older of equal ones.
-void BeamSearch::keepBest(Value hypotheses, Value scores, State &state) {
+void BeamSearch::keepBest(const Texts &hypotheses, Value scores, State &state) {
   DimExprs dims = node.dims(state.scores);
   Value all = node.concat({state.scores, scores}, 1);
   auto best = TopKOp::create(node.builder(), node.loc, node.type(dims, node.elementType(all)), node.type(dims, node.builder().getI64Type()), all, 1, true);
-  Value texts = node.concat({state.hypotheses, hypotheses}, 1);
-  texts = node.reshape(texts, {nn::simplifyDim(decoder.batch * (2 * beams)), decoder.most});
-  state.hypotheses = node.make<GatherOp>(state.hypotheses.getType(), texts, rowsOf(best.getIndices(), 2 * beams), 0);
+  auto join = [&](Value some, Value more) { return node.reshape(node.concat({some, more}, 1), {nn::simplifyDim(decoder.batch * (2 * beams)), decoder.most}); };
+  Texts texts{join(state.hypotheses.tokens, hypotheses.tokens), cross ? join(state.hypotheses.origins, hypotheses.origins) : Value()};
+  state.hypotheses = pickTexts(texts, rowsOf(best.getIndices(), 2 * beams));
   state.scores = best.getValues();
 }
 
@@ -141,7 +170,7 @@ void BeamSearch::addHypotheses(const Candidates &candidates, AffineExpr length, 
   Type i32 = node.elementType(decoder.ids);
   Value ends = node.slice(candidates.ends, 1, zero, half), scores = overLength(node.slice(candidates.sums, 1, zero, half), length);
   scores = node.make<SelectOp>(scores.getType(), ends, scores, node.splatLike(scores, -HUGE_VAL));
-  Value texts = node.make<GatherOp>(state.hypotheses.getType(), state.sequences, rowsOf(node.slice(candidates.beams, 1, zero, half), beams), 0);
+  Texts texts = pickTexts(state.sequences, rowsOf(node.slice(candidates.beams, 1, zero, half), beams));
   keepBest(texts, orElse(state.done, scores, -HUGE_VAL), state);
   Value more = orElse(state.done, node.reduce(ReduceKind::Sum, node.cast(ends, i32), {1}, /*keep=*/true), 0);
   state.count = node.binary<MinimumOp>(node.binary<AddOp>(state.count, more), static_cast<double>(beams));
@@ -158,7 +187,8 @@ void BeamSearch::takeBeams(const Candidates &candidates, AffineExpr length, Stat
   Value tokens = orElse(state.done, pick(candidates.tokens, at), static_cast<double>(decoder.padding));
   state.tokens = node.reshape(node.cast(tokens, node.elementType(decoder.ids)), {decoder.rows, node.number(1)});
   Value rows = node.reshape(rowsOf(pick(candidates.beams, at), beams), {decoder.rows});
-  state.sequences = writeColumn(node, node.make<GatherOp>(state.sequences.getType(), state.sequences, rows, 0), length, state.tokens);
+  state.sequences = pickTexts(state.sequences, rows);
+  state.sequences.tokens = writeColumn(node, state.sequences.tokens, length, state.tokens);
   if (beams > 1)
     for (Value &each : state.states)
       each = node.make<GatherOp>(each.getType(), each, rows, decoder.rowsAxis);
@@ -183,8 +213,12 @@ Value BeamSearch::takeStep(Value logits, Value sequences, bool isFirst, AffineEx
     scores = node.binary<DivOp>(scores, node.broadcastTo(temperature, node.dims(scores)));
   if (timestamps)
     scores = timestamps->apply(scores, sequences);
+  if (cross)
+    scores = cross->force(scores, length);
   if (node.failed())
     return logits;
+  if (cross && !isFirst)
+    state.sequences.origins = cross->write(state.sequences.origins, nn::simplifyDim(length - 1));
   Value sums = node.binary<AddOp>(scores, node.reshape(state.sums, {decoder.rows, node.number(1)}));
   Candidates candidates = findCandidates(sums);
   addHypotheses(candidates, length, state);
@@ -200,8 +234,10 @@ bool BeamSearch::readWhisperOperands() {
   for (StringRef token : {"no_speech_token_id", "no_timestamps_token_id", "beginning_timestamp_token_id", "start_of_lm_token_id", "transcribe_token_id",
                           "translate_token_id"})
     node.ignore(token);
-  if (node.getFlag("decoder_output_cross_qk") || node.hasInput(12) || node.hasInput(13) || node.hasOutput(3))
-    return failed(node.unsupported("scores of the cross attention", "remove this result from the model")) && false;
+  if (node.hasOutput(3) && !node.getFlag("decoder_output_cross_qk"))
+    return failed(node.error("has result 'cross_qk', but not attribute 'decoder_output_cross_qk'")) && false;
+  // What they say of those scores, if nobody asks for these.
+  (void)node.optionalInput(12), (void)node.optionalInput(13);
   if ((temperature = node.optionalInput(14)))
     temperature = asScalar(node, temperature, "temperature");
   if (temperature && !node.failed())
@@ -249,9 +285,10 @@ BeamSearch::State BeamSearch::begin() {
   Value place = node.iota(dims, 1, node.builder().getI64Type());
   Value isFirst = node.compare<EqualOp>(place, node.splatLike(place, 0));
   State state;
-  state.sequences = decoder.widenPrompt();
+  state.sequences = {decoder.widenPrompt(), cross ? cross->begin() : Value()};
   state.sums = node.make<SelectOp>(node.type(dims, f32), isFirst, node.splat(dims, f32, 0), node.splat(dims, f32, hopeless));
-  state.hypotheses = node.splat({dims[0], dims[1], decoder.most}, i32, static_cast<double>(decoder.padding));
+  DimExprs texts{dims[0], dims[1], decoder.most};
+  state.hypotheses = {node.splat(texts, i32, static_cast<double>(decoder.padding)), cross ? node.splat(texts, i32, -1) : Value()};
   state.scores = node.splat(dims, f32, -HUGE_VAL);
   state.count = node.splat({dims[0], node.number(1)}, i32, 0);
   state.done = node.splat({dims[0], node.number(1)}, node.builder().getI1Type(), 0);
@@ -259,11 +296,12 @@ BeamSearch::State BeamSearch::begin() {
 }
 
 /// The results: the beams of entries that are not done are of the most tokens.
-LogicalResult BeamSearch::finish(State state, Value firstSums, Value moreSums) {
+LogicalResult BeamSearch::finish(State state, Value firstSums, Value moreSums, Value history) {
   AffineExpr zero = node.number(0), count = node.number(kept);
   Value open = orElse(state.done, overLength(state.sums, decoder.most), -HUGE_VAL);
-  keepBest(node.reshape(state.sequences, {decoder.batch, node.number(beams), decoder.most}), open, state);
-  SmallVector<Value> results{node.slice(state.hypotheses, 1, zero, count), node.slice(state.scores, 1, zero, count)};
+  Texts texts = changeTexts(state.sequences, [&](Value each) { return node.reshape(each, {decoder.batch, node.number(beams), decoder.most}); });
+  keepBest(texts, open, state);
+  SmallVector<Value> results{node.slice(state.hypotheses.tokens, 1, zero, count), node.slice(state.scores, 1, zero, count)};
   if (node.hasOutput(2)) {
     DimExprs dims = node.dims(firstSums);
     dims.insert(dims.begin(), node.number(1));
@@ -279,10 +317,19 @@ LogicalResult BeamSearch::finish(State state, Value firstSums, Value moreSums) {
   if (Value given = node.optionalInput(5); given && !node.failed())
     for (Value &each : MutableArrayRef(results).drop_front())
       each = node.cast(each, node.elementType(given));
-  if (node.failed() || failed(node.setResults(results)))
-    return failure();
-  Value given = node.optionalInput(5);
-  return noSpeech ? node.result(4, given ? node.cast(noSpeech, node.elementType(given)) : noSpeech) : success();
+  return failure(node.failed() || failed(node.setResults(results)) || failed(setOptional(state, history)));
+}
+
+/// What only WhisperBeamSearch gives, in the type of the length penalty.
+LogicalResult BeamSearch::setOptional(const State &state, Value history) {
+  Type type = node.optionalInput(5) ? node.elementType(node.optionalInput(5)) : Type(node.builder().getF32Type());
+  if (cross) {
+    Value origins = node.slice(state.hypotheses.origins, 1, node.number(0), node.number(kept));
+    Value scores = cross->finish(history, origins);
+    if (node.failed() || failed(node.result(3, node.cast(scores, type))))
+      return failure();
+  }
+  return noSpeech ? node.result(4, node.cast(noSpeech, type)) : success();
 }
 
 /// What the first step gives the token for no speech, of each entry.
@@ -310,13 +357,15 @@ LogicalResult BeamSearch::run() {
   vocabulary = *columns;
   if (node.hasOutput(4))
     noSpeech = findNoSpeech(logits);
+  if (node.hasOutput(3) && !node.failed() && !cross.emplace(node, decoder, beams).read())
+    return failure();
   if (node.failed())
     return failure();
   State state = begin();
   state.states = states;
   Value firstSums = takeStep(logits, decoder.ids, /*isFirst=*/true, decoder.length, state);
   if (node.failed() || nn::getConstantDim(decoder.countSteps()) == 0)
-    return node.failed() ? failure() : finish(state, firstSums, {});
+    return node.failed() ? failure() : finish(state, firstSums, {}, cross ? cross->beginHistory() : Value());
   bool hasSums = node.hasOutput(2);
   auto body = [&](AffineExpr number, ArrayRef<Value> carried) -> FailureOr<SmallVector<Value>> {
     State present = split(carried);
@@ -324,22 +373,27 @@ LogicalResult BeamSearch::run() {
     if (failed(decoder.step(number, present.tokens, next, present.states)))
       return failure();
     AffineExpr length = nn::simplifyDim(decoder.length + number + 1);
-    Value sums = takeStep(next, node.slice(present.sequences, 1, node.number(0), length), /*isFirst=*/false, length, present);
+    Value sums = takeStep(next, node.slice(present.sequences.tokens, 1, node.number(0), length), /*isFirst=*/false, length, present);
     if (node.failed())
       return failure();
     SmallVector<Value> values{hasMore(node, present.done)};
     llvm::append_range(values, present.all());
     if (hasSums)
       values.push_back(sums);
+    if (cross)
+      values.push_back(cross->choose(decoder.crossScores));
+    if (node.failed())
+      return failure();
     return values;
   };
   SmallVector<Value> results;
-  SmallVector<int64_t> rows(hasSums, 0);
+  SmallVector<int64_t> rows(hasSums + cross.has_value(), 0);
   if (failed(buildLoop(node, decoder.countSteps(), state.all(), rows, body, results, hasMore(node, state.done))))
     return failure();
   if (results.empty())
     return success();
-  return finish(split(ArrayRef(results).drop_back(hasSums)), firstSums, hasSums ? results.back() : Value());
+  ArrayRef<Value> stacked = ArrayRef(results).take_back(rows.size());
+  return finish(split(ArrayRef(results).drop_back(rows.size())), firstSums, hasSums ? stacked.front() : Value(), cross ? stacked.back() : Value());
 }
 
 LogicalResult searchBeams(Node &node) { return BeamSearch(node).run(); }

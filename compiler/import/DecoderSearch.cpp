@@ -159,7 +159,27 @@ Value takeLastLogits(Node &node, Value logits, ArrayRef<AffineExpr> ids, StringR
   return node.failed() ? logits : node.cast(logits, node.builder().getF32Type());
 }
 
-GptDecoder::GptDecoder(Node &node, StringRef attribute) : node(node), graph(node.findBody(attribute)), name(attribute) {
+SharedPasts SharedPasts::read(const onnx::GraphProto &graph, int first) {
+  auto isNamed = [&](int input, StringRef name) { return input < graph.input_size() && graph.input(input).name() == name; };
+  SharedPasts form;
+  form.isShared = isNamed(first, "past_sequence_length");
+  form.hasBeams = form.isShared && isNamed(first + 1, "beam_width") && isNamed(first + 2, "cache_indirection");
+  return form;
+}
+
+void SharedPasts::addArguments(Node &node, AffineExpr past, AffineExpr rows, int64_t beams, AffineExpr most, SmallVectorImpl<Value> &arguments) const {
+  if (!isShared || node.failed())
+    return;
+  Type i32 = node.builder().getI32Type();
+  AffineExpr one = node.number(1);
+  arguments.push_back(node.reshape(node.cast(makeNumber(node, past), i32), {one}));
+  if (!hasBeams)
+    return;
+  arguments.push_back(node.splat({one}, i32, static_cast<double>(beams)));
+  arguments.push_back(node.iota({nn::simplifyDim(rows.floorDiv(beams)), node.number(beams), most}, 1, i32));
+}
+
+GptDecoder::GptDecoder(Node &node, StringRef attribute, int64_t beams) : node(node), graph(node.findBody(attribute)), name(attribute), beams(beams) {
   if (!graph)
     (void)node.error("attribute '" + attribute + "' is missing");
   else if (checkSignature())
@@ -169,12 +189,9 @@ GptDecoder::GptDecoder(Node &node, StringRef attribute) : node(node), graph(node
 /// Whether the graph has the inputs and outputs that ONNX Runtime asks for, with heads of known number and size.
 bool GptDecoder::checkSignature() {
   int inputs = graph->input_size(), outputs = graph->output_size();
-  if (inputs > 3 && outputs > 1 && inputs > outputs + 2 && graph->input(inputs - 1).name() != "past_" + std::to_string(inputs - 4)) {
-    (void)node.unsupported("the graph '" + name + "' has a buffer that past and present share", "export it with presents of their own");
-    return false;
-  }
+  pastForm = SharedPasts::read(*graph, outputs + 2);
   static constexpr std::array<StringLiteral, 4> wanted = {"input_ids", "position_ids", "attention_mask", "past_0"};
-  if (inputs < 4 || inputs != outputs + 2)
+  if (inputs < 4 || inputs != outputs + 2 + pastForm.countInputs())
     return failed(node.error("the graph '" + name + "' has " + Twine(inputs) + " inputs and " + Twine(outputs) +
                              " outputs, expected input_ids, position_ids, attention_mask and a past for each present behind the logits")) &&
            false;
@@ -196,10 +213,10 @@ bool GptDecoder::checkSignature() {
 
 DimExprs GptDecoder::stateDims(AffineExpr rows, AffineExpr length) const { return {node.number(2), rows, node.number(heads), length, node.number(size)}; }
 
-SmallVector<Value> GptDecoder::emptyPasts(AffineExpr rows) const {
+SmallVector<Value> GptDecoder::emptyPasts(AffineExpr rows, AffineExpr most) const {
   if (node.failed() || node.isUnsupported())
     return {};
-  return SmallVector<Value>(layers, node.splat(stateDims(rows, node.number(0)), element, 0));
+  return SmallVector<Value>(layers, node.splat(stateDims(rows, pastForm.isShared ? most : node.number(0)), element, 0));
 }
 
 LogicalResult GptDecoder::run(const Feeds &feeds, ArrayRef<Value> pasts, AffineExpr pastLength, const Twine &prefix, Value &logits,
@@ -207,8 +224,10 @@ LogicalResult GptDecoder::run(const Feeds &feeds, ArrayRef<Value> pasts, AffineE
   if (node.failed())
     return failure();
   DimExprs ids = node.dims(feeds.ids);
+  AffineExpr whole = node.dims(pasts.front())[3], all = pastForm.isShared ? whole : nn::simplifyDim(pastLength + ids[1]);
   SmallVector<Value> arguments{feeds.ids, feeds.positions, feeds.mask};
   llvm::append_range(arguments, pasts);
+  pastForm.addArguments(node, pastLength, ids[0], beams, whole, arguments);
   FailureOr<SmallVector<Value>> results = node.importBody(*graph, arguments, prefix);
   if (failed(results) || node.isUnsupported())
     return failure();
@@ -217,8 +236,7 @@ LogicalResult GptDecoder::run(const Feeds &feeds, ArrayRef<Value> pasts, AffineE
   logits = takeLastLogits(node, results->front(), ids, name);
   for (Value present : ArrayRef(*results).drop_front(1))
     if (!node.failed())
-      presents.push_back(alignDims(node, present, stateDims(ids[0], nn::simplifyDim(pastLength + ids[1])), "a present of the graph '" + name +
-                                   "' does not fit its past and its tokens"));
+      presents.push_back(alignDims(node, present, stateDims(ids[0], all), "a present of the graph '" + name + "' does not fit its past and its tokens"));
   return failure(node.failed());
 }
 
@@ -277,7 +295,7 @@ void DecoderSteps::widen(ArrayRef<Value> presents, SmallVectorImpl<Value> &state
 }
 
 GptSteps::GptSteps(Node &node, int64_t beams, unsigned maskInput)
-    : DecoderSteps(node, beams, /*rowsAxis=*/1, /*lengthAxis=*/3), maskInput(maskInput), decoder(node, "decoder") {}
+    : DecoderSteps(node, beams, /*rowsAxis=*/1, /*lengthAxis=*/3), maskInput(maskInput), decoder(node, "decoder", beams) {}
 
 bool GptSteps::read() {
   Value given = node.input(0);
@@ -296,11 +314,13 @@ bool GptSteps::read() {
 LogicalResult GptSteps::start(Value &logits, SmallVectorImpl<Value> &states) {
   std::optional<GptDecoder> first;
   if (node.hasAttribute("init_decoder"))
-    first.emplace(node, "init_decoder");
+    first.emplace(node, "init_decoder", beams);
   const GptDecoder &chosen = first ? *first : decoder;
+  if (first && !node.failed() && !node.isUnsupported() && first->sharesPasts() != decoder.sharesPasts())
+    return node.error("only one of the graphs 'init_decoder' and 'decoder' has a buffer that past and present share");
   SmallVector<Value> presents;
   if (node.failed() || node.isUnsupported() ||
-      failed(chosen.run({ids, prompt->positions, prompt->mask}, chosen.emptyPasts(rows), node.number(0), node.name() + "[0]/", logits, presents)))
+      failed(chosen.run({ids, prompt->positions, prompt->mask}, chosen.emptyPasts(rows, most), node.number(0), node.name() + "[0]/", logits, presents)))
     return failure();
   widen(presents, states);
   return failure(node.failed());
@@ -311,7 +331,7 @@ LogicalResult GptSteps::step(AffineExpr number, Value tokens, Value &logits, Sma
   AffineExpr past = nn::simplifyDim(length + number), fed = nn::simplifyDim(number + 1);
   SmallVector<Value> pasts, presents;
   for (Value buffer : states)
-    pasts.push_back(node.slice(buffer, 3, node.number(0), past));
+    pasts.push_back(decoder.sharesPasts() ? buffer : node.slice(buffer, lengthAxis, node.number(0), past));
   Value mask = node.concat({prompt->mask, node.splat({rows, fed}, i32, 1)}, 1);
   Value positions = node.binary<AddOp>(prompt->next, node.cast(makeNumber(node, number), i32));
   if (failed(decoder.run({tokens, positions, mask}, pasts, past, node.name() + "[step]/", logits, presents)))

@@ -50,21 +50,34 @@ private:
   Value minLength, penalty, vocabMask, prefixMask;
 };
 
+/// Whether a decoder's graph takes its pasts in buffers of the most tokens, which past and present share. Behind the pasts it then takes the number of tokens
+/// that are there, and perhaps the number of beams and which of them wrote each token (cache_indirection).
+struct SharedPasts {
+  bool isShared = false, hasBeams = false;
+
+  /// By the names of the inputs from `first` on.
+  static SharedPasts read(const onnx::GraphProto &graph, int first);
+  int countInputs() const { return isShared + 2 * hasBeams; }
+  /// Adds these inputs: `past` tokens are in buffers [.., most, ..]. A beam's states are its own, as a search gathers them between steps.
+  void addArguments(Node &node, AffineExpr past, AffineExpr rows, int64_t beams, AffineExpr most, llvm::SmallVectorImpl<Value> &arguments) const;
+};
+
 /// What a decoder of the GPT-2 form takes and gives: input_ids, position_ids, attention_mask and a past for each layer; logits and a present for each layer.
 class GptDecoder {
 public:
   /// An error or a refusal at the node where the graph named so has another form.
-  GptDecoder(Node &node, llvm::StringRef attribute);
+  GptDecoder(Node &node, llvm::StringRef attribute, int64_t beams);
 
   /// The inputs of a step but for the past: tokens and their positions [rows, tokens], and the mask [rows, past + tokens], all int32.
   struct Feeds {
     Value ids, positions, mask;
   };
-  /// The logits of the last token [rows, vocabulary], and the presents, of one token more than the pasts for each of the step's.
+  /// The logits of the last token [rows, vocabulary], and the presents: of one token more than the pasts for each of the step's, or as long as the pasts.
   mlir::LogicalResult run(const Feeds &feeds, llvm::ArrayRef<Value> pasts, AffineExpr pastLength, const llvm::Twine &prefix, Value &logits,
                           llvm::SmallVectorImpl<Value> &presents) const;
-  /// The pasts of no tokens.
-  llvm::SmallVector<Value> emptyPasts(AffineExpr rows) const;
+  /// The pasts of no tokens, of at most so many.
+  llvm::SmallVector<Value> emptyPasts(AffineExpr rows, AffineExpr most) const;
+  bool sharesPasts() const { return pastForm.isShared; }
 
 private:
   bool checkSignature();
@@ -73,7 +86,8 @@ private:
   Node &node;
   const onnx::GraphProto *graph;
   std::string name;
-  int64_t layers = 0, heads = 0, size = 0;
+  int64_t beams, layers = 0, heads = 0, size = 0;
+  SharedPasts pastForm;
   Type element;
 };
 
@@ -101,6 +115,10 @@ public:
 
   /// The prompt [rows, length].
   Value ids;
+  /// The scores of the cross attentions of the last step's tokens, [rows, layers * heads, source] (f32), and the number of layers; null where nobody asks for
+  /// them. Before the first step the scores have only their shape.
+  Value crossScores;
+  int64_t crossLayers = 0;
   AffineExpr batch, rows, length, most;
   int64_t padding;
   /// The dimensions of states that count rows and tokens.

@@ -29,11 +29,14 @@ private:
   bool readDecoderIds(AffineExpr entries);
   FailureOr<SmallVector<Value>> runGraph(const onnx::GraphProto &graph, ArrayRef<Value> arguments, StringRef name, const Twine &prefix);
   LogicalResult runDecoder(Value tokens, ArrayRef<Value> pasts, AffineExpr length, const Twine &prefix, Value &logits, SmallVectorImpl<Value> &presents);
+  void setScores(ArrayRef<Value> layers, AffineExpr tokens);
+  AffineExpr countTokens(AffineExpr some) const { return pastForm.isShared ? most : some; }
   DimExprs stateDims(AffineExpr length) const { return {rows, node.number(heads), length, node.number(size)}; }
 
-  bool isWhisper, hasFirstStep = false, hasHidden = false;
+  bool isWhisper, hasFirstStep = false, hasHidden = false, givesScores = false;
   const onnx::GraphProto *encoder, *decoder;
   int64_t states = 0, heads = 0, size = 0;
+  SharedPasts pastForm;
   Type element;
   /// What the encoder takes, and what of it each row of a step sees.
   Value encoderIds, encoderMask, mask, hidden;
@@ -91,11 +94,13 @@ bool EncoderDecoderSteps::checkDecoder() {
   inputs.append({"past_key_self_0", "past_value_self_0"});
   if (!checkNames(*decoder, "decoder", inputs, {"logits", "present_key_self_0", "present_value_self_0"}))
     return false;
-  if (count > first + 2 * states && decoder->input(first + 2 * states).name() == "past_sequence_length")
-    return failed(node.unsupported("the graph 'decoder' has a buffer that past and present share", "export it with presents of their own")) && false;
-  if (count != first + 2 * states || decoder->output_size() != 1 + states)
+  pastForm = SharedPasts::read(*decoder, first + static_cast<int>(2 * states));
+  givesScores = node.getFlag("decoder_output_cross_qk");
+  int64_t outputs = 1 + states + givesScores * (states / 2);
+  if (count != first + 2 * states + pastForm.countInputs() || decoder->output_size() != outputs)
     return failed(node.error("the graph 'decoder' has " + Twine(count) + " inputs and " + Twine(decoder->output_size()) + " outputs, expected " +
-                             Twine(first + 2 * states) + " and " + Twine(1 + states) + " for the encoder's " + Twine(states / 2) + " layers")) && false;
+                             Twine(first + 2 * states + pastForm.countInputs()) + " and " + Twine(outputs) + " for the encoder's " +
+                             Twine(states / 2) + " layers")) && false;
   if (hasHidden && !hasFirstStep)
     return failed(node.error("the graph 'decoder' takes encoder_hidden_states, which the graph 'encoder' does not give")) && false;
   const auto &tokens = decoder->input(0).type().tensor_type().shape();
@@ -167,16 +172,35 @@ LogicalResult EncoderDecoderSteps::runDecoder(Value tokens, ArrayRef<Value> past
     arguments.push_back(hidden);
   llvm::append_range(arguments, pasts);
   llvm::append_range(arguments, cross);
+  pastForm.addArguments(node, past, rows, beams, most, arguments);
   DimExprs ids = node.dims(tokens);
   FailureOr<SmallVector<Value>> results = runGraph(*decoder, arguments, "decoder", prefix);
   if (failed(results))
     return failure();
   logits = takeLastLogits(node, results->front(), ids, "decoder");
-  for (Value present : ArrayRef(*results).drop_front())
+  for (Value present : ArrayRef(*results).slice(1, states))
     if (!node.failed())
-      presents.push_back(alignDims(node, present, stateDims(nn::simplifyDim(past + ids[1])),
+      presents.push_back(alignDims(node, present, stateDims(countTokens(nn::simplifyDim(past + ids[1]))),
                                    "a present of the graph 'decoder' does not fit its past and its tokens"));
+  if (givesScores)
+    setScores(ArrayRef(*results).drop_front(1 + states), ids[1]);
   return failure(node.failed());
+}
+
+/// The scores of each layer, of one token.
+void EncoderDecoderSteps::setScores(ArrayRef<Value> layers, AffineExpr tokens) {
+  SmallVector<Value> all;
+  AffineExpr source = node.failed() ? node.number(1) : node.dims(cross.front())[lengthAxis];
+  for (Value each : layers) {
+    if (node.failed())
+      return;
+    each = alignDims(node, each, {rows, node.number(heads), tokens, source},
+                     "the scores that the graph 'decoder' gives do not fit its tokens and the encoder's");
+    if (!node.failed())
+      all.push_back(node.cast(node.reshape(each, {rows, node.number(heads), source}), node.builder().getF32Type()));
+  }
+  if (!node.failed())
+    crossScores = node.concat(all, 1);
 }
 
 LogicalResult EncoderDecoderSteps::start(Value &logits, SmallVectorImpl<Value> &buffers) {
@@ -210,8 +234,12 @@ LogicalResult EncoderDecoderSteps::start(Value &logits, SmallVectorImpl<Value> &
   ids = repeat(ids);
   if (node.failed())
     return failure();
+  if (givesScores) {
+    crossLayers = states / 2;
+    crossScores = node.splat({rows, node.number(crossLayers * heads), node.dims(cross.front())[lengthAxis]}, node.builder().getF32Type(), 0);
+  }
   if (!hasFirstStep) {
-    SmallVector<Value> pasts(states, node.splat(stateDims(node.number(0)), element, 0));
+    SmallVector<Value> pasts(states, node.splat(stateDims(countTokens(node.number(0))), element, 0));
     if (failed(runDecoder(ids, pasts, node.number(0), node.name() + "[first]/", logits, presents)))
       return failure();
   }
@@ -223,7 +251,7 @@ LogicalResult EncoderDecoderSteps::step(AffineExpr number, Value tokens, Value &
   AffineExpr past = nn::simplifyDim(length + number);
   SmallVector<Value> pasts, presents;
   for (Value buffer : buffers)
-    pasts.push_back(node.slice(buffer, lengthAxis, node.number(0), past));
+    pasts.push_back(pastForm.isShared ? buffer : node.slice(buffer, lengthAxis, node.number(0), past));
   if (failed(runDecoder(tokens, pasts, past, node.name() + "[step]/", logits, presents)))
     return failure();
   widen(presents, buffers);

@@ -32,11 +32,34 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
 
 /// Why an operator of another domain has no row; empty for those that are not known.
 static StringRef findRefusal(StringRef domain, StringRef name) {
-  constexpr StringRef loops = "loops over a decoder are for the program around the model";
+  constexpr StringRef gpus = "ONNX Runtime runs it on GPUs only";
+  constexpr StringRef compiled = "what another compiler has made for one device; compile the model that it was made of";
   static const StringMap<StringRef> reasons = {
-      {"com.microsoft.BifurcationDetector", "how many tokens are taken depends on the data"},
+      {"com.microsoft.AttnLSTM", "no exporter writes it; an attention within each step of an LSTM is a Scan"},
+      {"com.microsoft.BiasDropout", gpus},
+      {"com.microsoft.BitmaskBiasDropout", gpus},
+      {"com.microsoft.BitmaskDropout", gpus},
+      {"com.microsoft.DecoderAttention", gpus},
+      {"com.microsoft.DecoderMaskedSelfAttention", gpus},
+      {"com.microsoft.DequantizeBFP", gpus},
+      {"com.microsoft.DequantizeWithOrder", gpus},
+      {"com.microsoft.EPContext", compiled},
+      {"com.microsoft.GatedDeltaNet", gpus},
+      {"com.microsoft.GemmFloat8", gpus},
+      {"com.microsoft.MatMulBlockQuantizedFp4Weight", gpus},
+      {"com.microsoft.MatMulBlockQuantizedFp8Weight", gpus},
       {"com.microsoft.PagedAttention", "pages of a cache are managed by a server"},
-      {"com.microsoft.Sampling", loops},
+      {"com.microsoft.QOrderedAttention", gpus},
+      {"com.microsoft.QOrderedGelu", gpus},
+      {"com.microsoft.QOrderedLayerNormalization", gpus},
+      {"com.microsoft.QOrderedLongformerAttention", gpus},
+      {"com.microsoft.QOrderedMatMul", gpus},
+      {"com.microsoft.QuantizeBFP", gpus},
+      {"com.microsoft.QuantizeWithOrder", gpus},
+      {"com.microsoft.Sampling", "its tokens are random; use GreedySearch, or draw from the logits of the decoder in the program"},
+      {"com.microsoft.Snpe", compiled},
+      {"com.microsoft.SparseToDenseMatMul", "sparse tensors that a program gives; a sparse constant is a dense one"},
+      {"com.microsoft.VarlenCausalConvWithState", gpus},
       {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};
   // Some domains are refused as a whole.
   auto own = reasons.find((domain + "." + name).str());

@@ -29,7 +29,7 @@ std::string KernelTensor::text() const { return (isPacked ? "packed " : "") + el
 
 std::string KernelForm::signature() const {
   auto list = [](ArrayRef<KernelTensor> tensors) {
-    auto shown = make_filter_range(tensors, [](const KernelTensor &tensor) { return !tensor.isSums; });
+    auto shown = make_filter_range(tensors, [](const KernelTensor &tensor) { return !tensor.isBehindPacked(); });
     return join(map_range(shown, [](const KernelTensor &tensor) { return tensor.name + ": " + tensor.text(); }), ", ");
   };
   return kernel + "(" + join(sizes, ", ") + "; " + list(inputs) + ") -> " + list(outputs);
@@ -145,8 +145,8 @@ std::vector<KernelTensor> FormReader::readTensors() {
     KernelTensor tensor;
     tensor.name = word().str();
     skipBlanks();
-    if (bool isNamed = rest.starts_with(":"); !isNamed && (tensor.name == "packed" || tensor.name == "sums")) {
-      (tensor.name == "packed" ? tensor.isPacked : tensor.isSums) = true;
+    if (bool isNamed = rest.starts_with(":"); !isNamed && llvm::is_contained({"packed", "sums", "scales"}, tensor.name)) {
+      (tensor.name == "packed" ? tensor.isPacked : tensor.name == "sums" ? tensor.isSums : tensor.isScales) = true;
       tensor.name = word().str();
     }
     expect(":");

@@ -11,6 +11,7 @@
 //   y = com.microsoft.QuickGelu(x)      an operator of another domain
 //   packed b: i8[k, n]                  an operand, the right side of a product, that a function of the library packs first; with more dimensions, filters
 //   sums s: i32[n]                      the sums of its columns, which that function stores behind it
+//   scales s: f32[n, blocks]            numbers of its blocks, which that function takes and stores behind it
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_KERNELS_KERNELFORM_H
@@ -31,10 +32,12 @@ struct KernelTensor {
   std::string element;
   /// Names of sizes, and numbers. For results of definitions, expressions for people to read.
   std::vector<std::string> dims;
-  /// A matrix that the caller packs, and the sums of its columns, of which he knows nothing.
-  bool isPacked = false, isSums = false;
+  /// A matrix that the caller packs; the sums of its columns, of which he knows nothing; the scales of its blocks, which are packed with it.
+  bool isPacked = false, isSums = false, isScales = false;
 
   bool isValue() const { return dims.empty(); }
+  /// It lies behind the packed matrix, so the kernel's function does not take it.
+  bool isBehindPacked() const { return isSums || isScales; }
   /// f32[m,k].
   std::string text() const;
 };

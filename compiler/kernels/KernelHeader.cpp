@@ -42,6 +42,7 @@ private:
   std::string nameOf(const SignatureTensor &tensor) const { return names.at(tensor.onnxName); }
   /// Statements that fill the struct of dimensions.
   std::string setDims() const;
+  std::string defineDerived() const;
   std::string setPacked() const;
   /// The operand of the form with the name of a tensor.
   const KernelTensor &formOf(const SignatureTensor &tensor) const {
@@ -77,9 +78,12 @@ KernelFunction::KernelFunction(StringRef library, const CompiledKernel &kernel)
       scope.reserve(symbol->field);
       sizeParameters.push_back("int64_t " + symbol->field);
     }
+  for (const DerivedSize &size : form.derived)
+    if (const SignatureSymbol *symbol = findSize(size.name))
+      scope.reserve(symbol->field);
   runParameters = sizeParameters;
   for (const SignatureTensor &tensor : model.inputs) {
-    if (formOf(tensor).isSums)
+    if (formOf(tensor).isBehindPacked())
       continue;
     std::string &field = names[tensor.onnxName] = scope.unique(tensor.field);
     std::string type = formOf(tensor).isPacked ? "void" : publicType(tensor.type.getElementType());
@@ -118,7 +122,7 @@ std::string KernelFunction::comment() const {
     bounds += (bounds.empty() ? "" : ", ") + size->field + ": " + std::to_string(size->min) + " to " + std::to_string(size->max);
   text += bounds.empty() ? "" : wrap("  " + bounds);
   for (const SignatureTensor &tensor : model.inputs)
-    if (!formOf(tensor).isSums)
+    if (!formOf(tensor).isBehindPacked())
       text += wrap("  " + nameOf(tensor) + ": " + makeCommentText(shapeText(tensor, model)) + (tensor.dims.empty() ? ", by value" : "") +
                    (formOf(tensor).isPacked ? ", as " + pack->packFunction() + "() has written it for the same sizes" : ""));
   for (const SignatureTensor &tensor : model.outputs) {
@@ -147,6 +151,17 @@ std::string KernelFunction::setDims() const {
   return text;
 }
 
+/// The sizes that follow from others, as the packed operand counts them.
+std::string KernelFunction::defineDerived() const {
+  std::string text;
+  for (const DerivedSize &size : form.derived) {
+    const SignatureSymbol *symbol = findSize(size.name), *of = findSize(size.of);
+    if (symbol && of)
+      text += "  const int64_t " + symbol->field + " = " + of->field + " / " + std::to_string(size.divisor) + ";\n";
+  }
+  return text;
+}
+
 /// Statements that set the packed operand, and what lies behind it.
 std::string KernelFunction::setPacked() const {
   std::string text;
@@ -155,7 +170,9 @@ std::string KernelFunction::setPacked() const {
     if (formOf(tensor).isPacked) {
       text += "  if (reinterpret_cast<uintptr_t>(" + nameOf(tensor) + ") % KILN_ALIGNMENT != 0)\n    return KILN_STATUS_INVALID_ARGUMENT;\n";
       text += "  inputs." + tensor.field + " = static_cast<" + type + ">(" + nameOf(tensor) + ");\n";
-    } else if (formOf(tensor).isSums) {
+    } else if (formOf(tensor).isBehindPacked()) {
+      if (formOf(tensor).isScales)
+        text += defineDerived();
       std::string matrix;
       for (const SignatureTensor &other : model.inputs)
         matrix = formOf(other).isPacked ? nameOf(other) : matrix;
@@ -175,7 +192,7 @@ std::string KernelFunction::defineRun() const {
   text += "  " + model.name + "_inputs inputs = {};\n";
   text += setPacked();
   for (const SignatureTensor &tensor : model.inputs)
-    if (!formOf(tensor).isPacked && !formOf(tensor).isSums)
+    if (!formOf(tensor).isPacked && !formOf(tensor).isBehindPacked())
       text += "  inputs." + tensor.field + " = " + (tensor.dims.empty() ? "&" : "") + nameOf(tensor) + ";\n";
   text += "  " + model.name + "_outputs outputs = {};\n";
   for (const SignatureTensor &tensor : model.outputs)

@@ -92,7 +92,7 @@ CompileOptions KernelLibraryBuilder::makeOptions(const KernelForm &form, const s
   own.progress = nullptr;
   own.isInternal = true;
   for (const KernelTensor &input : form.inputs)
-    if (input.isPacked)
+    if (input.isPacked || input.isScales)
       own.ioLayouts.push_back(input.name + "=packed");
   keepSizes(form, own.dims);
   keepSizes(form, own.dimBounds);

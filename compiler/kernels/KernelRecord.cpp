@@ -14,6 +14,8 @@ static json::Array toJson(ArrayRef<KernelTensor> tensors) {
     json::Object object{{"name", jsonText(tensor.name)}, {"type", tensor.element}, {"dims", json::Array(map_range(tensor.dims, jsonText))}};
     if (tensor.isPacked)
       object["packed"] = true;
+    if (tensor.isScales)
+      object["scales"] = true;
     if (!tensor.isSums)
       list.push_back(std::move(object));
   }

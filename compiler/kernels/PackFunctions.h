@@ -25,16 +25,22 @@ public:
 private:
   std::string checkSizes(llvm::StringRef fault) const;
   std::string setDerived(llvm::StringRef fault) const;
-  /// Whether the operand is a convolution's weight, no matrix.
-  bool isFilters() const { return matrix->dims.size() > 2; }
+  /// Whether the operand is a convolution's weight, or one of blocks with scales, no matrix.
+  bool hasSums() const;
+  bool isFilters() const { return matrix->dims.size() > 2 && !scales; }
   std::string countFilters() const;
   std::string packFilters(llvm::StringRef type) const;
   std::string packMatrix(llvm::StringRef type) const;
+  std::string packBlocks() const;
+  std::string countBlocks() const;
+  std::string orderParameter() const;
 
   const CompiledKernel &kernel;
   /// gemm_f32_packed, and gemm_f32_pack beside it.
   std::string function, prefix;
   const SignatureTensor *matrix = nullptr;
+  /// The scales of its blocks, if it has any.
+  const SignatureTensor *scales = nullptr;
   /// C text of its first two sizes, and the parameters of those that the caller gives.
   std::string rows, columns;
   /// The groups of a convolution, and the size that follows from them, if it does.

@@ -47,7 +47,7 @@ static LogicalResult verifyWeight(BlockQuantizedMatmulOp op) {
     return op.emitOpError() << "expected 4 or 8 bits; got " << op.getBits();
   if (failed(verifyElements(op, op.getWeight(), "the weight", byteType(op.getContext()))))
     return failure();
-  if (type.getRank() != 3 || type.isDynamicDim(1) || type.isDynamicDim(2) || llvm::is_contained(type.getShape(), 0))
+  if (type.getRank() != 3 || type.isDynamicDim(2) || llvm::is_contained(type.getShape(), 0))
     return op.emitOpError() << "expected a weight of columns, blocks and bytes; got " << type;
   if (op.getBlock() % weightsPerBlock != 0)
     return op.emitOpError() << "a block has " << op.getBlock() << " weights, expected a multiple of " << weightsPerBlock;
@@ -58,10 +58,10 @@ LogicalResult BlockQuantizedMatmulOp::verify() {
   if (failed(verifyWeight(*this)))
     return failure();
   Builder b(getContext());
-  auto number = [&](int64_t n) { return b.getAffineConstantExpr(n); };
-  DimExprs perBlock = {getDims(getWeight().getType()).front(), number(countBlocks())}, lhs = getDims(getLhs().getType());
-  if (lhs.empty() || !provablyEqual(lhs.back(), number(countBlocks() * getBlock())))
-    return emitOpError() << "expected rows of " << countBlocks() * getBlock() << " on the left side; got " << getLhs().getType();
+  DimExprs weight = getDims(getWeight().getType()), perBlock = {weight[0], weight[1]}, lhs = getDims(getLhs().getType());
+  AffineExpr depth = simplifyDim(weight[1] * getBlock());
+  if (lhs.empty() || !provablyEqual(lhs.back(), depth))
+    return emitOpError() << "expected rows of " << formatDim(depth) << " on the left side; got " << getLhs().getType();
   if (!isa<FloatType>(getScale().getType().getElementType()) || getScale().getType().getElementType().isF64())
     return emitOpError() << "the scale has elements of " << getScale().getType().getElementType() << ", expected f32, f16 or bf16";
   if (failed(verifyDims(*this, getScale().getType(), perBlock, "the scale")))
@@ -75,7 +75,7 @@ LogicalResult BlockQuantizedMatmulOp::verify() {
   if (failed(verifyElements(*this, getLhs(), "the left side", isRounded ? Type(b.getI8Type()) : Type(b.getF32Type()))))
     return failure();
   DimExprs ofRows = lhs, result = lhs;
-  ofRows.back() = number(countBlocks());
+  ofRows.back() = weight[1];
   result.back() = perBlock.front();
   if (isRounded && (failed(verifyElements(*this, getLhsScale(), "the left scale", b.getF32Type())) ||
                     failed(verifyElements(*this, getLhsSum(), "the sum of the left side", b.getI32Type())) ||

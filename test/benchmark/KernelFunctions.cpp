@@ -116,6 +116,18 @@ struct PackedKernel {
 };
 } // namespace
 
+/// A product with numbers of 4 bits in blocks of 32, each with a scale.
+static std::function<kiln_status()> makePackedBlocks(const PackedKernel &kernel, S m, S n, S k, const kiln_context &context) {
+  auto size = reinterpret_cast<size_t (*)(S, S)>(kernel.find("_pack_size"));
+  auto pack = reinterpret_cast<kiln_status (*)(S, S, const void *, const float *, void *)>(kernel.find("_pack"));
+  Buffer a = allocate(m * k), b = allocate(n * k / 8), scales = allocate(n * k / 32), c = allocate(m * n);
+  Buffer packed = allocate(S(size(n, k) / sizeof(float)) + 16), workspace = kernel.makeWorkspace(m, n, k);
+  auto run = reinterpret_cast<Product>(kernel.find("_packed"));
+  if (pack(n, k, b.get(), scales.get(), packed.get()))
+    return nullptr;
+  return [=, &context] { return run(m, n, k, a.get(), packed.get(), c.get(), workspace.get(), &context); };
+}
+
 static std::function<kiln_status()> makePackedConv(const PackedKernel &kernel, const std::vector<S> &n, const kiln_context &context) {
   S channels = n[0], window = n[3], size = n[1] + window / 2 * 2, filters = n[2], out = (size - window) / n[4] + 1;
   Buffer x = allocate(size * size * channels), w = allocate(filters * (channels / n[5]) * window * window), bias = allocate(filters);
@@ -133,6 +145,9 @@ static const char *nameProduct(kiln_element_type element) {
 std::function<kiln_status()> makePackedCall(const char *path, const std::vector<std::string> &words, kiln_element_type element, const kiln_context &context) {
   bool isConv = words.front() == "conv";
   PackedKernel kernel{dlopen(path, RTLD_NOW), isConv ? "conv2d_f32" : nameProduct(element)};
+  PackedKernel blocks{kernel.library, "gemm_nbits"};
+  bool hasBlocks = kernel.library && !isConv && !kernel.exists() && blocks.exists();
+  kernel = hasBlocks ? blocks : kernel;
   if ((words.front() != "gemm" && !isConv) || !kernel.library || !kernel.exists())
     return nullptr;
   std::vector<S> sizes;
@@ -141,6 +156,8 @@ std::function<kiln_status()> makePackedCall(const char *path, const std::vector<
   if (isConv)
     return makePackedConv(kernel, sizes, context);
   S m = sizes[0], n = sizes[1], k = sizes[2];
+  if (hasBlocks)
+    return makePackedBlocks(kernel, m, n, k, context);
   Buffer a = allocate(m * k), b = allocate(k * n), c = allocate(m * n);
   convert(a, m * k, element);
   convert(b, k * n, element);

@@ -324,6 +324,28 @@ static LogicalResult matmulFpQ4(Node &node) {
   return product ? node.result(product) : failure();
 }
 
+/// The product of kernels without a model whose right side the caller packs: weights [N, blocks, bytes], whose bytes lie as their kernel wants them, and a
+/// scale for each block. Its domain is Kiln's own.
+static LogicalResult blockMatmul(Node &node) {
+  Value a = node.input(0), weight = node.input(1), scale = node.input(2);
+  int64_t bits = node.requireInt("bits");
+  if (node.failed() || !node.expectRank(weight, 3, "the weight"))
+    return failure();
+  DimExprs dims = node.dims(a), of = node.dims(weight);
+  auto bytes = nn::getConstantDim(of[2]);
+  int64_t block = (bits == 4 || bits == 8) && bytes ? *bytes * 8 / bits : 0;
+  if (dims.empty() || block < 1 || block % weightsPerBlock != 0)
+    return node.error("a block has " + Twine(block) + " weights, expected a multiple of " + Twine(weightsPerBlock));
+  dims.back() = nn::simplifyDim(of[1] * block);
+  a = alignDims(node, a, dims, "rows of the left side do not have the weights of the blocks");
+  scale = alignDims(node, scale, {of[0], of[1]}, "expected a scale for each block");
+  dims.back() = of[0];
+  if (node.failed())
+    return failure();
+  return node.result(node.make<BlockQuantizedMatmulOp>(node.type(dims, node.elementType(a)), a, weight, scale, Value(), Value(), Value(),
+                                                       node.builder().getI64IntegerAttr(bits)));
+}
+
 //===- Rows of quantised tables --------------------------------------------===//
 
 namespace {
@@ -446,6 +468,7 @@ static LogicalResult gatherBlockQuantized(Node &node) { return GatherBlockQuanti
 
 ArrayRef<Operator> getBlockQuantizedOperators() {
   static const Operator rows[] = {
+      {"BlockMatMul", 1, Elements::Float, blockMatmul, INT64_MAX, "kiln"},
       {"GatherBlockQuantized", 1, Elements::Narrow, gatherBlockQuantized, INT64_MAX, "com.microsoft"},
       {"MatMulFpQ4", 1, Elements::Float, matmulFpQ4, INT64_MAX, "com.microsoft"},
       {"MatMulNBits", 1, Elements::Float, matmulNBits, INT64_MAX, "com.microsoft"},

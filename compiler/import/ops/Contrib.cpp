@@ -4,11 +4,13 @@
 // ONNX. Each becomes the operations that it stands for, so that everything downstream works on it as on the original.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/import/AlignDims.h"
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Convolution.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Quantization.h"
+#include "compiler/import/ops/Sampling.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -225,6 +227,56 @@ static LogicalResult gatedAdd(Node &node) {
   return node.result(node.binary<AddOp>(x, node.binary<MulOp>(node.broadcastTo(y, dims), node.broadcastTo(gate, dims))));
 }
 
+/// What gates a linear attention: decay_scale * softplus(a + dt_bias), and sigmoid(b). Numbers of heads are f32.
+static LogicalResult linearAttentionGate(Node &node) {
+  Value a = node.input(0), bias = node.input(1), scale = node.input(2), b = node.optionalInput(3);
+  if (node.failed())
+    return failure();
+  DimExprs dims = node.dims(a);
+  if (dims.empty() || (node.hasOutput(1) && !b))
+    return node.error(dims.empty() ? "expected an input of rank 1 or more" : "has result 'beta', but not its input 'b'");
+  Type wide = node.wideType(a), element = node.elementType(a);
+  auto perHead = [&](Value numbers) {
+    return node.cast(node.reshape(alignDims(node, numbers, {dims.back()}, "expected a number for each head"), {dims.back()}), wide);
+  };
+  Value decay = node.unary<SoftplusOp>(node.binary<AddOp>(node.cast(a, wide), perHead(bias)));
+  decay = node.binary<MulOp>(decay, perHead(scale));
+  if (node.failed() || failed(node.result(node.cast(decay, element))) || !node.hasOutput(1))
+    return failure(node.failed());
+  b = alignDims(node, b, dims, "b does not have the shape of a");
+  return node.failed() ? failure() : node.result(1, node.cast(node.unary<SigmoidOp>(node.cast(b, wide)), element));
+}
+
+/// gate * value, where each token's gate is sigmoid(sign(dot) * sqrt(max(|dot|, 1e-6))) of the product of its normalized key and query, for each of several
+/// streams that share the value.
+static LogicalResult engramGate(Node &node) {
+  Value key = node.input(0), query = node.input(1), value = node.input(2), keyScale = node.input(3), queryScale = node.input(4);
+  double epsilon = node.getFloat("epsilon", 1e-5f);
+  if (node.failed())
+    return failure();
+  constexpr double leastDot = 1e-6f;
+  DimExprs dims = node.dims(query), perRow = {dims[2], dims[3]}, one = {dims[0], dims[1], node.number(1), dims[3]};
+  Type wide = node.wideType(query), element = node.elementType(query);
+  auto normalize = [&](Value x, Value scale, StringRef what) {
+    scale = node.cast(alignDims(node, scale, perRow, what + " does not have a number for each column of each stream"), wide);
+    Value x32 = node.cast(x, wide), mean = node.failed() ? x : node.reduce(ReduceKind::Mean, node.binary<MulOp>(x32, x32), {3}, /*keep=*/true);
+    return node.binary<MulOp>(node.binary<DivOp>(x32, node.unary<SqrtOp>(node.binary<AddOp>(mean, epsilon))), scale);
+  };
+  key = alignDims(node, key, dims, "the key does not have the shape of the query");
+  value = node.failed() ? value : alignDims(node, value, {dims[0], dims[1], dims[3]}, "the value does not fit the query");
+  if (node.failed())
+    return failure();
+  Value product = node.binary<MulOp>(normalize(key, keyScale, "key_norm_scale"), normalize(query, queryScale, "query_norm_scale"));
+  if (node.failed())
+    return failure();
+  Value dot = node.reduce(ReduceKind::Sum, product, {3}, /*keep=*/true), width = node.cast(sizeOf(node, dims[3], node.builder().getI64Type()), wide);
+  dot = node.binary<DivOp>(dot, node.unary<SqrtOp>(width));
+  Value root = node.unary<SqrtOp>(node.binary<MaximumOp>(node.unary<AbsOp>(dot), leastDot));
+  Value gate = node.unary<SigmoidOp>(node.binary<MulOp>(node.unary<SignOp>(dot), root));
+  Value gated = node.failed() ? gate : node.binary<MulOp>(gate, node.cast(node.reshape(value, one), wide));
+  return node.failed() ? failure() : node.result(node.cast(gated, element));
+}
+
 //===- Embeddings ----------------------------------------------------------===//
 
 namespace {
@@ -318,6 +370,7 @@ ArrayRef<Operator> getContribOperators() {
       {"BiasGelu", 1, Elements::Float, biasGelu, INT64_MAX, "com.microsoft"},
       {"BiasSplitGelu", 1, Elements::Float, biasSplitGelu, INT64_MAX, "com.microsoft"},
       {"EmbedLayerNormalization", 1, Elements::Any, embedLayerNorm, INT64_MAX, "com.microsoft"},
+      {"EngramGate", 1, Elements::Float, engramGate, INT64_MAX, "com.microsoft"},
       {"FastGelu", 1, Elements::Float, fastGelu, INT64_MAX, "com.microsoft"},
       {"FusedConv", 1, Elements::Float, fusedConv, INT64_MAX, "com.microsoft"},
       {"FusedGemm", 1, Elements::Float, fusedGemm, INT64_MAX, "com.microsoft"},
@@ -327,6 +380,7 @@ ArrayRef<Operator> getContribOperators() {
       {"GatedRMSNorm", 1, Elements::Float, gatedRmsNorm, INT64_MAX, "com.microsoft"},
       {"Gelu", 1, Elements::Float, gelu, INT64_MAX, "com.microsoft"},
       {"GemmFastGelu", 1, Elements::Float, gemmFastGelu, INT64_MAX, "com.microsoft"},
+      {"LinearAttentionGate", 1, Elements::Float, linearAttentionGate, INT64_MAX, "com.microsoft"},
       {"QEmbedLayerNormalization", 1, Elements::Any, qEmbedLayerNorm, INT64_MAX, "com.microsoft"},
       {"QuickGelu", 1, Elements::Float, quickGelu, INT64_MAX, "com.microsoft"},
       {"SkipLayerNormalization", 1, Elements::Float, skipLayerNorm, INT64_MAX, "com.microsoft"},

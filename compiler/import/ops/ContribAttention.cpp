@@ -46,6 +46,7 @@ public:
 
 private:
   Value keepOf(Value mask, bool starts);
+  Value findScores(double scale, bool isCausal);
 
   Node &node;
   int64_t heads;
@@ -199,7 +200,27 @@ LogicalResult HeadAttention::finish() {
     scale = defaultScale(node, q[3]);
   if (node.failed() || (isCausal && !node.unify(node.dims(key)[2], past + q[2], "attribute 'unidirectional' needs a key for each query")))
     return failure();
+  if (node.hasOutput(3) && failed(node.result(3, findScores(scale, isCausal))))
+    return failure();
   return node.result(joinHeads(node, buildAttention(node, query, key, value, bias, scale, isCausal)));
+}
+
+/// What the softmax takes [batch, heads, queries, keys]: with masks and biases, and the lowest number where a query does not see a key.
+Value HeadAttention::findScores(double scale, bool isCausal) {
+  Value scores = node.matmul(query, node.transpose(key, {0, 1, 3, 2}));
+  if (node.failed())
+    return scores;
+  scores = node.binary<MulOp>(scores, scale);
+  if (bias)
+    scores = node.binary<AddOp>(scores, bias);
+  if (!isCausal || node.failed())
+    return scores;
+  DimExprs dims = node.dims(scores);
+  Type i64 = node.builder().getI64Type();
+  Value last = node.reshape(node.slice(node.iota({dims[3]}, 0, i64), 0, past, dims[2]), {dims[2], node.number(1)});
+  Value isLater = node.compare<GreaterOp>(node.iota({dims[2], dims[3]}, 1, i64), last);
+  double lowest = -llvm::APFloat::getLargest(cast<FloatType>(node.elementType(scores)).getFloatSemantics()).convertToDouble();
+  return node.make<SelectOp>(scores.getType(), node.broadcastTo(isLater, dims), node.splatLike(scores, lowest), scores);
 }
 
 //===- Attention -----------------------------------------------------------===//
@@ -317,8 +338,8 @@ static LogicalResult multiHeadAttention(Node &node) {
   Value counted = node.optionalInput(8), beams = node.optionalInput(9), pastKey = node.optionalInput(6), pastValue = node.optionalInput(7);
   if ((beams && !counted) || (counted && !pastKey))
     return node.error("has cache_indirection without past_sequence_length, or past_sequence_length without a past");
-  if (node.hasOutput(3))
-    return node.unsupported("output 3, the scores", "remove it from the model");
+  if (node.hasOutput(3) && counted)
+    return node.unsupported("output 3, the scores, with a buffer that past and present share", "remove it from the model");
   int64_t rank = node.rank(query), keyRank = key ? node.rank(key) : 0;
   bool isPacked = !key && !value && rank == 5, isHalfPacked = key && !value && rank == 3 && keyRank == 5;
   if (!isPacked && !isHalfPacked && !(key && value && rank == 3 && (keyRank == 3 || keyRank == 4)))
@@ -359,8 +380,8 @@ static LogicalResult decoderAttention(Node &node) {
   // A beam is a batch entry of its own; cache_indirection has their number.
   (void)node.optionalInput(8);
   node.ignore("output_qk");
-  if (node.hasOutput(3))
-    return node.unsupported("output 3, the scores", "remove it from the model");
+  if (node.hasOutput(3) && isShared && node.hasInput(5))
+    return node.unsupported("output 3, the scores, with a buffer that past and present share", "remove it from the model");
   if (!node.expectRank(query, 3, "the query") || (!key != !value))
     return node.error("has only one of key and value");
   AffineExpr third = nn::simplifyDim(node.dims(query)[2].floorDiv(3));

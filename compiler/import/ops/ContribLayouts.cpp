@@ -235,6 +235,7 @@ ArrayRef<Operator> getContribLayoutOperators() {
       {"RelativePositionBias", 1, Elements::Float, relativePositionBias, INT64_MAX, "com.microsoft"},
       asComposite({"SkipGroupNorm", 1, Elements::Float, skipGroupNorm, INT64_MAX, "com.microsoft"}),
       {"TorchEmbedding", 1, Elements::Number, torchEmbedding, INT64_MAX, "com.microsoft"},
+      {"SampleOp", 1, Elements::Number, [](Node &node) { return node.result(node.input(0)); }, INT64_MAX, "com.microsoft"},
       {"UnfoldTensor", 1, Elements::Data, unfoldTensor, INT64_MAX, "com.microsoft"},
   };
   return rows;

@@ -3,6 +3,8 @@
 // Version 1 of domain com.microsoft (ONNX Runtime's ContribOperators.md).
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/import/AlignDims.h"
+#include "compiler/import/Choices.h"
 #include "compiler/import/RolledLoops.h"
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
@@ -93,6 +95,116 @@ static LogicalResult ngramRepeatBlock(Node &node) {
   if (node.failed())
     return failure();
   return node.result(node.make<ScatterElementsOp>(scores.getType(), scores, next, least, 1, ScatterReduction::Min));
+}
+
+/// For each n from 2 on, the hash of a token and the n - 1 before it, modulo the size of each of some vocabularies: products with the multipliers are joined by
+/// xor, modulo 2 to the number of their bits. What lies before the tokens is a past, or padding.
+static LogicalResult ngramHashMapping(Node &node) {
+  Value ids = node.input(0), multipliers = node.input(1), sizes = node.input(2), past = node.optionalInput(3);
+  int64_t longest = node.requireInt("max_ngram_size"), heads = node.requireInt("n_head_per_ngram"), padding = node.requireInt("pad_id");
+  constexpr int64_t most = 64;
+  if (node.failed())
+    return failure();
+  if (longest < 2 || longest > most || heads < 1 || heads > (1 << 16))
+    return node.error("attributes max_ngram_size and n_head_per_ngram are " + Twine(longest) + " and " + Twine(heads) + ", expected 2 to " + Twine(most) +
+                      " and 1 to 65536");
+  DimExprs dims = node.dims(ids);
+  AffineExpr before = node.number(longest - 1), one = node.number(1);
+  multipliers = alignDims(node, multipliers, {node.number(longest)}, "expected a multiplier for each token of an n-gram");
+  sizes = alignDims(node, sizes, {node.number((longest - 1) * heads)}, "expected a size for each head of each n");
+  past = past ? alignDims(node, past, {dims[0], before}, "past_ids does not have max_ngram_size - 1 tokens for each row")
+              : node.splat({dims[0], before}, node.elementType(ids), static_cast<double>(padding));
+  if (node.failed())
+    return failure();
+  Value all = node.concat({past, ids}, 1), mix;
+  SmallVector<Value> hashes;
+  for (int64_t back = 0; back < longest && !node.failed(); ++back) {
+    Value factor = node.reshape(node.slice(multipliers, 0, node.number(back), one), {one, one});
+    Value product = node.binary<MulOp>(node.slice(all, 1, node.number(longest - 1 - back), dims[1]), factor);
+    mix = mix ? node.binary<XorOp>(mix, product) : product;
+    if (back == 0 || node.failed())
+      continue;
+    Value ofHeads = node.reshape(node.slice(sizes, 0, node.number((back - 1) * heads), node.number(heads)), {one, one, node.number(heads)});
+    hashes.push_back(node.binary<ModOp>(node.reshape(mix, {dims[0], dims[1], one}), ofHeads));
+  }
+  if (node.failed() || failed(node.result(node.concat(hashes, 2))))
+    return failure();
+  return node.hasOutput(1) ? node.result(1, node.slice(all, 1, dims[1], before)) : success();
+}
+
+//===- BifurcationDetector -------------------------------------------------===//
+
+namespace {
+/// Tokens, and what a search for their end in the source gives: behind which of its places that is, and whether longer ends are looked for.
+struct SourceSearch {
+  Node &node;
+  Value source, all, count, found, isOpen;
+  AffineExpr length;
+
+  Value number(int64_t value) { return node.splat({}, node.builder().getI64Type(), static_cast<double>(value)); }
+  void look(int64_t size);
+};
+} // namespace
+
+/// For the last `size` tokens: their only place in the source, or -1 for several, or what was found before for none.
+void SourceSearch::look(int64_t size) {
+  Type i64 = node.builder().getI64Type();
+  Value place = node.iota({length}, 0, i64), isSame = node.compare<LessEqualOp>(node.binary<AddOp>(place, number(size)), sizeOf(node, length, i64));
+  Value padded = node.pad(source, {node.number(0)}, {node.number(size)}, PadMode::Constant, number(0));
+  for (int64_t i = 0; i < size && !node.failed(); ++i) {
+    Value at = node.binary<MaximumOp>(node.binary<AddOp>(count, number(i - size)), 0.0);
+    Value token = node.reshape(buildGather(node, all, node.reshape(at, {node.number(1)}), 0), {});
+    isSame = node.failed() ? isSame : node.binary<AndOp>(isSame, node.compare<EqualOp>(node.slice(padded, 0, node.number(i), length), token));
+  }
+  if (node.failed())
+    return;
+  Value places = node.reduce(ReduceKind::Sum, node.cast(isSame, i64), {0}, /*keep=*/false);
+  Value far = node.pad(node.make<SelectOp>(place.getType(), isSame, place, node.broadcastTo(sizeOf(node, length, i64), {length})), {node.number(0)},
+                       {node.number(1)}, PadMode::Constant, sizeOf(node, length, i64));
+  Value behind = node.binary<AddOp>(node.reduce(ReduceKind::Min, far, {0}, /*keep=*/false), number(size));
+  Value isThere = node.binary<AndOp>(node.compare<GreaterOp>(places, number(0)), node.compare<LessEqualOp>(number(size), count));
+  Value takes = node.binary<AndOp>(isOpen, isThere), isAtEnd = node.compare<GreaterEqualOp>(behind, sizeOf(node, length, i64));
+  Value isOne = node.binary<OrOp>(isAtEnd, node.compare<EqualOp>(places, number(1)));
+  Value next = node.make<SelectOp>(found.getType(), isOne, behind, number(-1));
+  found = node.make<SelectOp>(found.getType(), takes, next, found);
+  isOpen = node.binary<AndOp>(takes, node.unary<NotOp>(isAtEnd));
+}
+
+/// Predicted tokens are taken as long as they are the source's, and one more. Behind which place of the source do the tokens then end, if that is one only?
+static LogicalResult bifurcationDetector(Node &node) {
+  Value source = node.input(0), tokens = node.input(1), before = node.input(2), predicted = node.optionalInput(3);
+  int64_t least = node.getInt("min_ngram_size", 1), most = node.getInt("max_ngram_size", 3);
+  constexpr int64_t longest = 64;
+  if (node.failed())
+    return failure();
+  if (least < 1 || most < least || most > longest)
+    return node.error("attributes min_ngram_size and max_ngram_size are " + Twine(least) + " and " + Twine(most) + ", expected 1 to " + Twine(longest) +
+                      " in this order");
+  Type i64 = node.builder().getI64Type();
+  AffineExpr length = node.dims(source)[0], all = node.dims(tokens)[0];
+  SourceSearch search{node, source, tokens, sizeOf(node, all, i64), {}, node.splat({}, node.builder().getI1Type(), 1), length};
+  if (predicted) {
+    // There is one more than the source has behind its place, which prev_suffix_match_idx gives as well.
+    AffineExpr few = nn::simplifyDim(node.dims(predicted)[0] - 1), start = nn::simplifyDim(length - few);
+    node.requireNotNegative(few, "pred_tokens is empty");
+    node.requireNotNegative(start, "pred_tokens has more tokens than src_tokens");
+    if (node.failed())
+      return failure();
+    Value isSame = node.compare<EqualOp>(node.slice(predicted, 0, node.number(0), few), node.slice(source, 0, start, few));
+    Value places = node.iota({few}, 0, i64), end = sizeOf(node, few, i64);
+    places = node.make<SelectOp>(places.getType(), isSame, node.broadcastTo(end, {few}), places);
+    Value taken = node.reduce(ReduceKind::Min, node.pad(places, {node.number(0)}, {node.number(1)}, PadMode::Constant, end), {0}, /*keep=*/false);
+    search.count = node.binary<AddOp>(node.binary<AddOp>(taken, search.count), 1.0);
+    search.all = node.concat({tokens, predicted}, 0);
+    all = node.choices().computeDim(node, search.count, node.dims(search.all)[0], node.outputName(0) + "_tokens");
+    tokens = node.failed() ? tokens : node.slice(search.all, 0, node.number(0), all);
+  }
+  search.found = search.number(-1);
+  for (int64_t size = least; size <= most && !node.failed(); ++size)
+    search.look(size);
+  if (node.failed() || failed(node.result(tokens)))
+    return failure();
+  return node.result(1, node.reshape(search.found, node.dims(before)));
 }
 
 //===- MurmurHash3 ---------------------------------------------------------===//
@@ -274,12 +386,14 @@ static LogicalResult dynamicTimeWarping(Node &node) {
 
 ArrayRef<Operator> getContribSignalOperators() {
   static const Operator rows[] = {
+      {"BifurcationDetector", 1, Elements::Integer, bifurcationDetector, INT64_MAX, "com.microsoft"},
       {"CDist", 1, Elements::Float, cDist, INT64_MAX, "com.microsoft"},
       {"ComplexMul", 1, Elements::Float, complexMul<false>, INT64_MAX, "com.microsoft"},
       {"ComplexMulConj", 1, Elements::Float, complexMul<true>, INT64_MAX, "com.microsoft"},
       {"DynamicTimeWarping", 1, Elements::Float, dynamicTimeWarping, INT64_MAX, "com.microsoft"},
       {"IsAllFinite", 1, Elements::Float, isAllFinite, INT64_MAX, "com.microsoft"},
       {"MurmurHash3", 1, Elements::Number, murmurHash3, INT64_MAX, "com.microsoft"},
+      {"NGramHashMapping", 1, Elements::Integer, ngramHashMapping, INT64_MAX, "com.microsoft"},
       {"NGramRepeatBlock", 1, Elements::Integer, ngramRepeatBlock, INT64_MAX, "com.microsoft"},
       {"WordConvEmbedding", 1, Elements::Integer, wordConvEmbedding, INT64_MAX, "com.microsoft"},
   };

@@ -62,10 +62,10 @@ static int64_t readGroups(Node &node) {
 }
 
 /// Groups have as many channels each, which a run asks where it alone knows their number.
-static void requireWhole(Node &node, AffineExpr channels, int64_t groups) {
+static void requireWhole(Node &node, AffineExpr channels, int64_t groups, const Twine &what) {
   AffineExpr left = nn::simplifyDim(channels % groups);
   if (!nn::getConstantDim(left))
-    node.requireNotNegative(-left, "the output channels are no multiple of the groups");
+    node.requireNotNegative(-left, what);
 }
 
 Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoints> zeros) {
@@ -88,8 +88,10 @@ Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoin
     return fail("weight has " + Twine(*perGroup * groups) + " input channels in " + Twine(groups) + " groups, but the input has " + Twine(*inChannels));
   if (outChannels && *outChannels % groups)
     return fail(Twine(*outChannels) + " output channels are not a multiple of " + Twine(groups) + " groups");
-  requireWhole(node, shape[0], groups);
-  if (!zeros && node.elementType(x) != node.elementType(weight))
+  requireWhole(node, shape[0], groups, "the output channels are no multiple of the groups");
+  // Of kernels without a model; no other operator with such operands gets here.
+  bool areBytes = !zeros && node.elementType(x).isUnsignedInteger(8) && node.elementType(weight).isSignlessInteger(8);
+  if (!zeros && !areBytes && node.elementType(x) != node.elementType(weight))
     return fail("input and weight have different element types");
   if (!node.unify(in[1], shape[1] * groups, "input channels differ from the weight's"))
     return {};
@@ -102,7 +104,7 @@ Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoin
   }
   x = padInput(node, node.reshape(x, in), *window, in, 0);
   out.append(window->outputDims(node, in));
-  RankedTensorType type = node.type(out, zeros ? Type(node.builder().getI32Type()) : node.elementType(x));
+  RankedTensorType type = node.type(out, zeros || areBytes ? Type(node.builder().getI32Type()) : node.elementType(x));
   if (node.failed())
     return {};
   if (zeros)
@@ -114,6 +116,18 @@ Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoin
 static LogicalResult conv(Node &node) {
   Value result = buildConvolution(node, node.input(0), node.input(1));
   return result ? node.result(addChannelBias(node, result, node.optionalInput(2))) : failure();
+}
+
+/// The convolution of kernels without a model whose filters of i8 the caller packs: their kernel multiplies four channels at once. Its domain is Kiln's own.
+static LogicalResult byteConv(Node &node) {
+  constexpr int64_t channelsAtOnce = 4;
+  Value x = node.input(0), weight = node.input(1);
+  if (!node.failed() && node.expectRank(weight, 4, "the weight"))
+    requireWhole(node, node.dims(weight)[1], channelsAtOnce, "the input channels are no multiple of 4");
+  if (!node.failed() && !node.elementType(weight).isSignlessInteger(8))
+    return node.error("the weight is not of type int8");
+  Value result = buildConvolution(node, x, weight);
+  return result ? node.result(result) : failure();
 }
 
 /// The borders that give the wanted spatial sizes: output_shape, or auto_pad SAME (size * stride). The odd element
@@ -278,6 +292,7 @@ static LogicalResult causalConvWithState(Node &node) {
 
 ArrayRef<Operator> getConvolutionOperators() {
   static const Operator rows[] = {
+      {"ByteConv", 1, Elements::Integer, byteConv, INT64_MAX, "kiln"},
       asComposite({"CausalConvWithState", 27, Elements::Float, causalConvWithState}),
       asComposite({"CausalConvWithState", 1, Elements::Float, causalConvWithState, INT64_MAX, "com.microsoft"}),
       {"Col2Im", 18, Elements::Float, col2Im},

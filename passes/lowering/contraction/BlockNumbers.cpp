@@ -15,18 +15,20 @@ using namespace nn;
 static unsigned argumentOf(Value value) { return cast<BlockArgument>(value).getArgNumber(); }
 
 BlockNumbers::BlockNumbers(KernelBuilder &k, BlockQuantizedMatmulOp op, TileShape shape)
-    : packed(op.countColumns(), shape), lanes(shape.lanes), bits(op.getBits()), block(op.getBlock()), blocks(op.countBlocks()),
+    : width(shape.columns()), lanes(shape.lanes), bits(op.getBits()), block(op.getBlock()), blocks(getDims(op.getWeight().getType())[1]),
       groups(op.getWeight().getType().getDimSize(2) / 4), perGroup(32 / bits), centre(int64_t(1) << (bits - 1)), k(k), weight(op.getWeight()),
       scale(op.getScale()), zero(op.getZeroPoint()), real(k.builder().getF32Type()), whole(k.builder().getI32Type()) {
-  pack();
+  if (k.group().isConstantInput(argumentOf(weight)))
+    pack(shape, op.countColumns(), op.countBlocks());
 }
 
-void BlockNumbers::pack() {
+void BlockNumbers::pack(TileShape shape, int64_t columns, int64_t blocks) {
+  PackedColumns packed(columns, shape);
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
-  AffineMap bytes = AffineMap::get(5, 0, {dim(0) * packed.width + dim(3), dim(1), dim(2) * 4 + dim(4)}, k.context());
-  k.packConstant(argumentOf(weight), kernel::PackAttr::get(k.context(), {packed.panels, blocks, groups, packed.width, 4}, bytes));
-  AffineMap perBlock = AffineMap::get(3, 0, {dim(0) * packed.width + dim(2), dim(1)}, k.context());
-  auto order = kernel::PackAttr::get(k.context(), {packed.panels, blocks, packed.width}, perBlock);
+  AffineMap bytes = AffineMap::get(5, 0, {dim(0) * width + dim(3), dim(1), dim(2) * 4 + dim(4)}, k.context());
+  k.packConstant(argumentOf(weight), kernel::PackAttr::get(k.context(), {packed.panels, blocks, groups, width, 4}, bytes));
+  AffineMap perBlock = AffineMap::get(3, 0, {dim(0) * width + dim(2), dim(1)}, k.context());
+  auto order = kernel::PackAttr::get(k.context(), {packed.panels, blocks, width}, perBlock);
   k.packConstant(argumentOf(scale), order);
   if (zero)
     k.packConstant(argumentOf(zero), order);
@@ -40,7 +42,7 @@ Value BlockNumbers::shiftRight(Value word, int64_t by) const { return arith::ShR
 
 SmallVector<Value> BlockNumbers::loadWords(AffineExpr column, AffineExpr at, AffineExpr group, unsigned count) const {
   Values words;
-  AffineExpr first = column * (blocks * groups * 4) + (at * groups + group) * (packed.width * 4), lane = k.index(k.emitConstant(0));
+  AffineExpr first = column * (blocks * groups * 4) + (at * groups + group) * (width * 4), lane = k.index(k.emitConstant(0));
   Lanes bytes{cast<AffineDimExpr>(lane).getPosition(), 4 * lanes};
   Type byte = getElementTypeOrSelf(weight);
   for (unsigned v = 0; v < count; ++v) {
@@ -54,7 +56,7 @@ SmallVector<Value> BlockNumbers::loadPerBlock(Value constant, AffineExpr column,
   Values values;
   AffineExpr lane = k.index(k.emitConstant(0));
   for (unsigned v = 0; v < count; ++v)
-    values.push_back(k.loadBuffer(k.buffer(argumentOf(constant)), getElementTypeOrSelf(constant), column * blocks + at * packed.width + v * lanes + lane,
+    values.push_back(k.loadBuffer(k.buffer(argumentOf(constant)), getElementTypeOrSelf(constant), column * blocks + at * width + v * lanes + lane,
                                   Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes}));
   return values;
 }
@@ -118,11 +120,11 @@ void BlockNumbers::unpack(Value panel, AffineExpr column, const Groups &some, Af
   SmallVector<Values> bases = makeBases(column, some.block, vectors);
   k.loop(k.constant(0), some.count, 1, "group", [&](AffineExpr group) {
     // What the next part reads lies behind this one.
-    AffineExpr word = column * (blocks * groups * 4) + (some.block * groups + some.first + group) * (packed.width * 4) + partWords * (packed.width * 4);
-    for (int64_t line = 0; line < packed.width * 4; line += bytesPerLine)
+    AffineExpr word = column * (blocks * groups * 4) + (some.block * groups + some.first + group) * (width * 4) + partWords * (width * 4);
+    for (int64_t line = 0; line < width * 4; line += bytesPerLine)
       memref::PrefetchOp::create(k.builder(), k.loc(), k.buffer(argumentOf(weight)), k.emit(word + line), false, laterLocality, true);
     forNumbers(loadWords(column, some.block, some.first + group, vectors), bases, [&](int64_t byte, bool isHigh, ArrayRef<Value> numbers) {
-      AffineExpr lane = k.index(k.emitConstant(0)), to = (row + group * 4 + byte + (isHigh ? high : 0)) * packed.width;
+      AffineExpr lane = k.index(k.emitConstant(0)), to = (row + group * 4 + byte + (isHigh ? high : 0)) * width;
       for (auto [v, number] : llvm::enumerate(numbers))
         k.storeBuffer(panel, real, to + static_cast<int64_t>(v * lanes) + lane, arith::MulFOp::create(k.builder(), k.loc(), number, scales[v]),
                       Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes});

@@ -2,8 +2,9 @@
 //
 // Weights of blocks are stored in panels
 //   [column / NR, block, byte / 4, column % NR, byte % 4], NR = the columns of a tile
-// so four bytes of each column are one load. Numbers become f32 without a conversion: their bits are the low ones of a mantissa, above which the exponent
-// of a power of two stands, and the difference from that power is exact.
+// so four bytes of each column are one load. Those that a caller has packed lie so, too, with scales [column / NR, block, column % NR]. Numbers become f32
+// without a conversion: their bits are the low ones of a mantissa, above which the exponent of a power of two stands, and the difference from that power is
+// exact.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_PASSES_LOWERING_CONTRACTION_BLOCKNUMBERS_H
@@ -16,7 +17,7 @@ namespace kiln {
 
 class BlockNumbers {
 public:
-  /// Orders the constants of the product for panels of the columns of such tiles.
+  /// Orders the constants of the product for panels of the columns of such tiles. What a caller has packed lies so.
   BlockNumbers(KernelBuilder &k, nn::BlockQuantizedMatmulOp op, TileShape shape);
 
   using Values = llvm::SmallVector<mlir::Value>;
@@ -41,15 +42,17 @@ public:
   mlir::Value integers(int64_t value, unsigned count) const;
   mlir::Value shiftRight(mlir::Value word, int64_t by) const;
 
-  PackedColumns packed;
+  /// The columns of a panel.
+  int64_t width;
   unsigned lanes;
-  int64_t bits, block, blocks;
+  int64_t bits, block;
+  mlir::AffineExpr blocks;
   /// Four bytes of a block, and the elements that they are.
   int64_t groups, perGroup;
   int64_t centre;
 
 private:
-  void pack();
+  void pack(TileShape shape, int64_t columns, int64_t blocks);
   Values loadPerBlock(mlir::Value constant, mlir::AffineExpr column, mlir::AffineExpr at, unsigned vectors) const;
   mlir::Value toReal(mlir::Value word, unsigned position, mlir::Value base) const;
 

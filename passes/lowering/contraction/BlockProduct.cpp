@@ -18,11 +18,13 @@
 #include "passes/lowering/contraction/BlockProduct.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/contraction/BlockNumbers.h"
+#include "passes/lowering/contraction/MatmulTiled.h"
 #include "passes/lowering/contraction/PackedContraction.h"
 #include "passes/target/choice/BoundedWeights.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/RegisterBudget.h"
+#include "passes/target/groups/PackedInputs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -45,18 +47,38 @@ static bool hasConstantWeights(GroupOp group, BlockQuantizedMatmulOp op) {
                       [&](Value value) { return !value || (isa<BlockArgument>(value) && group.isConstantInput(argumentOf(value))); });
 }
 
+/// The caller has packed the weights and their scales; there are no zero points.
+static bool hasPackedWeights(GroupOp group, BlockQuantizedMatmulOp op) {
+  return llvm::all_of(ArrayRef<Value>{op.getWeight(), op.getScale()},
+                      [&](Value value) { return isa<BlockArgument>(value) && isPackedInput(group, argumentOf(value)); });
+}
+
 static constexpr StringLiteral computedWeights = "the weights, their scales or zero points are not constant";
 
-static PlanNumbers planInRegisters(BlockQuantizedMatmulOp op, kernel::TargetAttr target) {
+/// Panels of what a caller has packed depend on no size.
+static PlanNumbers planPacked(BlockQuantizedMatmulOp op, kernel::TargetAttr target) {
+  PlanNumbers numbers = planUnpackedProduct(target, std::nullopt, op.getBlock(), std::nullopt, 32 / op.getBits());
+  numbers.tile = toNumbers(limitRows(toTile(numbers.tile)));
+  return numbers;
+}
+
+static PlanNumbers planInRegisters(GroupOp group, BlockQuantizedMatmulOp op, kernel::TargetAttr target) {
+  if (hasPackedWeights(group, op)) {
+    TileShape tile = toTile(planPacked(op, target).tile);
+    tile.rows = static_cast<unsigned>(std::clamp<int64_t>(countRows(op).value_or(1), 1, std::max<unsigned>(1, tile.rows / 2)));
+    PlanNumbers numbers = planProduct(target, tile);
+    numbers.streams = 0;
+    return numbers;
+  }
   int64_t rowStride = op.countBlocks() * op.getBlock();
   return planBlockProduct(target, countRows(op), op.countColumns(), rowStride, static_cast<bool>(op.getLhsScale()), op.getBits());
 }
 
 KernelMatch matchGemmBlocks(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<BlockQuantizedMatmulOp>(anchor);
-  if (!hasConstantWeights(group, op))
+  if (!hasConstantWeights(group, op) && !hasPackedWeights(group, op))
     return refuse(computedWeights);
-  PlanNumbers numbers = planInRegisters(op, target);
+  PlanNumbers numbers = planInRegisters(group, op, target);
   std::string how = op.getLhsScale() ? "by " + numbers.step + " with a left side of bytes" : "made f32 in registers";
   return accept("product with " + Twine(op.getBits()) + "-bit weights in blocks of " + Twine(op.getBlock()) + ", " + how, std::move(numbers));
 }
@@ -104,7 +126,8 @@ private:
   TileShape shape;
   BlockNumbers numbers;
   unsigned lanes;
-  int64_t bits, block, blocks, groups;
+  int64_t bits, block, groups;
+  AffineExpr blocks;
   /// Left sides' rows, counted from the first one.
   DimExprs lhsDims;
   Type real, whole;
@@ -112,12 +135,13 @@ private:
 } // namespace
 
 BlockEmitter::BlockEmitter(KernelBuilder &k, BlockQuantizedMatmulOp op)
-    : k(k), op(op), shape(getTile(k.group())), numbers(k, op, shape), lanes(shape.lanes), bits(numbers.bits), block(numbers.block), blocks(numbers.blocks),
-      groups(numbers.groups), lhsDims(getDims(op.getLhs().getType())), real(k.builder().getF32Type()), whole(k.builder().getI32Type()) {
+    : k(k), op(op), shape(getTile(k.group())), numbers(k, op, shape), lanes(shape.lanes), bits(numbers.bits), block(numbers.block), groups(numbers.groups),
+      blocks(numbers.blocks), lhsDims(getDims(op.getLhs().getType())), real(k.builder().getF32Type()), whole(k.builder().getI32Type()) {
   lhsDims.pop_back();
 }
 
-/// sums + the products of a block, of a left side of f32. With scales, each number is multiplied by its own.
+/// sums + the products of a block, of a left side of f32. With scales, each number is multiplied by its own. Twice as many sums as the tile has are two sets,
+/// for the numbers of even and odd places.
 SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueRange sums, ArrayRef<Value> scales) {
   SmallVector<Values> bases = numbers.makeBases(tile.column, at, tile.panel.vectors);
   Value lhs = k.buffer(argumentOf(op.getLhs()));
@@ -131,7 +155,7 @@ SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueR
       for (auto [r, row] : llvm::enumerate(tile.rows)) {
         Value a = k.broadcast(k.loadBuffer(lhs, real, row + place), lanes);
         for (unsigned v = 0; v < tile.panel.vectors; ++v) {
-          Value &part = next[r * tile.panel.vectors + v];
+          Value &part = next[(byte % 2 * tile.sums() + r * tile.panel.vectors + v) % next.size()];
           part = vector::FMAOp::create(k.builder(), k.loc(), a, weights[v], part);
         }
       }
@@ -141,7 +165,15 @@ SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueR
 }
 
 SmallVector<Value> BlockEmitter::addBlock(const Tile &tile, AffineExpr at, ValueRange sums) {
-  Values parts = addReal(tile, at, zeros(tile), {}), scales = numbers.loadScales(tile.column, at, tile.panel.vectors);
+  // Few sums wait for each other.
+  constexpr size_t fewSums = 2;
+  Values none = zeros(tile);
+  if (tile.sums() <= fewSums)
+    llvm::append_range(none, zeros(tile));
+  Values parts = addReal(tile, at, none, {}), scales = numbers.loadScales(tile.column, at, tile.panel.vectors);
+  for (size_t i = tile.sums(); i < parts.size(); ++i)
+    parts[i - tile.sums()] = arith::AddFOp::create(k.builder(), k.loc(), parts[i - tile.sums()], parts[i]);
+  parts.resize(tile.sums());
   for (auto [i, part] : llvm::enumerate(parts))
     part = scaled(part, scales[i % tile.panel.vectors], sums[i]);
   return parts;
@@ -199,7 +231,7 @@ SmallVector<Value> BlockEmitter::emitTile(const Tile &tile) {
   auto forBlocks = [&](AffineExpr first, AffineExpr count, Values sums, Values (BlockEmitter::*add)(const Tile &, AffineExpr, ValueRange)) {
     return k.loop(k.constant(0), count, 1, "block", sums, [&](AffineExpr at, ValueRange carried) { return (this->*add)(tile, first + at, carried); });
   };
-  AffineExpr zero = k.constant(0), all = k.constant(blocks);
+  AffineExpr zero = k.constant(0), all = blocks;
   if (op.getLhsScale())
     return forBlocks(zero, all, zeros(tile), &BlockEmitter::addBytes);
   if (tile.sums() <= getHalfOfRegisters(k.target()))
@@ -207,10 +239,11 @@ SmallVector<Value> BlockEmitter::emitTile(const Tile &tile) {
   // Rounding errors grow with the length of a chain.
   constexpr int64_t chainLength = 256;
   int64_t perChain = std::max<int64_t>(1, chainLength / block);
-  if (blocks <= perChain)
+  auto known = getConstantDim(blocks);
+  if (known && *known <= perChain)
     return forBlocks(zero, all, zeros(tile), &BlockEmitter::addScaled);
   return k.loop(zero, all, perChain, "chain", zeros(tile), [&](AffineExpr first, ValueRange sums) {
-    AffineExpr count = blocks % perChain == 0 ? k.constant(perChain) : k.index(k.minimum(k.emitConstant(perChain), k.emit(all - first)));
+    AffineExpr count = known && *known % perChain == 0 ? k.constant(perChain) : k.index(k.minimum(k.emitConstant(perChain), k.emit(all - first)));
     Values parts = forBlocks(first, count, zeros(tile), &BlockEmitter::addScaled);
     for (auto [sum, part] : llvm::zip_equal(sums, parts))
       part = arith::AddFOp::create(k.builder(), k.loc(), sum, part);
@@ -232,7 +265,7 @@ Contraction BlockEmitter::makeContraction() {
   c.padded = c.evenPanels = true;
   c.laneStride = k.constant(1);
   c.lhsAt = [this](ArrayRef<AffineExpr>, ArrayRef<AffineExpr> rows) {
-    return (lhsDims.empty() ? k.constant(0) : k.linearize(lhsDims, rows)) * (blocks * block);
+    return simplifyDim((lhsDims.empty() ? k.constant(0) : k.linearize(lhsDims, rows)) * (blocks * block));
   };
   c.rhsAt = [zero](ArrayRef<AffineExpr>) { return zero; };
   c.resultAt = [rank = lhsDims.size()](ArrayRef<AffineExpr>, ArrayRef<AffineExpr> rows, AffineExpr column) {
@@ -246,8 +279,9 @@ Contraction BlockEmitter::makeContraction() {
 LaunchInfo BlockEmitter::run() {
   Contraction c = makeContraction();
   // Bytes of a column, for the size of chunks.
-  c.reduction = {{k.constant(blocks * groups * 4), k.constant(1), k.constant(numbers.packed.width)}};
-  c.panelStride = k.constant(blocks * groups * 4);
+  AffineExpr bytes = simplifyDim(blocks * (groups * 4));
+  c.reduction = {{bytes, k.constant(1), k.constant(numbers.width)}};
+  c.panelStride = bytes;
   c.tileSums = [this](ArrayRef<AffineExpr>, ArrayRef<IndexExprs> rows, AffineExpr column, Panel panel) {
     Tile tile{{}, {}, column, panel};
     for (const IndexExprs &row : rows) {
@@ -258,7 +292,7 @@ LaunchInfo BlockEmitter::run() {
     return emitTile(tile);
   };
   LaunchInfo info = lowerContraction(k, c);
-  info.flops = simplifyDim(getNumElements(c.rows, k.context()) * c.columns * (2 * blocks * block));
+  info.flops = simplifyDim(getNumElements(c.rows, k.context()) * c.columns * (blocks * (2 * block)));
   return info;
 }
 
@@ -266,17 +300,19 @@ LaunchInfo BlockEmitter::run() {
 
 KernelMatch matchGemmUnpacked(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<BlockQuantizedMatmulOp>(anchor);
-  if (!hasConstantWeights(group, op))
+  bool isPacked = hasPackedWeights(group, op);
+  if (!hasConstantWeights(group, op) && !isPacked)
     return refuse(computedWeights);
   if (op.getLhsScale())
     return refuse("the left side is bytes, which the target's step multiplies");
   if (llvm::is_contained(op.getType().getShape(), 0))
     return refuse("the result has no elements");
   std::optional<int64_t> rows = countRows(op);
-  PlanNumbers numbers = planUnpackedProduct(target, op.countColumns(), op.getBlock(), op.countBlocks(), 32 / op.getBits());
+  PlanNumbers numbers =
+      isPacked ? planPacked(op, target) : planUnpackedProduct(target, op.countColumns(), op.getBlock(), op.countBlocks(), 32 / op.getBits());
   if (numbers.depth == 0)
     return refuse("no part of a block of " + Twine(op.getBlock()) + " numbers fits the first-level cache of " + Twine(target.getL1()) + " bytes");
-  if (!paysToUnpack(target, rows, planInRegisters(op, target)))
+  if (!paysToUnpack(target, rows, planInRegisters(group, op, target)))
     return refuse("a tile has all " + Twine(*rows) + " rows, so weights are made f32 once in registers");
   return accept("product with " + Twine(op.getBits()) + "-bit weights in blocks of " + Twine(op.getBlock()) + ", made f32 once for " +
                     (rows ? "all rows" : "more rows than a tile has") + ", " + Twine(numbers.depth) + " of a sum at a time",
@@ -303,7 +339,7 @@ BlockEmitter::Tile BlockEmitter::makeTile(AffineExpr lhs, ArrayRef<AffineExpr> o
 /// further. Some groups at a time are stored and then multiplied, so that the CPU does the one while it waits for the other.
 SmallVector<Value> BlockEmitter::unpackGroups(const Tile &tile, Value panel, BlockNumbers::Groups some, AffineExpr row, int64_t high, ValueRange given) {
   constexpr int64_t elementsAtOnce = 64;
-  int64_t all = *getConstantDim(some.count), count = std::min(all, elementsAtOnce / numbers.perGroup), width = numbers.packed.width;
+  int64_t all = *getConstantDim(some.count), count = std::min(all, elementsAtOnce / numbers.perGroup), width = numbers.width;
   while (all % count != 0)
     --count;
   AffineExpr one = k.constant(1);
@@ -316,7 +352,8 @@ SmallVector<Value> BlockEmitter::unpackGroups(const Tile &tile, Value panel, Blo
       tiles.reduction = {{k.constant(2), k.constant(block / 2), k.constant(high * width)}, {k.constant(4 * count), one, k.constant(width)}};
     else
       tiles.reduction = {{k.constant(count * numbers.perGroup), one, k.constant(width)}};
-    tiles.chainLength = block * blocks;
+    // The part is no longer than a chain.
+    tiles.chainLength = int64_t(1) << 40;
     return tiles.addTo(sums, lhs, tile.rows, to * width, tile.panel);
   });
 }
@@ -336,9 +373,9 @@ SmallVector<Value> BlockEmitter::unpack(const Tile &tile, Value panel, AffineExp
 
 LaunchInfo BlockEmitter::runUnpacked() {
   Contraction c = makeContraction();
-  AffineExpr one = k.constant(1), width = k.constant(numbers.packed.width);
-  int64_t part = std::min(k.group().getPlan()->getDepth(), blocks * block);
-  c.reduction = {{k.constant(blocks * block), one, width}};
+  AffineExpr one = k.constant(1), width = k.constant(numbers.width), depth = simplifyDim(blocks * block);
+  int64_t part = std::min(k.group().getPlan()->getDepth(), getConstantDim(depth).value_or(INT64_MAX));
+  c.reduction = {{depth, one, width}};
   UnpackedSide side;
   side.length = part;
   side.unpack = [&](Value panel, AffineExpr column, AffineExpr start, AffineExpr length, AffineExpr lhs, ArrayRef<AffineExpr> offsets) {
@@ -350,7 +387,7 @@ LaunchInfo BlockEmitter::runUnpacked() {
   side.reduction = [&](AffineExpr length) -> SmallVector<ReductionLoop> {
     if (!isHalved)
       return {{length, one, width}};
-    return {{k.constant(2), k.constant(block / 2), k.constant(part / 2 * numbers.packed.width)}, {k.constant(part / 2), one, width}};
+    return {{k.constant(2), k.constant(block / 2), k.constant(part / 2 * numbers.width)}, {k.constant(part / 2), one, width}};
   };
   side.sumInPlace = [&](AffineExpr lhs, ArrayRef<AffineExpr> offsets, AffineExpr column, Panel panel) {
     return emitTile(makeTile(lhs, offsets, column, panel));
@@ -360,6 +397,11 @@ LaunchInfo BlockEmitter::runUnpacked() {
 
 static FailureOr<LaunchInfo> lowerBlocks(KernelBuilder &k, Operation *anchor, LaunchInfo (BlockEmitter::*run)()) {
   auto op = cast<BlockQuantizedMatmulOp>(anchor);
+  constexpr int64_t bytesOfWord = 4;
+  int64_t width = getTile(k.group()).columns();
+  if (hasPackedWeights(k.group(), op) && (failed(setPanels(k.group(), argumentOf(op.getWeight()), width, bytesOfWord)) ||
+                                          failed(setPanels(k.group(), argumentOf(op.getScale()), width, 1))))
+    return failure();
   if (!llvm::is_contained(op.getType().getShape(), 0)) {
     BlockEmitter emitter(k, op);
     return (emitter.*run)();

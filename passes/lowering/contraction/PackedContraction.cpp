@@ -438,7 +438,7 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
   panel = k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
   sums = k.array("sums", c.element, std::max(slots, panelsInPlace()) * slotSize);
   // Without a known first block, C++ compilers do not keep the sums of all blocks in registers from part to part, as they try with a few.
-  AffineExpr unknown = side ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
+  AffineExpr unknown = side && getConstantDim(c.columns) ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
   AffineExpr first = k.index(k.emit(chunk * blocksPerTask + unknown));
   AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
   if (getConstantDim(extent) || !(hasOwnRows() || areRowsInPlace() || areColumnsInPlace()))
@@ -526,8 +526,13 @@ void PackedEmitter::emitTileInPlace(Task batch, IndexExprs rows, AffineExpr row,
   Panel panel{static_cast<unsigned>(panels) * c.tile.vectors, lanes(), static_cast<unsigned>(panels * width)};
   auto [lhs, offsets] = findRows(batch, rows, row, count);
   AffineExpr slot = k.index(k.emit((first - column) * slotRows() + row * width));
+  // Long pieces ask for each line once, some rows ahead: twice, as panels do, costs more than it brings.
+  constexpr int64_t elementsAhead = 1536;
+  SmallVector<int64_t, 3> ahead = choosePrefetches(k.target());
+  if (panels > 1 && !ahead.empty())
+    ahead = {elementsAhead};
   SmallVector<AffineExpr, 2> rowsAhead;
-  for (int64_t elements : choosePrefetches(k.target()))
+  for (int64_t elements : ahead)
     rowsAhead.push_back(k.index(k.emit(rhsStride * std::max<int64_t>(1, elements / panel.valid))));
   TileEmitter tiles{k, c.lhs, c.rhs, c.element, {{depth, lhsStride, rhsStride}}, c.laneStride};
   tiles.rowsAhead = rowsAhead;
@@ -556,7 +561,7 @@ void PackedEmitter::emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr 
     k.storeBuffer(sums, c.element, i, k.number(c.element, 0, lanes()), Lanes{cast<AffineDimExpr>(i).getPosition(), lanes()});
   });
   k.loop(k.constant(0), whole, partLength, "part", [&](AffineExpr start) {
-    bool isEven = side && *getConstantDim(whole) % partLength == 0;
+    bool isEven = side && getConstantDim(whole).value_or(1) % partLength == 0;
     AffineExpr length = isEven ? k.constant(partLength) : k.index(k.minimum(k.emitConstant(partLength), k.emit(whole - start)));
     emitPart(batch, rows, column, first, last, start, length);
   });

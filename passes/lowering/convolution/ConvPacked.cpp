@@ -5,10 +5,13 @@
 // is the product that ConvTiled.cpp computes, whose right side has a row for each (i, j, c) and a column for each o. Its panels depend on no size, so channels
 // and filters may be known at run time only. Each group has panels of its own, one behind the other.
 //
+// A step of several products takes neighbouring channels, whose number must be known to be a multiple of these.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/convolution/ConvPacked.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/lowering/contraction/MatmulTiled.h"
+#include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/groups/PackedInputs.h"
 #include "passes/target/groups/Places.h"
@@ -45,13 +48,14 @@ struct PackedConv {
     AffineExpr pixel = linearCoefficient(getElementOffset(input, at), spatial);
     return pixel ? getConstantDim(simplifyDim(pixel * ConvOp(op).getStrides().back())) : std::nullopt;
   }
-  SmallVector<ReductionLoop> reduction(KernelBuilder &k, int64_t width) const;
+  SmallVector<ReductionLoop> reduction(KernelBuilder &k, int64_t width, int64_t together) const;
 };
 } // namespace
 
-/// The loops over the window and the channels; the panels have them in the same order.
-SmallVector<ReductionLoop> PackedConv::reduction(KernelBuilder &k, int64_t width) const {
-  SmallVector<ReductionLoop> loops = {{inPerGroup, k.elementStride(input, spatial + 1), k.constant(width)}};
+/// The loops over the window and the channels, of which some are taken together; the panels have them in the same order.
+SmallVector<ReductionLoop> PackedConv::reduction(KernelBuilder &k, int64_t width, int64_t together) const {
+  AffineExpr steps = simplifyDim(inPerGroup.floorDiv(together));
+  SmallVector<ReductionLoop> loops = {{steps, simplifyDim(k.elementStride(input, spatial + 1) * together), k.constant(width * together)}};
   AffineExpr behind = inPerGroup * width;
   for (unsigned i = spatial; i-- > 0;) {
     loops.insert(loops.begin(), {k.constant(kernel[i]), simplifyDim(k.elementStride(input, i + 1) * ConvOp(op).getDilations()[i]), simplifyDim(behind)});
@@ -70,41 +74,71 @@ bool hasPackedFilters(Operation *anchor) {
   return group ? isPackedInput(group, argument.getArgNumber()) : isPacked(conv.getWeight());
 }
 
-KernelMatch matchConvPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
-  auto conv = cast<ConvOp>(anchor);
+/// Why no kernel for packed filters computes it; empty: one does.
+static std::string findPackedFault(ConvOp conv) {
   if (!isa<BlockArgument>(conv.getWeight()))
-    return refuse("the packed weight is seen through a view");
-  if (!llvm::all_of(TypeRange{conv.getInput().getType(), conv.getWeight().getType(), conv.getType()}, computesInF32))
-    return refuse("it is for f32, f16 and bf16");
+    return "the packed weight is seen through a view";
   if (conv.getLayout() != Layout::ChannelsLast || llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
-    return refuse("it is for channels_last without padding");
+    return "it is for channels_last without padding";
   if (!isa<BlockArgument>(conv.getInput()))
-    return refuse("the input is computed by " + conv.getInput().getDefiningOp()->getName().getStringRef());
+    return ("the input is computed by " + conv.getInput().getDefiningOp()->getName().getStringRef()).str();
   DimExprs dims = getDims(conv.getWeight().getType());
   if (!llvm::all_of(ArrayRef(dims).drop_front(2), [](AffineExpr dim) { return getConstantDim(dim).has_value(); }))
-    return refuse("the size of the window is known at run time only");
-  if (llvm::is_contained(conv.getType().getShape(), 0))
-    return refuse("the result has no elements");
+    return "the size of the window is known at run time only";
+  return llvm::is_contained(conv.getType().getShape(), 0) ? "the result has no elements" : "";
+}
+
+KernelMatch matchConvPacked(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  if (!llvm::all_of(TypeRange{conv.getInput().getType(), conv.getWeight().getType(), conv.getType()}, computesInF32))
+    return refuse("it is for f32, f16 and bf16");
+  if (std::string why = findPackedFault(conv); !why.empty())
+    return refuse(why);
   TileShape tile = chooseTile(target, conv.getType().getElementType(), std::nullopt, std::nullopt, std::nullopt);
   if (!PackedConv(conv).rowsApart())
     tile = limitRows(tile);
   return accept("channels_last f32 convolution whose filters the caller has packed: output pixels are the rows of a matrix product", planProduct(target, tile));
 }
 
-FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, Operation *anchor) {
-  PackedConv conv(cast<ConvOp>(anchor));
+KernelMatch matchConvPackedSteps(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  auto typeOf = [](Value value) { return getElementTypeOrSelf(value.getType()); };
+  kernel::StepAttr step = findStep(target, typeOf(conv.getInput()), typeOf(conv.getWeight()), typeOf(conv));
+  if (!step)
+    return refuse(describeMissingStep(conv.getInput().getType(), conv.getWeight().getType(), conv.getType()));
+  if (std::string why = findPackedFault(conv); !why.empty())
+    return refuse(why);
+  PackedConv packed(conv);
+  // Import has a run ask that bytes have a multiple of four channels.
+  bool areQuads = isByte(conv.getInput().getType().getElementType()) && step.getDepth() == 4;
+  if (!areQuads && getConstantDim(simplifyDim(packed.inPerGroup % step.getDepth())) != 0)
+    return refuse("the input channels are not known to be a multiple of " + Twine(step.getDepth()));
+  PlanNumbers numbers = planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt);
+  if (!packed.rowsApart())
+    numbers.tile = toNumbers(limitRows(toTile(numbers.tile)));
+  return accept("channels_last convolution whose filters the caller has packed: " + describeStep(step), std::move(numbers));
+}
+
+std::string findPackedStepFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
+  auto conv = cast<ConvOp>(anchor);
+  return findStepFault(kernel::getTarget(group), plan, conv.getInput().getType().getElementType(), conv.getWeight().getType().getElementType(),
+                       conv.getType().getElementType(), 0);
+}
+
+static FailureOr<LaunchInfo> lowerPacked(KernelBuilder &k, const PackedConv &conv, kernel::StepAttr step) {
   Contraction c;
-  c.result = conv.op.getResult();
-  c.element = conv.op.getType().getElementType();
+  c.result = ConvOp(conv.op).getResult();
+  c.element = ConvOp(conv.op).getType().getElementType();
+  c.instruction = step;
   c.tile = getTile(k.group());
-  int64_t width = c.tile.columns();
-  if (failed(setPanels(k.group(), conv.weight.getArgNumber(), width, 1)))
+  int64_t width = c.tile.columns(), together = step ? step.getDepth() : 1;
+  if (failed(setPanels(k.group(), conv.weight.getArgNumber(), width, together)))
     return failure();
   c.lhs = k.buffer(conv.input.getArgNumber());
   c.rhs = k.buffer(conv.weight.getArgNumber());
   if (conv.groups > 1)
     c.batch.push_back(k.constant(conv.groups));
-  DimExprs output = getDims(conv.op.getType());
+  DimExprs output = getDims(ConvOp(conv.op).getType());
   c.rows.assign(output.begin(), output.end() - 1);
   c.columns = conv.outPerGroup;
   c.lhsAt = [&k, conv](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
@@ -122,13 +156,19 @@ FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, Operation *anchor) {
   AffineExpr depth = conv.inPerGroup;
   for (int64_t size : conv.kernel)
     depth = depth * size;
-  c.reduction = conv.reduction(k, width);
+  c.reduction = conv.reduction(k, width, together);
   AffineExpr ofGroup = simplifyDim(conv.outPerGroup.ceilDiv(width) * width * depth), zero = k.constant(0);
   c.rhsAt = [zero, ofGroup](ArrayRef<AffineExpr> batch) { return batch.empty() ? zero : batch.front() * ofGroup; };
   c.panelStride = simplifyDim(depth);
   c.laneStride = k.constant(1);
   c.padded = c.evenPanels = c.allHeights = true;
   return lowerContraction(k, c);
+}
+
+FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, Operation *anchor) { return lowerPacked(k, PackedConv(cast<ConvOp>(anchor)), {}); }
+
+FailureOr<LaunchInfo> lowerConvPackedSteps(KernelBuilder &k, Operation *anchor) {
+  return lowerPacked(k, PackedConv(cast<ConvOp>(anchor)), getStep(k.group()));
 }
 
 } // namespace kiln

@@ -9,6 +9,9 @@ namespace kiln {
 /// Whether it is a convolution whose filters are an argument that the caller has packed.
 bool hasPackedFilters(mlir::Operation *anchor);
 KernelMatch matchConvPacked(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+KernelMatch matchConvPackedSteps(nn::GroupOp group, mlir::Operation *anchor, kernel::TargetAttr target);
+std::string findPackedStepFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+mlir::FailureOr<LaunchInfo> lowerConvPackedSteps(KernelBuilder &k, mlir::Operation *anchor);
 mlir::FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, mlir::Operation *anchor);
 
 } // namespace kiln

@@ -24,9 +24,11 @@ static KernelRow ofPackedFilters(KernelRow row) {
   return row;
 }
 
-/// A row of convolutions for inputs of one type only.
+/// A row of convolutions for inputs of one type only, whose filters are not packed.
 template <bool (*isFor)(Type)> static KernelRow ofInputs(KernelRow row) {
-  row.computes = [](Operation *anchor) { return isa_and_nonnull<ConvOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))); };
+  row.computes = [](Operation *anchor) {
+    return isa_and_nonnull<ConvOp>(anchor) && isFor(getElementTypeOrSelf(anchor->getOperand(0))) && !hasPackedFilters(anchor);
+  };
   return row;
 }
 
@@ -57,6 +59,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       bySteps<isByte>("conv_bytes"),
       bySteps<isBf16>("conv_bf16"),
       bySteps<isF16>("conv_f16"),
+      ofPackedFilters(window<ConvOp>("conv_packed_steps", matchConvPackedSteps, lowerConvPackedSteps).planning(PlanProduct).refusing(findPackedStepFault)),
       ofPackedFilters(window<ConvOp>("conv_packed", matchConvPacked, lowerConvPacked).planning(PlanProduct).tunable()),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),

@@ -94,10 +94,14 @@ static int64_t cutBlock(int64_t block, int64_t perWord, int64_t most) {
   return 0;
 }
 
-PlanNumbers planUnpackedProduct(kernel::TargetAttr target, int64_t columns, int64_t block, int64_t blocks, int64_t perWord) {
-  TileShape tile = tileOfMany(target, columns, blocks * block);
+PlanNumbers planUnpackedProduct(kernel::TargetAttr target, std::optional<int64_t> columns, int64_t block, std::optional<int64_t> blocks, int64_t perWord) {
+  Type f32 = Float32Type::get(target.getContext());
+  // Numbers are made in vectors, also for a single column.
+  int64_t least = target.getPlainStep(f32).getLanes();
+  TileShape tile = columns && blocks ? tileOfMany(target, std::max(*columns, least), *blocks * block)
+                                     : chooseTile(target, f32, std::nullopt, std::nullopt, std::nullopt);
   // Its first block of rows makes numbers beside its sums.
-  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
+  RegisterBudget budget(target, target.getPlainStep(f32));
   tile.rows = static_cast<unsigned>(std::max<int64_t>(1, std::min<int64_t>(tile.rows, budget.rowsOf(tile.vectors) - 1)));
   PlanNumbers numbers{toNumbers(tile), {}};
   // A panel takes two thirds of the first-level cache, beside a block of rows.
@@ -106,8 +110,8 @@ PlanNumbers planUnpackedProduct(kernel::TargetAttr target, int64_t columns, int6
   if (block > most) {
     numbers.depth = cutBlock(block, perWord, most);
   } else {
-    int64_t perPart = most / block, parts = llvm::divideCeilSigned(blocks, perPart);
-    numbers.depth = llvm::divideCeilSigned(blocks, parts) * block;
+    int64_t perPart = most / block;
+    numbers.depth = (blocks ? llvm::divideCeilSigned(*blocks, llvm::divideCeilSigned(*blocks, perPart)) : perPart) * block;
   }
   numbers.blocks = target.tuned(kernel::Tuned::PackedBlocks);
   return numbers;

@@ -22,8 +22,9 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
 bool paysToUnpack(kernel::TargetAttr target, std::optional<int64_t> rows, const PlanNumbers &inRegisters);
 
 /// The plan for such a product with a left side of f32 whose weights are made f32 a part of a panel at a time, in the first-level cache. `perWord`: elements of
-/// a word of four bytes, which parts do not cut. Depth 0: blocks cannot be cut into parts that fit.
-PlanNumbers planUnpackedProduct(kernel::TargetAttr target, int64_t columns, int64_t block, int64_t blocks, int64_t perWord);
+/// a word of four bytes, which parts do not cut. Columns and blocks are nullopt where only run time knows them. Depth 0: blocks cannot be cut into parts that
+/// fit.
+PlanNumbers planUnpackedProduct(kernel::TargetAttr target, std::optional<int64_t> columns, int64_t block, std::optional<int64_t> blocks, int64_t perWord);
 
 /// What the rows of such kernels are for: the type of the left side.
 inline bool isByte(mlir::Type lhs) { return lhs.isInteger(8); }

@@ -63,8 +63,9 @@ static bool hasStep(Operation *op) {
   if (target && hasTileStep(op, target))
     return true;
   kernel::StepAttr step = target ? target.findStep(type(op->getOperand(0)), type(right), computeType(type(op->getResult(0)))) : kernel::StepAttr();
+  // Of packed filters it is not known how many channels they have.
   if (step && !step.getFunction().empty() && isPacked(right))
-    return true;
+    return isa<MatmulOp>(op);
   if (!step || step.getFunction().empty() || !right.getDefiningOp<ConstantOp>())
     return false;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(right.getType()).getShape();

@@ -261,6 +261,39 @@ def gated_norm(g):
     return g.case([x, scale, gate], Expected(exact, g.type, 1, abs(exact) * 2.0**-24 * (columns + 200)), epsilon=small)
 
 
+@contrib("LinearAttentionGate", types=with_bf16)
+def linear_attention_gate(g):
+    shape = (g.integer(1, 3), g.integer(1, 5), g.pick([1, 4, 9]))
+    a, b = g.tensor(g.type, shape, "normal"), g.tensor(g.type, shape, "normal") if g.chance(0.7) else None
+    bias, scale = (g.tensor("f32", shape[-1:], "normal", g.chance(0.6)) for _ in range(2))
+    steps = a.wide + bias.wide
+    decay = scale.wide * softplus(steps)
+    room = abs(scale.wide) * (abs(a.wide) + abs(bias.wide)) * 2.0**-22 + abs(decay) * 2.0**-24 * 200
+    return g.case([a, bias, scale, b] if b else [a, bias, scale], Expected(decay, g.type, 1, room),
+                  *([Expected(sigmoid(b.wide), g.type, ULPS, sigmoid(b.wide) * 2.0**-24 * 200)] if b else []))
+
+
+@contrib("EngramGate", types=with_bf16)
+def engram_gate(g):
+    batch, length, streams, width, small = g.integer(1, 2), g.integer(1, 4), g.integer(1, 3), g.pick([1, 4, 17, 32]), g.pick([None, 1e-5, 1e-3])
+    key, query = (g.tensor(g.type, (batch, length, streams, width), "normal") for _ in range(2))
+    value, scales = g.tensor(g.type, (batch, length, width), "normal"), [g.tensor(g.type, (streams, width), "normal", g.chance(0.6)) for _ in range(2)]
+    added = np.longdouble(np.float32(1e-5 if small is None else small))
+    normal = [x.wide / np.sqrt((x.wide**2).mean(-1, keepdims=True) + added) * scale.wide for x, scale in zip((key, query), scales)]
+    products = normal[0] * normal[1]
+    dot, off = products.sum(-1, keepdims=True), abs(products).sum(-1, keepdims=True) * 2.0**-24 * (width + 16)
+    gate = lambda dot: sigmoid(np.sign(dot) * np.sqrt(np.maximum(abs(dot) / np.sqrt(np.longdouble(width)), np.float32(1e-6))))
+    exact = gate(dot) * value.wide[:, :, None]
+    room = np.maximum(abs(gate(dot + off) - gate(dot)), abs(gate(dot - off) - gate(dot))) * abs(value.wide[:, :, None]) + abs(exact) * 2.0**-24 * 200
+    return g.case([key, query, value, *scales], Expected(exact, g.type, 1, room), epsilon=small)
+
+
+@contrib("SampleOp", types=["f32", "f64", "i32"])
+def sample(g):
+    x = g.tensor(g.type, g.shape())
+    return g.case([x], Expected(x.array, g.type))
+
+
 @contrib("EmbedLayerNormalization", types=["f32"], weight=2)
 def embed_norm(g):
     batch, length, width, words, places = g.integer(1, 3), g.integer(1, 6), g.pick([1, 4, 17, 32]), g.integer(1, 20), g.integer(6, 10)
@@ -320,6 +353,15 @@ def attend(g, query, key, value, bias, scale, past, causal, room):
     slack = size * (2 * off.max(-1, keepdims=True) + 2.0**-24 * room + 2 * coarse) + accumulated(g.type, size, keys + 8)
     join = lambda t: t.transpose(0, 2, 1, 3).reshape(t.shape[0], t.shape[2], -1)
     return join(weights @ value), join(slack)
+
+
+def score(query, key, bias, scale, past, causal):
+    """(what the softmax takes, its slack): of f32."""
+    exact = query @ key.swapaxes(2, 3) * scale + bias
+    slack = (abs(query) @ abs(key.swapaxes(2, 3)) * scale * (query.shape[3] + 8) + abs(bias)) * 2.0**-22
+    later = np.arange(exact.shape[2])[:, None] + past < np.arange(exact.shape[3])
+    lowest = np.finfo("f4").min if causal else exact
+    return np.where(later, lowest, exact), np.broadcast_to(slack, exact.shape)
 
 
 def apart(x, heads):
@@ -402,6 +444,9 @@ def multi_head_attention(g):
     outputs = [Expected(exact, g.type, 2, slack)]
     if past or g.chance(0.3):
         outputs += [Expected(key, g.type, 1), Expected(value, g.type, 1)]
+    if g.chance(0.3):
+        scores, slack = score(query, key, added + (more.wide if more else 0), 1 / np.sqrt(np.longdouble(size)) if scale is None else np.longdouble(scale), past or 0, causal)
+        outputs += [None] * (3 - len(outputs)) + [Expected(scores, g.type, 1, slack)]
     return g.case(inputs, *outputs, num_heads=heads, unidirectional=int(causal) if causal or g.chance(0.5) else None, scale=scale)
 
 

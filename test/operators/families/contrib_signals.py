@@ -83,6 +83,56 @@ def ngram_repeat_block(g):
     return g.case([Tensor(ids.astype("i8"), "i64", False), scores], Expected(exact, "f32"), ngram_size=size)
 
 
+@contrib("NGramHashMapping", types=["i32", "i64"])
+def ngram_hash_mapping(g):
+    batch, length, longest, heads = g.integer(1, 3), g.integer(1, 6), g.integer(2, 4), g.integer(1, 3)
+    kind, padding = "i4" if g.type == "i32" else "i8", g.pick([0, 2, 7])
+    whole = lambda shape, low, high, fixed=False: Tensor(g.random.integers(low, high, shape).astype(kind), g.type, fixed)
+    ids, past = whole((batch, length), 0, 5000), whole((batch, longest - 1), 0, 5000) if g.chance(0.5) else None
+    factors, sizes = whole((longest,), -(2**30), 2**30, g.chance(0.6)), whole(((longest - 1) * heads,), 1, 1000, g.chance(0.6))
+    before = past.array if past else np.full((batch, longest - 1), padding, kind)
+    everything = np.concatenate([before, ids.array], 1)
+    with np.errstate(over="ignore"):
+        shifted = [everything[:, longest - 1 - back : longest - 1 - back + length] * factors.array[back] for back in range(longest)]
+    hashes = []
+    for n in range(2, longest + 1):
+        mix = np.bitwise_xor.reduce(shifted[:n], 0)
+        hashes += [mix % sizes.array[(n - 2) * heads + head] for head in range(heads)]
+    return g.case([ids, factors, sizes, past] if past else [ids, factors, sizes], Expected(np.stack(hashes, -1), g.type), Expected(everything[:, length:], g.type),
+                  max_ngram_size=longest, n_head_per_ngram=heads, pad_id=padding)
+
+
+@contrib("BifurcationDetector", types=["i64"])
+def bifurcation_detector(g):
+    words = g.integer(1, 4)
+    source = list(g.random.integers(0, words, g.integer(1, 12)))
+    current = list(g.random.integers(0, words, g.integer(1, 8)))
+    start, least = g.integer(0, len(source)), g.integer(1, 2)
+    most = least + g.integer(0, 3)
+    tokens, given = list(current), [source, current, [start]]
+    if g.chance(0.7):
+        predicted = [*source[start:], 0]
+        for at in range(len(predicted)):
+            predicted[at] = predicted[at] if g.chance(0.7) else g.integer(0, words)
+        same = next((at for at in range(len(predicted) - 1) if predicted[at] != source[start + at]), len(predicted) - 1)
+        tokens += predicted[: same + 1]
+        given.append(predicted)
+    found = -1
+    for size in range(least, most + 1):
+        if size > len(tokens):
+            break
+        places = [at for at in range(len(source) - size + 1) if source[at : at + size] == tokens[-size:]]
+        if not places:
+            break
+        found = places[0] + size
+        if found >= len(source):
+            break
+        if len(places) > 1:
+            found = -1
+    inputs = [Tensor(np.array(each, "i8"), "i64", False) for each in given]
+    return g.case(inputs, Expected(np.array(tokens, "i8"), "i64"), Expected(np.array([found], "i8"), "i64"), min_ngram_size=least, max_ngram_size=most)
+
+
 def murmur3(data, seed):
     """MurmurHash3_x86_32 of bytes whose number is a multiple of four."""
     mask, state = 0xFFFFFFFF, seed

@@ -101,10 +101,13 @@ def blocks(b, scales, bits):
     return ((numbers.astype(np.float64) - (1 << (bits - 1))) * scales[:, :, None]).reshape(b.shape[0], numbers.shape[1] * numbers.shape[2])
 
 
+def rescale(sums, scale, zero_point):
+    return np.clip(np.rint(sums.astype(np.float32) * scale.astype(np.float32)) + np.float32(zero_point), 0, 255).astype(np.uint8)
+
+
 def requantize(a, a_zero_point, b, bias, scale, c_zero_point):
     sums = (a.astype(np.int32) - np.int32(a_zero_point)) @ b.astype(np.int32) + bias
-    scaled = sums.astype(np.float32) * scale.astype(np.float32)
-    return np.clip(np.rint(scaled) + np.float32(c_zero_point), 0, 255).astype(np.uint8)
+    return rescale(sums, scale, c_zero_point)
 
 
 def quantize(x, scale, zero_point, type_):
@@ -130,6 +133,12 @@ def conv2d(p, x, w, bias):
     return activate(sums, p["activation"])
 
 
+def conv_bytes(p, x, zero, w):
+    """Exact sums; borders are the zero point."""
+    parameters = {**p, "groups": "1", "activation": "Identity"}
+    return conv2d(parameters, x.astype(np.int32) - np.int32(zero), w.astype(np.int32), np.zeros(w.shape[0], np.int32)).astype(np.int64).astype(np.int32)
+
+
 # The reference of each kernel; packed forms have those of the plain ones: a function of its parameters (a dict of texts) and its operands.
 REFERENCES = {
     "gemm_f32": lambda p, a, b: a @ b,
@@ -143,6 +152,10 @@ REFERENCES = {
     "gemm_nbits": lambda p, a, b, scales: a @ blocks(b, scales, 4).T,
     "gemm_nbits8": lambda p, a, b, scales: a @ blocks(b, scales, 8).T,
     "conv2d_f32": conv2d,
+    "conv2d_f16": conv2d,
+    "conv2d_bf16": conv2d,
+    "conv2d_u8s8": conv_bytes,
+    "conv2d_u8s8_requantize": lambda p, x, zero, w, bias, scale, y_zero: rescale(conv_bytes(p, x, zero, w) + bias, scale, y_zero),
     "matmul_f32": lambda p, a, b: a @ b,
     "attention_f32": lambda p, q, k, v: attention(q, k, v, p["causal"] == "1"),
     "softmax": lambda p, x: softmax(x),
@@ -183,7 +196,7 @@ REFERENCES = {
 POSITIVE = {"reduce_mean": ["columns"], "reduce_max": ["columns"], "reduce_min": ["columns"], "argmax": ["columns"], "layer_norm": ["columns"],
             "rms_norm": ["columns"], "attention_f32": ["keys"], "select_rows": ["rows"], "select_columns": ["columns"]}
 # These are exact.
-EXACT = {"gemm_u8s8", "gemm_s8s8", "gemm_u8s8_packed", "gemm_s8s8_packed", "gemm_u8s8_requantize_packed", "argmax", "relu", "reduce_max", "reduce_min", "add", "mul", "transpose_2d", "select_rows", "select_columns",
+EXACT = {"conv2d_u8s8_packed", "conv2d_u8s8_requantize_packed", "gemm_u8s8", "gemm_s8s8", "gemm_u8s8_packed", "gemm_s8s8_packed", "gemm_u8s8_requantize_packed", "argmax", "relu", "reduce_max", "reduce_min", "add", "mul", "transpose_2d", "select_rows", "select_columns",
          "cast_f32_to_f16", "cast_f16_to_f32", "cast_f32_to_bf16", "cast_bf16_to_f32", "quantize_linear", "gemm_u8s8_requantize"}
 
 
@@ -195,7 +208,7 @@ class Kernel:
         self.workspace_size = library[f"{name}_{self.name}_workspace_size"]
         self.workspace_size.restype = ctypes.c_size_t
         self.workspace_size.argtypes = [ctypes.c_int64] * len(self.sizes)
-        operands = [ctypes.c_void_p if tensor["dims"] else SCALARS[tensor["type"]] for tensor in self.inputs]
+        operands = [ctypes.c_void_p if tensor["dims"] else SCALARS[tensor["type"]] for tensor in self.inputs if "scales" not in tensor]
         self.run.argtypes = [ctypes.c_int64] * len(self.sizes) + operands + [ctypes.c_void_p] * (len(self.outputs) + 2)
         if any("packed" in tensor for tensor in self.inputs):
             self.find_pack_functions(library, f"{name}_{self.name}".removesuffix("_packed") + "_pack")
@@ -206,39 +219,44 @@ class Kernel:
         self.pack_size.restype = ctypes.c_size_t
         matrix = next(tensor for tensor in self.inputs if "packed" in tensor)
         self.pack_sizes = [size for size in self.sizes if size in matrix["dims"] or (size == "channels" and "group_channels" in matrix["dims"])]
-        # Of a matrix, or of filters.
-        self.other_order = [1, 0] if len(matrix["dims"]) == 2 else [0, 2, 3, 1]
+        self.has_scales = any("scales" in tensor for tensor in self.inputs)
+        # Blocks have one order; a matrix, or filters, have two.
+        self.other_order = None if self.has_scales else [1, 0] if len(matrix["dims"]) == 2 else [0, 2, 3, 1]
+        self.pack_sizes += ["k"] * (self.has_scales and "k" in self.sizes)
         self.pack_size.argtypes = [ctypes.c_int64] * len(self.pack_sizes)
-        self.pack.argtypes = [*self.pack_size.argtypes, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+        self.pack.argtypes = [*self.pack_size.argtypes, ctypes.c_void_p, ctypes.c_void_p if self.has_scales else ctypes.c_int, ctypes.c_void_p]
 
     def pack_operand(self, value, sizes, reordered):
-        """What the library makes of a matrix or of filters, aligned to 64 bytes, between guards."""
+        """What the library makes of a matrix or of filters, aligned to 64 bytes, between guards. `reordered` may be the scales of a matrix instead."""
         own = [sizes[size] for size in self.pack_sizes]
         size = self.pack_size(*own)
         room = np.full(size + 192, 0xA5, np.uint8)
         start = -room.ctypes.data % 64
-        given = np.ascontiguousarray(value.transpose(self.other_order) if reordered else value)
-        status = self.pack(*own, given.ctypes.data, int(reordered), room.ctypes.data + start)
+        given = np.ascontiguousarray(value.transpose(self.other_order) if self.other_order and reordered else value)
+        status = self.pack(*own, given.ctypes.data, reordered.ctypes.data if self.has_scales else int(reordered), room.ctypes.data + start)
         assert status == OK, f"{self.name} {sizes}: packing has status {status}"
         assert (room[:start] == 0xA5).all() and (room[start + size:] == 0xA5).all(), f"{self.name} {sizes}: packing writes beyond its buffer"
         return room[start:start + size] if size else room[start:start + 1]
 
     def pack_operands(self, operands, sizes, reordered=False):
         """The operands as a call takes them."""
+        reordered = next((value for value, tensor in zip(operands, self.inputs) if "scales" in tensor), reordered)
         return [self.pack_operand(value, sizes, reordered) if "packed" in tensor else value for value, tensor in zip(operands, self.inputs)]
 
     def check_pack_errors(self, operands, sizes):
         matrix = next(value for value, tensor in zip(operands, self.inputs) if "packed" in tensor)
+        order = matrix.ctypes.data if self.has_scales else 0
         own, room = {size: sizes[size] for size in self.pack_sizes}, np.zeros(self.pack_size(*(sizes[s] for s in self.pack_sizes)) + 192, np.uint8)
         packed = room.ctypes.data + -room.ctypes.data % 64
         for size in self.pack_sizes:
             for wrong in (-1, 1 << 62):
                 odd = {**own, size: wrong}
                 assert self.pack_size(*odd.values()) == ctypes.c_size_t(-1).value, f"{self.name}: packed bytes for {odd}"
-                assert self.pack(*odd.values(), matrix.ctypes.data, 0, packed) == OUT_OF_BOUNDS, f"{self.name}: packs {odd}"
-        assert self.pack(*own.values(), None, 0, packed) == NULL_POINTER, f"{self.name}: packs nothing"
-        assert self.pack(*own.values(), matrix.ctypes.data, 0, None) == NULL_POINTER, f"{self.name}: packs to nowhere"
-        assert self.pack(*own.values(), matrix.ctypes.data, 0, packed + 1) == INVALID, f"{self.name}: packs to an unaligned buffer"
+                assert self.pack(*odd.values(), matrix.ctypes.data, order, packed) == OUT_OF_BOUNDS, f"{self.name}: packs {odd}"
+        assert self.pack(*own.values(), None, order, packed) == NULL_POINTER, f"{self.name}: packs nothing"
+        assert self.pack(*own.values(), matrix.ctypes.data, order, None) == NULL_POINTER, f"{self.name}: packs to nowhere"
+        assert self.pack(*own.values(), matrix.ctypes.data, order, packed + 1) == INVALID, f"{self.name}: packs to an unaligned buffer"
+        assert not self.has_scales or self.pack(*own.values(), matrix.ctypes.data, None, packed) == NULL_POINTER, f"{self.name}: packs without scales"
         assert not room.any(), f"{self.name}: a call of pack with an error writes"
 
     def draw_sizes(self, random):
@@ -248,7 +266,7 @@ class Kernel:
             sizes[size] = int(0 if choice == 0 else 1 if choice == 1 else random.integers(2, 12) if choice < 5 else random.integers(12, 140))
             if size in POSITIVE.get(self.kernel, []):
                 sizes[size] = max(sizes[size], 1)
-        if "block" in self.parameters:
+        if "block" in self.parameters and "k" in self.sizes:
             sizes["k"] = sizes["k"] // 8 * int(self.parameters["block"])
         if "kernel_h" in self.parameters:
             sizes = self.draw_image(sizes, random)
@@ -256,11 +274,13 @@ class Kernel:
 
     def draw_image(self, sizes, random):
         """Small ones, which the window fits into."""
-        number = lambda name: int(self.parameters[name])
+        number = lambda name: int(self.parameters.get(name, 1))
+        # Bytes have four channels at once.
+        whole = {"channels": 4 if "u8s8" in self.kernel else number("groups"), "filters": number("groups")}
         most = {"batch": 3, "channels": 40, "filters": 80}
         for size, end in most.items():
             if size in sizes:
-                sizes[size] = min(sizes[size], end) if size == "batch" else sizes[size] * end // 140 // number("groups") * number("groups")
+                sizes[size] = min(sizes[size], end) if size == "batch" else sizes[size] * end // 140 // whole[size] * whole[size]
         for size, axis, pads in (("height", "h", ("pad_top", "pad_bottom")), ("width", "w", ("pad_left", "pad_right"))):
             if size in sizes:
                 sizes[size] = max(number(f"dilation_{axis}") * (number(f"kernel_{axis}") - 1) + 1 - sum(map(number, pads)), 1) + int(random.integers(0, 40))
@@ -285,11 +305,11 @@ class Kernel:
             return np.float32(random.uniform(0.01, 0.1))
         values = random.standard_normal(shape)
         if tensor["name"] in ("scale", "scales"):
-            values = np.abs(values) * 0.01 if self.kernel.startswith(("gemm", "quant")) else values
+            values = np.abs(values) * 0.01 if self.kernel.startswith(("gemm", "quant", "conv2d_u8s8")) else values
         return store(np.abs(values) + 0.01 if self.kernel == "log" else values, type_)
 
     def call(self, sizes, operands, results, context=None, workspace=None):
-        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs)]
+        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs) if "scales" not in tensor]
         return self.run(*sizes.values(), *arguments, *(result.ctypes.data for result in results), workspace, context)
 
     def check(self, random):
@@ -328,7 +348,7 @@ class Kernel:
 
     def check_errors(self, random):
         sizes = {size: 2 if size == "batch" and "kernel_h" in self.parameters else 32 for size in self.sizes}
-        if "block" in self.parameters:
+        if "block" in self.parameters and "k" in self.sizes:
             sizes["k"] = int(self.parameters["block"])
         operands = [self.draw(tensor, sizes, random) for tensor in self.inputs]
         with np.errstate(all="ignore"):
@@ -350,9 +370,10 @@ class Kernel:
             assert self.call(sizes, operands, [result], None, None) == NULL_POINTER, f"{self.name}: runs without a workspace"
             assert self.call(sizes, operands, [result], None, workspace + 1) == 6, f"{self.name}: runs with an unaligned workspace"
         nothing = [None] * len(self.outputs)
-        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs)]
+        arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs) if "scales" not in tensor]
         assert self.run(*sizes.values(), *arguments, *nothing, workspace, None) == NULL_POINTER, f"{self.name}: runs without a result"
-        for i, tensor in enumerate(self.inputs):
+        # Scales are not among the arguments, and stand behind all that are.
+        for i, tensor in enumerate(tensor for tensor in self.inputs if "scales" not in tensor):
             if tensor["dims"]:
                 if "packed" in tensor:
                     odd = [argument + 1 if j == i else argument for j, argument in enumerate(arguments)]
@@ -363,7 +384,7 @@ class Kernel:
                 outside = np.full_like(operands[i], 1000)
                 status = self.call(sizes, [outside if j == i else value for j, value in enumerate(operands)], [result], None, workspace)
                 assert status == INDEX, f"{self.name}: status {status} for an index outside"
-        if "block" in self.parameters:
+        if "block" in self.parameters and "k" in self.sizes:
             status = self.call({**sizes, "k": sizes["k"] + 1}, operands, [result], None, workspace)
             assert status == MISMATCH, f"{self.name}: status {status} for part of a block"
         for size in ("channels", "filters") if int(self.parameters.get("groups", 1)) > 1 else ():
@@ -371,6 +392,9 @@ class Kernel:
             status = self.call(odd, operands, [result], None, workspace)
             assert status == MISMATCH, f"{self.name}: status {status} for {odd}"
             assert self.pack_size(*(odd[size] for size in self.pack_sizes)) == ctypes.c_size_t(-1).value, f"{self.name}: packed bytes for {odd}"
+        if self.kernel.startswith("conv2d_u8s8") and "channels" in sizes:
+            status = self.call({**sizes, "channels": sizes["channels"] - 1}, operands, [result], None, workspace)
+            assert status == MISMATCH, f"{self.name}: status {status} for channels that are no multiple of four"
 
 
 def main():
