@@ -79,6 +79,17 @@ template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_
   }
 #endif
   const V offset = convert<V>(zero);
+#if defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE & 2
+  if constexpr (isSame<V, f32x4>) {
+    // The instruction saturates.
+    const V low = broadcast<V>(float(lowestInt<T>)) - offset;
+    const i32x4 high = broadcast<i32x4>(int32_t(highestInt<T>)) - zero;
+    i32x4 steps;
+    const V least = select(x > low, x, low);
+    __asm__("vcvtn.s32.f32 %q0, %q1" : "=w"(steps) : "w"(least));
+    return select(steps < high, steps, high);
+  }
+#endif
   return nearest_integer(clamp(x, broadcast<V>(float(lowestInt<T>)) - offset, broadcast<V>(float(highestInt<T>)) - offset));
 }
 

@@ -14,9 +14,6 @@ template <int N> struct Number {
   static constexpr int value = N;
 };
 
-// Four unsigned bytes as words: bytes 0 and 2, or 1 and 3 if `odd`.
-KILN_INLINE uint32_t wordsOfBytes(uint32_t four, bool odd) { return (odd ? four >> 8 : four) & 0x00ff00ffu; }
-
 // The array has, for each four bytes of a sum, the words of bytes 0 and 2 of all rows, then those of bytes 1 and 3. Takes `count` fours of one row.
 template <typename Byte, typename Index>
 KILN_INLINE void rows_u8s8_take(int32_t *rows, int first, int height, int row, const Byte *from, Index at, int count) {
