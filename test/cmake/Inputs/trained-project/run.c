@@ -19,7 +19,7 @@ static size_t count_elements(const kiln_tensor_info *tensor) {
 }
 
 int main(int count, char **arguments) {
-  const kiln_model_info *model = OF_MODEL(_info)();
+  const kiln_model_info *model = &OF_MODEL(_info);
   const size_t given = count_elements(&model->inputs[0]), computed = count_elements(&model->outputs[0]);
   OF_MODEL(_inputs) inputs = {in};
   OF_MODEL(_outputs) outputs = {out};
