@@ -163,9 +163,20 @@ template <typename Index> KILN_INLINE void depthwise_u8s8_taps(int32_t *taps, co
 // The sum of the window whose first column has its second word behind words[at].
 template <typename Index> KILN_INLINE void depthwise_u8s8_window(int32_t *sum, const int32_t *words, Index at, const int32_t *taps) {
   const int32_t *from = words + at + 1;
+#if defined(__ARM_FEATURE_SIMD32) && defined(__thumb__)
+  // Compilers load more ahead than there are registers beside the weights.
+  int32_t a, b, c;
+  __asm__ volatile("ldrd %[a], %[b], [%[from]]\n\tldr %[c], [%[from], #8]\n\tsmuad %[a], %[a], %[tap0]\n\tsmlad %[a], %[b], %[tap3], %[a]\n\t"
+                   "smlad %[c], %[c], %[tap1], %[a]\n\tldrd %[a], %[b], [%[from], #16]\n\tsmlad %[c], %[a], %[tap2], %[c]\n\tsmlad %[c], %[b], %[tap4], %[c]"
+                   : [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c)
+                   : [from] "r"(from), [tap0] "r"(taps[0]), [tap1] "r"(taps[1]), [tap2] "r"(taps[2]), [tap3] "r"(taps[3]), [tap4] "r"(taps[4])
+                   : "memory");
+  *sum = c;
+#else
   int32_t first = addTwo(from[1], taps[3], addTwo(from[0], taps[0], 0));
   first = addTwo(from[2], taps[1], first);
   *sum = addTwo(from[5], taps[4], addTwo(from[4], taps[2], first));
+#endif
 }
 
 // The same for signed bytes: for each byte of a line, one word of the bytes of three lines and zero. The bytes are neighbours; there are sixteen or more.
