@@ -167,7 +167,8 @@ template <typename Index> KILN_INLINE void depthwise_u8s8_window(int32_t *sum, c
   // Compilers load more ahead than there are registers beside the weights.
   int32_t a, b, c;
   __asm__ volatile("ldrd %[a], %[b], [%[from]]\n\tldr %[c], [%[from], #8]\n\tsmuad %[a], %[a], %[tap0]\n\tsmlad %[a], %[b], %[tap3], %[a]\n\t"
-                   "smlad %[c], %[c], %[tap1], %[a]\n\tldrd %[a], %[b], [%[from], #16]\n\tsmlad %[c], %[a], %[tap2], %[c]\n\tsmlad %[c], %[b], %[tap4], %[c]"
+                   "smlad %[c], %[c], %[tap1], %[a]\n\tldrd %[a], %[b], [%[from], #16]\n\t"
+                   "smlad %[c], %[a], %[tap2], %[c]\n\tsmlad %[c], %[b], %[tap4], %[c]"
                    : [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c)
                    : [from] "r"(from), [tap0] "r"(taps[0]), [tap1] "r"(taps[1]), [tap2] "r"(taps[2]), [tap3] "r"(taps[3]), [tap4] "r"(taps[4])
                    : "memory");
