@@ -130,8 +130,8 @@ KILN_INLINE int32_t addTwo(int32_t words, int32_t taps, int32_t sum) {
 #endif
 }
 
-// Columns of four channels, whose three bytes lie `rowStride` apart. Two words of each, for a channel at words[2 * column + 1]: the bytes of the first two rows,
-// and that of the third row beside its neighbour. Channels are 2 * columns + 2 words apart.
+// Columns of four channels, whose three bytes lie `rowStride` apart. Two words of each, for a channel at words[2 * column + 1]: the bytes of the first two
+// rows, and that of the third row beside its neighbour. Channels are 2 * columns + 2 words apart.
 template <typename Byte, typename Index>
 KILN_INLINE void depthwise_u8s8_columns(int32_t *words, const Byte *in, Index at, int columns, int rowStride, int columnStride) {
   const uint8_t *from = reinterpret_cast<const uint8_t *>(in) + at;
