@@ -53,6 +53,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
           .refusing(findWinogradFault),
       KernelRow{"winograd_filters", computes<WinogradFilterOp>, matchWinogradFilters, lowerWinogradFilters}.planning(PlanBlocks),
       window<ConvOp>("conv_depthwise", matchConvDepthwise, lowerConvDepthwise).planning(PlanLines | PlanPixels | PlanInside).refusing(findDepthwiseFault),
+      ofInputs<isByte>(window<ConvOp>("depthwise_windows", matchDepthwiseWindows, lowerDepthwiseWindows).refusing(findDepthwiseRowsFault)),
       ofInputs<isByte>(window<ConvOp>("depthwise_rows", matchDepthwiseRows, lowerDepthwiseRows).refusing(findDepthwiseRowsFault)),
       ofInputs<isByte>(window<ConvOp>("depthwise_bytes", matchDepthwiseBytes, lowerDepthwiseBytes).planning(PlanPixels).refusing(findDepthwiseBytesFault)),
       ofInputs<isByteOrHalf>(window<ConvOp>("conv_tile_steps", matchConvTileSteps, lowerConvTileSteps).planning(PlanTileSteps).refusing(findTilePlanFault)),

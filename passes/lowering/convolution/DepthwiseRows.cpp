@@ -8,7 +8,7 @@
 // whose step multiplies rows side by side. The weight is stored as [channel / N, kernel row, kernel column, channel % N].
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/builder/IndexLoops.h"
+#include "passes/lowering/convolution/DepthwiseRows.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/convolution/ConvTiled.h"
@@ -24,34 +24,46 @@ namespace kiln {
 
 using namespace nn;
 
-/// The target's step of rows side by side for the types of a convolution, null if it has none, and the channels that go together by it.
-static kernel::StepAttr findRowStep(ConvOp conv, kernel::TargetAttr target) {
+kernel::StepAttr findRowStep(ConvOp conv, kernel::TargetAttr target) {
   Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType(), sum = conv.getType().getElementType();
   for (kernel::StepAttr step : target.getSteps())
     if (isRowStep(step) && step.takes(input, weight, computeType(sum)) && step.getLanes() <= lanesOf(target, step.getSum()))
       return step;
   return {};
 }
-static int64_t countTogether(kernel::StepAttr step) { return step.getLanes() > 1 ? 2 * step.getLanes() : step.getDepth(); }
 
-KernelMatch matchDepthwiseRows(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
-  auto conv = cast<ConvOp>(anchor);
+std::string findRowsFault(GroupOp group, ConvOp conv, kernel::StepAttr step, int64_t together) {
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
-  kernel::StepAttr step = findRowStep(conv, target);
-  if (!step)
-    return refuse("the target has no step of rows side by side for these types");
   if (shape[1] != 1 || shape[0] != static_cast<int64_t>(conv.getGroups()) || shape.size() != 4)
-    return refuse("it is no depthwise convolution in two dimensions");
-  if (shape[0] % countTogether(step) != 0)
-    return refuse("there are " + Twine(shape[0]) + " channels, expected a multiple of " + Twine(countTogether(step)));
+    return "it is no depthwise convolution in two dimensions";
+  if (shape[0] % together != 0)
+    return ("there are " + Twine(shape[0]) + " channels, expected a multiple of " + Twine(together)).str();
   if (std::string why = findTilingFault(group, conv, step); !why.empty())
-    return refuse(why);
+    return why;
   IndexExprs at;
   for (unsigned i = 0; i < shape.size(); ++i)
     at.push_back(getAffineDimExpr(i, conv.getContext()));
   AffineExpr offset = getElementOffset(cast<BlockArgument>(conv.getInput()), at);
-  if (linearCoefficient(offset, shape.size() - 1) != getAffineConstantExpr(1, conv.getContext()))
-    return refuse("the input's channels do not lie side by side");
+  bool isDense = linearCoefficient(offset, shape.size() - 1) == getAffineConstantExpr(1, conv.getContext());
+  return isDense ? "" : "the input's channels do not lie side by side";
+}
+
+void callDepthwise(KernelBuilder &k, kernel::StepAttr step, StringRef suffix, ArrayRef<Value> operands) {
+  OpBuilder &b = k.builder();
+  StringRef types = step.getFunction().drop_front(StringRef("rows_").size());
+  kernel::RuntimeCallOp::create(b, k.loc(), b.getStringAttr("kiln::depthwise_" + types + suffix), operands, b.getArrayAttr({}));
+}
+
+/// The channels that go together.
+static int64_t countTogether(kernel::StepAttr step) { return step.getLanes() > 1 ? 2 * step.getLanes() : step.getDepth(); }
+
+KernelMatch matchDepthwiseRows(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  kernel::StepAttr step = findRowStep(conv, target);
+  if (!step)
+    return refuse("the target has no step of rows side by side for these types");
+  if (std::string why = findRowsFault(group, conv, step, countTogether(step)); !why.empty())
+    return refuse(why);
   PlanNumbers numbers;
   numbers.step = step.getFunction().str();
   return accept("depthwise convolution of bytes, the sums of " + Twine(countTogether(step)) + " channels at a time by words", std::move(numbers));
@@ -62,6 +74,47 @@ std::string findDepthwiseRowsFault(GroupOp group, Operation *anchor, kernel::Pla
   return plan.getStep() == step.getFunction() ? "" : "its step is '" + plan.getStep().str() + "', expected '" + step.getFunction().str() + "'";
 }
 
+//===- Sums of channels ----------------------------------------------------===//
+
+ChannelSums::ChannelSums(KernelBuilder &k, ConvOp op) : k(k), op(op) {
+  IndexExprs at;
+  for (unsigned i = 0; i < 4; ++i)
+    at.push_back(k.placeholder());
+  shared = findSharedValues(k, op.getResult(), at, ArrayRef(at).drop_back(), /*withConstants=*/true);
+}
+
+void ChannelSums::begin(ArrayRef<AffineExpr> line, AffineExpr first, int64_t channels, unsigned perVector) {
+  channel = first;
+  count = channels;
+  lanes = perVector;
+  known.clear();
+  IndexExprs place(line);
+  place.append({k.constant(0), channel});
+  for (int64_t i = 0; i < count; i += lanes) {
+    place.back() = channel + i;
+    known.push_back(llvm::map_to_vector(
+        shared, [&](Value value) { return k.value(value, place, Lanes{cast<AffineDimExpr>(channel).getPosition(), lanes}); }));
+  }
+}
+
+void ChannelSums::store(Value sums, ArrayRef<AffineExpr> pixel) {
+  AffineExpr lane = k.index(k.emitConstant(0));
+  Type element = cast<MemRefType>(sums.getType()).getElementType();
+  IndexExprs result(pixel);
+  result.push_back(channel);
+  for (int64_t i = 0; i < count; i += lanes) {
+    result.back() = channel + i;
+    Value sum = k.loadBuffer(sums, element, lane + i, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes});
+    for (auto [value, loaded] : llvm::zip_equal(shared, known[static_cast<size_t>(i / lanes)]))
+      k.setValue(value, loaded);
+    k.storeLanes(op.getResult(), sum, result, Lanes{cast<AffineDimExpr>(channel).getPosition(), lanes});
+    for (Value value : shared)
+      k.setValue(value, {});
+  }
+}
+
+//===- Tap by tap ----------------------------------------------------------===//
+
 namespace {
 struct DepthwiseRows {
   KernelBuilder &k;
@@ -69,26 +122,17 @@ struct DepthwiseRows {
   kernel::StepAttr step;
   unsigned weight;
   int64_t height, width;
+  ChannelSums results;
 
-  DepthwiseRows(KernelBuilder &k, ConvOp op) : k(k), op(op), step(findRowStep(op, k.target())), weight(cast<BlockArgument>(op.getWeight()).getArgNumber()) {
+  DepthwiseRows(KernelBuilder &k, ConvOp op)
+      : k(k), op(op), step(findRowStep(op, k.target())), weight(cast<BlockArgument>(op.getWeight()).getArgNumber()), results(k, op) {
     ArrayRef<int64_t> shape = op.getWeight().getType().getShape();
     height = shape[2];
     width = shape[3];
   }
-  void call(StringRef suffix, ArrayRef<Value> operands) {
-    OpBuilder &b = k.builder();
-    StringRef types = step.getFunction().drop_front(StringRef("rows_").size());
-    kernel::RuntimeCallOp::create(b, k.loc(), b.getStringAttr("kiln::depthwise_" + types + suffix), operands, b.getArrayAttr({}));
-  }
   void pack();
   void line(ArrayRef<AffineExpr> line);
   void pixel(ArrayRef<AffineExpr> at, AffineExpr channel, Value words);
-  void findShared();
-  void loadShared(ArrayRef<AffineExpr> at, AffineExpr channel);
-
-  /// What the epilogue has for a channel whatever the pixel is, and these values for each vector of the channels that go together.
-  SmallVector<Value> shared;
-  SmallVector<SmallVector<Value>> known;
 };
 } // namespace
 
@@ -97,25 +141,6 @@ void DepthwiseRows::pack() {
   int64_t channels = op.getWeight().getType().getShape()[0], together = countTogether(step);
   AffineMap map = AffineMap::get(4, 0, {dim(0) * together + dim(3), k.constant(0), dim(1), dim(2)}, k.context());
   k.packConstant(weight, kernel::PackAttr::get(k.context(), {channels / together, height, width, together}, map));
-}
-
-void DepthwiseRows::findShared() {
-  IndexExprs at;
-  for (unsigned i = 0; i < 4; ++i)
-    at.push_back(k.placeholder());
-  shared = findSharedValues(k, op.getResult(), at, ArrayRef(at).drop_back(), /*withConstants=*/true);
-}
-
-void DepthwiseRows::loadShared(ArrayRef<AffineExpr> at, AffineExpr channel) {
-  known.clear();
-  IndexExprs place(at);
-  place.push_back(channel);
-  auto lanes = static_cast<unsigned>(step.getLanes());
-  for (int64_t first = 0; first < countTogether(step); first += lanes) {
-    place.back() = channel + first;
-    known.push_back(llvm::map_to_vector(
-        shared, [&](Value value) { return k.value(value, place, Lanes{cast<AffineDimExpr>(channel).getPosition(), lanes}); }));
-  }
 }
 
 /// The channels from `channel` on of a pixel of the result. `words`: their weights, or null where they are read as they are.
@@ -134,20 +159,8 @@ void DepthwiseRows::pixel(ArrayRef<AffineExpr> at, AffineExpr channel, Value wor
   else
     operands.append({k.buffer(weight), k.emit(channel * (height * width))});
   operands.append({in, k.emit(k.elementOffset(input, source)), k.emitConstant(height), k.emitConstant(width), stride(0), stride(1)});
-  call("", operands);
-  AffineExpr lane = k.index(k.emitConstant(0));
-  auto lanes = static_cast<unsigned>(step.getLanes());
-  IndexExprs result(at);
-  result.push_back(channel);
-  for (int64_t first = 0; first < together; first += lanes) {
-    result.back() = channel + first;
-    Value sum = k.loadBuffer(sums, step.getSum(), lane + first, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes});
-    for (auto [value, loaded] : llvm::zip_equal(shared, known[static_cast<size_t>(first / lanes)]))
-      k.setValue(value, loaded);
-    k.storeLanes(op.getResult(), sum, result, Lanes{cast<AffineDimExpr>(channel).getPosition(), lanes});
-    for (Value value : shared)
-      k.setValue(value, {});
-  }
+  callDepthwise(k, step, "", operands);
+  results.store(sums, at);
 }
 
 void DepthwiseRows::line(ArrayRef<AffineExpr> line) {
@@ -157,11 +170,9 @@ void DepthwiseRows::line(ArrayRef<AffineExpr> line) {
     Value words;
     if (step.getLanes() == 1) {
       words = k.array("words", step.getSum(), taps * together / 2);
-      call("_widen", {words, k.buffer(weight), k.emit(channel * taps), k.emitConstant(taps)});
+      callDepthwise(k, step, "_widen", {words, k.buffer(weight), k.emit(channel * taps), k.emitConstant(taps)});
     }
-    IndexExprs first(line);
-    first.push_back(k.constant(0));
-    loadShared(first, channel);
+    results.begin(line, channel, together, static_cast<unsigned>(step.getLanes()));
     k.loop(k.constant(0), output[2], 1, "x", [&](AffineExpr x) {
       IndexExprs at(line);
       at.push_back(x);
@@ -173,7 +184,6 @@ void DepthwiseRows::line(ArrayRef<AffineExpr> line) {
 FailureOr<LaunchInfo> lowerDepthwiseRows(KernelBuilder &k, Operation *anchor) {
   DepthwiseRows conv(k, cast<ConvOp>(anchor));
   conv.pack();
-  conv.findShared();
   DimExprs output = getDims(conv.op.getType());
   IndexExprs lines(ArrayRef(output).drop_back(2));
   k.taskLoop(lines, [&](ArrayRef<AffineExpr> task) { conv.line(task); });

@@ -19,6 +19,7 @@ KILN_KERNEL(ConvTiled);
 KILN_KERNEL(ConvTileSteps);
 KILN_KERNEL(DepthwiseBytes);
 KILN_KERNEL(DepthwiseRows);
+KILN_KERNEL(DepthwiseWindows);
 KILN_KERNEL(GemmSteps);
 KILN_KERNEL(GemmDots);
 KILN_KERNEL(GemmGathered);

@@ -57,6 +57,9 @@ template <bool Signed> KILN_INLINE int32_t multiplyFourBytes(int32_t x, int32_t 
 #endif
 }
 
+// Four unsigned bytes as words: bytes 0 and 2, or 1 and 3 if `odd`.
+KILN_INLINE uint32_t wordsOfBytes(uint32_t four, bool odd) { return (odd ? four >> 8 : four) & 0x00ff00ffu; }
+
 #if defined(__aarch64__)
 // sum[i] + words[2 i] + words[2 i + 1]. Clang's functions for instructions of NEON return another type than they declare, which must be cast at once: as an
 // argument it becomes wrong LLVM IR.

@@ -79,6 +79,17 @@ template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_
   }
 #endif
   const V offset = convert<V>(zero);
+#if defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE & 2
+  if constexpr (isSame<V, f32x4>) {
+    // The instruction saturates.
+    const V low = broadcast<V>(float(lowestInt<T>)) - offset;
+    const i32x4 high = broadcast<i32x4>(int32_t(highestInt<T>)) - zero;
+    i32x4 steps;
+    const V least = select(x > low, x, low);
+    __asm__("vcvtn.s32.f32 %q0, %q1" : "=w"(steps) : "w"(least));
+    return select(steps < high, steps, high);
+  }
+#endif
   return nearest_integer(clamp(x, broadcast<V>(float(lowestInt<T>)) - offset, broadcast<V>(float(highestInt<T>)) - offset));
 }
 
@@ -113,15 +124,30 @@ template <typename V> KILN_INLINE V quotient(V x, float divisor) {
   return x / broadcast<V>(divisor);
 }
 
+// integerSteps + zero, of which only the bits of T count.
+template <typename T, typename V, typename Zero> KILN_INLINE with_lane<V, int32_t> integersOf(V x, Zero zero) {
+#if defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE & 2
+  if constexpr (isSame<V, f32x4> && sizeof(T) == 1) {
+    // Narrowing saturates at the bounds of unsigned bytes, and NaN becomes 0: it needs no registers for bounds, of which there are only eight.
+    if (__builtin_constant_p(zero[0]) && zero[0] == int32_t(lowestInt<T>)) {
+      i32x4 steps;
+      __asm__("vcvtn.s32.f32 %q0, %q1\n\tvqmovunb.s32 %q0, %q0\n\tvqmovnb.u16 %q0, %q0" : "=w"(steps) : "w"(x));
+      return steps + zero;
+    }
+  }
+#endif
+  return integerSteps<T>(x, zero) + zero;
+}
+
 template <typename To, typename V, typename Zero> KILN_INLINE To quantize(V x, Zero zero) {
-  return convert<To>(integerSteps<lane<To>>(x, zero) + zero);
+  return convert<To>(integersOf<lane<To>>(x, zero));
 }
 template <typename To, typename V, typename Zero> KILN_INLINE To quantize(V x, float divisor, Zero zero) {
   return convert<To>(integerSteps<lane<To>>(x, divisor, zero) + zero);
 }
 // The same bits as an unsigned integer has.
 template <typename To, typename V, typename Zero> KILN_INLINE To quantize_unsigned(V x, Zero zero) {
-  return convert<To>(integerSteps<lane<uint_like<To>>>(x, zero) + zero);
+  return convert<To>(integersOf<lane<uint_like<To>>>(x, zero));
 }
 template <typename To, typename V, typename Zero> KILN_INLINE To quantize_unsigned(V x, float divisor, Zero zero) {
   return convert<To>(integerSteps<lane<uint_like<To>>>(x, divisor, zero) + zero);

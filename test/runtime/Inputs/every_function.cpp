@@ -79,6 +79,12 @@ void dots(const int8_t *bytes, int32_t *sums) {
   depthwise_u8s8_widen(rows, bytes, 0, 9);
   depthwise_u8s8(sums, rows, bytes, 0, 3, 3, 12, 4);
   depthwise_s8s8(sums, bytes, 0, bytes, 0, 3, 3, 24, 8);
+  depthwise_u8s8_columns(rows, bytes, 0, 3, 12, 4);
+  depthwise_u8s8_taps(rows + 32, bytes, 0);
+  depthwise_u8s8_window(sums, rows, 0, rows + 32);
+  depthwise_s8s8_columns(rows, bytes, 0, 3, 24, 8);
+  depthwise_s8s8_taps(rows + 32, bytes, 0);
+  depthwise_s8s8_window(sums, rows, 0, rows + 32, 8);
 }
 
 template <typename T> static void integersOf(T *p, const float *f) {

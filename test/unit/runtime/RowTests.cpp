@@ -90,4 +90,61 @@ TEST_F(Rows, WindowsOfChannels) {
     EXPECT_EQ(four[channel], expectedFour[channel]) << channel;
 }
 
+/// Three lines of bytes, and nine weights of each channel.
+struct Windows {
+  static constexpr int columns = 7, channels = 24, line = columns * channels + 5;
+  int8_t in[3 * line], weights[channels][3][3];
+
+  explicit Windows(unsigned seed) {
+    std::mt19937 random(seed);
+    for (int8_t &byte : in)
+      byte = random() % 3 ? int8_t(random()) : -128;
+    for (auto &channel : weights)
+      for (auto &row : channel)
+        for (int8_t &weight : row)
+          weight = random() % 3 ? int8_t(random()) : -128;
+  }
+  template <typename Byte> int32_t sum(int column, int channel) const {
+    int32_t result = 0;
+    for (int row = 0; row < 3; ++row)
+      for (int tap = 0; tap < 3; ++tap)
+        result += Byte(in[row * line + (column + tap) * channels + channel]) * weights[channel][row][tap];
+    return result;
+  }
+};
+
+TEST_F(Rows, WovenWindowsOfUnsignedBytes) {
+  const Windows windows(6);
+  int32_t words[4 * (2 * Windows::columns + 2)], taps[5], sum;
+  for (int first = 0; first < Windows::channels; first += 4) {
+    depthwise_u8s8_columns(words, windows.in, first, Windows::columns, Windows::line, Windows::channels);
+    for (int channel = first; channel < first + 4; ++channel) {
+      depthwise_u8s8_taps(taps, &windows.weights[0][0][0], channel * 9);
+      for (int column = 0; column + 3 <= Windows::columns; ++column) {
+        depthwise_u8s8_window(&sum, words, (channel - first) * (2 * Windows::columns + 2) + 2 * column, taps);
+        EXPECT_EQ(sum, windows.sum<uint8_t>(column, channel)) << column << ", " << channel;
+      }
+    }
+  }
+}
+
+TEST_F(Rows, WovenWindowsOfSignedBytes) {
+  const Windows windows(7);
+  int8_t woven[Windows::channels][4][4] = {};
+  for (int channel = 0; channel < Windows::channels; ++channel)
+    for (int row = 0; row < 3; ++row)
+      for (int column = 0; column < 3; ++column)
+        woven[channel][column][row] = windows.weights[channel][row][column];
+  int32_t words[(Windows::columns + 1) * Windows::channels], taps[16], sums[4];
+  depthwise_s8s8_columns(words, windows.in, 0, Windows::columns, Windows::line, Windows::channels);
+  for (int first = 0; first < Windows::channels; first += 4) {
+    depthwise_s8s8_taps(taps, &woven[0][0][0], first * 16);
+    for (int column = 0; column + 3 <= Windows::columns; ++column) {
+      depthwise_s8s8_window(sums, words, column * Windows::channels + first, taps, Windows::channels);
+      for (int channel = 0; channel < 4; ++channel)
+        EXPECT_EQ(sums[channel], windows.sum<int8_t>(column, first + channel)) << column << ", " << first + channel;
+    }
+  }
+}
+
 } // namespace
