@@ -18,6 +18,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/GivenOptions.h"
 #include "tools/kiln/ImageFlags.h"
+#include "tools/kiln/LaunchFlags.h"
 #include "tools/kiln/Reporting.h"
 #include "tools/kiln/SizeProposal.h"
 #include "llvm/ADT/StringExtras.h"
@@ -119,12 +120,26 @@ static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr
   return Error::success();
 }
 
+Error loadGivenFunctions() {
+  for (const std::string &path : load)
+    if (Error error = loadFunctions(path))
+      return error;
+  return Error::success();
+}
+
+/// Gives the other ranks of a launch what they need of the compile.
+static Expected<std::shared_ptr<LaunchedModel>> shareModel(const Compilation &compilation, ArrayRef<std::unique_ptr<MemoryBuffer>> objects) {
+  auto weights = [&](int32_t rank) { return compilation.rankWeights[size_t(rank)].toBuffer(); };
+  return LaunchedModel::share(*getLaunch(), {compilation.name, compilation.libraries, objects, weights});
+}
+
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
   std::vector<std::unique_ptr<MemoryBuffer>> weights;
   std::string name;
   std::vector<std::string> libraries, stages;
+  std::shared_ptr<LaunchedModel> launched;
   {
     Compilation compilation;
     if (int status = compileOrReport(options, compilation))
@@ -149,7 +164,8 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
       objects.push_back(object.stream ? object.toBuffer() : MemoryBuffer::getMemBufferCopy(object.contents, object.path));
     if (!compilation.weights.path.empty())
       weights.push_back(compilation.weights.toBuffer());
-    for (const OutputFile &file : compilation.rankWeights)
+    bool isLaunched = getLaunch() && !compilation.rankWeights.empty();
+    for (const OutputFile &file : ArrayRef(compilation.rankWeights).take_front(isLaunched ? 1 : compilation.rankWeights.size()))
       weights.push_back(file.toBuffer());
     if (!command->empty() && !stages.empty())
       return report(makeError("--stages: a model in stages runs in this process, not by '" + command->front() + "'"), AtFault);
@@ -159,18 +175,27 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
       Error error = loadElsewhere(compilation, std::move(objects), weights.empty() ? nullptr : std::move(weights.front()), std::move(*command), model);
       return error ? report(std::move(error), AtFault) : int(Done);
     }
+    if (isLaunched) {
+      Expected<std::shared_ptr<LaunchedModel>> shared = shareModel(compilation, objects);
+      if (!shared)
+        return report(shared.takeError(), AtFault);
+      launched = std::move(*shared);
+    }
   }
   for (const std::string &library : libraries)
     if (Error error = loadLibrary(library))
       return report(std::move(error), AtFault);
-  for (const std::string &path : load)
-    if (Error error = loadFunctions(path))
-      return report(std::move(error), AtFault);
+  if (Error error = loadGivenFunctions())
+    return report(std::move(error), AtFault);
   Expected<std::unique_ptr<LoadedModel>> loaded = stages.empty() ? LoadedModel::load(name, std::move(objects), std::move(weights))
                                                                  : LoadedModel::loadStages(name, stages, std::move(objects), std::move(weights));
   if (!loaded)
     return report(loaded.takeError(), AtFault);
   model.loaded = std::move(*loaded);
+  if (launched)
+    if (Error error = launched->confirm())
+      return report(std::move(error), AtFault);
+  model.loaded->setLaunched(std::move(launched));
   return Done;
 }
 

@@ -1,0 +1,12 @@
+#!/bin/sh
+# full.sh FOLDER COMMAND...: file systems that are full, which this process alone sees (unshare -m). Runs COMMAND MPI FOLDER REPETITIONS fill for each MPI, with
+# little space in FOLDER/full; then compiles there; then runs with no space in /dev/shm.
+folder=$1
+shift
+mount -t tmpfs -o size=32k tmpfs "$folder/full" || exit 1
+for mpi in openmpi mpich; do
+  echo $mpi
+  "$@" $mpi "$folder" "${REPETITIONS:-1}" fill || exit 1
+done
+kiln "$folder/mlp.onnx" --ranks=2 -q -o "$folder/full/out" 2>&1 && exit 1
+echo "$(find "$folder/full" -type f | wc -l) files"
