@@ -9,16 +9,16 @@ function(kiln_add_mpi name source)
                                            VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# kiln_add_launcher(name compiler folder sources): a shared library with the functions of kiln/launcher.h, which kiln loads under mpirun, made by the compiler
-# of an MPI (mpicxx). Nothing of it is seen from outside but these functions: kiln has a runtime of its own.
-function(kiln_add_launcher name compiler folder sources)
+# kiln_add_launcher(name compiler folder runtime sources): a shared library with the functions of kiln/launcher.h, which kiln loads under mpirun, made by the
+# compiler of an MPI (mpicxx). Nothing of it is seen from outside but these functions: kiln has a runtime of its own.
+function(kiln_add_launcher name compiler folder runtime sources)
   set(output ${folder}/kiln_${name}.so)
-  file(GLOB headers CONFIGURE_DEPENDS ${sources}/include/kiln/*.h ${sources}/src/*.h ${sources}/src/ranks/*.h)
+  file(GLOB headers CONFIGURE_DEPENDS ${runtime}/include/kiln/*.h ${runtime}/src/*.h ${runtime}/src/ranks/*.h)
   add_custom_command(OUTPUT ${output} VERBATIM
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-    COMMAND ${compiler} -shared -fPIC -O2 -std=c++17 -Wall -Wextra -fvisibility=hidden -fno-exceptions -fno-rtti -fno-threadsafe-statics -I${sources}/include
-            ${sources}/src/mpi/Launcher.cpp ${sources}/src/mpi/Mpi.cpp $<TARGET_FILE:kiln_runtime> -Wl,--exclude-libs,ALL -Wl,--as-needed -pthread -o ${output}
-    DEPENDS ${sources}/src/mpi/Launcher.cpp ${sources}/src/mpi/Mpi.cpp ${headers} kiln_runtime
+    COMMAND ${compiler} -shared -fPIC -O2 -std=c++17 -Wall -Wextra -fvisibility=hidden -fno-exceptions -fno-rtti -fno-threadsafe-statics -I${runtime}/include
+            ${sources} $<TARGET_FILE:kiln_runtime> -Wl,--exclude-libs,ALL -Wl,--as-needed -pthread -o ${output}
+    DEPENDS ${sources} ${headers} kiln_runtime
     COMMENT "Building kiln_${name}.so, by which kiln joins ranks under MPI")
   add_custom_target(kiln_launcher_${name} ALL DEPENDS ${output})
 endfunction()

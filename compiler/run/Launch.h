@@ -1,8 +1,8 @@
 //===- Launch.h - Processes that were started together as ranks --------------===//
 //
-// `mpirun -np 4 kiln run model.onnx --ranks=4`: each process is a rank. Rank 0 leads. It alone reads files, compiles and prints; it sends the others the objects, the
-// inputs and what they are to do, and they answer. A message is a header and, if it says so, bytes. While rank 0 has nothing to say, a thread of its own tells
-// the others that it is alive, so that the deadline does not have to cover a compile.
+// `mpirun -np 4 kiln run model.onnx --ranks=4`: each process is a rank. Rank 0 leads. It alone reads files, compiles and prints; it sends the others the
+// objects, the inputs and what they are to do, and they answer. A message is a header and, if it says so, bytes. While rank 0 has nothing to say, a thread of
+// its own tells the others that it is alive, so that the deadline does not have to cover a compile.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_RUN_LAUNCH_H

@@ -15,8 +15,8 @@ using namespace llvm;
 namespace kiln {
 
 static cl::opt<std::string> launcher("launcher",
-    cl::desc("How the processes of --ranks were started: openmpi, mpich, or a library with the functions of kiln/launcher.h; none: the ranks are threads of this "
-             "process; auto (default): as the environment says"),
+    cl::desc("How the processes of --ranks were started: openmpi, mpich, or a library with the functions of kiln/launcher.h; none: the ranks are threads of "
+             "this process; auto (default): as the environment says"),
     cl::value_desc("auto|none|openmpi|mpich|LIBRARY.so"), cl::init("auto"), cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
 static cl::opt<double> deadline("deadline", cl::desc("Longest time that a process of --ranks waits for another one (default: 300)"), cl::value_desc("SECONDS"),
     cl::init(300), cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand));
@@ -66,8 +66,9 @@ static Error checkSize(const CompileOptions &options, const Launch &launch) {
   int64_t ranks = countRanks(options);
   if (ranks == launch.getSize())
     return Error::success();
-  return makeError("the model is cut for " + Twine(ranks) + " ranks, but " + Twine(launch.getSize()) + (launch.getSize() == 1 ? " process was" : " processes were") +
-                   " started: mpirun -np " + Twine(ranks) + ", or --launcher=none for ranks that are threads of one process");
+  std::string started = std::to_string(launch.getSize()) + (launch.getSize() == 1 ? " process was" : " processes were");
+  return makeError("the model is cut for " + Twine(ranks) + " ranks, but " + started + " started: mpirun -np " + Twine(ranks) +
+                   ", or --launcher=none for ranks that are threads of one process");
 }
 
 static int follow(Launch &launch) {

@@ -55,6 +55,14 @@ static ProbedSteps listSteps(kernel::TargetAttr target) {
   return {(byteTiles ? byteTiles : findByteStep(target)).getFunction().str(), brainStep ? brainStep.getFunction().str() : ""};
 }
 
+static void describeTargets(ArrayRef<TargetModule> targets, RunnableModel &model) {
+  for (const TargetModule &target : targets)
+    if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
+      model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
+      model.steps[attribute.getName().str()] = listSteps(attribute);
+    }
+}
+
 static Destination describeDestination(ArrayRef<TargetModule> targets) {
   Destination machine;
   for (const TargetModule &target : targets)
@@ -151,11 +159,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     for (const std::unique_ptr<Compilation> &graph : compilation.graphs)
       stages.push_back(graph->name);
     const std::vector<TargetModule> &targets = compilation.models().front()->targets;
-    for (const TargetModule &target : targets)
-      if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
-        model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
-        model.steps[attribute.getName().str()] = listSteps(attribute);
-      }
+    describeTargets(targets, model);
     Expected<std::vector<std::string>> command = findRunner(describeDestination(targets));
     if (!command)
       return report(command.takeError(), AtFault);
