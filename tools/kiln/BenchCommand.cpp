@@ -72,7 +72,9 @@ static Expected<Latency> measure(const Execution &execution, const kiln_context 
   int64_t begin = kiln_clock_ns();
   while (times.size() < 5 || double(kiln_clock_ns() - begin) < minTime * 1e9) {
     int64_t start = kiln_clock_ns();
-    execution.call(&context);
+    // It has run before, so only a rank that fails or is gone meanwhile ends it.
+    if (kiln_status status = execution.call(&context))
+      return makeError("the model did not run: " + Twine(kiln_status_string(status)));
     times.push_back(double(kiln_clock_ns() - start) * 1e-6);
   }
   Expected<std::vector<RankSpeed>> speeds = measureRanks(execution, times);
