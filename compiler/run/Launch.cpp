@@ -78,6 +78,9 @@ void Launch::beat(int64_t intervalNs) {
     if (kiln_clock_ns() - lastWord < intervalNs)
       continue;
     if (Error error = tell(Task::Nothing, 0)) {
+      // Whoever runs a model has seen that first, and is about to say it.
+      if (ends.wait_for(guard, std::chrono::milliseconds(500), [&] { return isEnding; }))
+        return llvm::consumeError(std::move(error));
       llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
       abort();
     }

@@ -1,4 +1,4 @@
-"""stages_model.py FILE: products in f32 and in f16, and the index of the largest value, which only the end needs: borders of three types."""
+"""stages_model.py FILE: products in f32 and in f16, and the index of the largest value, which only the end needs: borders of two types."""
 import sys
 
 import numpy
@@ -12,12 +12,12 @@ def weight(name, dtype):
 
 
 nodes = [
-    helper.make_node("MatMul", ["x", "w0"], ["p0"], name="first"), helper.make_node("Relu", ["p0"], ["r0"], name="relu"),
-    helper.make_node("ArgMax", ["p0"], ["best"], name="best", axis=1, keepdims=1),
-    helper.make_node("Cast", ["r0"], ["h0"], name="narrow", to=TensorProto.FLOAT16),
-    helper.make_node("MatMul", ["h0", "w1"], ["h1"], name="middle"),
-    helper.make_node("Cast", ["h1"], ["p1"], name="widen", to=TensorProto.FLOAT), helper.make_node("MatMul", ["p1", "w2"], ["p2"], name="last"),
-    helper.make_node("Cast", ["best"], ["number"], name="number", to=TensorProto.FLOAT), helper.make_node("Add", ["p2", "number"], ["y"], name="add"),
+    helper.make_node("MatMul", ["x", "w0"], ["p0"], name="first"), helper.make_node("ArgMax", ["p0"], ["best"], name="best", axis=1, keepdims=0),
+    helper.make_node("Cast", ["p0"], ["h0"], name="narrow", to=TensorProto.FLOAT16),
+    helper.make_node("MatMul", ["h0", "w1"], ["h1"], name="second"), helper.make_node("Relu", ["h1"], ["r1"], name="relu"),
+    helper.make_node("MatMul", ["r1", "w1"], ["h2"], name="third"),
+    helper.make_node("Cast", ["h2"], ["p2"], name="widen", to=TensorProto.FLOAT), helper.make_node("MatMul", ["p2", "w2"], ["p3"], name="last"),
+    helper.make_node("Gather", ["w0", "best"], ["row"], name="row"), helper.make_node("Add", ["p3", "row"], ["y"], name="add"),
 ]
 tensors = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 48]) for name in "xy"]
 graph = helper.make_graph(nodes, "net", tensors[:1], tensors[1:], [weight("w0", numpy.float32), weight("w1", numpy.float16), weight("w2", numpy.float32)])
