@@ -140,6 +140,15 @@ def fill():
     return time.monotonic() - begin
 
 
+def starve():
+    """No room for MPI's shared memory: Open MPI takes sockets, MPICH ends all."""
+    begin = time.monotonic()
+    process = start("run", *MLP, "--output-dir", "starved", "-q")
+    _, err = process.communicate(timeout=120)
+    check((process.returncode == 0) == (MPI == "openmpi") == (FOLDER / "starved/y.npy").exists(), f"ended with {process.returncode}:\n{err}")
+    return time.monotonic() - begin
+
+
 def main():
     for case in sys.argv[4:]:
         times = [globals()[case]() for _ in range(REPETITIONS)]
