@@ -105,7 +105,7 @@ def interrupt(what, recovers):
     process = start("bench", *MLP, "--min-time=60", f"--deadline={DEADLINE}", "-v", options=RECOVER if recovers else (), wrapper=WRAPPER if recovers else ())
     while "translation units" not in (line := process.stderr.readline()):
         check(line, "rank 0 has ended before it ran")
-    time.sleep(1)
+    time.sleep(0.3)
     begin = time.monotonic()
     os.kill(find_ranks(mark, 1)[0], what)
     # An mpirun that ends all itself has a status of its own; that of Open MPI has none when it is to recover.
