@@ -114,8 +114,11 @@ def interrupt(what, recovers):
     took = time.monotonic() - begin
     check(took < DEADLINE + SLACK and (isBlind or process.returncode != 0), f"{what} took {took:.1f} s and gave {process.returncode}:\n{err}")
     check(not waits or "another rank did not come before the deadline" in err or "another rank has failed" in err, err)
-    check(err.count("error: ") <= 1, err)
-    check(not find_ranks(mark), "processes are left")
+    # A rank that was stopped may have a word of its own, when mpirun wakes it to end it.
+    check(err.count("error: ") - err.count("error: rank 1: ") <= 1, err)
+    while left := find_ranks(mark):
+        check(time.monotonic() - begin < DEADLINE + SLACK, f"processes are left: {left}")
+        time.sleep(0.1)
     return took
 
 
